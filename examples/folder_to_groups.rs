@@ -4,7 +4,7 @@
 //! cargo run --example folder_to_groups [FOLDER]
 //! ```
 
-use lookalike::core::params::{Params, Wishes};
+use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::{FindOptions, find};
 use std::error::Error;
 use std::io::Write;
@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// Prints each kept document, and below it its duplicates with their similarities.
 pub(crate) fn run(folder: &Path, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    let params = Params::new(&Wishes { threshold: 0.7, ..Wishes::default() })?;
+    let params = Params::new(&ParamsBuilder { threshold: 0.7, ..ParamsBuilder::default() })?;
     let findings = find(&[folder.to_owned()], &FindOptions::new(params))?;
     for group in findings.groups.iter() {
         let group = group?;

@@ -5,10 +5,10 @@
 //! ```
 
 use lookalike::FindOptions;
-use lookalike::core::params::{Params, Wishes};
-use lookalike::dedup::{Destination, Origin, Survivors, apply};
+use lookalike::core::params::{Params, ParamsBuilder};
+use lookalike::dedup::{Destination, DocumentOrigin, Survivors, apply};
 use lookalike::find::in_collection;
-use lookalike::progress::Silent;
+use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
 use std::error::Error;
 use std::io::Write;
@@ -17,13 +17,14 @@ use std::path::{Path, PathBuf};
 /// Returns the numbers of records read and of records written.
 pub(crate) fn run(input: &Path, output: &Path) -> Result<(u64, u64), Box<dyn Error>> {
     let inputs = [input.to_owned()];
-    let options = FindOptions::new(Params::new(&Wishes::default())?);
+    let options = FindOptions::new(Params::new(&ParamsBuilder::default())?);
     let collection = Collection::open(&inputs, &ReadOptions::default())?;
-    let findings = in_collection(&collection, &options, &Silent)?;
-    let origins = (0..collection.sources()).filter_map(|number| Origin::of(&collection, number));
+    let findings = in_collection(&collection, &options, &NoProgress)?;
+    let origins =
+        (0..collection.sources()).filter_map(|number| DocumentOrigin::of(&collection, number));
     let destination = Destination::new(output, &inputs, &[], origins.collect(), None)?;
     let survivors = Survivors::create(destination, None)?;
-    let written = apply(&findings, &collection, &options, survivors, None, &Silent)?;
+    let written = apply(&findings, &collection, &options, survivors, None, &NoProgress)?;
     Ok((findings.counts.documents, written.kept))
 }
 

@@ -4,14 +4,14 @@
 //! cargo run --example query_index [FOLDER [TEXT]]
 //! ```
 
-use lookalike::core::params::{Params, Wishes};
-use lookalike::index::{AddOptions, Preparer, add};
-use lookalike::progress::Silent;
-use lookalike::read::{Collection, ReadOptions, Wording};
-use lookalike::store::entry::Wanted;
-use lookalike::store::index::{Place, create};
-use lookalike::store::query::{Question, Scratch};
-use lookalike::store::settings::{Settings, Store};
+use lookalike::core::params::{Params, ParamsBuilder};
+use lookalike::index::{AddOptions, TextPreparer, add};
+use lookalike::progress::NoProgress;
+use lookalike::read::{Collection, Normalization, ReadOptions};
+use lookalike::store::entry::RecordFields;
+use lookalike::store::index::{IndexLocation, create};
+use lookalike::store::query::{QueryBuffers, QueryRequest};
+use lookalike::store::settings::{IndexSettings, StoredContent};
 use std::error::Error;
 use std::io::Write;
 use std::path::Path;
@@ -24,28 +24,30 @@ pub(crate) const TEXT: &str = "\
 
 /// Prints the number of documents in the index, and the three most similar to `text`.
 pub(crate) fn run(folder: &Path, text: &str, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    let params = Params::new(&Wishes { threshold: 0.2, ..Wishes::default() })?;
-    let settings = Settings::new(&params, &Wording::default().to_string(), Store::Texts)?;
+    let params = Params::new(&ParamsBuilder { threshold: 0.2, ..ParamsBuilder::default() })?;
+    let settings =
+        IndexSettings::new(&params, &Normalization::default().to_string(), StoredContent::Texts)?;
     let place = tempfile::tempdir()?;
-    let index = create(&Place::Folder(place.path().join("documents.lookalike")), &settings)?;
+    let index =
+        create(&IndexLocation::Folder(place.path().join("documents.lookalike")), &settings)?;
 
     let collection = Collection::open(&[folder.to_owned()], &ReadOptions::default())?;
-    let added =
-        add(&index, &collection, &AddOptions::new(0), &Silent).map_err(|broken| broken.error)?;
+    let added = add(&index, &collection, &AddOptions::new(0), &NoProgress)
+        .map_err(|broken| broken.error)?;
     writeln!(out, "{} documents", added.added)?;
 
-    let mut preparer = Preparer::new(index.settings())?;
+    let mut preparer = TextPreparer::new(index.settings())?;
     let probe = preparer.prepare(text).probe();
-    let question = Question {
+    let question = QueryRequest {
         threshold: 0.2,
         top: Some(3),
         nearest: None,
         filters: &[],
         now: 0,
         except: None,
-        wanted: Wanted::default(),
+        wanted: RecordFields::default(),
     };
-    let answer = index.query(&probe, &question, &mut Scratch::default())?;
+    let answer = index.query(&probe, &question, &mut QueryBuffers::default())?;
     for found in answer.matches {
         writeln!(out, "{} {}", found.similarity.six_decimals(), found.record.id)?;
     }

@@ -5,7 +5,7 @@
 //! cargo run --example sketches_by_hand
 //! ```
 
-use lookalike::core::params::{Params, ShingleRule, Unit, Wishes};
+use lookalike::core::params::{Params, ParamsBuilder, ShingleRule, Unit};
 use lookalike::core::shingle::Shingler;
 use lookalike::core::signature::Signer;
 use lookalike::core::verify;
@@ -20,7 +20,8 @@ const TEXTS: [&str; 2] = [
 /// Prints the numbers of shingles, the exact similarity and its estimate.
 pub(crate) fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let shingle = ShingleRule::new(Unit::Words, 2)?;
-    let params = Params::new(&Wishes { shingle, threshold: 0.7, ..Wishes::default() })?;
+    let params =
+        Params::new(&ParamsBuilder { shingle, threshold: 0.7, ..ParamsBuilder::default() })?;
     let mut shingler = Shingler::new(params.shingle());
     let mut signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
 

@@ -1,12 +1,12 @@
 //! `bar`: the whole command beside what it must reach, measured from outside. Takes the name of a
 //! bar and a collection, prints a row for each run, and what it found where there is a truth.
 
-use crate::collection::Collection;
-use crate::measure::{self, Spent};
-use crate::options::{Options, Problem};
+use crate::collection::BenchCollection;
+use crate::measure::{self, ProcessCost};
+use crate::options::{BenchError, BenchOptions};
 use crate::run::{FIND_BY_THE_TRUTH, beside_this};
-use crate::score::{Score, score};
-use crate::table::Table;
+use crate::score::{FoundScore, score};
+use crate::table::TextTable;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// What a run must not exceed.
 #[derive(Debug, Clone, Copy, Default)]
-struct Bar {
+struct RunLimit {
     /// CPU seconds.
     cpu: Option<f64>,
     /// Bytes of memory at the most.
@@ -32,15 +32,19 @@ const SAMPLE: &str = "2000";
 
 /// Measures and prints. Options: `--binary FILE` (`lookalike` beside this program), `--runs N` (1;
 /// the median counts), and of `many` `--beside FILE`, a smaller collection of the same kind.
-pub(crate) fn bar(name: &str, collection: &Collection, options: Options) -> Result<(), Problem> {
+pub(crate) fn bar(
+    name: &str,
+    collection: &BenchCollection,
+    options: BenchOptions,
+) -> Result<(), BenchError> {
     let mut options = options;
     let binary = options.path("binary").map_or_else(beside_this, Ok)?;
     let runs = options.number("runs", 1)?;
     let beside = options.path("beside");
     options.finish()?;
     let documents = count_lines(&collection.documents)?;
-    let table = Table::new(&["run", "CPU s", "wall s", "peak MB", "µs each", "bar", "met"]);
-    let mut bench = Bench { binary, runs, collection, documents, table, notes: Vec::new() };
+    let table = TextTable::new(&["run", "CPU s", "wall s", "peak MB", "µs each", "bar", "met"]);
+    let mut bench = LimitBench { binary, runs, collection, documents, table, notes: Vec::new() };
     match name {
         "memory" => bench.memory()?,
         "exact" => bench.exact()?,
@@ -48,7 +52,7 @@ pub(crate) fn bar(name: &str, collection: &Collection, options: Options) -> Resu
         "containment" => bench.containment()?,
         "dedup" => bench.dedup()?,
         "many" => bench.many(beside.as_deref())?,
-        _ => return Err(Problem(format!("{name:?} is not a bar; there are {NAMES}"))),
+        _ => return Err(BenchError(format!("{name:?} is not a bar; there are {NAMES}"))),
     }
     println!("{}: {documents} documents, median of {runs}\n", collection.documents.display());
     println!("{}", bench.table);
@@ -56,39 +60,39 @@ pub(crate) fn bar(name: &str, collection: &Collection, options: Options) -> Resu
     Ok(())
 }
 
-struct Bench<'a> {
+struct LimitBench<'a> {
     binary: PathBuf,
     runs: usize,
-    collection: &'a Collection,
+    collection: &'a BenchCollection,
     documents: u64,
-    table: Table,
+    table: TextTable,
     /// What is not a row: what was found.
     notes: Vec<String>,
 }
 
-impl Bench<'_> {
+impl LimitBench<'_> {
     /// Unlimited memory and 512 MiB; the groups must be the same bytes.
-    fn memory(&mut self) -> Result<(), Problem> {
+    fn memory(&mut self) -> Result<(), BenchError> {
         let (free, tight) = (self.beside("groups.jsonl"), self.beside("limited.jsonl"));
         let cpu = |seconds| (self.documents == 1_000_000).then_some(seconds);
-        let bars = [cpu(6.0), cpu(14.0)].map(|cpu| Bar { cpu, peak: None });
+        let bars = [cpu(6.0), cpu(14.0)].map(|cpu| RunLimit { cpu, peak: None });
         self.find("find, groups", &[], &free, bars[0])?;
         let limit: &[&str] = &["--memory", "512MiB"];
         let peak = Some((512.0 * TOLERANCE * MIB as f64) as u64);
-        self.find("find --memory 512MiB", limit, &tight, Bar { peak, ..bars[1] })?;
+        self.find("find --memory 512MiB", limit, &tight, RunLimit { peak, ..bars[1] })?;
         self.same(&free, &tight)?;
         self.score("unlimited", &[], "jaccard", 0.8)?;
         self.score("--memory 512MiB", limit, "jaccard", 0.8)
     }
 
     /// Exact runs beside signatures, at three thresholds; within 8 GiB from a million on.
-    fn exact(&mut self) -> Result<(), Problem> {
+    fn exact(&mut self) -> Result<(), BenchError> {
         for (text, threshold) in [("0.8", 0.8), ("0.7", 0.7), ("0.5", 0.5)] {
             let out = self.beside("groups.jsonl");
             let signatures = ["--threshold", text];
-            self.find(&format!("find -t {text}"), &signatures, &out, Bar::default())?;
+            self.find(&format!("find -t {text}"), &signatures, &out, RunLimit::default())?;
             let mut exact = vec!["--exact", "--threshold", text];
-            let mut bar = Bar::default();
+            let mut bar = RunLimit::default();
             if self.documents >= 1_000_000 {
                 exact.extend(["--memory", "8GiB"]);
                 bar.peak = Some((8192.0 * TOLERANCE * MIB as f64) as u64);
@@ -105,32 +109,32 @@ impl Bench<'_> {
     }
 
     /// The audit of 2,000 documents costs at most what the run itself did.
-    fn audit(&mut self) -> Result<(), Problem> {
+    fn audit(&mut self) -> Result<(), BenchError> {
         let report = self.beside("report.json");
         let find = self.arguments("find", &["--json"]);
         let run = self.measure(&find, Some(&report))?;
-        self.row("find --json", run, Bar::default());
+        self.row("find --json", run, RunLimit::default());
         let outcome = self.beside("audit.txt");
         let mut audit = vec![OsString::from("audit"), (&report).into()];
         audit.push((&self.collection.documents).into());
         audit.extend(["--format", "jsonl", "--sample", SAMPLE, "--quiet"].map(OsString::from));
         let spent = self.measure(&audit, Some(&outcome))?;
-        let bar = Bar { cpu: Some(run.cpu_seconds), peak: None };
+        let bar = RunLimit { cpu: Some(run.cpu_seconds), peak: None };
         self.row(&format!("audit --sample {SAMPLE}"), spent, bar);
         let text = std::fs::read_to_string(&outcome);
-        self.notes.push(text.map_err(|error| Problem::new(outcome.display(), error))?);
+        self.notes.push(text.map_err(|error| BenchError::new(outcome.display(), error))?);
         Ok(())
     }
 
     /// Recall of planted excerpts, and how many sets were compared for it.
-    fn containment(&mut self) -> Result<(), Problem> {
+    fn containment(&mut self) -> Result<(), BenchError> {
         let options = ["--measure", "containment"];
         let report = self.beside("report.json");
         let spent = self.measure(
             &self.arguments("find", &[&options[..], &["--json"]].concat()),
             Some(&report),
         )?;
-        self.row("find --measure containment", spent, Bar::default());
+        self.row("find --measure containment", spent, RunLimit::default());
         let counts = ["candidates", "verified"];
         let [candidates, verified] = counts.map(|count| number_in(&report, count));
         self.notes
@@ -151,33 +155,33 @@ impl Bench<'_> {
     }
 
     /// Survivors to a file beside the groups alone.
-    fn dedup(&mut self) -> Result<(), Problem> {
+    fn dedup(&mut self) -> Result<(), BenchError> {
         let groups = self.beside("groups.jsonl");
-        self.find("find, groups", &[], &groups, Bar::default())?;
+        self.find("find, groups", &[], &groups, RunLimit::default())?;
         let kept = self.beside("kept.jsonl");
         let arguments = self.arguments("dedup", &["--output", &kept.to_string_lossy()]);
         let spent = self.measure(&arguments, None)?;
-        self.row("dedup", spent, Bar::default());
+        self.row("dedup", spent, RunLimit::default());
         let lines = count_lines(&kept)?;
         self.notes.push(format!("{lines} of {} documents stay", self.documents));
-        std::fs::remove_file(&kept).map_err(|error| Problem::new(kept.display(), error))
+        std::fs::remove_file(&kept).map_err(|error| BenchError::new(kept.display(), error))
     }
 
     /// Very many documents within 4 GiB; a document costs at most 1.2 times what it costs in
     /// `beside`.
-    fn many(&mut self, beside: Option<&Path>) -> Result<(), Problem> {
+    fn many(&mut self, beside: Option<&Path>) -> Result<(), BenchError> {
         let limit = ["--memory", "4GiB"];
         let peak = Some((4096.0 * TOLERANCE * MIB as f64) as u64);
-        let mut bar = Bar { cpu: None, peak };
+        let mut bar = RunLimit { cpu: None, peak };
         if let Some(beside) = beside {
-            let fewer = Collection::of(beside.to_owned(), None);
+            let fewer = BenchCollection::of(beside.to_owned(), None);
             let documents = count_lines(beside)?;
             let arguments = arguments(&fewer, "find", &limit, &self.beside("groups.jsonl"));
             let spent = self.measure(&arguments, None)?;
             let each = spent.cpu_seconds / documents as f64;
             bar.cpu = Some(1.2 * each * self.documents as f64);
             let name = format!("find --memory 4GiB, {documents} documents");
-            self.table.row(&cells(&name, documents, spent, Bar { cpu: None, peak }));
+            self.table.row(&cells(&name, documents, spent, RunLimit { cpu: None, peak }));
         }
         let name = format!("find --memory 4GiB, {} documents", self.documents);
         self.find(&name, &limit, &self.beside("groups.jsonl"), bar)?;
@@ -195,26 +199,37 @@ impl Bench<'_> {
         arguments
     }
 
-    fn find(&mut self, name: &str, options: &[&str], out: &Path, bar: Bar) -> Result<(), Problem> {
+    fn find(
+        &mut self,
+        name: &str,
+        options: &[&str],
+        out: &Path,
+        bar: RunLimit,
+    ) -> Result<(), BenchError> {
         let spent = self.measure(&arguments(self.collection, "find", options, out), None)?;
         self.row(name, spent, bar);
         Ok(())
     }
 
-    fn measure(&self, arguments: &[OsString], out: Option<&Path>) -> Result<Spent, Problem> {
+    fn measure(
+        &self,
+        arguments: &[OsString],
+        out: Option<&Path>,
+    ) -> Result<ProcessCost, BenchError> {
         measure::median_run(self.runs, || measure::child_to(&self.binary, arguments, out))
     }
 
-    fn row(&mut self, name: &str, spent: Spent, bar: Bar) {
+    fn row(&mut self, name: &str, spent: ProcessCost, bar: RunLimit) {
         self.table.row(&cells(name, self.documents, spent, bar));
     }
 
-    fn same(&mut self, a: &Path, b: &Path) -> Result<(), Problem> {
-        let read =
-            |path: &Path| std::fs::read(path).map_err(|error| Problem::new(path.display(), error));
+    fn same(&mut self, a: &Path, b: &Path) -> Result<(), BenchError> {
+        let read = |path: &Path| {
+            std::fs::read(path).map_err(|error| BenchError::new(path.display(), error))
+        };
         if read(a)? != read(b)? {
             let (a, b) = (a.display(), b.display());
-            return Err(Problem(format!("{a} and {b} differ; the groups must be the same")));
+            return Err(BenchError(format!("{a} and {b} differ; the groups must be the same")));
         }
         self.notes.push("groups are the same bytes".to_owned());
         Ok(())
@@ -227,7 +242,7 @@ impl Bench<'_> {
         options: &[&str],
         column: &str,
         threshold: f64,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), BenchError> {
         let Some(truth) = &self.collection.truth else { return Ok(()) };
         let score = self.found(options, truth, column, threshold)?;
         self.notes.push(format!("{name}: {}", crate::run::score_text(&score)));
@@ -240,7 +255,7 @@ impl Bench<'_> {
         truth: &Path,
         column: &str,
         threshold: f64,
-    ) -> Result<Score, Problem> {
+    ) -> Result<FoundScore, BenchError> {
         let pairs = self.beside("found.csv");
         let file = pairs.to_string_lossy();
         let options = [options, &["--pairs", &file]].concat();
@@ -250,7 +265,7 @@ impl Bench<'_> {
 }
 
 fn arguments(
-    collection: &Collection,
+    collection: &BenchCollection,
     command: &str,
     options: &[&str],
     out: &Path,
@@ -261,7 +276,7 @@ fn arguments(
     arguments
 }
 
-fn cells(name: &str, documents: u64, spent: Spent, bar: Bar) -> Vec<String> {
+fn cells(name: &str, documents: u64, spent: ProcessCost, bar: RunLimit) -> Vec<String> {
     let mut bars = Vec::new();
     bars.extend(bar.cpu.map(|most| (format!("{most:.2} s"), spent.cpu_seconds <= most)));
     bars.extend(
@@ -285,8 +300,8 @@ fn cells(name: &str, documents: u64, spent: Spent, bar: Bar) -> Vec<String> {
 }
 
 /// Lines of a file; reading it brings it into the page cache, too.
-fn count_lines(path: &Path) -> Result<u64, Problem> {
-    let failed = |error| Problem::new(path.display(), error);
+fn count_lines(path: &Path) -> Result<u64, BenchError> {
+    let failed = |error| BenchError::new(path.display(), error);
     let mut file = File::open(path).map_err(failed)?;
     let mut buffer = vec![0; 1 << 20];
     let mut lines = 0;
@@ -300,18 +315,18 @@ fn count_lines(path: &Path) -> Result<u64, Problem> {
 }
 
 /// A number of the line of counts in a report.
-fn number_in(report: &Path, name: &str) -> Result<u64, Problem> {
-    let failed = |error: std::io::Error| Problem::new(report.display(), error);
+fn number_in(report: &Path, name: &str) -> Result<u64, BenchError> {
+    let failed = |error: std::io::Error| BenchError::new(report.display(), error);
     let lines = BufReader::new(File::open(report).map_err(failed)?).lines();
     for line in lines {
         let line = line.map_err(failed)?;
         if line.starts_with("\"counts\":") {
             let after = line.split_once(&format!("\"{name}\":")).map_or("", |(_, after)| after);
             let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
-            return after[..end].parse().map_err(|error| Problem::new(name, error));
+            return after[..end].parse().map_err(|error| BenchError::new(name, error));
         }
     }
-    Err(Problem(format!("{} has no line of counts", report.display())))
+    Err(BenchError(format!("{} has no line of counts", report.display())))
 }
 
 #[cfg(test)]
@@ -320,12 +335,12 @@ mod tests {
 
     #[test]
     fn a_bar_is_met_when_nothing_exceeds_it() {
-        let spent = Spent { cpu_seconds: 2.0, wall_seconds: 1.0, peak_bytes: 5_000_000 };
-        let last = |cpu, peak| cells("x", 1_000, spent, Bar { cpu, peak }).pop();
+        let spent = ProcessCost { cpu_seconds: 2.0, wall_seconds: 1.0, peak_bytes: 5_000_000 };
+        let last = |cpu, peak| cells("x", 1_000, spent, RunLimit { cpu, peak }).pop();
         assert_eq!(last(None, None).as_deref(), Some(""));
         assert_eq!(last(Some(2.0), Some(5_000_000)).as_deref(), Some("yes"));
         assert_eq!(last(Some(1.9), Some(5_000_000)).as_deref(), Some("no"));
         assert_eq!(last(Some(2.0), Some(4_999_999)).as_deref(), Some("no"));
-        assert_eq!(cells("x", 1_000, spent, Bar::default())[4], "2000.00");
+        assert_eq!(cells("x", 1_000, spent, RunLimit::default())[4], "2000.00");
     }
 }

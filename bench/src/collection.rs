@@ -4,7 +4,7 @@ use crate::excerpt;
 use std::path::PathBuf;
 
 /// A collection and, where there is one, its truth.
-pub(crate) struct Collection {
+pub(crate) struct BenchCollection {
     /// JSONL with `id` and `text`.
     pub(crate) documents: PathBuf,
     /// CSV with `id_a`, `id_b`, `jaccard`.
@@ -13,7 +13,7 @@ pub(crate) struct Collection {
     pub(crate) excerpts: Option<PathBuf>,
 }
 
-impl Collection {
+impl BenchCollection {
     /// With the planted excerpts, if they are in the folder of the truth.
     pub(crate) fn of(documents: PathBuf, truth: Option<PathBuf>) -> Self {
         let excerpts = truth.as_deref().map(excerpt::file).filter(|path| path.exists());

@@ -46,7 +46,7 @@ pub(crate) struct Request {
 
 /// How a member differs from the text before it in its cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Layout {
+pub(crate) enum MemberLayout {
     /// Line ends after sentences.
     Sentences,
     /// Line ends after every twelfth word, two blanks here and there: the same words otherwise.
@@ -55,9 +55,9 @@ pub(crate) enum Layout {
 
 /// A document's words and how they are set.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Document {
+pub(crate) struct CorpusDocument {
     pub(crate) tokens: Vec<Token>,
-    pub(crate) layout: Layout,
+    pub(crate) layout: MemberLayout,
 }
 
 /// The collection. Documents have a *place* in the file and a number in the *plan*; the plan has
@@ -111,7 +111,7 @@ impl Corpus {
     }
 
     /// The document at `place` of the file.
-    pub(crate) fn document(&self, place: u64) -> Document {
+    pub(crate) fn document(&self, place: u64) -> CorpusDocument {
         let docs = self.request.docs;
         let product = u128::from(place + docs - self.shift) * u128::from(self.step_back);
         let number = (product % u128::from(docs)) as u64;
@@ -121,7 +121,7 @@ impl Corpus {
             let mut last = None;
             let member = number - self.starts[cluster];
             self.members(cluster, Some(member), |_, document| last = Some(document));
-            last.unwrap_or(Document { tokens: Vec::new(), layout: Layout::Sentences })
+            last.unwrap_or(CorpusDocument { tokens: Vec::new(), layout: MemberLayout::Sentences })
         } else {
             let tokens = match number {
                 _ if number < short => self.repeated_page(number - mega),
@@ -130,7 +130,7 @@ impl Corpus {
                 _ if number < single => self.excerpt(number - excerpts),
                 _ => self.single(number),
             };
-            Document { tokens, layout: Layout::Sentences }
+            CorpusDocument { tokens, layout: MemberLayout::Sentences }
         }
     }
 
@@ -186,7 +186,7 @@ impl Corpus {
         &self,
         cluster: usize,
         only: Option<u64>,
-        mut each: impl FnMut(u64, Document),
+        mut each: impl FnMut(u64, CorpusDocument),
     ) {
         let size = self.starts[cluster + 1] - self.starts[cluster];
         let mut random = self.random(3, cluster as u64, 0);
@@ -198,7 +198,7 @@ impl Corpus {
                 continue;
             }
             if member == 0 {
-                each(0, Document { tokens: source.clone(), layout: Layout::Sentences });
+                each(0, CorpusDocument { tokens: source.clone(), layout: MemberLayout::Sentences });
                 continue;
             }
             let mut random = self.random(4, cluster as u64, member);
@@ -250,12 +250,13 @@ impl Corpus {
     /// One of the edits, of such extent that J is near a level of `LEVELS`. With `s` shingles and
     /// level `l`, replacing `r` shingles gives J = (s − r) / (s + r), adding `r` s / (s + r),
     /// leaving out `r` (s − r) / s.
-    fn edit(&self, random: &mut SplitMix64, source: &[Token], chain: bool) -> Document {
+    fn edit(&self, random: &mut SplitMix64, source: &[Token], chain: bool) -> CorpusDocument {
         let drawn = LEVELS[random.below(LEVELS.len() as u64) as usize];
         let level = if chain { drawn.max(70) } else { drawn };
         if level == 100 || source.len() < 4 * SHINGLE {
-            let layout = if random.below(5) < 3 { Layout::Sentences } else { Layout::Reflowed };
-            return Document { tokens: source.to_vec(), layout };
+            let layout =
+                if random.below(5) < 3 { MemberLayout::Sentences } else { MemberLayout::Reflowed };
+            return CorpusDocument { tokens: source.to_vec(), layout };
         }
         let shingles = source.len().saturating_sub(SHINGLE - 1).max(1) as u64;
         let replaced = shingles * (100 - level) / (100 + level);
@@ -269,7 +270,7 @@ impl Corpus {
             80..90 => source[left_out..].to_vec(),
             _ => source[..source.len() - left_out].to_vec(),
         };
-        Document { tokens, layout: Layout::Sentences }
+        CorpusDocument { tokens, layout: MemberLayout::Sentences }
     }
 
     /// Single words replaced, left out or put in, one in every stretch of equal length.

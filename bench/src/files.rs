@@ -2,8 +2,8 @@
 //! of this process, one file after the other, from bytes in memory.
 
 use crate::measure;
-use crate::options::{Options, Problem};
-use crate::table::Table;
+use crate::options::{BenchError, BenchOptions};
+use crate::table::TextTable;
 use lookalike::extract::{
     ExtractOptions as Wanted, ExtractedPart, Extractor, FailedPart, FileKind, HtmlText, PartSink,
 };
@@ -34,14 +34,15 @@ impl PartSink for Sums {
 /// # Errors
 ///
 /// When there is no such folder, or a file of it cannot be read.
-pub(crate) fn files(mut options: Options) -> Result<(), Problem> {
+pub(crate) fn files(mut options: BenchOptions) -> Result<(), BenchError> {
     let folder = options.path("folder");
-    let folder = folder.ok_or_else(|| Problem("files needs --folder FOLDER".to_owned()))?;
+    let folder = folder.ok_or_else(|| BenchError("files needs --folder FOLDER".to_owned()))?;
     let runs: usize = options.number("runs", 5)?;
     options.finish()?;
     let mut kinds: BTreeMap<&'static str, Vec<(String, Vec<u8>)>> = BTreeMap::new();
     gather(&folder, &mut kinds)?;
-    let mut table = Table::new(&["files", "number", "MB", "texts", "MB of text", "failed", "MB/s"]);
+    let mut table =
+        TextTable::new(&["files", "number", "MB", "texts", "MB of text", "failed", "MB/s"]);
     for (kind, files) in &kinds {
         let pages = [("main", HtmlText::Main), ("all", HtmlText::All)];
         let several = *kind == FileKind::Html.name();
@@ -58,15 +59,15 @@ pub(crate) fn files(mut options: Options) -> Result<(), Problem> {
 fn gather(
     folder: &Path,
     kinds: &mut BTreeMap<&'static str, Vec<(String, Vec<u8>)>>,
-) -> Result<(), Problem> {
-    let failed = |error| Problem::new(folder.display(), error);
+) -> Result<(), BenchError> {
+    let failed = |error| BenchError::new(folder.display(), error);
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
         if path.is_dir() {
             gather(&path, kinds)?;
             continue;
         }
-        let bytes = std::fs::read(&path).map_err(|error| Problem::new(path.display(), error))?;
+        let bytes = std::fs::read(&path).map_err(|error| BenchError::new(path.display(), error))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         kinds.entry(FileKind::of(&name, &bytes).name()).or_default().push((name, bytes));
     }
@@ -78,7 +79,7 @@ fn row(
     files: &[(String, Vec<u8>)],
     wanted: &Wanted,
     runs: usize,
-) -> Result<Vec<String>, Problem> {
+) -> Result<Vec<String>, BenchError> {
     let mut seconds = Vec::new();
     let mut sums = Sums::default();
     for _ in 0..runs.max(1) {

@@ -1,20 +1,20 @@
 //! `generate`: writes a collection as JSONL and its truth as CSV. The same options give the same
 //! bytes on every machine.
 
-use crate::corpus::{Corpus, Document, LEAST_WORDS, Layout, Request};
+use crate::corpus::{Corpus, CorpusDocument, LEAST_WORDS, MemberLayout, Request};
 use crate::excerpt;
-use crate::options::{Options, Problem};
+use crate::options::{BenchError, BenchOptions};
 use crate::truth;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 /// Reads the options of `generate`; what is not given has a value that suits measurements.
-pub(crate) fn request(options: &mut Options) -> Result<Request, Problem> {
+pub(crate) fn request(options: &mut BenchOptions) -> Result<Request, BenchError> {
     let docs: u64 = options.number("docs", 100_000)?;
     let share: f64 = options.number("dup-rate", 0.2)?;
     if !(0.0..=1.0).contains(&share) {
-        return Err(Problem(format!("--dup-rate {share}: a share from 0 to 1 is needed")));
+        return Err(BenchError(format!("--dup-rate {share}: a share from 0 to 1 is needed")));
     }
     let request = Request {
         docs,
@@ -28,7 +28,7 @@ pub(crate) fn request(options: &mut Options) -> Result<Request, Problem> {
         excerpts: options.number("excerpts", 0)?,
     };
     if request.least_words < LEAST_WORDS {
-        return Err(Problem(format!(
+        return Err(BenchError(format!(
             "--least-words {}: at least {LEAST_WORDS} are needed, so that documents that share \
              clauses are no near-duplicates",
             request.least_words
@@ -39,7 +39,7 @@ pub(crate) fn request(options: &mut Options) -> Result<Request, Problem> {
     let kinds = [request.planted, request.mega, request.short, request.empty, excerpts];
     let all = kinds.iter().fold(0u64, |sum, &n| sum.saturating_add(n));
     if docs == 0 || all > docs || docs >= 1 << 31 || request.mean_words > 1 << 20 {
-        return Err(Problem(format!(
+        return Err(BenchError(format!(
             "{docs} documents, {all} of them planted, mega, short, empty or excerpts and what \
              these are of: at least one and \
              fewer than 2^31 documents are needed, no more planted than there are, and at most \
@@ -81,7 +81,7 @@ pub(crate) fn generate(
 /// The text of a document inside a JSON string: the words need no escapes, the separators do.
 fn write_text(corpus: &Corpus, place: u64, line: &mut Vec<u8>) {
     const BLANK: [&str; 5] = ["", " ", "\\n", "\\t\\n", "\u{3000}"];
-    let Document { tokens, layout } = corpus.document(place);
+    let CorpusDocument { tokens, layout } = corpus.document(place);
     if tokens.is_empty() {
         line.extend_from_slice(BLANK[place as usize % BLANK.len()].as_bytes());
     }
@@ -93,10 +93,10 @@ fn write_text(corpus: &Corpus, place: u64, line: &mut Vec<u8>) {
             break;
         }
         let separator = match layout {
-            Layout::Reflowed if i % 12 == 11 => "\\n",
-            Layout::Reflowed if i % 7 == 6 => "  ",
-            Layout::Sentences if token.ends_sentence() && sentences % 15 == 0 => "\\n\\n",
-            Layout::Sentences if token.ends_sentence() && sentences % 5 == 0 => "\\n",
+            MemberLayout::Reflowed if i % 12 == 11 => "\\n",
+            MemberLayout::Reflowed if i % 7 == 6 => "  ",
+            MemberLayout::Sentences if token.ends_sentence() && sentences % 15 == 0 => "\\n\\n",
+            MemberLayout::Sentences if token.ends_sentence() && sentences % 5 == 0 => "\\n",
             _ => " ",
         };
         line.extend_from_slice(separator.as_bytes());

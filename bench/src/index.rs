@@ -3,17 +3,17 @@
 //! disk, how long opening, single writes and verified queries take.
 
 use crate::measure;
-use crate::options::{Options, Problem};
-use crate::table::Table;
+use crate::options::{BenchError, BenchOptions};
+use crate::table::TextTable;
 use lookalike::store::backend::Change;
-use lookalike::store::entry::{Entry, Metadata, Wanted};
-use lookalike::store::index::{Access, Index, Place, create, open};
-use lookalike::store::nearest::Nearest;
-use lookalike::store::query::{Probe, Question, Scratch};
+use lookalike::store::entry::{IndexEntry, Metadata, RecordFields};
+use lookalike::store::index::{Access, Index, IndexLocation, create, open};
+use lookalike::store::nearest::NearestRequest;
+use lookalike::store::query::{QueryBuffers, QueryDocument, QueryRequest};
 use lookalike::store::set;
-use lookalike::store::settings::{Settings, Store};
+use lookalike::store::settings::{IndexSettings, StoredContent};
 use lookalike_core::hash::{SplitMix64, mix64};
-use lookalike_core::params::{Params, Wishes};
+use lookalike_core::params::{Params, ParamsBuilder};
 use lookalike_core::signature::Signer;
 use nix::sys::resource::{UsageWho, getrusage};
 use std::num::NonZeroUsize;
@@ -33,7 +33,7 @@ const WRITE: Access = Access::Write { wait: Duration::ZERO };
 /// # Errors
 ///
 /// When the folder cannot be written to.
-pub(crate) fn index(mut options: Options) -> Result<(), Problem> {
+pub(crate) fn index(mut options: BenchOptions) -> Result<(), BenchError> {
     let documents: u64 = options.number("docs", 1_000_000)?;
     let with_sets: u64 = options.number("sets", documents.min(200_000))?;
     let batch: u64 = options.number("batch", 5_000)?;
@@ -44,15 +44,15 @@ pub(crate) fn index(mut options: Options) -> Result<(), Problem> {
         .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join("index"));
     let database = options.text("postgres");
     options.finish()?;
-    std::fs::create_dir_all(&folder).map_err(|error| Problem::new(folder.display(), error))?;
+    std::fs::create_dir_all(&folder).map_err(|error| BenchError::new(folder.display(), error))?;
     let place = |name: &str| match &database {
-        Some(url) => Place::Postgres(format!("{url}{}index=bench-{name}", separator(url))),
-        None => Place::Folder(folder.join(name)),
+        Some(url) => IndexLocation::Postgres(format!("{url}{}index=bench-{name}", separator(url))),
+        None => IndexLocation::Folder(folder.join(name)),
     };
-    let mut table = Table::new(&["what", "value", "unit"]);
-    let mut bench = Bench { batch: batch.max(1), nearest, table: &mut table };
-    bench.run(&place("signatures"), Store::Signatures, documents, queries)?;
-    bench.run(&place("sets"), Store::Sets, with_sets, queries)?;
+    let mut table = TextTable::new(&["what", "value", "unit"]);
+    let mut bench = IndexBench { batch: batch.max(1), nearest, table: &mut table };
+    bench.run(&place("signatures"), StoredContent::Signatures, documents, queries)?;
+    bench.run(&place("sets"), StoredContent::Sets, with_sets, queries)?;
     println!("{table}");
     Ok(())
 }
@@ -63,15 +63,15 @@ fn separator(url: &str) -> char {
 }
 
 /// Documents made from their numbers.
-struct Maker {
-    store: Store,
+struct DocumentMaker {
+    store: StoredContent,
     signer: Signer,
     num_hashes: usize,
 }
 
 /// What an entry borrows.
 #[derive(Default, Clone)]
-struct Made {
+struct MadeDocument {
     id: String,
     signature: Vec<u32>,
     set: Vec<u64>,
@@ -80,22 +80,22 @@ struct Made {
     fingerprint: u128,
 }
 
-impl Maker {
-    fn new(settings: &Settings) -> Result<Self, Problem> {
-        let params = settings.params().map_err(|error| Problem::new("settings", error))?;
+impl DocumentMaker {
+    fn new(settings: &IndexSettings) -> Result<Self, BenchError> {
+        let params = settings.params().map_err(|error| BenchError::new("settings", error))?;
         let signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
         Ok(Self { store: settings.store, signer, num_hashes: params.num_hashes() })
     }
 
-    fn make(&mut self, number: u64) -> Made {
+    fn make(&mut self, number: u64) -> MadeDocument {
         // The document it resembles: itself, or for one in ten an earlier one.
         let mut random = SplitMix64::new(mix64(number ^ 0x5eed));
         let is_copy = number.is_multiple_of(ORIGINALS) && number > 0;
         let original = if is_copy { random.below(number) } else { number };
-        let mut made = Made {
+        let mut made = MadeDocument {
             id: format!("{:016x}-{number:09}", mix64(number)),
             fingerprint: u128::from(mix64(number)) << 64 | u128::from(number),
-            ..Made::default()
+            ..MadeDocument::default()
         };
         let json = format!(
             r#"{{"language":"en","source":"feed-{:05}","time":"2024-06-{:02}"}}"#,
@@ -103,7 +103,7 @@ impl Maker {
             number % 28 + 1
         );
         made.metadata = serde_json(&json);
-        if self.store == Store::Signatures {
+        if self.store == StoredContent::Signatures {
             let values = |i: usize| mix64(original * 1024 + i as u64) as u32;
             made.signature = (0..self.num_hashes).map(values).collect();
             if is_copy {
@@ -141,9 +141,9 @@ fn serde_json(json: &str) -> Metadata {
     metadata
 }
 
-impl Made {
-    fn entry(&self) -> Entry<'_> {
-        Entry {
+impl MadeDocument {
+    fn entry(&self) -> IndexEntry<'_> {
+        IndexEntry {
             id: &self.id,
             fingerprint: self.fingerprint,
             bytes: 2000,
@@ -158,14 +158,14 @@ impl Made {
     }
 }
 
-struct Bench<'a> {
+struct IndexBench<'a> {
     batch: u64,
     /// Queries for the nearest documents.
     nearest: u64,
-    table: &'a mut Table,
+    table: &'a mut TextTable,
 }
 
-impl Bench<'_> {
+impl IndexBench<'_> {
     fn say(&mut self, what: String, value: String, unit: &str) {
         println!("{what}: {value} {unit}");
         self.table.row(&[what, value, unit.to_owned()]);
@@ -173,37 +173,37 @@ impl Bench<'_> {
 
     fn run(
         &mut self,
-        place: &Place,
-        store: Store,
+        place: &IndexLocation,
+        store: StoredContent,
         documents: u64,
         queries: u64,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), BenchError> {
         if documents == 0 {
             return Ok(());
         }
-        if let Place::Folder(folder) = place
+        if let IndexLocation::Folder(folder) = place
             && folder.exists()
         {
-            std::fs::remove_dir_all(folder).map_err(|e| Problem::new(folder.display(), e))?;
+            std::fs::remove_dir_all(folder).map_err(|e| BenchError::new(folder.display(), e))?;
         }
-        let failed = |error| Problem::new("the index", error);
-        let wishes = Wishes { num_hashes: Some(128), ..Wishes::default() };
-        let params = Params::new(&wishes).map_err(|error| Problem::new("settings", error))?;
-        let settings =
-            Settings::new(&params, "", store).map_err(|error| Problem::new("settings", error))?;
+        let failed = |error| BenchError::new("the index", error);
+        let wishes = ParamsBuilder { num_hashes: Some(128), ..ParamsBuilder::default() };
+        let params = Params::new(&wishes).map_err(|error| BenchError::new("settings", error))?;
+        let settings = IndexSettings::new(&params, "", store)
+            .map_err(|error| BenchError::new("settings", error))?;
         let name = format!("{store:?}, {documents} documents").to_lowercase();
-        let mut maker = Maker::new(&settings)?;
+        let mut maker = DocumentMaker::new(&settings)?;
         let stats = {
             let index = create(place, &settings).map_err(failed)?;
             self.fill(&name, &index, &mut maker, documents)?;
             index.stats().map_err(failed)?
         };
         let bytes = match place {
-            Place::Folder(folder) => {
+            IndexLocation::Folder(folder) => {
                 self.say(format!("{name}: segments"), stats.segments.to_string(), "");
                 bytes_of(folder)?
             }
-            Place::Postgres(_) => stats.catalogue_bytes + stats.segment_bytes,
+            IndexLocation::Postgres(_) => stats.catalogue_bytes + stats.segment_bytes,
         };
         let bytes = bytes as f64 / documents as f64;
         self.say(format!("{name}: on disk"), format!("{bytes:.0}"), "bytes a document");
@@ -227,7 +227,7 @@ impl Bench<'_> {
         self.queries(&name, &index, &mut maker, documents, queries)?;
         self.nearest(&name, &index, &mut maker, documents)?;
         self.single(&name, &index, &mut maker, documents)?;
-        let usage = getrusage(UsageWho::RUSAGE_SELF).map_err(|e| Problem::new("memory", e))?;
+        let usage = getrusage(UsageWho::RUSAGE_SELF).map_err(|e| BenchError::new("memory", e))?;
         let peak = usage.max_rss() as f64 / 1024.0;
         self.say(
             format!("{name}: peak of memory, with what is mapped"),
@@ -243,17 +243,17 @@ impl Bench<'_> {
         &mut self,
         name: &str,
         index: &Index,
-        maker: &mut Maker,
+        maker: &mut DocumentMaker,
         documents: u64,
-    ) -> Result<(), Problem> {
-        let failed = |error| Problem::new(name, error);
+    ) -> Result<(), BenchError> {
+        let failed = |error| BenchError::new(name, error);
         let mut windows = Vec::new();
         let mut number = 0;
         while number < documents {
             let end = (number + WINDOW).min(documents);
             let count = end - number;
             let (mut making, mut wall) = (0.0, 0.0);
-            let (total, done) = measure::process_cpu(|| -> Result<(), Problem> {
+            let (total, done) = measure::process_cpu(|| -> Result<(), BenchError> {
                 while number < end {
                     let to = (number + self.batch).min(end);
                     let (cpu, made) = measure::thread_cpu(|| {
@@ -294,21 +294,21 @@ impl Bench<'_> {
         &mut self,
         name: &str,
         index: &Index,
-        maker: &mut Maker,
+        maker: &mut DocumentMaker,
         documents: u64,
         queries: u64,
-    ) -> Result<(), Problem> {
-        let failed = |error| Problem::new(name, error);
-        let question = Question {
+    ) -> Result<(), BenchError> {
+        let failed = |error| BenchError::new(name, error);
+        let question = QueryRequest {
             threshold: 0.8,
             top: Some(10),
             nearest: None,
             filters: &[],
             now: 0,
             except: None,
-            wanted: Wanted::default(),
+            wanted: RecordFields::default(),
         };
-        let mut scratch = Scratch::default();
+        let mut scratch = QueryBuffers::default();
         for (kind, from) in [("that are there", 0), ("that are not", documents)] {
             let mut random = SplitMix64::new(1);
             let mut seconds = Vec::new();
@@ -323,7 +323,7 @@ impl Bench<'_> {
                     // Not a multiple of ten, so that it resembles nothing.
                     number / ORIGINALS * ORIGINALS + 3
                 });
-                let probe = Probe {
+                let probe = QueryDocument {
                     set: &made.set,
                     fingerprint: made.fingerprint,
                     signature: &made.signature,
@@ -357,27 +357,27 @@ impl Bench<'_> {
         &mut self,
         name: &str,
         index: &Index,
-        maker: &mut Maker,
+        maker: &mut DocumentMaker,
         documents: u64,
-    ) -> Result<(), Problem> {
-        let failed = |error| Problem::new(name, error);
+    ) -> Result<(), BenchError> {
+        let failed = |error| BenchError::new(name, error);
         let count = NonZeroUsize::MIN.saturating_add(9);
-        let question = Question {
+        let question = QueryRequest {
             threshold: 0.8,
             top: None,
-            nearest: Some(Nearest { count, signatures: index.compact_signatures() }),
+            nearest: Some(NearestRequest { count, signatures: index.compact_signatures() }),
             filters: &[],
             now: 0,
             except: None,
-            wanted: Wanted::default(),
+            wanted: RecordFields::default(),
         };
-        let mut scratch = Scratch::default();
+        let mut scratch = QueryBuffers::default();
         for (kind, from) in [("that are there", 0), ("that are not", documents)] {
             let mut random = SplitMix64::new(2);
             let (mut seconds, mut compared, mut cpu) = (Vec::new(), 0, 0.0);
             for turn in 0..=self.nearest {
                 let made = maker.make(from + random.below(documents) / ORIGINALS * ORIGINALS + 3);
-                let probe = Probe {
+                let probe = QueryDocument {
                     set: &made.set,
                     fingerprint: made.fingerprint,
                     signature: &made.signature,
@@ -416,15 +416,15 @@ impl Bench<'_> {
         &mut self,
         name: &str,
         index: &Index,
-        maker: &mut Maker,
+        maker: &mut DocumentMaker,
         documents: u64,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), BenchError> {
         let mut seconds = Vec::new();
         for number in documents..documents + 1000 {
             let made = maker.make(number);
             let begun = Instant::now();
             let done = index.write(&[Change::Add(made.entry())]);
-            done.map_err(|error| Problem::new(name, error))?;
+            done.map_err(|error| BenchError::new(name, error))?;
             seconds.push(begun.elapsed().as_secs_f64());
         }
         seconds.sort_by(f64::total_cmp);
@@ -434,8 +434,8 @@ impl Bench<'_> {
     }
 }
 
-fn bytes_of(folder: &Path) -> Result<u64, Problem> {
-    let failed = |error| Problem::new(folder.display(), error);
+fn bytes_of(folder: &Path) -> Result<u64, BenchError> {
+    let failed = |error| BenchError::new(folder.display(), error);
     let entries = std::fs::read_dir(folder).map_err(failed)?;
     entries.map(|entry| Ok(entry.map_err(failed)?.metadata().map_err(failed)?.len())).sum()
 }

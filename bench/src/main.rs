@@ -23,8 +23,8 @@ mod table;
 mod truth;
 mod vocabulary;
 
-use collection::Collection;
-use options::{Options, Problem};
+use collection::BenchCollection;
+use options::{BenchError, BenchOptions};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn command() -> Result<(), Problem> {
+fn command() -> Result<(), BenchError> {
     let second = std::env::args().nth(2).filter(|second| !second.starts_with("--"));
     let first = std::env::args().nth(1).filter(|first| !first.starts_with("--"));
     let skipped = if first.is_some() { 2 } else { 1 };
@@ -48,11 +48,11 @@ fn command() -> Result<(), Problem> {
         return Ok(());
     }
     if let (Some("bar"), Some(name)) = (first.as_deref(), second) {
-        let mut options = Options::parse(std::env::args().skip(3))?;
+        let mut options = BenchOptions::parse(std::env::args().skip(3))?;
         let collection = collection(&mut options)?;
         return bars::bar(&name, &collection, options);
     }
-    let mut options = Options::parse(std::env::args().skip(skipped))?;
+    let mut options = BenchOptions::parse(std::env::args().skip(skipped))?;
     match first.as_deref() {
         Some("generate") => generate_command(options),
         Some("files") => files::files(options),
@@ -69,11 +69,11 @@ fn command() -> Result<(), Problem> {
         None => {
             let collection = collection(&mut options)?;
             options.finish()?;
-            stages::stages(&collection, Options::parse([])?)?;
-            run::run(&collection, Options::parse([])?)
+            stages::stages(&collection, BenchOptions::parse([])?)?;
+            run::run(&collection, BenchOptions::parse([])?)
         }
-        Some("bar") => Err(Problem(format!("bar needs a name; there are {}", bars::NAMES))),
-        Some(other) => Err(Problem(format!(
+        Some("bar") => Err(BenchError(format!("bar needs a name; there are {}", bars::NAMES))),
+        Some(other) => Err(BenchError(format!(
             "{other:?} is not a command; there are generate, stages, run, files, index, serve, bar"
         ))),
     }
@@ -81,13 +81,13 @@ fn command() -> Result<(), Problem> {
 
 /// The files named by `--corpus` and `--truth`, or the collection of these options in
 /// `bench/data`, made first where it is not there.
-fn collection(options: &mut Options) -> Result<Collection, Problem> {
+fn collection(options: &mut BenchOptions) -> Result<BenchCollection, BenchError> {
     if let Some(documents) = options.path("corpus") {
-        return Ok(Collection::of(documents, options.path("truth")));
+        return Ok(BenchCollection::of(documents, options.path("truth")));
     }
     let request = generate::request(options)?;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
-    std::fs::create_dir_all(&folder).map_err(|error| Problem::new(folder.display(), error))?;
+    std::fs::create_dir_all(&folder).map_err(|error| BenchError::new(folder.display(), error))?;
     // Every option is part of the name, so that an old file is never taken for another request.
     let name = format!(
         "{}-{}-{}-{}-{}-{}-{}-{}-{}",
@@ -108,25 +108,29 @@ fn collection(options: &mut Options) -> Result<Collection, Problem> {
         let unfinished = folder.join(format!("{name}.unfinished"));
         generate_reporting(request, &unfinished, &truth)?;
         std::fs::rename(&unfinished, &documents)
-            .map_err(|error| Problem::new(documents.display(), error))?;
+            .map_err(|error| BenchError::new(documents.display(), error))?;
     }
-    Ok(Collection::of(documents, Some(truth)))
+    Ok(BenchCollection::of(documents, Some(truth)))
 }
 
-fn generate_command(mut options: Options) -> Result<(), Problem> {
+fn generate_command(mut options: BenchOptions) -> Result<(), BenchError> {
     let (Some(out), Some(truth)) = (options.path("out"), options.path("truth")) else {
-        return Err(Problem("generate needs --out FILE and --truth FILE".to_owned()));
+        return Err(BenchError("generate needs --out FILE and --truth FILE".to_owned()));
     };
     let request = generate::request(&mut options)?;
     options.finish()?;
     generate_reporting(request, &out, &truth)
 }
 
-fn generate_reporting(request: corpus::Request, out: &Path, truth: &Path) -> Result<(), Problem> {
+fn generate_reporting(
+    request: corpus::Request,
+    out: &Path,
+    truth: &Path,
+) -> Result<(), BenchError> {
     let begun = Instant::now();
     let docs = request.docs;
     let (bytes, pairs) = generate::generate(request, out, truth)
-        .map_err(|error| Problem::new(out.display(), error))?;
+        .map_err(|error| BenchError::new(out.display(), error))?;
     eprintln!(
         "{}: {docs} documents, {bytes} bytes, {pairs} pairs of J >= 0.3, {:.1} s",
         out.display(),

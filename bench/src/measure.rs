@@ -3,7 +3,7 @@
 //! CPU seconds are user and system time together. They are what is compared: on a shared machine
 //! wall time says more about the neighbours.
 
-use crate::options::Problem;
+use crate::options::BenchError;
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 use nix::time::{ClockId, clock_gettime};
@@ -14,7 +14,7 @@ use std::time::Instant;
 
 /// What one run of a process took.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Spent {
+pub(crate) struct ProcessCost {
     /// User and system time of the process and the children it waited for.
     pub(crate) cpu_seconds: f64,
     /// From start to end.
@@ -32,7 +32,7 @@ pub(crate) const MEASURE_ONE: &str = "measure-one";
 /// # Errors
 ///
 /// As [`child_to`].
-pub(crate) fn child(program: &Path, arguments: &[OsString]) -> Result<Spent, Problem> {
+pub(crate) fn child(program: &Path, arguments: &[OsString]) -> Result<ProcessCost, BenchError> {
     child_to(program, arguments, None)
 }
 
@@ -49,8 +49,8 @@ pub(crate) fn child_to(
     program: &Path,
     arguments: &[OsString],
     out: Option<&Path>,
-) -> Result<Spent, Problem> {
-    let failed = |error: std::io::Error| Problem::new(program.display(), error);
+) -> Result<ProcessCost, BenchError> {
+    let failed = |error: std::io::Error| BenchError::new(program.display(), error);
     let output = Command::new(std::env::current_exe().map_err(failed)?)
         .arg(MEASURE_ONE)
         .arg(out.unwrap_or(Path::new("")))
@@ -63,9 +63,9 @@ pub(crate) fn child_to(
     let numbers: Vec<f64> = text.split_whitespace().filter_map(|n| n.parse().ok()).collect();
     match (output.status.success(), &numbers[..]) {
         (true, &[cpu_seconds, wall_seconds, peak_bytes]) => {
-            Ok(Spent { cpu_seconds, wall_seconds, peak_bytes: peak_bytes as u64 })
+            Ok(ProcessCost { cpu_seconds, wall_seconds, peak_bytes: peak_bytes as u64 })
         }
-        _ => Err(Problem(format!("{} failed: {}", program.display(), output.status))),
+        _ => Err(BenchError(format!("{} failed: {}", program.display(), output.status))),
     }
 }
 
@@ -75,15 +75,17 @@ pub(crate) fn child_to(
 /// # Errors
 ///
 /// As [`child_to`].
-pub(crate) fn measure_one(mut command: impl Iterator<Item = OsString>) -> Result<String, Problem> {
+pub(crate) fn measure_one(
+    mut command: impl Iterator<Item = OsString>,
+) -> Result<String, BenchError> {
     let (Some(out), Some(program)) = (command.next(), command.next()) else {
-        return Err(Problem("there is no program to measure".to_owned()));
+        return Err(BenchError("there is no program to measure".to_owned()));
     };
     let name = program.to_string_lossy().into_owned();
     let stdout = if out.is_empty() {
         Stdio::null()
     } else {
-        std::fs::File::create(&out).map_err(|error| Problem::new(out.display(), error))?.into()
+        std::fs::File::create(&out).map_err(|error| BenchError::new(out.display(), error))?.into()
     };
     let begun = Instant::now();
     let status = Command::new(program)
@@ -91,10 +93,10 @@ pub(crate) fn measure_one(mut command: impl Iterator<Item = OsString>) -> Result
         .stdin(Stdio::null())
         .stdout(stdout)
         .status()
-        .map_err(|error| Problem::new(&name, error))?;
+        .map_err(|error| BenchError::new(&name, error))?;
     let wall = begun.elapsed().as_secs_f64();
     if !status.success() {
-        return Err(Problem::new(name, status));
+        return Err(BenchError::new(name, status));
     }
     let usage = usage(UsageWho::RUSAGE_CHILDREN)?;
     Ok(format!("{} {wall} {}", cpu_seconds(&usage), peak_bytes(&usage)))
@@ -106,7 +108,7 @@ pub(crate) fn measure_one(mut command: impl Iterator<Item = OsString>) -> Result
 /// # Errors
 ///
 /// When the system does not answer.
-pub(crate) fn thread_cpu<T>(work: impl FnOnce() -> T) -> Result<(f64, T), Problem> {
+pub(crate) fn thread_cpu<T>(work: impl FnOnce() -> T) -> Result<(f64, T), BenchError> {
     let before = thread_seconds()?;
     let result = work();
     Ok((thread_seconds()? - before, result))
@@ -117,18 +119,18 @@ pub(crate) fn thread_cpu<T>(work: impl FnOnce() -> T) -> Result<(f64, T), Proble
 /// # Errors
 ///
 /// When the system does not answer.
-pub(crate) fn process_cpu<T>(work: impl FnOnce() -> T) -> Result<(f64, T), Problem> {
+pub(crate) fn process_cpu<T>(work: impl FnOnce() -> T) -> Result<(f64, T), BenchError> {
     let before = seconds_of(ClockId::CLOCK_PROCESS_CPUTIME_ID)?;
     let result = work();
     Ok((seconds_of(ClockId::CLOCK_PROCESS_CPUTIME_ID)? - before, result))
 }
 
-fn thread_seconds() -> Result<f64, Problem> {
+fn thread_seconds() -> Result<f64, BenchError> {
     seconds_of(ClockId::CLOCK_THREAD_CPUTIME_ID)
 }
 
-fn seconds_of(clock: ClockId) -> Result<f64, Problem> {
-    let now = clock_gettime(clock).map_err(|error| Problem::new("the clock", error))?;
+fn seconds_of(clock: ClockId) -> Result<f64, BenchError> {
+    let now = clock_gettime(clock).map_err(|error| BenchError::new("the clock", error))?;
     Ok(now.tv_sec() as f64 + now.tv_nsec() as f64 / 1e9)
 }
 
@@ -145,8 +147,8 @@ pub(crate) fn median(mut numbers: Vec<f64>) -> f64 {
 /// The first one of `work`.
 pub(crate) fn median_run(
     runs: usize,
-    mut work: impl FnMut() -> Result<Spent, Problem>,
-) -> Result<Spent, Problem> {
+    mut work: impl FnMut() -> Result<ProcessCost, BenchError>,
+) -> Result<ProcessCost, BenchError> {
     let mut spent = vec![work()?];
     for _ in 1..runs {
         spent.push(work()?);
@@ -155,8 +157,8 @@ pub(crate) fn median_run(
     Ok(spent[(spent.len() - 1) / 2])
 }
 
-fn usage(who: UsageWho) -> Result<Usage, Problem> {
-    getrusage(who).map_err(|error| Problem::new("the system does not say what was used", error))
+fn usage(who: UsageWho) -> Result<Usage, BenchError> {
+    getrusage(who).map_err(|error| BenchError::new("the system does not say what was used", error))
 }
 
 fn cpu_seconds(usage: &Usage) -> f64 {

@@ -6,39 +6,39 @@ use std::str::FromStr;
 
 /// What stopped the program: a whole sentence, with the remedy.
 #[derive(Debug)]
-pub(crate) struct Problem(pub(crate) String);
+pub(crate) struct BenchError(pub(crate) String);
 
-impl Problem {
+impl BenchError {
     /// "`doing`: `error`".
     pub(crate) fn new(doing: impl fmt::Display, error: impl fmt::Display) -> Self {
         Self(format!("{doing}: {error}"))
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for BenchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
 /// Options not yet asked for, in the order given.
-pub(crate) struct Options(Vec<(String, String)>);
+pub(crate) struct BenchOptions(Vec<(String, String)>);
 
-impl Options {
+impl BenchOptions {
     /// Takes `--name value --name=value …`; anything else is a problem.
-    pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self, Problem> {
+    pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self, BenchError> {
         let mut options = Vec::new();
         let mut arguments = arguments.into_iter();
         while let Some(argument) = arguments.next() {
             let Some(name) = argument.strip_prefix("--") else {
-                return Err(Problem(format!("{argument:?} is not an option (--name value)")));
+                return Err(BenchError(format!("{argument:?} is not an option (--name value)")));
             };
             let (name, value) = match name.split_once('=') {
                 Some((name, value)) => (name, Some(value.to_owned())),
                 None => (name, arguments.next().filter(|value| !value.starts_with("--"))),
             };
             let Some(value) = value else {
-                return Err(Problem(format!("--{name} needs a value")));
+                return Err(BenchError(format!("--{name} needs a value")));
             };
             options.push((name.to_owned(), value));
         }
@@ -64,16 +64,18 @@ impl Options {
     }
 
     /// The value of `--name`, or `default` where it was not given.
-    pub(crate) fn number<T: FromStr>(&mut self, name: &str, default: T) -> Result<T, Problem> {
+    pub(crate) fn number<T: FromStr>(&mut self, name: &str, default: T) -> Result<T, BenchError> {
         self.text(name).map_or(Ok(default), |value| {
-            value.parse().map_err(|_| Problem(format!("--{name} {value:?}: a number is needed")))
+            value.parse().map_err(|_| BenchError(format!("--{name} {value:?}: a number is needed")))
         })
     }
 
     /// A problem where an option was given that nothing asked for.
-    pub(crate) fn finish(self) -> Result<(), Problem> {
+    pub(crate) fn finish(self) -> Result<(), BenchError> {
         self.0.first().map_or(Ok(()), |(name, _)| {
-            Err(Problem(format!("--{name} is not an option of this command; see bench/README.md")))
+            Err(BenchError(format!(
+                "--{name} is not an option of this command; see bench/README.md"
+            )))
         })
     }
 }

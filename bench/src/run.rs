@@ -1,18 +1,21 @@
 //! `run`: the whole command as its users start it, beside `wc -w` on the same file, and what it
 //! found against the truth.
 
-use crate::collection::Collection;
-use crate::measure::{self, Spent};
-use crate::options::{Options, Problem};
-use crate::score::{Score, score};
-use crate::table::Table;
+use crate::collection::BenchCollection;
+use crate::measure::{self, ProcessCost};
+use crate::options::{BenchError, BenchOptions};
+use crate::score::{FoundScore, score};
+use crate::table::TextTable;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Measures and prints. Options: `--binary FILE` (`lookalike` beside this program), `--threshold T`
 /// (0.8), `--runs N` (3; the median counts), `--pairs FILE` (beside the collection). Pairs, whose
 /// number is the square of a cluster's size, are asked for where there is a truth to score them.
-pub(crate) fn run(collection: &Collection, mut options: Options) -> Result<(), Problem> {
+pub(crate) fn run(
+    collection: &BenchCollection,
+    mut options: BenchOptions,
+) -> Result<(), BenchError> {
     let binary = options.path("binary").map_or_else(beside_this, Ok)?;
     let threshold: f64 = options.number("threshold", 0.8)?;
     let runs: usize = options.number("runs", 3)?;
@@ -20,13 +23,14 @@ pub(crate) fn run(collection: &Collection, mut options: Options) -> Result<(), P
         options.path("pairs").unwrap_or_else(|| collection.documents.with_extension("found.csv"));
     options.finish()?;
     if !binary.exists() {
-        return Err(Problem(format!(
+        return Err(BenchError(format!(
             "{} is not there; build it first: cargo build --release -p lookalike-cli",
             binary.display()
         )));
     }
     let file = &collection.documents;
-    let bytes = std::fs::metadata(file).map_err(|error| Problem::new(file.display(), error))?.len();
+    let bytes =
+        std::fs::metadata(file).map_err(|error| BenchError::new(file.display(), error))?.len();
 
     let count_words = [OsString::from("-w"), file.into()];
     let floor = measure::median_run(runs, || measure::child(Path::new("wc"), &count_words))?;
@@ -64,10 +68,10 @@ fn find_arguments(file: &Path, threshold: f64, option: &str, result: &Path) -> V
     arguments
 }
 
-fn table(bytes: u64, measured: &[(&str, Spent)]) -> Table {
+fn table(bytes: u64, measured: &[(&str, ProcessCost)]) -> TextTable {
     let floor = measured.first().map_or(1.0, |(_, spent)| spent.cpu_seconds);
     let mut table =
-        Table::new(&["program", "CPU s", "wall s", "MB per CPU s", "peak MB", "× wc -w"]);
+        TextTable::new(&["program", "CPU s", "wall s", "MB per CPU s", "peak MB", "× wc -w"]);
     for (name, spent) in measured {
         table.row(&[
             (*name).to_owned(),
@@ -82,7 +86,7 @@ fn table(bytes: u64, measured: &[(&str, Spent)]) -> Table {
 }
 
 /// What was found, as a line.
-pub(crate) fn score_text(score: &Score) -> String {
+pub(crate) fn score_text(score: &FoundScore) -> String {
     format!(
         "recall {:.5} ({} of {}), precision {:.5} ({} of {}), similarities that differ: {}",
         score.recall(),
@@ -96,8 +100,8 @@ pub(crate) fn score_text(score: &Score) -> String {
 }
 
 /// The release binary is built into the folder of this program.
-pub(crate) fn beside_this() -> Result<PathBuf, Problem> {
+pub(crate) fn beside_this() -> Result<PathBuf, BenchError> {
     let this = std::env::current_exe();
-    let this = this.map_err(|error| Problem::new("the folder of this program", error))?;
+    let this = this.map_err(|error| BenchError::new("the folder of this program", error))?;
     Ok(this.with_file_name(format!("lookalike{}", std::env::consts::EXE_SUFFIX)))
 }

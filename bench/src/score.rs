@@ -2,7 +2,7 @@
 //! `id_a`, `id_b` and a similarity; compared as integer millionths. Written for this program alone,
 //! so that it checks the library's own `evaluate` rather than repeats it.
 
-use crate::options::Problem;
+use crate::options::BenchError;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// What a run found and missed.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Score {
+pub(crate) struct FoundScore {
     /// Pairs of the truth at or above the threshold.
     pub(crate) expected: u64,
     /// Pairs reported.
@@ -21,7 +21,7 @@ pub(crate) struct Score {
     pub(crate) differing: u64,
 }
 
-impl Score {
+impl FoundScore {
     /// Found of expected; 1 where nothing is expected.
     pub(crate) fn recall(&self) -> f64 {
         share(self.found, self.expected)
@@ -46,14 +46,14 @@ pub(crate) fn score(
     truth: &Path,
     column: &str,
     threshold: u32,
-) -> Result<Score, Problem> {
-    let mut expected: Pairs = HashMap::new();
+) -> Result<FoundScore, BenchError> {
+    let mut expected: SimilarityByPair = HashMap::new();
     read(truth, column, |a, b, similarity| {
         if similarity >= threshold {
             expected.insert(key(a, b), similarity);
         }
     })?;
-    let mut score = Score { expected: expected.len() as u64, ..Score::default() };
+    let mut score = FoundScore { expected: expected.len() as u64, ..FoundScore::default() };
     read(reported, column, |a, b, similarity| {
         score.reported += 1;
         // Taken out, so that a pair that is reported twice is found once.
@@ -66,16 +66,16 @@ pub(crate) fn score(
 }
 
 /// Both ids, the lesser first, with a comma between, and the similarity.
-type Pairs = HashMap<String, u32>;
+type SimilarityByPair = HashMap<String, u32>;
 
 fn key(a: &str, b: &str) -> String {
     [a.min(b), ",", a.max(b)].concat()
 }
 
-fn read(path: &Path, column: &str, each: impl FnMut(&str, &str, u32)) -> Result<(), Problem> {
-    let file = File::open(path).map_err(|error| Problem::new(path.display(), error))?;
+fn read(path: &Path, column: &str, each: impl FnMut(&str, &str, u32)) -> Result<(), BenchError> {
+    let file = File::open(path).map_err(|error| BenchError::new(path.display(), error))?;
     parse(BufReader::new(file), column, each)
-        .map_err(|problem| Problem::new(path.display(), problem))
+        .map_err(|problem| BenchError::new(path.display(), problem))
 }
 
 /// Calls `each` with ids and similarity of every line.
@@ -83,14 +83,14 @@ fn parse(
     mut file: impl BufRead,
     similarity: &str,
     mut each: impl FnMut(&str, &str, u32),
-) -> Result<(), Problem> {
-    let failed = |error| Problem::new("cannot be read", error);
+) -> Result<(), BenchError> {
+    let failed = |error| BenchError::new("cannot be read", error);
     let mut line = String::new();
     file.read_line(&mut line).map_err(failed)?;
     let header: Vec<&str> = line.trim_end().split(',').collect();
     let column = |name: &str| {
         header.iter().position(|&column| column == name).ok_or_else(|| {
-            Problem(format!(
+            BenchError(format!(
                 "no column {name} in the first line; id_a,id_b,{similarity} are needed"
             ))
         })
@@ -106,7 +106,7 @@ fn parse(
         let (Some(a), Some(b), Some(value)) =
             (cell(a), cell(b), cell(similarity).and_then(millionths))
         else {
-            return Err(Problem(format!(
+            return Err(BenchError(format!(
                 "line {number}: {line:?} is not two ids without commas or quotes and a similarity"
             )));
         };
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn pairs_are_read_in_either_order() {
         let text = "id_b,jaccard,id_a\ny,0.800000,x\na,1.000000,b\n";
-        let mut pairs = Pairs::new();
+        let mut pairs = SimilarityByPair::new();
         parse(text.as_bytes(), "jaccard", |a, b, value| {
             pairs.insert(key(a, b), value);
         })

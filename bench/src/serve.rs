@@ -1,7 +1,7 @@
 //! How quickly a running server answers when requests come at a steady rate, whether or not the
 //! ones before are answered.
 
-use crate::options::{Options, Problem};
+use crate::options::{BenchError, BenchOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -26,7 +26,7 @@ const UNDISTURBED: f64 = 0.02;
 
 /// What came of it.
 #[derive(Default)]
-struct Outcome {
+struct LoadOutcome {
     /// The second in which a request was due, and the µs from then to the end of its answer.
     took: Vec<(usize, u64)>,
     errors: u64,
@@ -35,11 +35,11 @@ struct Outcome {
 /// `serve --address HOST:PORT --documents FILE.jsonl [--rate N --seconds N --connections N
 /// --bytes N --pid N]`: queries with texts of the file, cut to so many bytes; shorter ones are
 /// passed over.
-pub(crate) fn serve(mut options: Options) -> Result<(), Problem> {
+pub(crate) fn serve(mut options: BenchOptions) -> Result<(), BenchError> {
     let address = options.text("address").unwrap_or_else(|| "127.0.0.1:8377".to_owned());
     let documents = options.path("documents");
     let documents =
-        documents.ok_or_else(|| Problem("serve needs --documents FILE.jsonl".into()))?;
+        documents.ok_or_else(|| BenchError("serve needs --documents FILE.jsonl".into()))?;
     let rate: f64 = options.number("rate", 1_000.0)?;
     let seconds: f64 = options.number("seconds", 10.0)?;
     let connections: usize = options.number("connections", 16)?;
@@ -51,7 +51,7 @@ pub(crate) fn serve(mut options: Options) -> Result<(), Problem> {
         Load { address, requests, rate, total: (rate * seconds) as u64, next: AtomicU64::new(0) };
     let before = pid.as_deref().and_then(resident_kib);
     let start = Instant::now();
-    let (outcomes, stolen): (Vec<Outcome>, Vec<f64>) = std::thread::scope(|scope| {
+    let (outcomes, stolen): (Vec<LoadOutcome>, Vec<f64>) = std::thread::scope(|scope| {
         let watch = scope.spawn(|| stolen_by_seconds(start, seconds as usize));
         let threads: Vec<_> =
             (0..connections).map(|_| scope.spawn(|| load.ask_all(start))).collect();
@@ -133,8 +133,8 @@ fn quantiles(mut took: Vec<u64>) -> String {
 }
 
 /// The queries, as they are sent.
-fn requests(documents: &Path, address: &str, bytes: usize) -> Result<Vec<Vec<u8>>, Problem> {
-    let unread = |error| Problem::new(documents.display(), error);
+fn requests(documents: &Path, address: &str, bytes: usize) -> Result<Vec<Vec<u8>>, BenchError> {
+    let unread = |error| BenchError::new(documents.display(), error);
     let file = std::fs::File::open(documents).map_err(unread)?;
     let mut requests = Vec::new();
     for line in BufReader::new(file).lines() {
@@ -142,7 +142,7 @@ fn requests(documents: &Path, address: &str, bytes: usize) -> Result<Vec<Vec<u8>
             break;
         }
         let record: serde_json::Value = serde_json::from_str(&line.map_err(unread)?)
-            .map_err(|error| Problem::new(documents.display(), error))?;
+            .map_err(|error| BenchError::new(documents.display(), error))?;
         let text = record["text"].as_str().unwrap_or_default();
         if text.len() < bytes {
             continue;
@@ -158,14 +158,14 @@ fn requests(documents: &Path, address: &str, bytes: usize) -> Result<Vec<Vec<u8>
     }
     if requests.is_empty() {
         let name = documents.display();
-        return Err(Problem(format!("{name} has no text of {bytes} bytes or more")));
+        return Err(BenchError(format!("{name} has no text of {bytes} bytes or more")));
     }
     Ok(requests)
 }
 
 impl Load {
-    fn ask_all(&self, start: Instant) -> Outcome {
-        let (mut outcome, mut stream) = (Outcome::default(), None);
+    fn ask_all(&self, start: Instant) -> LoadOutcome {
+        let (mut outcome, mut stream) = (LoadOutcome::default(), None);
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             if number >= self.total {

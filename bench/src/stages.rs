@@ -2,18 +2,18 @@
 //! or another unit of work costs. A stage is a line of [`stages`] and a closure that gives a number
 //! which depends on all its work, so that none of it can be left out by the compiler.
 
-use crate::collection::Collection;
+use crate::collection::BenchCollection;
 use crate::measure;
-use crate::options::{Options, Problem};
-use crate::table::Table;
+use crate::options::{BenchError, BenchOptions};
+use crate::table::TextTable;
 use lookalike::core::band::bucket_keys;
 use lookalike::core::candidate::{BandIndex, BandScratch, band_buckets};
 use lookalike::core::kernel::Kernel;
-use lookalike::core::params::{Params, Scheme, ShingleRule, Unit, Wishes};
+use lookalike::core::params::{Params, ParamsBuilder, Scheme, ShingleRule, Unit};
 use lookalike::core::shingle::Shingler;
 use lookalike::core::signature::Signer;
 use lookalike::core::verify;
-use lookalike::read::{self, Document, ReadOptions, Scratch, Sink, Skipped};
+use lookalike::read::{self, Document, DocumentSink, ReadBuffers, ReadOptions, SkippedItem};
 use std::hint::black_box;
 
 /// How much work a stage does: bytes of text or file, or so many of something else.
@@ -23,18 +23,18 @@ enum Amount {
 }
 
 /// Measures the stages one by one and collects the table.
-struct Bench {
+struct StageBench {
     runs: usize,
-    table: Table,
+    table: TextTable,
 }
 
-impl Bench {
+impl StageBench {
     fn stage(
         &mut self,
         name: &str,
         amount: &Amount,
         mut work: impl FnMut() -> u64,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), BenchError> {
         let mut seconds = Vec::new();
         for _ in 0..self.runs.max(1) {
             let (spent, number) = measure::thread_cpu(&mut work)?;
@@ -58,49 +58,52 @@ impl Bench {
 
 /// The texts of a collection.
 #[derive(Default)]
-struct Texts(Vec<String>);
+struct StageTexts(Vec<String>);
 
-impl Sink for Texts {
+impl DocumentSink for StageTexts {
     fn document(&mut self, document: &Document<'_>) {
         let text = document.text;
         self.0.push(text.to_owned());
     }
 
-    fn skipped(&mut self, _: Skipped) {}
+    fn skipped(&mut self, _: SkippedItem) {}
 }
 
 /// Counts bytes, for reading alone.
 #[derive(Default)]
-struct Bytes(u64);
+struct ByteCounter(u64);
 
-impl Sink for Bytes {
+impl DocumentSink for ByteCounter {
     fn document(&mut self, document: &Document<'_>) {
         let (id, text) = (document.id, document.text);
         self.0 += (id.len() + text.len()) as u64;
     }
 
-    fn skipped(&mut self, _: Skipped) {}
+    fn skipped(&mut self, _: SkippedItem) {}
 }
 
 /// Measures and prints. Options: `--runs N` (5; the median counts).
-pub(crate) fn stages(collection: &Collection, mut options: Options) -> Result<(), Problem> {
+pub(crate) fn stages(
+    collection: &BenchCollection,
+    mut options: BenchOptions,
+) -> Result<(), BenchError> {
     let runs: usize = options.number("runs", 5)?;
     options.finish()?;
     let file = &collection.documents;
-    let bytes = std::fs::read(file).map_err(|error| Problem::new(file.display(), error))?;
-    let mut texts = Texts::default();
+    let bytes = std::fs::read(file).map_err(|error| BenchError::new(file.display(), error))?;
+    let mut texts = StageTexts::default();
     read_all(collection, &mut texts)?;
     let texts = texts.0;
     let size = texts.iter().map(String::len).sum();
     let header = ["stage", "CPU s", "MB per CPU s", "each"];
-    let mut bench = Bench { runs, table: Table::new(&header) };
+    let mut bench = StageBench { runs, table: TextTable::new(&header) };
 
     let in_file = Amount::Bytes(bytes.len());
     bench.stage("sum bytes (floor)", &in_file, || bytes.iter().map(|b| u64::from(*b)).sum())?;
     bench.stage("count words (floor)", &in_file, || count_words(&bytes))?;
     drop(bytes);
     bench.stage("read JSONL", &in_file, || {
-        let mut sink = Bytes::default();
+        let mut sink = ByteCounter::default();
         read_all(collection, &mut sink).map_or(0, |()| sink.0)
     })?;
     text_stages(&mut bench, &texts, &Amount::Bytes(size))?;
@@ -117,11 +120,11 @@ pub(crate) fn stages(collection: &Collection, mut options: Options) -> Result<()
     Ok(())
 }
 
-fn read_all(collection: &Collection, sink: &mut impl Sink) -> Result<(), Problem> {
-    let failed = |error: read::ReadError| Problem(error.to_string());
+fn read_all(collection: &BenchCollection, sink: &mut impl DocumentSink) -> Result<(), BenchError> {
+    let failed = |error: read::ReadError| BenchError(error.to_string());
     let inputs = [collection.documents.clone()];
     let opened = read::Collection::open(&inputs, &ReadOptions::default()).map_err(failed)?;
-    let mut scratch = Scratch::default();
+    let mut scratch = ReadBuffers::default();
     while let Some(block) = opened.next_block().map_err(failed)? {
         block.read(&mut scratch, sink).map_err(failed)?;
     }
@@ -133,7 +136,7 @@ fn count_words(bytes: &[u8]) -> u64 {
 }
 
 /// Text to shingles, to signatures, to sets: per kernel, length and scheme.
-fn text_stages(bench: &mut Bench, texts: &[String], size: &Amount) -> Result<(), Problem> {
+fn text_stages(bench: &mut StageBench, texts: &[String], size: &Amount) -> Result<(), BenchError> {
     let words = ShingleRule::default();
     for kernel in Kernel::available().into_iter().rev() {
         let mut shingler = Shingler::with_kernel(&words, kernel);
@@ -159,7 +162,7 @@ fn text_stages(bench: &mut Bench, texts: &[String], size: &Amount) -> Result<(),
         let name = format!("text → signature of 128, {scheme}");
         sign_stage(bench, &name, texts, size, &words, scheme, 128, best)?;
     }
-    let chars = ShingleRule::new(Unit::Chars, 5).map_err(|error| Problem(error.to_string()))?;
+    let chars = ShingleRule::new(Unit::Chars, 5).map_err(|error| BenchError(error.to_string()))?;
     let name = "text → signature of 128, 5 characters";
     sign_stage(bench, name, texts, size, &chars, Scheme::FastSimilarity, 128, best)?;
     let mut shingler = Shingler::new(&words);
@@ -175,7 +178,7 @@ fn text_stages(bench: &mut Bench, texts: &[String], size: &Amount) -> Result<(),
 
 #[expect(clippy::too_many_arguments, reason = "every axis of the table")]
 fn sign_stage(
-    bench: &mut Bench,
+    bench: &mut StageBench,
     name: &str,
     texts: &[String],
     size: &Amount,
@@ -183,7 +186,7 @@ fn sign_stage(
     scheme: Scheme,
     num_hashes: usize,
     kernel: Kernel,
-) -> Result<(), Problem> {
+) -> Result<(), BenchError> {
     let mut shingler = Shingler::with_kernel(rule, kernel);
     let mut signer = Signer::with_kernel(scheme, num_hashes, 1, kernel);
     bench.stage(name, size, || {
@@ -196,8 +199,9 @@ fn sign_stage(
 }
 
 /// Signatures to bucket keys, keys to buckets, sets to overlaps.
-fn later_stages(bench: &mut Bench, texts: &[String]) -> Result<(), Problem> {
-    let params = Params::new(&Wishes::default()).map_err(|error| Problem(error.to_string()))?;
+fn later_stages(bench: &mut StageBench, texts: &[String]) -> Result<(), BenchError> {
+    let params =
+        Params::new(&ParamsBuilder::default()).map_err(|error| BenchError(error.to_string()))?;
     let (bands, rows) = (params.bands(), params.rows());
     let mut shingler = Shingler::new(params.shingle());
     let mut signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
@@ -236,7 +240,7 @@ fn later_stages(bench: &mut Bench, texts: &[String]) -> Result<(), Problem> {
 
 /// The published case of SOURCES: 12,000 documents, 100 hashes, 5 bands of 20 rows; buckets made
 /// once (265 ms there), then every document looked up (948 ms there).
-fn twelve_thousand(bench: &mut Bench) -> Result<(), Problem> {
+fn twelve_thousand(bench: &mut StageBench) -> Result<(), BenchError> {
     const DOCUMENTS: u32 = 12_000;
     let mut signer = Signer::new(Scheme::MultiplyShift, 100, 1);
     let signatures: Vec<Vec<u32>> = (0..DOCUMENTS)

@@ -3,9 +3,9 @@
 use std::fmt;
 
 /// Rows of text under a heading; every row must have as many cells as the heading.
-pub(crate) struct Table(Vec<Vec<String>>);
+pub(crate) struct TextTable(Vec<Vec<String>>);
 
-impl Table {
+impl TextTable {
     /// An empty table with these columns. The first is set to the left, the others to the right.
     pub(crate) fn new(columns: &[&str]) -> Self {
         Self(vec![columns.iter().map(|&column| column.to_owned()).collect()])
@@ -17,7 +17,7 @@ impl Table {
     }
 }
 
-impl fmt::Display for Table {
+impl fmt::Display for TextTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = |column: usize| {
             let cells = self.0.iter().filter_map(|row| row.get(column));

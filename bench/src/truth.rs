@@ -12,11 +12,11 @@ const LEAST: u64 = 30;
 type Shingle = [Token; SHINGLE];
 
 /// Two documents' places in the file, the smaller first, and their similarity in millionths.
-type Pair = (u64, u64, u32);
+type TruthPair = (u64, u64, u32);
 
 /// All pairs of planted clusters with J of word 5-shingles ≥ 0.3, sorted. A cluster of m documents
 /// takes m² / 2 comparisons: 0.2 s and 9 MB of pairs for a cluster of 1,000 of 340 words.
-pub(crate) fn pairs(corpus: &Corpus) -> Vec<Pair> {
+pub(crate) fn pairs(corpus: &Corpus) -> Vec<TruthPair> {
     let mut pairs = Vec::new();
     for cluster in 0..corpus.cluster_count() {
         let mut sets = Vec::new();
@@ -38,8 +38,8 @@ pub(crate) fn pairs(corpus: &Corpus) -> Vec<Pair> {
 
 /// Every planted excerpt and the document it is of, with the share of the excerpt's shingles that
 /// are in the document, sorted. An excerpt is the shorter of the two.
-pub(crate) fn excerpts(corpus: &Corpus) -> Vec<Pair> {
-    let mut pairs: Vec<Pair> = (0..corpus.request().excerpts)
+pub(crate) fn excerpts(corpus: &Corpus) -> Vec<TruthPair> {
+    let mut pairs: Vec<TruthPair> = (0..corpus.request().excerpts)
         .map(|number| {
             let (excerpt, host) = corpus.excerpt_and_host(number);
             let [part, whole] =
@@ -53,7 +53,7 @@ pub(crate) fn excerpts(corpus: &Corpus) -> Vec<Pair> {
 }
 
 /// Writes `id_a,id_b` and the similarity's name, six decimals.
-pub(crate) fn write(pairs: &[Pair], similarity: &str, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write(pairs: &[TruthPair], similarity: &str, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "id_a,id_b,{similarity}")?;
     for &(a, b, millionths) in pairs {
         writeln!(
@@ -66,7 +66,7 @@ pub(crate) fn write(pairs: &[Pair], similarity: &str, out: &mut impl Write) -> i
     out.flush()
 }
 
-fn compare(sets: &[Vec<Shingle>], places: &[u64], pairs: &mut Vec<Pair>) {
+fn compare(sets: &[Vec<Shingle>], places: &[u64], pairs: &mut Vec<TruthPair>) {
     for (i, left) in sets.iter().enumerate() {
         for (j, right) in sets.iter().enumerate().skip(i + 1) {
             let common = common(left, right);

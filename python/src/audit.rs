@@ -2,8 +2,8 @@
 
 use crate::call;
 use crate::error::OptionError;
-use crate::inputs::{Input, Inputs};
-use crate::options::Options;
+use crate::inputs::{ComparedInput, ComparedInputs};
+use crate::options::KeywordOptions;
 use lookalike::audit::{Audit, AuditError, AuditOptions, Report, true_neighbours};
 use lookalike::core::params::Params;
 use lookalike::error::Error;
@@ -22,21 +22,21 @@ use std::sync::Arc;
 pub(crate) fn audit(
     py: Python<'_>,
     report: PathBuf,
-    documents: Input,
-    reference: Option<Input>,
+    documents: ComparedInput,
+    reference: Option<ComparedInput>,
     options: &Bound<'_, PyDict>,
     sample: usize,
     confidence: f64,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let given = Options::new(options)?;
+    let given = KeywordOptions::new(options)?;
     let seed = given.whole("seed")?.unwrap_or(1);
     let how = self::options(sample, seed, confidence, given.threads()?)?;
     let wording = given.wording()?;
     let mut reading = given.reading(wording, crate::extraction::options(py)?)?;
     given.finish()?;
     reading.leave_out = vec![report.clone()];
-    let inputs = Arc::new(Inputs::new(py, &documents, reference.as_ref(), reading)?);
+    let inputs = Arc::new(ComparedInputs::new(py, &documents, reference.as_ref(), reading)?);
     inputs.refuse_streams("an audit")?;
     let theirs = Arc::clone(&inputs);
     call::reading(py, progress.as_ref(), move |watch| {

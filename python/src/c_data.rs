@@ -168,14 +168,14 @@ pub(crate) fn format(schema: &FFI_ArrowSchema) -> &str {
 
 /// Rows of an array: from where to where its columns have them, and which are there, if some are
 /// not.
-pub(crate) struct Rows {
+pub(crate) struct RowRange {
     pub(crate) start: usize,
     pub(crate) count: usize,
     pub(crate) present: Option<Vec<bool>>,
 }
 
 /// The rows of an array with columns.
-pub(crate) fn rows(array: &FFI_ArrowArray) -> Result<Rows, String> {
+pub(crate) fn rows(array: &FFI_ArrowArray) -> Result<RowRange, String> {
     let array = array_of(array);
     let (start, count) = array.range()?;
     // SAFETY: the first buffer of a struct array, where it has one, is a bit for each row.
@@ -187,7 +187,7 @@ pub(crate) fn rows(array: &FFI_ArrowArray) -> Result<Rows, String> {
         let bit = |row: usize| unsafe { *bits.add(row / 8) } >> (row % 8) & 1 == 1;
         (start..start + count).map(bit).collect()
     });
-    Ok(Rows { start, count, present })
+    Ok(RowRange { start, count, present })
 }
 
 /// Takes a column out of an array with columns.

@@ -8,7 +8,7 @@
 use crate::error::{LookalikeError, run_error};
 use lookalike::core::curve::Choice;
 use lookalike::error::Error;
-use lookalike::progress::{Interrupted, Progress, Runaway, Stage, Warning};
+use lookalike::progress::{Interruption, Progress, Runaway, Stage, Warning};
 use pyo3::prelude::*;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -27,7 +27,7 @@ const GRACE: Duration = Duration::from_secs(1);
 pub(crate) struct Watch {
     unwanted: AtomicBool,
     done: AtomicU64,
-    stages: Mutex<Stages>,
+    stages: Mutex<StageLog>,
     warning: Mutex<FirstWarning>,
 }
 
@@ -42,16 +42,16 @@ enum FirstWarning {
 }
 
 #[derive(Default)]
-struct Stages {
+struct StageLog {
     /// Those that have ended and were not told. Another one behind it, or a result, says that one
     /// was completed.
-    ended: Vec<Standing>,
+    ended: Vec<StageProgress>,
     /// The one that is under way, and of how much.
     now: Option<(Stage, Option<u64>)>,
 }
 
 /// A stage, how much of it is done, and of how much.
-type Standing = (Stage, u64, Option<u64>);
+type StageProgress = (Stage, u64, Option<u64>);
 
 impl Watch {
     /// Asked now and then by work that tells no progress.
@@ -79,12 +79,12 @@ impl Watch {
     }
 
     /// What was not told yet: stages that were completed, and the one that is under way.
-    fn news(&self, is_done: bool) -> Vec<Standing> {
+    fn news(&self, is_done: bool) -> Vec<StageProgress> {
         let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
         // The last one may have ended because it failed.
         let open = usize::from(!is_done && stages.now.is_none());
         let completed = stages.ended.len().saturating_sub(open);
-        let mut news: Vec<Standing> = stages.ended.drain(..completed).collect();
+        let mut news: Vec<StageProgress> = stages.ended.drain(..completed).collect();
         let done = self.done.load(Ordering::Relaxed);
         news.extend(stages.now.map(|(stage, total)| (stage, done, total)));
         news
@@ -99,11 +99,11 @@ impl Progress for Watch {
         self.done.store(0, Ordering::Relaxed);
     }
 
-    fn advance(&self, done: u64) -> Result<(), Interrupted> {
+    fn advance(&self, done: u64) -> Result<(), Interruption> {
         if done > 0 {
             self.done.fetch_add(done, Ordering::Relaxed);
         }
-        if self.unwanted.load(Ordering::Relaxed) { Err(Interrupted) } else { Ok(()) }
+        if self.unwanted.load(Ordering::Relaxed) { Err(Interruption) } else { Ok(()) }
     }
 
     fn end(&self, stage: Stage, _: Duration) {
@@ -253,7 +253,7 @@ fn runaway_text(runaway: &Runaway) -> String {
 
 /// Calls what runs functions of Python while others use what is on this thread's stack.
 pub(crate) fn staying<T>(work: impl FnOnce() -> T) -> T {
-    let stays = Stays;
+    let stays = InterpreterGuard;
     let done = work();
     std::mem::forget(stays);
     done
@@ -262,9 +262,9 @@ pub(crate) fn staying<T>(work: impl FnOnce() -> T) -> T {
 /// An interpreter that ends while a daemon thread is in a function of Python ends that thread by
 /// unwinding its stack (before Python 3.14), which must not go through frames of Rust: others use
 /// what is on them. The thread stays until the process is gone.
-struct Stays;
+struct InterpreterGuard;
 
-impl Drop for Stays {
+impl Drop for InterpreterGuard {
     fn drop(&mut self) {
         while !thread::panicking() {
             thread::park();

@@ -31,24 +31,24 @@ const SCHEMA: &CStr = c"arrow_schema";
 
 /// Arrays of one type, one behind the other; none where nothing here reads that type.
 #[derive(Clone)]
-pub(crate) struct Chunks {
+pub(crate) struct ArrayChunks {
     pub(crate) field: Arc<Field>,
     pub(crate) arrays: Vec<ArrayRef>,
 }
 
 /// What another package handed over, of which columns are taken.
-pub(crate) struct Imported {
+pub(crate) struct ImportedTable {
     schema: FFI_ArrowSchema,
     arrays: Vec<FFI_ArrowArray>,
     /// Nothing of what is one column itself.
     names: Option<Vec<String>>,
     /// Columns that were taken.
-    taken: Vec<(usize, Chunks)>,
+    taken: Vec<(usize, ArrayChunks)>,
 }
 
 /// Everything that an object with `__arrow_c_stream__` or `__arrow_c_array__` has. A stream that
 /// makes its arrays on the way is used up.
-pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Imported> {
+pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<ImportedTable> {
     let py = object.py();
     let (mut batches, mut arrays) = (Batches::of(object)?, Vec::new());
     let read = read_all(py, &mut batches.rest, &mut arrays);
@@ -56,13 +56,17 @@ pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Imported> {
     py.detach(move || {
         let Batches { columns, rest } = batches;
         drop(rest);
-        read.map(|()| Imported { arrays, ..columns })
+        read.map(|()| ImportedTable { arrays, ..columns })
     })
 }
 
 /// Reads everything. The interpreter is let go of meanwhile: the producer may be waiting for it in
 /// a thread of its own.
-fn read_all(py: Python<'_>, rest: &mut Rest, arrays: &mut Vec<FFI_ArrowArray>) -> PyResult<()> {
+fn read_all(
+    py: Python<'_>,
+    rest: &mut RemainingArrays,
+    arrays: &mut Vec<FFI_ArrowArray>,
+) -> PyResult<()> {
     while py.detach(|| read_on(rest, arrays))? {
         py.check_signals()?;
     }
@@ -70,7 +74,7 @@ fn read_all(py: Python<'_>, rest: &mut Rest, arrays: &mut Vec<FFI_ArrowArray>) -
 }
 
 /// Reads arrays until it is time to look for signals; whether there may be more.
-fn read_on(rest: &mut Rest, arrays: &mut Vec<FFI_ArrowArray>) -> PyResult<bool> {
+fn read_on(rest: &mut RemainingArrays, arrays: &mut Vec<FFI_ArrowArray>) -> PyResult<bool> {
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
         match rest.next()? {
@@ -83,17 +87,17 @@ fn read_on(rest: &mut Rest, arrays: &mut Vec<FFI_ArrowArray>) -> PyResult<bool> 
 
 /// What an object hands over, a batch at a time: what was handed over before need not be kept.
 pub(crate) struct Batches {
-    columns: Imported,
-    rest: Rest,
+    columns: ImportedTable,
+    rest: RemainingArrays,
 }
 
 /// Arrays that are to come.
-enum Rest {
+enum RemainingArrays {
     Stream(FFI_ArrowArrayStream),
     Array(Option<FFI_ArrowArray>),
 }
 
-impl Rest {
+impl RemainingArrays {
     fn next(&mut self) -> PyResult<Option<FFI_ArrowArray>> {
         match self {
             Self::Stream(stream) => next_array(stream).map_err(|text| producer_error(&text)),
@@ -118,19 +122,19 @@ impl Batches {
         )))
     }
 
-    fn new(schema: FFI_ArrowSchema, names: Option<Vec<String>>, rest: Rest) -> Self {
-        let columns = Imported { schema, arrays: Vec::new(), names, taken: Vec::new() };
+    fn new(schema: FFI_ArrowSchema, names: Option<Vec<String>>, rest: RemainingArrays) -> Self {
+        let columns = ImportedTable { schema, arrays: Vec::new(), names, taken: Vec::new() };
         Self { columns, rest }
     }
 
     /// The type of what comes, of which nothing is read yet.
-    pub(crate) fn columns(&self) -> &Imported {
+    pub(crate) fn columns(&self) -> &ImportedTable {
         &self.columns
     }
 
     /// The next batch; none behind the last one. The producer may take the interpreter's lock, so
     /// the caller must not have it.
-    pub(crate) fn next(&mut self) -> PyResult<Option<&mut Imported>> {
+    pub(crate) fn next(&mut self) -> PyResult<Option<&mut ImportedTable>> {
         let Some(array) = self.rest.next()? else { return Ok(None) };
         self.columns.arrays = vec![array];
         self.columns.taken.clear();
@@ -166,7 +170,7 @@ fn stream(object: &Bound<'_, PyAny>) -> PyResult<Batches> {
         Ok::<_, PyErr>((schema, names, stream))
     });
     let (schema, names, stream) = read?;
-    Ok(Batches::new(schema, names, Rest::Stream(stream)))
+    Ok(Batches::new(schema, names, RemainingArrays::Stream(stream)))
 }
 
 fn next_array(stream: &mut FFI_ArrowArrayStream) -> Result<Option<FFI_ArrowArray>, String> {
@@ -255,14 +259,14 @@ fn array(object: &Bound<'_, PyAny>) -> PyResult<Batches> {
         return Err(unreadable("the array was taken by another reader already"));
     }
     let names = c_data::names(&schema).map_err(|what| unreadable(&what))?;
-    Ok(Batches::new(schema, names, Rest::Array(Some(array))))
+    Ok(Batches::new(schema, names, RemainingArrays::Array(Some(array))))
 }
 
 fn unreadable(what: &str) -> PyErr {
     DocumentError::new_err(format!("the Arrow data cannot be read: {what}"))
 }
 
-impl Imported {
+impl ImportedTable {
     /// The names of the columns; none of what is one column itself.
     pub(crate) fn names(&self) -> &[String] {
         self.names.as_deref().unwrap_or_default()
@@ -274,7 +278,7 @@ impl Imported {
     }
 
     /// The column of that name.
-    pub(crate) fn column(&mut self, name: &str) -> PyResult<Chunks> {
+    pub(crate) fn column(&mut self, name: &str) -> PyResult<ArrayChunks> {
         let names = self.names();
         let mut places = (0..names.len()).filter(|place| names[*place] == name);
         let Some(place) = places.next() else {
@@ -291,7 +295,7 @@ impl Imported {
     }
 
     /// The column at that place, whatever its values are; `what` names it in messages.
-    pub(crate) fn column_at(&mut self, place: usize, what: &str) -> PyResult<Chunks> {
+    pub(crate) fn column_at(&mut self, place: usize, what: &str) -> PyResult<ArrayChunks> {
         self.taken_once(place, what, |_| true)
     }
 
@@ -301,7 +305,7 @@ impl Imported {
         place: usize,
         what: &str,
         is_read: impl Fn(&DataType) -> bool,
-    ) -> PyResult<Chunks> {
+    ) -> PyResult<ArrayChunks> {
         if let Some((_, chunks)) = self.taken.iter().find(|(taken, _)| *taken == place) {
             return Ok(chunks.clone());
         }
@@ -329,7 +333,7 @@ impl Imported {
     }
 
     /// All of it, as one column.
-    pub(crate) fn whole(mut self) -> PyResult<Chunks> {
+    pub(crate) fn whole(mut self) -> PyResult<ArrayChunks> {
         self.chunks(None, "the Arrow data", is_single)
     }
 
@@ -340,7 +344,7 @@ impl Imported {
         column: Option<usize>,
         what: &str,
         is_read: impl Fn(&DataType) -> bool,
-    ) -> PyResult<Chunks> {
+    ) -> PyResult<ArrayChunks> {
         let unreadable = |why: String| {
             let text = format!("{what} cannot be read: {why}");
             DocumentError::new_err(text)
@@ -353,10 +357,10 @@ impl Imported {
         })?);
         let kind = field.data_type();
         if !is_read(kind) {
-            return Ok(Chunks { field, arrays: Vec::new() });
+            return Ok(ArrayChunks { field, arrays: Vec::new() });
         }
         let arrays = self.arrays_of(column, kind).map_err(unreadable)?;
-        Ok(Chunks { field, arrays })
+        Ok(ArrayChunks { field, arrays })
     }
 
     fn arrays_of(
@@ -371,7 +375,7 @@ impl Imported {
                 let rows = c_data::rows(array)?;
                 (c_data::take_column(array, column, columns)?, rows)
             } else {
-                let rows = c_data::Rows { start: 0, count: c_data::len(array)?, present: None };
+                let rows = c_data::RowRange { start: 0, count: c_data::len(array)?, present: None };
                 (std::mem::replace(array, FFI_ArrowArray::empty()), rows)
             };
             arrays.push(one(array, kind, rows)?);
@@ -386,8 +390,8 @@ fn is_single(kind: &DataType) -> bool {
 }
 
 /// Some rows of an array; those that are not present have no value.
-fn one(array: FFI_ArrowArray, kind: &DataType, rows: c_data::Rows) -> Result<ArrayRef, String> {
-    let c_data::Rows { start, count, present } = rows;
+fn one(array: FFI_ArrowArray, kind: &DataType, rows: c_data::RowRange) -> Result<ArrayRef, String> {
+    let c_data::RowRange { start, count, present } = rows;
     if *kind == DataType::Null {
         return Ok(Arc::new(NullArray::new(count)));
     }
@@ -437,7 +441,7 @@ pub(crate) fn export_schema<'py>(
     PyCapsule::new_with_value(py, schema, SCHEMA)
 }
 
-impl Chunks {
+impl ArrayChunks {
     /// How many rows there are.
     pub(crate) fn rows(&self) -> usize {
         self.arrays.iter().map(Array::len).sum()

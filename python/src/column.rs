@@ -1,6 +1,6 @@
 //! Values of Arrow columns as text: ids that are numbers, and fields that decide what is kept.
 
-use crate::capsule::Chunks;
+use crate::capsule::ArrayChunks;
 use crate::error::DocumentTypeError;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -18,7 +18,7 @@ use std::fmt::{Display, Write};
 use std::sync::Arc;
 
 /// A column of numbers, booleans, dates or times; the last two are the number that stands for them.
-pub(crate) struct Values {
+pub(crate) struct ValueColumn {
     arrays: Vec<ArrayRef>,
     /// The first row of each array.
     starts: Vec<usize>,
@@ -29,9 +29,9 @@ pub(crate) struct Values {
 /// Writes the value of a row; false where it is none, such as NaN.
 type WriteValue = fn(&dyn Array, usize, &mut String) -> bool;
 
-impl Values {
+impl ValueColumn {
     /// Those of an Arrow column; `what` names it in messages.
-    pub(crate) fn of_arrow(column: Chunks, what: &str) -> PyResult<Self> {
+    pub(crate) fn of_arrow(column: ArrayChunks, what: &str) -> PyResult<Self> {
         let kind = column.field.data_type();
         let write = writer(kind).ok_or_else(|| {
             DocumentTypeError::new_err(format!(

@@ -2,13 +2,13 @@
 
 use crate::call::{self, Watch};
 use crate::error::{DocumentError, OptionError};
-use crate::inputs::{Input, Inputs};
-use crate::options::Options;
+use crate::inputs::{ComparedInput, ComparedInputs};
+use crate::options::KeywordOptions;
 use lookalike::core::params::Params;
 use lookalike::difference::{Differences, Places};
 use lookalike::error::Error;
-use lookalike::pair_similarity::Likeness;
-use lookalike::read::{Collection, Document, Scratch, Sink, Skipped};
+use lookalike::pair_similarity::PairSimilarity;
+use lookalike::read::{Collection, Document, DocumentSink, ReadBuffers, SkippedItem};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -18,21 +18,21 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A stretch of both texts: what it is, the text of each, and whether these have the same words.
-type Part = (&'static str, String, String, bool);
+type PartTuple = (&'static str, String, String, bool);
 
 /// Figures by name, stretches, and numbers of places that differ.
-type Compared = (Py<PyDict>, Vec<Part>, Option<[usize; 5]>);
+type ComparisonTuple = (Py<PyDict>, Vec<PartTuple>, Option<[usize; 5]>);
 
 /// Compares two documents: their figures by name and, on request, the stretches in which they are
 /// equal or not, and the numbers of places of each kind.
 #[pyfunction]
 pub(crate) fn compare(
     py: Python<'_>,
-    documents: Input,
+    documents: ComparedInput,
     options: &Bound<'_, PyDict>,
     differences: bool,
-) -> PyResult<Compared> {
-    let options = Options::new(options)?;
+) -> PyResult<ComparisonTuple> {
+    let options = KeywordOptions::new(options)?;
     let wording = options.wording()?;
     let params = options.params(wording)?;
     let reading = options.reading(wording, crate::extraction::options(py)?)?;
@@ -42,12 +42,12 @@ pub(crate) fn compare(
             "skip_bad: expected none, since compare needs both texts; leave it out",
         ));
     }
-    let inputs = Arc::new(Inputs::new(py, &documents, None, reading)?);
+    let inputs = Arc::new(ComparedInputs::new(py, &documents, None, reading)?);
     let theirs = Arc::clone(&inputs);
     let compared = call::reading(py, None, move |watch| {
         let texts = texts(&theirs.open()?, watch)?;
         let [a, b] = texts.found.as_slice() else { return Ok(Err(texts)) };
-        let likeness = Likeness::of(a, b, &params, watch)?;
+        let likeness = PairSimilarity::of(a, b, &params, watch)?;
         let parts = differences.then(|| parts(a, b, &params));
         Ok(Ok((likeness, parts)))
     })?;
@@ -58,7 +58,7 @@ pub(crate) fn compare(
         };
         DocumentError::new_err(text)
     })?;
-    let Likeness { overlap, estimate, similar, .. } = likeness;
+    let PairSimilarity { overlap, estimate, similar, .. } = likeness;
     let dict = PyDict::new(py);
     dict.set_item("jaccard", overlap.jaccard())?;
     dict.set_item("containment_a", overlap.containment_left())?;
@@ -72,7 +72,7 @@ pub(crate) fn compare(
     Ok((dict.unbind(), parts.unwrap_or_default(), places))
 }
 
-fn parts(a: &str, b: &str, params: &Params) -> (Vec<Part>, [usize; 5]) {
+fn parts(a: &str, b: &str, params: &Params) -> (Vec<PartTuple>, [usize; 5]) {
     let found = Differences::between(a, b, params.shingle(), Some(PATIENCE));
     let mut parts = Vec::new();
     for stretch in &found.stretches {
@@ -92,13 +92,13 @@ fn parts(a: &str, b: &str, params: &Params) -> (Vec<Part>, [usize; 5]) {
 /// The texts of a collection as they are compared, at most two, how many documents there are, and
 /// the first record that was none.
 #[derive(Default)]
-struct Texts {
+struct PairTexts {
     found: Vec<String>,
     count: usize,
-    skipped: Option<Skipped>,
+    skipped: Option<SkippedItem>,
 }
 
-impl Sink for Texts {
+impl DocumentSink for PairTexts {
     fn document(&mut self, document: &Document<'_>) {
         self.count += 1;
         if self.count <= 2 {
@@ -108,13 +108,13 @@ impl Sink for Texts {
         }
     }
 
-    fn skipped(&mut self, skipped: Skipped) {
+    fn skipped(&mut self, skipped: SkippedItem) {
         self.skipped.get_or_insert(skipped);
     }
 }
 
-fn texts(collection: &Collection, watch: &Watch) -> Result<Texts, Error> {
-    let (mut texts, mut scratch) = (Texts::default(), Scratch::default());
+fn texts(collection: &Collection, watch: &Watch) -> Result<PairTexts, Error> {
+    let (mut texts, mut scratch) = (PairTexts::default(), ReadBuffers::default());
     while let Some(block) = collection.next_block_in_order()? {
         block.read(&mut scratch, &mut texts)?;
         watch.go_on()?;

@@ -1,8 +1,8 @@
 //! What was decided about each document in memory: what `docs/dedup.md` says of `--annotate`.
 
-use crate::find::{Findings, Similarities};
+use crate::find::{Findings, SimilarityColumns};
 use crate::ids::IdColumn;
-use crate::table::Table;
+use crate::table::ArrowTable;
 use crate::text_column::TextColumn;
 use arrow_array::{ArrayRef, BooleanArray, UInt64Array};
 use lookalike::core::params::Measure;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Another document, and the overlap with it.
 #[derive(Debug, Clone)]
-struct Other {
+struct OtherDocument {
     /// The place of its id among those of the table.
     name: usize,
     overlap: Overlap,
@@ -21,21 +21,21 @@ struct Other {
 
 /// What was decided about a document.
 #[derive(Debug, Clone)]
-struct Decision {
+struct DecisionRow {
     kept: bool,
     group: Option<u64>,
     /// The place of the reason among those of the table.
     reason: usize,
     /// The keeper of a duplicate, or the neighbour of a related document.
-    other: Option<Other>,
+    other: Option<OtherDocument>,
 }
 
-impl Decision {
-    fn keeper(&self) -> Option<&Other> {
+impl DecisionRow {
+    fn keeper(&self) -> Option<&OtherDocument> {
         self.other.as_ref().filter(|_| self.reason != RELATED)
     }
 
-    fn neighbour(&self) -> Option<&Other> {
+    fn neighbour(&self) -> Option<&OtherDocument> {
         self.other.as_ref().filter(|_| self.reason == RELATED)
     }
 }
@@ -49,15 +49,15 @@ const KEEPER: usize = 3;
 const SKIPPED: usize = 4;
 
 /// A row for each document in memory.
-pub(crate) struct Decisions {
-    rows: Vec<Decision>,
+pub(crate) struct DecisionRows {
+    rows: Vec<DecisionRow>,
     /// Ids of keepers and neighbours.
     names: Vec<String>,
     /// [`REASONS`], then those of duplicates: the rules of `keep`, `id` and `reference`.
     reasons: Vec<String>,
 }
 
-impl Decisions {
+impl DecisionRows {
     /// Of a run over `rows` documents in memory.
     ///
     /// # Errors
@@ -75,14 +75,14 @@ impl Decisions {
             let name = decisions.name(related.neighbour);
             if let Some(decision) = decisions.decision(found.row(related.document, false)) {
                 decision.reason = RELATED;
-                decision.other = Some(Other { name, overlap: related.overlap });
+                decision.other = Some(OtherDocument { name, overlap: related.overlap });
             }
         }
         Ok(decisions)
     }
 
     /// The decision about a row that is in no group.
-    fn alone(found: &Findings, row: usize) -> Decision {
+    fn alone(found: &Findings, row: usize) -> DecisionRow {
         let standing = found.document_of(row).map(|document| found.findings.standing(document));
         let (kept, reason) = match standing {
             // What was skipped, and the later of two documents with one id, is left out.
@@ -91,7 +91,7 @@ impl Decisions {
             Some(standing) if standing.empty => (true, EMPTY),
             Some(_) => (true, UNIQUE),
         };
-        Decision { kept, group: None, reason, other: None }
+        DecisionRow { kept, group: None, reason, other: None }
     }
 
     /// Takes the groups; `by_id` is the place of the reason `id`.
@@ -107,7 +107,7 @@ impl Decisions {
                 let row = found.row(duplicate.document, false);
                 let Some(decision) = self.decision(row) else { continue };
                 (decision.kept, decision.group) = (false, Some(number));
-                decision.other = Some(Other { name, overlap: duplicate.overlap });
+                decision.other = Some(OtherDocument { name, overlap: duplicate.overlap });
                 decision.reason = match duplicate.decided_by {
                     _ if keeper.reference => by_id + 1,
                     Some(rule) => REASONS.len() + usize::from(rule),
@@ -123,7 +123,7 @@ impl Decisions {
         self.names.len() - 1
     }
 
-    fn decision(&mut self, row: Option<u64>) -> Option<&mut Decision> {
+    fn decision(&mut self, row: Option<u64>) -> Option<&mut DecisionRow> {
         self.rows.get_mut(usize::try_from(row?).ok()?)
     }
 
@@ -132,11 +132,11 @@ impl Decisions {
     ///
     /// # Errors
     /// What the table refuses.
-    pub(crate) fn table(self, found: &Findings) -> PyResult<Table> {
+    pub(crate) fn table(self, found: &Findings) -> PyResult<ArrowTable> {
         let kept: Vec<bool> = self.rows.iter().map(|row| row.kept).collect();
         let groups: Vec<Option<u64>> = self.rows.iter().map(|row| row.group).collect();
-        let (keepers, with_keeper) = self.others(found, Decision::keeper);
-        let (neighbours, with_neighbour) = self.others(found, Decision::neighbour);
+        let (keepers, with_keeper) = self.others(found, DecisionRow::keeper);
+        let (neighbours, with_neighbour) = self.others(found, DecisionRow::neighbour);
         let mut reasons = TextColumn::default();
         for row in &self.rows {
             reasons.push(self.reasons.get(row.reason).map(String::as_str));
@@ -155,17 +155,17 @@ impl Decisions {
         });
         let with_neighbour = neighbour_names.zip(with_neighbour);
         columns.extend(with_neighbour.map(|(name, (_, column, null))| (name, column, null)));
-        Table::new(columns)
+        ArrowTable::new(columns)
     }
 
     /// Ids of other documents, and the similarities with them.
     fn others<'a>(
         &'a self,
         found: &Findings,
-        other: impl Fn(&'a Decision) -> Option<&'a Other>,
+        other: impl Fn(&'a DecisionRow) -> Option<&'a OtherDocument>,
     ) -> (ArrayRef, Vec<(&'static str, ArrayRef, bool)>) {
         let (mut ids, mut similarities) =
-            (IdColumn::new(found.ids), Similarities::new(found.measures()));
+            (IdColumn::new(found.ids), SimilarityColumns::new(found.measures()));
         for row in &self.rows {
             let other = other(row);
             ids.push(other.and_then(|other| self.names.get(other.name)).map(String::as_str));

@@ -2,13 +2,14 @@
 
 use crate::call;
 use crate::error::{FileError, OptionError, run_error};
-use crate::inputs::{Input, Inputs};
-use crate::options::Options;
-use crate::parameters::{self, BetterSetting};
+use crate::inputs::{ComparedInput, ComparedInputs};
+use crate::options::KeywordOptions;
+use crate::parameters::{self, BetterSettingTuple};
 use lookalike::core::params::Measure;
 use lookalike::dedup::SurvivorsProblem;
 use lookalike::dedup::{
-    Annotate, DEFAULT_FIELD, Destination, Origin, Removed, Survivors, Written, apply,
+    Annotate, DEFAULT_FIELD, Destination, DocumentOrigin, RemovedList, SurvivorCounts, Survivors,
+    apply,
 };
 use lookalike::error::Error;
 use lookalike::find::{self, FindOptions};
@@ -24,7 +25,7 @@ const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
 
 /// How many documents stay, how many went, how many files there are, the parameters of the run, and
 /// a setting that finds more.
-type Outcome<'py> = (u64, u64, u64, Bound<'py, PyDict>, BetterSetting<'py>);
+type DedupTuple<'py> = (u64, u64, u64, Bound<'py, PyDict>, BetterSettingTuple<'py>);
 
 /// Writes the documents that stay.
 #[pyfunction]
@@ -33,14 +34,14 @@ type Outcome<'py> = (u64, u64, u64, Bound<'py, PyDict>, BetterSetting<'py>);
 pub(crate) fn dedup<'py>(
     py: Python<'py>,
     paths: Vec<PathBuf>,
-    reference: Option<Input>,
+    reference: Option<ComparedInput>,
     options: &Bound<'py, PyDict>,
     output: PathBuf,
     annotate: bool,
     removed: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Outcome<'py>> {
-    let options = Options::new(options)?;
+) -> PyResult<DedupTuple<'py>> {
+    let options = KeywordOptions::new(options)?;
     let wording = options.wording()?;
     let (mut find, wishes) = options.run(wording)?;
     let mut reading = options.reading(wording, crate::extraction::options(py)?)?;
@@ -49,8 +50,10 @@ pub(crate) fn dedup<'py>(
     reading.leave_out = removed.iter().cloned().chain([output.clone()]).collect();
     find.skip_duplicate_ids = reading.skip_bad;
     find.related = annotate;
-    let targets = Targets { paths: &paths, output, annotate, removed: target(removed.as_deref())? };
-    let inputs = Inputs::new(py, &Input::Paths(paths.clone()), reference.as_ref(), reading)?;
+    let targets =
+        DedupPaths { paths: &paths, output, annotate, removed: target(removed.as_deref())? };
+    let inputs =
+        ComparedInputs::new(py, &ComparedInput::Paths(paths.clone()), reference.as_ref(), reading)?;
     let inputs = Arc::new(inputs);
     if wishes.is_some() {
         inputs.refuse_streams("bands='auto'")?;
@@ -72,19 +75,19 @@ pub(crate) fn dedup<'py>(
     let written = call::long(py, None, |watch| {
         apply(&findings, &collection, &find, survivors, removed, watch).map_err(without_field)
     })?;
-    let Written { kept, removed, files, .. } = written;
+    let SurvivorCounts { kept, removed, files, .. } = written;
     let better = parameters::better_setting(py, findings.better_setting.as_ref())?;
     Ok((kept, removed, files, parameters::of_run(py, &find)?, better))
 }
 
-struct Targets<'a> {
+struct DedupPaths<'a> {
     paths: &'a [PathBuf],
     output: PathBuf,
     annotate: bool,
     removed: Option<Target>,
 }
 
-impl Targets<'_> {
+impl DedupPaths<'_> {
     fn check_places(&self, reference: &[PathBuf]) -> PyResult<()> {
         let removed = self.removed.as_ref().map(Target::path);
         report::check_places(removed, Some(&self.output), self.paths, reference)
@@ -106,18 +109,19 @@ impl Targets<'_> {
         collection: &Collection,
         reference: &[PathBuf],
         options: &FindOptions,
-    ) -> PyResult<(Survivors, Option<Removed>)> {
+    ) -> PyResult<(Survivors, Option<RemovedList>)> {
         let measure = match options.params.measure() {
             Measure::Containment => "containment",
             Measure::Jaccard => "jaccard",
         };
         let annotate = self.annotate.then(|| Annotate { field: DEFAULT_FIELD.to_owned(), measure });
-        let origins = (0..collection.sources()).filter_map(|n| Origin::of(collection, n)).collect();
+        let origins =
+            (0..collection.sources()).filter_map(|n| DocumentOrigin::of(collection, n)).collect();
         let annotated = annotate.as_ref();
         let place = Destination::new(&self.output, self.paths, reference, origins, annotated);
         let place = place.map_err(|error| OptionError::new_err(error.to_string()))?;
         let survivors = Survivors::create(place, annotate).map_err(run_error)?;
-        let removed = self.removed.as_ref().map(|target| Removed::create(target, measure));
+        let removed = self.removed.as_ref().map(|target| RemovedList::create(target, measure));
         Ok((survivors, removed.transpose().map_err(run_error)?))
     }
 }

@@ -1,9 +1,9 @@
 //! Documents that Python holds, as a source of the engine.
 
-use crate::capsule::{self, Chunks};
-use crate::column::{Values, type_name};
+use crate::capsule::{self, ArrayChunks};
+use crate::column::{ValueColumn, type_name};
 use crate::error::{DocumentError, DocumentTypeError};
-use crate::text::{self, Texts, at_row};
+use crate::text::{self, TextRows, at_row};
 use lookalike::read::{DocumentRows, Field, InMemoryDocuments, SkipReason};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
@@ -12,41 +12,41 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 /// Documents in memory: texts, and where they have them ids and fields.
-#[pyclass(frozen, module = "lookalike._engine")]
-pub(crate) struct Documents {
-    rows: Arc<Rows>,
+#[pyclass(frozen, name = "Documents", module = "lookalike._engine")]
+pub(crate) struct PythonDocuments {
+    rows: Arc<DocumentTable>,
 }
 
 /// Columns of the same number of rows.
-pub(crate) struct Rows {
-    texts: Texts,
-    ids: Ids,
-    fields: Vec<(String, Column)>,
+pub(crate) struct DocumentTable {
+    texts: TextRows,
+    ids: DocumentIds,
+    fields: Vec<(String, FieldColumn)>,
 }
 
 /// What names documents.
-enum Ids {
+enum DocumentIds {
     /// Their rows, from 0.
     Rows,
-    Texts(Texts),
-    Numbers(Values),
+    Texts(TextRows),
+    Numbers(ValueColumn),
 }
 
-enum Column {
-    Texts(Texts),
-    Values(Values),
+enum FieldColumn {
+    Texts(TextRows),
+    Values(ValueColumn),
 }
 
-impl Column {
-    fn of(chunks: Chunks, what: &str, py: Python<'_>) -> PyResult<Self> {
+impl FieldColumn {
+    fn of(chunks: ArrayChunks, what: &str, py: Python<'_>) -> PyResult<Self> {
         if text::is_text(chunks.field.data_type()) {
-            return Ok(Self::Texts(Texts::of_arrow(chunks, what, py)?));
+            return Ok(Self::Texts(TextRows::of_arrow(chunks, what, py)?));
         }
-        Ok(Self::Values(Values::of_arrow(chunks, what)?))
+        Ok(Self::Values(ValueColumn::of_arrow(chunks, what)?))
     }
 
     /// Ids of an Arrow column: strings or integers.
-    fn arrow_ids(column: Chunks, what: &str, py: Python<'_>) -> PyResult<Self> {
+    fn arrow_ids(column: ArrayChunks, what: &str, py: Python<'_>) -> PyResult<Self> {
         let kind = column.field.data_type().clone();
         if !text::is_text(&kind) && !kind.is_integer() {
             return Err(DocumentTypeError::new_err(format!(
@@ -67,13 +67,13 @@ impl Column {
             }
         }
         if first.is_none_or(|first| first.is_instance_of::<PyString>()) {
-            return Ok(Self::Texts(Texts::of_python(values, "the id")?));
+            return Ok(Self::Texts(TextRows::of_python(values, "the id")?));
         }
         let mut ids = Vec::with_capacity(values.len()?);
         for (row, value) in values.try_iter()?.enumerate() {
             ids.push(integer(&value?, row)?);
         }
-        Ok(Self::Values(Values::of_integers(ids)))
+        Ok(Self::Values(ValueColumn::of_integers(ids)))
     }
 
     fn len(&self) -> usize {
@@ -113,7 +113,7 @@ fn integer(value: &Bound<'_, PyAny>, row: usize) -> PyResult<Option<i64>> {
 }
 
 #[pymethods]
-impl Documents {
+impl PythonDocuments {
     /// Columns of an object with the Arrow `PyCapsule` interface. Where `text` is `None` it is the
     /// column `text`, or the object itself where that is one column. Where `id` is `None`, the
     /// column `id` is taken if `find_id` is true and there is one; else rows are the ids.
@@ -130,19 +130,19 @@ impl Documents {
         let what = |name: &str| format!("column {name:?}");
         let found = find_id && columns.names().iter().any(|name| name == "id");
         let ids = match id.or(found.then_some("id")) {
-            Some(id) => Some(Column::arrow_ids(columns.column(id)?, &what(id), py)?),
+            Some(id) => Some(FieldColumn::arrow_ids(columns.column(id)?, &what(id), py)?),
             None => None,
         };
         let column = |name: String| {
-            let column = Column::of(columns.column(&name)?, &what(&name), py)?;
+            let column = FieldColumn::of(columns.column(&name)?, &what(&name), py)?;
             Ok((name, column))
         };
         let fields = fields.into_iter().map(column).collect::<PyResult<_>>()?;
         let texts = if text.is_none() && columns.is_column() {
-            Texts::of_arrow(columns.whole()?, "texts", py)?
+            TextRows::of_arrow(columns.whole()?, "texts", py)?
         } else {
             let text = text.unwrap_or("text");
-            Texts::of_arrow(columns.column(text)?, &what(text), py)?
+            TextRows::of_arrow(columns.column(text)?, &what(text), py)?
         };
         Self::new(py, texts, ids, fields)
     }
@@ -157,15 +157,15 @@ impl Documents {
     ) -> PyResult<Self> {
         let py = texts.py();
         let ids = match ids {
-            Some(ids) => Some(Column::ids(ids)?),
+            Some(ids) => Some(FieldColumn::ids(ids)?),
             None => None,
         };
         let column = |(name, values): (String, Bound<'_, PyAny>)| {
-            let texts = Texts::of_python(&values, &format!("field {name:?}"))?;
-            Ok((name, Column::Texts(texts)))
+            let texts = TextRows::of_python(&values, &format!("field {name:?}"))?;
+            Ok((name, FieldColumn::Texts(texts)))
         };
         let fields = fields.into_iter().map(column).collect::<PyResult<_>>()?;
-        Self::new(py, Texts::of_python(texts, "the text")?, ids, fields)
+        Self::new(py, TextRows::of_python(texts, "the text")?, ids, fields)
     }
 
     fn __len__(&self) -> usize {
@@ -176,9 +176,9 @@ impl Documents {
     fn first_missing(&self) -> Option<(usize, &'static str)> {
         let text = self.rows.texts.first_missing().map(|row| (row, "text"));
         let id = match &self.rows.ids {
-            Ids::Rows => None,
-            Ids::Texts(ids) => ids.first_missing(),
-            Ids::Numbers(ids) => ids.first_missing(),
+            DocumentIds::Rows => None,
+            DocumentIds::Texts(ids) => ids.first_missing(),
+            DocumentIds::Numbers(ids) => ids.first_missing(),
         };
         text.into_iter().chain(id.map(|row| (row, "id"))).min_by_key(|(row, _)| *row)
     }
@@ -190,12 +190,12 @@ impl Documents {
     }
 }
 
-impl Documents {
+impl PythonDocuments {
     fn new(
         py: Python<'_>,
-        texts: Texts,
-        ids: Option<Column>,
-        fields: Vec<(String, Column)>,
+        texts: TextRows,
+        ids: Option<FieldColumn>,
+        fields: Vec<(String, FieldColumn)>,
     ) -> PyResult<Self> {
         let rows = texts.len();
         let all = ids.iter().map(|column| ("ids", column.len()));
@@ -207,11 +207,11 @@ impl Documents {
             }
         }
         let ids = match ids {
-            None => Ids::Rows,
-            Some(Column::Texts(texts)) => Ids::Texts(texts),
-            Some(Column::Values(values)) => Ids::Numbers(values),
+            None => DocumentIds::Rows,
+            Some(FieldColumn::Texts(texts)) => DocumentIds::Texts(texts),
+            Some(FieldColumn::Values(values)) => DocumentIds::Numbers(values),
         };
-        let rows = Rows { texts, ids, fields };
+        let rows = DocumentTable { texts, ids, fields };
         rows.refuse_empty_ids(py)?;
         Ok(Self { rows: Arc::new(rows) })
     }
@@ -221,12 +221,12 @@ impl Documents {
     pub(crate) fn source(&self, name: &str, as_texts: bool) -> InMemoryDocuments {
         let last = self.rows.len().saturating_sub(1);
         let digits = if as_texts { 0 } else { last.to_string().len() };
-        let rows = Arc::new(Source { rows: Arc::clone(&self.rows), digits });
+        let rows = Arc::new(PythonSource { rows: Arc::clone(&self.rows), digits });
         InMemoryDocuments { name: name.to_owned(), rows }
     }
 
     /// Their columns.
-    pub(crate) fn rows(&self) -> &Arc<Rows> {
+    pub(crate) fn rows(&self) -> &Arc<DocumentTable> {
         &self.rows
     }
 
@@ -247,9 +247,9 @@ impl Documents {
     }
 }
 
-impl Rows {
+impl DocumentTable {
     fn refuse_empty_ids(&self, py: Python<'_>) -> PyResult<()> {
-        let Ids::Texts(ids) = &self.ids else { return Ok(()) };
+        let DocumentIds::Texts(ids) = &self.ids else { return Ok(()) };
         match (0..ids.len()).find(|row| ids.bytes(*row).is_some_and(<[u8]>::is_empty)) {
             None => Ok(()),
             Some(row) => {
@@ -261,12 +261,12 @@ impl Rows {
 
     /// Whether rows are the ids.
     pub(crate) fn named_by_row(&self) -> bool {
-        matches!(self.ids, Ids::Rows)
+        matches!(self.ids, DocumentIds::Rows)
     }
 
     /// The ids, where these are numbers.
-    pub(crate) fn numbers(&self) -> Option<&Values> {
-        if let Ids::Numbers(numbers) = &self.ids { Some(numbers) } else { None }
+    pub(crate) fn numbers(&self) -> Option<&ValueColumn> {
+        if let DocumentIds::Numbers(numbers) = &self.ids { Some(numbers) } else { None }
     }
 
     /// How many there are.
@@ -276,13 +276,13 @@ impl Rows {
 }
 
 /// Documents as a run reads them.
-struct Source {
-    rows: Arc<Rows>,
+struct PythonSource {
+    rows: Arc<DocumentTable>,
     /// Digits of an id that is a row, at least.
     digits: usize,
 }
 
-impl DocumentRows for Source {
+impl DocumentRows for PythonSource {
     fn len(&self) -> usize {
         self.rows.len()
     }
@@ -290,14 +290,16 @@ impl DocumentRows for Source {
     fn id<'a>(&'a self, row: usize, buffer: &'a mut String) -> Result<&'a str, SkipReason> {
         buffer.clear();
         match &self.rows.ids {
-            Ids::Rows => {
+            DocumentIds::Rows => {
                 // Writing to a text does not fail.
                 let _ = write!(buffer, "{row:0digits$}", digits = self.digits);
                 Ok(buffer)
             }
-            Ids::Texts(ids) => text_of(ids, row, Field::Id),
-            Ids::Numbers(ids) if ids.write(row, buffer) => Ok(buffer),
-            Ids::Numbers(_) => Err(SkipReason::Null { field: Field::Id, name: "id".to_owned() }),
+            DocumentIds::Texts(ids) => text_of(ids, row, Field::Id),
+            DocumentIds::Numbers(ids) if ids.write(row, buffer) => Ok(buffer),
+            DocumentIds::Numbers(_) => {
+                Err(SkipReason::Null { field: Field::Id, name: "id".to_owned() })
+            }
         }
     }
 
@@ -311,11 +313,13 @@ impl DocumentRows for Source {
 
     fn field(&self, row: usize, field: usize, buffer: &mut String) -> bool {
         match self.rows.fields.get(field).map(|(_, column)| column) {
-            Some(Column::Texts(texts)) => text_of(texts, row, Field::Extra).is_ok_and(|value| {
-                buffer.push_str(value);
-                true
-            }),
-            Some(Column::Values(values)) => values.write(row, buffer),
+            Some(FieldColumn::Texts(texts)) => {
+                text_of(texts, row, Field::Extra).is_ok_and(|value| {
+                    buffer.push_str(value);
+                    true
+                })
+            }
+            Some(FieldColumn::Values(values)) => values.write(row, buffer),
             None => false,
         }
     }
@@ -323,7 +327,7 @@ impl DocumentRows for Source {
 
 /// The text of a row, which is looked at each time: whoever made it may have got it wrong, or
 /// have changed it since.
-fn text_of(texts: &Texts, row: usize, field: Field) -> Result<&str, SkipReason> {
+fn text_of(texts: &TextRows, row: usize, field: Field) -> Result<&str, SkipReason> {
     let name = || match field {
         Field::Id => "id".to_owned(),
         _ => "text".to_owned(),

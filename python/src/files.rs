@@ -40,7 +40,7 @@ fn written(
     options: &FindOptions,
 ) -> Result<(), Error> {
     let (output, measure) = (Output::create(target)?, options.params.measure());
-    let (none, exact) = (Pairs::default(), report::csv::Cells::Exact);
+    let (none, exact) = (Pairs::default(), report::csv::CellRule::Exact);
     let pairs = findings.pairs.as_ref().unwrap_or(&none);
     match (what, target.format()) {
         ("groups", OutputFormat::Parquet) => {

@@ -1,14 +1,14 @@
 //! `find`: documents in, groups of near-duplicates out, as tables and files.
 
 use crate::call;
-use crate::decisions::Decisions;
+use crate::decisions::DecisionRows;
 use crate::error::{DocumentError, FileError, LookalikeError, OptionError, run_error};
 use crate::ids::{IdColumn, IdKind};
-use crate::inputs::{Input, Inputs};
-use crate::options::Options;
-use crate::parameters::BetterSetting;
+use crate::inputs::{ComparedInput, ComparedInputs};
+use crate::options::KeywordOptions;
+use crate::parameters::BetterSettingTuple;
 use crate::skipped::SkippedColumns;
-use crate::table::Table;
+use crate::table::ArrowTable;
 use crate::text_column::TextColumn;
 use arrow_array::ArrayRef;
 use arrow_array::builder::{Float64Builder, UInt64Builder};
@@ -29,7 +29,7 @@ use std::sync::Arc;
 pub(crate) struct Findings {
     pub(crate) findings: Arc<lookalike::find::Findings>,
     pub(crate) options: FindOptions,
-    pub(crate) inputs: Arc<Inputs>,
+    pub(crate) inputs: Arc<ComparedInputs>,
     pub(crate) ids: IdKind,
     /// The rows of the documents, where they may not be their numbers: bad ones are skipped.
     rows: Option<Vec<u64>>,
@@ -42,13 +42,13 @@ pub(crate) struct Findings {
 #[pyo3(signature = (documents, reference, options, related, progress=None))]
 pub(crate) fn find(
     py: Python<'_>,
-    documents: Input,
-    reference: Option<Input>,
+    documents: ComparedInput,
+    reference: Option<ComparedInput>,
     options: &Bound<'_, PyDict>,
     related: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Findings> {
-    let options = Options::new(options)?;
+    let options = KeywordOptions::new(options)?;
     let wording = options.wording()?;
     let (mut find, wishes) = options.run(wording)?;
     let mut reading = options.reading(wording, crate::extraction::options(py)?)?;
@@ -57,11 +57,11 @@ pub(crate) fn find(
     find.skip_duplicate_ids = reading.skip_bad;
     find.related = related;
     let ids = IdKind::of(&documents, reference.as_ref());
-    let inputs = Arc::new(Inputs::new(py, &documents, reference.as_ref(), reading)?);
+    let inputs = Arc::new(ComparedInputs::new(py, &documents, reference.as_ref(), reading)?);
     if wishes.is_some() {
         inputs.refuse_streams("bands='auto'")?;
     }
-    let held = matches!(documents, Input::Documents(_));
+    let held = matches!(documents, ComparedInput::Documents(_));
     let theirs = Arc::clone(&inputs);
     let (findings, options, rows) = call::reading(py, progress.as_ref(), move |watch| {
         theirs.choose_bands(wishes.as_ref(), &mut find, watch)?;
@@ -76,7 +76,7 @@ pub(crate) fn find(
 /// The fields that documents must have beside id and text for `keep` and `source_field`.
 #[pyfunction]
 pub(crate) fn fields(options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
-    let options = Options::new(options)?;
+    let options = KeywordOptions::new(options)?;
     let (find, _) = options.run(options.wording()?)?;
     Ok(find.fields())
 }
@@ -96,20 +96,20 @@ fn rows(findings: &lookalike::find::Findings) -> Result<Vec<u64>, Error> {
 impl Findings {
     /// Documents of groups: `group`, `id`, `role`, `keeper`, `jaccard` (and `containment`), and for
     /// documents in memory `row` and `keeper_row`, which is null for a reference.
-    fn groups(&self, py: Python<'_>) -> PyResult<Table> {
+    fn groups(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         py.detach(|| GroupColumns::of(self)).map_err(run_error)?.table(self)
     }
 
     /// Verified pairs: `id_a`, `id_b`, `jaccard` (and `containment`); with estimates also
     /// `estimated_jaccard`, `error`, `standard_error`.
-    fn pairs(&self, py: Python<'_>) -> PyResult<Table> {
+    fn pairs(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let Some(pairs) = &self.findings.pairs else {
             return Err(OptionError::new_err("pairs were not asked for; find with pairs=True"));
         };
         let measures = self.measures();
         let columns = py.detach(|| {
             let (mut a, mut b) = (IdColumn::new(self.ids), IdColumn::new(self.ids));
-            let mut similarities = Similarities::new(measures);
+            let mut similarities = SimilarityColumns::new(measures);
             let mut estimates: [Float64Builder; 3] = Default::default();
             let mut cursor = pairs.cursor();
             while let Some(pair) = cursor.next_pair().map_err(Error::of_io)? {
@@ -133,12 +133,12 @@ impl Findings {
                     .map(|(name, column)| (*name, Arc::new(column.finish()) as ArrayRef, false)),
             );
         }
-        Table::new(columns)
+        ArrowTable::new(columns)
     }
 
     /// What was not read: `source`, `line` (from 1; for documents in memory the row, from 0), `id`,
     /// `reason`.
-    fn skipped(&self, py: Python<'_>) -> PyResult<Table> {
+    fn skipped(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let columns = py.detach(|| {
             let mut columns = SkippedColumns::default();
             for skipped in self.findings.skipped.iter() {
@@ -150,7 +150,7 @@ impl Findings {
     }
 
     /// Documents without a token: `id`, `same_text_as` (the id of the first one with its text).
-    fn empty(&self, py: Python<'_>) -> PyResult<Table> {
+    fn empty(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let ids = py.detach(|| {
             let (mut ids, mut firsts) = (IdColumn::new(self.ids), IdColumn::new(self.ids));
             let copies = self.findings.identical.empty_copies();
@@ -163,14 +163,14 @@ impl Findings {
         });
         let (mut ids, mut firsts) = ids.map_err(run_error)?;
         let (ids, firsts) = (ids.finish(), firsts.finish());
-        Table::new(vec![("id", ids, false), ("same_text_as", firsts, true)])
+        ArrowTable::new(vec![("id", ids, false), ("same_text_as", firsts, true)])
     }
 
     /// What was decided about every row of documents in memory, in their order: `kept`, `group`,
     /// `keeper` (an id), the similarities with it, `reason`, `neighbour` (an id) and the
     /// similarities with that one. `rows` is how many there are.
-    fn decisions(&self, py: Python<'_>, rows: usize) -> PyResult<Table> {
-        py.detach(|| Decisions::of(self, rows)).map_err(run_error)?.table(self)
+    fn decisions(&self, py: Python<'_>, rows: usize) -> PyResult<ArrowTable> {
+        py.detach(|| DecisionRows::of(self, rows)).map_err(run_error)?.table(self)
     }
 
     /// Numbers of everything.
@@ -215,7 +215,7 @@ impl Findings {
 
     /// The setting that finds more where the run found few documents: JSON, as
     /// `docs/report.md` has it, and its options as arguments.
-    fn better_setting<'py>(&self, py: Python<'py>) -> PyResult<BetterSetting<'py>> {
+    fn better_setting<'py>(&self, py: Python<'py>) -> PyResult<BetterSettingTuple<'py>> {
         crate::parameters::better_setting(py, self.findings.better_setting.as_ref())
     }
 
@@ -256,7 +256,7 @@ impl Findings {
         }
         self.inputs.refuse_streams("an audit")?;
         self.inputs.refuse_elsewhere()?;
-        let given = Options::new(options)?;
+        let given = KeywordOptions::new(options)?;
         let seed = given.whole("seed")?.unwrap_or(1);
         let threads = given.threads_or(|| self.options.threads)?;
         given.finish()?;
@@ -298,7 +298,7 @@ impl Findings {
 impl Findings {
     /// What was found among the documents of an index.
     pub(crate) fn of_index(findings: lookalike::find::Findings, options: FindOptions) -> Self {
-        let (inputs, findings) = (Arc::new(Inputs::nothing()), Arc::new(findings));
+        let (inputs, findings) = (Arc::new(ComparedInputs::nothing()), Arc::new(findings));
         Self { findings, options, inputs, ids: IdKind::Files, rows: None, of_index: true }
     }
 
@@ -351,12 +351,12 @@ impl Findings {
 }
 
 /// Similarities, a column for each measure.
-pub(crate) struct Similarities {
+pub(crate) struct SimilarityColumns {
     measures: &'static [(&'static str, Measure)],
     columns: Vec<Float64Builder>,
 }
 
-impl Similarities {
+impl SimilarityColumns {
     pub(crate) fn new(measures: &'static [(&'static str, Measure)]) -> Self {
         Self { measures, columns: measures.iter().map(|_| Float64Builder::new()).collect() }
     }
@@ -380,7 +380,7 @@ struct GroupColumns {
     ids: IdColumn,
     roles: TextColumn,
     keepers: IdColumn,
-    similarities: Similarities,
+    similarities: SimilarityColumns,
     rows: UInt64Builder,
     keeper_rows: UInt64Builder,
 }
@@ -392,7 +392,7 @@ impl GroupColumns {
             ids: IdColumn::new(found.ids),
             roles: TextColumn::default(),
             keepers: IdColumn::new(found.ids),
-            similarities: Similarities::new(found.measures()),
+            similarities: SimilarityColumns::new(found.measures()),
             rows: UInt64Builder::new(),
             keeper_rows: UInt64Builder::new(),
         };
@@ -427,7 +427,7 @@ impl GroupColumns {
         self.keeper_rows.append_option(keeper.1);
     }
 
-    fn table(mut self, found: &Findings) -> PyResult<Table> {
+    fn table(mut self, found: &Findings) -> PyResult<ArrowTable> {
         let mut columns: Vec<(&str, ArrayRef, bool)> = vec![
             ("group", Arc::new(self.groups.finish()), false),
             ("id", self.ids.finish(), false),
@@ -439,7 +439,7 @@ impl GroupColumns {
             columns.push(("row", Arc::new(self.rows.finish()), true));
             columns.push(("keeper_row", Arc::new(self.keeper_rows.finish()), true));
         }
-        Table::new(columns)
+        ArrowTable::new(columns)
     }
 }
 

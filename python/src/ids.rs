@@ -1,7 +1,7 @@
 //! Ids in results: of the type that they were given in.
 
-use crate::documents::Rows;
-use crate::inputs::Input;
+use crate::documents::DocumentTable;
+use crate::inputs::ComparedInput;
 use crate::text_column::TextColumn;
 use arrow_array::ArrayRef;
 use arrow_array::builder::{Int64Builder, UInt64Builder};
@@ -22,8 +22,8 @@ pub(crate) enum IdKind {
 
 impl IdKind {
     /// What both sides have in common; all ids of a result are of one type.
-    pub(crate) fn of(documents: &Input, reference: Option<&Input>) -> Self {
-        if matches!(documents, Input::Paths(_)) {
+    pub(crate) fn of(documents: &ComparedInput, reference: Option<&ComparedInput>) -> Self {
+        if matches!(documents, ComparedInput::Paths(_)) {
             return Self::Files;
         }
         let (mut below, mut above) = (false, false);
@@ -50,18 +50,18 @@ impl IdKind {
 }
 
 /// Whether ids come back as texts.
-pub(crate) fn as_texts(documents: &Input, reference: Option<&Input>) -> bool {
+pub(crate) fn as_texts(documents: &ComparedInput, reference: Option<&ComparedInput>) -> bool {
     matches!(IdKind::of(documents, reference), IdKind::Texts | IdKind::Files)
 }
 
-fn held(side: &Input) -> Option<&Rows> {
+fn held(side: &ComparedInput) -> Option<&DocumentTable> {
     match side {
-        Input::Documents(held) => Some(held.get().rows()),
-        Input::Paths(_) => None,
+        ComparedInput::Documents(held) => Some(held.get().rows()),
+        ComparedInput::Paths(_) => None,
     }
 }
 
-fn is_number(rows: &Rows) -> bool {
+fn is_number(rows: &DocumentTable) -> bool {
     rows.named_by_row() || rows.numbers().is_some()
 }
 

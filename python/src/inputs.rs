@@ -1,9 +1,9 @@
 //! What a call is given to compare: documents that Python holds, or paths.
 
-use crate::documents::Documents;
+use crate::documents::PythonDocuments;
 use crate::error::{FileError, HELD, OptionError, SIDES};
 use crate::ids;
-use lookalike::core::params::Wishes;
+use lookalike::core::params::ParamsBuilder;
 use lookalike::error::Error;
 use lookalike::find::FindOptions;
 use lookalike::progress::Progress;
@@ -14,36 +14,36 @@ use std::path::{Path, PathBuf, absolute};
 
 /// One side of a comparison.
 #[derive(FromPyObject)]
-pub(crate) enum Input {
+pub(crate) enum ComparedInput {
     /// Documents in memory.
     #[pyo3(transparent)]
-    Documents(Py<Documents>),
+    Documents(Py<PythonDocuments>),
     /// Files and folders.
     #[pyo3(transparent)]
     Paths(Vec<PathBuf>),
 }
 
 /// Both sides, ready to be opened as often as is needed.
-pub(crate) struct Inputs {
-    documents: Given,
-    reference: Given,
+pub(crate) struct ComparedInputs {
+    documents: GivenInput,
+    reference: GivenInput,
     /// The paths of both sides, whatever becomes of the working directory.
     places: [Vec<PathBuf>; 2],
     pub(crate) reading: ReadOptions,
 }
 
-enum Given {
+enum GivenInput {
     Held(Vec<InMemoryDocuments>),
     Paths(Vec<PathBuf>),
 }
 
-impl Given {
-    fn of(input: Option<&Input>, name: &str, as_texts: bool) -> Self {
+impl GivenInput {
+    fn of(input: Option<&ComparedInput>, name: &str, as_texts: bool) -> Self {
         match input {
-            Some(Input::Documents(documents)) => {
+            Some(ComparedInput::Documents(documents)) => {
                 Self::Held(vec![documents.get().source(name, as_texts)])
             }
-            Some(Input::Paths(paths)) => Self::Paths(paths.clone()),
+            Some(ComparedInput::Paths(paths)) => Self::Paths(paths.clone()),
             None => Self::Paths(Vec::new()),
         }
     }
@@ -63,17 +63,17 @@ impl Given {
     }
 }
 
-impl Inputs {
+impl ComparedInputs {
     /// Looks at documents in memory: each must have what `reading` needs, unless bad ones are
     /// skipped.
     pub(crate) fn new(
         py: Python<'_>,
-        documents: &Input,
-        reference: Option<&Input>,
+        documents: &ComparedInput,
+        reference: Option<&ComparedInput>,
         reading: ReadOptions,
     ) -> PyResult<Self> {
         for (input, side) in [Some(documents), reference].into_iter().zip(SIDES) {
-            let Some(Input::Documents(held)) = input else { continue };
+            let Some(ComparedInput::Documents(held)) = input else { continue };
             let held = held.get();
             if !reading.skip_bad {
                 held.complete(py, side)?;
@@ -87,15 +87,15 @@ impl Inputs {
             }
         }
         let as_texts = ids::as_texts(documents, reference);
-        let documents = Given::of(Some(documents), HELD[0], as_texts);
-        let reference = Given::of(reference, HELD[1], as_texts);
+        let documents = GivenInput::of(Some(documents), HELD[0], as_texts);
+        let reference = GivenInput::of(reference, HELD[1], as_texts);
         let places = [places(documents.paths())?, places(reference.paths())?];
         Ok(Self { documents, reference, places, reading })
     }
 
     /// Neither side: what is compared is in an index.
     pub(crate) fn nothing() -> Self {
-        let paths = || Given::Paths(Vec::new());
+        let paths = || GivenInput::Paths(Vec::new());
         let (documents, reference) = (paths(), paths());
         Self { documents, reference, places: Default::default(), reading: ReadOptions::default() }
     }
@@ -131,7 +131,7 @@ impl Inputs {
     /// Those of [`choose_bands`].
     pub(crate) fn choose_bands(
         &self,
-        wishes: Option<&Wishes>,
+        wishes: Option<&ParamsBuilder>,
         options: &mut FindOptions,
         progress: &dyn Progress,
     ) -> Result<(), Error> {

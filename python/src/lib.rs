@@ -57,7 +57,7 @@ mod _engine {
     #[pymodule_export]
     use super::dedup::dedup;
     #[pymodule_export]
-    use super::documents::Documents;
+    use super::documents::PythonDocuments;
     #[pymodule_export]
     use super::find::{Findings, fields, find};
     #[pymodule_export]
@@ -65,7 +65,7 @@ mod _engine {
     #[pymodule_export]
     use super::prepare::prepare;
     #[pymodule_export]
-    use super::table::Table;
+    use super::table::ArrowTable;
     #[pymodule_export]
     use super::tune::{curve, tune};
     #[pymodule_init]

@@ -4,10 +4,10 @@
 use crate::error::{OptionError, params_error, run_error};
 use lookalike::core::error::ParamsError;
 use lookalike::core::keep::{KeepPolicy, KeepRule};
-use lookalike::core::params::{Params, ShingleRule, TokenRule, Wishes};
+use lookalike::core::params::{Params, ParamsBuilder, ShingleRule, TokenRule};
 use lookalike::extract::{ExtractOptions, HtmlText};
 use lookalike::find::{FindOptions, Grouping, MAX_THREADS, Memory, PairList};
-use lookalike::read::{NormalForm, ReadOptions, Wording};
+use lookalike::read::{NormalForm, Normalization, ReadOptions};
 use lookalike::spill::parse_memory;
 use lookalike::stop_words::stop_words;
 use pyo3::prelude::*;
@@ -26,9 +26,9 @@ const NORMAL_FORMS: [(&str, NormalForm); 4] = [
 ];
 
 /// Options by name; what is missing or `None` is as it is by default.
-pub(crate) struct Options<'py>(Bound<'py, PyDict>);
+pub(crate) struct KeywordOptions<'py>(Bound<'py, PyDict>);
 
-impl<'py> Options<'py> {
+impl<'py> KeywordOptions<'py> {
     /// Takes out all there are; whoever asks for one removes it, so that [`finish`](Self::finish)
     /// knows those nobody asked for.
     pub(crate) fn new(options: &Bound<'py, PyDict>) -> PyResult<Self> {
@@ -124,10 +124,10 @@ impl<'py> Options<'py> {
     }
 
     /// What is done to every text.
-    pub(crate) fn wording(&self) -> PyResult<Wording> {
+    pub(crate) fn wording(&self) -> PyResult<Normalization> {
         let names = NORMAL_FORMS.map(|(name, _)| name);
         let form = self.word("normalize", &names)?;
-        Ok(Wording {
+        Ok(Normalization {
             normal_form: form.map(|form| NORMAL_FORMS[form].1),
             stop_words_by_language: self.word("language", &["auto"])?.is_some(),
             segment: self.word("segment", &["dictionary"])?.is_some(),
@@ -135,7 +135,7 @@ impl<'py> Options<'py> {
     }
 
     /// What a shingle is.
-    pub(crate) fn shingle(&self, wording: Wording) -> PyResult<ShingleRule> {
+    pub(crate) fn shingle(&self, wording: Normalization) -> PyResult<ShingleRule> {
         let list = self.text("stop_words")?;
         if list.is_some() && wording.stop_words_by_language {
             let text = "stop_words names a list for all documents, language='auto' takes that of \
@@ -183,16 +183,16 @@ impl<'py> Options<'py> {
 
     /// What [`Params`] start from where bands may be chosen for the documents; the second is
     /// whether they are.
-    pub(crate) fn wishes_or_auto(&self, shingle: ShingleRule) -> PyResult<(Wishes, bool)> {
+    pub(crate) fn wishes_or_auto(&self, shingle: ShingleRule) -> PyResult<(ParamsBuilder, bool)> {
         let auto = self.bands_auto()?;
         Ok((self.wishes(shingle)?, auto))
     }
 
     /// What [`Params`] start from.
-    pub(crate) fn wishes(&self, shingle: ShingleRule) -> PyResult<Wishes> {
-        let default = Wishes::default();
+    pub(crate) fn wishes(&self, shingle: ShingleRule) -> PyResult<ParamsBuilder> {
+        let default = ParamsBuilder::default();
         let count = |name| Ok::<_, PyErr>(self.count(name)?.map(NonZeroUsize::get));
-        Ok(Wishes {
+        Ok(ParamsBuilder {
             shingle,
             measure: self.choice("measure")?.unwrap_or(default.measure),
             threshold: self.number("threshold")?.unwrap_or(default.threshold),
@@ -207,14 +207,17 @@ impl<'py> Options<'py> {
     }
 
     /// What is similar.
-    pub(crate) fn params(&self, wording: Wording) -> PyResult<Params> {
+    pub(crate) fn params(&self, wording: Normalization) -> PyResult<Params> {
         let wishes = self.wishes(self.shingle(wording)?)?;
         Params::new(&wishes).map_err(|error| params_error(&error))
     }
 
     /// What is similar, who is kept and how the work is done; the wishes that bands and rows are
     /// chosen by, where they are chosen for the documents.
-    pub(crate) fn run(&self, wording: Wording) -> PyResult<(FindOptions, Option<Wishes>)> {
+    pub(crate) fn run(
+        &self,
+        wording: Normalization,
+    ) -> PyResult<(FindOptions, Option<ParamsBuilder>)> {
         let (wishes, auto) = self.wishes_or_auto(self.shingle(wording)?)?;
         let params = Params::new(&wishes).map_err(|error| params_error(&error))?;
         if auto && params.exact() {
@@ -266,7 +269,7 @@ impl<'py> Options<'py> {
     /// How files are read. `extract` says who reads those of strangers.
     pub(crate) fn reading(
         &self,
-        wording: Wording,
+        wording: Normalization,
         extract: ExtractOptions,
     ) -> PyResult<ReadOptions> {
         let default = ReadOptions::default();

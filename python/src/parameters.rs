@@ -40,13 +40,13 @@ pub(crate) fn of_run<'py>(py: Python<'py>, options: &FindOptions) -> PyResult<Bo
 }
 
 /// A setting that finds more: JSON as reports have it, and its options as arguments of `find`.
-pub(crate) type BetterSetting<'py> = Option<(String, Bound<'py, PyDict>)>;
+pub(crate) type BetterSettingTuple<'py> = Option<(String, Bound<'py, PyDict>)>;
 
 /// What a run with few results advises.
 pub(crate) fn better_setting<'py>(
     py: Python<'py>,
     setting: Option<&find::BetterSetting>,
-) -> PyResult<BetterSetting<'py>> {
+) -> PyResult<BetterSettingTuple<'py>> {
     let Some(setting) = setting else { return Ok(None) };
     let json = serde_json::to_string(&BetterSettingView::from(setting));
     let json = json.map_err(|error| LookalikeError::new_err(error.to_string()))?;

@@ -9,21 +9,21 @@ use pyo3::types::PyBytes;
 use std::sync::Arc;
 
 /// A column: its name, type, whether values may be missing, and its data.
-pub(crate) type State<'py> = (String, String, bool, Data<'py>);
+pub(crate) type PickledColumn<'py> = (String, String, bool, PickledData<'py>);
 
 /// How many rows, which bits say what is there, buffers, and what lies inside of lists.
 #[derive(IntoPyObject, FromPyObject)]
-pub(crate) struct Data<'py>(
+pub(crate) struct PickledData<'py>(
     usize,
     Option<Bound<'py, PyBytes>>,
     Vec<Bound<'py, PyBytes>>,
-    Vec<Inner<'py>>,
+    Vec<PickledInner<'py>>,
 );
 
 /// The same of what lies inside of a list, in which there is no other: a pickle that said so to any
 /// depth would leave no room on the stack.
 #[derive(IntoPyObject, FromPyObject)]
-pub(crate) struct Inner<'py>(
+pub(crate) struct PickledInner<'py>(
     usize,
     Option<Bound<'py, PyBytes>>,
     Vec<Bound<'py, PyBytes>>,
@@ -38,7 +38,7 @@ pub(crate) fn state<'py>(
     py: Python<'py>,
     field: &Field,
     array: &dyn Array,
-) -> PyResult<State<'py>> {
+) -> PyResult<PickledColumn<'py>> {
     let all = array.to_data();
     let kind = name(field.data_type()).filter(|_| all.offset() == 0);
     let kind = kind.ok_or_else(|| {
@@ -51,13 +51,13 @@ pub(crate) fn state<'py>(
     Ok((field.name().clone(), kind, field.is_nullable(), data(py, &all)))
 }
 
-fn data<'py>(py: Python<'py>, array: &ArrayData) -> Data<'py> {
+fn data<'py>(py: Python<'py>, array: &ArrayData) -> PickledData<'py> {
     let inner = |child: &ArrayData| {
         let (present, buffers) = parts(py, child);
-        Inner(child.len(), present, buffers, Vec::new())
+        PickledInner(child.len(), present, buffers, Vec::new())
     };
     let (present, buffers) = parts(py, array);
-    Data(array.len(), present, buffers, array.child_data().iter().map(inner).collect())
+    PickledData(array.len(), present, buffers, array.child_data().iter().map(inner).collect())
 }
 
 /// Which bits say what is there, and the buffers.
@@ -77,7 +77,7 @@ fn parts<'py>(
 ///
 /// # Errors
 /// `OptionError` for what no table is pickled as.
-pub(crate) fn array(state: &State<'_>) -> PyResult<(Field, ArrayRef)> {
+pub(crate) fn array(state: &PickledColumn<'_>) -> PyResult<(Field, ArrayRef)> {
     let (name, kind, nullable, data) = state;
     let refused = |why: String| OptionError::new_err(format!("column {name:?} of a pickle: {why}"));
     let kind = kind_of(kind).ok_or_else(|| refused(format!("there is no type {kind:?}")))?;
@@ -85,13 +85,13 @@ pub(crate) fn array(state: &State<'_>) -> PyResult<(Field, ArrayRef)> {
     Ok((Field::new(name, kind, *nullable), make_array(made)))
 }
 
-fn built(kind: &DataType, data: &Data<'_>) -> Result<ArrayData, ArrowError> {
-    let Data(rows, present, buffers, children) = data;
+fn built(kind: &DataType, data: &PickledData<'_>) -> Result<ArrayData, ArrowError> {
+    let PickledData(rows, present, buffers, children) = data;
     let inner = match kind {
         DataType::FixedSizeList(field, _) => field.data_type(),
         _ => &DataType::Null,
     };
-    let children = children.iter().map(|Inner(rows, present, buffers, below)| {
+    let children = children.iter().map(|PickledInner(rows, present, buffers, below)| {
         if !below.is_empty() {
             let text = "there is something inside of what lies in a list".to_owned();
             return Err(ArrowError::InvalidArgumentError(text));

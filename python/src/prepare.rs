@@ -8,10 +8,10 @@
 use crate::call::{self, Watch};
 use crate::error::OptionError;
 use crate::ids::{IdColumn, IdKind};
-use crate::inputs::{Input, Inputs};
-use crate::options::Options;
+use crate::inputs::{ComparedInput, ComparedInputs};
+use crate::options::KeywordOptions;
 use crate::skipped::SkippedColumns;
-use crate::table::Table;
+use crate::table::ArrowTable;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{
     ArrayRef, ArrowPrimitiveType, FixedSizeBinaryArray, FixedSizeListArray, PrimitiveArray,
@@ -26,7 +26,8 @@ use lookalike::error::Error;
 use lookalike::find::workers::{Earliest, on_threads};
 use lookalike::progress::{Progress, Stage};
 use lookalike::read::{
-    BlockNumber, Collection, Document, ReadError, Scratch, Sink, SkipReason, Skipped,
+    BlockNumber, Collection, Document, DocumentSink, ReadBuffers, ReadError, SkipReason,
+    SkippedItem,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -43,11 +44,11 @@ use std::time::Instant;
 #[pyo3(signature = (documents, options, progress=None))]
 pub(crate) fn prepare(
     py: Python<'_>,
-    documents: Input,
+    documents: ComparedInput,
     options: &Bound<'_, PyDict>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(Table, Py<PyDict>, Table)> {
-    let options = Options::new(options)?;
+) -> PyResult<(ArrowTable, Py<PyDict>, ArrowTable)> {
+    let options = KeywordOptions::new(options)?;
     let wording = options.wording()?;
     let params = options.params(wording)?;
     let threads = options.threads()?;
@@ -59,11 +60,11 @@ pub(crate) fn prepare(
     }
     let ids = IdKind::of(&documents, None);
     let names = match &documents {
-        Input::Documents(held) if held.get().rows().named_by_row() => Names::Rows,
-        Input::Documents(_) => Names::Held,
-        Input::Paths(_) => Names::Files,
+        ComparedInput::Documents(held) if held.get().rows().named_by_row() => Names::Rows,
+        ComparedInput::Documents(_) => Names::Held,
+        ComparedInput::Paths(_) => Names::Files,
     };
-    let inputs = Arc::new(Inputs::new(py, &documents, None, reading)?);
+    let inputs = Arc::new(ComparedInputs::new(py, &documents, None, reading)?);
     let (theirs, how) = (Arc::clone(&inputs), params.clone());
     let (columns, skipped) = call::reading(py, progress.as_ref(), move |watch| {
         let collection = theirs.open()?;
@@ -77,7 +78,7 @@ pub(crate) fn prepare(
         Ok((columns(&parts, ids, &how), skipped))
     })?;
     let parameters = crate::parameters::dict(py, &params)?.unbind();
-    Ok((Table::new(columns?)?, parameters, skipped.table()?))
+    Ok((ArrowTable::new(columns?)?, parameters, skipped.table()?))
 }
 
 /// What names documents.
@@ -93,13 +94,13 @@ enum Names {
 
 /// The documents of a block.
 #[derive(Default)]
-struct Part {
+struct PreparedDocuments {
     source: u32,
     ids: Vec<String>,
     /// Which of the block's records each document is, and how many there are.
     places: Vec<u64>,
     records: u64,
-    skipped: Vec<Skipped>,
+    skipped: Vec<SkippedItem>,
     shingles: Vec<u64>,
     fingerprints: Vec<[u8; 16]>,
     signatures: Vec<u32>,
@@ -112,12 +113,12 @@ fn prepared(
     params: &Params,
     threads: NonZeroUsize,
     watch: &Watch,
-) -> Result<Vec<Part>, Error> {
+) -> Result<Vec<PreparedDocuments>, Error> {
     let start = Instant::now();
     watch.begin(Stage::Prepare, collection.bytes());
     let failed = Earliest::<BlockNumber, ReadError>::default();
     let done = on_threads(threads, |stop| {
-        let (mut maker, mut scratch) = (Maker::new(params), Scratch::default());
+        let (mut maker, mut scratch) = (PrepareWorker::new(params), ReadBuffers::default());
         let mut parts = Vec::new();
         while !stop.asked() {
             let Some(block) = collection.next_block()? else { break };
@@ -135,22 +136,22 @@ fn prepared(
     });
     let parts = failed.or::<_, Error>(done)?;
     watch.end(Stage::Prepare, start.elapsed());
-    let mut parts: Vec<(BlockNumber, Part)> = parts.into_iter().flatten().collect();
+    let mut parts: Vec<(BlockNumber, PreparedDocuments)> = parts.into_iter().flatten().collect();
     parts.sort_unstable_by_key(|(number, _)| *number);
     Ok(parts.into_iter().map(|(_, part)| part).collect())
 }
 
-struct Maker<'a> {
+struct PrepareWorker<'a> {
     params: &'a Params,
     shingler: Shingler,
     signer: Signer,
     set: Vec<u64>,
     upper: Vec<u32>,
-    part: Part,
+    part: PreparedDocuments,
     bytes: u64,
 }
 
-impl<'a> Maker<'a> {
+impl<'a> PrepareWorker<'a> {
     fn new(params: &'a Params) -> Self {
         Self {
             params,
@@ -158,7 +159,7 @@ impl<'a> Maker<'a> {
             signer: Signer::new(params.scheme(), params.num_hashes(), params.seed()),
             set: Vec::new(),
             upper: Vec::new(),
-            part: Part::default(),
+            part: PreparedDocuments::default(),
             bytes: 0,
         }
     }
@@ -168,7 +169,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-impl Sink for Maker<'_> {
+impl DocumentSink for PrepareWorker<'_> {
     fn document(&mut self, document: &Document<'_>) {
         let (part, params) = (&mut self.part, self.params);
         self.bytes += document.text.len() as u64;
@@ -190,7 +191,7 @@ impl Sink for Maker<'_> {
         }
     }
 
-    fn skipped(&mut self, skipped: Skipped) {
+    fn skipped(&mut self, skipped: SkippedItem) {
         self.part.records += 1;
         self.part.skipped.push(skipped);
     }
@@ -198,12 +199,12 @@ impl Sink for Maker<'_> {
 
 /// Refuses repeated ids as `find` does, or takes the later documents out and tells of them.
 fn leave_out(
-    parts: &mut [Part],
+    parts: &mut [PreparedDocuments],
     collection: &Collection,
     names: Names,
     skip_bad: bool,
     params: &Params,
-) -> Result<Vec<Skipped>, Error> {
+) -> Result<Vec<SkippedItem>, Error> {
     if names == Names::Rows {
         return Ok(Vec::new());
     }
@@ -231,7 +232,7 @@ fn leave_out(
         }
         let (source, line) = place(later);
         let reason = SkipReason::RepeatedId { first };
-        told.push(Skipped { source, line, id: Some(id), reason });
+        told.push(SkippedItem { source, line, id: Some(id), reason });
     }
     for same in repeated.chunk_by(|a, b| a.0.0 == b.0.0) {
         let gone: Vec<usize> = same.iter().map(|((_, document), _)| *document).collect();
@@ -244,7 +245,7 @@ fn leave_out(
 type At = (usize, usize);
 
 /// Documents whose ids came before, in order, each with the first one.
-fn repeated(parts: &[Part]) -> Vec<(At, At)> {
+fn repeated(parts: &[PreparedDocuments]) -> Vec<(At, At)> {
     let mut known: HashMap<&str, At> = HashMap::new();
     let mut repeated = Vec::new();
     for (number, part) in parts.iter().enumerate() {
@@ -259,7 +260,7 @@ fn repeated(parts: &[Part]) -> Vec<(At, At)> {
     repeated
 }
 
-impl Part {
+impl PreparedDocuments {
     /// Takes documents out, given in ascending order.
     fn remove(&mut self, gone: &[usize], params: &Params) {
         fn without<T>(values: &mut Vec<T>, each: usize, gone: &[usize]) {
@@ -279,9 +280,9 @@ impl Part {
 }
 
 /// Columns by name, and whether they may have no value somewhere.
-type Columns = Vec<(&'static str, ArrayRef, bool)>;
+type NamedColumns = Vec<(&'static str, ArrayRef, bool)>;
 
-fn columns(parts: &[Part], kind: IdKind, params: &Params) -> PyResult<Columns> {
+fn columns(parts: &[PreparedDocuments], kind: IdKind, params: &Params) -> PyResult<NamedColumns> {
     let mut ids = IdColumn::new(kind);
     parts.iter().flat_map(|part| &part.ids).for_each(|id| ids.push(Some(id)));
     let shingles = parts.iter().flat_map(|part| part.shingles.iter().copied());

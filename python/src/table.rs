@@ -3,7 +3,7 @@
 use crate::capsule;
 use crate::column::type_name;
 use crate::error::LookalikeError;
-use crate::pickled::{self, State};
+use crate::pickled::{self, PickledColumn};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, Field, Schema};
 use pyo3::prelude::*;
@@ -11,12 +11,12 @@ use pyo3::types::PyCapsule;
 use std::sync::Arc;
 
 /// Columns of the same number of rows, for any package that reads Arrow.
-#[pyclass(frozen, module = "lookalike._engine")]
-pub(crate) struct Table {
+#[pyclass(frozen, name = "Table", module = "lookalike._engine")]
+pub(crate) struct ArrowTable {
     batch: RecordBatch,
 }
 
-impl Table {
+impl ArrowTable {
     /// Columns with their names, and whether they may have no value somewhere.
     pub(crate) fn new(columns: Vec<(&str, ArrayRef, bool)>) -> PyResult<Self> {
         let fields: Vec<Field> = columns
@@ -35,7 +35,7 @@ fn damaged(error: &ArrowError) -> PyErr {
 }
 
 #[pymethods]
-impl Table {
+impl ArrowTable {
     /// A capsule with a stream of one record batch. A type that is asked for is not looked at, as
     /// the interface allows.
     #[pyo3(signature = (requested_schema=None))]
@@ -54,7 +54,7 @@ impl Table {
     }
 
     /// What [`of_state`](Self::of_state) makes the same table of.
-    fn state<'py>(&self, py: Python<'py>) -> PyResult<Vec<State<'py>>> {
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Vec<PickledColumn<'py>>> {
         let schema = self.batch.schema();
         let columns = schema.fields().iter().zip(self.batch.columns());
         columns.map(|(field, array)| pickled::state(py, field, array.as_ref())).collect()
@@ -62,7 +62,7 @@ impl Table {
 
     /// The table that gave that state.
     #[staticmethod]
-    fn of_state(state: Vec<State<'_>>) -> PyResult<Self> {
+    fn of_state(state: Vec<PickledColumn<'_>>) -> PyResult<Self> {
         let columns = state.iter().map(pickled::array).collect::<PyResult<Vec<_>>>()?;
         let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
         let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays);

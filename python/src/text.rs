@@ -4,7 +4,7 @@
 //! makes a copy in UTF-8 when it is first asked for, and keeps it with the `str`.
 #![expect(unsafe_code, reason = "bytes are borrowed from objects that are kept beside them")]
 
-use crate::capsule::Chunks;
+use crate::capsule::ArrayChunks;
 use crate::column::type_name;
 use crate::error::{DocumentError, DocumentTypeError};
 use arrow_array::cast::AsArray;
@@ -19,20 +19,20 @@ use pyo3::types::{PyFloat, PyList, PyString, PyTuple};
 use std::sync::Arc;
 
 /// Texts by row, some of which may be missing.
-pub(crate) struct Texts {
+pub(crate) struct TextRows {
     slices: Vec<Slice>,
     #[expect(dead_code, reason = "it owns what the slices point to")]
     owners: Owners,
 }
 
 /// A text of a column, which it keeps.
-pub(crate) struct Text {
+pub(crate) struct SharedText {
     slice: Slice,
     #[expect(dead_code, reason = "it owns what the slice points to")]
-    column: Arc<Texts>,
+    column: Arc<TextRows>,
 }
 
-impl AsRef<str> for Text {
+impl AsRef<str> for SharedText {
     fn as_ref(&self) -> &str {
         // SAFETY: the column keeps the bytes where they are, and nobody may change them; whoever
         // made this has seen that they are UTF-8.
@@ -77,7 +77,7 @@ impl Slice {
     }
 }
 
-impl Texts {
+impl TextRows {
     /// How many rows there are.
     pub(crate) fn len(&self) -> usize {
         self.slices.len()
@@ -94,10 +94,10 @@ impl Texts {
     ///
     /// # Errors
     /// What it is if it is no UTF-8.
-    pub(crate) fn shared(self: &Arc<Self>, row: usize) -> Result<Option<Text>, String> {
+    pub(crate) fn shared(self: &Arc<Self>, row: usize) -> Result<Option<SharedText>, String> {
         let Some(bytes) = self.bytes(row) else { return Ok(None) };
         utf8(bytes)?;
-        Ok(Some(Text { slice: Slice::of(bytes), column: Arc::clone(self) }))
+        Ok(Some(SharedText { slice: Slice::of(bytes), column: Arc::clone(self) }))
     }
 
     /// Bytes of all texts.
@@ -132,7 +132,7 @@ impl Texts {
     }
 
     /// Those of an Arrow column of strings.
-    pub(crate) fn of_arrow(column: Chunks, what: &str, py: Python<'_>) -> PyResult<Self> {
+    pub(crate) fn of_arrow(column: ArrayChunks, what: &str, py: Python<'_>) -> PyResult<Self> {
         if !is_text(column.field.data_type()) {
             return Err(wrong_type(what, column.field.data_type()));
         }
@@ -145,7 +145,7 @@ impl Texts {
 
     /// Those of an Arrow column of strings, all of them or those before a row that cannot be read,
     /// and why.
-    pub(crate) fn up_to_damage(column: Chunks) -> (Self, Option<String>) {
+    pub(crate) fn up_to_damage(column: ArrayChunks) -> (Self, Option<String>) {
         let mut slices = Vec::with_capacity(column.rows());
         let read = |array: &ArrayRef| of_array(array.as_ref(), &mut slices).err();
         let damage = column.arrays.iter().find_map(read);

@@ -10,12 +10,12 @@ const SMALL: usize = i32::MAX as usize;
 /// Texts, some of which may be missing: a column of strings, or of large strings where these are
 /// more than that holds.
 pub(crate) struct TextColumn {
-    texts: Texts,
+    texts: TextLayout,
     /// Bytes that are not too many for the former.
     small: usize,
 }
 
-enum Texts {
+enum TextLayout {
     Small(StringBuilder),
     Large(LargeStringBuilder),
 }
@@ -28,26 +28,26 @@ impl Default for TextColumn {
 
 impl TextColumn {
     fn of_small(small: usize) -> Self {
-        Self { texts: Texts::Small(StringBuilder::new()), small }
+        Self { texts: TextLayout::Small(StringBuilder::new()), small }
     }
 
     /// Adds a text, or none.
     pub(crate) fn push(&mut self, text: Option<&str>) {
-        if let Texts::Small(texts) = &mut self.texts
+        if let TextLayout::Small(texts) = &mut self.texts
             && texts.values_slice().len().saturating_add(text.map_or(0, str::len)) > self.small
         {
-            self.texts = Texts::Large(large(texts));
+            self.texts = TextLayout::Large(large(texts));
         }
         match &mut self.texts {
-            Texts::Small(texts) => texts.append_option(text),
-            Texts::Large(texts) => texts.append_option(text),
+            TextLayout::Small(texts) => texts.append_option(text),
+            TextLayout::Large(texts) => texts.append_option(text),
         }
     }
 
     pub(crate) fn finish(&mut self) -> ArrayRef {
         match &mut self.texts {
-            Texts::Small(texts) => Arc::new(texts.finish()),
-            Texts::Large(texts) => Arc::new(texts.finish()),
+            TextLayout::Small(texts) => Arc::new(texts.finish()),
+            TextLayout::Large(texts) => Arc::new(texts.finish()),
         }
     }
 }

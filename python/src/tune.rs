@@ -2,12 +2,12 @@
 
 use crate::call;
 use crate::error::{OptionError, params_error};
-use crate::inputs::{Input, Inputs};
-use crate::options::Options;
+use crate::inputs::{ComparedInput, ComparedInputs};
+use crate::options::KeywordOptions;
 use lookalike::core::curve::{self as curves, Choice};
 use lookalike::core::params::{Params, ShingleRule};
 use lookalike::folding::FoldingEffect;
-use lookalike::tune::{self as tuning, Measured, Plan, Profile, Similarities};
+use lookalike::tune::{self as tuning, BandPlan, MeasuredSample, Profile, SampleSimilarities};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::sync::Arc;
@@ -34,14 +34,14 @@ pub(crate) fn curve(similarities: Vec<f64>, bands: usize, rows: usize) -> PyResu
 #[pyo3(signature = (documents, options, sample, count, tried, progress=None))]
 pub(crate) fn tune(
     py: Python<'_>,
-    documents: Option<Input>,
+    documents: Option<ComparedInput>,
     options: &Bound<'_, PyDict>,
     sample: usize,
     count: Option<u64>,
     tried: Vec<String>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyDict>> {
-    let options = Options::new(options)?;
+    let options = KeywordOptions::new(options)?;
     let wording = options.wording()?;
     // What is chosen here is what bands='auto' chooses.
     let (wishes, _) = options.wishes_or_auto(options.shingle(wording)?)?;
@@ -59,10 +59,10 @@ pub(crate) fn tune(
     let measured = match &documents {
         None => None,
         Some(documents) => {
-            let inputs = Arc::new(Inputs::new(py, documents, None, reading)?);
+            let inputs = Arc::new(ComparedInputs::new(py, documents, None, reading)?);
             let (theirs, used, seed) = (Arc::clone(&inputs), wishes.shingle.clone(), wishes.seed);
             Some(call::reading(py, progress.as_ref(), move |watch| {
-                Measured::of(&theirs.open()?, sample, seed, &rules, &used, watch)
+                MeasuredSample::of(&theirs.open()?, sample, seed, &rules, &used, watch)
             })?)
         }
     };
@@ -74,7 +74,7 @@ pub(crate) fn tune(
 }
 
 /// What was chosen, and what else could be of that length.
-fn planned<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyDict>> {
+fn planned<'py>(py: Python<'py>, plan: &BandPlan) -> PyResult<Bound<'py, PyDict>> {
     let Choice { num_hashes, bands, rows } = plan.best;
     let banding = plan.banding(plan.best);
     let dict = PyDict::new(py);
@@ -95,18 +95,18 @@ fn planned<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyDict>> {
 /// What the sample says, if there is one.
 fn add_measured(
     dict: &Bound<'_, PyDict>,
-    measured: Option<&Measured>,
+    measured: Option<&MeasuredSample>,
     threshold: f64,
 ) -> PyResult<()> {
     let profiles = measured.map_or(&[][..], |measured| &measured.profiles);
-    let used = measured.and_then(Measured::used).map(|profile| &profile.similarities);
+    let used = measured.and_then(MeasuredSample::used).map(|profile| &profile.similarities);
     let advised = measured.and_then(|measured| measured.advice(threshold));
     let advised = advised.and_then(|advice| profiles.get(advice.advised));
     dict.set_item("sampled", measured.map_or(0, |measured| measured.sample.texts.len()))?;
     dict.set_item("shingles", self::profiles(dict.py(), profiles, threshold)?)?;
     dict.set_item("advice", advised.map(|profile| profile.rule.to_string()))?;
-    dict.set_item("similarities", used.map_or(&[][..], Similarities::above_zero))?;
-    dict.set_item("pairs", used.map_or(0, Similarities::pairs))?;
+    dict.set_item("similarities", used.map_or(&[][..], SampleSimilarities::above_zero))?;
+    dict.set_item("pairs", used.map_or(0, SampleSimilarities::pairs))?;
     let effect = measured.map(|measured| measured.folding.clone()).unwrap_or_default();
     let folding = folding(dict.py(), &effect)?;
     if let Some((as_is, folded)) = measured.and_then(|m| m.pairs_by_folding(threshold)) {
@@ -131,9 +131,9 @@ pub(crate) fn folding<'py>(
     Ok(dict)
 }
 
-fn bandings<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
+fn bandings<'py>(py: Python<'py>, plan: &BandPlan) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
-    let Plan { threshold, recall, cost, best, .. } = plan;
+    let BandPlan { threshold, recall, cost, best, .. } = plan;
     for banding in curves::table(*threshold, *recall, best.num_hashes, cost) {
         let dict = PyDict::new(py);
         dict.set_item("bands", banding.bands)?;

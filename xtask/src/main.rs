@@ -15,7 +15,7 @@ mod tidy;
 mod unicode;
 
 use commands::cargo;
-use stages::{Counts, Stages};
+use stages::{Stages, TestCounts};
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
@@ -123,7 +123,7 @@ fn check(root: &Path) -> Result<(), String> {
 }
 
 /// Runs tests in `root` and counts them.
-fn cargo_tests(root: &Path, args: &[&str], counts: &mut Counts) -> Result<(), String> {
+fn cargo_tests(root: &Path, args: &[&str], counts: &mut TestCounts) -> Result<(), String> {
     let mut command = Command::new("cargo");
     stages::count(command.args(args).current_dir(root), &mut std::io::stdout(), counts)
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// A crate of the workspace.
-pub(crate) struct Member {
+pub(crate) struct WorkspaceCrate {
     /// Its name.
     pub(crate) name: String,
     /// The features it declares.
@@ -14,7 +14,7 @@ pub(crate) struct Member {
 ///
 /// # Errors
 /// A folder or a manifest cannot be read.
-pub(crate) fn of(root: &Path) -> Result<Vec<Member>, String> {
+pub(crate) fn of(root: &Path) -> Result<Vec<WorkspaceCrate>, String> {
     let crates = root.join("crates");
     let mut folders = Vec::new();
     for entry in std::fs::read_dir(&crates).map_err(|e| format!("cannot read crates/: {e}"))? {
@@ -26,7 +26,7 @@ pub(crate) fn of(root: &Path) -> Result<Vec<Member>, String> {
     manifests.filter(|manifest| manifest.exists()).map(|manifest| member(&manifest)).collect()
 }
 
-fn member(manifest: &Path) -> Result<Member, String> {
+fn member(manifest: &Path) -> Result<WorkspaceCrate, String> {
     let text = std::fs::read_to_string(manifest)
         .map_err(|e| format!("cannot read {}: {e}", manifest.display()))?;
     let name = keys(&text, "[package]")
@@ -34,7 +34,7 @@ fn member(manifest: &Path) -> Result<Member, String> {
         .map(|(_, value)| value.trim_matches('"').to_owned())
         .ok_or_else(|| format!("{} has no name under [package]", manifest.display()))?;
     let features = keys(&text, "[features]").map(|(key, _)| key.trim_matches('"').to_owned());
-    Ok(Member { name, features: features.collect() })
+    Ok(WorkspaceCrate { name, features: features.collect() })
 }
 
 /// The `key = value` lines under a heading; a value's further lines have no key of their own.

@@ -2,7 +2,7 @@
 //! environment of its own, and tested there as a user has it.
 
 use crate::commands::{call, cargo};
-use crate::stages::{self, Counts, Stages};
+use crate::stages::{self, Stages, TestCounts};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -162,7 +162,7 @@ impl Environment {
         folder: &Path,
         arguments: &[&str],
         environment: &[(&str, String)],
-        counts: &mut Counts,
+        counts: &mut TestCounts,
     ) -> Result<(), String> {
         let mut command = self.command(folder, arguments, environment);
         stages::count(&mut command, &mut std::io::stdout(), counts)

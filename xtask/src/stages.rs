@@ -19,7 +19,7 @@ const POLL: Duration = Duration::from_millis(200);
 
 /// What test runners report, summed up.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub(crate) struct TestCounts {
     passed: u64,
     failed: u64,
     ignored: u64,
@@ -27,7 +27,7 @@ pub(crate) struct Counts {
     skipped: BTreeMap<String, u64>,
 }
 
-impl Counts {
+impl TestCounts {
     /// Counts something that is not tested for a reason.
     pub(crate) fn skip(&mut self, reason: &str, times: u64) {
         let sets = ["shared/data", "shared data", "document sets", "LOOKALIKE_DATA"];
@@ -103,7 +103,7 @@ impl Counts {
 #[derive(Debug, Default)]
 pub(crate) struct Stages {
     finished: Vec<(String, f64)>,
-    pub(crate) counts: Counts,
+    pub(crate) counts: TestCounts,
     file: Option<PathBuf>,
 }
 
@@ -128,7 +128,7 @@ impl Stages {
     pub(crate) fn run<T>(
         &mut self,
         name: &str,
-        work: impl FnOnce(&mut Counts) -> Result<T, String>,
+        work: impl FnOnce(&mut TestCounts) -> Result<T, String>,
     ) -> Result<T, String> {
         let start = Instant::now();
         let result = work(&mut self.counts);
@@ -148,7 +148,7 @@ impl Stages {
             return;
         }
         crate::commands::say(&self.table());
-        if self.counts != Counts::default() {
+        if self.counts != TestCounts::default() {
             crate::commands::say(&self.counts.summary(result.is_ok()));
         }
     }
@@ -174,7 +174,7 @@ impl Stages {
 pub(crate) fn count(
     command: &mut Command,
     out: &mut impl Write,
-    counts: &mut Counts,
+    counts: &mut TestCounts,
 ) -> Result<(), String> {
     let shown = crate::commands::shown(command);
     let failed = |error: io::Error| format!("`{shown}` did not start: {error}");
@@ -193,7 +193,7 @@ pub(crate) fn count(
             }
         }
     });
-    let mut lines = Lines { counts, line: Vec::new() };
+    let mut lines = OutputLines { counts, line: Vec::new() };
     loop {
         match receiver.recv_timeout(POLL) {
             Ok(bytes) => {
@@ -211,12 +211,12 @@ pub(crate) fn count(
 }
 
 /// Cuts output into lines.
-struct Lines<'a> {
-    counts: &'a mut Counts,
+struct OutputLines<'a> {
+    counts: &'a mut TestCounts,
     line: Vec<u8>,
 }
 
-impl Lines<'_> {
+impl OutputLines<'_> {
     fn take(&mut self, bytes: &[u8]) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.line.extend_from_slice(piece);
@@ -236,9 +236,9 @@ impl Lines<'_> {
 mod tests {
     use super::*;
 
-    fn counted(output: &str) -> Counts {
-        let mut counts = Counts::default();
-        let mut lines = Lines { counts: &mut counts, line: Vec::new() };
+    fn counted(output: &str) -> TestCounts {
+        let mut counts = TestCounts::default();
+        let mut lines = OutputLines { counts: &mut counts, line: Vec::new() };
         for piece in output.as_bytes().chunks(7) {
             lines.take(piece);
         }
@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn output_passes_through_while_it_is_counted() {
-        let mut counts = Counts::default();
+        let mut counts = TestCounts::default();
         let mut command = Command::new("sh");
         command.args(["-c", "echo 'SKIPPED: why' >&2; echo '4 passed in 0.1s'; exit 3"]);
         let mut out = Vec::new();

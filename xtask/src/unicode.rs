@@ -59,7 +59,7 @@ const UNSPACED_SCRIPTS: &[Script] = &[
 ];
 
 /// What the tables know of a code point: flags, and what to add for the lower case.
-type Record = (u8, i32);
+type CodePointRecord = (u8, i32);
 
 /// Writes the table, or with `check` only compares it with the one in the repository.
 ///
@@ -102,7 +102,7 @@ fn generate() -> Result<String, String> {
             ));
         }
     }
-    let mut records: BTreeMap<Record, u8> = BTreeMap::new();
+    let mut records: BTreeMap<CodePointRecord, u8> = BTreeMap::new();
     let mut rows = Vec::with_capacity(0x11_0000);
     for code_point in 0..0x11_0000 {
         rows.push(char::from_u32(code_point).map_or(Ok((0, 0)), record_of)?);
@@ -126,7 +126,7 @@ fn generate() -> Result<String, String> {
 }
 
 /// What the table says of `c`.
-fn record_of(c: char) -> Result<Record, String> {
+fn record_of(c: char) -> Result<CodePointRecord, String> {
     let mut flags = class_of(c);
     let mut delta = 0;
     let lower: Vec<char> = c.to_lowercase().collect();
@@ -185,7 +185,7 @@ fn version_line((major, minor, update): (u8, u8, u8)) -> String {
 }
 
 /// The table as Rust.
-fn written(records: &[Record], block_of: &[u8], blocks: &[Vec<u8>]) -> String {
+fn written(records: &[CodePointRecord], block_of: &[u8], blocks: &[Vec<u8>]) -> String {
     let flags: Vec<u8> = records.iter().map(|record| record.0).collect();
     let deltas: Vec<i32> = records.iter().map(|record| record.1).collect();
     let mut out = String::from(

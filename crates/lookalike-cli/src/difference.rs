@@ -3,7 +3,7 @@
 use crate::terminal::Style;
 use crate::text_width::{columns, visible};
 use anstyle::AnsiColor;
-use lookalike::difference::{Differences, StretchKind, Words};
+use lookalike::difference::{DifferenceKind, Differences, WordPositions};
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ const QUIET: Style = Style::DIMMED;
 
 /// How differences are printed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Layout {
+pub(crate) struct DifferenceLayout {
     /// Columns of a line.
     pub(crate) width: usize,
     /// Whether `[-…-]` is around what only the first text has, `{+…+}` around what only the second
@@ -35,28 +35,32 @@ pub(crate) struct Layout {
 }
 
 /// Writes the differences with some words around them.
-pub(crate) fn write(found: &Differences, out: &mut impl Write, layout: Layout) -> io::Result<()> {
-    let Layout { width, marks, all } = layout;
+pub(crate) fn write(
+    found: &Differences,
+    out: &mut impl Write,
+    layout: DifferenceLayout,
+) -> io::Result<()> {
+    let DifferenceLayout { width, marks, all } = layout;
     let most = if all { usize::MAX } else { MOST };
     let longest = if all { usize::MAX } else { LONGEST };
-    let mut lines = Lines { out, width, column: 0, blank: false, marks };
+    let mut lines = WrappedLines { out, width, column: 0, blank: false, marks };
     let parts = parts(found, most);
     let last = parts.len().saturating_sub(1);
     for (at, part) in parts.iter().enumerate() {
         match part {
-            Part::Shared(b) => {
+            PrintedPart::Shared(b) => {
                 let before = if at == 0 { 0 } else { CONTEXT };
                 let after = if at == last { 0 } else { CONTEXT };
                 shared(&found.b, &mut lines, b, before, after)?;
             }
-            Part::Changed(a, b) => {
+            PrintedPart::Changed(a, b) => {
                 one_sided(&mut lines, &found.a, a, longest, ONLY_A, ["[-", "-]"])?;
                 if found.b.slice(0..b.start).ends_with(char::is_whitespace) {
                     lines.blank();
                 }
                 one_sided(&mut lines, &found.b, b, longest, ONLY_B, ["{+", "+}"])?;
             }
-            Part::SameWords(a, b) => {
+            PrintedPart::SameWords(a, b) => {
                 let [a, b] = [found.a.slice(a.clone()), found.b.slice(b.clone())];
                 lines.variation(a, SAME_WORDS_A, ["(-", "-)"])?;
                 lines.variation(b, SAME_WORDS_B, ["(+", "+)"])?;
@@ -80,7 +84,7 @@ pub(crate) fn write(found: &Differences, out: &mut impl Write, layout: Layout) -
 }
 
 /// A part of what is shown, by bytes.
-enum Part {
+enum PrintedPart {
     /// What both texts have, in the second one.
     Shared(Range<usize>),
     /// Other words, in the first and in the second text.
@@ -91,24 +95,24 @@ enum Part {
 
 /// The parts up to the last one shown: at most `most` of each kind of difference. Further ones
 /// with the same words are parts of what both have, as in the second text.
-fn parts(found: &Differences, most: usize) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+fn parts(found: &Differences, most: usize) -> Vec<PrintedPart> {
+    let mut parts: Vec<PrintedPart> = Vec::new();
     let (mut changed, mut same_words) = (0, 0);
     for stretch in &found.stretches {
         let (a, b) = (stretch.a.clone(), stretch.b.clone());
         match stretch.kind {
-            StretchKind::Changed if changed == most => break,
-            StretchKind::Changed => {
+            DifferenceKind::Changed if changed == most => break,
+            DifferenceKind::Changed => {
                 changed += 1;
-                parts.push(Part::Changed(a, b));
+                parts.push(PrintedPart::Changed(a, b));
             }
-            StretchKind::SameWords(_) if same_words < most => {
+            DifferenceKind::SameWords(_) if same_words < most => {
                 same_words += 1;
-                parts.push(Part::SameWords(a, b));
+                parts.push(PrintedPart::SameWords(a, b));
             }
-            StretchKind::SameWords(_) | StretchKind::Equal => match parts.last_mut() {
-                Some(Part::Shared(last)) => last.end = b.end,
-                _ => parts.push(Part::Shared(b)),
+            DifferenceKind::SameWords(_) | DifferenceKind::Equal => match parts.last_mut() {
+                Some(PrintedPart::Shared(last)) => last.end = b.end,
+                _ => parts.push(PrintedPart::Shared(b)),
             },
         }
     }
@@ -117,8 +121,8 @@ fn parts(found: &Differences, most: usize) -> Vec<Part> {
 
 /// Shared words: `before` of them behind a difference, `after` before the next one.
 fn shared(
-    text: &Words,
-    lines: &mut Lines<impl Write>,
+    text: &WordPositions,
+    lines: &mut WrappedLines<impl Write>,
     bytes: &Range<usize>,
     before: usize,
     after: usize,
@@ -143,8 +147,8 @@ fn shared(
 
 /// Words that one text alone has, shortened in the middle where they are more than `longest`.
 fn one_sided(
-    lines: &mut Lines<impl Write>,
-    text: &Words,
+    lines: &mut WrappedLines<impl Write>,
+    text: &WordPositions,
     bytes: &Range<usize>,
     longest: usize,
     style: Style,
@@ -161,7 +165,7 @@ fn one_sided(
 }
 
 /// Writes words in lines of a width, indented by two.
-struct Lines<'a, W: Write> {
+struct WrappedLines<'a, W: Write> {
     out: &'a mut W,
     width: usize,
     /// Columns used; 0 before anything is written.
@@ -171,7 +175,7 @@ struct Lines<'a, W: Write> {
     marks: bool,
 }
 
-impl<W: Write> Lines<'_, W> {
+impl<W: Write> WrappedLines<'_, W> {
     /// A text's words in one style, between marks where these are wanted.
     fn words(&mut self, text: &str, style: Style, marks: [&str; 2]) -> io::Result<()> {
         if text.starts_with(char::is_whitespace) {
@@ -284,7 +288,7 @@ mod tests {
 
     fn shown(a: &str, b: &str) -> String {
         let found = Differences::between(a, b, &ShingleRule::default(), None);
-        let layout = Layout { width: 60, marks: true, all: false };
+        let layout = DifferenceLayout { width: 60, marks: true, all: false };
         crate::terminal::piped(|out| write(&found, out, layout).unwrap())
     }
 

@@ -1,6 +1,6 @@
 //! What is taken from web pages, mail, PDF and office files, and what they may cost.
 
-use crate::cmd::{self, Outcome};
+use crate::cmd::{self, CommandResult};
 use crate::exit_code::ExitCode;
 use clap::{Args, ValueEnum};
 use lookalike::core::parameter::NamesParameters;
@@ -13,7 +13,7 @@ use std::time::Duration;
 pub const WORKER: &str = "extract-worker";
 
 /// How that process is started; without it, files are read in this one.
-pub(crate) type Worker<'a> = Option<&'a WorkerCommand>;
+pub(crate) type WorkerOption<'a> = Option<&'a WorkerCommand>;
 
 /// How files that are not plain text are read.
 #[derive(Debug, Args)]
@@ -87,7 +87,7 @@ impl ExtractArgs {
     }
 
     /// What the readers take.
-    pub(crate) fn options(&self, worker: Worker<'_>) -> ExtractOptions {
+    pub(crate) fn options(&self, worker: WorkerOption<'_>) -> ExtractOptions {
         ExtractOptions {
             html: match self.html {
                 Html::Main => HtmlText::Main,
@@ -110,8 +110,8 @@ impl ExtractArgs {
 }
 
 /// Reads what the process that started this one sends.
-pub(crate) fn serve() -> Outcome {
-    extract::serve().map_err(cmd::Failure::Print)?;
+pub(crate) fn serve() -> CommandResult {
+    extract::serve().map_err(cmd::CommandError::Print)?;
     Ok(ExitCode::SUCCESS)
 }
 

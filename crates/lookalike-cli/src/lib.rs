@@ -29,11 +29,12 @@ use clap::{Parser, Subcommand};
 #[cfg(feature = "serve")]
 use cmd::serve;
 use cmd::{
-    Failure, Outcome, audit, compare, completions, dedup, evaluate, find, index, man, query, tune,
+    CommandError, CommandResult, audit, compare, completions, dedup, evaluate, find, index, man,
+    query, tune,
 };
 pub use exit_code::ExitCode;
 pub use extraction::WORKER as EXTRACT_WORKER;
-use extraction::Worker;
+use extraction::WorkerOption;
 use lookalike::extract::WorkerCommand;
 pub use lookalike::extract::serve as extract_worker;
 use std::ffi::OsString;
@@ -76,18 +77,18 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    Find(find::Args),
-    Dedup(dedup::Args),
-    Compare(compare::Args),
-    Tune(tune::Args),
-    Evaluate(evaluate::Args),
-    Audit(audit::Args),
-    Index(index::Args),
-    Query(query::Args),
+    Find(find::FindArgs),
+    Dedup(dedup::DedupArgs),
+    Compare(compare::CompareArgs),
+    Tune(tune::TuneArgs),
+    Evaluate(evaluate::EvaluateArgs),
+    Audit(audit::AuditArgs),
+    Index(index::IndexArgs),
+    Query(query::QueryArgs),
     #[cfg(feature = "serve")]
-    Serve(serve::Args),
-    Completions(completions::Args),
-    Man(man::Args),
+    Serve(serve::ServeArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
     /// Reads files that other processes send, for these
     #[command(name = extraction::WORKER, hide = true)]
     ExtractWorker,
@@ -134,7 +135,7 @@ pub fn main(
     code
 }
 
-fn run(command: &mut Command, worker: Worker<'_>) -> ExitCode {
+fn run(command: &mut Command, worker: WorkerOption<'_>) -> ExitCode {
     if command.writes_files() {
         termination::remove_temporary_files_on_signals();
     }
@@ -149,7 +150,7 @@ fn run(command: &mut Command, worker: Worker<'_>) -> ExitCode {
 }
 
 /// Adds the inputs that `--files-from` lists to those that are named.
-fn read_lists(command: &mut Command) -> Result<(), Failure> {
+fn read_lists(command: &mut Command) -> Result<(), CommandError> {
     match command {
         Command::Find(args) => args.read_list(),
         Command::Dedup(args) => args.read_list(),
@@ -161,7 +162,7 @@ fn read_lists(command: &mut Command) -> Result<(), Failure> {
     }
 }
 
-fn outcome(command: &Command, worker: Worker<'_>) -> Outcome {
+fn outcome(command: &Command, worker: WorkerOption<'_>) -> CommandResult {
     match command {
         Command::Find(args) => find::run(args, worker),
         Command::Dedup(args) => dedup::run(args, worker),

@@ -1,20 +1,20 @@
 //! A document in a file of several, named by its id: `a.zip/x.txt`, `inbox.mbox:23`.
 
-use crate::cmd::Failure;
+use crate::cmd::CommandError;
 use lookalike::core::parameter::NamesParameters;
-use lookalike::read::{Collection, Document, ReadOptions, Scratch, Sink, Skipped};
+use lookalike::read::{Collection, Document, DocumentSink, ReadBuffers, ReadOptions, SkippedItem};
 use lookalike::report::option_name;
 use std::path::{Path, PathBuf};
 
 /// A document of a file.
-pub(crate) struct Member {
+pub(crate) struct FileMember {
     /// The file that holds it.
     pub(crate) file: PathBuf,
     /// Its id, as `find FILE` prints it.
     id: String,
 }
 
-impl Member {
+impl FileMember {
     /// The member that a path names, where there is no such file, but one that may hold it.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         if path.as_os_str() == "-" || path.symlink_metadata().is_ok() {
@@ -35,11 +35,11 @@ impl Member {
         &self,
         options: &ReadOptions,
         take: &mut dyn FnMut(&Document<'_>),
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandError> {
         let options = ReadOptions { skip_bad: true, ..options.clone() };
         let collection = Collection::open(std::slice::from_ref(&self.file), &options)?;
-        let mut wanted = Wanted { id: &self.id, take, found: false, skipped: None };
-        let mut scratch = Scratch::default();
+        let mut wanted = WantedMember { id: &self.id, take, found: false, skipped: None };
+        let mut scratch = ReadBuffers::default();
         while let Some(block) = collection.next_block_in_order()? {
             block.read(&mut scratch, &mut wanted)?;
             if wanted.found {
@@ -49,7 +49,7 @@ impl Member {
         let listed = collection.listed().iter().find(|each| each.id.as_ref() == Some(&self.id));
         let reason = wanted.skipped.or_else(|| listed.cloned());
         let (file, id) = (self.file.display(), &self.id);
-        Err(Failure::Data(match reason {
+        Err(CommandError::Data(match reason {
             Some(skipped) => format!("{id}: {}", skipped.reason.spelled(option_name)),
             None => format!(
                 "{file} holds no document with the id {id:?}; `lookalike find {file}` prints ids"
@@ -58,14 +58,14 @@ impl Member {
     }
 }
 
-struct Wanted<'a> {
+struct WantedMember<'a> {
     id: &'a str,
     take: &'a mut dyn FnMut(&Document<'_>),
     found: bool,
-    skipped: Option<Skipped>,
+    skipped: Option<SkippedItem>,
 }
 
-impl Sink for Wanted<'_> {
+impl DocumentSink for WantedMember<'_> {
     fn document(&mut self, document: &Document<'_>) {
         if document.id == self.id && !self.found {
             self.found = true;
@@ -73,7 +73,7 @@ impl Sink for Wanted<'_> {
         }
     }
 
-    fn skipped(&mut self, skipped: Skipped) {
+    fn skipped(&mut self, skipped: SkippedItem) {
         if skipped.id.as_deref() == Some(self.id) {
             self.skipped = Some(skipped);
         }

@@ -1,20 +1,20 @@
 //! Flags that several commands share, and what they mean.
 
-use crate::cmd::Failure;
-use crate::extraction::{ExtractArgs, Worker};
+use crate::cmd::CommandError;
+use crate::extraction::{ExtractArgs, WorkerOption};
 use crate::streams::refuse_streams;
-use crate::wording::WordingArgs;
+use crate::wording::NormalizationArgs;
 use clap::{Args, ValueEnum};
 use lookalike::core::error::ParamsError;
 use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::core::kernel::Kernel;
 use lookalike::core::parameter::{NamesParameters, Parameter};
 use lookalike::core::params::{
-    Case, DEFAULT_SEED, Measure, Params, Scheme, ShingleRule, TokenRule, Wishes,
+    Case, DEFAULT_SEED, Measure, Params, ParamsBuilder, Scheme, ShingleRule, TokenRule,
 };
 use lookalike::find::{FindOptions, Grouping, MAX_THREADS, Memory};
-use lookalike::read::{Format, ReadError, ReadOptions, Wording};
-use lookalike::report::csv::Cells;
+use lookalike::read::{Format, Normalization, ReadError, ReadOptions};
+use lookalike::report::csv::CellRule;
 use lookalike::report::option_name;
 use lookalike::spill::parse_memory;
 use lookalike::stop_words::stop_words;
@@ -53,7 +53,7 @@ pub(crate) struct ShingleArgs {
 
 impl ShingleArgs {
     /// The rule they describe.
-    pub(crate) fn rule(&self, wording: Wording) -> Result<ShingleRule, ParamsError> {
+    pub(crate) fn rule(&self, wording: Normalization) -> Result<ShingleRule, ParamsError> {
         let list = self.stop_words.as_deref().map(stop_words).transpose()?;
         let tokens = if wording.segment { TokenRule::WordRuns } else { TokenRule::Words };
         Ok(self
@@ -148,18 +148,18 @@ impl SignatureArgs {
     ///
     /// # Errors
     /// Rows that are named, too.
-    pub(crate) fn bands_auto(&self) -> Result<bool, Failure> {
+    pub(crate) fn bands_auto(&self) -> Result<bool, CommandError> {
         let auto = self.bands == Some(BandsArg::Auto);
         if auto && self.rows.is_some() {
             let why = "--bands auto chooses the rows, too: leave out --rows";
-            return Err(Failure::Usage(why.to_owned()));
+            return Err(CommandError::Usage(why.to_owned()));
         }
         Ok(auto)
     }
 
     /// Parameters for Jaccard similarity start from these.
-    pub(crate) fn wishes(&self, shingle: ShingleRule, aim: &AimArgs) -> Wishes {
-        Wishes {
+    pub(crate) fn wishes(&self, shingle: ShingleRule, aim: &AimArgs) -> ParamsBuilder {
+        ParamsBuilder {
             shingle,
             threshold: aim.threshold,
             measure: Measure::Jaccard,
@@ -177,7 +177,7 @@ impl SignatureArgs {
     }
 
     /// The same with the aim of parameters that are there.
-    pub(crate) fn wishes_like(&self, shingle: ShingleRule, params: &Params) -> Wishes {
+    pub(crate) fn wishes_like(&self, shingle: ShingleRule, params: &Params) -> ParamsBuilder {
         let aim = AimArgs { threshold: params.threshold(), recall: params.recall() };
         self.wishes(shingle, &aim)
     }
@@ -204,10 +204,10 @@ impl ParameterArgs {
     pub(crate) fn bands_auto<'a>(
         &self,
         mut inputs: impl Iterator<Item = &'a PathBuf>,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool, CommandError> {
         let auto = self.signature.bands_auto()?;
         if auto && (self.measure.exact || self.measure.measure == Measure::Containment) {
-            return Err(Failure::Usage(
+            return Err(CommandError::Usage(
                 "--bands auto has nothing to choose: --exact and --measure containment find all \
                  pairs without bands; leave it out"
                     .to_owned(),
@@ -220,9 +220,9 @@ impl ParameterArgs {
     }
 
     /// What [`Params`](lookalike::core::params::Params) start from.
-    pub(crate) fn wishes(&self, shingle: ShingleRule) -> Wishes {
+    pub(crate) fn wishes(&self, shingle: ShingleRule) -> ParamsBuilder {
         let MeasureArgs { measure, exact } = self.measure;
-        Wishes { measure, exact, ..self.signature.wishes(shingle, &self.aim) }
+        ParamsBuilder { measure, exact, ..self.signature.wishes(shingle, &self.aim) }
     }
 }
 
@@ -322,7 +322,11 @@ enum GroupArg {
 
 impl KeepArgs {
     /// What to do with the documents.
-    pub(crate) fn options(&self, params: Params, work: &WorkArgs) -> Result<FindOptions, Failure> {
+    pub(crate) fn options(
+        &self,
+        params: Params,
+        work: &WorkArgs,
+    ) -> Result<FindOptions, CommandError> {
         let mut options = FindOptions::new(params);
         if !self.keep.is_empty() {
             options.keep = KeepPolicy::new(self.keep.clone());
@@ -349,7 +353,7 @@ impl KeepArgs {
 
 impl RunArgs {
     /// What to do with the documents.
-    pub(crate) fn options(&self, params: Params) -> Result<FindOptions, Failure> {
+    pub(crate) fn options(&self, params: Params) -> Result<FindOptions, CommandError> {
         let mut options = self.keep.options(params, &self.work)?;
         options.memory.resume = self.resume;
         Ok(options)
@@ -373,8 +377,8 @@ pub(crate) struct CsvArgs {
 
 impl CsvArgs {
     /// How values are written.
-    pub(crate) fn cells(&self) -> Cells {
-        if self.csv_safe { Cells::FormulaSafe } else { Cells::Exact }
+    pub(crate) fn cells(&self) -> CellRule {
+        if self.csv_safe { CellRule::FormulaSafe } else { CellRule::Exact }
     }
 }
 
@@ -467,7 +471,7 @@ pub(crate) struct ReadArgs {
     encoding: Option<String>,
 
     #[command(flatten)]
-    wording: WordingArgs,
+    wording: NormalizationArgs,
 
     #[command(flatten)]
     extract: ExtractArgs,
@@ -475,7 +479,7 @@ pub(crate) struct ReadArgs {
 
 impl ReadArgs {
     /// What the readers take.
-    pub(crate) fn options(&self, worker: Worker<'_>) -> ReadOptions {
+    pub(crate) fn options(&self, worker: WorkerOption<'_>) -> ReadOptions {
         ReadOptions {
             format: self.format,
             id_field: self.id_field.clone(),
@@ -498,7 +502,7 @@ impl ReadArgs {
     }
 
     /// The inputs: those that are named, then those of `--files-from`.
-    pub(crate) fn inputs(&self, named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    pub(crate) fn inputs(&self, named: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
         let mut inputs = named.to_vec();
         let Some(list) = &self.files_from else { return Ok(inputs) };
         let shown = list.display();
@@ -511,25 +515,25 @@ impl ReadArgs {
         } else {
             File::open(list).and_then(|mut file| file.read_to_end(&mut bytes))
         };
-        read.map_err(|error| Failure::Data(format!("--files-from {shown}: {error}")))?;
+        read.map_err(|error| CommandError::Data(format!("--files-from {shown}: {error}")))?;
         let end = if self.null { 0 } else { b'\n' };
         for name in bytes.split(|byte| *byte == end) {
             let name = if self.null { name } else { name.strip_suffix(b"\r").unwrap_or(name) };
             if !name.is_empty() {
                 inputs.push(path_of(name).ok_or_else(|| {
                     let name = String::from_utf8_lossy(name);
-                    Failure::Data(format!("--files-from {shown}: {name:?} is no file name"))
+                    CommandError::Data(format!("--files-from {shown}: {name:?} is no file name"))
                 })?);
             }
         }
         if inputs.is_empty() {
-            return Err(Failure::Data(format!("--files-from {shown}: it names no input")));
+            return Err(CommandError::Data(format!("--files-from {shown}: it names no input")));
         }
         Ok(inputs)
     }
 
     /// What is done to every text.
-    pub(crate) fn wording(&self) -> Wording {
+    pub(crate) fn wording(&self) -> Normalization {
         self.wording.wording()
     }
 

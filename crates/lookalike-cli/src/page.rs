@@ -19,10 +19,10 @@ use lookalike::core::params::{Measure, Params};
 use lookalike::error::Error;
 use lookalike::find::{self, Findings, Grouping, SourceCounts};
 use lookalike::read::{self, Description};
-use lookalike::report::html::{self, SampleChoice, Skipped, Streams};
+use lookalike::report::html::{self, PageSkipped, SampleChoice, Streams};
 use lookalike::report::option_name;
 use lookalike::report::{EMPTY, Output};
-use parameters::Row;
+use parameters::ParameterRow;
 use reasons::Reasons;
 use std::io;
 use std::path::PathBuf;
@@ -60,7 +60,7 @@ pub(crate) fn write(output: Output, subject: &Subject<'_>) -> Result<(), Error> 
     let page = html::Page {
         title: &title(subject.inputs),
         version: env!("CARGO_PKG_VERSION"),
-        parameters: &rows.iter().map(Row::shown).collect::<Vec<_>>(),
+        parameters: &rows.iter().map(ParameterRow::shown).collect::<Vec<_>>(),
         counts: counts(findings),
         notes: &notes,
         measure: match measure {
@@ -113,7 +113,7 @@ fn title(inputs: &[PathBuf]) -> String {
 }
 
 /// The pairs to show, and their texts, which are read again.
-fn samples(findings: &Findings, measure: Measure) -> Result<Vec<html::Sample>, Error> {
+fn samples(findings: &Findings, measure: Measure) -> Result<Vec<html::PageSample>, Error> {
     let mut choice = SampleChoice::new(SAMPLES);
     for group in findings.groups.iter() {
         let find::Group { keeper, duplicates } = group.map_err(Error::of_io)?;
@@ -141,16 +141,16 @@ fn millionths(duplicate: &find::Duplicate, measure: Measure) -> u32 {
     html::millionths(&duplicate.overlap.six_decimals_of(measure)).unwrap_or_default()
 }
 
-fn shown(group: find::Group, reasons: &Reasons, measure: Measure) -> html::Group {
+fn shown(group: find::Group, reasons: &Reasons, measure: Measure) -> html::PageGroup {
     let find::Group { keeper, duplicates } = group;
-    let duplicate = |duplicate: find::Duplicate| html::Duplicate {
+    let duplicate = |duplicate: find::Duplicate| html::PageDuplicate {
         about: None,
         similarity: millionths(&duplicate, measure),
         bytes: duplicate.bytes,
         reason: reasons.place(keeper.reference, duplicate.decided_by),
         id: duplicate.id,
     };
-    html::Group {
+    html::PageGroup {
         duplicates: duplicates.into_iter().map(duplicate).collect(),
         keeper: keeper.id,
         about: None,
@@ -187,22 +187,22 @@ fn about(findings: &Findings, document: u32) -> Result<html::About, Error> {
 }
 
 /// First what was not read, then the empty documents.
-fn skipped(findings: &Findings) -> impl Iterator<Item = io::Result<Skipped>> + '_ {
+fn skipped(findings: &Findings) -> impl Iterator<Item = io::Result<PageSkipped>> + '_ {
     let unread = findings.skipped.iter().map(|each| {
-        let read::Skipped { source, line, id, reason } = each?;
-        Ok(Skipped { source, line, id, reason: reason.spelled(option_name) })
+        let read::SkippedItem { source, line, id, reason } = each?;
+        Ok(PageSkipped { source, line, id, reason: reason.spelled(option_name) })
     });
     let empty = findings.empty.iter().map(|id| {
         let (source, reason) = (String::new(), EMPTY.to_owned());
-        Ok(Skipped { source, line: None, id: Some(id?), reason })
+        Ok(PageSkipped { source, line: None, id: Some(id?), reason })
     });
     unread.chain(empty)
 }
 
-fn counts(findings: &Findings) -> html::Counts {
+fn counts(findings: &Findings) -> html::PageCounts {
     let counts = &findings.counts;
     let sum = |bytes: fn(&SourceCounts) -> u64| findings.sources.iter().map(bytes).sum();
-    html::Counts {
+    html::PageCounts {
         documents: counts.documents,
         bytes: sum(|source| source.bytes),
         empty: counts.empty,
@@ -215,10 +215,10 @@ fn counts(findings: &Findings) -> html::Counts {
     }
 }
 
-fn source(source: &SourceCounts) -> html::Source {
+fn source(source: &SourceCounts) -> html::PageSource {
     let SourceCounts { name, documents, bytes, duplicates, duplicate_bytes, reference } =
         source.clone();
-    html::Source { name, documents, bytes, duplicates, duplicate_bytes, reference }
+    html::PageSource { name, documents, bytes, duplicates, duplicate_bytes, reference }
 }
 
 fn recall(params: &Params) -> html::Recall {
@@ -229,8 +229,8 @@ fn recall(params: &Params) -> html::Recall {
     html::Recall::Banding { bands, rows, asked, caveat: params.recall_caveat() }
 }
 
-fn measured(audit: &Audit) -> html::Audit {
-    let interval = |figures: &Figures| html::Interval {
+fn measured(audit: &Audit) -> html::PageAudit {
+    let interval = |figures: &Figures| html::PageInterval {
         value: figures.recall.unwrap_or_default(),
         low: figures.interval.low,
         high: figures.interval.high,
@@ -242,7 +242,7 @@ fn measured(audit: &Audit) -> html::Audit {
         found: range.figures.found,
         recall: interval(&range.figures),
     });
-    html::Audit {
+    html::PageAudit {
         what: match audit.judged_by {
             JudgedBy::Pairs => {
                 "similar documents looked for, one for each drawn (found: the run has the pair)"

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 /// What is drawn: the probability of being a candidate over similarity, and the threshold.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Curve {
+pub(crate) struct CurvePlot {
     /// Bands per signature.
     pub(crate) bands: usize,
     /// Rows per band.
@@ -17,7 +17,7 @@ pub(crate) struct Curve {
     pub(crate) caveat: Option<RecallCaveat>,
 }
 
-impl Curve {
+impl CurvePlot {
     fn at(self, similarity: f64) -> f64 {
         candidate_probability(similarity, self.bands, self.rows)
     }
@@ -224,7 +224,7 @@ text{fill:#c3cad4}.head{fill:#f2f4f7}.label{fill:#ffb27a}
 mod tests {
     use super::*;
 
-    const USUAL: Curve = Curve { bands: 21, rows: 6, threshold: 0.8, caveat: None };
+    const USUAL: CurvePlot = CurvePlot { bands: 21, rows: 6, threshold: 0.8, caveat: None };
 
     #[test]
     fn the_terminal_shows_axes_curve_and_threshold() {
@@ -243,7 +243,7 @@ mod tests {
     fn every_column_has_a_point_for_any_banding() {
         for (bands, rows) in [(1, 1), (1, 128), (128, 1), (21, 6), (8192, 1)] {
             for threshold in [1e-300, 0.5, 1.0] {
-                let curve = Curve { bands, rows, threshold, caveat: None };
+                let curve = CurvePlot { bands, rows, threshold, caveat: None };
                 let cells = curve.ascii_cells(40, 10);
                 assert!((0..40).all(|x| cells.iter().any(|row| row[x] == '*')), "{bands} {rows}");
                 let cells = curve.braille_cells(40, 10);
@@ -281,7 +281,7 @@ mod tests {
             !well_formed("<a><b></a></b>") && !well_formed("<a>") && well_formed("<a><b/></a>")
         );
         for threshold in [0.01, 0.8, 1.0] {
-            let svg = Curve { threshold, ..USUAL }.svg();
+            let svg = CurvePlot { threshold, ..USUAL }.svg();
             assert!(well_formed(&svg), "{svg}");
             assert!(svg.contains(&format!("threshold {threshold}:")));
             assert!(svg.contains("<title") && svg.contains("prefers-color-scheme:dark"));

@@ -4,7 +4,7 @@ use crate::difference::thousands;
 use crate::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lookalike::core::curve::Choice;
-use lookalike::progress::{Interrupted, Progress, Runaway, Stage, Warning};
+use lookalike::progress::{Interruption, Progress, Runaway, Stage, Warning};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ const EVERY: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// One bar that serves all stages, one after the other. Gone when dropped.
-pub(crate) struct Bar {
+pub(crate) struct StageBar {
     inner: ProgressBar,
     start: Instant,
     shown: AtomicBool,
@@ -23,7 +23,7 @@ pub(crate) struct Bar {
     is_of_index: bool,
 }
 
-impl Bar {
+impl StageBar {
     /// A bar that shows nothing yet, and never anything where standard error is no terminal.
     pub(crate) fn new() -> Self {
         Self {
@@ -50,7 +50,7 @@ impl Bar {
     }
 }
 
-impl Drop for Bar {
+impl Drop for StageBar {
     fn drop(&mut self) {
         self.inner.finish_and_clear();
     }
@@ -70,7 +70,7 @@ fn style(stage: Stage, known: bool) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-impl Progress for Bar {
+impl Progress for StageBar {
     fn begin(&self, stage: Stage, total: Option<u64>) {
         // Whatever is set may draw, so there are no numbers until all of them are right.
         self.inner.set_style(ProgressStyle::default_spinner());
@@ -84,7 +84,7 @@ impl Progress for Bar {
         self.inner.reset();
     }
 
-    fn advance(&self, done: u64) -> Result<(), Interrupted> {
+    fn advance(&self, done: u64) -> Result<(), Interruption> {
         self.inner.inc(done);
         if self.start.elapsed() > PATIENCE {
             self.show();
@@ -141,7 +141,7 @@ mod tests {
                 assert!(!drawn.is_empty());
             }
         }
-        let bar = Bar::new();
+        let bar = StageBar::new();
         bar.begin(Stage::Prepare, None);
         assert_eq!(bar.advance(3), Ok(()));
         bar.end(Stage::Prepare, EVERY);

@@ -22,7 +22,7 @@ const NAMED: usize = 5;
 
 /// What becomes of duplicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum DuplicateAction {
     /// They are left out of what is written.
     Go,
     /// They would be, if anything were written.
@@ -36,12 +36,12 @@ const SHOWN: &str =
     "`lookalike find` shows them, a higher --threshold or longer shingles keep more";
 
 /// The sources of the inputs.
-pub(crate) struct Table<'a> {
+pub(crate) struct SourceTable<'a> {
     pub(crate) sources: &'a [SourceCounts],
-    pub(crate) fate: Fate,
+    pub(crate) fate: DuplicateAction,
 }
 
-impl Table<'_> {
+impl SourceTable<'_> {
     /// Those that lose most first, then by name; documents to compare with lose none and are not
     /// among them.
     fn sorted(&self) -> Vec<&SourceCounts> {
@@ -83,9 +83,9 @@ impl Table<'_> {
             .filter(|source| share(source.documents, source.duplicates) > LARGE_SHARE)
             .collect();
         let (go, advice) = match self.fate {
-            Fate::Go => ("go", SHOWN),
-            Fate::WouldGo => ("would go", SHOWN),
-            Fate::Reported => {
+            DuplicateAction::Go => ("go", SHOWN),
+            DuplicateAction::WouldGo => ("would go", SHOWN),
+            DuplicateAction::Reported => {
                 ("are duplicates", "a higher --threshold or longer shingles find fewer")
             }
         };
@@ -141,7 +141,7 @@ mod tests {
             source("d", 19, 19, false),
             source("r", 9, 0, true),
         ];
-        let table = Table { sources: &sources, fate: Fate::WouldGo };
+        let table = SourceTable { sources: &sources, fate: DuplicateAction::WouldGo };
         let text = |most| crate::terminal::piped(|out| table.write(out, most).unwrap());
         assert_eq!(
             text(1),
@@ -157,7 +157,9 @@ mod tests {
         assert_eq!(text.lines().count(), 1, "{text}");
         assert!(text.starts_with("warning: 50.05 % of b would go (1,001 of 2,000 documents)"));
         let mut bytes = Vec::new();
-        Table { sources: &sources, fate: Fate::Reported }.warn(&mut bytes).unwrap();
+        SourceTable { sources: &sources, fate: DuplicateAction::Reported }
+            .warn(&mut bytes)
+            .unwrap();
         let text = String::from_utf8(bytes).unwrap();
         assert!(text.starts_with("warning: 50.05 % of b are duplicates (1,001"), "{text}");
     }

@@ -7,7 +7,7 @@ use crate::text_width::one_line;
 use lookalike::core::parameter::NamesParameters;
 use lookalike::extract::ExtractError;
 use lookalike::find::{FindOptions, Findings};
-use lookalike::read::{SkipReason, Skipped, limit_parameter};
+use lookalike::read::{SkipReason, SkippedItem, limit_parameter};
 use lookalike::report::option_name;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -196,7 +196,7 @@ fn write_warnings(out: &mut impl Write, findings: &Findings) -> io::Result<()> {
 }
 
 /// The files that are one text each although their names promise records, with the first of them.
-pub(crate) fn write_as_text(out: &mut impl Write, files: &[Skipped]) -> io::Result<()> {
+pub(crate) fn write_as_text(out: &mut impl Write, files: &[SkippedItem]) -> io::Result<()> {
     let Some(first) = files.first() else { return Ok(()) };
     let number = files.len() as u64;
     let (are, each) = if number == 1 { ("is", "") } else { ("are", " each") };
@@ -212,7 +212,7 @@ pub(crate) fn write_as_text(out: &mut impl Write, files: &[Skipped]) -> io::Resu
 /// One line for each reason of what was skipped, with the first of it.
 pub(crate) fn write_reasons(
     out: &mut impl Write,
-    skipped: impl Iterator<Item = io::Result<Skipped>>,
+    skipped: impl Iterator<Item = io::Result<SkippedItem>>,
 ) -> io::Result<()> {
     for (reason, (number, first)) in reasons(skipped)? {
         writeln!(
@@ -227,11 +227,13 @@ pub(crate) fn write_reasons(
 }
 
 /// A reason, how often, and the first skipped for it.
-type Counted = (Cow<'static, str>, (u64, Skipped));
+type SkipReasonCount = (Cow<'static, str>, (u64, SkippedItem));
 
 /// Most frequent reason first.
-fn reasons(skipped: impl Iterator<Item = io::Result<Skipped>>) -> io::Result<Vec<Counted>> {
-    let mut reasons: BTreeMap<Cow<'static, str>, (u64, Skipped)> = BTreeMap::new();
+fn reasons(
+    skipped: impl Iterator<Item = io::Result<SkippedItem>>,
+) -> io::Result<Vec<SkipReasonCount>> {
+    let mut reasons: BTreeMap<Cow<'static, str>, (u64, SkippedItem)> = BTreeMap::new();
     for each in skipped {
         let each = each?;
         reasons.entry(kind(&each.reason)).or_insert((0, each)).0 += 1;
@@ -294,7 +296,7 @@ fn without_text(failure: &ExtractError) -> Cow<'static, str> {
     })
 }
 
-fn place(skipped: &Skipped) -> String {
+fn place(skipped: &SkippedItem) -> String {
     match (skipped.line, &skipped.id) {
         (Some(line), Some(id)) => format!("{}:{line} ({id})", skipped.source),
         (Some(line), None) => format!("{}:{line}", skipped.source),
@@ -322,8 +324,8 @@ pub(crate) fn seconds(elapsed: Duration) -> String {
 mod tests {
     use super::*;
 
-    fn skipped(source: &str, line: Option<u64>, reason: SkipReason) -> Skipped {
-        Skipped { source: source.to_owned(), line, id: None, reason }
+    fn skipped(source: &str, line: Option<u64>, reason: SkipReason) -> SkippedItem {
+        SkippedItem { source: source.to_owned(), line, id: None, reason }
     }
 
     #[test]

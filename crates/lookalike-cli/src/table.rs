@@ -60,7 +60,7 @@ pub(crate) fn write(
     let number = shown.to_string().len().max("group".len());
     let taken = number + SIMILARITY + 2 * GAP;
     let id = extent.width.map(|width| width.saturating_sub(taken).max(LEAST_ID));
-    let mut lines = Lines { out, measure, number, id };
+    let mut lines = TableLines { out, measure, number, id };
     for (i, group) in groups.iter().enumerate() {
         let group = group?;
         if i >= shown {
@@ -77,7 +77,7 @@ pub(crate) fn write(
     Ok(not_shown)
 }
 
-struct Lines<'a, W> {
+struct TableLines<'a, W> {
     out: &'a mut W,
     measure: Measure,
     /// Columns of the group's number.
@@ -86,7 +86,7 @@ struct Lines<'a, W> {
     id: Option<usize>,
 }
 
-impl<W: Write> Lines<'_, W> {
+impl<W: Write> TableLines<'_, W> {
     fn header(&mut self) -> io::Result<()> {
         let width = self.number;
         writeln!(self.out, "{HEADER}{:>width$}  similarity  document{HEADER:#}", "group")
@@ -134,7 +134,7 @@ fn similarity(overlap: &Overlap, measure: Measure) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike::find::{Duplicate, Member};
+    use lookalike::find::{Duplicate, Keeper};
 
     fn groups() -> Groups {
         let overlap = |intersection| Overlap { intersection, left: 10_000, right: intersection };
@@ -146,7 +146,7 @@ mod tests {
             decided_by: None,
         };
         let keeper =
-            |id: &str| Member { id: id.to_owned(), document: 0, bytes: 10_000, reference: false };
+            |id: &str| Keeper { id: id.to_owned(), document: 0, bytes: 10_000, reference: false };
         let few = vec![duplicate("letters/2024/heating-failure.txt", 9_999)];
         let many = vec![duplicate("y", 10_000), duplicate("z\n", 8_125)];
         Groups::of(&[

@@ -73,22 +73,22 @@ pub(crate) fn trusted(text: &str) -> String {
 }
 
 /// Standard output; locked.
-pub(crate) type Stdout = Stream<AutoStream<StdoutLock<'static>>>;
+pub(crate) type Stdout = TerminalStream<AutoStream<StdoutLock<'static>>>;
 
 /// Opens standard output.
 pub(crate) fn stdout() -> Stdout {
-    Stream::open(io::stdout().lock())
+    TerminalStream::open(io::stdout().lock())
 }
 
 /// Opens standard error.
-pub(crate) fn stderr() -> Stream<AutoStream<StderrLock<'static>>> {
-    Stream::open(io::stderr().lock())
+pub(crate) fn stderr() -> TerminalStream<AutoStream<StderrLock<'static>>> {
+    TerminalStream::open(io::stderr().lock())
 }
 
 /// Opens standard error without locking it between writes.
 #[cfg(feature = "serve")]
-pub(crate) fn shared_stderr() -> Stream<AutoStream<io::Stderr>> {
-    Stream::open(io::stderr())
+pub(crate) fn shared_stderr() -> TerminalStream<AutoStream<io::Stderr>> {
+    TerminalStream::open(io::stderr())
 }
 
 /// Writes what the process has buffered for standard output.
@@ -111,7 +111,7 @@ pub(crate) fn columns() -> usize {
 
 /// A standard stream.
 #[derive(Debug)]
-pub(crate) struct Stream<W: Write> {
+pub(crate) struct TerminalStream<W: Write> {
     out: W,
     is_terminal: bool,
     has_colors: bool,
@@ -120,7 +120,7 @@ pub(crate) struct Stream<W: Write> {
     pending: Vec<u8>,
 }
 
-impl<S: RawStream + AsLockedWrite> Stream<AutoStream<S>> {
+impl<S: RawStream + AsLockedWrite> TerminalStream<AutoStream<S>> {
     fn open(raw: S) -> Self {
         let is_terminal = raw.is_terminal();
         let has_colors = AutoStream::choice(&raw) != anstream::ColorChoice::Never;
@@ -131,7 +131,7 @@ impl<S: RawStream + AsLockedWrite> Stream<AutoStream<S>> {
     }
 }
 
-impl<W: Write> Stream<W> {
+impl<W: Write> TerminalStream<W> {
     fn new(out: W, is_terminal: bool, has_colors: bool) -> Self {
         Self { out, is_terminal, has_colors, is_json: false, pending: Vec::new() }
     }
@@ -182,15 +182,15 @@ impl<W: Write> Stream<W> {
                 continue;
             }
             match styled(rest) {
-                Styled::Sequence(sequence, length) => {
+                EscapeSequence::Sequence(sequence, length) => {
                     if self.has_colors {
                         shown.push(ESC);
                         shown.extend_from_slice(sequence);
                     }
                     rest = &rest[length..];
                 }
-                Styled::Incomplete if !last => break,
-                Styled::Incomplete | Styled::Other => {
+                EscapeSequence::Incomplete if !last => break,
+                EscapeSequence::Incomplete | EscapeSequence::Other => {
                     self.show(&rest[..1], true, &mut shown);
                     rest = &rest[1..];
                 }
@@ -238,7 +238,7 @@ fn is_beginning(bytes: &[u8]) -> bool {
 }
 
 /// What begins with ESC.
-enum Styled<'a> {
+enum EscapeSequence<'a> {
     /// The sequence of a [`Style`] without ESC, and the bytes that it takes with the mark.
     Sequence(&'a [u8], usize),
     /// The beginning of one.
@@ -247,19 +247,23 @@ enum Styled<'a> {
     Other,
 }
 
-fn styled(bytes: &[u8]) -> Styled<'_> {
+fn styled(bytes: &[u8]) -> EscapeSequence<'_> {
     let mark = MARK.as_bytes();
     if bytes.len() < mark.len() {
-        return if mark.starts_with(bytes) { Styled::Incomplete } else { Styled::Other };
+        return if mark.starts_with(bytes) {
+            EscapeSequence::Incomplete
+        } else {
+            EscapeSequence::Other
+        };
     }
-    let Some(sequence) = bytes.strip_prefix(mark) else { return Styled::Other };
+    let Some(sequence) = bytes.strip_prefix(mark) else { return EscapeSequence::Other };
     match sequence.iter().position(|byte| *byte == b'm') {
-        Some(end) => Styled::Sequence(&sequence[..=end], mark.len() + end + 1),
-        None => Styled::Incomplete,
+        Some(end) => EscapeSequence::Sequence(&sequence[..=end], mark.len() + end + 1),
+        None => EscapeSequence::Incomplete,
     }
 }
 
-impl<W: Write> Write for Stream<W> {
+impl<W: Write> Write for TerminalStream<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if !self.is_terminal && self.pending.is_empty() && !bytes.contains(&ESC) {
             self.out.write_all(bytes)?;
@@ -276,7 +280,7 @@ impl<W: Write> Write for Stream<W> {
     }
 }
 
-impl<W: Write> Drop for Stream<W> {
+impl<W: Write> Drop for TerminalStream<W> {
     fn drop(&mut self) {
         // Nobody is left to report a failure to.
         let _ = self.drain(true);
@@ -285,9 +289,9 @@ impl<W: Write> Drop for Stream<W> {
 
 /// What a pipe gets of a text that `write` prints.
 #[cfg(test)]
-pub(crate) fn piped(write: impl FnOnce(&mut Stream<&mut Vec<u8>>)) -> String {
+pub(crate) fn piped(write: impl FnOnce(&mut TerminalStream<&mut Vec<u8>>)) -> String {
     let mut bytes = Vec::new();
-    write(&mut Stream::new(&mut bytes, false, false));
+    write(&mut TerminalStream::new(&mut bytes, false, false));
     String::from_utf8(bytes).unwrap()
 }
 
@@ -299,7 +303,7 @@ mod tests {
 
     fn shown(is_terminal: bool, has_colors: bool, is_json: bool, pieces: &[&[u8]]) -> String {
         let mut bytes = Vec::new();
-        let mut stream = Stream::new(&mut bytes, is_terminal, has_colors).json_if(is_json);
+        let mut stream = TerminalStream::new(&mut bytes, is_terminal, has_colors).json_if(is_json);
         for piece in pieces {
             assert_eq!(stream.write(piece).unwrap(), piece.len());
         }
@@ -355,7 +359,9 @@ mod tests {
     fn a_message_takes_one_line_on_a_terminal() {
         let message = |is_terminal| {
             let mut bytes = Vec::new();
-            Stream::new(&mut bytes, is_terminal, false).message("error: a\nerror: b").unwrap();
+            TerminalStream::new(&mut bytes, is_terminal, false)
+                .message("error: a\nerror: b")
+                .unwrap();
             String::from_utf8(bytes).unwrap()
         };
         assert_eq!(message(true), "error: a\\nerror: b\n");

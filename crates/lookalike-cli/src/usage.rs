@@ -1,7 +1,7 @@
 //! Help, and errors of the command line, as clap words them.
 
 use crate::Cli;
-use crate::terminal::{self, ColorWhen, Stream, trusted};
+use crate::terminal::{self, ColorWhen, TerminalStream, trusted};
 use crate::text_width::visible;
 use clap::builder::styling::Styles;
 use clap::{CommandFactory, FromArgMatches, ValueEnum};
@@ -22,7 +22,7 @@ pub(crate) fn print(error: &clap::Error, arguments: &[OsString]) -> io::Result<(
 /// parsed again: with escapes where these are shown on a terminal, or without colours. Help and
 /// version have no values of arguments.
 fn write<W: Write>(
-    out: &mut Stream<W>,
+    out: &mut TerminalStream<W>,
     error: &clap::Error,
     arguments: &[OsString],
 ) -> io::Result<()> {

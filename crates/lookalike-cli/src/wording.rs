@@ -1,30 +1,30 @@
 //! What is done to every text before it is cut into words.
 
 use clap::{Args, ValueEnum};
-use lookalike::read::{NormalForm, Wording};
+use lookalike::read::{NormalForm, Normalization};
 
 /// Normal form, language, words of scripts without spaces.
 #[derive(Debug, Args)]
-pub(crate) struct WordingArgs {
+pub(crate) struct NormalizationArgs {
     /// `nfc`: Unicode canonical composition; `nfkc`: compatibility composition (full-width letters,
     /// ligatures); `fold`: also without vowel marks of Arabic and Hebrew, with one form of letter
     /// variants, Hangul by syllables; `unaccent`: also Latin letters without their marks
     /// [default: as it stands]
     #[arg(long, value_enum, value_name = "FORM")]
-    normalize: Option<Form>,
+    normalize: Option<FormArg>,
 
     /// `auto` tells each document's language by its first 2 KiB, and leaves out its stop words
     #[arg(long, value_enum, value_name = "HOW")]
-    language: Option<Language>,
+    language: Option<LanguageArg>,
 
     /// `dictionary`: words of Chinese, Japanese, Thai, Khmer, Lao and Burmese by dictionaries, not
     /// single characters; --tokens is then word-runs
     #[arg(long, value_enum, value_name = "HOW")]
-    segment: Option<Segment>,
+    segment: Option<SegmentArg>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Form {
+enum FormArg {
     Nfc,
     Nfkc,
     Fold,
@@ -32,24 +32,24 @@ enum Form {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Language {
+enum LanguageArg {
     Auto,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Segment {
+enum SegmentArg {
     Dictionary,
 }
 
-impl WordingArgs {
+impl NormalizationArgs {
     /// What the readers take.
-    pub(crate) fn wording(&self) -> Wording {
-        Wording {
+    pub(crate) fn wording(&self) -> Normalization {
+        Normalization {
             normal_form: self.normalize.map(|form| match form {
-                Form::Nfc => NormalForm::Nfc,
-                Form::Nfkc => NormalForm::Nfkc,
-                Form::Fold => NormalForm::Fold,
-                Form::Unaccent => NormalForm::Unaccent,
+                FormArg::Nfc => NormalForm::Nfc,
+                FormArg::Nfkc => NormalForm::Nfkc,
+                FormArg::Fold => NormalForm::Fold,
+                FormArg::Unaccent => NormalForm::Unaccent,
             }),
             stop_words_by_language: self.language.is_some(),
             segment: self.segment.is_some(),

@@ -2,7 +2,7 @@
 //!
 //! [`Params`]: crate::params::Params
 
-use crate::parameter::{Measure, NamesParameters, Parameter, Spelling};
+use crate::parameter::{Measure, NamesParameters, Parameter, ParameterSpelling};
 use std::fmt;
 
 /// A parameter that cannot be used. Every variant says what was given, what is possible, and what
@@ -85,7 +85,7 @@ pub enum ParamsError {
 }
 
 impl NamesParameters for ParamsError {
-    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
         use crate::parameter::{MAX_NUM_HASHES, MAX_SHINGLE_SIZE};
         match self {
             Self::Threshold { got } => write!(
@@ -151,7 +151,7 @@ impl NamesParameters for ParamsError {
 
 fn fmt_not_used(
     f: &mut fmt::Formatter<'_>,
-    name: Spelling,
+    name: ParameterSpelling,
     parameter: Parameter,
     got: usize,
     measure: Measure,

@@ -29,7 +29,7 @@ const NONE: u32 = u32::MAX;
 
 /// Who meets whom: the buckets of numbered members. The lists may be in any order and name a bucket
 /// twice; every number in them is below [`count`](Self::count).
-pub trait Buckets {
+pub trait BucketMembership {
     /// The buckets in which this member looks for earlier ones.
     fn look(&self, member: u32) -> &[u32];
 
@@ -46,7 +46,7 @@ pub trait Buckets {
 
 /// A member that is not kept, and the kept one that it resembles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Duplicate {
+pub struct DuplicateMember {
     /// The duplicate.
     pub member: u32,
     /// The kept member, which comes earlier in the keep order.
@@ -64,22 +64,22 @@ pub struct Duplicate {
 /// nothing but the pair. Memory: 4 bytes per member and bucket, 8 per bucket of a kept member.
 pub fn stars(
     members: usize,
-    buckets: &impl Buckets,
+    buckets: &impl BucketMembership,
     measure: Measure,
     mut similarity: impl FnMut(u32, u32) -> Option<Overlap>,
-) -> Vec<Duplicate> {
-    let mut kept = Lists::new(buckets.count());
+) -> Vec<DuplicateMember> {
+    let mut kept = BucketChains::new(buckets.count());
     let mut seen = vec![NONE; members];
     let mut duplicates = Vec::new();
     for member in 0..members as u32 {
-        let mut best: Option<Duplicate> = None;
+        let mut best: Option<DuplicateMember> = None;
         for &bucket in looked_into(buckets, member) {
             for keeper in kept.of(bucket) {
                 if std::mem::replace(&mut seen[keeper as usize], member) == member {
                     continue;
                 }
                 if let Some(overlap) = similarity(keeper, member) {
-                    offer(&mut best, Duplicate { member, keeper, overlap }, measure);
+                    offer(&mut best, DuplicateMember { member, keeper, overlap }, measure);
                 }
             }
         }
@@ -99,9 +99,9 @@ pub fn stars_of_pairs(
     pairs: &[(u32, u32, Overlap)],
     fixed: impl Fn(u32) -> bool,
     measure: Measure,
-) -> Vec<Duplicate> {
+) -> Vec<DuplicateMember> {
     // The pairs of a member with those before it, by their place in `pairs`.
-    let mut before = Lists::new(members);
+    let mut before = BucketChains::new(members);
     for (i, &(a, b, _)) in pairs.iter().enumerate().filter(|(_, (a, b, _))| a != b) {
         before.push(a.max(b), i as u32);
     }
@@ -113,7 +113,7 @@ pub fn stars_of_pairs(
             let (a, b, overlap) = pairs[pair as usize];
             let (keeper, overlap) = if a < b { (a, overlap) } else { (b, overlap.swapped()) };
             if kept[keeper as usize] {
-                offer(&mut best, Duplicate { member, keeper, overlap }, measure);
+                offer(&mut best, DuplicateMember { member, keeper, overlap }, measure);
             }
         }
         kept[member as usize] = best.is_none();
@@ -124,7 +124,7 @@ pub fn stars_of_pairs(
 
 /// A kept member without a duplicate of its own, and the most similar duplicate of another keeper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Related {
+pub struct RelatedMember {
     /// The kept member.
     pub member: u32,
     /// The duplicate that it resembles most.
@@ -142,14 +142,14 @@ pub struct Related {
 /// member and a duplicate only.
 pub fn related(
     members: usize,
-    buckets: &impl Buckets,
+    buckets: &impl BucketMembership,
     measure: Measure,
-    duplicates: &[Duplicate],
+    duplicates: &[DuplicateMember],
     mut similarity: impl FnMut(u32, u32) -> Option<Overlap>,
-) -> Vec<Related> {
-    let mut nearest = Nearest::new(members, |member| buckets.fixed(member), duplicates);
-    let mut alone = Lists::new(buckets.count());
-    let mut gone = Lists::new(buckets.count());
+) -> Vec<RelatedMember> {
+    let mut nearest = NearestDuplicates::new(members, |member| buckets.fixed(member), duplicates);
+    let mut alone = BucketChains::new(buckets.count());
+    let mut gone = BucketChains::new(buckets.count());
     let mut seen = vec![NONE; members];
     for member in 0..members as u32 {
         let (looks_for, stands_in) = match nearest.roles[member as usize] {
@@ -178,9 +178,9 @@ pub fn related_of_pairs(
     pairs: &[(u32, u32, Overlap)],
     fixed: impl Fn(u32) -> bool,
     measure: Measure,
-    duplicates: &[Duplicate],
-) -> Vec<Related> {
-    let mut nearest = Nearest::new(members, fixed, duplicates);
+    duplicates: &[DuplicateMember],
+) -> Vec<RelatedMember> {
+    let mut nearest = NearestDuplicates::new(members, fixed, duplicates);
     for &(a, b, overlap) in pairs {
         nearest.pair(a, b, overlap, measure);
     }
@@ -198,13 +198,13 @@ enum Role {
 }
 
 /// The most similar duplicate of every member that is alone, among the pairs so far.
-struct Nearest {
+struct NearestDuplicates {
     roles: Vec<Role>,
-    best: Vec<Option<Related>>,
+    best: Vec<Option<RelatedMember>>,
 }
 
-impl Nearest {
-    fn new(members: usize, fixed: impl Fn(u32) -> bool, duplicates: &[Duplicate]) -> Self {
+impl NearestDuplicates {
+    fn new(members: usize, fixed: impl Fn(u32) -> bool, duplicates: &[DuplicateMember]) -> Self {
         let role = |member| if fixed(member) { Role::Keeper } else { Role::Alone };
         let mut roles: Vec<Role> = (0..members as u32).map(role).collect();
         for duplicate in duplicates {
@@ -229,11 +229,11 @@ impl Nearest {
             Ordering::Greater => true,
         });
         if better {
-            *best = Some(Related { member, neighbour, overlap });
+            *best = Some(RelatedMember { member, neighbour, overlap });
         }
     }
 
-    fn finish(self) -> Vec<Related> {
+    fn finish(self) -> Vec<RelatedMember> {
         self.best.into_iter().flatten().collect()
     }
 }
@@ -243,10 +243,10 @@ impl Nearest {
 /// of n members costs n(n−1)/2 calls, less those of two fixed members.
 pub fn all_pairs(
     members: usize,
-    buckets: &impl Buckets,
+    buckets: &impl BucketMembership,
     mut similarity: impl FnMut(u32, u32) -> Option<Overlap>,
 ) -> Vec<(u32, u32, Overlap)> {
-    let mut before = Lists::new(buckets.count());
+    let mut before = BucketChains::new(buckets.count());
     let mut seen = vec![NONE; members];
     let mut pairs = Vec::new();
     for member in 0..members as u32 {
@@ -274,10 +274,10 @@ pub fn all_pairs(
 /// is below the threshold, as it may be at the end of a chain: a report should show it.
 pub fn components(
     members: usize,
-    buckets: &impl Buckets,
+    buckets: &impl BucketMembership,
     mut similarity: impl FnMut(u32, u32) -> Option<Overlap>,
     overlap: impl FnMut(u32, u32) -> Overlap,
-) -> Vec<Duplicate> {
+) -> Vec<DuplicateMember> {
     let mut sets = DisjointSets::new(members);
     let mut runs = Runs::new(buckets.count());
     let mut seen = vec![NONE; members];
@@ -302,7 +302,7 @@ pub fn components_of_pairs(
     pairs: &[(u32, u32, Overlap)],
     fixed: impl Fn(u32) -> bool,
     overlap: impl FnMut(u32, u32) -> Overlap,
-) -> Vec<Duplicate> {
+) -> Vec<DuplicateMember> {
     let mut sets = DisjointSets::new(members);
     for &(a, b, _) in pairs.iter().filter(|(a, b, _)| !(fixed(*a) && fixed(*b))) {
         sets.join(a, b);
@@ -311,12 +311,12 @@ pub fn components_of_pairs(
 }
 
 /// Where a member looks for earlier ones: nowhere, where it is fixed, since those are, too.
-fn looked_into(buckets: &impl Buckets, member: u32) -> &[u32] {
+fn looked_into(buckets: &impl BucketMembership, member: u32) -> &[u32] {
     if buckets.fixed(member) { &[] } else { buckets.look(member) }
 }
 
 /// Puts a candidate keeper in the place of a worse one.
-fn offer(best: &mut Option<Duplicate>, new: Duplicate, measure: Measure) {
+fn offer(best: &mut Option<DuplicateMember>, new: DuplicateMember, measure: Measure) {
     let better = best.is_none_or(|old| match new.overlap.compare(&old.overlap, measure) {
         Ordering::Less => false,
         Ordering::Equal => new.keeper < old.keeper,
@@ -329,18 +329,18 @@ fn offer(best: &mut Option<Duplicate>, new: Duplicate, measure: Measure) {
 
 /// An entry of a linked list, mostly a member; the lists of all buckets lie in one vector.
 #[derive(Debug, Clone, Copy)]
-struct Link {
+struct ListEntry {
     entry: u32,
     next: u32,
 }
 
 /// One list per bucket, latest first.
-struct Lists {
+struct BucketChains {
     heads: Vec<u32>,
-    links: Vec<Link>,
+    links: Vec<ListEntry>,
 }
 
-impl Lists {
+impl BucketChains {
     fn new(buckets: usize) -> Self {
         Self { heads: vec![NONE; buckets], links: Vec::new() }
     }
@@ -353,14 +353,14 @@ impl Lists {
 
     fn push(&mut self, bucket: u32, entry: u32) {
         let head = &mut self.heads[bucket as usize];
-        self.links.push(Link { entry, next: *head });
+        self.links.push(ListEntry { entry, next: *head });
         *head = self.links.len() as u32 - 1;
     }
 
     fn of(&self, bucket: u32) -> impl Iterator<Item = u32> {
         let mut node = self.heads[bucket as usize];
         std::iter::from_fn(move || {
-            let Link { entry, next } = *self.links.get(node as usize)?;
+            let ListEntry { entry, next } = *self.links.get(node as usize)?;
             node = next;
             Some(entry)
         })
@@ -369,7 +369,7 @@ impl Lists {
 
 /// Members of one bucket that are known to be connected with `member`, as a linked list.
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct ConnectedRun {
     member: u32,
     first: u32,
     last: u32,
@@ -379,8 +379,8 @@ struct Run {
 /// later looks skip at once; so a look costs the members that it compares with, those that were
 /// added since the one before, and no more.
 struct Runs {
-    buckets: Vec<Vec<Run>>,
-    links: Vec<Link>,
+    buckets: Vec<Vec<ConnectedRun>>,
+    links: Vec<ListEntry>,
 }
 
 impl Runs {
@@ -390,8 +390,8 @@ impl Runs {
 
     fn stand(&mut self, bucket: u32, member: u32) {
         let node = self.links.len() as u32;
-        self.links.push(Link { entry: member, next: NONE });
-        self.buckets[bucket as usize].push(Run { member, first: node, last: node });
+        self.links.push(ListEntry { entry: member, next: NONE });
+        self.buckets[bucket as usize].push(ConnectedRun { member, first: node, last: node });
     }
 
     /// Joins `member` with everything in the bucket that is `similar`, asking only where they are
@@ -404,11 +404,11 @@ impl Runs {
         mut similar: impl FnMut(u32) -> bool,
     ) {
         let links = &mut self.links;
-        let mut whole: Option<Run> = None;
+        let mut whole: Option<ConnectedRun> = None;
         self.buckets[bucket as usize].retain(|run| {
             let mut node = run.first;
             while node != NONE && !sets.joined(run.member, member) {
-                let Link { entry: earlier, next } = links[node as usize];
+                let ListEntry { entry: earlier, next } = links[node as usize];
                 node = next;
                 if similar(earlier) {
                     sets.join(earlier, member);
@@ -420,7 +420,7 @@ impl Runs {
             let first = match whole {
                 Some(whole) => {
                     links[run.last as usize].next = whole.first;
-                    Run { first: run.first, ..whole }
+                    ConnectedRun { first: run.first, ..whole }
                 }
                 None => *run,
             };
@@ -464,13 +464,13 @@ impl DisjointSets {
         mut self,
         fixed: impl Fn(u32) -> bool,
         mut overlap: impl FnMut(u32, u32) -> Overlap,
-    ) -> Vec<Duplicate> {
+    ) -> Vec<DuplicateMember> {
         let mut duplicates = Vec::new();
         for member in (0..self.parents.len() as u32).filter(|member| !fixed(*member)) {
             let keeper = self.find(member);
             if keeper != member {
                 let overlap = overlap(keeper, member);
-                duplicates.push(Duplicate { member, keeper, overlap });
+                duplicates.push(DuplicateMember { member, keeper, overlap });
             }
         }
         duplicates
@@ -489,7 +489,7 @@ mod tests {
 
     /// A collection of which everything is known: buckets per member and verified pairs.
     #[derive(Debug, Clone)]
-    struct World {
+    struct TestCollection {
         members: usize,
         bucket_count: usize,
         look: Vec<Vec<u32>>,
@@ -499,7 +499,7 @@ mod tests {
         verified: Graph,
     }
 
-    impl Buckets for World {
+    impl BucketMembership for TestCollection {
         fn look(&self, member: u32) -> &[u32] {
             &self.look[member as usize]
         }
@@ -517,9 +517,9 @@ mod tests {
         }
     }
 
-    impl World {
+    impl TestCollection {
         /// Buckets the same both ways, or drawn for each; `fixed` members at most.
-        fn random(seed: u64, members: usize, bucket_count: usize, kind: Kind) -> Self {
+        fn random(seed: u64, members: usize, bucket_count: usize, kind: CollectionShape) -> Self {
             let mut random = SplitMix64::new(seed);
             let mut draw = || -> Vec<Vec<u32>> {
                 let mut list = || -> Vec<u32> {
@@ -565,7 +565,7 @@ mod tests {
             }
         }
 
-        fn stars(&self, measure: Measure) -> Vec<Duplicate> {
+        fn stars(&self, measure: Measure) -> Vec<DuplicateMember> {
             stars(self.members, self, measure, self.similarity())
         }
 
@@ -573,7 +573,7 @@ mod tests {
             all_pairs(self.members, self, self.similarity())
         }
 
-        fn components(&self) -> Vec<Duplicate> {
+        fn components(&self) -> Vec<DuplicateMember> {
             components(self.members, self, self.similarity(), far)
         }
 
@@ -592,29 +592,29 @@ mod tests {
 
     /// What kind of world: buckets that differ by direction, and how many members are fixed.
     #[derive(Debug, Clone, Copy)]
-    struct Kind {
+    struct CollectionShape {
         directed: bool,
         fixed: u32,
     }
 
-    fn kind() -> impl Strategy<Value = Kind> {
+    fn kind() -> impl Strategy<Value = CollectionShape> {
         (any::<bool>(), prop_oneof![Just(0u32), 0u32..8])
-            .prop_map(|(directed, fixed)| Kind { directed, fixed })
+            .prop_map(|(directed, fixed)| CollectionShape { directed, fixed })
     }
 
     /// Members that all stand in the same buckets, and all but the fixed look into them.
-    struct Alike {
+    struct EqualBuckets {
         buckets: Vec<u32>,
         fixed: u32,
     }
 
-    impl Alike {
+    impl EqualBuckets {
         fn new(count: u32) -> Self {
             Self { buckets: (0..count).collect(), fixed: 0 }
         }
     }
 
-    impl Buckets for Alike {
+    impl BucketMembership for EqualBuckets {
         fn look(&self, _: u32) -> &[u32] {
             &self.buckets
         }
@@ -643,7 +643,12 @@ mod tests {
     }
 
     /// The definition of stars, word for word.
-    fn naive_stars(members: usize, graph: &Graph, fixed: u32, measure: Measure) -> Vec<Duplicate> {
+    fn naive_stars(
+        members: usize,
+        graph: &Graph,
+        fixed: u32,
+        measure: Measure,
+    ) -> Vec<DuplicateMember> {
         let mut kept: Vec<u32> = Vec::new();
         let mut duplicates = Vec::new();
         for member in 0..members as u32 {
@@ -654,7 +659,7 @@ mod tests {
             match near.iter().find(|k| Some(similarity(**k)) == best) {
                 Some(&keeper) if member >= fixed => {
                     let overlap = graph[&(keeper, member)];
-                    duplicates.push(Duplicate { member, keeper, overlap });
+                    duplicates.push(DuplicateMember { member, keeper, overlap });
                 }
                 _ => kept.push(member),
             }
@@ -664,9 +669,9 @@ mod tests {
 
     /// The definition of related members, word for word, as (member, neighbour).
     fn naive_related(
-        world: &World,
+        world: &TestCollection,
         graph: &Graph,
-        duplicates: &[Duplicate],
+        duplicates: &[DuplicateMember],
         measure: Measure,
     ) -> Vec<(u32, u32)> {
         let is_duplicate = |m: u32| duplicates.iter().any(|d| d.member == m);
@@ -705,8 +710,8 @@ mod tests {
     #[test]
     fn a_chain_is_two_stars_and_one_component() {
         let near = |a: u32, b: u32| (b - a == 1).then_some(SAME);
-        let one = Alike::new(1);
-        let star = |member, keeper| Duplicate { member, keeper, overlap: SAME };
+        let one = EqualBuckets::new(1);
+        let star = |member, keeper| DuplicateMember { member, keeper, overlap: SAME };
         assert_eq!(stars(4, &one, Jaccard, near), [star(1, 0), star(3, 2)]);
         let chain = components(4, &one, near, far);
         assert!(chain.iter().all(|d| d.keeper == 0) && chain.len() == 3);
@@ -716,7 +721,7 @@ mod tests {
 
     #[test]
     fn a_fixed_member_is_kept_and_may_be_the_keeper() {
-        let two = Alike { fixed: 2, ..Alike::new(1) };
+        let two = EqualBuckets { fixed: 2, ..EqualBuckets::new(1) };
         let all = |_, _| Some(SAME);
         let found = stars(4, &two, Jaccard, all);
         assert!(found.iter().all(|d| d.keeper == 0 && d.member >= 2) && found.len() == 2);
@@ -734,7 +739,7 @@ mod tests {
             (1, 2) => Some(Overlap { intersection: 3, left: 3, right: 10 }),
             _ => None,
         };
-        let keeper = |measure| stars(3, &Alike::new(1), measure, near)[0].keeper;
+        let keeper = |measure| stars(3, &EqualBuckets::new(1), measure, near)[0].keeper;
         assert_eq!((keeper(Jaccard), keeper(Containment)), (0, 1));
         let pairs: Vec<_> = [0, 1].map(|a| (a, 2, near(a, 2).unwrap())).to_vec();
         let keeper = |measure| stars_of_pairs(3, &pairs, |_| false, measure)[0].keeper;
@@ -743,7 +748,7 @@ mod tests {
 
     #[test]
     fn nothing_gives_nothing() {
-        let none = Alike::new(0);
+        let none = EqualBuckets::new(0);
         assert_eq!(stars(0, &none, Jaccard, |_, _| None), []);
         assert_eq!(stars(3, &none, Jaccard, |_, _| None), []);
         assert_eq!(all_pairs(3, &none, |_, _| None), []);
@@ -754,7 +759,7 @@ mod tests {
     #[test]
     fn a_huge_bucket_of_copies_is_linear() {
         let members = 10_000;
-        let buckets = Alike::new(21);
+        let buckets = EqualBuckets::new(21);
         let mut calls = 0;
         let mut count = |_, _| {
             calls += 1;
@@ -769,7 +774,7 @@ mod tests {
     #[test]
     fn a_huge_bucket_of_fixed_copies_is_linear_in_components() {
         let (members, fixed) = (20_000, 10_000);
-        let buckets = Alike { fixed, ..Alike::new(5) };
+        let buckets = EqualBuckets { fixed, ..EqualBuckets::new(5) };
         let mut calls = 0;
         let count = |_, _| {
             calls += 1;
@@ -798,7 +803,7 @@ mod tests {
         fn stars_are_the_definition(
             seed: u64, members in 0usize..24, buckets in 1usize..12, kind in kind(),
         ) {
-            let world = World::random(seed, members, buckets, kind);
+            let world = TestCollection::random(seed, members, buckets, kind);
             let graph = world.graph();
             let contained = naive_stars(members, &graph, world.fixed, Containment);
             prop_assert_eq!(world.stars(Containment), contained);
@@ -822,7 +827,7 @@ mod tests {
         fn related_members_are_the_definition(
             seed: u64, members in 0usize..24, buckets in 1usize..12, kind in kind(),
         ) {
-            let world = World::random(seed, members, buckets, kind);
+            let world = TestCollection::random(seed, members, buckets, kind);
             let graph = world.graph();
             let pairs = world.all_pairs();
             let mut turned: Vec<_> = pairs.iter().rev().copied().collect();
@@ -858,7 +863,7 @@ mod tests {
         fn pairs_are_all_and_give_the_same_groups(
             seed: u64, members in 0usize..24, buckets in 1usize..12, kind in kind(),
         ) {
-            let world = World::random(seed, members, buckets, kind);
+            let world = TestCollection::random(seed, members, buckets, kind);
             let pairs = world.all_pairs();
             let expected: Vec<_> = world.graph().into_iter().map(|((a, b), o)| (a, b, o)).collect();
             prop_assert_eq!(&pairs, &expected);
@@ -884,13 +889,13 @@ mod tests {
         fn components_are_connected(
             seed: u64, members in 0usize..24, buckets in 1usize..12, kind in kind(),
         ) {
-            let world = World::random(seed, members, buckets, kind);
+            let world = TestCollection::random(seed, members, buckets, kind);
             let found = world.components();
             let first = naive_components(members, &world.graph());
-            let expected: Vec<Duplicate> = (world.fixed..members as u32)
+            let expected: Vec<DuplicateMember> = (world.fixed..members as u32)
                 .map(|member| (member, first[member as usize]))
                 .filter(|(member, keeper)| member != keeper)
-                .map(|(member, keeper)| Duplicate { member, keeper, overlap: far(keeper, member) })
+                .map(|(member, keeper)| DuplicateMember { member, keeper, overlap: far(keeper, member) })
                 .collect();
             prop_assert_eq!(&found, &expected);
             prop_assert_eq!(&found, &world.renumbered().components());

@@ -112,7 +112,7 @@ impl FromStr for KeepRule {
 
 /// What the keep rules look at in a document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Traits<'a> {
+pub struct KeepAttributes<'a> {
     /// Length of the text in bytes.
     pub length: u64,
     /// Place in reading order: source, block, place in the block; any numbers that grow in that
@@ -201,7 +201,7 @@ impl KeepPolicy {
 
     /// Appends the document's key to `out`. The lesser of two keys, byte by byte, is that of the
     /// document that comes first. 9 bytes for the default; field rules add the length of the value.
-    pub fn key(&self, traits: &Traits<'_>, out: &mut Vec<u8>) {
+    pub fn key(&self, traits: &KeepAttributes<'_>, out: &mut Vec<u8>) {
         out.push(u8::from(!traits.reference));
         let mut fields = traits.fields.iter();
         let mut matches = traits.matches.iter();
@@ -346,7 +346,7 @@ mod tests {
 
     /// The traits of a document with its own values.
     #[derive(Debug, Clone)]
-    struct Owned {
+    struct OwnedAttributes {
         length: u64,
         position: [u32; 3],
         modified: Option<u64>,
@@ -355,13 +355,13 @@ mod tests {
         reference: bool,
     }
 
-    impl Owned {
+    impl OwnedAttributes {
         fn key(&self, policy: &KeepPolicy) -> Vec<u8> {
             let fields: Vec<Option<&str>> = self.fields.iter().map(Option::as_deref).collect();
             let mut key = Vec::new();
             let Self { length, position, modified, reference, .. } = *self;
             let (fields, matches) = (&fields[..], &self.matches[..]);
-            let traits = Traits { length, position, modified, fields, matches, reference };
+            let traits = KeepAttributes { length, position, modified, fields, matches, reference };
             policy.key(&traits, &mut key);
             key
         }
@@ -390,7 +390,13 @@ mod tests {
 
     /// What each rule says of two documents, word for word. `fields` and `matches` count the rules
     /// of their kind before it.
-    fn rule_says(rule: &KeepRule, fields: usize, matches: usize, a: &Owned, b: &Owned) -> Ordering {
+    fn rule_says(
+        rule: &KeepRule,
+        fields: usize,
+        matches: usize,
+        a: &OwnedAttributes,
+        b: &OwnedAttributes,
+    ) -> Ordering {
         match rule {
             KeepRule::Longest => b.length.cmp(&a.length),
             KeepRule::Shortest => a.length.cmp(&b.length),
@@ -399,7 +405,8 @@ mod tests {
             KeepRule::Newest => missing_last(a.modified, b.modified, |a, b| b.cmp(a)),
             KeepRule::Oldest => missing_last(a.modified, b.modified, u64::cmp),
             KeepRule::Field { ascending, .. } => {
-                let value = |d: &Owned| d.fields[fields].clone().filter(|v| !v.is_empty());
+                let value =
+                    |d: &OwnedAttributes| d.fields[fields].clone().filter(|v| !v.is_empty());
                 missing_last(value(a), value(b), |a, b| {
                     if *ascending { by_value(a, b) } else { by_value(b, a) }
                 })
@@ -409,7 +416,11 @@ mod tests {
     }
 
     /// The order of two documents, and the rule that decides it.
-    fn plainly(policy: &KeepPolicy, a: &Owned, b: &Owned) -> (Ordering, Option<usize>) {
+    fn plainly(
+        policy: &KeepPolicy,
+        a: &OwnedAttributes,
+        b: &OwnedAttributes,
+    ) -> (Ordering, Option<usize>) {
         if a.reference != b.reference {
             return (b.reference.cmp(&a.reference), None);
         }
@@ -457,7 +468,7 @@ mod tests {
         prop::option::weighted(0.9, text)
     }
 
-    fn document() -> impl Strategy<Value = Owned> {
+    fn document() -> impl Strategy<Value = OwnedAttributes> {
         let number = || prop_oneof![0u64..3, any::<u64>()];
         let place = prop_oneof![0u32..2, any::<u32>()];
         (
@@ -468,13 +479,8 @@ mod tests {
             prop::collection::vec(any::<bool>(), 4),
             prop::bool::weighted(0.1),
         )
-            .prop_map(|(length, position, modified, fields, matches, reference)| Owned {
-                length,
-                position,
-                modified,
-                fields,
-                matches,
-                reference,
+            .prop_map(|(length, position, modified, fields, matches, reference)| {
+                OwnedAttributes { length, position, modified, fields, matches, reference }
             })
     }
 
@@ -512,13 +518,14 @@ mod tests {
 
     #[test]
     fn keys_are_short_and_ids_decide_what_they_cannot() {
-        let key = |policy: &KeepPolicy, traits: &Traits<'_>| {
+        let key = |policy: &KeepPolicy, traits: &KeepAttributes<'_>| {
             let mut key = Vec::new();
             policy.key(traits, &mut key);
             key
         };
         let policy = KeepPolicy::default();
-        let (short, long) = (Traits { length: 5, ..Traits::default() }, Traits::default());
+        let (short, long) =
+            (KeepAttributes { length: 5, ..KeepAttributes::default() }, KeepAttributes::default());
         assert_eq!(key(&policy, &short).len(), 9);
         assert!(key(&policy, &short) < key(&policy, &long));
         let none = KeepPolicy::new(Vec::new());
@@ -534,7 +541,7 @@ mod tests {
         let keys = |ascending: bool, value: Option<&str>| {
             let rules = vec![KeepRule::Field { name: String::new(), ascending }];
             let mut key = Vec::new();
-            let traits = Traits { fields: &[value], ..Traits::default() };
+            let traits = KeepAttributes { fields: &[value], ..KeepAttributes::default() };
             KeepPolicy::new(rules).key(&traits, &mut key);
             key
         };

@@ -18,7 +18,7 @@ pub enum Measure {
 }
 
 /// How a front end spells a parameter, such as `--num-hashes` or `num_hashes`.
-pub type Spelling = fn(Parameter) -> String;
+pub type ParameterSpelling = fn(Parameter) -> String;
 
 /// An error whose message names parameters.
 ///
@@ -28,23 +28,23 @@ pub trait NamesParameters {
     ///
     /// # Errors
     /// What the formatter returns.
-    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result;
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result;
 
     /// The message with the parameters spelled by `name`.
-    fn spelled(&self, name: Spelling) -> String
+    fn spelled(&self, name: ParameterSpelling) -> String
     where
         Self: Sized,
     {
-        Spelled { error: self, name }.to_string()
+        WithSpelling { error: self, name }.to_string()
     }
 }
 
-struct Spelled<'a, E> {
+struct WithSpelling<'a, E> {
     error: &'a E,
-    name: Spelling,
+    name: ParameterSpelling,
 }
 
-impl<E: NamesParameters> fmt::Display for Spelled<'_, E> {
+impl<E: NamesParameters> fmt::Display for WithSpelling<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.error.fmt_with(f, self.name)
     }

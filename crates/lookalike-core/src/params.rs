@@ -301,7 +301,7 @@ pub enum Scheme {
 /// What [`Params::new`] starts from. `Default` is threshold 0.8, recall 0.99, five words, the
 /// default scheme and seed, and everything else chosen.
 #[derive(Debug, Clone)]
-pub struct Wishes {
+pub struct ParamsBuilder {
     /// What a shingle is.
     pub shingle: ShingleRule,
     /// What the threshold is a threshold of.
@@ -325,7 +325,7 @@ pub struct Wishes {
     pub seed: u64,
 }
 
-impl Default for Wishes {
+impl Default for ParamsBuilder {
     fn default() -> Self {
         Self {
             shingle: ShingleRule::default(),
@@ -364,8 +364,8 @@ impl Params {
     ///
     /// # Errors
     /// A [`ParamsError`] that names the value and what is possible.
-    pub fn new(wishes: &Wishes) -> Result<Self, ParamsError> {
-        let Wishes { measure, threshold, recall, num_hashes, scheme, seed, .. } = *wishes;
+    pub fn new(wishes: &ParamsBuilder) -> Result<Self, ParamsError> {
+        let ParamsBuilder { measure, threshold, recall, num_hashes, scheme, seed, .. } = *wishes;
         if !(threshold > 0.0 && threshold <= 1.0) {
             return Err(ParamsError::Threshold { got: threshold });
         }
@@ -516,7 +516,7 @@ impl fmt::Display for Params {
 const UNUSED: curve::Choice = curve::Choice { num_hashes: 128, bands: 21, rows: 6 };
 
 /// Refuses parameters of signatures where candidates are found without them.
-fn refuse_banding(wishes: &Wishes) -> Result<(), ParamsError> {
+fn refuse_banding(wishes: &ParamsBuilder) -> Result<(), ParamsError> {
     let given = [
         (Parameter::NumHashes, wishes.num_hashes),
         (Parameter::Bands, wishes.bands),
@@ -538,52 +538,52 @@ mod tests {
 
     #[test]
     fn containment_is_exact_and_recall_is_certain() {
-        let exact = Wishes { exact: true, ..Wishes::default() };
-        let contained = Wishes { measure: Measure::Containment, ..Wishes::default() };
+        let exact = ParamsBuilder { exact: true, ..ParamsBuilder::default() };
+        let contained = ParamsBuilder { measure: Measure::Containment, ..ParamsBuilder::default() };
         for wishes in [&exact, &contained] {
             let params = Params::new(wishes).unwrap();
             assert!(params.exact());
             assert_eq!(params.predicted_recall(), 1.0);
             // No banding reaches these, and none is needed.
             for threshold in [0.001, 1e-9] {
-                let low = Wishes { threshold, recall: 0.999_999, ..wishes.clone() };
+                let low = ParamsBuilder { threshold, recall: 0.999_999, ..wishes.clone() };
                 assert!(Params::new(&low).unwrap().exact());
-                let banded = Wishes { exact: false, measure: Measure::Jaccard, ..low };
+                let banded = ParamsBuilder { exact: false, measure: Measure::Jaccard, ..low };
                 assert!(matches!(Params::new(&banded), Err(ParamsError::Unreachable { .. })));
             }
         }
-        let usual = Params::new(&Wishes::default()).unwrap();
+        let usual = Params::new(&ParamsBuilder::default()).unwrap();
         assert!(!usual.exact() && usual.predicted_recall() < 1.0);
         assert_eq!(usual.measure(), Measure::Jaccard);
     }
 
     #[test]
     fn a_banding_with_exact_candidates_is_refused_by_name() {
-        let exact = Wishes { exact: true, ..Wishes::default() };
-        let contained = Wishes { measure: Measure::Containment, ..Wishes::default() };
+        let exact = ParamsBuilder { exact: true, ..ParamsBuilder::default() };
+        let contained = ParamsBuilder { measure: Measure::Containment, ..ParamsBuilder::default() };
         for (base, other) in [(exact, "exact"), (contained, "measure containment")] {
             for (option, wishes) in [
-                ("num_hashes is 64", Wishes { num_hashes: Some(64), ..base.clone() }),
-                ("bands is 20", Wishes { bands: Some(20), ..base.clone() }),
-                ("rows is 5", Wishes { rows: Some(5), ..base.clone() }),
+                ("num_hashes is 64", ParamsBuilder { num_hashes: Some(64), ..base.clone() }),
+                ("bands is 20", ParamsBuilder { bands: Some(20), ..base.clone() }),
+                ("rows is 5", ParamsBuilder { rows: Some(5), ..base.clone() }),
             ] {
                 let error = Params::new(&wishes).unwrap_err().to_string();
                 assert!(error.contains(option) && error.contains(other), "{error}");
             }
-            let wishes = Wishes { threshold: 1.5, ..base };
+            let wishes = ParamsBuilder { threshold: 1.5, ..base };
             assert!(matches!(Params::new(&wishes), Err(ParamsError::Threshold { .. })));
         }
     }
 
     #[test]
     fn a_line_says_what_has_an_effect() {
-        let line = |wishes: &Wishes| Params::new(wishes).unwrap().to_string();
+        let line = |wishes: &ParamsBuilder| Params::new(wishes).unwrap().to_string();
         let usual = "words:5 threshold:0.8 recall:0.99 scheme:fss num-hashes:128 bands:21 rows:6 \
                      seed:1";
-        assert_eq!(line(&Wishes::default()), usual);
-        let exact = Wishes { exact: true, ..Wishes::default() };
+        assert_eq!(line(&ParamsBuilder::default()), usual);
+        let exact = ParamsBuilder { exact: true, ..ParamsBuilder::default() };
         assert_eq!(line(&exact), "words:5 threshold:0.8 exact");
-        let contained = Wishes { measure: Measure::Containment, ..Wishes::default() };
+        let contained = ParamsBuilder { measure: Measure::Containment, ..ParamsBuilder::default() };
         assert_eq!(line(&contained), "words:5 measure:containment threshold:0.8 exact");
     }
 

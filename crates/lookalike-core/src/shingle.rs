@@ -130,7 +130,7 @@ impl Shingler {
     fn scan_words(&mut self, text: &str, folded: bool) -> bool {
         let fold = self.rule.case() == Case::Fold;
         let rule = ScanRule { tokens: self.rule.tokens(), fold };
-        for piece in (Pieces { text, rule: rule.tokens }) {
+        for piece in (TextPieces { text, rule: rule.tokens }) {
             let old = self.tokens.tokens().len();
             self.kernel.scan(piece, rule, &mut self.tokens);
             if folded && self.tokens.unfolded() {
@@ -206,12 +206,12 @@ fn flush(kernel: Kernel, size: usize, tokens: &mut TokenBuffer, shingles: &mut S
 /// A text in pieces of at most [`PIECE`] bytes that end where a token may end: behind ASCII white
 /// space if there is any, else behind another character that separates or is a token of its own. A
 /// longer word is a piece of its own.
-struct Pieces<'a> {
+struct TextPieces<'a> {
     text: &'a str,
     rule: TokenRule,
 }
 
-impl Pieces<'_> {
+impl TextPieces<'_> {
     /// Where the first piece of a longer text ends.
     fn end(&self) -> usize {
         let is_space = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r');
@@ -227,7 +227,7 @@ impl Pieces<'_> {
     }
 }
 
-impl<'a> Iterator for Pieces<'a> {
+impl<'a> Iterator for TextPieces<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {
@@ -336,7 +336,7 @@ mod tests {
             text.push_str(&(0..30_000).map(|_| odd[random.below(10) as usize]).collect::<String>());
             for tokens in [TokenRule::Words, TokenRule::WordRuns, TokenRule::Whitespace] {
                 let rule = ShingleRule::default().with_tokens(tokens);
-                let pieces: Vec<&str> = Pieces { text: &text, rule: tokens }.collect();
+                let pieces: Vec<&str> = TextPieces { text: &text, rule: tokens }.collect();
                 assert_eq!(pieces.concat(), text);
                 let long = pieces.iter().filter(|piece| piece.len() > PIECE).count();
                 assert_eq!(long, usize::from(!long_word.is_empty()), "{tokens}");

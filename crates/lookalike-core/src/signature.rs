@@ -10,7 +10,7 @@
 //! compared.
 
 use crate::hash::SplitMix64;
-use crate::kernel::{Kernel, Parameters};
+use crate::kernel::{HashParameters, Kernel};
 use crate::params::{MAX_NUM_HASHES, Scheme};
 
 /// The value of a signature without shingles.
@@ -20,7 +20,7 @@ pub const EMPTY: u32 = u32::MAX;
 /// from equal ones.
 #[derive(Debug, Clone)]
 pub struct Signer {
-    parameters: Parameters,
+    parameters: HashParameters,
     kernel: Kernel,
     padded: Vec<u32>,
 }
@@ -36,7 +36,7 @@ impl Signer {
     pub fn with_kernel(scheme: Scheme, num_hashes: usize, seed: u64, kernel: Kernel) -> Self {
         let num_hashes = num_hashes.clamp(1, MAX_NUM_HASHES);
         let parameters = parameters(scheme, num_hashes, seed);
-        Self { padded: vec![EMPTY; Parameters::padded(num_hashes)], parameters, kernel }
+        Self { padded: vec![EMPTY; HashParameters::padded(num_hashes)], parameters, kernel }
     }
 
     /// Values per signature.
@@ -64,9 +64,9 @@ impl Signer {
 
 /// Draws the numbers of the hash functions: for each value a multiplier (made odd) and an addend,
 /// then the same for the two rounds.
-fn parameters(scheme: Scheme, num_hashes: usize, seed: u64) -> Parameters {
+fn parameters(scheme: Scheme, num_hashes: usize, seed: u64) -> HashParameters {
     let mut random = SplitMix64::new(seed);
-    let padded = Parameters::padded(num_hashes);
+    let padded = HashParameters::padded(num_hashes);
     let (mut a, mut b) = (vec![1; padded], vec![0; padded]);
     for (a, b) in a.iter_mut().zip(&mut b).take(num_hashes) {
         let multiplier = random.next_u32();
@@ -75,7 +75,7 @@ fn parameters(scheme: Scheme, num_hashes: usize, seed: u64) -> Parameters {
         *b = random.next_u32();
     }
     let rounds = [(); 2].map(|()| (random.next_u32() | 1, random.next_u32()));
-    Parameters { scheme, num_hashes, a, b, rounds }
+    HashParameters { scheme, num_hashes, a, b, rounds }
 }
 
 /// Makes `signature` that of the union of both documents' shingles. Both must come from equal

@@ -167,7 +167,7 @@ const CAPITAL_SIGMA: u32 = 0x03a3;
 const CAPITAL_I_WITH_DOT: u32 = 0x0130;
 
 /// A character that lower-casing changes, at `start..end` of the text.
-struct Change {
+struct CaseChange {
     code_point: u32,
     start: usize,
     end: usize,
@@ -175,7 +175,7 @@ struct Change {
 
 /// The first character beyond ASCII at or after `from` that lower-casing changes.
 #[inline]
-fn first_change(bytes: &[u8], from: usize) -> Option<Change> {
+fn first_change(bytes: &[u8], from: usize) -> Option<CaseChange> {
     let mut at = from;
     loop {
         at = skip_ascii(bytes, at);
@@ -190,7 +190,7 @@ fn first_change(bytes: &[u8], from: usize) -> Option<Change> {
             }
             let (code_point, end) = decode(bytes, at);
             if table::FLAGS[record(code_point)] & table::LOWERS != 0 {
-                return Some(Change { code_point, start: at, end });
+                return Some(CaseChange { code_point, start: at, end });
             }
             at = end;
         }

@@ -5,10 +5,10 @@
 //! (`tests/conformance`).
 
 use crate::containment;
-use crate::entry::{Entry, Record, Wanted};
+use crate::entry::{IndexEntry, IndexRecord, RecordFields};
 use crate::error::IndexError;
 use crate::set;
-use crate::settings::{Containment, Settings};
+use crate::settings::{ContainmentSettings, IndexSettings};
 use std::path::Path;
 
 /// One change. Changes of one call happen in order, all or none.
@@ -16,16 +16,16 @@ use std::path::Path;
 pub enum Change<'a> {
     /// Adds a document whose id must not be there. One that expired before it is added counts as
     /// gone, here and in [`Put`](Self::Put).
-    Add(Entry<'a>),
+    Add(IndexEntry<'a>),
     /// Adds a document, or replaces the one with its id.
-    Put(Entry<'a>),
+    Put(IndexEntry<'a>),
     /// Removes the document with this id, if there is one.
     Remove(&'a str),
 }
 
 /// What a change did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Done {
+pub enum ChangeOutcome {
     /// There was no document with this id; now there is.
     Added,
     /// The document with this id was replaced.
@@ -40,7 +40,7 @@ pub enum Done {
 /// writer at a time writes.
 pub trait Backend: Send + Sync {
     /// What the index was created with.
-    fn settings(&self) -> &Settings;
+    fn settings(&self) -> &IndexSettings;
 
     /// The name of the place, for messages; no passwords.
     fn name(&self) -> &str;
@@ -52,7 +52,7 @@ pub trait Backend: Send + Sync {
     /// [`IndexError::IdTaken`] for an [`Change::Add`] of an id that is there,
     /// [`IndexError::Document`] for one that cannot be stored, and what keeps bytes from being
     /// stored. Nothing has changed then.
-    fn write(&self, changes: &[Change<'_>]) -> Result<Vec<Done>, IndexError>;
+    fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError>;
 
     /// What is there at this moment, for good: later changes are not seen by it. Each holds a
     /// connection or the like; drop it soon.
@@ -73,7 +73,7 @@ pub trait Backend: Send + Sync {
     ///
     /// # Errors
     /// What keeps the place from being looked at; what is damaged is no error but a problem.
-    fn check(&self) -> Result<Vec<Problem>, IndexError>;
+    fn check(&self) -> Result<Vec<IndexProblem>, IndexError>;
 
     /// Makes everything anew that can be made of documents and signatures.
     ///
@@ -96,7 +96,7 @@ pub trait Backend: Send + Sync {
 }
 
 /// Takes the number of a document and its encoded shingle set.
-pub type EachSet<'a> = &'a mut dyn FnMut(u64, &[u8]) -> Result<(), IndexError>;
+pub type SetCallback<'a> = &'a mut dyn FnMut(u64, &[u8]) -> Result<(), IndexError>;
 
 /// An index at one moment.
 pub trait Snapshot: Send {
@@ -132,8 +132,8 @@ pub trait Snapshot: Send {
     fn records(
         &mut self,
         numbers: &[u64],
-        wanted: Wanted,
-        each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
+        wanted: RecordFields,
+        each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<(), IndexError>;
 
     /// Gives the encoded shingle sets of the documents with these numbers (ascending) to `each`, in
@@ -142,8 +142,8 @@ pub trait Snapshot: Send {
     /// # Errors
     /// What keeps them from being read, [`IndexError::Damaged`] for a document that is there and
     /// has none, and what `each` gives.
-    fn sets(&mut self, numbers: &[u64], each: EachSet<'_>) -> Result<(), IndexError> {
-        let wanted = Wanted { set: true, ..Wanted::default() };
+    fn sets(&mut self, numbers: &[u64], each: SetCallback<'_>) -> Result<(), IndexError> {
+        let wanted = RecordFields { set: true, ..RecordFields::default() };
         self.records(numbers, wanted, &mut |record| match &record.set {
             Some(code) => each(record.number, code),
             None => Err(IndexError::Damaged {
@@ -162,14 +162,14 @@ pub trait Snapshot: Send {
         &mut self,
         from: u64,
         most: usize,
-        wanted: Wanted,
-        each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
+        wanted: RecordFields,
+        each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<usize, IndexError>;
 }
 
 /// Something that is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct IndexProblem {
     /// The file, table or document.
     pub place: String,
     /// What is wrong.
@@ -208,14 +208,14 @@ pub struct Stats {
 /// # Errors
 /// [`IndexError::Damaged`] for bytes that are no set.
 pub fn posting_keys(
-    settings: &Settings,
+    settings: &IndexSettings,
     signature: &[u32],
     set: &[u8],
     keys: &mut Vec<u64>,
 ) -> Result<(), IndexError> {
     match settings.containment {
         None => bucket_keys(settings, signature, keys),
-        Some(Containment { anchors }) => {
+        Some(ContainmentSettings { anchors }) => {
             let mut shingles = Vec::new();
             set::decode(set, &mut shingles)?;
             containment::document_keys(anchors, &shingles, keys);
@@ -226,7 +226,7 @@ pub fn posting_keys(
 
 /// The bucket keys of a signature under these settings, into `keys`, which is cleared; none for a
 /// document without shingles.
-pub fn bucket_keys(settings: &Settings, signature: &[u32], keys: &mut Vec<u64>) {
+pub fn bucket_keys(settings: &IndexSettings, signature: &[u32], keys: &mut Vec<u64>) {
     keys.clear();
     if !signature.is_empty() {
         keys.resize(settings.bands, 0);

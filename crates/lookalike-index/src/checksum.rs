@@ -11,7 +11,7 @@ pub(crate) fn content(number: u64, bytes: &[u8]) -> u64 {
 
 /// What a row has of a document, but for its signature, its set and its text.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Fields<'a> {
+pub(crate) struct RowFields<'a> {
     pub(crate) number: u64,
     pub(crate) id: &'a [u8],
     /// As 16 bytes, little-endian.
@@ -23,7 +23,7 @@ pub(crate) struct Fields<'a> {
     pub(crate) metadata: &'a [u8],
 }
 
-impl Fields<'_> {
+impl RowFields<'_> {
     /// The checksum of all fields. `buffer` is used for their bytes.
     pub(crate) fn checksum(&self, buffer: &mut Vec<u8>) -> u64 {
         buffer.clear();
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn checksums_have_the_specified_values() {
-        let fields = Fields {
+        let fields = RowFields {
             number: 7,
             id: b"a/b",
             fingerprint: &[0x11; 16],
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(bytes.len(), 8 + 8 + 9 + 9 + 16 + 4 + 3 + 14);
         assert_eq!(sum, token_hash(&bytes) ^ mix64(7));
         assert_eq!((content(1, b""), sum), (0x9c13_2de9_d7a0_f54c, 0x1f99_719e_9797_3cf6));
-        let other = Fields { expires: None, ..fields };
+        let other = RowFields { expires: None, ..fields };
         assert_ne!(other.checksum(&mut bytes), sum);
     }
 }

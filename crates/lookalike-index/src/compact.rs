@@ -11,7 +11,7 @@
 //! reads the documents of its range itself.
 
 use crate::backend::Snapshot;
-use crate::entry::Wanted;
+use crate::entry::RecordFields;
 use crate::error::IndexError;
 use lookalike_core::compact;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,14 +26,14 @@ const SPARE: u64 = 1 << 16;
 /// many were removed; nothing before it is first used.
 #[derive(Debug, Default)]
 pub struct CompactSignatures {
-    chunks: Mutex<Arc<Vec<Arc<Chunk>>>>,
+    chunks: Mutex<Arc<Vec<Arc<SignatureChunk>>>>,
     /// Held while documents are read.
     reading: Mutex<()>,
 }
 
 /// Documents of a range of numbers, ascending.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Chunk {
+pub(crate) struct SignatureChunk {
     /// The documents.
     pub(crate) numbers: Vec<u64>,
     /// A row for each.
@@ -54,13 +54,13 @@ impl CompactSignatures {
         &self,
         snapshot: &mut dyn Snapshot,
         num_hashes: usize,
-    ) -> Result<Vec<Arc<Chunk>>, IndexError> {
+    ) -> Result<Vec<Arc<SignatureChunk>>, IndexError> {
         let chunks = self.refreshed(snapshot, num_hashes)?;
-        let of_snapshot = |chunk: &Arc<Chunk>| {
+        let of_snapshot = |chunk: &Arc<SignatureChunk>| {
             if chunk.version <= snapshot.version() {
                 return Ok(Arc::clone(chunk));
             }
-            Chunk::read_range(snapshot, num_hashes, chunk.first, chunk.last).map(Arc::new)
+            SignatureChunk::read_range(snapshot, num_hashes, chunk.first, chunk.last).map(Arc::new)
         };
         chunks.iter().map(of_snapshot).collect()
     }
@@ -70,7 +70,7 @@ impl CompactSignatures {
         self.shown().iter().map(|chunk| (chunk.rows.len() + 8 * chunk.numbers.len()) as u64).sum()
     }
 
-    fn shown(&self) -> Arc<Vec<Arc<Chunk>>> {
+    fn shown(&self) -> Arc<Vec<Arc<SignatureChunk>>> {
         Arc::clone(&self.chunks.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -79,7 +79,7 @@ impl CompactSignatures {
         &self,
         snapshot: &mut dyn Snapshot,
         num_hashes: usize,
-    ) -> Result<Arc<Vec<Arc<Chunk>>>, IndexError> {
+    ) -> Result<Arc<Vec<Arc<SignatureChunk>>>, IndexError> {
         let _one = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let shown = self.shown();
         let newest = shown.iter().map(|chunk| chunk.version).max();
@@ -92,7 +92,7 @@ impl CompactSignatures {
         drop(shown);
         loop {
             let first = chunks.last().map_or(0, |chunk| chunk.last + 1);
-            let (chunk, count) = Chunk::read_at_most(snapshot, num_hashes, first, CHUNK)?;
+            let (chunk, count) = SignatureChunk::read_at_most(snapshot, num_hashes, first, CHUNK)?;
             if count > 0 {
                 push(&mut chunks, chunk);
             }
@@ -108,8 +108,8 @@ impl CompactSignatures {
 
 /// Adds a chunk behind the others. Chunks of similar size are joined, so that there are few; full
 /// ones are not, so that an earlier snapshot reads few documents again.
-fn push(chunks: &mut Vec<Arc<Chunk>>, mut chunk: Chunk) {
-    let joins = |before: &Chunk, chunk: &Chunk| {
+fn push(chunks: &mut Vec<Arc<SignatureChunk>>, mut chunk: SignatureChunk) {
+    let joins = |before: &SignatureChunk, chunk: &SignatureChunk| {
         before.numbers.len() < 2 * chunk.numbers.len().max(1)
             && before.numbers.len() + chunk.numbers.len() <= CHUNK
     };
@@ -117,12 +117,12 @@ fn push(chunks: &mut Vec<Arc<Chunk>>, mut chunk: Chunk) {
         let mut joined = Arc::unwrap_or_clone(before);
         joined.numbers.append(&mut chunk.numbers);
         joined.rows.append(&mut chunk.rows);
-        chunk = Chunk { last: chunk.last, version: chunk.version, ..joined };
+        chunk = SignatureChunk { last: chunk.last, version: chunk.version, ..joined };
     }
     chunks.push(Arc::new(chunk));
 }
 
-impl Chunk {
+impl SignatureChunk {
     /// At most `most` documents numbered `first` or more, and how many there were, those without
     /// shingles among them.
     fn read_at_most(
@@ -132,7 +132,7 @@ impl Chunk {
         most: usize,
     ) -> Result<(Self, usize), IndexError> {
         let mut chunk = Self { first, last: first, version: snapshot.version(), ..Self::default() };
-        let wanted = Wanted { signature: true, ..Wanted::default() };
+        let wanted = RecordFields { signature: true, ..RecordFields::default() };
         let count = snapshot.scan(first, most, wanted, &mut |record| {
             chunk.last = record.number;
             // One of another length is damaged, which `check` reports.

@@ -2,11 +2,11 @@
 
 use crate::backend::Snapshot;
 use crate::compact::CompactSignatures;
-use crate::entry::{Record, Wanted};
+use crate::entry::{IndexRecord, RecordFields};
 use crate::error::IndexError;
-use crate::filter::Filter;
+use crate::filter::MetadataFilter;
 use crate::set;
-use crate::settings::{Settings, Store};
+use crate::settings::{IndexSettings, StoredContent};
 use lookalike_core::params::{Measure, RecallCaveat};
 use lookalike_core::verify::{self, Overlap};
 use std::cmp::Ordering;
@@ -15,7 +15,7 @@ use std::num::NonZeroUsize;
 
 /// A document to look for: shingled and signed with the settings of the index.
 #[derive(Debug, Clone, Copy)]
-pub struct Probe<'a> {
+pub struct QueryDocument<'a> {
     /// Its shingle set, ascending, without repeats; empty for a document without shingles.
     pub set: &'a [u64],
     /// Of its shingles.
@@ -26,27 +26,27 @@ pub struct Probe<'a> {
 
 /// What is asked.
 #[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
+pub struct QueryRequest<'a> {
     /// The least similarity: above 0, at most 1. Not looked at where the nearest are wanted.
     pub threshold: f64,
     /// How many are wanted, the most similar ones; all where it is `None`. Not looked at where the
     /// nearest are wanted.
     pub top: Option<usize>,
     /// The most similar documents are wanted, whatever their similarity, as long as it is above 0.
-    pub nearest: Option<Nearest<'a>>,
+    pub nearest: Option<NearestRequest<'a>>,
     /// Conditions that every match meets.
-    pub filters: &'a [Filter],
+    pub filters: &'a [MetadataFilter],
     /// Expired documents are those that expired before; ns since 1970.
     pub now: i64,
     /// The document that is not to be found: the one that is asked about.
     pub except: Option<u64>,
     /// What the records of matches shall hold.
-    pub wanted: Wanted,
+    pub wanted: RecordFields,
 }
 
 /// How many of the nearest documents are wanted, and what they are looked for in.
 #[derive(Debug, Clone, Copy)]
-pub struct Nearest<'a> {
+pub struct NearestRequest<'a> {
     /// How many.
     pub count: NonZeroUsize,
     /// Those of the index that is asked; see
@@ -56,7 +56,7 @@ pub struct Nearest<'a> {
 
 /// How similar a match is, and how it is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Similarity {
+pub enum MatchSimilarity {
     /// By exact comparison of shingle sets: that of the document asked for on the left.
     Exact(Overlap),
     /// The same, where the similarity is the containment of the shorter in the longer one.
@@ -65,7 +65,7 @@ pub enum Similarity {
     Estimated(f64),
 }
 
-impl Similarity {
+impl MatchSimilarity {
     /// From 0 to 1.
     pub fn value(&self) -> f64 {
         match self {
@@ -112,14 +112,14 @@ impl Similarity {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Match {
     /// The document.
-    pub record: Record,
+    pub record: IndexRecord,
     /// How similar it is.
-    pub similarity: Similarity,
+    pub similarity: MatchSimilarity,
 }
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct QueryResult {
     /// The most similar first, then by id.
     pub matches: Vec<Match>,
     /// How many documents were candidates: those that share a bucket key, or for the nearest those
@@ -143,13 +143,13 @@ const KNOWN: usize = 1 << 14;
 
 /// Buffers that one thread uses for one question after the other.
 #[derive(Debug, Default)]
-pub struct Scratch {
+pub struct QueryBuffers {
     pub(crate) keys: Vec<u64>,
     pub(crate) numbers: Vec<u64>,
     candidates: Vec<Candidate>,
     unread: Vec<u64>,
     set: Vec<u64>,
-    known: HashMap<u128, Option<Similarity>>,
+    known: HashMap<u128, Option<MatchSimilarity>>,
 }
 
 /// A document that may be similar.
@@ -160,25 +160,25 @@ pub(crate) struct Candidate {
     id: String,
 }
 
-pub(crate) type Each<'a> = &'a mut dyn FnMut(&mut Candidate, Similarity);
+pub(crate) type MatchCallback<'a> = &'a mut dyn FnMut(&mut Candidate, MatchSimilarity);
 
 /// What was compared.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Compared {
+pub(crate) struct ComparisonCounts {
     /// Documents that are there.
     pub(crate) candidates: u64,
     /// Those of them that meet the filters.
     pub(crate) compared: u64,
 }
 
-impl Scratch {
+impl QueryBuffers {
     /// Begins to look for a document.
-    pub(crate) fn start(&mut self, settings: &Settings, probe: &Probe<'_>) {
-        if settings.store != Store::Signatures {
+    pub(crate) fn start(&mut self, settings: &IndexSettings, probe: &QueryDocument<'_>) {
+        if settings.store != StoredContent::Signatures {
             let left = probe.set.len() as u64;
             let same = Overlap { intersection: left, left, right: left };
             self.known.clear();
-            let same = Similarity::of(same, settings.measure());
+            let same = MatchSimilarity::of(same, settings.measure());
             self.known.insert(probe.fingerprint, Some(same));
         }
     }
@@ -190,16 +190,16 @@ impl Scratch {
 /// As those of [`query`].
 pub(crate) fn compare(
     snapshot: &mut dyn Snapshot,
-    settings: &Settings,
+    settings: &IndexSettings,
     numbers: &[u64],
-    probe: &Probe<'_>,
-    question: &Question<'_>,
-    scratch: &mut Scratch,
-    each: Each<'_>,
-) -> Result<Compared, IndexError> {
+    probe: &QueryDocument<'_>,
+    question: &QueryRequest<'_>,
+    scratch: &mut QueryBuffers,
+    each: MatchCallback<'_>,
+) -> Result<ComparisonCounts, IndexError> {
     match settings.store {
-        Store::Signatures => estimated(snapshot, numbers, probe, question, each),
-        Store::Sets | Store::Texts => {
+        StoredContent::Signatures => estimated(snapshot, numbers, probe, question, each),
+        StoredContent::Sets | StoredContent::Texts => {
             exact(snapshot, numbers, settings.measure(), probe, question, scratch, each)
         }
     }
@@ -209,19 +209,19 @@ pub(crate) fn compare(
 fn estimated(
     snapshot: &mut dyn Snapshot,
     numbers: &[u64],
-    probe: &Probe<'_>,
-    question: &Question<'_>,
-    each: Each<'_>,
-) -> Result<Compared, IndexError> {
-    let wanted = Wanted { signature: true, ..question.filtered() };
-    let mut done = Compared::default();
+    probe: &QueryDocument<'_>,
+    question: &QueryRequest<'_>,
+    each: MatchCallback<'_>,
+) -> Result<ComparisonCounts, IndexError> {
+    let wanted = RecordFields { signature: true, ..question.filtered() };
+    let mut done = ComparisonCounts::default();
     snapshot.records(numbers, wanted, &mut |record| {
         done.candidates += u64::from(question.may_find(record));
         if question.finds(record) {
             done.compared += 1;
             let estimate = verify::estimate(probe.signature, &record.signature);
             if estimate >= question.threshold {
-                each(&mut Candidate::of(record), Similarity::Estimated(estimate));
+                each(&mut Candidate::of(record), MatchSimilarity::Estimated(estimate));
             }
         }
         Ok(())
@@ -234,12 +234,12 @@ fn exact(
     snapshot: &mut dyn Snapshot,
     numbers: &[u64],
     measure: Measure,
-    probe: &Probe<'_>,
-    question: &Question<'_>,
-    scratch: &mut Scratch,
-    each: Each<'_>,
-) -> Result<Compared, IndexError> {
-    let Scratch { candidates, unread, set, known, .. } = scratch;
+    probe: &QueryDocument<'_>,
+    question: &QueryRequest<'_>,
+    scratch: &mut QueryBuffers,
+    each: MatchCallback<'_>,
+) -> Result<ComparisonCounts, IndexError> {
+    let QueryBuffers { candidates, unread, set, known, .. } = scratch;
     let mut count = 0;
     candidates.clear();
     snapshot.records(numbers, question.filtered(), &mut |record| {
@@ -260,7 +260,7 @@ fn exact(
             None
         });
     }
-    let done = Compared { candidates: count, compared: candidates.len() as u64 };
+    let done = ComparisonCounts { candidates: count, compared: candidates.len() as u64 };
     let mut read = candidates.iter();
     snapshot.sets(unread, &mut |number, code| {
         let candidate = read.find(|candidate| candidate.number == number);
@@ -278,43 +278,43 @@ fn exact(
     Ok(done)
 }
 
-impl Question<'_> {
+impl QueryRequest<'_> {
     /// What its filters look at.
-    fn filtered(&self) -> Wanted {
-        Wanted { metadata: !self.filters.is_empty(), ..Wanted::default() }
+    fn filtered(&self) -> RecordFields {
+        RecordFields { metadata: !self.filters.is_empty(), ..RecordFields::default() }
     }
 
     /// Whether a document counts as a candidate.
-    fn may_find(&self, record: &Record) -> bool {
+    fn may_find(&self, record: &IndexRecord) -> bool {
         !record.is_expired(self.now) && self.except != Some(record.number)
     }
 
     /// Whether it may be a match.
-    fn finds(&self, record: &Record) -> bool {
+    fn finds(&self, record: &IndexRecord) -> bool {
         self.may_find(record) && self.filters.iter().all(|filter| filter.matches(&record.metadata))
     }
 }
 
 impl Candidate {
-    fn of(record: &Record) -> Self {
+    fn of(record: &IndexRecord) -> Self {
         Self { number: record.number, fingerprint: record.fingerprint, id: record.id.clone() }
     }
 }
 
 /// A document that is similar enough, as long as others may be more similar.
-pub(crate) struct Similar {
+pub(crate) struct ScoredCandidate {
     number: u64,
     id: String,
-    similarity: Similarity,
+    similarity: MatchSimilarity,
 }
 
 /// The most similar documents so far, in memory that grows with `most` only.
-pub(crate) struct Best {
+pub(crate) struct TopMatches {
     most: usize,
-    similar: Vec<Similar>,
+    similar: Vec<ScoredCandidate>,
 }
 
-impl Best {
+impl TopMatches {
     pub(crate) fn new(most: usize) -> Self {
         Self { most, similar: Vec::new() }
     }
@@ -325,7 +325,7 @@ impl Best {
     }
 
     /// The least similar one that is kept, after [`keep`](Self::keep).
-    pub(crate) fn last(&self) -> Option<Similarity> {
+    pub(crate) fn last(&self) -> Option<MatchSimilarity> {
         self.similar.get(..self.most.min(self.similar.len()))?.last().map(|one| one.similarity)
     }
 
@@ -336,9 +336,9 @@ impl Best {
         last.map_or(f64::MIN_POSITIVE, |last| last.value() * (1.0 - 1e-9))
     }
 
-    pub(crate) fn push(&mut self, candidate: &mut Candidate, similarity: Similarity) {
+    pub(crate) fn push(&mut self, candidate: &mut Candidate, similarity: MatchSimilarity) {
         let id = std::mem::take(&mut candidate.id);
-        self.similar.push(Similar { number: candidate.number, id, similarity });
+        self.similar.push(ScoredCandidate { number: candidate.number, id, similarity });
         // Twice as many as are wanted and some, so that sorting is seldom.
         if self.similar.len() > self.most.saturating_mul(2).saturating_add(64) {
             self.keep();
@@ -351,7 +351,7 @@ impl Best {
         self.similar.truncate(self.most);
     }
 
-    pub(crate) fn sorted(mut self) -> Vec<Similar> {
+    pub(crate) fn sorted(mut self) -> Vec<ScoredCandidate> {
         self.keep();
         self.similar
     }
@@ -360,8 +360,8 @@ impl Best {
 /// The records of matches.
 pub(crate) fn read(
     snapshot: &mut dyn Snapshot,
-    similar: Vec<Similar>,
-    wanted: Wanted,
+    similar: Vec<ScoredCandidate>,
+    wanted: RecordFields,
 ) -> Result<Vec<Match>, IndexError> {
     let mut numbers: Vec<u64> = similar.iter().map(|one| one.number).collect();
     numbers.sort_unstable();
@@ -372,7 +372,7 @@ pub(crate) fn read(
             Ok(())
         })?;
     }
-    let one = |Similar { number, id, similarity }| match records.remove(&number) {
+    let one = |ScoredCandidate { number, id, similarity }| match records.remove(&number) {
         Some(record) => Ok(Match { record, similarity }),
         None => Err(IndexError::Damaged {
             what: format!("document {:?}", crate::entry::shown(&id)),
@@ -384,12 +384,12 @@ pub(crate) fn read(
 
 /// How similar the document with this encoded set is, where that is enough.
 fn compared(
-    probe: &Probe<'_>,
+    probe: &QueryDocument<'_>,
     code: &[u8],
     measure: Measure,
     threshold: f64,
     set: &mut Vec<u64>,
-) -> Result<Option<Similarity>, IndexError> {
+) -> Result<Option<MatchSimilarity>, IndexError> {
     let left = probe.set.len() as u64;
     // The similarity is at most that of a set that is a subset of the other.
     let right = set::len(code)? as u64;
@@ -399,7 +399,7 @@ fn compared(
     }
     set::decode(code, set)?;
     let overlap = verify::overlap_at_least(probe.set, set, measure, threshold);
-    Ok(overlap.map(|overlap| Similarity::of(overlap, measure)))
+    Ok(overlap.map(|overlap| MatchSimilarity::of(overlap, measure)))
 }
 
 #[cfg(test)]
@@ -408,12 +408,12 @@ mod tests {
 
     #[test]
     fn the_best_are_kept_and_no_more() {
-        let (most, mut best) = (5, Best::new(5));
+        let (most, mut best) = (5, TopMatches::new(5));
         let mut all = Vec::new();
         for number in 0..10_000u64 {
             let value = (number * 7919 % 1000) as f64 / 1000.0;
             let mut candidate = Candidate { number, id: format!("{number:05}"), fingerprint: 0 };
-            best.push(&mut candidate, Similarity::Estimated(value));
+            best.push(&mut candidate, MatchSimilarity::Estimated(value));
             assert!(best.similar.len() <= 2 * most + 64);
             all.push((value, number));
         }

@@ -16,7 +16,7 @@ pub type Metadata = Map<String, Value>;
 
 /// A document to add: shingled and signed.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry<'a> {
+pub struct IndexEntry<'a> {
     /// What names it: not empty, at most [`MAX_ID_BYTES`], no NUL; anything else, slashes and line
     /// ends among it.
     pub id: &'a str,
@@ -41,7 +41,7 @@ pub struct Entry<'a> {
     pub expires: Option<i64>,
 }
 
-impl Entry<'_> {
+impl IndexEntry<'_> {
     /// Checks what every index asks of a document.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ pub fn shown(id: &str) -> String {
 /// What is wanted of a document that is read back, beside what a row always has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "any of them goes with any other")]
-pub struct Wanted {
+pub struct RecordFields {
     /// Its signature.
     pub signature: bool,
     /// Its shingle set.
@@ -103,7 +103,7 @@ pub struct Wanted {
 
 /// A document as it is stored. What was not wanted is empty.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Record {
+pub struct IndexRecord {
     /// Its number: greater than that of everything that was there when it was put, never used
     /// again.
     pub number: u64,
@@ -129,7 +129,7 @@ pub struct Record {
     pub expires: Option<i64>,
 }
 
-impl Record {
+impl IndexRecord {
     /// Whether it counts as removed at a time, in ns since 1970.
     pub fn is_expired(&self, now: i64) -> bool {
         self.expires.is_some_and(|expires| expires <= now)

@@ -1,7 +1,7 @@
 //! What can go wrong with an index.
 
 use lookalike_core::error::ParamsError;
-use lookalike_core::parameter::{NamesParameters, Parameter, Spelling};
+use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use lookalike_core::params::Measure;
 use std::fmt;
 use std::time::Duration;
@@ -192,7 +192,7 @@ impl fmt::Display for Unwritable {
 }
 
 impl NamesParameters for IndexError {
-    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
         match self {
             Self::Missing { index } => write!(f, "there is no index {index}: create it first"),
             Self::Exists { index } => write!(

@@ -14,19 +14,19 @@ use std::str::FromStr;
 /// One condition. A member that is an array meets it when one of its values does, but for `!=`,
 /// which all must meet; one that is missing meets only `!=`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Filter {
+pub struct MetadataFilter {
     member: String,
-    test: Test,
+    test: ConditionTest,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Test {
+enum ConditionTest {
     There,
-    Holds(Operator, String),
+    Holds(ComparisonOperator, String),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Operator {
+enum ComparisonOperator {
     Equal,
     NotEqual,
     Less,
@@ -36,17 +36,17 @@ enum Operator {
     Contains,
 }
 
-const OPERATORS: [(&str, Operator); 7] = [
-    ("!=", Operator::NotEqual),
-    ("<=", Operator::LessOrEqual),
-    (">=", Operator::GreaterOrEqual),
-    ("=", Operator::Equal),
-    ("<", Operator::Less),
-    (">", Operator::Greater),
-    ("~", Operator::Contains),
+const OPERATORS: [(&str, ComparisonOperator); 7] = [
+    ("!=", ComparisonOperator::NotEqual),
+    ("<=", ComparisonOperator::LessOrEqual),
+    (">=", ComparisonOperator::GreaterOrEqual),
+    ("=", ComparisonOperator::Equal),
+    ("<", ComparisonOperator::Less),
+    (">", ComparisonOperator::Greater),
+    ("~", ComparisonOperator::Contains),
 ];
 
-impl FromStr for Filter {
+impl FromStr for MetadataFilter {
     type Err = IndexError;
 
     fn from_str(text: &str) -> Result<Self, IndexError> {
@@ -60,35 +60,35 @@ impl FromStr for Filter {
             return Err(wrong());
         }
         let test = if rest.is_empty() {
-            Test::There
+            ConditionTest::There
         } else {
             let found = OPERATORS.iter().find_map(|(sign, operator)| {
                 rest.strip_prefix(sign).map(|value| (*operator, value.to_owned()))
             });
             let (operator, value) = found.ok_or_else(wrong)?;
-            Test::Holds(operator, value)
+            ConditionTest::Holds(operator, value)
         };
         Ok(Self { member: member.to_owned(), test })
     }
 }
 
-impl fmt::Display for Filter {
+impl fmt::Display for MetadataFilter {
     /// As [`FromStr`] reads it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.member)?;
-        let Test::Holds(operator, value) = &self.test else { return Ok(()) };
+        let ConditionTest::Holds(operator, value) = &self.test else { return Ok(()) };
         let sign =
             OPERATORS.iter().find(|(_, known)| known == operator).map_or("", |(sign, _)| sign);
         write!(f, "{sign}{value}")
     }
 }
 
-impl Filter {
+impl MetadataFilter {
     /// Whether a document's metadata meets the condition.
     pub fn matches(&self, metadata: &Metadata) -> bool {
         let value = member(metadata, &self.member).filter(|value| !value.is_null());
-        let Test::Holds(operator, wanted) = &self.test else { return value.is_some() };
-        let negative = *operator == Operator::NotEqual;
+        let ConditionTest::Holds(operator, wanted) = &self.test else { return value.is_some() };
+        let negative = *operator == ComparisonOperator::NotEqual;
         match value {
             None => negative,
             Some(Value::Array(values)) if negative => {
@@ -115,26 +115,28 @@ pub fn member<'a>(metadata: &'a Metadata, name: &str) -> Option<&'a Value> {
     })
 }
 
-fn holds(operator: Operator, value: &Value, wanted: &str) -> bool {
+fn holds(operator: ComparisonOperator, value: &Value, wanted: &str) -> bool {
     let text = match value {
         Value::String(text) => text.as_str().into(),
         other => std::borrow::Cow::Owned(other.to_string()),
     };
-    if operator == Operator::Contains {
+    if operator == ComparisonOperator::Contains {
         return text.to_lowercase().contains(&wanted.to_lowercase());
     }
     // A text that has digits only need not be a number: 01234 is another postal code than 1234.
     let ordering = match (operator, value) {
-        (Operator::Equal | Operator::NotEqual, Value::String(text)) => text.as_str().cmp(wanted),
+        (ComparisonOperator::Equal | ComparisonOperator::NotEqual, Value::String(text)) => {
+            text.as_str().cmp(wanted)
+        }
         _ => compare(value, &text, wanted),
     };
     match operator {
-        Operator::Equal => ordering.is_eq(),
-        Operator::NotEqual => ordering.is_ne(),
-        Operator::Less => ordering.is_lt(),
-        Operator::LessOrEqual => ordering.is_le(),
-        Operator::Greater => ordering.is_gt(),
-        Operator::GreaterOrEqual | Operator::Contains => ordering.is_ge(),
+        ComparisonOperator::Equal => ordering.is_eq(),
+        ComparisonOperator::NotEqual => ordering.is_ne(),
+        ComparisonOperator::Less => ordering.is_lt(),
+        ComparisonOperator::LessOrEqual => ordering.is_le(),
+        ComparisonOperator::Greater => ordering.is_gt(),
+        ComparisonOperator::GreaterOrEqual | ComparisonOperator::Contains => ordering.is_ge(),
     }
 }
 
@@ -142,10 +144,10 @@ fn holds(operator: Operator, value: &Value, wanted: &str) -> bool {
 /// RFC 3339 come in their order.
 fn compare(value: &Value, text: &str, wanted: &str) -> Ordering {
     let number = match value {
-        Value::Number(_) | Value::String(_) => Number::of(text),
+        Value::Number(_) | Value::String(_) => FilterNumber::of(text),
         _ => None,
     };
-    match (number, Number::of(wanted)) {
+    match (number, FilterNumber::of(wanted)) {
         (Some(a), Some(b)) => a.compare(b),
         _ => text.cmp(wanted),
     }
@@ -154,12 +156,12 @@ fn compare(value: &Value, text: &str, wanted: &str) -> Ordering {
 /// A number, not rounded where it is whole: identifiers and times in ns have more digits than a
 /// floating-point number.
 #[derive(Clone, Copy)]
-enum Number {
+enum FilterNumber {
     Whole(i128),
     Other(f64),
 }
 
-impl Number {
+impl FilterNumber {
     fn of(text: &str) -> Option<Self> {
         let other = || text.parse().ok().filter(|number: &f64| !number.is_nan()).map(Self::Other);
         text.parse().ok().map(Self::Whole).or_else(other)
@@ -235,7 +237,7 @@ mod tests {
             ("gone!=1", true),
         ];
         for (text, wanted) in cases {
-            let filter: Filter = text.parse().unwrap();
+            let filter: MetadataFilter = text.parse().unwrap();
             assert_eq!(filter.matches(&metadata()), wanted, "{text}");
             assert_eq!(filter.to_string(), text);
         }
@@ -244,7 +246,7 @@ mod tests {
     #[test]
     fn what_is_no_condition_is_refused() {
         for text in ["", "=en", "language!en", "~x"] {
-            assert!(text.parse::<Filter>().is_err(), "{text}");
+            assert!(text.parse::<MetadataFilter>().is_err(), "{text}");
         }
     }
 }

@@ -1,24 +1,24 @@
 //! An opened index, wherever it is kept.
 
 pub use crate::access::Access;
-use crate::backend::{Backend, Change, Done, Problem, Snapshot, Stats};
+use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats};
 use crate::compact::CompactSignatures;
 use crate::error::IndexError;
-use crate::query::{Answer, Probe, Question, Scratch, query};
-use crate::settings::Settings;
+use crate::query::{QueryBuffers, QueryDocument, QueryRequest, QueryResult, query};
+use crate::settings::IndexSettings;
 use lookalike_core::params::Params;
 use std::path::{Path, PathBuf};
 
 /// Where an index is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum IndexLocation {
     /// A folder.
     Folder(PathBuf),
     /// A PostgreSQL database: `postgres://user:password@host/database?index=name`.
     Postgres(String),
 }
 
-impl Place {
+impl IndexLocation {
     /// `postgres://…` and `postgresql://…` are databases, all else is a folder.
     pub fn of(text: &str) -> Self {
         let is_database = ["postgres://", "postgresql://"].iter().any(|s| text.starts_with(s));
@@ -43,13 +43,15 @@ impl Place {
 ///
 /// # Errors
 /// [`IndexError::Exists`] where there is one, and what keeps it from being made.
-pub fn create(place: &Place, settings: &Settings) -> Result<Index, IndexError> {
+pub fn create(place: &IndexLocation, settings: &IndexSettings) -> Result<Index, IndexError> {
     settings.params()?;
     match place {
         #[cfg(feature = "sqlite")]
-        Place::Folder(folder) => crate::sqlite::create(folder, settings).and_then(Index::new),
+        IndexLocation::Folder(folder) => {
+            crate::sqlite::create(folder, settings).and_then(Index::new)
+        }
         #[cfg(feature = "postgres")]
-        Place::Postgres(url) => crate::postgres::create(url, settings).and_then(Index::new),
+        IndexLocation::Postgres(url) => crate::postgres::create(url, settings).and_then(Index::new),
         #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
         other => Err(other.not_built()),
     }
@@ -61,17 +63,17 @@ pub fn create(place: &Place, settings: &Settings) -> Result<Index, IndexError> {
 /// [`IndexError::Missing`], [`IndexError::NotAnIndex`], [`IndexError::Version`] for what is not
 /// there or cannot be read, [`IndexError::OfSketches`] for what keeps no documents,
 /// [`IndexError::InUse`] where another process writes to it.
-pub fn open(place: &Place, access: Access) -> Result<Index, IndexError> {
+pub fn open(place: &IndexLocation, access: Access) -> Result<Index, IndexError> {
     match place {
         #[cfg(feature = "sqlite")]
-        Place::Folder(folder) => {
+        IndexLocation::Folder(folder) => {
             // Before anybody who writes to it is waited for.
             let settings = crate::sqlite::settings_for(folder, access)?;
             settings.expect_documents(&folder.display().to_string())?;
             crate::sqlite::open(folder, access).and_then(Index::new)
         }
         #[cfg(feature = "postgres")]
-        Place::Postgres(url) => crate::postgres::open(url, access).and_then(Index::new),
+        IndexLocation::Postgres(url) => crate::postgres::open(url, access).and_then(Index::new),
         #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
         other => {
             let _ = access;
@@ -86,15 +88,15 @@ pub fn open(place: &Place, access: Access) -> Result<Index, IndexError> {
 /// # Errors
 /// [`IndexError::Exists`] where there is one, [`IndexError::NotAnIndex`] for what is no backup of
 /// this kind of index, and what keeps it from being made.
-pub fn restore(place: &Place, from: &Path) -> Result<Index, IndexError> {
+pub fn restore(place: &IndexLocation, from: &Path) -> Result<Index, IndexError> {
     match place {
         #[cfg(feature = "sqlite")]
-        Place::Folder(folder) => {
+        IndexLocation::Folder(folder) => {
             crate::sqlite::restore(folder, from)?;
             open(place, Access::Write { wait: std::time::Duration::from_secs(1) })
         }
         #[cfg(feature = "postgres")]
-        Place::Postgres(url) => crate::postgres::restore(url, from).and_then(Index::new),
+        IndexLocation::Postgres(url) => crate::postgres::restore(url, from).and_then(Index::new),
         #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
         other => {
             let _ = from;
@@ -123,7 +125,7 @@ impl Index {
     }
 
     /// What it was created with.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &IndexSettings {
         self.backend.settings()
     }
 
@@ -141,7 +143,7 @@ impl Index {
     ///
     /// # Errors
     /// As there.
-    pub fn write(&self, changes: &[Change<'_>]) -> Result<Vec<Done>, IndexError> {
+    pub fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
         self.backend.write(changes)
     }
 
@@ -159,10 +161,10 @@ impl Index {
     /// As there.
     pub fn query(
         &self,
-        probe: &Probe<'_>,
-        question: &Question<'_>,
-        scratch: &mut Scratch,
-    ) -> Result<Answer, IndexError> {
+        probe: &QueryDocument<'_>,
+        question: &QueryRequest<'_>,
+        scratch: &mut QueryBuffers,
+    ) -> Result<QueryResult, IndexError> {
         let mut snapshot = self.backend.snapshot()?;
         query(&mut *snapshot, self.settings(), probe, question, scratch)
     }
@@ -184,7 +186,7 @@ impl Index {
     ///
     /// # Errors
     /// As there.
-    pub fn check(&self) -> Result<Vec<Problem>, IndexError> {
+    pub fn check(&self) -> Result<Vec<IndexProblem>, IndexError> {
         self.backend.check()
     }
 

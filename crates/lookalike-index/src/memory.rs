@@ -1,64 +1,68 @@
 //! An index that is gone with the process: one map, searched from end to end. It is the model that
 //! the others are held against, and too slow for more than some thousand documents.
 
-use crate::backend::{Backend, Change, Done, Problem, Snapshot, Stats, posting_keys};
-use crate::entry::{Entry, Record, Wanted};
+use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats, posting_keys};
+use crate::entry::{IndexEntry, IndexRecord, RecordFields};
 use crate::error::IndexError;
-use crate::settings::{Settings, Store};
+use crate::settings::{IndexSettings, StoredContent};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// An index in memory.
 pub struct MemoryBackend {
-    settings: Settings,
-    state: Mutex<Arc<State>>,
+    settings: IndexSettings,
+    state: Mutex<Arc<MemoryState>>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct State {
+struct MemoryState {
     version: u64,
     last: u64,
-    records: BTreeMap<u64, Record>,
+    records: BTreeMap<u64, IndexRecord>,
     numbers: BTreeMap<String, u64>,
 }
 
 impl MemoryBackend {
     /// An empty index.
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: IndexSettings) -> Self {
         Self { settings, state: Mutex::default() }
     }
 
-    fn state(&self) -> Arc<State> {
+    fn state(&self) -> Arc<MemoryState> {
         Arc::clone(&self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl State {
-    fn put(&mut self, entry: &Entry<'_>, store: Store) -> Done {
+impl MemoryState {
+    fn put(&mut self, entry: &IndexEntry<'_>, store: StoredContent) -> ChangeOutcome {
         let before = self.numbers.get(entry.id).copied();
         let old = before.and_then(|number| self.records.remove(&number));
         let is_replaced = old.is_some_and(|old| !old.is_expired(entry.added));
         self.last += 1;
-        let record = Record {
+        let record = IndexRecord {
             number: self.last,
             id: entry.id.to_owned(),
             fingerprint: entry.fingerprint,
             bytes: entry.bytes,
             signature: entry.signature.to_vec(),
-            set: (store != Store::Signatures).then(|| entry.set.to_vec()),
+            set: (store != StoredContent::Signatures).then(|| entry.set.to_vec()),
             metadata: entry.metadata.clone(),
-            text: entry.text.filter(|_| store == Store::Texts).map(str::to_owned),
+            text: entry.text.filter(|_| store == StoredContent::Texts).map(str::to_owned),
             added: entry.added,
             modified: entry.modified,
             expires: entry.expires,
         };
         self.records.insert(self.last, record);
         self.numbers.insert(entry.id.to_owned(), self.last);
-        if is_replaced { Done::Replaced } else { Done::Added }
+        if is_replaced { ChangeOutcome::Replaced } else { ChangeOutcome::Added }
     }
 
-    fn apply(&mut self, change: &Change<'_>, settings: &Settings) -> Result<Done, IndexError> {
+    fn apply(
+        &mut self,
+        change: &Change<'_>,
+        settings: &IndexSettings,
+    ) -> Result<ChangeOutcome, IndexError> {
         match change {
             Change::Add(entry) | Change::Put(entry) => {
                 entry.check(settings.num_hashes)?;
@@ -72,16 +76,16 @@ impl State {
             Change::Remove(id) => Ok(match self.numbers.remove(*id) {
                 Some(number) => {
                     self.records.remove(&number);
-                    Done::Removed
+                    ChangeOutcome::Removed
                 }
-                None => Done::Absent,
+                None => ChangeOutcome::Absent,
             }),
         }
     }
 }
 
 impl Backend for MemoryBackend {
-    fn settings(&self) -> &Settings {
+    fn settings(&self) -> &IndexSettings {
         &self.settings
     }
 
@@ -89,12 +93,12 @@ impl Backend for MemoryBackend {
         "the index in memory"
     }
 
-    fn write(&self, changes: &[Change<'_>]) -> Result<Vec<Done>, IndexError> {
+    fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
         let mut held = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut state = State::clone(&held);
+        let mut state = MemoryState::clone(&held);
         let done = changes.iter().map(|change| state.apply(change, &self.settings));
-        let done = done.collect::<Result<Vec<Done>, IndexError>>()?;
-        state.version += u64::from(done.iter().any(|done| *done != Done::Absent));
+        let done = done.collect::<Result<Vec<ChangeOutcome>, IndexError>>()?;
+        state.version += u64::from(done.iter().any(|done| *done != ChangeOutcome::Absent));
         *held = Arc::new(state);
         Ok(done)
     }
@@ -110,7 +114,7 @@ impl Backend for MemoryBackend {
         self.write(&changes).map(drop)
     }
 
-    fn check(&self) -> Result<Vec<Problem>, IndexError> {
+    fn check(&self) -> Result<Vec<IndexProblem>, IndexError> {
         Ok(Vec::new())
     }
 
@@ -120,7 +124,7 @@ impl Backend for MemoryBackend {
 
     fn stats(&self) -> Result<Stats, IndexError> {
         let state = self.state();
-        let empty = |record: &&Record| record.signature.is_empty();
+        let empty = |record: &&IndexRecord| record.signature.is_empty();
         Ok(Stats {
             documents: state.records.len() as u64,
             without_shingles: state.records.values().filter(empty).count() as u64,
@@ -138,15 +142,15 @@ impl Backend for MemoryBackend {
 }
 
 struct MemorySnapshot {
-    state: Arc<State>,
-    settings: Settings,
+    state: Arc<MemoryState>,
+    settings: IndexSettings,
 }
 
 impl MemorySnapshot {
     fn give(
-        record: &Record,
-        wanted: Wanted,
-        each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
+        record: &IndexRecord,
+        wanted: RecordFields,
+        each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
         let mut given = record.clone();
         if !wanted.signature {
@@ -190,8 +194,8 @@ impl Snapshot for MemorySnapshot {
     fn records(
         &mut self,
         numbers: &[u64],
-        wanted: Wanted,
-        each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
+        wanted: RecordFields,
+        each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
         let records = numbers.iter().filter_map(|number| self.state.records.get(number));
         records.into_iter().try_for_each(|record| Self::give(record, wanted, each))
@@ -201,8 +205,8 @@ impl Snapshot for MemorySnapshot {
         &mut self,
         from: u64,
         most: usize,
-        wanted: Wanted,
-        each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
+        wanted: RecordFields,
+        each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<usize, IndexError> {
         let mut count = 0;
         for record in self.state.records.range(from..).map(|(_, record)| record).take(most) {

@@ -11,11 +11,14 @@
 //! compared. The probability that is reached is a part of the answer.
 
 use crate::backend::Snapshot;
-use crate::compact::{Chunk, CompactSignatures};
-pub use crate::comparison::Nearest;
-use crate::comparison::{Answer, Best, CHUNK, Probe, Question, Scratch, Similarity, compare, read};
+use crate::compact::{CompactSignatures, SignatureChunk};
+pub use crate::comparison::NearestRequest;
+use crate::comparison::{
+    CHUNK, MatchSimilarity, QueryBuffers, QueryDocument, QueryRequest, QueryResult, TopMatches,
+    compare, read,
+};
 use crate::error::IndexError;
-use crate::settings::{Settings, Store};
+use crate::settings::{IndexSettings, StoredContent};
 use lookalike_core::compact;
 use lookalike_core::params::Measure;
 use std::num::NonZeroUsize;
@@ -40,47 +43,47 @@ pub fn compared_at_most(count: NonZeroUsize) -> u64 {
 /// estimate, and what keeps the index from being read.
 pub(crate) fn nearest(
     snapshot: &mut dyn Snapshot,
-    settings: &Settings,
-    probe: &Probe<'_>,
-    question: &Question<'_>,
+    settings: &IndexSettings,
+    probe: &QueryDocument<'_>,
+    question: &QueryRequest<'_>,
     (count, signatures): (NonZeroUsize, &CompactSignatures),
-    scratch: &mut Scratch,
-) -> Result<Answer, IndexError> {
+    scratch: &mut QueryBuffers,
+) -> Result<QueryResult, IndexError> {
     if settings.measure() == Measure::Containment {
         let (got, expected) = (Measure::Containment, Measure::Jaccard);
         return Err(IndexError::NearestMeasure { got, expected });
     }
-    let mut search = Search {
+    let mut search = NearestSearch {
         settings,
         probe,
-        best: Best::new(count.get()),
+        best: TopMatches::new(count.get()),
         left: compared_at_most(count),
         candidates: 0,
     };
     let mut predicted_recall = 1.0;
     if !probe.signature.is_empty() {
         let chunks = signatures.of(snapshot, settings.num_hashes)?;
-        let levels = Levels::new(&chunks, probe.signature);
+        let levels = SimilarityLevels::new(&chunks, probe.signature);
         scratch.start(settings, probe);
         predicted_recall = search.run(snapshot, question, &levels, scratch)?;
     }
     let matches = read(snapshot, search.best.sorted(), question.wanted)?;
     let found = matches.len() as u64;
     let (candidates, recall_caveat) = (search.candidates, settings.recall_caveat());
-    Ok(Answer { matches, candidates, found, predicted_recall, recall_caveat })
+    Ok(QueryResult { matches, candidates, found, predicted_recall, recall_caveat })
 }
 
 /// All documents by their number of equal bytes.
-struct Levels<'a> {
-    chunks: &'a [Arc<Chunk>],
+struct SimilarityLevels<'a> {
+    chunks: &'a [Arc<SignatureChunk>],
     /// For the documents of all chunks, one after the other.
     counts: Vec<u16>,
     /// How many documents each level has.
     sizes: Vec<usize>,
 }
 
-impl<'a> Levels<'a> {
-    fn new(chunks: &'a [Arc<Chunk>], signature: &[u32]) -> Self {
+impl<'a> SimilarityLevels<'a> {
+    fn new(chunks: &'a [Arc<SignatureChunk>], signature: &[u32]) -> Self {
         let probe = compact::probe(signature);
         let mut counts = vec![0; chunks.iter().map(|chunk| chunk.numbers.len()).sum()];
         let mut rest = counts.as_mut_slice();
@@ -124,24 +127,24 @@ impl<'a> Levels<'a> {
 }
 
 /// A search that is under way.
-struct Search<'a> {
-    settings: &'a Settings,
-    probe: &'a Probe<'a>,
-    best: Best,
+struct NearestSearch<'a> {
+    settings: &'a IndexSettings,
+    probe: &'a QueryDocument<'a>,
+    best: TopMatches,
     /// How many documents may still be compared.
     left: u64,
     candidates: u64,
 }
 
-impl Search<'_> {
+impl NearestSearch<'_> {
     /// Compares levels until the search ends; gives the probability that a document as similar as
     /// the last of the best is among them.
     fn run(
         &mut self,
         snapshot: &mut dyn Snapshot,
-        question: &Question<'_>,
-        levels: &Levels<'_>,
-        scratch: &mut Scratch,
+        question: &QueryRequest<'_>,
+        levels: &SimilarityLevels<'_>,
+        scratch: &mut QueryBuffers,
     ) -> Result<f64, IndexError> {
         let mut end = levels.sizes.len();
         while end > 0 {
@@ -165,9 +168,9 @@ impl Search<'_> {
     fn compare_level(
         &mut self,
         snapshot: &mut dyn Snapshot,
-        question: &Question<'_>,
+        question: &QueryRequest<'_>,
         numbers: &[u64],
-        scratch: &mut Scratch,
+        scratch: &mut QueryBuffers,
     ) -> Result<bool, IndexError> {
         let mut rest = numbers;
         while !rest.is_empty() {
@@ -176,7 +179,7 @@ impl Search<'_> {
             }
             let size = rest.len().min(CHUNK).min(usize::try_from(self.left).unwrap_or(CHUNK));
             let (chunk, others) = rest.split_at(size);
-            let question = Question { threshold: self.best.threshold(), ..*question };
+            let question = QueryRequest { threshold: self.best.threshold(), ..*question };
             let best = &mut self.best;
             let mut each = |candidate: &mut _, similarity| best.push(candidate, similarity);
             let done =
@@ -196,7 +199,7 @@ impl Search<'_> {
         let num_hashes = self.settings.num_hashes;
         match (last, self.settings.store) {
             // An estimate is never greater than the share of equal bytes.
-            (Similarity::Estimated(value), Store::Signatures) => {
+            (MatchSimilarity::Estimated(value), StoredContent::Signatures) => {
                 f64::from(u8::from(level as f64 / (num_hashes as f64) < value))
             }
             (similarity, _) => {

@@ -1,12 +1,14 @@
 //! A document asked for: its candidates, verified.
 
 use crate::backend::{Snapshot, bucket_keys};
-pub use crate::comparison::{Answer, Match, Nearest, Probe, Question, Scratch, Similarity};
-use crate::comparison::{Best, CHUNK, Candidate, compare, read};
+use crate::comparison::{CHUNK, Candidate, TopMatches, compare, read};
+pub use crate::comparison::{
+    Match, MatchSimilarity, NearestRequest, QueryBuffers, QueryDocument, QueryRequest, QueryResult,
+};
 use crate::containment;
 use crate::error::IndexError;
 use crate::nearest::nearest;
-use crate::settings::{Containment, Settings};
+use crate::settings::{ContainmentSettings, IndexSettings};
 
 /// Finds what resembles a document. Cost: one look-up per band, for every candidate the reading of
 /// its row, and for every shingle set among them, where sizes allow a match, the comparison with
@@ -20,12 +22,12 @@ use crate::settings::{Containment, Settings};
 /// For the nearest documents see [`nearest`](crate::nearest).
 pub fn query(
     snapshot: &mut dyn Snapshot,
-    settings: &Settings,
-    probe: &Probe<'_>,
-    question: &Question<'_>,
-    scratch: &mut Scratch,
-) -> Result<Answer, IndexError> {
-    if let Some(Nearest { count, signatures }) = question.nearest {
+    settings: &IndexSettings,
+    probe: &QueryDocument<'_>,
+    question: &QueryRequest<'_>,
+    scratch: &mut QueryBuffers,
+) -> Result<QueryResult, IndexError> {
+    if let Some(NearestRequest { count, signatures }) = question.nearest {
         return nearest(snapshot, settings, probe, question, (count, signatures), scratch);
     }
     let threshold = question.threshold;
@@ -34,7 +36,7 @@ pub fn query(
     }
     match settings.containment {
         None => bucket_keys(settings, probe.signature, &mut scratch.keys),
-        Some(Containment { anchors }) => {
+        Some(ContainmentSettings { anchors }) => {
             containment::query_keys(anchors, probe.set, &mut scratch.keys);
         }
     }
@@ -42,7 +44,7 @@ pub fn query(
     snapshot.candidates(&scratch.keys, &mut numbers)?;
     scratch.start(settings, probe);
     let (mut candidates, mut found) = (0, 0);
-    let mut best = Best::new(question.top.unwrap_or(usize::MAX));
+    let mut best = TopMatches::new(question.top.unwrap_or(usize::MAX));
     for chunk in numbers.chunks(CHUNK) {
         let mut similar = |candidate: &mut Candidate, similarity| {
             found += 1;
@@ -55,5 +57,5 @@ pub fn query(
     let matches = read(snapshot, best.sorted(), question.wanted)?;
     let predicted_recall = settings.predicted_recall(threshold);
     let recall_caveat = settings.recall_caveat();
-    Ok(Answer { matches, candidates, found, predicted_recall, recall_caveat })
+    Ok(QueryResult { matches, candidates, found, predicted_recall, recall_caveat })
 }

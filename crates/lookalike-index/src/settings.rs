@@ -3,12 +3,12 @@
 
 use crate::containment::{self, MAX_ANCHORS, anchors_for};
 use crate::error::IndexError;
-use crate::sketches::{MAX_NUMBERS, Sketches};
+use crate::sketches::{MAX_NUMBERS, SketchSettings};
 use lookalike_core::curve;
 use lookalike_core::error::ParamsError;
 use lookalike_core::parameter::Parameter;
 use lookalike_core::params::{
-    Case, Measure, Params, RecallCaveat, Scheme, ShingleRule, StopWords, TokenRule, Wishes,
+    Case, Measure, Params, ParamsBuilder, RecallCaveat, Scheme, ShingleRule, StopWords, TokenRule,
 };
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ pub const CONTAINMENT_VERSION: u32 = 2;
 /// What is kept of a document beside its signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Store {
+pub enum StoredContent {
     /// Nothing: similarities are estimates.
     Signatures,
     /// Its shingle set: similarities are exact.
@@ -33,7 +33,7 @@ pub enum Store {
 /// Everything that was chosen when the index was created.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Settings {
+pub struct IndexSettings {
     /// [`FORMAT_VERSION`], or [`CONTAINMENT_VERSION`] where there is `containment`.
     pub version: u32,
     /// Unit and size of a shingle, such as `words:5`.
@@ -63,20 +63,20 @@ pub struct Settings {
     /// The recall that was asked for at this threshold.
     pub recall: f64,
     /// What is kept of a document beside its signature.
-    pub store: Store,
+    pub store: StoredContent,
     /// Where the index keeps sketches, no documents: what they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sketches: Option<Sketches>,
+    pub sketches: Option<SketchSettings>,
     /// Where the threshold is one of containment: how candidates are found. Signatures have one
     /// value then, and there are no bands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub containment: Option<Containment>,
+    pub containment: Option<ContainmentSettings>,
 }
 
 /// How candidates for containment are found; see [`crate::containment`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Containment {
+pub struct ContainmentSettings {
     /// Shingles of a document that stand for all of it.
     pub anchors: usize,
 }
@@ -91,16 +91,16 @@ pub struct StoredStopWords {
     pub hashes: Vec<u64>,
 }
 
-impl Settings {
+impl IndexSettings {
     /// Settings of a new index.
     ///
     /// # Errors
     /// [`ParamsError::Parse`] for parameters with exact candidates, which an index does not have,
     /// and for containment without shingle sets or out of reach.
-    pub fn new(params: &Params, wording: &str, store: Store) -> Result<Self, ParamsError> {
+    pub fn new(params: &Params, wording: &str, store: StoredContent) -> Result<Self, ParamsError> {
         let containment = match params.measure() {
             Measure::Jaccard => None,
-            Measure::Containment => Some(Containment::new(params, store)?),
+            Measure::Containment => Some(ContainmentSettings::new(params, store)?),
         };
         if params.exact() && containment.is_none() {
             return Err(ParamsError::ExactIndex);
@@ -154,7 +154,7 @@ impl Settings {
                 stop_words.map(|list| StopWords::from_hashes(&list.name, list.hashes.clone())),
             );
         let has_bands = self.containment.is_none();
-        Params::new(&Wishes {
+        Params::new(&ParamsBuilder {
             shingle,
             measure: self.measure(),
             threshold: self.threshold,
@@ -176,7 +176,7 @@ impl Settings {
     /// The probability that a document of this similarity is a candidate, at least.
     pub fn predicted_recall(&self, similarity: f64) -> f64 {
         match self.containment {
-            Some(Containment { anchors }) => {
+            Some(ContainmentSettings { anchors }) => {
                 containment::candidate_probability(similarity, anchors)
             }
             None => curve::candidate_probability(similarity, self.bands, self.rows),
@@ -241,14 +241,14 @@ impl Settings {
     /// not settings.
     pub fn from_json(json: &str, index: &str) -> Result<Self, IndexError> {
         #[derive(Deserialize)]
-        struct Version {
+        struct SettingsVersion {
             version: u32,
         }
         let not = |error: serde_json::Error| IndexError::NotAnIndex {
             index: index.to_owned(),
             why: format!("its settings cannot be read: {error}"),
         };
-        let Version { version: got } = serde_json::from_str(json).map_err(not)?;
+        let SettingsVersion { version: got } = serde_json::from_str(json).map_err(not)?;
         if !(FORMAT_VERSION..=CONTAINMENT_VERSION).contains(&got) {
             let (index, expected) = (index.to_owned(), CONTAINMENT_VERSION);
             return Err(IndexError::Version { index, got, expected });
@@ -261,7 +261,7 @@ impl Settings {
             Some(_) if got == FORMAT_VERSION || settings.sketches.is_some() => {
                 "its settings have a member containment, which does not belong there".to_owned()
             }
-            Some(_) if settings.store == Store::Signatures || settings.num_hashes != 1 => {
+            Some(_) if settings.store == StoredContent::Signatures || settings.num_hashes != 1 => {
                 "its settings have containment, and signatures in place of sets".to_owned()
             }
             Some(anchors) if !(1..=MAX_ANCHORS).contains(&anchors) => {
@@ -273,9 +273,9 @@ impl Settings {
     }
 }
 
-impl Containment {
-    fn new(params: &Params, store: Store) -> Result<Self, ParamsError> {
-        if store == Store::Signatures {
+impl ContainmentSettings {
+    fn new(params: &Params, store: StoredContent) -> Result<Self, ParamsError> {
+        if store == StoredContent::Signatures {
             return Err(ParamsError::ContainmentNeedsSets);
         }
         let (threshold, recall) = (params.threshold(), params.recall());
@@ -288,9 +288,9 @@ impl Containment {
     }
 }
 
-impl Settings {
+impl IndexSettings {
     /// Settings of a new index of sketches with `bands` bands.
-    pub fn of_sketches(bands: usize, sketches: Sketches) -> Self {
+    pub fn of_sketches(bands: usize, sketches: SketchSettings) -> Self {
         let rows = sketches.words();
         Self {
             version: FORMAT_VERSION,
@@ -307,7 +307,7 @@ impl Settings {
             rows,
             threshold: 0.0,
             recall: 0.0,
-            store: Store::Signatures,
+            store: StoredContent::Signatures,
             sketches: Some(sketches),
             containment: None,
         }
@@ -366,21 +366,21 @@ impl Settings {
 mod tests {
     use super::*;
 
-    fn settings() -> Settings {
+    fn settings() -> IndexSettings {
         let list = StopWords::new("en", ["the", "of"]);
         let shingle = "chars:7".parse::<ShingleRule>().unwrap();
         let shingle = shingle.with_stop_words(Some(list)).with_frequencies(true);
-        let wishes = Wishes { shingle, threshold: 0.7, seed: 9, ..Wishes::default() };
-        Settings::new(&Params::new(&wishes).unwrap(), "nfc", Store::Sets).unwrap()
+        let wishes = ParamsBuilder { shingle, threshold: 0.7, seed: 9, ..ParamsBuilder::default() };
+        IndexSettings::new(&Params::new(&wishes).unwrap(), "nfc", StoredContent::Sets).unwrap()
     }
 
     #[test]
     fn they_come_back_as_they_were() {
         let before = settings();
-        let after = Settings::from_json(&before.to_json(), "x").unwrap();
+        let after = IndexSettings::from_json(&before.to_json(), "x").unwrap();
         assert_eq!(before, after);
         let params = after.params().unwrap();
-        assert_eq!(Settings::new(&params, "nfc", Store::Sets).unwrap(), before);
+        assert_eq!(IndexSettings::new(&params, "nfc", StoredContent::Sets).unwrap(), before);
         assert!(after.expect(&before, "x").is_ok());
     }
 
@@ -403,24 +403,29 @@ mod tests {
         let mut other = settings();
         other.version = 3;
         let json = other.to_json().replace("\"shingle\"", "\"shingles\"");
-        let error = Settings::from_json(&json, "x").unwrap_err();
+        let error = IndexSettings::from_json(&json, "x").unwrap_err();
         assert!(matches!(error, IndexError::Version { got: 3, expected: 2, .. }));
-        assert!(matches!(Settings::from_json("[]", "x"), Err(IndexError::NotAnIndex { .. })));
+        assert!(matches!(IndexSettings::from_json("[]", "x"), Err(IndexError::NotAnIndex { .. })));
     }
 
     #[test]
     fn settings_for_containment_have_a_version_of_their_own() {
-        let wishes = Wishes { measure: Measure::Containment, ..Wishes::default() };
+        let wishes = ParamsBuilder { measure: Measure::Containment, ..ParamsBuilder::default() };
         let params = Params::new(&wishes).unwrap();
-        let settings = Settings::new(&params, "", Store::Sets).unwrap();
-        assert_eq!((settings.version, settings.containment), (2, Some(Containment { anchors: 3 })));
+        let settings = IndexSettings::new(&params, "", StoredContent::Sets).unwrap();
+        assert_eq!(
+            (settings.version, settings.containment),
+            (2, Some(ContainmentSettings { anchors: 3 }))
+        );
         let json = settings.to_json();
-        assert_eq!(Settings::from_json(&json, "x").unwrap(), settings);
+        assert_eq!(IndexSettings::from_json(&json, "x").unwrap(), settings);
         assert_eq!(settings.params().unwrap().measure(), Measure::Containment);
         assert!((settings.predicted_recall(0.8) - 0.992).abs() < 1e-12);
         let has = self::settings();
         assert!(has.to_json().contains(r#""version":1"#) && !has.to_json().contains("contain"));
-        assert!(has.expect(&Settings { shingle: has.shingle.clone(), ..settings }, "x").is_err());
+        assert!(
+            has.expect(&IndexSettings { shingle: has.shingle.clone(), ..settings }, "x").is_err()
+        );
         for (from, to) in [
             (r#""version":2"#, r#""version":1"#),
             (r#""anchors":3"#, r#""anchors":0"#),
@@ -429,19 +434,22 @@ mod tests {
             (r#","containment":{"anchors":3}"#, ""),
         ] {
             assert!(json.contains(from), "{json}");
-            let other = Settings::from_json(&json.replace(from, to), "x");
+            let other = IndexSettings::from_json(&json.replace(from, to), "x");
             assert!(matches!(other, Err(IndexError::NotAnIndex { .. })), "{to}: {other:?}");
         }
-        let error = Settings::new(&params, "", Store::Signatures).unwrap_err().to_string();
+        let error =
+            IndexSettings::new(&params, "", StoredContent::Signatures).unwrap_err().to_string();
         assert!(error.contains("store sets"), "{error}");
-        let low = Params::new(&Wishes { threshold: 0.001, ..wishes }).unwrap();
-        let error = Settings::new(&low, "", Store::Sets).unwrap_err().to_string();
+        let low = Params::new(&ParamsBuilder { threshold: 0.001, ..wishes }).unwrap();
+        let error = IndexSettings::new(&low, "", StoredContent::Sets).unwrap_err().to_string();
         assert!(error.contains("higher threshold"), "{error}");
     }
 
     #[test]
     fn an_index_has_bands() {
-        let wishes = Wishes { exact: true, ..Wishes::default() };
-        assert!(Settings::new(&Params::new(&wishes).unwrap(), "", Store::Sets).is_err());
+        let wishes = ParamsBuilder { exact: true, ..ParamsBuilder::default() };
+        assert!(
+            IndexSettings::new(&Params::new(&wishes).unwrap(), "", StoredContent::Sets).is_err()
+        );
     }
 }

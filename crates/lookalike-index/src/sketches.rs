@@ -9,7 +9,7 @@ pub(crate) const MAX_NUMBERS: usize = 1 << 27;
 /// What the sketches of an index are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sketches {
+pub struct SketchSettings {
     /// Values of a sketch.
     pub num_perm: usize,
     /// Values of a band.
@@ -29,7 +29,7 @@ pub struct Sketches {
 
 /// Bytes that are no band of the sketches of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unfit {
+pub enum BandError {
     /// There are not as many as a band has.
     Length {
         /// Bytes of a band.
@@ -44,7 +44,7 @@ pub enum Unfit {
     },
 }
 
-impl Sketches {
+impl SketchSettings {
     /// Numbers of 4 bytes that keep a band, at least one.
     pub fn words(&self) -> usize {
         let stored = if self.halved { self.band_bytes / 2 } else { self.band_bytes };
@@ -56,14 +56,14 @@ impl Sketches {
     ///
     /// # Errors
     /// Why it is none.
-    pub fn pack(&self, band: &[u8], numbers: &mut Vec<u32>) -> Result<(), Unfit> {
+    pub fn pack(&self, band: &[u8], numbers: &mut Vec<u32>) -> Result<(), BandError> {
         if band.len() != self.band_bytes {
-            return Err(Unfit::Length { expected: self.band_bytes, got: band.len() });
+            return Err(BandError::Length { expected: self.band_bytes, got: band.len() });
         }
         if self.halved {
             let values = || band.as_chunks::<8>().0.iter().map(|value| u64::from_be_bytes(*value));
             if let Some(got) = values().find(|value| *value > u64::from(u32::MAX)) {
-                return Err(Unfit::Value { got });
+                return Err(BandError::Value { got });
             }
             numbers.extend(values().map(|value| value as u32));
             return Ok(());
@@ -95,10 +95,10 @@ impl Sketches {
 mod tests {
     use super::*;
     use crate::error::IndexError;
-    use crate::settings::{Settings, Store};
+    use crate::settings::{IndexSettings, StoredContent};
 
-    fn sketches(band_bytes: usize, halved: bool) -> Sketches {
-        Sketches {
+    fn sketches(band_bytes: usize, halved: bool) -> SketchSettings {
+        SketchSettings {
             num_perm: 16,
             rows: 4,
             scheme: Some("legacy".to_owned()),
@@ -109,7 +109,7 @@ mod tests {
         }
     }
 
-    fn there_and_back(sketches: &Sketches, band: &[u8]) -> Vec<u32> {
+    fn there_and_back(sketches: &SketchSettings, band: &[u8]) -> Vec<u32> {
         let (mut numbers, mut again) = (vec![7], vec![1, 2, 3]);
         sketches.pack(band, &mut numbers).unwrap();
         sketches.unpack(&numbers[1..], &mut again);
@@ -133,17 +133,17 @@ mod tests {
     fn what_is_no_band_is_refused() {
         let mut numbers = Vec::new();
         let refused = sketches(8, true).pack(&[0, 0, 0, 1, 0, 0, 0, 0], &mut numbers);
-        assert_eq!(refused, Err(Unfit::Value { got: 1 << 32 }));
+        assert_eq!(refused, Err(BandError::Value { got: 1 << 32 }));
         let refused = sketches(8, false).pack(&[1; 9], &mut numbers);
-        assert_eq!(refused, Err(Unfit::Length { expected: 8, got: 9 }));
+        assert_eq!(refused, Err(BandError::Length { expected: 8, got: 9 }));
         assert!(numbers.is_empty());
     }
 
     #[test]
     fn settings_of_sketches_are_stored_and_are_no_parameters() {
-        let settings = Settings::of_sketches(4, sketches(32, true));
+        let settings = IndexSettings::of_sketches(4, sketches(32, true));
         assert_eq!((settings.rows, settings.num_hashes), (4, 16));
-        assert_eq!(Settings::from_json(&settings.to_json(), "x").unwrap(), settings);
+        assert_eq!(IndexSettings::from_json(&settings.to_json(), "x").unwrap(), settings);
         settings.check("x").unwrap();
         let error = settings.params().unwrap_err().to_string();
         assert!(error.contains("store cannot be \"sketches\""), "{error}");
@@ -153,16 +153,16 @@ mod tests {
 
     #[test]
     fn settings_that_cannot_be_are_refused() {
-        let other = |change: fn(&mut Settings)| {
-            let mut settings = Settings::of_sketches(4, sketches(32, true));
+        let other = |change: fn(&mut IndexSettings)| {
+            let mut settings = IndexSettings::of_sketches(4, sketches(32, true));
             change(&mut settings);
             assert!(matches!(settings.check("x"), Err(IndexError::NotAnIndex { .. })));
         };
         other(|settings| settings.rows += 1);
         other(|settings| settings.bands = 0);
         other(|settings| settings.bands = usize::MAX);
-        other(|settings| settings.store = Store::Texts);
-        other(|settings| *settings = Settings::of_sketches(4, sketches(12, true)));
-        other(|settings| *settings = Settings::of_sketches(4, sketches(usize::MAX, false)));
+        other(|settings| settings.store = StoredContent::Texts);
+        other(|settings| *settings = IndexSettings::of_sketches(4, sketches(12, true)));
+        other(|settings| *settings = IndexSettings::of_sketches(4, sketches(usize::MAX, false)));
     }
 }

@@ -1,24 +1,24 @@
 //! A document of the index that is asked about: what it is, and what resembles it.
 
 use crate::backend::Snapshot;
-use crate::entry::{Record, Wanted};
+use crate::entry::{IndexRecord, RecordFields};
 use crate::error::IndexError;
-use crate::query::{Answer, Probe, Question, Scratch, query};
+use crate::query::{QueryBuffers, QueryDocument, QueryRequest, QueryResult, query};
 use crate::set;
-use crate::settings::Settings;
+use crate::settings::IndexSettings;
 
 /// A document of the index, with its shingles.
 #[derive(Debug, Clone)]
-pub struct Stored {
-    record: Record,
+pub struct IndexedDocument {
+    record: IndexRecord,
     set: Vec<u64>,
 }
 
-impl Stored {
+impl IndexedDocument {
     /// It as a document to look for.
-    pub fn probe(&self) -> Probe<'_> {
-        let Record { fingerprint, signature, .. } = &self.record;
-        Probe { set: &self.set, fingerprint: *fingerprint, signature }
+    pub fn probe(&self) -> QueryDocument<'_> {
+        let IndexRecord { fingerprint, signature, .. } = &self.record;
+        QueryDocument { set: &self.set, fingerprint: *fingerprint, signature }
     }
 
     /// How many shingles it has; `None` where the index keeps no sets.
@@ -35,8 +35,8 @@ pub fn record(
     snapshot: &mut dyn Snapshot,
     id: &str,
     now: i64,
-    wanted: Wanted,
-) -> Result<Option<Record>, IndexError> {
+    wanted: RecordFields,
+) -> Result<Option<IndexRecord>, IndexError> {
     let Some(number) = snapshot.number_of(id)? else { return Ok(None) };
     let mut found = None;
     snapshot.records(&[number], wanted, &mut |record| {
@@ -54,19 +54,19 @@ pub fn record(
 /// As those of [`query`].
 pub fn query_stored(
     snapshot: &mut dyn Snapshot,
-    settings: &Settings,
+    settings: &IndexSettings,
     id: &str,
-    question: &Question<'_>,
-    scratch: &mut Scratch,
-) -> Result<Option<(Stored, Answer)>, IndexError> {
-    let wanted = Wanted { signature: true, set: true, ..Wanted::default() };
+    question: &QueryRequest<'_>,
+    scratch: &mut QueryBuffers,
+) -> Result<Option<(IndexedDocument, QueryResult)>, IndexError> {
+    let wanted = RecordFields { signature: true, set: true, ..RecordFields::default() };
     let Some(record) = record(snapshot, id, question.now, wanted)? else { return Ok(None) };
     let mut set = Vec::new();
     if let Some(code) = &record.set {
         set::decode(code, &mut set)?;
     }
-    let question = Question { except: Some(record.number), ..*question };
-    let stored = Stored { record, set };
+    let question = QueryRequest { except: Some(record.number), ..*question };
+    let stored = IndexedDocument { record, set };
     let answer = query(snapshot, settings, &stored.probe(), &question, scratch)?;
     Ok(Some((stored, answer)))
 }

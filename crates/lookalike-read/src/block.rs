@@ -1,11 +1,11 @@
 //! Blocks: what one thread reads at a time.
 
-use crate::document::{BlockNumber, Document, Place, Raw, RawSink, Sink};
+use crate::document::{BlockNumber, Document, DocumentPosition, DocumentSink, Raw, RawSink};
 use crate::error::ReadError;
 use crate::normalizing_sink::NormalizingSink;
-use crate::reread::Retained;
-use crate::scratch::Scratch;
-use crate::skipped::Skipped;
+use crate::reread::RetainedBlock;
+use crate::scratch::ReadBuffers;
+use crate::skipped::SkippedItem;
 use crate::source::BlockContent;
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
@@ -42,7 +42,11 @@ impl Block {
     /// # Errors
     /// [`ReadError::BadRecord`] for the first bad record, or file named by the user that cannot
     /// be read, unless bad records are skipped.
-    pub fn read(&self, scratch: &mut Scratch, sink: &mut impl Sink) -> Result<(), ReadError> {
+    pub fn read(
+        &self,
+        scratch: &mut ReadBuffers,
+        sink: &mut impl DocumentSink,
+    ) -> Result<(), ReadError> {
         self.read_raw(scratch, &mut WithoutRaw(sink))
     }
 
@@ -52,7 +56,7 @@ impl Block {
     /// As [`read`](Self::read).
     pub fn read_raw(
         &self,
-        scratch: &mut Scratch,
+        scratch: &mut ReadBuffers,
         sink: &mut impl RawSink,
     ) -> Result<(), ReadError> {
         NormalizingSink::around(sink, self.source.settings.wording, scratch, |scratch, sink| {
@@ -62,7 +66,7 @@ impl Block {
 
     /// The line that the record of a document of this block begins on, from 1; `None` where the
     /// file is the document.
-    pub fn line(&self, place: Place) -> Option<u64> {
+    pub fn line(&self, place: DocumentPosition) -> Option<u64> {
         self.content.line(place)
     }
 
@@ -72,8 +76,8 @@ impl Block {
     ///
     /// # Errors
     /// [`ReadError::Spool`] when the spool cannot be written.
-    pub fn retain(self, spool: Option<&Arc<Spool>>) -> Result<Retained, ReadError> {
-        self.retain_read(spool, &mut Scratch::default())
+    pub fn retain(self, spool: Option<&Arc<Spool>>) -> Result<RetainedBlock, ReadError> {
+        self.retain_read(spool, &mut ReadBuffers::default())
     }
 
     /// As [`retain`](Self::retain), with the texts that [`read`](Self::read) kept in a scratch
@@ -84,23 +88,23 @@ impl Block {
     pub fn retain_read(
         self,
         spool: Option<&Arc<Spool>>,
-        scratch: &mut Scratch,
-    ) -> Result<Retained, ReadError> {
+        scratch: &mut ReadBuffers,
+    ) -> Result<RetainedBlock, ReadError> {
         let parts = scratch.part_texts.take(spool)?;
         let content = self.content.retain(spool)?;
-        Ok(Retained::new(self.number, self.source, content).with_parts(parts))
+        Ok(RetainedBlock::new(self.number, self.source, content).with_parts(parts))
     }
 }
 
 /// A sink that does not use the bytes of records.
 struct WithoutRaw<'a, S>(&'a mut S);
 
-impl<S: Sink> RawSink for WithoutRaw<'_, S> {
+impl<S: DocumentSink> RawSink for WithoutRaw<'_, S> {
     fn record(&mut self, document: &Document<'_>, _: Raw<'_>) {
         self.0.document(document);
     }
 
-    fn skipped(&mut self, skipped: Skipped) {
+    fn skipped(&mut self, skipped: SkippedItem) {
         self.0.skipped(skipped);
     }
 }

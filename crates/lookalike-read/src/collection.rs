@@ -1,18 +1,18 @@
 //! The opened inputs, and how threads share them.
 
 use crate::block::Block;
-use crate::detect::{self, Opened};
+use crate::detect::{self, OpenedInputs};
 use crate::error::ReadError;
 use crate::format::kind::Format;
-use crate::header::Header;
+use crate::header::CsvHeader;
 use crate::lane::Lane;
-use crate::normalize::Wording;
+use crate::normalize::Normalization;
 use crate::options::ReadOptions;
-use crate::reread::Retained;
+use crate::reread::RetainedBlock;
 use crate::retained_state::RetainedState;
-use crate::settings::Settings;
+use crate::settings::SourceSettings;
 use crate::side::Side;
-use crate::skipped::Skipped;
+use crate::skipped::SkippedItem;
 use crate::source::from_index::{IndexDocuments, IndexSource};
 use crate::source::{RetainedContent, Source};
 use crate::source_info::SourceInfo;
@@ -38,9 +38,9 @@ pub struct Collection {
     reading: String,
     /// Lanes before this one are finished.
     first: AtomicUsize,
-    settings: Arc<Settings>,
-    listed: Vec<Skipped>,
-    as_text: Vec<Skipped>,
+    settings: Arc<SourceSettings>,
+    listed: Vec<SkippedItem>,
+    as_text: Vec<SkippedItem>,
     bytes: Option<u64>,
 }
 
@@ -116,7 +116,7 @@ impl Collection {
             wording: index.settings().wording.parse()?,
             ..ReadOptions::default()
         };
-        let settings = Arc::new(Settings::new(&options, None, BLOCK_BYTES));
+        let settings = Arc::new(SourceSettings::new(&options, None, BLOCK_BYTES));
         let info = SourceInfo {
             number: 0,
             path: PathBuf::new(),
@@ -127,7 +127,7 @@ impl Collection {
             relative: false,
             settings: Arc::clone(&settings),
         };
-        let opened = Opened {
+        let opened = OpenedInputs {
             sources: vec![Arc::new(IndexSource::new(Arc::new(info), documents))],
             first_reference: 1,
             settings,
@@ -138,8 +138,8 @@ impl Collection {
         Ok(Self::of(opened, format!("the index {}", index.name())))
     }
 
-    fn of(opened: Opened, reading: String) -> Self {
-        let Opened { sources, first_reference, settings, listed, as_text, bytes } = opened;
+    fn of(opened: OpenedInputs, reading: String) -> Self {
+        let OpenedInputs { sources, first_reference, settings, listed, as_text, bytes } = opened;
         let lanes = sources.iter().flat_map(|source| {
             (0..source.lanes()).map(|number| Lane::new(Arc::clone(source), number))
         });
@@ -160,7 +160,7 @@ impl Collection {
 
     /// What the walks of the folders left out, sorted by path within each folder: hidden and
     /// ignored files, links, pipes, what the system refused. Not part of what sinks are given.
-    pub fn listed(&self) -> &[Skipped] {
+    pub fn listed(&self) -> &[SkippedItem] {
         &self.listed
     }
 
@@ -259,12 +259,12 @@ impl Collection {
 
     /// Files of a folder that look like files of records by their names and are read as texts,
     /// since they lack the columns, each with the reason.
-    pub fn read_as_text(&self) -> &[Skipped] {
+    pub fn read_as_text(&self) -> &[SkippedItem] {
         &self.as_text
     }
 
     /// The header of a source of comma- or tab-separated values; known when its first block is.
-    pub fn header(&self, source: u32) -> Option<&Header> {
+    pub fn header(&self, source: u32) -> Option<&CsvHeader> {
         self.sources.get(source as usize)?.header()
     }
 
@@ -301,8 +301,10 @@ impl Collection {
     }
 
     /// What is done to the texts before they are cut.
-    pub fn wording(&self) -> Wording {
-        self.sources.first().map_or_else(Wording::default, |source| source.info().settings.wording)
+    pub fn wording(&self) -> Normalization {
+        self.sources
+            .first()
+            .map_or_else(Normalization::default, |source| source.info().settings.wording)
     }
 
     /// How the inputs are read, in words that are equal for equal options.
@@ -320,7 +322,7 @@ impl Collection {
         &self,
         state: RetainedState,
         spool: Option<&Arc<Spool>>,
-    ) -> Result<Retained, ReadError> {
+    ) -> Result<RetainedBlock, ReadError> {
         let Some(source) = self.sources.get(state.number.source as usize) else {
             return Err(ReadError::Changed {
                 source_name: format!("source {}", state.number.source),
@@ -340,7 +342,7 @@ impl Collection {
             line: None,
             what: "the stored block is not one of it".to_owned(),
         })?;
-        Ok(Retained::new(state.number, Arc::clone(info), content))
+        Ok(RetainedBlock::new(state.number, Arc::clone(info), content))
     }
 
     /// The next block of the first source, or row group of one, that no other thread is reading

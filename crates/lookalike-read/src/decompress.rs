@@ -7,7 +7,7 @@ use std::io::{self, BufRead, Read};
 const LEAST_WINDOW_LOG: u32 = 23;
 
 /// A decoded stream that any thread may go on reading.
-pub(crate) type Stream = Box<dyn Read + Send>;
+pub(crate) type ByteStream = Box<dyn Read + Send>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Compression {
@@ -48,7 +48,7 @@ impl Compression {
         self,
         reader: impl Read + Send + 'static,
         window: u64,
-    ) -> io::Result<Stream> {
+    ) -> io::Result<ByteStream> {
         Ok(match self {
             Self::None => Box::new(reader),
             Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(reader)),
@@ -88,7 +88,7 @@ impl<R: BufRead> Read for ZstdStream<R> {
 
 /// A stream that fails where it has more than `limit` bytes.
 pub(crate) struct LimitedStream {
-    stream: Stream,
+    stream: ByteStream,
     over: OverLimit,
     /// Bytes that may still come.
     left: u64,
@@ -96,7 +96,7 @@ pub(crate) struct LimitedStream {
 }
 
 impl LimitedStream {
-    pub(crate) fn new(stream: Stream, over: OverLimit) -> Self {
+    pub(crate) fn new(stream: ByteStream, over: OverLimit) -> Self {
         Self { stream, over, left: over.limit, exceeded: false }
     }
 }
@@ -129,7 +129,7 @@ pub(crate) fn strip<'a>(name: &'a str, end: &str) -> Option<&'a str> {
 }
 
 /// Up to `count` first bytes of a stream, and the stream with them put back.
-pub(crate) fn peek(mut stream: Stream, count: u64) -> io::Result<(Vec<u8>, Stream)> {
+pub(crate) fn peek(mut stream: ByteStream, count: u64) -> io::Result<(Vec<u8>, ByteStream)> {
     let mut head = Vec::new();
     stream.by_ref().take(count).read_to_end(&mut head)?;
     let back = io::Cursor::new(head.clone());

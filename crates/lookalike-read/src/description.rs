@@ -26,7 +26,7 @@ pub struct Description {
 
 /// What a document or its record states next to the text.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Stated<'a> {
+pub(crate) enum StatedFields<'a> {
     Nothing,
     Fields(&'a Fields),
     /// An object of JSON.
@@ -35,7 +35,7 @@ pub(crate) enum Stated<'a> {
 
 /// Members of a record that name or date it.
 #[derive(Deserialize)]
-struct Members {
+struct DescriptionMembers {
     title: Option<Value>,
     subject: Option<Value>,
     date: Option<Value>,
@@ -43,16 +43,16 @@ struct Members {
 
 impl Description {
     /// Without source and line.
-    pub(crate) fn of(text: &str, stated: Stated<'_>) -> Self {
+    pub(crate) fn of(text: &str, stated: StatedFields<'_>) -> Self {
         let (title, date) = match stated {
-            Stated::Nothing => (None, None),
-            Stated::Fields(fields) => {
+            StatedFields::Nothing => (None, None),
+            StatedFields::Fields(fields) => {
                 let title = fields.get("title").or_else(|| fields.get("subject"));
                 (title.map(str::to_owned), fields.get("date").map(str::to_owned))
             }
-            Stated::Record(record) => {
+            StatedFields::Record(record) => {
                 serde_json::from_slice(record).map_or((None, None), |members| {
-                    let Members { title, subject, date } = members;
+                    let DescriptionMembers { title, subject, date } = members;
                     (
                         title.and_then(string).or_else(|| subject.and_then(string)),
                         date.and_then(string),
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn records_state_title_and_date() {
         let of = |record: &str| {
-            let found = Description::of("the text", Stated::Record(record.as_bytes()));
+            let found = Description::of("the text", StatedFields::Record(record.as_bytes()));
             (found.title, found.date)
         };
         let both = (Some("A  report".to_owned()), Some("2024".to_owned()));

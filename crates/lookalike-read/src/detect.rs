@@ -2,7 +2,7 @@
 
 #[cfg(feature = "archive")]
 use crate::decompress::strip;
-use crate::decompress::{Compression, Stream, fill, peek};
+use crate::decompress::{ByteStream, Compression, fill, peek};
 use crate::encoding::{self, without_mark};
 use crate::error::ReadError;
 use crate::file::document_file::DocumentFile;
@@ -10,13 +10,13 @@ use crate::file::document_file::DocumentFile;
 use crate::file::zip_files::zip_files;
 use crate::format::kind::Format;
 use crate::options::ReadOptions;
-use crate::settings::Settings;
+use crate::settings::SourceSettings;
 use crate::side::Side;
-use crate::skipped::{SkipReason, Skipped};
+use crate::skipped::{SkipReason, SkippedItem};
 use crate::source::Source;
 use crate::source::files::FileSource;
 use crate::source::in_memory::InMemorySource;
-use crate::source::records::{Origin, RecordSource};
+use crate::source::records::{RecordInput, RecordSource};
 #[cfg(feature = "parquet")]
 use crate::source::row_groups::ParquetSource;
 use crate::source_info::SourceInfo;
@@ -36,14 +36,14 @@ const SNIFFED_BYTES: u64 = 64 << 10;
 const SNIFFED_STREAM_BYTES: u64 = 256 << 10;
 
 /// All inputs.
-pub(crate) struct Opened {
+pub(crate) struct OpenedInputs {
     pub(crate) sources: Vec<Arc<dyn Source>>,
     /// The first source that is a reference.
     pub(crate) first_reference: u32,
-    pub(crate) settings: Arc<Settings>,
-    pub(crate) listed: Vec<Skipped>,
+    pub(crate) settings: Arc<SourceSettings>,
+    pub(crate) listed: Vec<SkippedItem>,
     /// Files of a folder that are read as texts and not as records, with the reason.
-    pub(crate) as_text: Vec<Skipped>,
+    pub(crate) as_text: Vec<SkippedItem>,
     pub(crate) bytes: Option<u64>,
 }
 
@@ -52,17 +52,17 @@ pub(crate) fn open(
     reference: Side<'_>,
     options: &ReadOptions,
     block_bytes: usize,
-) -> Result<Opened, ReadError> {
+) -> Result<OpenedInputs, ReadError> {
     if !options.wording.is_supported() {
         return Err(ReadError::NotBuilt { feature: "scripts" });
     }
     let encoding = options.encoding.as_deref().map(encoding::by_label).transpose()?;
-    let settings = Settings::new(options, encoding, block_bytes);
+    let settings = SourceSettings::new(options, encoding, block_bytes);
     let mut opener = Opener {
         options,
         alone: false,
         named: Vec::new(),
-        opened: Opened {
+        opened: OpenedInputs {
             sources: Vec::new(),
             first_reference: 0,
             settings: Arc::new(settings),
@@ -86,7 +86,7 @@ struct Opener<'a> {
     alone: bool,
     /// Text files named one after the other: they become one source.
     named: Vec<DocumentFile>,
-    opened: Opened,
+    opened: OpenedInputs,
 }
 
 impl Opener<'_> {
@@ -155,7 +155,7 @@ impl Opener<'_> {
         } else {
             self.flush();
             let info = self.info(path.to_owned(), shown.clone(), shown, Some(stamp), false);
-            self.push_records(&info, format, Origin::File(compression))?;
+            self.push_records(&info, format, RecordInput::File(compression))?;
         }
         Ok(())
     }
@@ -179,7 +179,7 @@ impl Opener<'_> {
                 Ok((files, refused)) => {
                     if files.is_empty() && refused.is_empty() {
                         let (source, reason) = (name_of(&path), SkipReason::NoContent);
-                        let skipped = Skipped { source, line: None, id: Some(id), reason };
+                        let skipped = SkippedItem { source, line: None, id: Some(id), reason };
                         self.opened.listed.push(skipped);
                     }
                     self.opened.listed.extend(refused);
@@ -187,7 +187,7 @@ impl Opener<'_> {
                 }
                 Err(reason) => {
                     let (source, id) = (name_of(&path), Some(id));
-                    let skipped = Skipped { source, line: None, id, reason };
+                    let skipped = SkippedItem { source, line: None, id, reason };
                     let skipped = self.opened.settings.refuse(named, skipped)?;
                     self.opened.listed.push(skipped);
                     Ok(Vec::new())
@@ -217,12 +217,12 @@ impl Opener<'_> {
         &mut self,
         info: &Arc<SourceInfo>,
         format: Format,
-        origin: Origin,
+        origin: RecordInput,
     ) -> Result<(), ReadError> {
         match open_records(info, format, origin) {
             Ok(source) => self.opened.sources.push(source),
             Err(error) if info.is_lenient() => {
-                let skipped = Skipped { id: Some(info.name.clone()), ..error.into_skipped()? };
+                let skipped = SkippedItem { id: Some(info.name.clone()), ..error.into_skipped()? };
                 self.opened.listed.push(skipped);
             }
             Err(error) => return Err(error),
@@ -252,7 +252,7 @@ impl Opener<'_> {
     }
 
     /// Standard input or a pipe. Compression and, without a format, JSONL show in the first bytes.
-    fn stream(&mut self, path: &Path, shown: String, stream: Stream) -> Result<(), ReadError> {
+    fn stream(&mut self, path: &Path, shown: String, stream: ByteStream) -> Result<(), ReadError> {
         let failed = |error| ReadError::Io { source_name: shown.clone(), error };
         let (head, mut stream) = peek(stream, 4).map_err(failed)?;
         if is_parquet(&head) || self.options.format == Some(Format::Parquet) {
@@ -276,7 +276,7 @@ impl Opener<'_> {
         self.opened.bytes = None;
         self.flush();
         let info = self.info(path.to_owned(), shown.clone(), shown, None, false);
-        self.push_records(&info, format, Origin::Stream(compression, Mutex::new(Some(stream))))
+        self.push_records(&info, format, RecordInput::Stream(compression, Mutex::new(Some(stream))))
     }
 
     fn folder(&mut self, folder: &Path, shown: &str) -> Result<(), ReadError> {
@@ -341,7 +341,7 @@ impl Opener<'_> {
             self.flush();
             let shown = name_of(&path);
             let info = self.info(path, name, shown, Some(stamp), true);
-            self.push_records(&info, format, Origin::File(compression))?;
+            self.push_records(&info, format, RecordInput::File(compression))?;
         }
         Ok(())
     }
@@ -356,7 +356,7 @@ impl Opener<'_> {
         format: Format,
     ) -> Result<Option<Format>, ReadError> {
         let info = self.info(path.to_owned(), id.to_owned(), name_of(path), None, false);
-        let source = RecordSource::new(info, format, Origin::File(compression));
+        let source = RecordSource::new(info, format, RecordInput::File(compression));
         let found = match format {
             Format::Jsonl if self.options.skip_bad => Ok(()),
             Format::Jsonl => source.check_first_line(),
@@ -365,7 +365,7 @@ impl Opener<'_> {
         let Err(error) = found else { return Ok(Some(format)) };
         let lacks_columns =
             matches!(error, ReadError::Table { problem: TableProblem::Column { .. }, .. });
-        let skipped = Skipped { id: Some(id.to_owned()), ..error.into_skipped()? };
+        let skipped = SkippedItem { id: Some(id.to_owned()), ..error.into_skipped()? };
         if lacks_columns {
             self.opened.as_text.push(skipped);
             return Ok(Some(Format::File));
@@ -379,13 +379,13 @@ impl Opener<'_> {
 fn open_records(
     info: &Arc<SourceInfo>,
     format: Format,
-    origin: Origin,
+    origin: RecordInput,
 ) -> Result<Arc<dyn Source>, ReadError> {
     if format != Format::Parquet {
         return Ok(Arc::new(RecordSource::new(Arc::clone(info), format, origin)));
     }
     let refused = |problem| ReadError::Table { source_name: info.shown.clone(), problem };
-    if !matches!(origin, Origin::File(Compression::None)) {
+    if !matches!(origin, RecordInput::File(Compression::None)) {
         return Err(refused(TableProblem::ParquetStream));
     }
     #[cfg(feature = "parquet")]
@@ -395,7 +395,7 @@ fn open_records(
 }
 
 /// The first bytes of a stream, as many as can be read.
-fn first_bytes(stream: io::Result<Stream>) -> Vec<u8> {
+fn first_bytes(stream: io::Result<ByteStream>) -> Vec<u8> {
     let mut head = vec![0; SNIFFED_BYTES as usize];
     let length = stream.map_or(0, |mut stream| fill(&mut stream, &mut head).0);
     head.truncate(length);

@@ -1,6 +1,6 @@
 //! What reading gives: documents, their places and numbers, and the sinks that take them.
 
-use crate::skipped::Skipped;
+use crate::skipped::SkippedItem;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -16,20 +16,20 @@ pub struct Document<'a> {
     pub text: &'a str,
     /// Its position in the block, by which [`Retained::fetch`](crate::Retained::fetch) reads it
     /// again.
-    pub place: Place,
+    pub place: DocumentPosition,
     /// The values of [`ReadOptions::fields`](crate::ReadOptions::fields), in that order.
     pub fields: &'a [Option<&'a str>],
     /// The modification time of its file, in ns since 1970; `None` for streams.
     pub modified: Option<u64>,
     /// The shingle set that an index keeps of it.
-    pub shingled: Option<Shingled<'a>>,
+    pub shingled: Option<StoredShingles<'a>>,
     /// Title, author, dates and the like that a file other than plain text states.
     pub about: Option<&'a lookalike_extract::Fields>,
 }
 
 /// The stored shingle set of a document.
 #[derive(Debug, Clone, Copy)]
-pub struct Shingled<'a> {
+pub struct StoredShingles<'a> {
     /// Shingles, ascending, without repeats.
     pub set: &'a [u64],
     /// Fingerprint of the shingles.
@@ -46,12 +46,12 @@ impl Document<'_> {
 }
 
 /// Takes the documents of a block.
-pub trait Sink {
+pub trait DocumentSink {
     /// A document.
     fn document(&mut self, document: &Document<'_>);
 
     /// A file or record without a document, and why.
-    fn skipped(&mut self, skipped: Skipped);
+    fn skipped(&mut self, skipped: SkippedItem);
 }
 
 /// The part of the input that a document was made of.
@@ -74,7 +74,7 @@ pub trait RawSink {
     fn record(&mut self, document: &Document<'_>, raw: Raw<'_>);
 
     /// A file or record without a document, and why.
-    fn skipped(&mut self, skipped: Skipped);
+    fn skipped(&mut self, skipped: SkippedItem);
 }
 
 /// The position of a block in reading order: by source in the order of the inputs (in a folder the
@@ -91,7 +91,7 @@ pub struct BlockNumber {
 /// The position of a document in its block, for the [`Retained`](crate::Retained) of that block.
 /// Places of one block are in reading order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Place {
+pub struct DocumentPosition {
     /// First byte of the record in the block, or number of the file or row.
     pub(crate) start: u32,
     /// Bytes of the record or file.
@@ -102,7 +102,7 @@ pub struct Place {
     pub(crate) part: u32,
 }
 
-impl Place {
+impl DocumentPosition {
     /// Bytes of the record or file when it was read, at most `u32::MAX`.
     pub fn bytes(self) -> u32 {
         self.length

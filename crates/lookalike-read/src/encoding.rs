@@ -1,6 +1,6 @@
 //! Streams of records in other encodings than UTF-8.
 
-use crate::decompress::Stream;
+use crate::decompress::ByteStream;
 use crate::error::ReadError;
 use encoding_rs::{Decoder, Encoding, UTF_8};
 use lookalike_extract::encoding::{Mark, mark, unmarked_utf_16, utf32};
@@ -27,8 +27,8 @@ pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
 pub(crate) fn transcode(
     head: &[u8],
     forced: Option<&'static Encoding>,
-    stream: Stream,
-) -> Result<Stream, Stream> {
+    stream: ByteStream,
+) -> Result<ByteStream, ByteStream> {
     let unit = match (forced, mark(head)) {
         (Some(encoding), _) if encoding == UTF_8 => return Err(stream),
         (Some(encoding), _) => Units::Other(encoding.new_decoder_with_bom_removal()),
@@ -58,7 +58,7 @@ enum Units {
 }
 
 struct Transcoder {
-    stream: Stream,
+    stream: ByteStream,
     unit: Units,
     /// Bytes read and not decoded yet: less than one character between two steps.
     input: Vec<u8>,

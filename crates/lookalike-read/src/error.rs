@@ -1,9 +1,9 @@
 //! What can go wrong with inputs.
 
-use crate::skipped::Skipped;
+use crate::skipped::SkippedItem;
 use crate::stamp::Stamp;
 use crate::table_problem::TableProblem;
-use lookalike_core::parameter::{NamesParameters, Parameter, Spelling};
+use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use lookalike_index::IndexError;
 use std::fmt;
 use std::io;
@@ -91,9 +91,9 @@ pub enum ReadError {
         feature: &'static str,
     },
     /// A record is bad and bad records are not skipped.
-    BadRecord(Skipped),
+    BadRecord(SkippedItem),
     /// The same of a row of documents that the caller holds.
-    BadRow(Box<Skipped>),
+    BadRow(Box<SkippedItem>),
     /// A record is longer than [`MAX_DOCUMENT_BYTES`](crate::MAX_DOCUMENT_BYTES).
     RecordTooLong {
         /// The file, or `stdin`.
@@ -138,7 +138,7 @@ pub enum ReadError {
 }
 
 impl NamesParameters for ReadError {
-    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
         match self {
             Self::Index(error) => error.fmt_with(f, name),
             Self::NoInputs => f.write_str("no input; name files or folders, or - for stdin"),
@@ -239,7 +239,7 @@ const CHANGED: &str = "changed since it was opened: it had";
 
 fn fmt_no_files(
     f: &mut fmt::Formatter<'_>,
-    name: Spelling,
+    name: ParameterSpelling,
     path: &str,
     [hidden, ignored, other]: [usize; 3],
 ) -> fmt::Result {
@@ -253,7 +253,11 @@ fn fmt_no_files(
     )
 }
 
-fn fmt_not_again(f: &mut fmt::Formatter<'_>, name: Spelling, source_name: &str) -> fmt::Result {
+fn fmt_not_again(
+    f: &mut fmt::Formatter<'_>,
+    name: ParameterSpelling,
+    source_name: &str,
+) -> fmt::Result {
     write!(
         f,
         "{source_name} cannot be read a second time, so this run could not go on from it; write \
@@ -264,7 +268,7 @@ fn fmt_not_again(f: &mut fmt::Formatter<'_>, name: Spelling, source_name: &str) 
 
 fn fmt_over_memory(
     f: &mut fmt::Formatter<'_>,
-    name: Spelling,
+    name: ParameterSpelling,
     source_name: &str,
     line: Option<u64>,
     bytes: u64,
@@ -278,7 +282,11 @@ fn fmt_over_memory(
     )
 }
 
-fn fmt_bad_record(skipped: &Skipped, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
+fn fmt_bad_record(
+    skipped: &SkippedItem,
+    f: &mut fmt::Formatter<'_>,
+    name: ParameterSpelling,
+) -> fmt::Result {
     skipped.fmt_with(f, name)?;
     f.write_str("; ")?;
     skipped.reason.fmt_remedy(f, name)?;

@@ -76,20 +76,21 @@ pub use collection::Collection;
 pub use content_hash::Content;
 pub use description::Description;
 pub use document::{
-    BlockNumber, Document, MAX_DOCUMENT_BYTES, Place, Raw, RawSink, Shingled, Sink,
+    BlockNumber, Document, DocumentPosition, DocumentSink, MAX_DOCUMENT_BYTES, Raw, RawSink,
+    StoredShingles,
 };
 pub use error::ReadError;
 pub use format::jsonl::has_member;
 pub use format::kind::Format;
-pub use header::Header;
+pub use header::CsvHeader;
 pub use location::Location;
-pub use normalize::{NormalForm, Wording, Words, language_of};
+pub use normalize::{NormalForm, Normalization, Words, language_of};
 pub use options::ReadOptions;
-pub use reread::Retained;
+pub use reread::RetainedBlock;
 pub use retained_state::RetainedState;
-pub use scratch::Scratch;
+pub use scratch::ReadBuffers;
 pub use side::Side;
-pub use skipped::{SkipReason, Skipped, limit_parameter};
+pub use skipped::{SkipReason, SkippedItem, limit_parameter};
 pub use source::in_memory::{DocumentRows, InMemoryDocuments};
 pub use spool::Spool;
 pub use stamp::{InputStamp, Stamp};

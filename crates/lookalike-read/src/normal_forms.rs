@@ -17,7 +17,8 @@ enum Base {
 /// without the marks of Latin letters. ASCII stays as it is. O(length).
 pub(crate) fn fold_into(text: &str, unaccent: bool, out: &mut String) {
     out.clear();
-    let mut folder = Folder { unaccent, base: Base::Other, last: '\0', out: String::new() };
+    let mut folder =
+        CharacterFolder { unaccent, base: Base::Other, last: '\0', out: String::new() };
     folder.out.reserve(text.len());
     for c in DecomposingNormalizerBorrowed::new_nfkd().normalize(text).chars() {
         folder.push(c);
@@ -26,7 +27,7 @@ pub(crate) fn fold_into(text: &str, unaccent: bool, out: &mut String) {
     finish(&composed, out);
 }
 
-struct Folder {
+struct CharacterFolder {
     unaccent: bool,
     /// The last letter that is not a mark.
     base: Base,
@@ -35,7 +36,7 @@ struct Folder {
     out: String,
 }
 
-impl Folder {
+impl CharacterFolder {
     /// Takes the next character of the decomposed text.
     fn push(&mut self, c: char) {
         if c.is_ascii() {

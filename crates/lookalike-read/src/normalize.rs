@@ -10,7 +10,7 @@ const AS_WRITTEN: &str = "as written";
 
 /// What is done to every text. By default nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Wording {
+pub struct Normalization {
     /// The normal form (Unicode Standard Annex 15) that a text is brought to.
     pub normal_form: Option<NormalForm>,
     /// Whether the stop words of the language it is in are left out. A language is told by the
@@ -38,7 +38,7 @@ pub enum NormalForm {
     Unaccent,
 }
 
-impl Wording {
+impl Normalization {
     /// Whether nothing is done.
     pub(crate) fn is_none(self) -> bool {
         self == Self::default()
@@ -50,7 +50,7 @@ impl Wording {
     }
 }
 
-impl fmt::Display for Wording {
+impl fmt::Display for Normalization {
     /// As [`FromStr`] reads it: `as written`, or what is done, such as `nfc, segment:dictionary`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let form = self.normal_form.map(|form| form.to_string());
@@ -62,7 +62,7 @@ impl fmt::Display for Wording {
     }
 }
 
-impl FromStr for Wording {
+impl FromStr for Normalization {
     type Err = ParamsError;
 
     fn from_str(text: &str) -> Result<Self, ParamsError> {
@@ -109,7 +109,7 @@ pub use none::{Words, language_of};
 
 #[cfg(not(feature = "scripts"))]
 mod none {
-    use super::Wording;
+    use super::Normalization;
 
     /// No language: nothing here detects one.
     pub fn language_of(_: &str) -> Option<&'static str> {
@@ -123,7 +123,7 @@ mod none {
     impl Words {
         #[expect(clippy::unused_self, reason = "as with the feature")]
         /// The text itself.
-        pub fn of<'a>(&'a mut self, text: &'a str, _: Wording) -> &'a str {
+        pub fn of<'a>(&'a mut self, text: &'a str, _: Normalization) -> &'a str {
             text
         }
     }
@@ -131,7 +131,7 @@ mod none {
 
 #[cfg(feature = "scripts")]
 mod scripts {
-    use super::{NormalForm, Wording};
+    use super::{NormalForm, Normalization};
     use crate::normal_forms;
     use crate::stop_words::stop_words;
     use icu_normalizer::ComposingNormalizerBorrowed;
@@ -158,7 +158,7 @@ mod scripts {
 
     impl Words {
         /// The text as it is to be cut.
-        pub fn of<'a>(&'a mut self, text: &'a str, wording: Wording) -> &'a str {
+        pub fn of<'a>(&'a mut self, text: &'a str, wording: Normalization) -> &'a str {
             let ascii = text.is_ascii();
             if wording.is_none() || ascii && !wording.stop_words_by_language {
                 return text;
@@ -260,22 +260,24 @@ mod scripts {
     mod tests {
         use super::*;
 
-        fn worded(text: &str, wording: Wording) -> String {
+        fn worded(text: &str, wording: Normalization) -> String {
             Words::default().of(text, wording).to_owned()
         }
 
         #[test]
         fn normal_forms_make_spellings_one() {
-            let nfc = Wording { normal_form: Some(NormalForm::Nfc), ..Wording::default() };
-            let nfkc = Wording { normal_form: Some(NormalForm::Nfkc), ..Wording::default() };
+            let nfc =
+                Normalization { normal_form: Some(NormalForm::Nfc), ..Normalization::default() };
+            let nfkc =
+                Normalization { normal_form: Some(NormalForm::Nfkc), ..Normalization::default() };
             assert_eq!(worded("Cafe\u{301} ＡＢＣ", nfc), "Café ＡＢＣ");
             assert_eq!(worded("Cafe\u{301} ＡＢＣ ﬁ", nfkc), "Café ABC fi");
-            assert_eq!(worded("Cafe\u{301}", Wording::default()), "Cafe\u{301}");
+            assert_eq!(worded("Cafe\u{301}", Normalization::default()), "Cafe\u{301}");
         }
 
         #[test]
         fn words_without_spaces_are_told_apart() {
-            let segment = Wording { segment: true, ..Wording::default() };
+            let segment = Normalization { segment: true, ..Normalization::default() };
             assert_eq!(worded("ภาษาไทยสนุก", segment), "ภาษา ไทย สนุก");
             assert_eq!(worded("Don't, it's größer.", segment), "Don't, it's größer.");
             let chinese = worded("我们今天去北京大学。", segment);
@@ -285,7 +287,8 @@ mod scripts {
 
         #[test]
         fn stop_words_are_those_of_the_language() {
-            let wording = Wording { stop_words_by_language: true, ..Wording::default() };
+            let wording =
+                Normalization { stop_words_by_language: true, ..Normalization::default() };
             let english = "The river was flowing through the valley, and the people of the \
                            village were there with their horses and the cat from the castle.";
             let german = "Der Fluss floss durch das Tal, und die Leute aus dem Dorf waren mit \

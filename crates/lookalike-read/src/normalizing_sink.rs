@@ -1,24 +1,24 @@
 //! A sink that normalizes texts before it passes them on.
 
 use crate::document::{Document, Raw, RawSink};
-use crate::normalize::{Wording, Words};
-use crate::scratch::Scratch;
-use crate::skipped::Skipped;
+use crate::normalize::{Normalization, Words};
+use crate::scratch::ReadBuffers;
+use crate::skipped::SkippedItem;
 
 /// Passes documents on with normalized texts.
 pub(crate) struct NormalizingSink<'a> {
     sink: &'a mut dyn RawSink,
     words: &'a mut Words,
-    wording: Wording,
+    wording: Normalization,
 }
 
 impl NormalizingSink<'_> {
     /// Calls `read` with a sink that passes normalized documents on to `sink`.
     pub(crate) fn around<R>(
         sink: &mut dyn RawSink,
-        wording: Wording,
-        scratch: &mut Scratch,
-        read: impl FnOnce(&mut Scratch, &mut dyn RawSink) -> R,
+        wording: Normalization,
+        scratch: &mut ReadBuffers,
+        read: impl FnOnce(&mut ReadBuffers, &mut dyn RawSink) -> R,
     ) -> R {
         let mut words = std::mem::take(&mut scratch.words);
         let mut sink = NormalizingSink { sink, words: &mut words, wording };
@@ -38,7 +38,7 @@ impl RawSink for NormalizingSink<'_> {
         self.sink.record(&Document { text, ..*document }, raw);
     }
 
-    fn skipped(&mut self, skipped: Skipped) {
+    fn skipped(&mut self, skipped: SkippedItem) {
         self.sink.skipped(skipped);
     }
 }

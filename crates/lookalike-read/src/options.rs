@@ -1,7 +1,7 @@
 //! Options of reading: format, fields, ignore rules.
 
 use crate::format::kind::Format;
-use crate::normalize::Wording;
+use crate::normalize::Normalization;
 use std::path::PathBuf;
 
 /// How the inputs are to be read. `Default` finds the format of each input by its name and first
@@ -64,7 +64,7 @@ pub struct ReadOptions {
     /// memory holds one block of it at a time.
     pub max_expanded: Option<u64>,
     /// What is done to every text.
-    pub wording: Wording,
+    pub wording: Normalization,
 }
 
 impl Default for ReadOptions {
@@ -86,7 +86,7 @@ impl Default for ReadOptions {
             encoding: None,
             extract: lookalike_extract::ExtractOptions::default(),
             max_expanded: None,
-            wording: Wording::default(),
+            wording: Normalization::default(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Errors of one file among many → entries of the list of skipped files.
 
 use crate::error::ReadError;
-use crate::skipped::{SkipReason, Skipped};
+use crate::skipped::{SkipReason, SkippedItem};
 use crate::table_problem::Field;
 use lookalike_core::parameter::Parameter;
 use std::fmt;
@@ -52,7 +52,7 @@ impl ReadError {
         match self {
             Self::Io { source_name: source, error } => match unreadable(&error) {
                 reason @ SkipReason::OverLimit { .. } => {
-                    Self::BadRecord(Skipped { source, line: None, id: None, reason })
+                    Self::BadRecord(SkippedItem { source, line: None, id: None, reason })
                 }
                 _ => Self::Io { source_name: source, error },
             },
@@ -65,8 +65,8 @@ impl ReadError {
     /// # Errors
     /// The error itself where it is about more than one file, as that of a field that an option
     /// names.
-    pub(crate) fn into_skipped(self) -> Result<Skipped, Self> {
-        let whole = |source, reason| Skipped { source, line: None, id: None, reason };
+    pub(crate) fn into_skipped(self) -> Result<SkippedItem, Self> {
+        let whole = |source, reason| SkippedItem { source, line: None, id: None, reason };
         Ok(match self {
             Self::Table { ref problem, .. } if problem.field() == Some(Field::Extra) => {
                 return Err(self);
@@ -81,7 +81,7 @@ impl ReadError {
                 whole(source_name, SkipReason::Unreadable { message })
             }
             Self::RecordTooLong { source_name, line } => {
-                Skipped { line: Some(line), ..whole(source_name, SkipReason::TooLong) }
+                SkippedItem { line: Some(line), ..whole(source_name, SkipReason::TooLong) }
             }
             other => return Err(other),
         })

@@ -1,14 +1,14 @@
 //! A block that was read: how single documents, or all of them, are read again.
 
-use crate::description::{self, Description, Stated};
-use crate::document::{BlockNumber, Place, RawSink};
+use crate::description::{self, Description, StatedFields};
+use crate::document::{BlockNumber, DocumentPosition, RawSink};
 use crate::error::ReadError;
 use crate::file::part_texts::KeptParts;
 use crate::location::Location;
 use crate::normalizing_sink::NormalizingSink;
 use crate::retained_state::RetainedState;
-use crate::scratch::Scratch;
-use crate::skipped::Skipped;
+use crate::scratch::ReadBuffers;
+use crate::skipped::SkippedItem;
 use crate::source::RetainedContent;
 use crate::source_info::SourceInfo;
 use lookalike_core::shingle::Shingler;
@@ -17,14 +17,14 @@ use std::sync::Arc;
 /// What is left of a [`Block`](crate::Block) that was read: enough to read it again, one document
 /// or all of them. Some 150 bytes, and the block's own where
 /// [`Block::retain`](crate::Block::retain) had to keep them in memory.
-pub struct Retained {
+pub struct RetainedBlock {
     number: BlockNumber,
     source: Arc<SourceInfo>,
     content: Box<dyn RetainedContent>,
     parts: Option<Box<KeptParts>>,
 }
 
-impl Retained {
+impl RetainedBlock {
     pub(crate) fn new(
         number: BlockNumber,
         source: Arc<SourceInfo>,
@@ -49,7 +49,7 @@ impl Retained {
     }
 
     /// Where a document of this block was read.
-    pub fn location(&self, place: Place) -> Location {
+    pub fn location(&self, place: DocumentPosition) -> Location {
         self.content.location(place)
     }
 
@@ -61,9 +61,9 @@ impl Retained {
     /// no such record, or one with another id. [`ReadError::Spool`] when the spool cannot be read.
     pub fn fetch<R>(
         &self,
-        place: Place,
+        place: DocumentPosition,
         id: &str,
-        scratch: &mut Scratch,
+        scratch: &mut ReadBuffers,
         f: impl FnOnce(&str) -> R,
     ) -> Result<R, ReadError> {
         let wording = self.source.settings.wording;
@@ -84,9 +84,9 @@ impl Retained {
     /// As [`fetch`](Self::fetch).
     pub fn describe(
         &self,
-        place: Place,
+        place: DocumentPosition,
         id: &str,
-        scratch: &mut Scratch,
+        scratch: &mut ReadBuffers,
     ) -> Result<Description, ReadError> {
         let mut description = self.fetch_as_read(place, id, scratch, Description::of)?;
         let location = self.location(place);
@@ -105,9 +105,9 @@ impl Retained {
     /// As [`fetch`](Self::fetch); [`ReadError::Index`] when an index cannot be read.
     pub fn fetch_set(
         &self,
-        place: Place,
+        place: DocumentPosition,
         id: &str,
-        scratch: &mut Scratch,
+        scratch: &mut ReadBuffers,
         shingler: &mut Shingler,
         set: &mut Vec<u64>,
     ) -> Result<u128, ReadError> {
@@ -124,10 +124,10 @@ impl Retained {
 
     fn fetch_as_read<R>(
         &self,
-        place: Place,
+        place: DocumentPosition,
         id: &str,
-        scratch: &mut Scratch,
-        f: impl FnOnce(&str, Stated<'_>) -> R,
+        scratch: &mut ReadBuffers,
+        f: impl FnOnce(&str, StatedFields<'_>) -> R,
     ) -> Result<R, ReadError> {
         let (mut f, mut result) = (Some(f), None);
         self.content.read_again(place, id, scratch, &mut |text, stated| {
@@ -143,13 +143,17 @@ impl Retained {
     /// # Errors
     /// [`ReadError::Changed`] when the block cannot be read any more, or has a bad record where
     /// those are not skipped. [`ReadError::Spool`] when the spool cannot be read.
-    pub fn replay(&self, scratch: &mut Scratch, sink: &mut impl RawSink) -> Result<(), ReadError> {
+    pub fn replay(
+        &self,
+        scratch: &mut ReadBuffers,
+        sink: &mut impl RawSink,
+    ) -> Result<(), ReadError> {
         let wording = self.source.settings.wording;
         let read = NormalizingSink::around(sink, wording, scratch, |scratch, sink| {
             self.content.replay(scratch, sink)
         });
         read.map_err(|error| match error {
-            ReadError::BadRecord(Skipped { source, line, reason, .. }) => {
+            ReadError::BadRecord(SkippedItem { source, line, reason, .. }) => {
                 ReadError::Changed { source_name: source, line, what: reason.to_string() }
             }
             error => error,

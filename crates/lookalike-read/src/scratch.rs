@@ -7,7 +7,7 @@ use lookalike_extract::Extractor;
 
 /// Buffers of one thread, used again from block to block. They grow to the longest document.
 #[derive(Default)]
-pub struct Scratch {
+pub struct ReadBuffers {
     pub(crate) id: String,
     pub(crate) text: String,
     pub(crate) line_id: String,
@@ -19,7 +19,7 @@ pub struct Scratch {
     pub(crate) words: Words,
 }
 
-impl Scratch {
+impl ReadBuffers {
     /// For a thread that retains every block it reads: keeps the texts of files with many
     /// documents for [`Block::retain_read`](crate::Block::retain_read), so that such a file is
     /// read through only once.

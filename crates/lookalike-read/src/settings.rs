@@ -1,14 +1,14 @@
 //! What all sources of a collection share: options, limits and counters.
 
 use crate::buffer_pool::BufferPool;
-use crate::decompress::{Compression, LimitedStream, Stream};
+use crate::decompress::{ByteStream, Compression, LimitedStream};
 use crate::error::ReadError;
 use crate::format::kind::Format;
-use crate::format::record::Fields;
-use crate::normalize::Wording;
+use crate::format::record::FieldNames;
+use crate::normalize::Normalization;
 use crate::options::ReadOptions;
 use crate::recover::OverLimit;
-use crate::skipped::Skipped;
+use crate::skipped::SkippedItem;
 use encoding_rs::Encoding;
 use lookalike_core::parameter::Parameter;
 use lookalike_extract::{ExtractOptions, Extractor};
@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// What all sources of a collection share.
-pub(crate) struct Settings {
-    pub(crate) fields: Fields,
+pub(crate) struct SourceSettings {
+    pub(crate) fields: FieldNames,
     pub(crate) skip_bad: bool,
     pub(crate) encoding: Option<&'static Encoding>,
     /// Files are taken as text, whatever they hold.
@@ -26,7 +26,7 @@ pub(crate) struct Settings {
     /// What is wanted of files that are not plain text.
     pub(crate) extract: ExtractOptions,
     /// What is done to every text.
-    pub(crate) wording: Wording,
+    pub(crate) wording: Normalization,
     pub(crate) block_bytes: usize,
     pub(crate) pool: Arc<BufferPool>,
     /// Bytes read from disk so far, for progress.
@@ -41,7 +41,7 @@ pub(crate) struct Settings {
     pub(crate) ids_by_file: AtomicBool,
 }
 
-impl Settings {
+impl SourceSettings {
     /// As the options say, with the encoding that they name.
     pub(crate) fn new(
         options: &ReadOptions,
@@ -49,7 +49,7 @@ impl Settings {
         block_bytes: usize,
     ) -> Self {
         Self {
-            fields: Fields {
+            fields: FieldNames {
                 id: options.id_field.clone(),
                 text: options.text_field.clone(),
                 line_ids: options.line_ids,
@@ -86,7 +86,7 @@ impl Settings {
         &self,
         compression: Compression,
         reader: impl Read + Send + 'static,
-    ) -> io::Result<Stream> {
+    ) -> io::Result<ByteStream> {
         let memory = self.memory_record.load(Ordering::Relaxed);
         let window = self.max_expanded.unwrap_or(u64::MAX).min(memory);
         let stream = compression.decode(reader, window)?;
@@ -101,7 +101,11 @@ impl Settings {
 
     /// What a file that cannot be read is: an error if the user named it, else an entry of the list
     /// of skipped files.
-    pub(crate) fn refuse(&self, named: bool, skipped: Skipped) -> Result<Skipped, ReadError> {
+    pub(crate) fn refuse(
+        &self,
+        named: bool,
+        skipped: SkippedItem,
+    ) -> Result<SkippedItem, ReadError> {
         if named && !self.skip_bad { Err(ReadError::BadRecord(skipped)) } else { Ok(skipped) }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::content_hash::Content;
 use crate::table_problem::{Field, TableProblem};
-use lookalike_core::parameter::{NamesParameters, Parameter, Spelling};
+use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use lookalike_extract::{ExtractError, LimitKind};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -10,7 +10,7 @@ use std::fmt;
 
 /// A document, record or file that was not read, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Skipped {
+pub struct SkippedItem {
     /// The file, as a path that can be opened from where the inputs were named, or `stdin`.
     pub source: String,
     /// The line the record begins on, or its row in a Parquet file, from 1; `None` for a whole
@@ -22,9 +22,9 @@ pub struct Skipped {
     pub reason: SkipReason,
 }
 
-impl NamesParameters for Skipped {
+impl NamesParameters for SkippedItem {
     /// `file:line: reason`.
-    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
         match self.line {
             Some(line) => write!(f, "{}:{line}: ", self.source)?,
             None => write!(f, "{}: ", self.source)?,
@@ -33,7 +33,7 @@ impl NamesParameters for Skipped {
     }
 }
 
-impl fmt::Display for Skipped {
+impl fmt::Display for SkippedItem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.fmt_with(f, Parameter::plain)
     }
@@ -158,7 +158,11 @@ pub enum SkipReason {
 
 impl SkipReason {
     /// Writes what the user can do, apart from skipping.
-    pub(crate) fn fmt_remedy(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
+    pub(crate) fn fmt_remedy(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        name: ParameterSpelling,
+    ) -> fmt::Result {
         let (id, text) = (Parameter::IdField, Parameter::TextField);
         match self {
             Self::NotUtf8 { .. } => write!(
@@ -194,7 +198,7 @@ impl SkipReason {
 }
 
 impl NamesParameters for SkipReason {
-    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
         match self {
             Self::RepeatedId { first } => write!(f, "the id is that of the document at {first}"),
             Self::Hidden => write!(f, "hidden ({} reads it)", name(Parameter::Hidden)),

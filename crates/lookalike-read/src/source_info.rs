@@ -1,8 +1,8 @@
 //! What sources of every kind have: name, position among the inputs, settings.
 
 use crate::error::ReadError;
-use crate::settings::Settings;
-use crate::skipped::{SkipReason, Skipped};
+use crate::settings::SourceSettings;
+use crate::skipped::{SkipReason, SkippedItem};
 use crate::stamp::Stamp;
 use std::io;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ pub(crate) struct SourceInfo {
     pub(crate) in_folder: bool,
     /// The ids of its files are relative to the folder.
     pub(crate) relative: bool,
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) settings: Arc<SourceSettings>,
 }
 
 impl SourceInfo {
@@ -65,14 +65,14 @@ impl SourceInfo {
         line: u64,
         id: Option<String>,
         reason: SkipReason,
-    ) -> Result<Skipped, ReadError> {
-        let skipped = Skipped { source: self.shown.clone(), line: Some(line), id, reason };
+    ) -> Result<SkippedItem, ReadError> {
+        let skipped = SkippedItem { source: self.shown.clone(), line: Some(line), id, reason };
         if self.settings.skip_bad { Ok(skipped) } else { Err(ReadError::BadRecord(skipped)) }
     }
 
     /// An entry of the list of skipped files for the whole source.
-    pub(crate) fn skipped(&self, reason: SkipReason) -> Skipped {
+    pub(crate) fn skipped(&self, reason: SkipReason) -> SkippedItem {
         let (source, id) = (self.shown.clone(), Some(self.name.clone()));
-        Skipped { source, line: None, id, reason }
+        SkippedItem { source, line: None, id, reason }
     }
 }

@@ -1,6 +1,6 @@
 //! Why a file is not read as a table of records.
 
-use lookalike_core::parameter::{NamesParameters, Parameter, Spelling};
+use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -58,7 +58,7 @@ impl TableProblem {
 }
 
 impl NamesParameters for TableProblem {
-    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
         match self {
             Self::Column { found: 0, present, .. } if present.is_empty() => f.write_str(
                 "it is empty, and a table needs a first line that names its columns; write one",
@@ -100,7 +100,7 @@ impl NamesParameters for TableProblem {
 }
 
 /// The parameter that names the column.
-fn option(field: Field, name: Spelling) -> String {
+fn option(field: Field, name: ParameterSpelling) -> String {
     match field {
         Field::Id => name(Parameter::IdField),
         Field::Text => name(Parameter::TextField),
@@ -108,7 +108,7 @@ fn option(field: Field, name: Spelling) -> String {
     }
 }
 
-fn or_lines(field: Field, name: Spelling) -> String {
+fn or_lines(field: Field, name: ParameterSpelling) -> String {
     match field {
         Field::Id => {
             format!(" or make ids of file and line with {}", name(Parameter::LineIds))

@@ -2,7 +2,7 @@
 
 use crate::error::ReadError;
 use crate::options::ReadOptions;
-use crate::skipped::{SkipReason, Skipped};
+use crate::skipped::{SkipReason, SkippedItem};
 use crate::stamp::Stamp;
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// A file found in a folder.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct FolderFile {
     pub(crate) path: PathBuf,
     /// The path inside the folder, with `/` between its parts, see [`name_of`].
     pub(crate) name: String,
@@ -23,17 +23,17 @@ pub(crate) struct Found {
 
 /// What a folder holds.
 #[derive(Debug, Default)]
-pub(crate) struct Walked {
-    pub(crate) files: Vec<Found>,
-    pub(crate) skipped: Vec<Skipped>,
+pub(crate) struct FolderListing {
+    pub(crate) files: Vec<FolderFile>,
+    pub(crate) skipped: Vec<SkippedItem>,
 }
 
 /// Walks `folder` twice: by the rules, and without them to see what the rules leave out.
 ///
 /// # Errors
 /// [`ReadError::Filter`] for a pattern or a type that has no meaning.
-pub(crate) fn walk(folder: &Path, options: &ReadOptions) -> Result<Walked, ReadError> {
-    let mut walked = Walked::default();
+pub(crate) fn walk(folder: &Path, options: &ReadOptions) -> Result<FolderListing, ReadError> {
+    let mut walked = FolderListing::default();
     let (overrides, types) = (overrides(folder, options)?, types(options)?);
     let mut seen = BTreeSet::new();
     let rules = options.ignore_files;
@@ -137,7 +137,7 @@ fn types(options: &ReadOptions) -> Result<Types, ReadError> {
     builder.build().map_err(failed)
 }
 
-fn file(folder: &Path, entry: &DirEntry, walked: &mut Walked) {
+fn file(folder: &Path, entry: &DirEntry, walked: &mut FolderListing) {
     let path = entry.path();
     // An unfollowed link has the type of a link; `metadata` follows where links are followed.
     let Some(kind) = entry.file_type() else { return };
@@ -150,7 +150,7 @@ fn file(folder: &Path, entry: &DirEntry, walked: &mut Walked) {
         walked.skipped.push(skipped(path, SkipReason::NotAFile));
     } else {
         match entry.metadata() {
-            Ok(metadata) => walked.files.push(Found {
+            Ok(metadata) => walked.files.push(FolderFile {
                 path: path.to_owned(),
                 name: name_of(path.strip_prefix(folder).unwrap_or(path)),
                 stamp: Stamp::of(&metadata),
@@ -168,12 +168,12 @@ fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-fn skipped(path: &Path, reason: SkipReason) -> Skipped {
-    Skipped { source: name_of(path), line: None, id: None, reason }
+fn skipped(path: &Path, reason: SkipReason) -> SkippedItem {
+    SkippedItem { source: name_of(path), line: None, id: None, reason }
 }
 
 /// What the walk could not look into: a folder without permission, a loop of links.
-fn refused(folder: &Path, error: &ignore::Error) -> Skipped {
+fn refused(folder: &Path, error: &ignore::Error) -> SkippedItem {
     let mut inner = error;
     let mut place = folder;
     loop {

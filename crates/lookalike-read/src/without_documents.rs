@@ -1,25 +1,25 @@
 //! Blocks that list a source, or the rest of it, that cannot be read.
 
-use crate::document::{Place, RawSink};
+use crate::document::{DocumentPosition, RawSink};
 use crate::error::ReadError;
 use crate::format::TakeText;
 use crate::location::Location;
 use crate::retained_state::KeptState;
-use crate::scratch::Scratch;
-use crate::skipped::Skipped;
+use crate::scratch::ReadBuffers;
+use crate::skipped::SkippedItem;
 use crate::source::{BlockContent, RetainedContent};
 use crate::spool::Spool;
 use std::sync::Arc;
 
 /// A block that lists why there are no documents.
-pub(crate) struct SkippedBlock(pub(crate) Skipped);
+pub(crate) struct SkippedBlock(pub(crate) SkippedItem);
 
 impl BlockContent for SkippedBlock {
     fn bytes(&self) -> u64 {
         0
     }
 
-    fn read(&self, _: &mut Scratch, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn read(&self, _: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
         sink.skipped(self.0.clone());
         Ok(())
     }
@@ -42,21 +42,21 @@ impl RetainedContent for NoDocuments {
         Some(KeptState::Nothing)
     }
 
-    fn location(&self, _: Place) -> Location {
+    fn location(&self, _: DocumentPosition) -> Location {
         Location::Whole { source: self.source.clone() }
     }
 
     fn read_again(
         &self,
-        place: Place,
+        place: DocumentPosition,
         _: &str,
-        _: &mut Scratch,
+        _: &mut ReadBuffers,
         _: TakeText<'_>,
     ) -> Result<(), ReadError> {
         Err(self.location(place).changed("no such document".to_owned()))
     }
 
-    fn replay(&self, _: &mut Scratch, _: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn replay(&self, _: &mut ReadBuffers, _: &mut dyn RawSink) -> Result<(), ReadError> {
         Ok(())
     }
 }

@@ -3,17 +3,19 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "an example")]
 
-use lookalike::core::params::{Params, Wishes};
-use lookalike::read::Wording;
+use lookalike::core::params::{Params, ParamsBuilder};
+use lookalike::read::Normalization;
 use lookalike::store::Index;
 use lookalike::store::memory::MemoryBackend;
-use lookalike::store::settings::{Settings, Store};
-use lookalike_server::{Config, Log, LogFormat, Server, Stop};
+use lookalike::store::settings::{IndexSettings, StoredContent};
+use lookalike_server::{Config, Log, LogFormat, Server, StopHandle};
 use std::sync::Arc;
 
 fn main() {
-    let params = Params::new(&Wishes::default()).unwrap();
-    let settings = Settings::new(&params, &Wording::default().to_string(), Store::Texts).unwrap();
+    let params = Params::new(&ParamsBuilder::default()).unwrap();
+    let settings =
+        IndexSettings::new(&params, &Normalization::default().to_string(), StoredContent::Texts)
+            .unwrap();
     let index = Index::new(Box::new(MemoryBackend::new(settings))).unwrap();
     let log = Log { format: LogFormat::Text, sink: Arc::new(|| Box::new(std::io::stderr())) };
     let mut config = Config { log, ..Config::default() };
@@ -22,5 +24,5 @@ fn main() {
     }
     let server = Server::bind(index, config).unwrap();
     println!("http://{}", server.address());
-    server.run(&Stop::new(), true).unwrap();
+    server.run(&StopHandle::new(), true).unwrap();
 }

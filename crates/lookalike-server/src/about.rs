@@ -1,9 +1,9 @@
 //! How the server and its index are: health, settings, stats, metrics.
 
-use crate::address::Parameters;
-use crate::app::{Answer, App, json};
+use crate::address::QueryParameters;
+use crate::app::{App, HandlerResult, json};
 use crate::metrics::Gauge;
-use crate::pool::Worker;
+use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
 use crate::query::rounded;
 use axum::body::Body;
@@ -17,9 +17,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// `GET /v1/health`
-pub(crate) async fn health(State(app): State<Arc<App>>, request: Request) -> Answer {
-    Parameters::read(request.uri().query(), &[])?;
-    let look = |worker: &mut Worker| match worker.index.snapshot() {
+pub(crate) async fn health(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
+    QueryParameters::read(request.uri().query(), &[])?;
+    let look = |worker: &mut PoolWorker| match worker.index.snapshot() {
         Ok(_) => Ok(()),
         Err(error) => {
             let detail = "the index cannot be read; the log of the server says why";
@@ -31,8 +31,8 @@ pub(crate) async fn health(State(app): State<Arc<App>>, request: Request) -> Ans
 }
 
 /// `GET /v1/settings`
-pub(crate) async fn settings(State(app): State<Arc<App>>, request: Request) -> Answer {
-    Parameters::read(request.uri().query(), &[])?;
+pub(crate) async fn settings(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
+    QueryParameters::read(request.uri().query(), &[])?;
     let settings = app.index.settings();
     let recall = settings.predicted_recall(settings.threshold);
     let more = json!({
@@ -60,9 +60,9 @@ pub(crate) async fn settings(State(app): State<Arc<App>>, request: Request) -> A
 }
 
 /// `GET /v1/stats`
-pub(crate) async fn stats(State(app): State<Arc<App>>, request: Request) -> Answer {
-    Parameters::read(request.uri().query(), &[])?;
-    let look = |worker: &mut Worker| {
+pub(crate) async fn stats(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
+    QueryParameters::read(request.uri().query(), &[])?;
+    let look = |worker: &mut PoolWorker| {
         let version = worker.index.snapshot()?.version();
         Ok((worker.index.stats()?, version))
     };
@@ -83,8 +83,8 @@ pub(crate) async fn stats(State(app): State<Arc<App>>, request: Request) -> Answ
 }
 
 /// `GET /metrics`
-pub(crate) async fn metrics(State(app): State<Arc<App>>, request: Request) -> Answer {
-    Parameters::read(request.uri().query(), &[])?;
+pub(crate) async fn metrics(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
+    QueryParameters::read(request.uri().query(), &[])?;
     let stats = app.pool.run(|worker| Ok(worker.index.stats()?)).await.ok();
     let text = app.metrics.render(&gauges(&app, stats.as_ref()));
     let mut response = Response::new(Body::from(text));
@@ -111,7 +111,7 @@ fn gauges(app: &App, stats: Option<&Stats>) -> Vec<Gauge> {
         gauge(
             "lookalike_write_queue_length",
             "Requests whose changes wait to be written.",
-            app.writer.as_ref().map_or(0, crate::writer::Writer::waiting) as f64,
+            app.writer.as_ref().map_or(0, crate::writer::IndexWriter::waiting) as f64,
         ),
         gauge(
             "lookalike_log_lines_left_out",

@@ -29,9 +29,9 @@ fn decode(raw: &str) -> Result<String, &'static str> {
 }
 
 /// The parameters of an address; every one is known and stands there once.
-pub(crate) struct Parameters(Vec<(String, String)>);
+pub(crate) struct QueryParameters(Vec<(String, String)>);
 
-impl Parameters {
+impl QueryParameters {
     /// Reads `a=1&b=2`.
     pub(crate) fn read(query: Option<&str>, known: &[&str]) -> Result<Self, Problem> {
         let wrong = |detail: String| Err(Problem::new(Code::BAD_PARAMETER, detail));
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn parameters_are_known_and_stand_once() {
         let known = ["limit", "threshold", "mode"];
-        let read = |query: &str| Parameters::read(Some(query), &known);
+        let read = |query: &str| QueryParameters::read(Some(query), &known);
         let all = read("limit=7&threshold=0.5&&mode=a+b%26").unwrap();
         assert_eq!(all.number("limit", 10, 1).unwrap(), 7);
         assert_eq!(all.text("mode"), Some("a b&"));

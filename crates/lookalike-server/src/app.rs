@@ -1,14 +1,14 @@
 //! The state that all requests share, and answers in JSON.
 
-use crate::body::Memory;
+use crate::body::BodyMemory;
 use crate::config::Config;
 use crate::group_cache::{CacheLimits, GroupCache};
 use crate::log::Logger;
 use crate::metrics::{Metrics, Serial};
-use crate::pool::{self, Pool};
+use crate::pool::{self, WorkerPool};
 use crate::problem::{Code, Problem};
 use crate::stars::{self, ComputeLimits};
-use crate::writer::Writer;
+use crate::writer::IndexWriter;
 use axum::body::{Body, Bytes};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
@@ -16,7 +16,7 @@ use axum::response::Response;
 use lookalike::find;
 use lookalike::index::time;
 use lookalike::progress::Progress;
-use lookalike::store::settings::Store;
+use lookalike::store::settings::StoredContent;
 use lookalike::store::{Index, IndexError};
 use serde::Serialize;
 use std::sync::{Arc, OnceLock};
@@ -26,18 +26,18 @@ use tokio::sync::OwnedSemaphorePermit;
 pub(crate) struct App {
     pub(crate) index: Arc<Index>,
     pub(crate) config: Config,
-    pub(crate) pool: Pool,
+    pub(crate) pool: WorkerPool,
     /// Missing where the index is served for reading only.
-    pub(crate) writer: Option<Writer>,
+    pub(crate) writer: Option<IndexWriter>,
     pub(crate) groups: GroupCache,
     pub(crate) metrics: Metrics,
     pub(crate) log: Logger,
     /// For bodies.
-    pub(crate) memory: Memory,
+    pub(crate) memory: BodyMemory,
     /// What documents that come as lines may take of it.
-    pub(crate) bulk_memory: Memory,
+    pub(crate) bulk_memory: BodyMemory,
     /// For what is made of the larger bodies.
-    pub(crate) work: Memory,
+    pub(crate) work: BodyMemory,
     /// The description of the API, once it has been asked for.
     pub(crate) description: OnceLock<Bytes>,
     /// Numbers requests.
@@ -47,7 +47,7 @@ pub(crate) struct App {
 }
 
 /// A request is answered or there is a problem with it.
-pub(crate) type Answer = Result<Response, Problem>;
+pub(crate) type HandlerResult = Result<Response, Problem>;
 
 impl App {
     pub(crate) fn start(index: Index, config: Config) -> Result<Arc<Self>, IndexError> {
@@ -56,18 +56,18 @@ impl App {
         let thread = |source| IndexError::Io { path: "a thread of the server".to_owned(), source };
         let log = Logger::start(&config.log).map_err(thread)?;
         let metrics = Metrics::default();
-        let start = || Writer::start(Arc::clone(&index), Arc::clone(&metrics.sizes));
+        let start = || IndexWriter::start(Arc::clone(&index), Arc::clone(&metrics.sizes));
         let writer = if config.writable { Some(start()?) } else { None };
         Ok(Arc::new(Self {
-            pool: Pool::start(&index, limits.workers, limits.queue)?,
+            pool: WorkerPool::start(&index, limits.workers, limits.queue)?,
             writer,
             groups: start_groups(&index, &config).map_err(thread)?,
             metrics,
             log,
-            memory: Memory::new(limits.held_bytes),
+            memory: BodyMemory::new(limits.held_bytes),
             // A line of the greatest length has room whatever the limits are.
-            bulk_memory: Memory::new((limits.held_bytes / 2).max(limits.body_bytes)),
-            work: Memory::new(limits.held_bytes / 2),
+            bulk_memory: BodyMemory::new((limits.held_bytes / 2).max(limits.body_bytes)),
+            work: BodyMemory::new(limits.held_bytes / 2),
             description: OnceLock::new(),
             serial: Serial::default(),
             started: time::now() / 1_000_000_000,
@@ -106,7 +106,7 @@ impl App {
     }
 
     /// The thread that writes.
-    pub(crate) fn writer(&self) -> Result<&Writer, Problem> {
+    pub(crate) fn writer(&self) -> Result<&IndexWriter, Problem> {
         self.writer.as_ref().ok_or_else(|| {
             let detail =
                 "the index is served for reading only: start the server without --read-only";
@@ -116,7 +116,7 @@ impl App {
 
     /// Whether similarities are exact.
     pub(crate) fn has_sets(&self) -> bool {
-        self.index.settings().store != Store::Signatures
+        self.index.settings().store != StoredContent::Signatures
     }
 }
 
@@ -146,7 +146,7 @@ fn start_groups(index: &Arc<Index>, config: &Config) -> std::io::Result<GroupCac
 }
 
 /// An answer in JSON.
-pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Answer {
+pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> HandlerResult {
     let bytes = serde_json::to_vec(body);
     Ok(json_bytes(status, bytes.map_err(|error| Problem::internal(error.to_string()))?))
 }

@@ -13,12 +13,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 const UNIT: u64 = 16 << 10;
 
 /// The memory that all bodies may take together.
-pub(crate) struct Memory {
+pub(crate) struct BodyMemory {
     free: Arc<Semaphore>,
     all: u64,
 }
 
-impl Memory {
+impl BodyMemory {
     pub(crate) fn new(bytes: u64) -> Self {
         let units = usize::try_from(bytes.div_ceil(UNIT)).unwrap_or(usize::MAX);
         let free = Arc::new(Semaphore::new(units.min(Semaphore::MAX_PERMITS)));
@@ -48,7 +48,7 @@ impl Memory {
     }
 }
 
-impl Memory {
+impl BodyMemory {
     /// Waits for this many bytes, or for all there are. Who asks first is served first.
     pub(crate) async fn wait(&self, bytes: u64) -> Result<OwnedSemaphorePermit, Problem> {
         let units = u32::try_from(self.at_most(bytes).div_ceil(UNIT)).unwrap_or(u32::MAX);
@@ -58,18 +58,18 @@ impl Memory {
 }
 
 /// A body that has come to its end, and the memory it takes.
-pub(crate) struct Whole {
+pub(crate) struct WholeBody {
     pub(crate) bytes: Vec<u8>,
     pub(crate) held: Option<OwnedSemaphorePermit>,
 }
 
 /// A body that is read piece by piece.
-pub(crate) struct Pieces {
+pub(crate) struct BodyPieces {
     body: Body,
     patience: Duration,
 }
 
-impl Pieces {
+impl BodyPieces {
     pub(crate) fn new(body: Body, patience: Duration) -> Self {
         Self { body, patience }
     }
@@ -102,9 +102,9 @@ impl Pieces {
 pub(crate) async fn json(
     headers: &HeaderMap,
     body: Body,
-    limits: &crate::Limits,
-    memory: &Memory,
-) -> Result<Whole, Problem> {
+    limits: &crate::ServerLimits,
+    memory: &BodyMemory,
+) -> Result<WholeBody, Problem> {
     expect_type(headers, "application/json")?;
     let most = limits.body_bytes;
     let declared = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
@@ -112,13 +112,13 @@ pub(crate) async fn json(
     if declared > most {
         return Err(too_large(most));
     }
-    let mut whole = Whole { bytes: Vec::new(), held: None };
+    let mut whole = WholeBody { bytes: Vec::new(), held: None };
     let mut room = declared;
     if room > 0 {
         memory.take(room, &mut whole.held)?;
         whole.bytes.reserve_exact(room as usize);
     }
-    let mut pieces = Pieces::new(body, limits.idle_time);
+    let mut pieces = BodyPieces::new(body, limits.idle_time);
     while let Some(piece) = pieces.next().await? {
         let needed = (whole.bytes.len() + piece.len()) as u64;
         if needed > most {

@@ -1,19 +1,19 @@
 //! Many documents as lines, one JSON object each. They are read, shingled and written batch by
 //! batch, so that any number of them takes the same memory.
 
-use crate::address::Parameters;
-use crate::app::{Answer, App, json};
-use crate::body::{self, Pieces};
-use crate::documents::{Given, Mode};
+use crate::address::QueryParameters;
+use crate::app::{App, HandlerResult, json};
+use crate::body::{self, BodyPieces};
+use crate::documents::{DocumentRequest, WriteMode};
 use crate::gate::in_time;
 use crate::json;
 use crate::metadata::BoundedMetadata;
-use crate::pool::Worker;
+use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
-use crate::writer::{Changes, Outcome, Owned, lost};
+use crate::writer::{ChangeResults, Changes, OwnedChange, lost};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use lookalike::store::backend::Done;
+use lookalike::store::backend::ChangeOutcome;
 use lookalike::store::entry::check_id;
 use serde::Deserialize;
 use serde_json::json;
@@ -32,35 +32,36 @@ const LISTED: usize = 1_000;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct LineGiven {
+struct LineDocument {
     id: String,
     text: String,
     metadata: Option<BoundedMetadata>,
     modified: Option<String>,
     expires: Option<String>,
-    ttl_seconds: Option<json::Whole>,
+    ttl_seconds: Option<json::WholeNumber>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Wish {
-    mode: Mode,
+struct BulkOptions {
+    mode: WriteMode,
     /// Whether the first bad line ends it.
     stop: bool,
     text_bytes: u64,
 }
 
 /// `POST /v1/documents`
-pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Answer {
-    let parameters = Parameters::read(request.uri().query(), &["mode", "on_error"])?;
+pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
+    let parameters = QueryParameters::read(request.uri().query(), &["mode", "on_error"])?;
     let stop = parameters.choice("on_error", &[("stop", true), ("skip", false)], true)?;
     let limits = &app.config.limits;
-    let wish = Wish { mode: Mode::of(&parameters)?, stop, text_bytes: limits.text_bytes };
+    let wish =
+        BulkOptions { mode: WriteMode::of(&parameters)?, stop, text_bytes: limits.text_bytes };
     let (parts, body) = request.into_parts();
     body::expect_type(&parts.headers, "application/x-ndjson")?;
-    let pieces = Pieces::new(body, limits.idle_time);
-    let held = Held::default();
-    let mut lines = Lines { pieces, buffer: Vec::new(), next: 1, ended: false, held };
-    let mut tally = Tally::new(wish);
+    let pieces = BodyPieces::new(body, limits.idle_time);
+    let held = LineMemory::default();
+    let mut lines = BodyLines { pieces, buffer: Vec::new(), next: 1, ended: false, held };
+    let mut tally = LineTally::new(wish);
     match run(&app, &mut lines, &mut tally).await {
         Ok(()) => json(StatusCode::OK, &tally.answer()),
         Err(problem) => Err(problem.with("stored", tally.stored())),
@@ -68,7 +69,7 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Answe
 }
 
 /// Reads, prepares and writes; a batch is prepared while the one before it is written.
-async fn run(app: &Arc<App>, lines: &mut Lines, tally: &mut Tally) -> Result<(), Problem> {
+async fn run(app: &Arc<App>, lines: &mut BodyLines, tally: &mut LineTally) -> Result<(), Problem> {
     let mut written = None;
     let ended = loop {
         let batch = match lines.batch(app).await {
@@ -88,7 +89,7 @@ async fn run(app: &Arc<App>, lines: &mut Lines, tally: &mut Tally) -> Result<(),
             Ok(outcome) => outcome,
             Err(problem) => break Err(problem.with("line", first)),
         };
-        written = Some(Written { outcome, lines: prepared.lines });
+        written = Some(SubmittedBatch { outcome, lines: prepared.lines });
         if wish.stop && !bad.is_empty() {
             // What comes before the bad line may have to be told first.
             settle(app, written.take(), tally).await?;
@@ -100,13 +101,17 @@ async fn run(app: &Arc<App>, lines: &mut Lines, tally: &mut Tally) -> Result<(),
 }
 
 /// A batch that was handed over to be written.
-struct Written {
-    outcome: oneshot::Receiver<Outcome>,
+struct SubmittedBatch {
+    outcome: oneshot::Receiver<ChangeResults>,
     lines: Vec<u64>,
 }
 
-async fn settle(app: &App, written: Option<Written>, tally: &mut Tally) -> Result<(), Problem> {
-    let Some(Written { outcome, lines }) = written else { return Ok(()) };
+async fn settle(
+    app: &App,
+    written: Option<SubmittedBatch>,
+    tally: &mut LineTally,
+) -> Result<(), Problem> {
+    let Some(SubmittedBatch { outcome, lines }) = written else { return Ok(()) };
     let first = lines.first().copied().unwrap_or_default();
     let outcome = in_time(app, async { outcome.await.map_err(|_| lost()) }).await;
     let outcome = outcome.map_err(|problem| problem.with("line", first))?;
@@ -115,7 +120,7 @@ async fn settle(app: &App, written: Option<Written>, tally: &mut Tally) -> Resul
     }
     for (line, done) in lines.into_iter().zip(outcome) {
         match done {
-            Ok(Done::Added) => tally.added += 1,
+            Ok(ChangeOutcome::Added) => tally.added += 1,
             Ok(_) => tally.replaced += 1,
             Err(problem) => tally.bad(line, problem)?,
         }
@@ -124,29 +129,29 @@ async fn settle(app: &App, written: Option<Written>, tally: &mut Tally) -> Resul
 }
 
 /// Whole lines.
-struct Batch {
+struct LineBatch {
     bytes: Vec<u8>,
     /// The number of the first line, from 1.
     first: u64,
 }
 
-struct Lines {
-    pieces: Pieces,
+struct BodyLines {
+    pieces: BodyPieces,
     buffer: Vec<u8>,
     next: u64,
     ended: bool,
-    held: Held,
+    held: LineMemory,
 }
 
 /// Memory that one client's lines take; it grows with them.
 #[derive(Default)]
-struct Held {
+struct LineMemory {
     bytes: u64,
     of_all: Option<OwnedSemaphorePermit>,
     of_bulk: Option<OwnedSemaphorePermit>,
 }
 
-impl Held {
+impl LineMemory {
     /// Takes what so many bytes of lines need.
     fn grow(&mut self, app: &App, lines: u64) -> Result<(), Problem> {
         let needed = app.bulk_memory.at_most(lines + lines.min(TWICE_HELD));
@@ -162,9 +167,9 @@ impl Held {
     }
 }
 
-impl Lines {
+impl BodyLines {
     /// Some lines; `None` at the end.
-    async fn batch(&mut self, app: &App) -> Result<Option<Batch>, Problem> {
+    async fn batch(&mut self, app: &App) -> Result<Option<LineBatch>, Problem> {
         let most = app.config.limits.body_bytes;
         let (mut scanned, mut count, mut end) = (0, 0, 0);
         loop {
@@ -207,14 +212,14 @@ impl Lines {
         let bytes = std::mem::replace(&mut self.buffer, rest);
         let first = self.next;
         self.next += count as u64;
-        Ok(Some(Batch { bytes, first }))
+        Ok(Some(LineBatch { bytes, first }))
     }
 }
 
 /// The lines of a batch as changes.
 #[derive(Default)]
 struct PreparedBatch {
-    changes: Vec<Owned>,
+    changes: Vec<OwnedChange>,
     /// The number of the line of each change.
     lines: Vec<u64>,
     bad: Vec<(u64, Problem)>,
@@ -222,10 +227,14 @@ struct PreparedBatch {
 }
 
 /// Prepares a batch when there is memory for it.
-async fn prepare_batch(app: &Arc<App>, batch: Batch, wish: Wish) -> Result<PreparedBatch, Problem> {
+async fn prepare_batch(
+    app: &Arc<App>,
+    batch: LineBatch,
+    wish: BulkOptions,
+) -> Result<PreparedBatch, Problem> {
     let work = app.work.wait(App::work_bytes(batch.bytes.len())).await?;
     let shared = Arc::clone(app);
-    let prepare = move |worker: &mut Worker| {
+    let prepare = move |worker: &mut PoolWorker| {
         let mut prepared = prepare(worker, &shared, &batch, wish);
         worker.release_buffers(batch.bytes.len());
         prepared.held.push(work);
@@ -234,7 +243,12 @@ async fn prepare_batch(app: &Arc<App>, batch: Batch, wish: Wish) -> Result<Prepa
     app.pool.run_patiently(prepare).await
 }
 
-fn prepare(worker: &mut Worker, app: &App, batch: &Batch, wish: Wish) -> PreparedBatch {
+fn prepare(
+    worker: &mut PoolWorker,
+    app: &App,
+    batch: &LineBatch,
+    wish: BulkOptions,
+) -> PreparedBatch {
     let mut prepared = PreparedBatch::default();
     // Metadata alone may take more than what is reserved for each byte of a batch.
     let mut metadata = MetadataMemory { taken: batch.bytes.len(), needed: 0, held: None };
@@ -282,26 +296,30 @@ impl MetadataMemory {
     }
 }
 
-fn prepare_line(worker: &mut Worker, line: &[u8], wish: Wish) -> Result<Owned, Problem> {
-    let LineGiven { id, text, metadata, modified, expires, ttl_seconds } = json::parse(line)?;
+fn prepare_line(
+    worker: &mut PoolWorker,
+    line: &[u8],
+    wish: BulkOptions,
+) -> Result<OwnedChange, Problem> {
+    let LineDocument { id, text, metadata, modified, expires, ttl_seconds } = json::parse(line)?;
     check_id(&id)?;
-    let given = Given { text, metadata, modified, expires, ttl_seconds };
+    let given = DocumentRequest { text, metadata, modified, expires, ttl_seconds };
     let store = worker.index.settings().store;
     let document = given.prepare(id, &mut worker.preparer, store, wish.text_bytes)?;
     Ok(wish.mode.change(document))
 }
 
 /// What became of the lines so far.
-struct Tally {
-    wish: Wish,
+struct LineTally {
+    wish: BulkOptions,
     added: u64,
     replaced: u64,
     skipped: Vec<(u64, Problem)>,
     skipped_total: u64,
 }
 
-impl Tally {
-    fn new(wish: Wish) -> Self {
+impl LineTally {
+    fn new(wish: BulkOptions) -> Self {
         Self { wish, added: 0, replaced: 0, skipped: Vec::new(), skipped_total: 0 }
     }
 

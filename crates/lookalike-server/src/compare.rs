@@ -1,18 +1,18 @@
 //! Two texts, given or there: how similar they are, and where they differ.
 
-use crate::app::{Answer, App, json_bytes};
+use crate::app::{App, HandlerResult, json_bytes};
 use crate::body;
 use crate::documents::{bytes, check_text, find};
 use crate::json::{self, Object};
-use crate::pool::Worker;
+use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
 use crate::query::{rounded, six_decimals};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use lookalike::core::verify;
-use lookalike::difference::{Differences, Places, Stretch};
-use lookalike::store::entry::Wanted;
-use lookalike::store::query::Similarity;
+use lookalike::difference::{DifferencePart, Differences, Places};
+use lookalike::store::entry::RecordFields;
+use lookalike::store::query::MatchSimilarity;
 use lookalike::store::set;
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
@@ -32,28 +32,28 @@ type Reserve<'a> = &'a mut dyn FnMut(usize) -> Result<(), Problem>;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
-    a: Object<Side>,
-    b: Object<Side>,
+struct CompareRequest {
+    a: Object<CompareSide>,
+    b: Object<CompareSide>,
     differences: Option<bool>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Side {
+struct CompareSide {
     text: Option<String>,
     id: Option<String>,
 }
 
 /// A side, shingled.
-struct Shingled {
+struct ShingledSide {
     set: Option<Vec<u64>>,
     signature: Vec<u32>,
     text: Option<String>,
 }
 
 #[derive(Serialize)]
-struct Compared {
+struct CompareResponse {
     jaccard: f64,
     containment_of_a: Option<f64>,
     containment_of_b: Option<f64>,
@@ -62,12 +62,12 @@ struct Compared {
     shingles_b: Option<u64>,
     estimated: bool,
     #[serde(flatten)]
-    differences: Option<Shown>,
+    differences: Option<ComparedText>,
 }
 
 #[derive(Serialize)]
-struct Shown {
-    differences: Option<Parts>,
+struct ComparedText {
+    differences: Option<TextParts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     differences_missing: Option<&'static str>,
     /// Whether time ran out before the shortest list was found.
@@ -78,14 +78,14 @@ struct Shown {
 }
 
 /// Both texts in parts.
-struct Parts {
+struct TextParts {
     texts: [String; 2],
-    stretches: Vec<Stretch>,
+    stretches: Vec<DifferencePart>,
 }
 
 /// A part of both texts, or of one of them.
 #[derive(Serialize)]
-struct Part<'a> {
+struct TextPart<'a> {
     kind: &'static str,
     text: &'a str,
     /// Whether the other text has the same words here.
@@ -93,7 +93,7 @@ struct Part<'a> {
     same_words: bool,
 }
 
-impl Serialize for Parts {
+impl Serialize for TextParts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let [a, b] = &self.texts;
         let parts = self.stretches.iter().flat_map(|stretch| {
@@ -105,7 +105,11 @@ impl Serialize for Parts {
                 [Some(("a", a)), Some(("b", b))]
             };
             let texts = parts.into_iter().flatten();
-            texts.map(move |(kind, text)| Part { kind, text: text.unwrap_or_default(), same_words })
+            texts.map(move |(kind, text)| TextPart {
+                kind,
+                text: text.unwrap_or_default(),
+                same_words,
+            })
         });
         serializer.collect_seq(parts.filter(|part| !part.text.is_empty()))
     }
@@ -121,16 +125,16 @@ struct DifferenceCounts {
 }
 
 /// `POST /v1/compare`
-pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Answer {
-    crate::address::Parameters::read(request.uri().query(), &[])?;
+pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
+    crate::address::QueryParameters::read(request.uri().query(), &[])?;
     let (parts, body) = request.into_parts();
     let whole = body::json(&parts.headers, body, &app.config.limits, &app.memory).await?;
     let text_bytes = app.config.limits.text_bytes;
     let body_bytes = whole.bytes.len();
     let work = app.work_memory(FACTOR * body_bytes).await?;
     let shared = Arc::clone(&app);
-    let answer = move |worker: &mut Worker| {
-        let asked: Asked = json::parse(&whole.bytes)?;
+    let answer = move |worker: &mut PoolWorker| {
+        let asked: CompareRequest = json::parse(&whole.bytes)?;
         drop(whole);
         let mut stored_work = None;
         let compared = asked.answer(worker, text_bytes, &mut |stored_bytes| {
@@ -146,28 +150,30 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Answe
     Ok(json_bytes(StatusCode::OK, app.pool.run_sized(usize::MAX, answer).await?))
 }
 
-impl Asked {
+impl CompareRequest {
     fn answer(
         self,
-        worker: &mut Worker,
+        worker: &mut PoolWorker,
         text_bytes: u64,
         reserve: Reserve<'_>,
-    ) -> Result<Compared, Problem> {
+    ) -> Result<CompareResponse, Problem> {
         let wants_differences = self.differences.unwrap_or(false);
         let options = SideOptions { text_bytes, wants_text: wants_differences };
         let mut a = self.a.0.shingled("a", worker, options, reserve)?;
         let mut b = self.b.0.shingled("b", worker, options, reserve)?;
         let similarity = match (&a.set, &b.set) {
-            (Some(a), Some(b)) => Similarity::Exact(verify::overlap(a, b)),
-            _ if a.signature.is_empty() || b.signature.is_empty() => Similarity::Estimated(0.0),
-            _ => Similarity::Estimated(verify::estimate(&a.signature, &b.signature)),
+            (Some(a), Some(b)) => MatchSimilarity::Exact(verify::overlap(a, b)),
+            _ if a.signature.is_empty() || b.signature.is_empty() => {
+                MatchSimilarity::Estimated(0.0)
+            }
+            _ => MatchSimilarity::Estimated(verify::estimate(&a.signature, &b.signature)),
         };
         let overlap = similarity.overlap();
-        let shingles = |side: &Shingled| side.set.as_ref().map(|set| set.len() as u64);
+        let shingles = |side: &ShingledSide| side.set.as_ref().map(|set| set.len() as u64);
         let (shingles_a, shingles_b) = (shingles(&a), shingles(&b));
         // Differences need their memory.
         (a.set, b.set) = (None, None);
-        Ok(Compared {
+        Ok(CompareResponse {
             jaccard: six_decimals(&similarity),
             containment_of_a: overlap.map(|o| rounded(o.containment_left())),
             containment_of_b: overlap.map(|o| rounded(o.containment_right())),
@@ -186,25 +192,25 @@ struct SideOptions {
     wants_text: bool,
 }
 
-impl Side {
+impl CompareSide {
     fn shingled(
         self,
         name: &str,
-        worker: &mut Worker,
+        worker: &mut PoolWorker,
         SideOptions { text_bytes, wants_text }: SideOptions,
         reserve: Reserve<'_>,
-    ) -> Result<Shingled, Problem> {
+    ) -> Result<ShingledSide, Problem> {
         let bad = |what: &str| Err(Problem::new(Code::BAD_MEMBER, format!("{name}: {what}")));
         match (self.text, self.id) {
             (Some(text), None) => {
                 check_text(&text, text_bytes)?;
                 let prepared = worker.preparer.prepare(&text);
                 let (set, signature) = (prepared.set.to_vec(), prepared.signature.to_vec());
-                Ok(Shingled { set: Some(set), signature, text: wants_text.then_some(text) })
+                Ok(ShingledSide { set: Some(set), signature, text: wants_text.then_some(text) })
             }
             (None, Some(id)) => {
                 let wanted =
-                    Wanted { set: true, signature: true, text: wants_text, metadata: false };
+                    RecordFields { set: true, signature: true, text: wants_text, metadata: false };
                 let record = find(worker, &id, wanted)?;
                 if record.bytes > SMALL {
                     reserve(record.bytes as usize)?;
@@ -214,7 +220,7 @@ impl Side {
                     set::decode(&code, &mut hashes).map(|()| hashes)
                 };
                 let set = record.set.map(decode).transpose()?;
-                Ok(Shingled { set, signature: record.signature, text: record.text })
+                Ok(ShingledSide { set, signature: record.signature, text: record.text })
             }
             (None, None) => bad("expected text, or id of a document that is there"),
             (Some(_), Some(_)) => bad("there are both text and id: leave one out"),
@@ -222,10 +228,10 @@ impl Side {
     }
 }
 
-fn shown(a: &mut Shingled, b: &mut Shingled, worker: &Worker) -> Shown {
+fn shown(a: &mut ShingledSide, b: &mut ShingledSide, worker: &PoolWorker) -> ComparedText {
     let (Some(a), Some(b)) = (a.text.take(), b.text.take()) else {
         let missing = "the index keeps no texts: give them here, or create it with --store texts";
-        return Shown {
+        return ComparedText {
             differences: None,
             differences_missing: Some(missing),
             differences_cut_short: None,
@@ -235,8 +241,8 @@ fn shown(a: &mut Shingled, b: &mut Shingled, worker: &Worker) -> Shown {
     let found = Differences::between(&a, &b, worker.index.params().shingle(), Some(PATIENCE));
     let Differences { stretches, places, cut_short, .. } = found;
     let Places { words, same_words, case, punctuation, white_space } = places;
-    Shown {
-        differences: Some(Parts { texts: [a, b], stretches }),
+    ComparedText {
+        differences: Some(TextParts { texts: [a, b], stretches }),
         differences_missing: None,
         differences_cut_short: Some(cut_short),
         difference_counts: Some(DifferenceCounts {

@@ -22,7 +22,7 @@ pub struct Config {
     /// Whether documents may be changed at all.
     pub writable: bool,
     /// What is taken on at most.
-    pub limits: Limits,
+    pub limits: ServerLimits,
     /// Where temporary files are written; the current folder where it is `None`.
     pub temp_dir: Option<PathBuf>,
     /// How a line is written for each request.
@@ -31,7 +31,7 @@ pub struct Config {
 
 /// What a server takes on at most.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
+pub struct ServerLimits {
     /// Bytes of a request's body, and of one line where documents come as lines.
     pub body_bytes: u64,
     /// Bytes of one text.
@@ -58,7 +58,7 @@ pub struct Limits {
     pub grace: Duration,
 }
 
-impl Default for Limits {
+impl Default for ServerLimits {
     fn default() -> Self {
         Self {
             body_bytes: 64 << 20,
@@ -104,7 +104,7 @@ impl Default for Config {
             hosts: Vec::new(),
             tokens: Tokens::default(),
             writable: true,
-            limits: Limits::default(),
+            limits: ServerLimits::default(),
             temp_dir: None,
             log: Log { format: LogFormat::Off, sink: Arc::new(|| Box::new(std::io::sink())) },
         }

@@ -1,25 +1,25 @@
 //! Documents one by one: put, read, removed, listed.
 
-use crate::address::{self, Parameters, expected};
-use crate::app::{Answer, App, json_bytes};
+use crate::address::{self, QueryParameters, expected};
+use crate::app::{App, HandlerResult, json_bytes};
 use crate::body;
-use crate::json::{self, Whole};
+use crate::json::{self, WholeNumber};
 use crate::metadata::BoundedMetadata;
-use crate::pool::Worker;
+use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
 use crate::token::{Right, right};
-use crate::writer::{Changes, Document, Outcome, Owned, lost};
+use crate::writer::{ChangeResults, Changes, OwnedChange, OwnedDocument, lost};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use lookalike::index::Preparer;
+use lookalike::index::TextPreparer;
 use lookalike::index::time;
 use lookalike::store::IndexError;
-use lookalike::store::backend::Done;
-use lookalike::store::entry::{Metadata, Record, Wanted};
+use lookalike::store::backend::ChangeOutcome;
+use lookalike::store::entry::{IndexRecord, Metadata, RecordFields};
 use lookalike::store::set;
-use lookalike::store::settings::Store;
+use lookalike::store::settings::StoredContent;
 use lookalike::store::stored::record;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -37,43 +37,43 @@ const LIST_BYTES: usize = 16 << 20;
 /// A document as a client sends it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Given {
+pub(crate) struct DocumentRequest {
     pub(crate) text: String,
     pub(crate) metadata: Option<BoundedMetadata>,
     pub(crate) modified: Option<String>,
     pub(crate) expires: Option<String>,
-    pub(crate) ttl_seconds: Option<Whole>,
+    pub(crate) ttl_seconds: Option<WholeNumber>,
 }
 
 /// Whether a document may take the place of one that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum WriteMode {
     Add,
     Put,
 }
 
-impl Mode {
-    pub(crate) fn of(parameters: &Parameters) -> Result<Self, Problem> {
+impl WriteMode {
+    pub(crate) fn of(parameters: &QueryParameters) -> Result<Self, Problem> {
         parameters.choice("mode", &[("add", Self::Add), ("put", Self::Put)], Self::Put)
     }
 
-    pub(crate) fn change(self, document: Document) -> Owned {
+    pub(crate) fn change(self, document: OwnedDocument) -> OwnedChange {
         match self {
-            Self::Add => Owned::Add(document),
-            Self::Put => Owned::Put(document),
+            Self::Add => OwnedChange::Add(document),
+            Self::Put => OwnedChange::Put(document),
         }
     }
 }
 
-impl Given {
+impl DocumentRequest {
     /// Shingles and signs it.
     pub(crate) fn prepare(
         self,
         id: String,
-        preparer: &mut Preparer,
-        store: Store,
+        preparer: &mut TextPreparer,
+        store: StoredContent,
         text_bytes: u64,
-    ) -> Result<Document, Problem> {
+    ) -> Result<OwnedDocument, Problem> {
         let now = time::now();
         check_text(&self.text, text_bytes)?;
         let modified = self.modified.as_deref().map(|at| moment("modified", at)).transpose()?;
@@ -82,7 +82,7 @@ impl Given {
         let prepared = preparer.prepare(&self.text);
         let mut set = Vec::new();
         prepared.encode_set(&mut set);
-        let mut document = Document {
+        let mut document = OwnedDocument {
             id,
             fingerprint: prepared.fingerprint,
             bytes: self.text.len() as u64,
@@ -96,7 +96,7 @@ impl Given {
             expires,
             shingles: prepared.set.len(),
         };
-        document.text = (store == Store::Texts).then_some(self.text);
+        document.text = (store == StoredContent::Texts).then_some(self.text);
         document.entry().check(document.signature.len())?;
         Ok(document)
     }
@@ -151,9 +151,9 @@ fn expiry(expires: Option<&str>, ttl: Option<u64>, now: i64) -> Result<Option<i6
 }
 
 /// `PUT /v1/documents/{id}`
-pub(crate) async fn put(State(app): State<Arc<App>>, request: Request) -> Answer {
+pub(crate) async fn put(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     let id = address::id(request.uri().path())?;
-    let mode = Mode::of(&Parameters::read(request.uri().query(), &["mode"])?)?;
+    let mode = WriteMode::of(&QueryParameters::read(request.uri().query(), &["mode"])?)?;
     let (parts, body) = request.into_parts();
     let limits = &app.config.limits;
     let mut whole = body::json(&parts.headers, body, limits, &app.memory).await?;
@@ -161,8 +161,8 @@ pub(crate) async fn put(State(app): State<Arc<App>>, request: Request) -> Answer
     let body_bytes = whole.bytes.len();
     let work = app.work_memory(body_bytes).await?;
     let shared = Arc::clone(&app);
-    let prepare = move |worker: &mut Worker| {
-        let given: Given = json::parse(&whole.bytes)?;
+    let prepare = move |worker: &mut PoolWorker| {
+        let given: DocumentRequest = json::parse(&whole.bytes)?;
         let store = worker.index.settings().store;
         let document = given.prepare(id, &mut worker.preparer, store, text_bytes)?;
         worker.release_buffers(whole.bytes.len());
@@ -177,19 +177,19 @@ pub(crate) async fn put(State(app): State<Arc<App>>, request: Request) -> Answer
     let changes = Changes { changes: vec![mode.change(document)], stop: false, held };
     let done = only(app.writer()?.put(changes)?.await.unwrap_or_default())?;
     let (status, done) = match done {
-        Done::Added => (StatusCode::CREATED, "added"),
+        ChangeOutcome::Added => (StatusCode::CREATED, "added"),
         _ => (StatusCode::OK, "replaced"),
     };
     crate::app::json(status, &json!({ "id": id, "done": done, "shingles": shingles }))
 }
 
 /// `DELETE /v1/documents/{id}`
-pub(crate) async fn delete(State(app): State<Arc<App>>, request: Request) -> Answer {
+pub(crate) async fn delete(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     let id = address::id(request.uri().path())?;
-    Parameters::read(request.uri().query(), &[])?;
+    QueryParameters::read(request.uri().query(), &[])?;
     let changes =
-        Changes { changes: vec![Owned::Remove(id.clone())], stop: false, held: Vec::new() };
-    if only(app.writer()?.put(changes)?.await.unwrap_or_default())? == Done::Absent {
+        Changes { changes: vec![OwnedChange::Remove(id.clone())], stop: false, held: Vec::new() };
+    if only(app.writer()?.put(changes)?.await.unwrap_or_default())? == ChangeOutcome::Absent {
         return Err(Problem::unknown_document(&id));
     }
     let mut response = Response::new(Body::empty());
@@ -198,18 +198,18 @@ pub(crate) async fn delete(State(app): State<Arc<App>>, request: Request) -> Ans
 }
 
 /// What became of the only change.
-fn only(outcome: Outcome) -> Result<Done, Problem> {
+fn only(outcome: ChangeResults) -> Result<ChangeOutcome, Problem> {
     outcome.into_iter().next().unwrap_or_else(|| Err(lost()))
 }
 
 /// `GET /v1/documents/{id}`
-pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Answer {
+pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     let id = address::id(request.uri().path())?;
-    let parameters = Parameters::read(request.uri().query(), &["text"])?;
+    let parameters = QueryParameters::read(request.uri().query(), &["text"])?;
     let right = right(&request);
     let text = parameters.choice("text", &[("true", true), ("false", false)], false)?;
-    let read = move |worker: &mut Worker| {
-        let wanted = Wanted { set: true, signature: true, metadata: true, text };
+    let read = move |worker: &mut PoolWorker| {
+        let wanted = RecordFields { set: true, signature: true, metadata: true, text };
         let record = find(worker, &id, wanted)?;
         let mut shown = shown(&record, right)?;
         if text {
@@ -221,7 +221,11 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Answer
 }
 
 /// The document with an id, unless it has expired.
-pub(crate) fn find(worker: &Worker, id: &str, wanted: Wanted) -> Result<Record, Problem> {
+pub(crate) fn find(
+    worker: &PoolWorker,
+    id: &str,
+    wanted: RecordFields,
+) -> Result<IndexRecord, Problem> {
     let found = record(&mut *worker.index.snapshot()?, id, time::now(), wanted)?;
     found.ok_or_else(|| Problem::unknown_document(id))
 }
@@ -294,7 +298,7 @@ fn file_name(source: &str) -> Option<&str> {
 }
 
 /// What is shown of a document. Needs its set, signature and metadata.
-fn shown(record: &Record, right: Right) -> Result<Map<String, Value>, IndexError> {
+fn shown(record: &IndexRecord, right: Right) -> Result<Map<String, Value>, IndexError> {
     let mut shown = Map::new();
     shown.insert("id".to_owned(), record.id.as_str().into());
     shown.insert("bytes".to_owned(), record.bytes.into());
@@ -313,7 +317,7 @@ fn shown(record: &Record, right: Right) -> Result<Map<String, Value>, IndexError
 }
 
 /// How many shingles a document has; unknown where the index keeps no sets.
-fn shingles(record: &Record) -> Result<Option<usize>, IndexError> {
+fn shingles(record: &IndexRecord) -> Result<Option<usize>, IndexError> {
     match &record.set {
         Some(code) => Ok(Some(set::len(code)?)),
         None => Ok(record.signature.is_empty().then_some(0)),
@@ -325,8 +329,8 @@ pub(crate) fn bytes(value: &impl serde::Serialize) -> Result<Vec<u8>, Problem> {
 }
 
 /// `GET /v1/documents`
-pub(crate) async fn list(State(app): State<Arc<App>>, request: Request) -> Answer {
-    let parameters = Parameters::read(request.uri().query(), &["after", "limit"])?;
+pub(crate) async fn list(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
+    let parameters = QueryParameters::read(request.uri().query(), &["after", "limit"])?;
     let limit = parameters.number("limit", LIST_MAX, LIST)?;
     let from = match parameters.text("after") {
         None => 0,
@@ -337,19 +341,19 @@ pub(crate) async fn list(State(app): State<Arc<App>>, request: Request) -> Answe
         }
     };
     let right = right(&request);
-    let read = move |worker: &mut Worker| list_from(worker, from, limit, right);
+    let read = move |worker: &mut PoolWorker| list_from(worker, from, limit, right);
     Ok(json_bytes(StatusCode::OK, app.pool.run(read).await?))
 }
 
 fn list_from(
-    worker: &Worker,
+    worker: &PoolWorker,
     mut from: u64,
     limit: usize,
     right: Right,
 ) -> Result<Vec<u8>, Problem> {
     const STEP: usize = 50;
     let mut snapshot = worker.index.snapshot()?;
-    let wanted = Wanted { set: true, signature: true, metadata: true, text: false };
+    let wanted = RecordFields { set: true, signature: true, metadata: true, text: false };
     let (now, mut documents, mut more) = (time::now(), JsonList::default(), true);
     while more && documents.len < limit && documents.bytes() < LIST_BYTES {
         let most = STEP.min(limit - documents.len);

@@ -3,8 +3,8 @@
 
 use crate::app::App;
 use crate::held;
-use crate::log::Line;
-use crate::metrics::Counted;
+use crate::log::LogLine;
+use crate::metrics::CountGuard;
 use crate::page;
 use crate::problem::{Code, Note, Problem};
 use crate::token::Right;
@@ -32,7 +32,7 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Ne
     let id = format!("{:x}-{:x}", app.started, app.serial.next());
     let mut trace = Trace {
         app: &app,
-        _counted: Counted::one(&app.metrics.in_flight),
+        _counted: CountGuard::one(&app.metrics.in_flight),
         method: known_method(request.method()),
         route,
         id,
@@ -230,7 +230,7 @@ fn headers(headers: &mut HeaderMap, id: &str) {
 /// A request under way; counted and told of when it ends, however it ends.
 struct Trace<'a> {
     app: &'a App,
-    _counted: Counted<'a>,
+    _counted: CountGuard<'a>,
     method: &'static str,
     route: String,
     id: String,
@@ -250,7 +250,7 @@ impl Trace<'_> {
         let Self { app, method, route, id, since, .. } = self;
         let took = since.elapsed();
         app.metrics.request(route, method, status, took);
-        app.log.request(&Line { id, method, route, status, took, bytes, note });
+        app.log.request(&LogLine { id, method, route, status, took, bytes, note });
     }
 }
 

@@ -7,9 +7,9 @@
 //!   whose cursor is in use is kept for the time that [`CacheLimits::cursor_time`] promises.
 
 use crate::problem::{Code, Problem};
-use crate::stars::Stars;
+use crate::stars::DocumentGroups;
 use lookalike::index::time;
-use lookalike::progress::{Interrupted, Progress, Stage};
+use lookalike::progress::{Interruption, Progress, Stage};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -40,7 +40,7 @@ pub(crate) struct CacheLimits {
 #[derive(Debug)]
 pub(crate) enum Lookup {
     Ready {
-        list: Arc<Stars>,
+        list: Arc<DocumentGroups>,
         /// Whether the index has changed since the computation.
         stale: bool,
     },
@@ -49,21 +49,21 @@ pub(crate) enum Lookup {
 }
 
 /// Computes the groups at a threshold, as long as the progress permits it.
-pub(crate) type Compute = dyn Fn(f64, &dyn Progress) -> Result<Stars, Problem> + Send;
+pub(crate) type Compute = dyn Fn(f64, &dyn Progress) -> Result<DocumentGroups, Problem> + Send;
 
 /// The finished lists and the thread that computes them.
 pub(crate) struct GroupCache {
-    shared: Arc<Shared>,
+    shared: Arc<CacheShared>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-struct Shared {
-    state: Mutex<State>,
+struct CacheShared {
+    state: Mutex<CacheState>,
     changed: Condvar,
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl CacheShared {
+    fn lock(&self) -> MutexGuard<'_, CacheState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -74,8 +74,8 @@ impl GroupCache {
         limits: CacheLimits,
         compute: Box<Compute>,
     ) -> std::io::Result<Self> {
-        let state = Mutex::new(State::new(default_threshold, limits));
-        let shared = Arc::new(Shared { state, changed: Condvar::new() });
+        let state = Mutex::new(CacheState::new(default_threshold, limits));
+        let shared = Arc::new(CacheShared { state, changed: Condvar::new() });
         let worker = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("groups".to_owned());
         let thread = thread.spawn(move || run(&worker, &*compute))?;
@@ -91,12 +91,12 @@ impl GroupCache {
     }
 
     /// The list that a cursor belongs to, while it is kept.
-    pub(crate) fn at(&self, threshold: f64, computed: i64) -> Option<Arc<Stars>> {
+    pub(crate) fn at(&self, threshold: f64, computed: i64) -> Option<Arc<DocumentGroups>> {
         self.shared.lock().at(threshold, computed, Instant::now())
     }
 
     /// Keeps a list for its cursor.
-    pub(crate) fn keep_for_cursor(&self, list: &Stars) {
+    pub(crate) fn keep_for_cursor(&self, list: &DocumentGroups) {
         self.shared.lock().keep_for_cursor(list.computed, Instant::now());
     }
 
@@ -114,7 +114,7 @@ impl GroupCache {
     }
 }
 
-fn run(shared: &Shared, compute: &Compute) {
+fn run(shared: &CacheShared, compute: &Compute) {
     loop {
         let mut state = shared.lock();
         let threshold = loop {
@@ -129,7 +129,7 @@ fn run(shared: &Shared, compute: &Compute) {
             }
         };
         drop(state);
-        let lease = Lease { shared };
+        let lease = ComputationLease { shared };
         let result = catch_unwind(AssertUnwindSafe(|| compute(threshold, &lease)))
             .unwrap_or_else(|_| Err(Problem::internal("the computation of groups panicked")));
         shared.lock().finish(result, Instant::now());
@@ -137,15 +137,15 @@ fn run(shared: &Shared, compute: &Compute) {
 }
 
 /// Interrupts a computation whose result no client waits for.
-struct Lease<'a> {
-    shared: &'a Shared,
+struct ComputationLease<'a> {
+    shared: &'a CacheShared,
 }
 
-impl Progress for Lease<'_> {
+impl Progress for ComputationLease<'_> {
     fn begin(&self, _: Stage, _: Option<u64>) {}
 
-    fn advance(&self, _: u64) -> Result<(), Interrupted> {
-        if self.shared.lock().is_wanted(Instant::now()) { Ok(()) } else { Err(Interrupted) }
+    fn advance(&self, _: u64) -> Result<(), Interruption> {
+        if self.shared.lock().is_wanted(Instant::now()) { Ok(()) } else { Err(Interruption) }
     }
 
     fn end(&self, _: Stage, _: Duration) {}
@@ -157,14 +157,14 @@ struct Computation {
     last_asked: Instant,
 }
 
-struct Running {
+struct RunningComputation {
     computation: Computation,
     started: Instant,
 }
 
-struct Kept {
+struct CachedGroups {
     threshold: f64,
-    list: Arc<Stars>,
+    list: Arc<DocumentGroups>,
     /// Whether a client has read it.
     read: bool,
     last_asked: Instant,
@@ -174,7 +174,7 @@ struct Kept {
     took: Duration,
 }
 
-impl Kept {
+impl CachedGroups {
     fn is_evictable(&self, now: Instant) -> bool {
         let unread = !self.read && now.duration_since(self.finished) < LEASE;
         let needed = self.needed_until.is_some_and(|until| until > now);
@@ -183,19 +183,19 @@ impl Kept {
     }
 }
 
-struct Failure {
+struct CachedFailure {
     threshold: f64,
     problem: Problem,
     at: Instant,
 }
 
-struct State {
+struct CacheState {
     default_threshold: f64,
     limits: CacheLimits,
     queue: VecDeque<Computation>,
-    running: Option<Running>,
-    lists: Vec<Kept>,
-    failures: VecDeque<Failure>,
+    running: Option<RunningComputation>,
+    lists: Vec<CachedGroups>,
+    failures: VecDeque<CachedFailure>,
     last_computed: i64,
     closed: bool,
 }
@@ -204,7 +204,7 @@ fn same(a: f64, b: f64) -> bool {
     a.to_bits() == b.to_bits()
 }
 
-impl State {
+impl CacheState {
     fn new(default_threshold: f64, limits: CacheLimits) -> Self {
         Self {
             default_threshold,
@@ -219,7 +219,7 @@ impl State {
     }
 
     /// The latest list of a threshold.
-    fn latest(&mut self, threshold: f64) -> Option<&mut Kept> {
+    fn latest(&mut self, threshold: f64) -> Option<&mut CachedGroups> {
         let lists = self.lists.iter_mut().filter(|kept| same(kept.threshold, threshold));
         lists.max_by_key(|kept| kept.list.computed)
     }
@@ -278,7 +278,7 @@ impl State {
         self.queue.retain(|waiting| now.duration_since(waiting.last_asked) < LEASE);
         let computation = self.queue.pop_front()?;
         let threshold = computation.threshold;
-        self.running = Some(Running { computation, started: now });
+        self.running = Some(RunningComputation { computation, started: now });
         Some(threshold)
     }
 
@@ -288,9 +288,9 @@ impl State {
         !self.closed && asked.is_some_and(|asked| now.duration_since(asked) < LEASE)
     }
 
-    fn finish(&mut self, result: Result<Stars, Problem>, now: Instant) {
+    fn finish(&mut self, result: Result<DocumentGroups, Problem>, now: Instant) {
         let wanted = self.is_wanted(now);
-        let Some(Running { computation, started }) = self.running.take() else { return };
+        let Some(RunningComputation { computation, started }) = self.running.take() else { return };
         let took = now.duration_since(started);
         let threshold = computation.threshold;
         let problem = match result {
@@ -309,12 +309,12 @@ impl State {
         if self.failures.len() >= KEPT {
             self.failures.pop_front();
         }
-        self.failures.push_back(Failure { threshold, problem, at: now });
+        self.failures.push_back(CachedFailure { threshold, problem, at: now });
     }
 
     fn insert(
         &mut self,
-        mut list: Stars,
+        mut list: DocumentGroups,
         computation: &Computation,
         took: Duration,
         now: Instant,
@@ -332,7 +332,7 @@ impl State {
             self.lists.remove(oldest);
         }
         self.last_computed = list.computed;
-        self.lists.push(Kept {
+        self.lists.push(CachedGroups {
             threshold,
             list: Arc::new(list),
             read: false,
@@ -350,7 +350,7 @@ impl State {
 
     /// All memory is in use for lists that clients are reading.
     fn no_room(&self, now: Instant) -> Problem {
-        let until = |kept: &Kept| kept.needed_until.unwrap_or(kept.finished + LEASE);
+        let until = |kept: &CachedGroups| kept.needed_until.unwrap_or(kept.finished + LEASE);
         let first = self.lists.iter().map(until).min();
         let seconds = first.map_or(1, |first| first.saturating_duration_since(now).as_secs() + 1);
         let detail = format!(
@@ -361,7 +361,7 @@ impl State {
         Problem::new(Code::BUSY, detail).retry_after(u32::try_from(seconds).unwrap_or(u32::MAX))
     }
 
-    fn at(&mut self, threshold: f64, computed: i64, now: Instant) -> Option<Arc<Stars>> {
+    fn at(&mut self, threshold: f64, computed: i64, now: Instant) -> Option<Arc<DocumentGroups>> {
         let latest = self.latest(threshold)?.list.computed;
         let mut lists = self.lists.iter_mut().filter(|kept| same(kept.threshold, threshold));
         let kept = lists.find(|kept| kept.list.computed == computed)?;
@@ -381,7 +381,7 @@ impl State {
     }
 }
 
-impl Stars {
+impl DocumentGroups {
     /// Whether another computation at `now` (in ns since 1970), of that version of the index, would
     /// find other documents.
     pub(crate) fn is_stale(&self, version: u64, now: i64) -> bool {
@@ -395,8 +395,8 @@ mod tests {
 
     const CURSOR_TIME: Duration = Duration::from_secs(300);
 
-    fn list(bytes: u64) -> Stars {
-        Stars {
+    fn list(bytes: u64) -> DocumentGroups {
+        DocumentGroups {
             groups: Vec::new(),
             duplicates: 0,
             documents: 0,
@@ -407,18 +407,18 @@ mod tests {
         }
     }
 
-    fn state(bytes: u64) -> State {
-        State::new(0.8, CacheLimits { bytes, cursor_time: CURSOR_TIME })
+    fn state(bytes: u64) -> CacheState {
+        CacheState::new(0.8, CacheLimits { bytes, cursor_time: CURSOR_TIME })
     }
 
     /// Computes what waits, one at a time.
-    fn compute(state: &mut State, bytes: u64, now: Instant) -> bool {
+    fn compute(state: &mut CacheState, bytes: u64, now: Instant) -> bool {
         let started = state.start_next(now).is_some();
         state.finish(Ok(list(bytes)), now);
         started
     }
 
-    fn is_ready(state: &mut State, threshold: f64, now: Instant) -> bool {
+    fn is_ready(state: &mut CacheState, threshold: f64, now: Instant) -> bool {
         matches!(state.lookup(threshold, 1, now), Ok(Lookup::Ready { .. }))
     }
 

@@ -1,12 +1,12 @@
 //! `GET /v1/groups`: the groups of near-duplicates among all documents, page by page.
 
-use crate::address::{Parameters, expected};
-use crate::app::{Answer, App, json, json_bytes};
+use crate::address::{QueryParameters, expected};
+use crate::app::{App, HandlerResult, json, json_bytes};
 use crate::documents::{JsonList, visible};
 use crate::group_cache::Lookup;
-use crate::pool::Worker;
+use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
-use crate::stars::{self, Member, Star, Stars};
+use crate::stars::{self, DocumentGroup, DocumentGroups, GroupMember};
 use crate::token::{Right, right};
 use axum::extract::{Request, State};
 use axum::http::header::RETRY_AFTER;
@@ -14,7 +14,7 @@ use axum::http::{HeaderValue, StatusCode};
 use lookalike::index::time;
 use lookalike::store::Index;
 use lookalike::store::backend::Snapshot;
-use lookalike::store::entry::Wanted;
+use lookalike::store::entry::RecordFields;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -27,14 +27,14 @@ const LIST_DOCUMENTS: usize = 20_000;
 const LIST_BYTES: usize = 16 << 20;
 
 /// `GET /v1/groups`
-pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Answer {
+pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     let known = ["after", "limit", "threshold"];
-    let parameters = Parameters::read(request.uri().query(), &known)?;
+    let parameters = QueryParameters::read(request.uri().query(), &known)?;
     let limit = parameters.number("limit", LIST_MAX, LIST)?;
     let threshold = parameters.threshold(app.index.settings().threshold)?;
-    let cursor = parameters.text("after").map(Cursor::read).transpose()?;
+    let cursor = parameters.text("after").map(GroupsCursor::read).transpose()?;
     let right = right(&request);
-    let look = move |worker: &mut Worker| {
+    let look = move |worker: &mut PoolWorker| {
         stars::check_threshold(&worker.index, threshold)?;
         Ok(worker.index.snapshot()?.version())
     };
@@ -56,10 +56,10 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Answer
             (found, false)
         }
     };
-    let at = cursor.unwrap_or(Cursor { computed: found.computed, from: 0, skip: 0 });
+    let at = cursor.unwrap_or(GroupsCursor { computed: found.computed, from: 0, skip: 0 });
     let list = Arc::clone(&found);
-    let part = Part { at, limit, stale, right };
-    let show = move |worker: &mut Worker| show(&worker.index, &list, part, time::now());
+    let part = ListPart { at, limit, stale, right };
+    let show = move |worker: &mut PoolWorker| show(&worker.index, &list, part, time::now());
     let (page, goes_on) = app.pool.run(show).await?;
     if goes_on {
         app.groups.keep_for_cursor(&found);
@@ -68,7 +68,7 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Answer
 }
 
 /// The answer while groups are computed.
-fn pending(retry_after: u32) -> Answer {
+fn pending(retry_after: u32) -> HandlerResult {
     let body = json!({
         "status": "pending", "retry_after": retry_after,
         "detail": "the groups are being computed: ask again after that many seconds, and at least \
@@ -82,13 +82,13 @@ fn pending(retry_after: u32) -> Answer {
 /// Where a list goes on: in the groups of one computation, at a group, and after so many of its
 /// duplicates.
 #[derive(Clone, Copy)]
-struct Cursor {
+struct GroupsCursor {
     computed: i64,
     from: usize,
     skip: usize,
 }
 
-impl Cursor {
+impl GroupsCursor {
     fn read(text: &str) -> Result<Self, Problem> {
         let wrong = || expected("after", text, "the `next` of an answer, or nothing to begin");
         let mut parts = text.split('.');
@@ -110,7 +110,7 @@ impl Cursor {
 }
 
 /// What is shown of groups, within the limits of an answer.
-struct Shown<'a> {
+struct GroupsAnswer<'a> {
     right: Right,
     snapshot: &'a mut dyn Snapshot,
     now: i64,
@@ -118,14 +118,14 @@ struct Shown<'a> {
     bytes: usize,
 }
 
-impl Shown<'_> {
+impl GroupsAnswer<'_> {
     fn is_full(&self) -> bool {
         self.documents >= LIST_DOCUMENTS || self.bytes >= LIST_BYTES
     }
 
     /// A document; `None` for one that has expired. One that is gone has no metadata.
-    fn member(&mut self, member: &Member) -> Result<Option<Map<String, Value>>, Problem> {
-        let wanted = Wanted { metadata: true, ..Wanted::default() };
+    fn member(&mut self, member: &GroupMember) -> Result<Option<Map<String, Value>>, Problem> {
+        let wanted = RecordFields { metadata: true, ..RecordFields::default() };
         let (mut metadata, mut is_expired, now) = (Value::Null, false, self.now);
         let right = self.right;
         if let Some(number) = self.snapshot.number_of(&member.id)? {
@@ -149,7 +149,11 @@ impl Shown<'_> {
 
     /// A group after so many of its duplicates, at least one of them, and how many have been passed
     /// then. There is no group where its keeper, or all of its duplicates here, have expired.
-    fn group(&mut self, star: &Star, skip: usize) -> Result<(Option<Vec<u8>>, usize), Problem> {
+    fn group(
+        &mut self,
+        star: &DocumentGroup,
+        skip: usize,
+    ) -> Result<(Option<Vec<u8>>, usize), Problem> {
         let (all, mut passed) = (star.duplicates.len(), skip);
         let Some(keeper) = self.member(&star.keeper)? else { return Ok((None, all)) };
         let mut others = JsonList::default();
@@ -175,20 +179,25 @@ impl Shown<'_> {
 
 /// Which part of a list is shown, and how.
 #[derive(Clone, Copy)]
-struct Part {
-    at: Cursor,
+struct ListPart {
+    at: GroupsCursor,
     limit: usize,
     stale: bool,
     right: Right,
 }
 
 /// A page at `now` (in ns since 1970), and whether another one follows.
-fn show(index: &Index, found: &Stars, part: Part, now: i64) -> Result<(Vec<u8>, bool), Problem> {
-    let Part { mut at, limit, stale, right } = part;
+fn show(
+    index: &Index,
+    found: &DocumentGroups,
+    part: ListPart,
+    now: i64,
+) -> Result<(Vec<u8>, bool), Problem> {
+    let ListPart { mut at, limit, stale, right } = part;
     let mut snapshot = index.snapshot()?;
     // The documents may have changed or expired since the list was chosen.
     let stale = stale || found.is_stale(snapshot.version(), now);
-    let mut shown = Shown { right, snapshot: &mut *snapshot, now, documents: 0, bytes: 0 };
+    let mut shown = GroupsAnswer { right, snapshot: &mut *snapshot, now, documents: 0, bytes: 0 };
     let mut groups = JsonList::default();
     while let Some(star) = found.groups.get(at.from)
         && groups.len < limit
@@ -223,23 +232,24 @@ fn show(index: &Index, found: &Stars, part: Part, now: i64) -> Result<(Vec<u8>, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike::core::params::{Params, Wishes};
+    use lookalike::core::params::{Params, ParamsBuilder};
     use lookalike::store::memory::MemoryBackend;
-    use lookalike::store::settings::{Settings, Store};
+    use lookalike::store::settings::{IndexSettings, StoredContent};
 
     /// A page that leaves out a document that has expired says that its list is stale.
     #[test]
     fn a_list_is_stale_when_a_document_expires_before_it_is_shown() {
-        let params = Params::new(&Wishes::default()).unwrap();
-        let settings = Settings::new(&params, "as written", Store::Sets).unwrap();
+        let params = Params::new(&ParamsBuilder::default()).unwrap();
+        let settings = IndexSettings::new(&params, "as written", StoredContent::Sets).unwrap();
         let index = Index::new(Box::new(MemoryBackend::new(settings))).unwrap();
         let version = index.snapshot().unwrap().version();
-        let at = Cursor { computed: 1, from: 0, skip: 0 };
-        let part = Part { at, limit: 10, stale: false, right: Right::Read };
+        let at = GroupsCursor { computed: 1, from: 0, skip: 0 };
+        let part = ListPart { at, limit: 10, stale: false, right: Right::Read };
         let stale_at = |version, now| {
             let (groups, expires) = (Vec::new(), Some(1000));
             let (duplicates, documents, computed, bytes) = (0, 0, 1, 0);
-            let list = Stars { groups, duplicates, documents, version, computed, expires, bytes };
+            let list =
+                DocumentGroups { groups, duplicates, documents, version, computed, expires, bytes };
             let (page, _) = show(&index, &list, part, now).unwrap();
             serde_json::from_slice::<Value>(&page).unwrap()["stale"] == true
         };

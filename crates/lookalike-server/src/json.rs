@@ -15,8 +15,8 @@ pub(crate) struct Object<T>(pub(crate) T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Members<T> {
+        struct MembersVisitor<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for MembersVisitor<T> {
             type Value = T;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -27,36 +27,36 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
                 T::deserialize(MapAccessDeserializer::new(map))
             }
         }
-        deserializer.deserialize_map(Members(PhantomData)).map(Object)
+        deserializer.deserialize_map(MembersVisitor(PhantomData)).map(Object)
     }
 }
 
 /// A whole number that is not negative; `7.0` is one, as in JSON Schema.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Whole(pub(crate) u64);
+pub(crate) struct WholeNumber(pub(crate) u64);
 
-impl<'de> Deserialize<'de> for Whole {
+impl<'de> Deserialize<'de> for WholeNumber {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Number;
-        impl Visitor<'_> for Number {
-            type Value = Whole;
+        struct NumberVisitor;
+        impl Visitor<'_> for NumberVisitor {
+            type Value = WholeNumber;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a whole number, not negative")
             }
 
-            fn visit_u64<E: Error>(self, value: u64) -> Result<Whole, E> {
-                Ok(Whole(value))
+            fn visit_u64<E: Error>(self, value: u64) -> Result<WholeNumber, E> {
+                Ok(WholeNumber(value))
             }
 
-            fn visit_f64<E: Error>(self, value: f64) -> Result<Whole, E> {
+            fn visit_f64<E: Error>(self, value: f64) -> Result<WholeNumber, E> {
                 // Up to 2⁵³ every whole number is told from its neighbours.
                 let is_whole = value.fract() == 0.0 && (0.0..=9e15).contains(&value);
                 let wrong = || E::invalid_value(Unexpected::Float(value), &self);
-                is_whole.then_some(Whole(value as u64)).ok_or_else(wrong)
+                is_whole.then_some(WholeNumber(value as u64)).ok_or_else(wrong)
             }
         }
-        deserializer.deserialize_any(Number)
+        deserializer.deserialize_any(NumberVisitor)
     }
 }
 
@@ -66,8 +66,8 @@ pub(crate) struct AtMost<T, const MOST: usize>(pub(crate) Vec<T>);
 
 impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for AtMost<T, MOST> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Values<T, const MOST: usize>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for Values<T, MOST> {
+        struct ArrayVisitor<T, const MOST: usize>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for ArrayVisitor<T, MOST> {
             type Value = Vec<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -85,7 +85,7 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for AtMost<T,
                 Ok(values)
             }
         }
-        deserializer.deserialize_seq(Values::<T, MOST>(PhantomData)).map(AtMost)
+        deserializer.deserialize_seq(ArrayVisitor::<T, MOST>(PhantomData)).map(AtMost)
     }
 }
 
@@ -125,18 +125,18 @@ mod tests {
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Asked {
+    struct TestBody {
         text: String,
         top: Option<u64>,
     }
 
     fn code(bytes: &[u8]) -> &'static str {
-        parse::<Asked>(bytes).unwrap_err().code.name
+        parse::<TestBody>(bytes).unwrap_err().code.name
     }
 
     #[test]
     fn only_an_object_with_known_members_will_do() {
-        let asked = parse::<Asked>(b" {\"text\":\"a\",\"top\":null} ").unwrap();
+        let asked = parse::<TestBody>(b" {\"text\":\"a\",\"top\":null} ").unwrap();
         assert_eq!((asked.text.as_str(), asked.top), ("a", None));
         for not_json in
             ["", " ", "{", "{\"text\":\"a\"}x", "{\"text\":\"a\"}{}", "\u{feff}{}", "NaN"]

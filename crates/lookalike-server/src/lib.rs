@@ -56,6 +56,6 @@ mod stream;
 pub mod token;
 mod writer;
 
-pub use config::{Config, Limits, Log, LogFormat};
-pub use listen::{Server, Stop, Stopped};
+pub use config::{Config, Log, LogFormat, ServerLimits};
+pub use listen::{Server, StopHandle, StopOutcome};
 pub use token::Tokens;

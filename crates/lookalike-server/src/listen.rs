@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::config::Config;
 use crate::config_error::ConfigError;
 use crate::connections::{Connection, Connections};
-use crate::metrics::Counted;
+use crate::metrics::CountGuard;
 use crate::routes::router;
 use crate::stream::{ConnectionStream, RequestBody};
 use axum::Router;
@@ -41,7 +41,7 @@ pub struct Server {
 
 /// How a server came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stopped {
+pub enum StopOutcome {
     /// Every request that had begun was answered, everything acknowledged is stored.
     InOrder,
     /// Time ran out, or it was told twice to stop: requests were broken off. Everything
@@ -85,9 +85,9 @@ impl std::error::Error for StartError {}
 
 /// Tells a running server to stop. Cloned, all clones tell the same server.
 #[derive(Clone)]
-pub struct Stop(Arc<watch::Sender<u8>>);
+pub struct StopHandle(Arc<watch::Sender<u8>>);
 
-impl Stop {
+impl StopHandle {
     /// For a server that is to be run.
     pub fn new() -> Self {
         Self(Arc::new(watch::channel(0).0))
@@ -100,7 +100,7 @@ impl Stop {
     }
 }
 
-impl Default for Stop {
+impl Default for StopHandle {
     fn default() -> Self {
         Self::new()
     }
@@ -135,7 +135,7 @@ impl Server {
     ///
     /// # Errors
     /// Where signals cannot be listened to.
-    pub fn run(self, stop: &Stop, signals: bool) -> io::Result<Stopped> {
+    pub fn run(self, stop: &StopHandle, signals: bool) -> io::Result<StopOutcome> {
         let Self { runtime, listener, app, .. } = self;
         let stopped = runtime.block_on(async {
             if signals {
@@ -173,7 +173,11 @@ async fn place(places: &Arc<Semaphore>, connections: &Connections) -> Option<Own
     }
 }
 
-async fn serve(app: &Arc<App>, listener: TcpListener, mut told: watch::Receiver<u8>) -> Stopped {
+async fn serve(
+    app: &Arc<App>,
+    listener: TcpListener,
+    mut told: watch::Receiver<u8>,
+) -> StopOutcome {
     let router = router(app);
     let places = Arc::new(Semaphore::new(app.config.limits.connections));
     let connections = Arc::new(Connections::default());
@@ -208,9 +212,9 @@ async fn serve(app: &Arc<App>, listener: TcpListener, mut told: watch::Receiver<
     app.log.say("stopping: requests under way are finished");
     let all = u32::try_from(app.config.limits.connections).unwrap_or(u32::MAX);
     tokio::select! {
-        _ = places.acquire_many(all) => Stopped::InOrder,
-        _ = told.wait_for(|times| *times > 1) => Stopped::BrokenOff,
-        () = tokio::time::sleep(app.config.limits.grace) => Stopped::BrokenOff,
+        _ = places.acquire_many(all) => StopOutcome::InOrder,
+        _ = told.wait_for(|times| *times > 1) => StopOutcome::BrokenOff,
+        () = tokio::time::sleep(app.config.limits.grace) => StopOutcome::BrokenOff,
     }
 }
 
@@ -221,7 +225,7 @@ async fn connection(
     router: Router,
     mut told: watch::Receiver<u8>,
 ) {
-    let _counted = Counted::one(&app.metrics.connections);
+    let _counted = CountGuard::one(&app.metrics.connections);
     // Answers are written whole, so waiting for more to send only delays them.
     let _ = stream.set_nodelay(true);
     let stream = ConnectionStream::new(stream, app.config.limits.idle_time, Arc::clone(&state));
@@ -259,7 +263,7 @@ async fn connection(
     let _ = served.await;
 }
 
-async fn heed_signals(app: Arc<App>, mut signals: Signals, stop: Stop) {
+async fn heed_signals(app: Arc<App>, mut signals: Signals, stop: StopHandle) {
     loop {
         match signals.next().await {
             Signal::End => stop.stop(),

@@ -15,7 +15,7 @@ use std::time::Duration;
 const WAITING: usize = 10_000;
 
 /// What is told of one request.
-pub(crate) struct Line<'a> {
+pub(crate) struct LogLine<'a> {
     pub(crate) id: &'a str,
     pub(crate) method: &'a str,
     pub(crate) route: &'a str,
@@ -48,9 +48,9 @@ impl Logger {
     }
 
     /// Tells of a request.
-    pub(crate) fn request(&self, line: &Line<'_>) {
+    pub(crate) fn request(&self, line: &LogLine<'_>) {
         let (ms, at) = (line.took.as_secs_f64() * 1e3, time::format(time::now() / 1000 * 1000));
-        let Line { id, method, route, status, bytes, note, .. } = line;
+        let LogLine { id, method, route, status, bytes, note, .. } = line;
         let text = match self.format {
             LogFormat::Json => {
                 let ms = (ms * 1e3).round() / 1e3;

@@ -27,21 +27,21 @@ pub(crate) struct BoundedMetadata {
 
 impl<'de> Deserialize<'de> for BoundedMetadata {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let counts = Counts::default();
-        let metadata = deserializer.deserialize_map(ObjectVisitor(&counts))?;
+        let counts = MetadataSize::default();
+        let metadata = deserializer.deserialize_map(MetadataVisitor(&counts))?;
         Ok(Self { metadata, memory: counts.memory.get() })
     }
 }
 
 /// Bytes so far.
 #[derive(Default)]
-struct Counts {
+struct MetadataSize {
     /// Of the JSON as an index keeps it.
     json: Cell<usize>,
     memory: Cell<usize>,
 }
 
-impl Counts {
+impl MetadataSize {
     fn add<E: Error>(&self, json: usize, memory: usize) -> Result<(), E> {
         self.json.set(self.json.get() + json);
         self.memory.set(self.memory.get() + memory);
@@ -70,9 +70,9 @@ impl Counts {
     }
 }
 
-struct ObjectVisitor<'a>(&'a Counts);
+struct MetadataVisitor<'a>(&'a MetadataSize);
 
-impl<'de> Visitor<'de> for ObjectVisitor<'_> {
+impl<'de> Visitor<'de> for MetadataVisitor<'_> {
     type Value = Map<String, Value>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -92,7 +92,7 @@ impl<'de> Visitor<'de> for ObjectVisitor<'_> {
     }
 }
 
-struct ValueSeed<'a>(&'a Counts);
+struct ValueSeed<'a>(&'a MetadataSize);
 
 impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
     type Value = Value;
@@ -154,7 +154,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<Value, A::Error> {
-        ObjectVisitor(self.0).visit_map(access).map(Value::Object)
+        MetadataVisitor(self.0).visit_map(access).map(Value::Object)
     }
 }
 
@@ -194,9 +194,9 @@ mod tests {
         for text in
             ["{}", r#"{"a":[1,-2,3.5,true,false,null,"x\u0001\n\"\\é"],"b":{"c":{},"d":[]}}"#]
         {
-            let counts = Counts::default();
+            let counts = MetadataSize::default();
             let mut parser = serde_json::Deserializer::from_str(text);
-            let metadata = parser.deserialize_map(ObjectVisitor(&counts)).unwrap();
+            let metadata = parser.deserialize_map(MetadataVisitor(&counts)).unwrap();
             assert_eq!(counts.json.get(), Value::Object(metadata).to_string().len(), "{text}");
         }
     }

@@ -23,14 +23,14 @@ pub(crate) struct Metrics {
     pub(crate) in_flight: AtomicUsize,
     pub(crate) connections: AtomicUsize,
     /// Changes that were written at once.
-    pub(crate) sizes: Arc<Sizes>,
+    pub(crate) sizes: Arc<BatchSizes>,
 }
 
 /// How many changes were written at once.
 #[derive(Default)]
-pub(crate) struct Sizes(Mutex<Histogram<8>>);
+pub(crate) struct BatchSizes(Mutex<Histogram<8>>);
 
-impl Sizes {
+impl BatchSizes {
     pub(crate) fn record(&self, size: u64) {
         let mut histogram = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         histogram.record(size, &BOUNDS_SIZE);
@@ -133,16 +133,16 @@ fn head(out: &mut String, name: &str, kind: &str, help: &str) {
 }
 
 /// Counts one while it lives.
-pub(crate) struct Counted<'a>(&'a AtomicUsize);
+pub(crate) struct CountGuard<'a>(&'a AtomicUsize);
 
-impl<'a> Counted<'a> {
+impl<'a> CountGuard<'a> {
     pub(crate) fn one(counter: &'a AtomicUsize) -> Self {
         counter.fetch_add(1, Ordering::Relaxed);
         Self(counter)
     }
 }
 
-impl Drop for Counted<'_> {
+impl Drop for CountGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

@@ -2,8 +2,8 @@
 
 pub(crate) mod files;
 
-use crate::address::Parameters;
-use crate::app::{Answer, App};
+use crate::address::QueryParameters;
+use crate::app::{App, HandlerResult};
 use crate::problem::Problem;
 use crate::stars;
 use axum::body::{Body, Bytes};
@@ -25,7 +25,7 @@ pub(crate) fn is_open(route: &str) -> bool {
 }
 
 /// `GET` of a file of the page.
-pub(crate) async fn file(request: Request) -> Answer {
+pub(crate) async fn file(request: Request) -> HandlerResult {
     let path = request.uri().path();
     let found = files::FILES.iter().find(|(name, ..)| *name == path);
     let (_, kind, text) =
@@ -35,8 +35,8 @@ pub(crate) async fn file(request: Request) -> Answer {
 }
 
 /// `GET /openapi.json`
-pub(crate) async fn description(State(app): State<Arc<App>>, request: Request) -> Answer {
-    Parameters::read(request.uri().query(), &[])?;
+pub(crate) async fn description(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
+    QueryParameters::read(request.uri().query(), &[])?;
     let text = app.description.get_or_init(|| describe(&app.index).into());
     Ok(give(&request, "application/json", text.clone()))
 }

@@ -2,8 +2,8 @@
 //! to come again.
 
 use crate::problem::Problem;
-use lookalike::index::Preparer;
-use lookalike::store::query::Scratch;
+use lookalike::index::TextPreparer;
+use lookalike::store::query::QueryBuffers;
 use lookalike::store::{Index, IndexError};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,16 +17,16 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 pub(crate) const SMALL: usize = 64 << 10;
 
 /// What a thread has at hand.
-pub(crate) struct Worker {
+pub(crate) struct PoolWorker {
     pub(crate) index: Arc<Index>,
-    pub(crate) preparer: Preparer,
-    pub(crate) scratch: Scratch,
+    pub(crate) preparer: TextPreparer,
+    pub(crate) scratch: QueryBuffers,
 }
 
-impl Worker {
+impl PoolWorker {
     fn new(index: &Arc<Index>) -> Result<Self, IndexError> {
-        let preparer = Preparer::new(index.settings())?;
-        Ok(Self { index: Arc::clone(index), preparer, scratch: Scratch::default() })
+        let preparer = TextPreparer::new(index.settings())?;
+        Ok(Self { index: Arc::clone(index), preparer, scratch: QueryBuffers::default() })
     }
 
     /// Gives back the memory of the buffers after a text of this many bytes, where that is much.
@@ -40,11 +40,11 @@ impl Worker {
     }
 }
 
-type Job = Box<dyn FnOnce(&mut Worker) + Send>;
+type PoolJob = Box<dyn FnOnce(&mut PoolWorker) + Send>;
 
 /// The threads and what waits for them.
-pub(crate) struct Pool {
-    shared: Arc<Shared>,
+pub(crate) struct WorkerPool {
+    shared: Arc<PoolShared>,
     places: Arc<Semaphore>,
     /// For large jobs, fewer than there are threads: small ones always find a thread soon.
     large: Arc<Semaphore>,
@@ -52,7 +52,7 @@ pub(crate) struct Pool {
 }
 
 #[derive(Default)]
-struct Shared {
+struct PoolShared {
     queue: Mutex<Queue>,
     news: Condvar,
     waiting: AtomicUsize,
@@ -60,16 +60,16 @@ struct Shared {
 
 #[derive(Default)]
 struct Queue {
-    jobs: VecDeque<Job>,
+    jobs: VecDeque<PoolJob>,
     closed: bool,
 }
 
-impl Shared {
+impl PoolShared {
     fn lock(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn next(&self) -> Option<Job> {
+    fn next(&self) -> Option<PoolJob> {
         let mut queue = self.lock();
         loop {
             if let Some(job) = queue.jobs.pop_front() {
@@ -84,23 +84,23 @@ impl Shared {
     }
 }
 
-impl Pool {
+impl WorkerPool {
     /// Starts `workers` threads; `queue` jobs may wait.
     pub(crate) fn start(
         index: &Arc<Index>,
         workers: usize,
         queue: usize,
     ) -> Result<Self, IndexError> {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(PoolShared::default());
         let mut threads = Vec::new();
         for number in 0..workers {
-            let (shared, mut worker) = (Arc::clone(&shared), Worker::new(index)?);
+            let (shared, mut worker) = (Arc::clone(&shared), PoolWorker::new(index)?);
             let work = move || {
                 while let Some(job) = shared.next() {
                     // What broke off may have left the buffers in any state.
                     let done = catch_unwind(AssertUnwindSafe(|| job(&mut worker)));
                     if done.is_err()
-                        && let Ok(new) = Worker::new(&worker.index)
+                        && let Ok(new) = PoolWorker::new(&worker.index)
                     {
                         worker = new;
                     }
@@ -126,7 +126,7 @@ impl Pool {
     /// Has a job done, at once or not at all: `busy` where too many wait.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&mut Worker) -> Result<T, Problem> + Send + 'static,
+        job: impl FnOnce(&mut PoolWorker) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let place = Arc::clone(&self.places).try_acquire_owned();
         let place = place.map_err(|_| Problem::busy("too many requests wait"))?;
@@ -138,14 +138,14 @@ impl Pool {
     pub(crate) async fn run_sized<T: Send + 'static>(
         &self,
         bytes: usize,
-        job: impl FnOnce(&mut Worker) -> Result<T, Problem> + Send + 'static,
+        job: impl FnOnce(&mut PoolWorker) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         if bytes <= SMALL {
             return self.run(job).await;
         }
         let turn = Arc::clone(&self.large).acquire_owned().await;
         let turn = turn.map_err(|_| Problem::busy("the server stops"))?;
-        let job = move |worker: &mut Worker| {
+        let job = move |worker: &mut PoolWorker| {
             let _turn = turn;
             job(worker)
         };
@@ -155,7 +155,7 @@ impl Pool {
     /// Has a job done as soon as there is room for it.
     pub(crate) async fn run_patiently<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&mut Worker) -> Result<T, Problem> + Send + 'static,
+        job: impl FnOnce(&mut PoolWorker) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let place = Arc::clone(&self.places).acquire_owned().await;
         let place = place.map_err(|_| Problem::busy("the server stops"))?;
@@ -165,10 +165,10 @@ impl Pool {
     async fn put<T: Send + 'static>(
         &self,
         place: OwnedSemaphorePermit,
-        job: impl FnOnce(&mut Worker) -> Result<T, Problem> + Send + 'static,
+        job: impl FnOnce(&mut PoolWorker) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let (reply, answer) = oneshot::channel();
-        let job = move |worker: &mut Worker| {
+        let job = move |worker: &mut PoolWorker| {
             let _place = place;
             // Nobody waits for it any more when the request ran out of time or was broken off.
             if !reply.is_closed() {

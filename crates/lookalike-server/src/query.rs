@@ -1,10 +1,10 @@
 //! What resembles a text, or a document that is there.
 
-use crate::app::{Answer, App, json_bytes};
+use crate::app::{App, HandlerResult, json_bytes};
 use crate::body;
 use crate::documents::{JsonList, check_text, visible};
 use crate::json::{self, AtMost};
-use crate::pool::Worker;
+use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
 use crate::token::{Right, right};
 use axum::extract::{Request, State};
@@ -13,10 +13,10 @@ use lookalike::core::error::ParamsError;
 use lookalike::index::time;
 use lookalike::store::IndexError;
 use lookalike::store::backend::Snapshot;
-use lookalike::store::entry::{Metadata, Wanted};
-use lookalike::store::filter::Filter;
-use lookalike::store::nearest::Nearest;
-use lookalike::store::query::{self, Match, Question, Similarity};
+use lookalike::store::entry::{Metadata, RecordFields};
+use lookalike::store::filter::MetadataFilter;
+use lookalike::store::nearest::NearestRequest;
+use lookalike::store::query::{self, Match, MatchSimilarity, QueryRequest};
 use lookalike::store::stored::query_stored;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
@@ -32,12 +32,12 @@ const ANSWER_BYTES: usize = 64 << 20;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct QueryBody {
     text: Option<String>,
     id: Option<String>,
     threshold: Option<f64>,
-    top: Option<json::Whole>,
-    nearest: Option<json::Whole>,
+    top: Option<json::WholeNumber>,
+    nearest: Option<json::WholeNumber>,
     filters: Option<AtMost<String, FILTERS_MAX>>,
     texts: Option<bool>,
     metadata: Option<bool>,
@@ -45,7 +45,7 @@ struct Asked {
 
 #[derive(Serialize)]
 #[expect(clippy::struct_field_names, reason = "as the answer has them")]
-struct Found {
+struct QueryResponse {
     found: u64,
     candidates: u64,
     shingles: Option<usize>,
@@ -58,7 +58,7 @@ struct Found {
 }
 
 #[derive(Serialize)]
-struct FoundMatch<'a> {
+struct ResponseMatch<'a> {
     id: &'a str,
     similarity: f64,
     estimated: bool,
@@ -83,21 +83,21 @@ pub(crate) fn rounded(value: f64) -> f64 {
 }
 
 /// As reports have it: only equal sets give 1.
-pub(crate) fn six_decimals(similarity: &Similarity) -> f64 {
+pub(crate) fn six_decimals(similarity: &MatchSimilarity) -> f64 {
     similarity.six_decimals().parse().unwrap_or_else(|_| rounded(similarity.value()))
 }
 
 /// `POST /v1/query`
-pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Answer {
-    crate::address::Parameters::read(request.uri().query(), &[])?;
+pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
+    crate::address::QueryParameters::read(request.uri().query(), &[])?;
     let right = right(&request);
     let (parts, body) = request.into_parts();
     let whole = body::json(&parts.headers, body, &app.config.limits, &app.memory).await?;
     let text_bytes = app.config.limits.text_bytes;
     let body_bytes = whole.bytes.len();
     let work = app.work_memory(body_bytes).await?;
-    let answer = move |worker: &mut Worker| {
-        let asked: Asked = json::parse(&whole.bytes)?;
+    let answer = move |worker: &mut PoolWorker| {
+        let asked: QueryBody = json::parse(&whole.bytes)?;
         let found = asked.answer(worker, text_bytes, right);
         worker.release_buffers(whole.bytes.len());
         drop((asked, whole, work));
@@ -106,10 +106,10 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Answe
     Ok(json_bytes(StatusCode::OK, app.pool.run_sized(body_bytes, answer).await?))
 }
 
-impl Asked {
+impl QueryBody {
     fn answer(
         &self,
-        worker: &mut Worker,
+        worker: &mut PoolWorker,
         text_bytes: u64,
         right: Right,
     ) -> Result<Vec<u8>, Problem> {
@@ -125,17 +125,17 @@ impl Asked {
         let count = self.nearest()?;
         let filters = self.filters.as_ref().map(|all| all.0.as_slice()).unwrap_or_default();
         let filters = filters.iter().map(|text| text.parse());
-        let filters = filters.collect::<Result<Vec<Filter>, IndexError>>()?;
-        let Worker { index, preparer, scratch } = &mut *worker;
+        let filters = filters.collect::<Result<Vec<MetadataFilter>, IndexError>>()?;
+        let PoolWorker { index, preparer, scratch } = &mut *worker;
         let signatures = index.compact_signatures();
-        let question = Question {
+        let question = QueryRequest {
             threshold,
             top: Some(top as usize),
-            nearest: count.map(|count| Nearest { count, signatures }),
+            nearest: count.map(|count| NearestRequest { count, signatures }),
             filters: &filters,
             now: time::now(),
             except: None,
-            wanted: Wanted::default(),
+            wanted: RecordFields::default(),
         };
         match (&self.text, &self.id) {
             (Some(text), None) => {
@@ -161,7 +161,7 @@ impl Asked {
 
     /// How many of the nearest documents are asked for, if it is these.
     fn nearest(&self) -> Result<Option<NonZeroUsize>, Problem> {
-        let Some(json::Whole(asked)) = self.nearest else { return Ok(None) };
+        let Some(json::WholeNumber(asked)) = self.nearest else { return Ok(None) };
         if self.threshold.is_some() || self.top.is_some() {
             let detail = "nearest finds documents of any similarity: leave out threshold and top";
             return Err(bad(detail));
@@ -175,28 +175,28 @@ impl Asked {
     /// those of all of them never take memory together.
     fn found(
         &self,
-        answer: &query::Answer,
-        question: &Question<'_>,
+        answer: &query::QueryResult,
+        question: &QueryRequest<'_>,
         shingles: Option<usize>,
         (snapshot, right): (&mut dyn Snapshot, Right),
     ) -> Result<Vec<u8>, Problem> {
         let mut matches = JsonList::default();
-        let wanted = Wanted {
+        let wanted = RecordFields {
             metadata: self.metadata.unwrap_or(true),
             text: self.texts == Some(true),
-            ..Wanted::default()
+            ..RecordFields::default()
         };
         for one in &answer.matches {
-            if wanted == Wanted::default() {
-                matches.push(&FoundMatch::new(one))?;
+            if wanted == RecordFields::default() {
+                matches.push(&ResponseMatch::new(one))?;
             } else {
                 let mut written = Ok(());
                 snapshot.records(&[one.record.number], wanted, &mut |record| {
                     let metadata = visible(&record.metadata, right);
-                    written = matches.push(&FoundMatch {
+                    written = matches.push(&ResponseMatch {
                         metadata: wanted.metadata.then_some(&*metadata),
                         text: wanted.text.then_some(StoredText(record.text.as_deref())),
-                        ..FoundMatch::new(one)
+                        ..ResponseMatch::new(one)
                     });
                     Ok(())
                 })?;
@@ -211,7 +211,7 @@ impl Asked {
             }
         }
         let nearest = question.nearest.map(|nearest| nearest.count.get() as u64);
-        let rest = Found {
+        let rest = QueryResponse {
             found: answer.found,
             candidates: answer.candidates,
             shingles,
@@ -224,7 +224,7 @@ impl Asked {
     }
 }
 
-impl<'a> FoundMatch<'a> {
+impl<'a> ResponseMatch<'a> {
     /// A match without metadata and text.
     fn new(one: &'a Match) -> Self {
         let overlap = one.similarity.overlap();

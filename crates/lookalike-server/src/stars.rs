@@ -2,34 +2,34 @@
 
 use crate::problem::{Code, Problem};
 use lookalike::core::error::ParamsError;
-use lookalike::core::params::{Params, Wishes};
+use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::error::Error;
 use lookalike::find::{FindOptions, Memory};
 use lookalike::index;
-use lookalike::progress::{Interrupted, Progress};
+use lookalike::progress::{Interruption, Progress};
 use lookalike::store::Index;
-use lookalike::store::entry::Wanted;
+use lookalike::store::entry::RecordFields;
 use std::num::NonZeroUsize;
 
 /// A group.
 #[derive(Debug)]
-pub(crate) struct Star {
-    pub(crate) keeper: Member,
+pub(crate) struct DocumentGroup {
+    pub(crate) keeper: GroupMember,
     /// The most similar first, each with its similarity in six decimals.
-    pub(crate) duplicates: Vec<(Member, f64)>,
+    pub(crate) duplicates: Vec<(GroupMember, f64)>,
 }
 
 /// A document of a group.
 #[derive(Debug)]
-pub(crate) struct Member {
+pub(crate) struct GroupMember {
     pub(crate) id: String,
     pub(crate) bytes: u64,
 }
 
 /// All groups at one moment, the largest first.
 #[derive(Debug)]
-pub(crate) struct Stars {
-    pub(crate) groups: Vec<Star>,
+pub(crate) struct DocumentGroups {
+    pub(crate) groups: Vec<DocumentGroup>,
     pub(crate) duplicates: u64,
     pub(crate) documents: u64,
     /// Of the index right before they were computed.
@@ -60,7 +60,7 @@ pub(crate) fn find(
     now: i64,
     limits: &ComputeLimits,
     progress: &dyn Progress,
-) -> Result<Stars, Problem> {
+) -> Result<DocumentGroups, Problem> {
     let (version, expires) = first_expiry(index, now, progress)?;
     let params = params(index, threshold)?;
     let measure = params.measure();
@@ -73,10 +73,10 @@ pub(crate) fn find(
         let group = group.map_err(|error| Problem::internal(error.to_string()))?;
         let duplicates = group.duplicates.into_iter().map(|one| {
             let similarity = one.overlap.six_decimals_of(measure).parse().unwrap_or_default();
-            (Member { id: one.id, bytes: one.bytes }, similarity)
+            (GroupMember { id: one.id, bytes: one.bytes }, similarity)
         });
-        let keeper = Member { id: group.keeper.id, bytes: group.keeper.bytes };
-        let star = Star { keeper, duplicates: duplicates.collect() };
+        let keeper = GroupMember { id: group.keeper.id, bytes: group.keeper.bytes };
+        let star = DocumentGroup { keeper, duplicates: duplicates.collect() };
         bytes += star.memory();
         if bytes > limits.list_bytes {
             return Err(too_many(limits.list_bytes));
@@ -86,15 +86,15 @@ pub(crate) fn find(
     let (duplicates, documents) = (findings.counts.duplicates, findings.counts.documents);
     findings.finish().map_err(problem)?;
     let computed = now / 1_000;
-    Ok(Stars { groups, duplicates, documents, version, computed, expires, bytes })
+    Ok(DocumentGroups { groups, duplicates, documents, version, computed, expires, bytes })
 }
 
-impl Star {
+impl DocumentGroup {
     /// Bytes of memory, with what the allocator and growing lists add.
     fn memory(&self) -> u64 {
         let members = self.duplicates.iter().map(|(member, _)| member).chain([&self.keeper]);
         let ids: usize = members.map(|member| member.id.capacity() + 16).sum();
-        let duplicates = self.duplicates.capacity() * size_of::<(Member, f64)>();
+        let duplicates = self.duplicates.capacity() * size_of::<(GroupMember, f64)>();
         (ids + duplicates + 2 * size_of::<Self>()) as u64
     }
 }
@@ -153,8 +153,8 @@ fn first_expiry(
     let mut snapshot = index.snapshot()?;
     let (mut first, mut from, mut more): (Option<i64>, _, _) = (None, 0, true);
     while more {
-        progress.advance(0).map_err(|Interrupted| interrupted())?;
-        let count = snapshot.scan(from, STEP, Wanted::default(), &mut |record| {
+        progress.advance(0).map_err(|Interruption| interrupted())?;
+        let count = snapshot.scan(from, STEP, RecordFields::default(), &mut |record| {
             from = record.number.saturating_add(1);
             if let Some(at) = record.expires.filter(|_| !record.is_expired(now)) {
                 first = Some(first.map_or(at, |first| first.min(at)));
@@ -175,7 +175,7 @@ fn params_at(index: &Index, threshold: f64) -> Result<Params, ParamsError> {
     if threshold.to_bits() == has.threshold().to_bits() {
         return Ok(has.clone());
     }
-    Params::new(&Wishes {
+    Params::new(&ParamsBuilder {
         shingle: has.shingle().clone(),
         measure: has.measure(),
         threshold,

@@ -1,9 +1,9 @@
 //! The thread that writes: what waits is written together and acknowledged when it is on the disk.
 
-use crate::metrics::Sizes;
+use crate::metrics::BatchSizes;
 use crate::problem::Problem;
-use lookalike::store::backend::{Change, Done};
-use lookalike::store::entry::{Entry, Metadata};
+use lookalike::store::backend::{Change, ChangeOutcome};
+use lookalike::store::entry::{IndexEntry, Metadata};
 use lookalike::store::{Index, IndexError};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +19,7 @@ const BATCH_BYTES: usize = 64 << 20;
 const WAITING_JOBS: usize = 4_000;
 
 /// A document, shingled and signed, that owns what it holds.
-pub(crate) struct Document {
+pub(crate) struct OwnedDocument {
     pub(crate) id: String,
     pub(crate) fingerprint: u128,
     pub(crate) bytes: u64,
@@ -36,7 +36,7 @@ pub(crate) struct Document {
     pub(crate) shingles: usize,
 }
 
-impl Document {
+impl OwnedDocument {
     /// Bytes that it takes.
     pub(crate) fn memory(&self) -> usize {
         let text = self.text.as_ref().map_or(0, String::capacity);
@@ -44,8 +44,8 @@ impl Document {
         text + self.set.capacity() + signature + self.metadata_memory + self.id.capacity()
     }
 
-    pub(crate) fn entry(&self) -> Entry<'_> {
-        Entry {
+    pub(crate) fn entry(&self) -> IndexEntry<'_> {
+        IndexEntry {
             id: &self.id,
             fingerprint: self.fingerprint,
             bytes: self.bytes,
@@ -61,13 +61,13 @@ impl Document {
 }
 
 /// One change that owns what it holds.
-pub(crate) enum Owned {
-    Add(Document),
-    Put(Document),
+pub(crate) enum OwnedChange {
+    Add(OwnedDocument),
+    Put(OwnedDocument),
     Remove(String),
 }
 
-impl Owned {
+impl OwnedChange {
     fn change(&self) -> Change<'_> {
         match self {
             Self::Add(document) => Change::Add(document.entry()),
@@ -97,7 +97,7 @@ impl Owned {
 /// Changes that are asked for together. They are made in order; each that cannot be is left out.
 #[expect(clippy::struct_field_names, reason = "the word of the library")]
 pub(crate) struct Changes {
-    pub(crate) changes: Vec<Owned>,
+    pub(crate) changes: Vec<OwnedChange>,
     /// Whether nothing that comes after one that cannot be made is made either.
     pub(crate) stop: bool,
     /// Memory that is given back when they are written.
@@ -105,24 +105,24 @@ pub(crate) struct Changes {
 }
 
 /// What became of each change; fewer than there were where it stopped at the last one here.
-pub(crate) type Outcome = Vec<Result<Done, Problem>>;
+pub(crate) type ChangeResults = Vec<Result<ChangeOutcome, Problem>>;
 
-struct Job {
+struct WriteJob {
     changes: Changes,
-    reply: oneshot::Sender<Outcome>,
+    reply: oneshot::Sender<ChangeResults>,
     _place: OwnedSemaphorePermit,
 }
 
 /// The way to the thread that writes.
-pub(crate) struct Writer {
-    jobs: Mutex<Option<Sender<Job>>>,
+pub(crate) struct IndexWriter {
+    jobs: Mutex<Option<Sender<WriteJob>>>,
     places: Arc<Semaphore>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-impl Writer {
+impl IndexWriter {
     /// Starts the thread; `sizes` counts how many changes are written at once.
-    pub(crate) fn start(index: Arc<Index>, sizes: Arc<Sizes>) -> Result<Self, IndexError> {
+    pub(crate) fn start(index: Arc<Index>, sizes: Arc<BatchSizes>) -> Result<Self, IndexError> {
         let (sender, receiver) = channel();
         let thread = std::thread::Builder::new()
             .name("writer".to_owned())
@@ -141,7 +141,10 @@ impl Writer {
     }
 
     /// Hands changes over to be written; what is given waits for them. `busy` where too many wait.
-    pub(crate) fn put(&self, changes: Changes) -> Result<oneshot::Receiver<Outcome>, Problem> {
+    pub(crate) fn put(
+        &self,
+        changes: Changes,
+    ) -> Result<oneshot::Receiver<ChangeResults>, Problem> {
         let place = Arc::clone(&self.places).try_acquire_owned();
         let place = place.map_err(|_| Problem::busy("too many documents wait to be written"))?;
         self.send(changes, place)
@@ -151,7 +154,7 @@ impl Writer {
     pub(crate) async fn put_patiently(
         &self,
         changes: Changes,
-    ) -> Result<oneshot::Receiver<Outcome>, Problem> {
+    ) -> Result<oneshot::Receiver<ChangeResults>, Problem> {
         let place = Arc::clone(&self.places).acquire_owned().await;
         self.send(changes, place.map_err(|_| Problem::busy("the server stops"))?)
     }
@@ -160,9 +163,9 @@ impl Writer {
         &self,
         changes: Changes,
         place: OwnedSemaphorePermit,
-    ) -> Result<oneshot::Receiver<Outcome>, Problem> {
+    ) -> Result<oneshot::Receiver<ChangeResults>, Problem> {
         let (reply, answer) = oneshot::channel();
-        let job = Job { changes, reply, _place: place };
+        let job = WriteJob { changes, reply, _place: place };
         let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         let sent = jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
         if sent { Ok(answer) } else { Err(Problem::busy("the server stops")) }
@@ -183,7 +186,7 @@ pub(crate) fn lost() -> Problem {
     Problem::internal("the thread that writes panicked")
 }
 
-fn write_all(index: &Index, receiver: &Receiver<Job>, sizes: &Sizes) {
+fn write_all(index: &Index, receiver: &Receiver<WriteJob>, sizes: &BatchSizes) {
     while let Ok(first) = receiver.recv() {
         let mut jobs = vec![first];
         let (mut count, mut bytes) = weight(&jobs[0]);
@@ -205,14 +208,14 @@ fn write_all(index: &Index, receiver: &Receiver<Job>, sizes: &Sizes) {
     }
 }
 
-fn weight(job: &Job) -> (usize, usize) {
+fn weight(job: &WriteJob) -> (usize, usize) {
     let changes = &job.changes.changes;
-    (changes.len(), changes.iter().map(Owned::bytes).sum())
+    (changes.len(), changes.iter().map(OwnedChange::bytes).sum())
 }
 
 /// Writes several clients' changes in one go. What one of them asks for in vain does not keep the
 /// others from being written.
-fn write(index: &Index, groups: &[&Changes]) -> Vec<Outcome> {
+fn write(index: &Index, groups: &[&Changes]) -> Vec<ChangeResults> {
     let plan = match plan(index, groups) {
         Ok(plan) => plan,
         Err(problem) => return groups.iter().map(|_| vec![Err(problem.clone())]).collect(),
@@ -244,12 +247,12 @@ fn plan(index: &Index, groups: &[&Changes]) -> Result<Vec<Vec<Option<Problem>>>,
         let mut refused = Vec::new();
         for change in &group.changes {
             let why = match change {
-                Owned::Remove(id) => {
+                OwnedChange::Remove(id) => {
                     there.insert(id, false);
                     None
                 }
-                Owned::Put(document) => document.entry().check(hashes).err(),
-                Owned::Add(document) => {
+                OwnedChange::Put(document) => document.entry().check(hashes).err(),
+                OwnedChange::Add(document) => {
                     let id = document.id.as_str();
                     let is_there = if let Some(is_there) = there.get(id) {
                         *is_there
@@ -264,7 +267,8 @@ fn plan(index: &Index, groups: &[&Changes]) -> Result<Vec<Vec<Option<Problem>>>,
                     document.entry().check(hashes).err().or(taken)
                 }
             };
-            if let (None, Owned::Add(document) | Owned::Put(document)) = (&why, change) {
+            if let (None, OwnedChange::Add(document) | OwnedChange::Put(document)) = (&why, change)
+            {
                 there.insert(&document.id, true);
             }
             let stops = why.is_some() && group.stop;
@@ -280,17 +284,17 @@ fn plan(index: &Index, groups: &[&Changes]) -> Result<Vec<Vec<Option<Problem>>>,
 
 /// Writes one client's changes where writing them with others failed: as a whole, or else by halves
 /// until those that cannot be written stand alone.
-fn write_alone(index: &Index, group: &Changes) -> Outcome {
+fn write_alone(index: &Index, group: &Changes) -> ChangeResults {
     let mut outcome = Vec::new();
     halves(index, &group.changes, group.stop, &mut outcome);
     outcome
 }
 
-fn halves(index: &Index, changes: &[Owned], stop: bool, outcome: &mut Outcome) {
+fn halves(index: &Index, changes: &[OwnedChange], stop: bool, outcome: &mut ChangeResults) {
     if changes.is_empty() || (stop && outcome.last().is_some_and(Result::is_err)) {
         return;
     }
-    let all: Vec<Change<'_>> = changes.iter().map(Owned::change).collect();
+    let all: Vec<Change<'_>> = changes.iter().map(OwnedChange::change).collect();
     match index.write(&all) {
         Ok(done) => outcome.extend(done.into_iter().map(Ok)),
         Err(error) if changes.len() == 1 => outcome.push(Err(error.into())),

@@ -17,11 +17,11 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Clone)]
 pub struct Differences<'a> {
     /// The first text.
-    pub a: Words<'a>,
+    pub a: WordPositions<'a>,
     /// The second text.
-    pub b: Words<'a>,
+    pub b: WordPositions<'a>,
     /// Stretches that cover both texts completely. Neighbours are of different kinds.
-    pub stretches: Vec<Stretch>,
+    pub stretches: Vec<DifferencePart>,
     /// Words on the way that both texts have, that the first alone has, the second alone.
     pub counts: [usize; 3],
     /// Number of stretches that differ.
@@ -32,9 +32,9 @@ pub struct Differences<'a> {
 
 /// A part of the first text and the part of the second that corresponds to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stretch {
+pub struct DifferencePart {
     /// What the two parts have in common.
-    pub kind: StretchKind,
+    pub kind: DifferenceKind,
     /// Bytes of the first text.
     pub a: Range<usize>,
     /// Bytes of the second text.
@@ -43,7 +43,7 @@ pub struct Stretch {
 
 /// What the two parts of a [`Stretch`] have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StretchKind {
+pub enum DifferenceKind {
     /// Every byte.
     Equal,
     /// The words, but not every byte.
@@ -78,15 +78,15 @@ pub struct Places {
     pub white_space: usize,
 }
 
-impl Stretch {
+impl DifferencePart {
     /// Whether both parts are equal byte for byte.
     pub fn is_equal(&self) -> bool {
-        self.kind == StretchKind::Equal
+        self.kind == DifferenceKind::Equal
     }
 
     /// Whether both parts have the same words.
     pub fn has_same_words(&self) -> bool {
-        self.kind != StretchKind::Changed
+        self.kind != DifferenceKind::Changed
     }
 }
 
@@ -95,7 +95,7 @@ impl<'a> Differences<'a> {
     /// `patience` it ends after that time with a way that is right but longer, which then depends
     /// on how fast the machine is.
     pub fn between(a: &'a str, b: &'a str, rule: &ShingleRule, patience: Option<Duration>) -> Self {
-        let (a, b) = (Words::of(a, rule), Words::of(b, rule));
+        let (a, b) = (WordPositions::of(a, rule), WordPositions::of(b, rule));
         let [a_keys, b_keys] = {
             let mut numbers = HashMap::new();
             [&a, &b].map(|words| words.numbered(rule.case(), &mut numbers))
@@ -119,7 +119,7 @@ impl<'a> Differences<'a> {
                 None => runs.push((shared, a, b)),
             }
         }
-        let mut builder = Builder { a: &a, b: &b, stretches: Vec::new() };
+        let mut builder = DifferenceBuilder { a: &a, b: &b, stretches: Vec::new() };
         for (shared, a, b) in runs {
             if shared {
                 a.zip(b).for_each(|(a, b)| builder.shared(a, b));
@@ -133,30 +133,30 @@ impl<'a> Differences<'a> {
     }
 
     /// The parts of both texts.
-    pub fn texts(&self, stretch: &Stretch) -> [&'a str; 2] {
+    pub fn texts(&self, stretch: &DifferencePart) -> [&'a str; 2] {
         [self.a.slice(stretch.a.clone()), self.b.slice(stretch.b.clone())]
     }
 
     /// The stretches whose words differ, in order.
-    pub fn changes(&self) -> impl Iterator<Item = &Stretch> {
+    pub fn changes(&self) -> impl Iterator<Item = &DifferencePart> {
         self.stretches.iter().filter(|stretch| !stretch.has_same_words())
     }
 
     /// The stretches with the same words that are not equal, in order.
-    pub fn variations(&self) -> impl Iterator<Item = &Stretch> {
-        let is_variation = |kind| matches!(kind, StretchKind::SameWords(_));
+    pub fn variations(&self) -> impl Iterator<Item = &DifferencePart> {
+        let is_variation = |kind| matches!(kind, DifferenceKind::SameWords(_));
         self.stretches.iter().filter(move |stretch| is_variation(stretch.kind))
     }
 }
 
 impl Places {
-    fn of(stretches: &[Stretch]) -> Self {
+    fn of(stretches: &[DifferencePart]) -> Self {
         let mut places = Self::default();
         for stretch in stretches {
             match stretch.kind {
-                StretchKind::Equal => {}
-                StretchKind::Changed => places.words += 1,
-                StretchKind::SameWords(Variation { case, punctuation, white_space }) => {
+                DifferenceKind::Equal => {}
+                DifferenceKind::Changed => places.words += 1,
+                DifferenceKind::SameWords(Variation { case, punctuation, white_space }) => {
                     places.same_words += 1;
                     places.case += usize::from(case);
                     places.punctuation += usize::from(punctuation);
@@ -169,13 +169,13 @@ impl Places {
 }
 
 /// Adds stretches from the first byte of both texts to the last.
-struct Builder<'a, 'w> {
-    a: &'w Words<'a>,
-    b: &'w Words<'a>,
-    stretches: Vec<Stretch>,
+struct DifferenceBuilder<'a, 'w> {
+    a: &'w WordPositions<'a>,
+    b: &'w WordPositions<'a>,
+    stretches: Vec<DifferencePart>,
 }
 
-impl Builder<'_, '_> {
+impl DifferenceBuilder<'_, '_> {
     /// Where the stretches so far end in each text.
     fn ends(&self) -> [usize; 2] {
         self.stretches.last().map_or([0, 0], |last| [last.a.end, last.b.end])
@@ -187,10 +187,10 @@ impl Builder<'_, '_> {
         let [a_end, b_end] = [a.end, b.end];
         self.gap(a.start, b.start);
         if self.a.text[a.clone()] == self.b.text[b.clone()] {
-            self.push(StretchKind::Equal, a_end, b_end);
+            self.push(DifferenceKind::Equal, a_end, b_end);
         } else {
             let case = Variation { case: true, ..Variation::default() };
-            self.push(StretchKind::SameWords(case), a_end, b_end);
+            self.push(DifferenceKind::SameWords(case), a_end, b_end);
         }
     }
 
@@ -208,10 +208,10 @@ impl Builder<'_, '_> {
             let [a, b] = parts.map(|part| part.chars().filter(|c| text::is_white_space(*c)));
             !a.eq(b)
         };
-        self.push(StretchKind::Equal, a_start + prefix, b_start + prefix);
+        self.push(DifferenceKind::Equal, a_start + prefix, b_start + prefix);
         let variation = Variation { case: false, punctuation, white_space };
-        self.push(StretchKind::SameWords(variation), a_end - suffix, b_end - suffix);
-        self.push(StretchKind::Equal, a_end, b_end);
+        self.push(DifferenceKind::SameWords(variation), a_end - suffix, b_end - suffix);
+        self.push(DifferenceKind::Equal, a_end, b_end);
     }
 
     /// Adds words that differ, with the characters between them and the next word. Differences of
@@ -219,14 +219,14 @@ impl Builder<'_, '_> {
     fn changed(&mut self, a: &Range<usize>, b: &Range<usize>) {
         let [a_start, b_start] = self.ends();
         let (a_end, b_end) = (self.a.start(a.end), self.b.start(b.end));
-        let before = |words: &Words, run: &Range<usize>, from: usize, end: usize| {
+        let before = |words: &WordPositions, run: &Range<usize>, from: usize, end: usize| {
             let first = if run.is_empty() { end } else { words.start(run.start) };
             from..first
         };
         let a_gap = &self.a.text[before(self.a, a, a_start, a_end)];
         let b_gap = &self.b.text[before(self.b, b, b_start, b_end)];
         let prefix = common_prefix(a_gap, b_gap);
-        self.push(StretchKind::Equal, a_start + prefix, b_start + prefix);
+        self.push(DifferenceKind::Equal, a_start + prefix, b_start + prefix);
         // Between two words of one text, the other one has only what separates words.
         let suffix = if a.is_empty() || b.is_empty() {
             let a_rest = &self.a.text[a_start + prefix..a_end];
@@ -241,45 +241,45 @@ impl Builder<'_, '_> {
         } else {
             0
         };
-        self.push(StretchKind::Changed, a_end - suffix, b_end - suffix);
-        self.push(StretchKind::Equal, a_end, b_end);
+        self.push(DifferenceKind::Changed, a_end - suffix, b_end - suffix);
+        self.push(DifferenceKind::Equal, a_end, b_end);
     }
 
     /// Adds the end of both texts.
-    fn finish(mut self) -> Vec<Stretch> {
+    fn finish(mut self) -> Vec<DifferencePart> {
         self.gap(self.a.text.len(), self.b.text.len());
         self.stretches
     }
 
     /// Adds a stretch up to a byte of each text, or lengthens the last one. Words that differ in
     /// case one after the other, with blanks between them, become one stretch.
-    fn push(&mut self, kind: StretchKind, a_end: usize, b_end: usize) {
+    fn push(&mut self, kind: DifferenceKind, a_end: usize, b_end: usize) {
         let [a_start, b_start] = self.ends();
         if a_start == a_end && b_start == b_end {
             return;
         }
-        if let (StretchKind::SameWords(_), [.., before, blank]) = (kind, &mut *self.stretches) {
+        if let (DifferenceKind::SameWords(_), [.., before, blank]) = (kind, &mut *self.stretches) {
             let text = &self.a.text[blank.a.clone()];
             let joins =
                 blank.is_equal() && text.chars().all(|c| c != '\n' && text::is_white_space(c));
-            if joins && matches!(before.kind, StretchKind::SameWords(_)) {
+            if joins && matches!(before.kind, DifferenceKind::SameWords(_)) {
                 (before.a.end, before.b.end) = (blank.a.end, blank.b.end);
                 self.stretches.pop();
             }
         }
         if let Some(last) = self.stretches.last_mut() {
             let joined = match (last.kind, kind) {
-                (StretchKind::SameWords(one), StretchKind::SameWords(other)) => {
-                    Some(StretchKind::SameWords(one.or(other)))
+                (DifferenceKind::SameWords(one), DifferenceKind::SameWords(other)) => {
+                    Some(DifferenceKind::SameWords(one.or(other)))
                 }
                 (one, other) => (one == other).then_some(one),
             };
             if let Some(kind) = joined {
-                *last = Stretch { kind, a: last.a.start..a_end, b: last.b.start..b_end };
+                *last = DifferencePart { kind, a: last.a.start..a_end, b: last.b.start..b_end };
                 return;
             }
         }
-        self.stretches.push(Stretch { kind, a: a_start..a_end, b: b_start..b_end });
+        self.stretches.push(DifferencePart { kind, a: a_start..a_end, b: b_start..b_end });
     }
 }
 
@@ -315,12 +315,12 @@ fn operations(a: &[u32], b: &[u32], deadline: Option<Instant>) -> Vec<DiffOp> {
 
 /// A text and where its words are.
 #[derive(Debug, Clone)]
-pub struct Words<'a> {
+pub struct WordPositions<'a> {
     text: &'a str,
     places: Vec<Range<usize>>,
 }
 
-impl<'a> Words<'a> {
+impl<'a> WordPositions<'a> {
     fn of(text: &'a str, rule: &ShingleRule) -> Self {
         let tokens = if rule.unit() == Unit::Words { rule.tokens() } else { TokenRule::Words };
         let mut places: Vec<Range<usize>> = Vec::new();
@@ -382,12 +382,12 @@ mod tests {
     /// Kind and texts of each stretch: `=`, `~` or `!`.
     fn shown(a: &str, b: &str) -> Vec<(char, String, String)> {
         let found = Differences::between(a, b, &ShingleRule::default(), None);
-        let shown = |stretch: &Stretch| {
+        let shown = |stretch: &DifferencePart| {
             let [a, b] = found.texts(stretch);
             let kind = match stretch.kind {
-                StretchKind::Equal => '=',
-                StretchKind::SameWords(_) => '~',
-                StretchKind::Changed => '!',
+                DifferenceKind::Equal => '=',
+                DifferenceKind::SameWords(_) => '~',
+                DifferenceKind::Changed => '!',
             };
             (kind, a.to_owned(), b.to_owned())
         };

@@ -89,14 +89,14 @@ impl<'de> Deserialize<'de> for Digest {
 
 /// What a run read, in two numbers; the member `inputs` of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Inputs {
+pub struct InputsDigest {
     /// Documents as they were read: empty ones and those with a repeated id included.
     pub documents: u64,
     /// Their digest.
     pub digest: Digest,
 }
 
-impl Inputs {
+impl InputsDigest {
     /// Adds one document, as [`Digest::add`] does.
     pub fn add(&mut self, id: &str, fingerprint: u128) {
         self.documents += 1;
@@ -110,7 +110,7 @@ impl Inputs {
     }
 }
 
-impl fmt::Display for Inputs {
+impl fmt::Display for InputsDigest {
     /// `3 documents, digest 0123…`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let noun = if self.documents == 1 { "document" } else { "documents" };
@@ -123,8 +123,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(documents: &[(String, u128)]) -> Inputs {
-        let mut inputs = Inputs::default();
+    fn of(documents: &[(String, u128)]) -> InputsDigest {
+        let mut inputs = InputsDigest::default();
         for (id, fingerprint) in documents {
             inputs.add(id, *fingerprint);
         }
@@ -151,7 +151,7 @@ mod tests {
             assert!(message.contains("32 hexadecimal digits"), "{message}");
         }
         let inputs = r#"{"documents":3,"digest":"000000000000000000000000000000ff"}"#;
-        let read: Inputs = serde_json::from_str(inputs).unwrap();
+        let read: InputsDigest = serde_json::from_str(inputs).unwrap();
         assert_eq!(serde_json::to_string(&read).unwrap(), inputs);
         assert_eq!(read.to_string(), format!("3 documents, digest {}ff", "0".repeat(30)));
     }

@@ -26,7 +26,7 @@ mod table;
 
 use crate::error::Error;
 pub use estimates::{EstimateRange, Estimates};
-use pair::{Pair, Score};
+use pair::{FileSimilarity, NumberedPair};
 use partition::Partition;
 use std::io::BufRead;
 use std::path::Path;
@@ -60,7 +60,7 @@ pub struct Example {
 
 /// Some pairs of one kind: how many, and the first few by id.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Kind {
+pub struct PairExamples {
     /// How many there are.
     pub count: u64,
     /// The first of them.
@@ -77,13 +77,13 @@ pub struct Evaluation {
     /// Pairs in both.
     pub true_positives: u64,
     /// Pairs of the report that the truth does not have.
-    pub false_positives: Kind,
+    pub false_positives: PairExamples,
     /// Pairs of the truth that the report does not have.
-    pub missed: Kind,
+    pub missed: PairExamples,
     /// Pairs in both whose similarities differ by more than half a unit of the last decimal, of
     /// the one with fewer decimals: with six decimals each they must be equal. `None` unless both
     /// files have similarities.
-    pub different: Option<Kind>,
+    pub different: Option<PairExamples>,
     /// Agreement of the groups, Hubert and Arabie 1985; 1 for equal groups, about 0 for groups by
     /// chance. Only where the truth has groups. Pairs of a report are joined into groups. Documents
     /// that only one of the files names are alone in the other; those that neither names do not
@@ -117,12 +117,12 @@ fn share(part: u64, whole: u64) -> Option<f64> {
 }
 
 /// One file, understood. Pairs are sorted and each is there once.
-enum Side {
-    Pairs(Vec<Pair>),
+enum EvaluationFile {
+    Pairs(Vec<NumberedPair>),
     Groups(Partition),
 }
 
-impl Side {
+impl EvaluationFile {
     fn count(&self) -> u64 {
         match self {
             Self::Pairs(pairs) => pairs.len() as u64,
@@ -137,7 +137,7 @@ impl Side {
 
 /// Whether two similarities differ by more than rounding: by more than half a unit of the last
 /// decimal of the one with fewer decimals. With six decimals each they must be equal.
-fn differ(x: Score, y: Score) -> bool {
+fn differ(x: FileSimilarity, y: FileSimilarity) -> bool {
     let unit = 10f64.powi(-i32::from(x.decimals.min(y.decimals)));
     (x.value - y.value).abs() > unit * 0.500_000_1
 }
@@ -152,7 +152,7 @@ pub fn evaluate(
     truth: &Path,
     options: &EvaluateOptions,
 ) -> Result<Evaluation, Error> {
-    let mut ids = table::Ids::default();
+    let mut ids = table::IdNumbers::default();
     let found = table::read(report, &mut ids)?;
     let wanted = table::read(truth, &mut ids)?;
     let ids = ids.sort();
@@ -164,13 +164,13 @@ pub fn evaluate(
     let rand = wanted_groups.as_ref().map(|w| partition::adjusted_rand_index(&found_groups, w));
     // A truth of groups means all pairs of each; of a report, that is to be said.
     let found = if found.has_groups() && (options.all_members || !found.has_pairs()) {
-        Side::Groups(found_groups)
+        EvaluationFile::Groups(found_groups)
     } else {
-        Side::Pairs(ids.pairs(found, options.threshold))
+        EvaluationFile::Pairs(ids.pairs(found, options.threshold))
     };
     let wanted = match wanted_groups {
-        Some(groups) => Side::Groups(groups),
-        None => Side::Pairs(ids.pairs(wanted, options.threshold)),
+        Some(groups) => EvaluationFile::Groups(groups),
+        None => EvaluationFile::Pairs(ids.pairs(wanted, options.threshold)),
     };
     let mut evaluation = compare(&found, &wanted, ids.names());
     evaluation.adjusted_rand_index = rand;
@@ -183,14 +183,14 @@ pub(crate) fn open_table(path: &Path) -> Result<Box<dyn BufRead>, Error> {
     table::open_table(path)
 }
 
-fn compare(found: &Side, wanted: &Side, names: &[String]) -> Evaluation {
-    let example = |pair: Pair| Example {
+fn compare(found: &EvaluationFile, wanted: &EvaluationFile, names: &[String]) -> Evaluation {
+    let example = |pair: NumberedPair| Example {
         a: names[pair.a as usize].clone(),
         b: names[pair.b as usize].clone(),
         reported: None,
         expected: None,
     };
-    let mut different = Kind::default();
+    let mut different = PairExamples::default();
     let both = shared(found, wanted, |mine, other| {
         if let (Some(reported), Some(expected)) = (mine.score, other.score)
             && differ(reported, expected)
@@ -202,7 +202,7 @@ fn compare(found: &Side, wanted: &Side, names: &[String]) -> Evaluation {
             }
         }
     });
-    let only = |side: &Side, other: &Side, is_report: bool| {
+    let only = |side: &EvaluationFile, other: &EvaluationFile, is_report: bool| {
         let count = side.count() - both;
         let pairs = if count == 0 { Vec::new() } else { first_only(side, other) };
         let examples = pairs.into_iter().map(|pair| {
@@ -210,7 +210,7 @@ fn compare(found: &Side, wanted: &Side, names: &[String]) -> Evaluation {
             let (reported, expected) = if is_report { (score, None) } else { (None, score) };
             Example { reported, expected, ..example(pair) }
         });
-        Kind { count, examples: examples.collect() }
+        PairExamples { count, examples: examples.collect() }
     };
     Evaluation {
         reported: found.count(),
@@ -226,9 +226,13 @@ fn compare(found: &Side, wanted: &Side, names: &[String]) -> Evaluation {
 }
 
 /// Counts the pairs that both sides have; `each` sees those that both spell out.
-fn shared(x: &Side, y: &Side, mut each: impl FnMut(Pair, Pair)) -> u64 {
+fn shared(
+    x: &EvaluationFile,
+    y: &EvaluationFile,
+    mut each: impl FnMut(NumberedPair, NumberedPair),
+) -> u64 {
     match (x, y) {
-        (Side::Pairs(x), Side::Pairs(y)) => {
+        (EvaluationFile::Pairs(x), EvaluationFile::Pairs(y)) => {
             let mut rest = y.iter().peekable();
             let mut count = 0;
             for pair in x {
@@ -240,32 +244,35 @@ fn shared(x: &Side, y: &Side, mut each: impl FnMut(Pair, Pair)) -> u64 {
             }
             count
         }
-        (Side::Pairs(pairs), Side::Groups(groups)) | (Side::Groups(groups), Side::Pairs(pairs)) => {
+        (EvaluationFile::Pairs(pairs), EvaluationFile::Groups(groups))
+        | (EvaluationFile::Groups(groups), EvaluationFile::Pairs(pairs)) => {
             pairs.iter().filter(|pair| groups.joins(pair.a, pair.b)).count() as u64
         }
-        (Side::Groups(x), Side::Groups(y)) => x.shared_pairs(y),
+        (EvaluationFile::Groups(x), EvaluationFile::Groups(y)) => x.shared_pairs(y),
     }
 }
 
 /// The first pairs of `side`, by id, that `other` does not have.
-fn first_only(side: &Side, other: &Side) -> Vec<Pair> {
-    let spelled: &[Pair] = match other {
-        Side::Pairs(pairs) => pairs,
-        Side::Groups(_) => &[],
+fn first_only(side: &EvaluationFile, other: &EvaluationFile) -> Vec<NumberedPair> {
+    let spelled: &[NumberedPair] = match other {
+        EvaluationFile::Pairs(pairs) => pairs,
+        EvaluationFile::Groups(_) => &[],
     };
     let missing = |a: u32, b: u32| match other {
-        Side::Pairs(_) => spelled.binary_search_by_key(&(a, b), Pair::key).is_err(),
-        Side::Groups(groups) => !groups.joins(a, b),
+        EvaluationFile::Pairs(_) => {
+            spelled.binary_search_by_key(&(a, b), NumberedPair::key).is_err()
+        }
+        EvaluationFile::Groups(groups) => !groups.joins(a, b),
     };
     match side {
-        Side::Pairs(pairs) => {
+        EvaluationFile::Pairs(pairs) => {
             let only = pairs.iter().filter(|pair| missing(pair.a, pair.b));
             only.take(EXAMPLES).copied().collect()
         }
-        Side::Groups(groups) => {
+        EvaluationFile::Groups(groups) => {
             let within = match other {
-                Side::Pairs(_) => None,
-                Side::Groups(other) => Some(other),
+                EvaluationFile::Pairs(_) => None,
+                EvaluationFile::Groups(other) => Some(other),
             };
             groups.first_pairs(EXAMPLES, within, missing)
         }

@@ -8,7 +8,7 @@
 //! its folded text. That says how many documents the form reaches. Whether more of them are similar
 //! then is measured by [`tune`](crate::tune) only.
 
-use crate::read::{NormalForm, Wording, Words};
+use crate::read::{NormalForm, Normalization, Words};
 use lookalike_core::params::ShingleRule;
 use lookalike_core::shingle::Shingler;
 use serde::{Deserialize, Serialize};
@@ -153,18 +153,21 @@ impl Comparison {
 }
 
 /// What the effect is measured of.
-pub(crate) const FOLD: Wording =
-    Wording { normal_form: Some(NormalForm::Fold), stop_words_by_language: false, segment: false };
+pub(crate) const FOLD: Normalization = Normalization {
+    normal_form: Some(NormalForm::Fold),
+    stop_words_by_language: false,
+    segment: false,
+};
 
 /// Whether a form other than `wording` has could be advised.
-fn is_open(wording: Wording) -> bool {
+fn is_open(wording: Normalization) -> bool {
     cfg!(feature = "scripts")
         && !matches!(wording.normal_form, Some(NormalForm::Fold | NormalForm::Unaccent))
 }
 
 /// A document that was drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct Drawn(u64, Scripts);
+pub(crate) struct SampledText(u64, Scripts);
 
 /// One thread's part of the sample.
 pub(crate) struct Sampler {
@@ -172,12 +175,12 @@ pub(crate) struct Sampler {
     comparison: Option<Comparison>,
     /// The least hashes that this thread met.
     least: BinaryHeap<u64>,
-    drawn: Vec<Drawn>,
+    drawn: Vec<SampledText>,
 }
 
 impl Sampler {
     /// For texts of `wording` that are shingled by `rule`.
-    pub(crate) fn new(rule: &ShingleRule, wording: Wording) -> Self {
+    pub(crate) fn new(rule: &ShingleRule, wording: Normalization) -> Self {
         let comparison = is_open(wording).then(|| Comparison::new(rule));
         Self { comparison, least: BinaryHeap::new(), drawn: Vec::new() }
     }
@@ -192,11 +195,11 @@ impl Sampler {
             self.least.pop();
         }
         self.least.push(id_hash);
-        self.drawn.push(Drawn(id_hash, comparison.changed(text)));
+        self.drawn.push(SampledText(id_hash, comparison.changed(text)));
     }
 
     /// What was drawn since the last call.
-    pub(crate) fn take(&mut self) -> Vec<Drawn> {
+    pub(crate) fn take(&mut self) -> Vec<SampledText> {
         std::mem::take(&mut self.drawn)
     }
 }
@@ -211,18 +214,18 @@ pub struct FoldingEffect {
 
 impl FoldingEffect {
     /// Of what all threads drew: the documents with the least hashes.
-    pub(crate) fn of(mut drawn: Vec<Drawn>) -> Self {
+    pub(crate) fn of(mut drawn: Vec<SampledText>) -> Self {
         drawn.sort_unstable();
         drawn.truncate(SAMPLE);
         let mut effect = Self::default();
-        for Drawn(_, scripts) in &drawn {
+        for SampledText(_, scripts) in &drawn {
             effect.add(*scripts);
         }
         effect
     }
 
     /// Of texts of `wording`, none of which counts where it folds them already.
-    pub(crate) fn of_texts(texts: &[String], rule: &ShingleRule, wording: Wording) -> Self {
+    pub(crate) fn of_texts(texts: &[String], rule: &ShingleRule, wording: Normalization) -> Self {
         let mut effect = Self::default();
         if is_open(wording) {
             let mut comparison = Comparison::new(rule);
@@ -261,7 +264,7 @@ impl FoldingEffect {
 mod tests {
     use super::*;
 
-    fn effect(texts: &[&str], wording: Wording) -> FoldingEffect {
+    fn effect(texts: &[&str], wording: Normalization) -> FoldingEffect {
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
         FoldingEffect::of_texts(&texts, &ShingleRule::default(), wording)
     }
@@ -285,7 +288,7 @@ mod tests {
     #[test]
     fn only_documents_count_whose_shingles_change() {
         let texts = ["plain words", "café", "مُحَمَّد", "محمد", "שָׁלוֹם עולם", "naïve… ½"];
-        let found = effect(&texts, Wording::default());
+        let found = effect(&texts, Normalization::default());
         assert_eq!((found.documents(), found.changed()), (6, 2));
         let scripts: Vec<_> = found.by_script().collect();
         assert_eq!(scripts, [(Script::Arabic, 1), (Script::Hebrew, 1)]);
@@ -300,7 +303,7 @@ mod tests {
             .collect();
         let rule = ShingleRule::default();
         let drawn = |documents: &[(u64, &str)]| {
-            let mut sampler = Sampler::new(&rule, Wording::default());
+            let mut sampler = Sampler::new(&rule, Normalization::default());
             for (hash, text) in documents {
                 sampler.add(*hash, text);
             }

@@ -1,6 +1,6 @@
 //! Two texts in, how alike they are out.
 
-use crate::progress::{Interrupted, Progress};
+use crate::progress::{Interruption, Progress};
 use lookalike_core::band;
 use lookalike_core::params::Params;
 use lookalike_core::shingle::Shingler;
@@ -9,7 +9,7 @@ use lookalike_core::verify::{self, Overlap};
 
 /// What can be said of two texts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Likeness {
+pub struct PairSimilarity {
     /// Of their shingle sets, exactly.
     pub overlap: Overlap,
     /// Whether they are the same byte for byte.
@@ -30,7 +30,7 @@ pub struct Estimate {
     pub bands_shared: usize,
 }
 
-impl Likeness {
+impl PairSimilarity {
     /// Compares two texts.
     ///
     /// # Errors
@@ -40,7 +40,7 @@ impl Likeness {
         b: &str,
         params: &Params,
         progress: &dyn Progress,
-    ) -> Result<Self, Interrupted> {
+    ) -> Result<Self, Interruption> {
         let mut shingler = Shingler::new(params.shingle());
         let mut set = |text| {
             let mut set = Vec::new();
@@ -81,18 +81,18 @@ impl Estimate {
 #[allow(clippy::float_cmp, reason = "1 is 1")]
 mod tests {
     use super::*;
-    use crate::progress::Silent;
-    use lookalike_core::params::Wishes;
+    use crate::progress::NoProgress;
+    use lookalike_core::params::ParamsBuilder;
 
     const A: &str = "one two three four five six seven eight nine ten";
 
-    fn compared(a: &str, b: &str, wishes: &Wishes) -> Likeness {
-        Likeness::of(a, b, &Params::new(wishes).unwrap(), &Silent).unwrap()
+    fn compared(a: &str, b: &str, wishes: &ParamsBuilder) -> PairSimilarity {
+        PairSimilarity::of(a, b, &Params::new(wishes).unwrap(), &NoProgress).unwrap()
     }
 
     #[test]
     fn texts_of_the_same_shingles_share_all_bands() {
-        let found = compared(A, &A.to_uppercase(), &Wishes::default());
+        let found = compared(A, &A.to_uppercase(), &ParamsBuilder::default());
         assert!(found.similar && !found.same_text);
         let estimate = found.estimate.unwrap();
         assert_eq!((estimate.jaccard, estimate.bands_shared), (1.0, 21));
@@ -100,8 +100,8 @@ mod tests {
 
     #[test]
     fn signatures_say_nothing_where_they_are_not_used() {
-        assert_eq!(compared(A, "", &Wishes::default()).estimate, None);
-        let exact = compared(A, A, &Wishes { exact: true, ..Wishes::default() });
+        assert_eq!(compared(A, "", &ParamsBuilder::default()).estimate, None);
+        let exact = compared(A, A, &ParamsBuilder { exact: true, ..ParamsBuilder::default() });
         assert!(exact.similar && exact.same_text && exact.estimate.is_none());
     }
 }

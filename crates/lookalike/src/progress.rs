@@ -42,7 +42,7 @@ impl fmt::Display for Stage {
 
 /// The work is not wanted any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Interrupted;
+pub struct Interruption;
 
 /// Documents that share buckets without being similar.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,7 +74,7 @@ pub trait Progress: Sync {
     ///
     /// # Errors
     /// [`Interrupted`] ends the work with [`Error::Interrupted`](crate::error::Error::Interrupted).
-    fn advance(&self, done: u64) -> Result<(), Interrupted>;
+    fn advance(&self, done: u64) -> Result<(), Interruption>;
     /// The stage has ended.
     fn end(&self, stage: Stage, elapsed: Duration);
     /// Something to know while the run goes on; the same kind may come several times.
@@ -83,11 +83,11 @@ pub trait Progress: Sync {
 
 /// Looks away.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Silent;
+pub struct NoProgress;
 
-impl Progress for Silent {
+impl Progress for NoProgress {
     fn begin(&self, _: Stage, _: Option<u64>) {}
-    fn advance(&self, _: u64) -> Result<(), Interrupted> {
+    fn advance(&self, _: u64) -> Result<(), Interruption> {
         Ok(())
     }
     fn end(&self, _: Stage, _: Duration) {}

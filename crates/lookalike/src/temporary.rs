@@ -19,9 +19,9 @@ const ATTEMPTS: usize = 100;
 /// Keeps a path registered. Declare it behind the field that removes the file, so that it is
 /// dropped later.
 #[derive(Debug)]
-pub(crate) struct Registered(PathBuf);
+pub(crate) struct RegisteredPath(PathBuf);
 
-impl Drop for Registered {
+impl Drop for RegisteredPath {
     fn drop(&mut self) {
         PATHS.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
     }
@@ -35,12 +35,12 @@ impl Drop for Registered {
 pub(crate) fn register<T>(
     create: impl FnOnce() -> io::Result<T>,
     path: impl FnOnce(&T) -> &Path,
-) -> io::Result<(T, Registered)> {
+) -> io::Result<(T, RegisteredPath)> {
     let mut paths = PATHS.lock().unwrap_or_else(PoisonError::into_inner);
     let created = create()?;
     let path = std::path::absolute(path(&created))?;
     paths.insert(path.clone());
-    Ok((created, Registered(path)))
+    Ok((created, RegisteredPath(path)))
 }
 
 /// Removes all temporary files and folders of this process that have a name. For the thread that

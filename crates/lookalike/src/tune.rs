@@ -17,15 +17,17 @@ mod plan;
 mod settings;
 
 pub use auto::{ChosenBands, choose_bands};
-pub use plan::{Measured, Plan, plan, rules_to_try};
+pub use plan::{BandPlan, MeasuredSample, plan, rules_to_try};
 pub use settings::{
-    Job, Setting, SettingChanges, SettingProfile, Texts, better_setting, measure_settings,
-    settings_to_compare,
+    Setting, SettingChanges, SettingJob, SettingProfile, SettingTexts, better_setting,
+    measure_settings, settings_to_compare,
 };
 
 use crate::error::Error;
-use crate::progress::{Interrupted, Progress, Stage};
-use crate::read::{BlockNumber, Collection, Document, Place, Scratch, Sink, Skipped};
+use crate::progress::{Interruption, Progress, Stage};
+use crate::read::{
+    BlockNumber, Collection, Document, DocumentPosition, DocumentSink, ReadBuffers, SkippedItem,
+};
 use lookalike_core::curve::Cost;
 use lookalike_core::error::ParamsError;
 use lookalike_core::hash;
@@ -71,13 +73,13 @@ const SATURATED_MEAN: f64 = 0.05;
 
 /// Documents drawn from a collection.
 #[derive(Debug)]
-pub struct Sample {
+pub struct TextSample {
     /// Texts of the sample in random order, so that the first few are a sample, too.
     pub texts: Vec<String>,
     /// Documents of the collection.
     pub documents: u64,
     /// Records and files that could not be read as documents, in no promised order.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedItem>,
 }
 
 /// Draws `size` documents, or all where there are fewer. One pass on one thread; memory for the
@@ -94,7 +96,7 @@ pub fn sample(
     size: usize,
     seed: u64,
     progress: &dyn Progress,
-) -> Result<Sample, Error> {
+) -> Result<TextSample, Error> {
     let start = Instant::now();
     progress.begin(Stage::Draw, collection.bytes());
     let mut draw = Draw {
@@ -105,7 +107,7 @@ pub fn sample(
         documents: 0,
         skipped: Vec::new(),
     };
-    let (mut scratch, mut told) = (Scratch::default(), 0);
+    let (mut scratch, mut told) = (ReadBuffers::default(), 0);
     while let Some(block) = collection.next_block()? {
         draw.block = Some(block.number());
         block.read(&mut scratch, &mut draw)?;
@@ -115,7 +117,7 @@ pub fn sample(
     }
     progress.end(Stage::Draw, start.elapsed());
     let texts = draw.drawn.into_sorted_vec().into_iter().map(|drawn| drawn.text).collect();
-    Ok(Sample { texts, documents: draw.documents, skipped: draw.skipped })
+    Ok(TextSample { texts, documents: draw.documents, skipped: draw.skipped })
 }
 
 /// The documents with the least hashes so far.
@@ -123,21 +125,21 @@ struct Draw {
     size: usize,
     seed: u64,
     block: Option<BlockNumber>,
-    drawn: BinaryHeap<Drawn>,
+    drawn: BinaryHeap<DrawnDocument>,
     documents: u64,
-    skipped: Vec<Skipped>,
+    skipped: Vec<SkippedItem>,
 }
 
 /// Ordered by the hash; equal ids stand in reading order.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Drawn {
+struct DrawnDocument {
     key: u64,
     id: String,
-    place: (Option<BlockNumber>, Place),
+    place: (Option<BlockNumber>, DocumentPosition),
     text: String,
 }
 
-impl Sink for Draw {
+impl DocumentSink for Draw {
     fn document(&mut self, document: &Document<'_>) {
         let &Document { id, text, place, .. } = document;
         self.documents += 1;
@@ -147,27 +149,27 @@ impl Sink for Draw {
             return;
         }
         let place = (self.block, place);
-        self.drawn.push(Drawn { key, id: id.to_owned(), place, text: text.to_owned() });
+        self.drawn.push(DrawnDocument { key, id: id.to_owned(), place, text: text.to_owned() });
         if full {
             self.drawn.pop();
         }
     }
 
-    fn skipped(&mut self, skipped: Skipped) {
+    fn skipped(&mut self, skipped: SkippedItem) {
         self.skipped.push(skipped);
     }
 }
 
 /// The exact Jaccard similarities of all pairs of some documents.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Similarities {
+pub struct SampleSimilarities {
     documents: u64,
     above_zero: Vec<f64>,
     unrelated_pairs: u64,
     unrelated_above_zero: Vec<f64>,
 }
 
-impl Similarities {
+impl SampleSimilarities {
     /// Documents that were compared, each with each.
     pub fn documents(&self) -> u64 {
         self.documents
@@ -232,7 +234,7 @@ pub struct Profile {
     pub shared: usize,
     /// How similar the documents are to each other. Fewer documents are compared than there are
     /// where comparing all would take more than about a second.
-    pub similarities: Similarities,
+    pub similarities: SampleSimilarities,
 }
 
 impl Profile {
@@ -276,10 +278,10 @@ pub fn measure(
     texts: &[String],
     rules: &[ShingleRule],
     progress: &dyn Progress,
-) -> Result<Vec<Profile>, Interrupted> {
+) -> Result<Vec<Profile>, Interruption> {
     let start = Instant::now();
     progress.begin(Stage::Measure, Some((texts.len() * (rules.len() + 1)) as u64));
-    let related = Related::of(texts, progress)?;
+    let related = RelatedPairs::of(texts, progress)?;
     progress.advance((texts.len() - related.documents) as u64)?;
     let profiles = rules.iter().map(|rule| profile(texts, rule, &related, progress));
     let profiles = profiles.collect::<Result<Vec<_>, _>>()?;
@@ -290,9 +292,9 @@ pub fn measure(
 fn profile(
     texts: &[String],
     rule: &ShingleRule,
-    related: &Related,
+    related: &RelatedPairs,
     progress: &dyn Progress,
-) -> Result<Profile, Interrupted> {
+) -> Result<Profile, Interruption> {
     let tokens = ShingleRule::new(rule.unit(), 1).map(|single| settings_of(rule, single));
     let mut counter = tokens.map(|single| Shingler::new(&single)).ok();
     let sets = sets(texts, rule, progress)?;
@@ -324,7 +326,7 @@ fn sets(
     texts: &[String],
     rule: &ShingleRule,
     progress: &dyn Progress,
-) -> Result<Vec<Vec<u64>>, Interrupted> {
+) -> Result<Vec<Vec<u64>>, Interruption> {
     let mut shingler = Shingler::new(rule);
     let mut set = Vec::new();
     let copy = |text: &String| {
@@ -377,13 +379,13 @@ fn vocabulary(sets: &[Vec<u64>]) -> (usize, usize) {
 }
 
 /// Which pairs of documents share [`RELATED_WORDS`] words in a row, a bit each.
-struct Related {
+struct RelatedPairs {
     documents: usize,
     bits: Vec<u64>,
 }
 
-impl Related {
-    fn of(texts: &[String], progress: &dyn Progress) -> Result<Self, Interrupted> {
+impl RelatedPairs {
+    fn of(texts: &[String], progress: &dyn Progress) -> Result<Self, Interruption> {
         let documents = texts.len().min(MOST_DOCUMENTS);
         let mut related = Self { documents, bits: vec![0; (documents * documents).div_ceil(64)] };
         if let Ok(rule) = ShingleRule::new(Unit::Words, RELATED_WORDS) {
@@ -407,10 +409,10 @@ impl Related {
 /// documents only, where all would take too long. Empty documents are left out.
 fn similarities(
     sets: &[Vec<u64>],
-    related: &Related,
+    related: &RelatedPairs,
     progress: &dyn Progress,
-) -> Result<Similarities, Interrupted> {
-    let mut found = Similarities::default();
+) -> Result<SampleSimilarities, Interruption> {
+    let mut found = SampleSimilarities::default();
     let compared = shared_shingles(sets, MOST_MEETINGS, progress, |a, b, intersection| {
         let (left, right) = (sets[a].len() as u64, sets[b].len() as u64);
         let jaccard = Overlap { intersection, left, right }.jaccard();
@@ -438,7 +440,7 @@ fn shared_shingles(
     most_meetings: u64,
     progress: &dyn Progress,
     mut pair: impl FnMut(usize, usize, u64),
-) -> Result<usize, Interrupted> {
+) -> Result<usize, Interruption> {
     let mut total = 0;
     let fits = sets.iter().take(MOST_DOCUMENTS).take_while(|set| {
         total += set.len();
@@ -517,7 +519,7 @@ fn affordable(lists: &[&[(u64, u32)]], mut documents: usize, most: u64) -> usize
 
 /// Why a shingle rule is advised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
+pub enum AdviceReason {
     /// The rule in use has no fault.
     Fits,
     /// Unrelated documents look alike under the rule in use, and do not under the advised one.
@@ -536,7 +538,7 @@ pub struct Advice {
     /// The place of the rule in use among the profiles.
     pub current: usize,
     /// Why.
-    pub reason: Reason,
+    pub reason: AdviceReason,
 }
 
 /// Advises a rule: the one in use, at place `current`, unless unrelated documents look alike under
@@ -548,7 +550,7 @@ pub fn advise(profiles: &[Profile], current: usize, threshold: f64) -> Option<Ad
     let fits = |profile: &Profile| !profile.is_saturated(threshold) && !profile.is_too_long();
     let advice = |advised, reason| Some(Advice { advised, current, reason });
     if fits(used) {
-        return advice(current, Reason::Fits);
+        return advice(current, AdviceReason::Fits);
     }
     let distance = |profile: &Profile| {
         let other_unit = profile.rule.unit() != used.rule.unit();
@@ -556,7 +558,8 @@ pub fn advise(profiles: &[Profile], current: usize, threshold: f64) -> Option<Ad
     };
     let mut places: Vec<usize> = (0..profiles.len()).collect();
     places.sort_by_key(|&place| distance(&profiles[place]));
-    let reason = if used.is_saturated(threshold) { Reason::Saturated } else { Reason::TooLong };
+    let reason =
+        if used.is_saturated(threshold) { AdviceReason::Saturated } else { AdviceReason::TooLong };
     if let Some(&place) = places.iter().find(|&&place| fits(&profiles[place])) {
         return advice(place, reason);
     }
@@ -565,14 +568,14 @@ pub fn advise(profiles: &[Profile], current: usize, threshold: f64) -> Option<Ad
     let short = |place: &usize| (profiles[*place].short_share() * 1e6) as u64;
     let mean = |place: &usize| (profiles[*place].similarities.unrelated_mean() * 1e6) as u64;
     let least = open.iter().min_by_key(|p| short(p)).or(places.iter().min_by_key(|p| mean(p)));
-    advice(*least?, Reason::NoneFits)
+    advice(*least?, AdviceReason::NoneFits)
 }
 
 #[cfg(test)]
 #[allow(clippy::float_cmp, reason = "fractions that are computed in one way")]
 mod tests {
     use super::*;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
     use crate::read::{Format, ReadOptions};
     use lookalike_core::verify;
     use proptest::prelude::*;
@@ -584,11 +587,11 @@ mod tests {
     }
 
     fn measure(texts: &[String], rules: &[ShingleRule]) -> Vec<Profile> {
-        super::measure(texts, rules, &Silent).unwrap()
+        super::measure(texts, rules, &NoProgress).unwrap()
     }
 
-    fn unrelated() -> Related {
-        Related { documents: 0, bits: Vec::new() }
+    fn unrelated() -> RelatedPairs {
+        RelatedPairs { documents: 0, bits: Vec::new() }
     }
 
     fn naive(sets: &[Vec<u64>]) -> Vec<f64> {
@@ -609,7 +612,7 @@ mod tests {
             sets in prop::collection::vec(prop::collection::btree_set(0u64..40, 0..20), 0..25),
         ) {
             let sets: Vec<Vec<u64>> = sets.into_iter().map(|s| s.into_iter().collect()).collect();
-            let found = similarities(&sets, &unrelated(), &Silent).unwrap();
+            let found = similarities(&sets, &unrelated(), &NoProgress).unwrap();
             let full = sets.iter().filter(|set| !set.is_empty()).count() as u64;
             prop_assert_eq!(found.documents(), full);
             prop_assert_eq!(found.above_zero(), naive(&sets));
@@ -638,7 +641,7 @@ mod tests {
     #[test]
     fn quantiles_count_the_pairs_that_share_nothing() {
         let above_zero = vec![0.25, 0.75];
-        let found = Similarities {
+        let found = SampleSimilarities {
             documents: 5,
             above_zero: above_zero.clone(),
             unrelated_pairs: 10,
@@ -648,7 +651,7 @@ mod tests {
         let shares = [0.0, 0.5, 0.8, 0.81, 0.9, 0.91, 1.0];
         let quantiles = shares.map(|share| found.unrelated_quantile(share));
         assert_eq!(quantiles, [0.0, 0.0, 0.0, 0.25, 0.25, 0.75, 0.75]);
-        let none = Similarities::default();
+        let none = SampleSimilarities::default();
         let expected = (0, 0.0, 0.0);
         assert_eq!((none.pairs(), none.unrelated_mean(), none.unrelated_quantile(0.9)), expected);
     }
@@ -657,7 +660,7 @@ mod tests {
     fn documents_with_ten_words_in_common_are_related() {
         let ten = "one two three four five six seven eight nine ten";
         let texts = [format!("a {ten} b"), format!("c {ten}"), "two three".to_owned()];
-        let related = Related::of(&texts, &Silent).unwrap();
+        let related = RelatedPairs::of(&texts, &NoProgress).unwrap();
         assert_eq!([(0, 1), (0, 2), (1, 2)].map(|(a, b)| related.get(a, b)), [true, false, false]);
         let single = &measure(&texts, &[words(1)])[0].similarities;
         // 10/13 is related; 2/12 and 2/11 are not.
@@ -698,7 +701,7 @@ mod tests {
         }
         let options = ReadOptions { format: Some(Format::Lines), ..ReadOptions::default() };
         let collection = Collection::open(&paths, &options).unwrap();
-        let sample = sample(&collection, size, seed, &Silent).unwrap();
+        let sample = sample(&collection, size, seed, &NoProgress).unwrap();
         (sample.texts, sample.documents)
     }
 
@@ -726,7 +729,7 @@ mod tests {
         (0..documents).map(|_| (0..length).map(|_| word()).collect::<Vec<_>>().join(" ")).collect()
     }
 
-    fn advised(texts: &[String], sizes: &[usize], current: usize) -> (usize, Reason) {
+    fn advised(texts: &[String], sizes: &[usize], current: usize) -> (usize, AdviceReason) {
         let rules: Vec<ShingleRule> = sizes.iter().map(|&size| words(size)).collect();
         let profiles = measure(texts, &rules);
         let advice = advise(&profiles, current, 0.8).unwrap();
@@ -737,12 +740,12 @@ mod tests {
     fn advice_has_its_reason() {
         // 40 words, 300 tokens a document: one- and two-word shingles are everywhere.
         let same = texts(60, 300, 40);
-        assert_eq!(advised(&same, &[1, 2, 3, 5], 3), (5, Reason::Fits));
-        assert_eq!(advised(&same, &[1, 2, 3, 5], 0), (3, Reason::Saturated));
-        assert_eq!(advised(&same, &[1], 0), (1, Reason::NoneFits));
+        assert_eq!(advised(&same, &[1, 2, 3, 5], 3), (5, AdviceReason::Fits));
+        assert_eq!(advised(&same, &[1, 2, 3, 5], 0), (3, AdviceReason::Saturated));
+        assert_eq!(advised(&same, &[1], 0), (1, AdviceReason::NoneFits));
         // Four words each: a shingle of five is longer than all.
         let short = texts(60, 4, 5_000);
-        assert_eq!(advised(&short, &[1, 2, 3, 5], 3), (3, Reason::TooLong));
+        assert_eq!(advised(&short, &[1, 2, 3, 5], 3), (3, AdviceReason::TooLong));
         assert_eq!(advise(&[], 0, 0.8), None);
         assert_eq!(advise(&measure(&short[..1], &[words(5)]), 0, 0.8), None);
     }

@@ -10,11 +10,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyType};
 
 use super::arrays;
-use super::gathered::{Gathered, with_short_list};
+use super::gathered::{TokenBytes, with_short_list};
 use super::memory;
 use super::memory::memory_error;
-use super::minhash::{Means, MinHash, means_of};
-use super::tokens::Text;
+use super::minhash::{MinHash, UpdateTools, means_of};
+use super::tokens::TokenText;
 use crate::error::OptionError;
 
 /// Tokens that are hashed before they are permuted, so that other threads get their turn.
@@ -24,18 +24,18 @@ const GATHERED_EACH: usize = 1 << 16;
 
 /// Sets whose tokens are gathered: where each ends among the tokens.
 #[derive(Default)]
-struct Sets<'py> {
-    tokens: Gathered<'py>,
+struct TokenSets<'py> {
+    tokens: TokenBytes<'py>,
     ends: Vec<usize>,
 }
 
-impl Sets<'_> {
+impl TokenSets<'_> {
     /// Values of every set, made by `threads` threads; where the system gives fewer, this one does
     /// the work of the others.
     fn values(
         &self,
         py: Python<'_>,
-        (means, hasher): (&Means, TokenHasher),
+        (means, hasher): (&UpdateTools, TokenHasher),
         threads: usize,
     ) -> PyResult<Vec<HashValues>> {
         let tokens = self.tokens.slices();
@@ -71,7 +71,7 @@ fn joined(thread: ScopedJoinHandle<'_, PyResult<Vec<HashValues>>>) -> PyResult<V
 }
 
 fn values_between(
-    (means, hasher): (&Means, TokenHasher),
+    (means, hasher): (&UpdateTools, TokenHasher),
     tokens: &[&[u8]],
     start: usize,
     ends: &[usize],
@@ -91,9 +91,9 @@ fn values_between(
 /// cache, and permuted together while other threads of Python run.
 fn one_by_one<'py>(
     py: Python<'py>,
-    (means, hasher): (&Means, TokenHasher),
+    (means, hasher): (&UpdateTools, TokenHasher),
     sets: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
-    text: Text,
+    text: TokenText,
     mut take: impl FnMut(HashValues) -> PyResult<()>,
 ) -> PyResult<()> {
     let (mut slices, mut hashes, mut ends) = (Vec::new(), Vec::new(), Vec::new());
@@ -118,7 +118,7 @@ fn one_by_one<'py>(
 /// Calls `take` with the values of the sets that are hashed, and forgets these.
 fn take_gathered(
     py: Python<'_>,
-    means: &Means,
+    means: &UpdateTools,
     hashes: &mut Vec<u64>,
     ends: &mut Vec<usize>,
     take: impl FnMut(HashValues) -> PyResult<()>,
@@ -131,7 +131,7 @@ fn take_gathered(
 }
 
 /// The values of sets whose hashes end at `ends`.
-fn permuted(means: &Means, hashes: &mut [u64], ends: &[usize]) -> PyResult<Vec<HashValues>> {
+fn permuted(means: &UpdateTools, hashes: &mut [u64], ends: &[usize]) -> PyResult<Vec<HashValues>> {
     let mut from = 0;
     let values = ends.iter().map(|&end| {
         let values = means.lowered(&mut hashes[from..end]);
@@ -143,9 +143,9 @@ fn permuted(means: &Means, hashes: &mut [u64], ends: &[usize]) -> PyResult<Vec<H
 
 /// Calls `take` with the values of each of `sets`, in order.
 fn each_set(
-    means: &Means,
+    means: &UpdateTools,
     sets: &Bound<'_, PyAny>,
-    text: Text,
+    text: TokenText,
     threads: usize,
     mut take: impl FnMut(HashValues) -> PyResult<()>,
 ) -> PyResult<()> {
@@ -164,7 +164,7 @@ fn each_set(
         return one_by_one(py, (means, hasher), sets, text, take);
     }
     loop {
-        let mut gathered = Sets::default();
+        let mut gathered = TokenSets::default();
         while gathered.tokens.len() < most && gathered.ends.len() < most {
             let Some(set) = sets.next() else { break };
             gathered.tokens.add(&set?, text)?;
@@ -189,7 +189,7 @@ fn ds_bulk<'py>(
     let py = sets.py();
     let made = PyList::empty(py);
     let first = prototype.try_borrow()?.current(py)?;
-    each_set(&means_of(prototype)?, sets, Text::Refused, checked(threads)?, |mut values| {
+    each_set(&means_of(prototype)?, sets, TokenText::Refused, checked(threads)?, |mut values| {
         values.lower_to(&first);
         let object = class.call_method1(pyo3::intern!(py, "__new__"), (class,))?;
         let made_like = object.cast::<MinHash>()?;
@@ -209,7 +209,7 @@ fn ds_matrix<'py>(
     let means = means_of(prototype)?;
     let mut bytes = Vec::new();
     let mut rows = 0;
-    each_set(&means, sets, Text::Encoded, checked(threads)?, |values| {
+    each_set(&means, sets, TokenText::Encoded, checked(threads)?, |values| {
         values.append_to(&mut bytes).map_err(memory_error)?;
         rows += 1;
         Ok(())

@@ -15,7 +15,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
 use super::memory::memory_error;
-use super::tokens::{self, GREAT, Text};
+use super::tokens::{self, GREAT, TokenText};
 
 /// Tokens that are hashed in some microseconds.
 const SHORT: usize = 1 << 10;
@@ -27,7 +27,7 @@ const PART_BYTES: usize = 1 << 22;
 
 /// Tokens of one set or several, alive as long as this.
 #[derive(Default)]
-pub(super) struct Gathered<'py> {
+pub(super) struct TokenBytes<'py> {
     /// What keeps the tokens alive.
     tuples: Vec<Bound<'py, PyTuple>>,
     /// Bytes made for tokens that have a buffer only.
@@ -36,12 +36,12 @@ pub(super) struct Gathered<'py> {
     slices: Vec<&'static [u8]>,
 }
 
-impl<'py> Gathered<'py> {
+impl<'py> TokenBytes<'py> {
     /// Adds all tokens of an iterable.
     ///
     /// # Errors
     /// `TypeError` if it is none, or one of its tokens has no bytes.
-    pub(super) fn add(&mut self, tokens: &Bound<'py, PyAny>, text: Text) -> PyResult<()> {
+    pub(super) fn add(&mut self, tokens: &Bound<'py, PyAny>, text: TokenText) -> PyResult<()> {
         let py = tokens.py();
         // SAFETY: the thread is attached; a new reference comes back, or an error is set.
         let tuple = unsafe {
@@ -77,12 +77,12 @@ impl<'py> Gathered<'py> {
     }
 
     #[cold]
-    fn add_other(&mut self, token: Bound<'py, PyAny>, text: Text) -> PyResult<()> {
+    fn add_other(&mut self, token: Bound<'py, PyAny>, text: TokenText) -> PyResult<()> {
         let bytes = tokens::bytes_of(token, text)?;
         // An object of bytes itself, also for one of a class made from it.
         let bytes = PyBytes::new(bytes.py(), bytes.as_bytes());
         // SAFETY: `made` keeps it.
-        let slice = unsafe { bytes_at(bytes.as_ptr(), Text::Refused) };
+        let slice = unsafe { bytes_at(bytes.as_ptr(), TokenText::Refused) };
         self.slices.extend(slice);
         self.made.push(bytes);
         Ok(())
@@ -106,7 +106,7 @@ pub(super) fn parts<'a>(tokens: &'a [&'a [u8]]) -> impl Iterator<Item = &'a [&'a
 }
 
 /// What there is in a list from a place on.
-pub(super) enum Part<'py> {
+pub(super) enum ListSlice<'py> {
     /// It is no list, or it has a token of another class.
     Other,
     /// So many tokens, none at its end.
@@ -119,12 +119,12 @@ pub(super) enum Part<'py> {
 /// whether it was.
 pub(super) fn with_short_list<'a>(
     tokens: &'a Bound<'_, PyAny>,
-    text: Text,
+    text: TokenText,
     slices: &mut Vec<&'static [u8]>,
     use_slices: impl FnOnce(&[&'a [u8]]),
 ) -> bool {
     let length = tokens.cast_exact::<PyList>().map_or(usize::MAX, PyListMethods::len);
-    if length > SHORT || !matches!(part_of_list(tokens, 0, text, slices), Part::Short(_)) {
+    if length > SHORT || !matches!(part_of_list(tokens, 0, text, slices), ListSlice::Short(_)) {
         return false;
     }
     let is_whole = slices.len() == length;
@@ -140,12 +140,12 @@ pub(super) fn with_short_list<'a>(
 pub(super) fn with_part_of_list<'a, 'py>(
     tokens: &'a Bound<'py, PyAny>,
     from: usize,
-    text: Text,
+    text: TokenText,
     slices: &mut Vec<&'static [u8]>,
     use_slices: impl FnOnce(&[&'a [u8]]),
-) -> Part<'py> {
+) -> ListSlice<'py> {
     let part = part_of_list(tokens, from, text, slices);
-    if matches!(part, Part::Short(1..)) {
+    if matches!(part, ListSlice::Short(1..)) {
         use_slices(slices);
     }
     slices.clear();
@@ -157,14 +157,14 @@ pub(super) fn with_part_of_list<'a, 'py>(
 fn part_of_list<'py>(
     tokens: &Bound<'py, PyAny>,
     from: usize,
-    text: Text,
+    text: TokenText,
     slices: &mut Vec<&'static [u8]>,
-) -> Part<'py> {
+) -> ListSlice<'py> {
     let py = tokens.py();
     slices.clear();
-    let Ok(list) = tokens.cast_exact::<PyList>() else { return Part::Other };
+    let Ok(list) = tokens.cast_exact::<PyList>() else { return ListSlice::Other };
     if !has_lock(py) {
-        return Part::Other;
+        return ListSlice::Other;
     }
     let length = list.len().saturating_sub(from).min(SHORT);
     let mut bytes = 0;
@@ -173,7 +173,7 @@ fn part_of_list<'py>(
         // can change it before the callers of this function clear the slices: they run nothing of
         // Python, and no other thread does while this one holds the interpreter's lock.
         let slice = unsafe { bytes_at(ffi::PyList_GetItem(list.as_ptr(), place), text) };
-        let Some(slice) = slice else { return Part::Other };
+        let Some(slice) = slice else { return ListSlice::Other };
         bytes += slice.len();
         if bytes > GREAT {
             break;
@@ -181,8 +181,8 @@ fn part_of_list<'py>(
         slices.push(slice);
     }
     match (slices.len(), length) {
-        (0, 1..) => list.get_item(from).map_or(Part::Other, Part::Great),
-        (count, _) => Part::Short(count),
+        (0, 1..) => list.get_item(from).map_or(ListSlice::Other, ListSlice::Great),
+        (count, _) => ListSlice::Short(count),
     }
 }
 
@@ -204,7 +204,7 @@ fn has_lock(py: Python<'_>) -> bool {
 ///
 /// # Safety
 /// `token` is alive, and the thread is attached. The bytes must not be used longer than it lives.
-unsafe fn bytes_at(token: *mut ffi::PyObject, text: Text) -> Option<&'static [u8]> {
+unsafe fn bytes_at(token: *mut ffi::PyObject, text: TokenText) -> Option<&'static [u8]> {
     let mut length: ffi::Py_ssize_t = 0;
     // SAFETY: the type is asked before each call, so that none of them sets an error, but for a
     // `str` without UTF-8 (with half of a surrogate pair), whose error is cleared.
@@ -212,7 +212,7 @@ unsafe fn bytes_at(token: *mut ffi::PyObject, text: Text) -> Option<&'static [u8
         let mut start: *mut c_char = std::ptr::null_mut();
         if ffi::PyBytes_CheckExact(token) != 0 {
             ffi::PyBytes_AsStringAndSize(token, &raw mut start, &raw mut length);
-        } else if text == Text::Encoded && ffi::PyUnicode_CheckExact(token) != 0 {
+        } else if text == TokenText::Encoded && ffi::PyUnicode_CheckExact(token) != 0 {
             start = ffi::PyUnicode_AsUTF8AndSize(token, &raw mut length).cast_mut();
             if start.is_null() {
                 ffi::PyErr_Clear();

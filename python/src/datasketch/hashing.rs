@@ -3,9 +3,9 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::gathered::Gathered;
+use super::gathered::TokenBytes;
 use super::memory::memory_error;
-use super::tokens::{self, Text};
+use super::tokens::{self, TokenText};
 use crate::datasketch::minhash::scheme_named;
 use lookalike_datasketch::instruction_set::InstructionSet;
 use lookalike_datasketch::scheme::Permutations;
@@ -21,14 +21,14 @@ fn ds_sha1_hash32(data: Bound<'_, PyAny>) -> PyResult<u64> {
 /// The first eight bytes of the SHA-1 of `data`, the first the lowest.
 #[pyfunction]
 fn ds_sha1_hash64(data: Bound<'_, PyAny>) -> PyResult<u64> {
-    let bytes = tokens::bytes_of(data, Text::Refused)?;
+    let bytes = tokens::bytes_of(data, TokenText::Refused)?;
     Ok(tokens::hash_one(TokenHasher::Sha64, &bytes))
 }
 
 /// The token hash of `docs/signature.md`.
 #[pyfunction]
 fn ds_token_hash(data: Bound<'_, PyAny>) -> PyResult<u64> {
-    let bytes = tokens::bytes_of(data, Text::Refused)?;
+    let bytes = tokens::bytes_of(data, TokenText::Refused)?;
     Ok(tokens::hash_one(TokenHasher::Token64, &bytes))
 }
 
@@ -41,8 +41,8 @@ fn ds_kernels() -> Vec<String> {
 /// The SHA-1 hashes of `tokens` by the kernel of that name.
 #[pyfunction]
 fn ds_kernel_sha1(name: &str, tokens: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
-    let mut gathered = Gathered::default();
-    gathered.add(tokens, Text::Refused)?;
+    let mut gathered = TokenBytes::default();
+    gathered.add(tokens, TokenText::Refused)?;
     let mut hashes = Vec::new();
     sha1::hash_all(named(name)?, gathered.slices(), &mut hashes);
     Ok(hashes)

@@ -8,9 +8,9 @@ use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyNone, PyTuple};
 
 use super::arrays;
-use super::gathered::{self, Gathered, Part, with_part_of_list};
+use super::gathered::{self, ListSlice, TokenBytes, with_part_of_list};
 use super::memory::{self, memory_error};
-use super::tokens::{self, Text};
+use super::tokens::{self, TokenText};
 use lookalike_datasketch::instruction_set::InstructionSet;
 use lookalike_datasketch::pairwise_sum::pairwise_sum;
 use lookalike_datasketch::scheme::{HashValues, PermutationScheme, Permutations};
@@ -89,9 +89,9 @@ impl MinHash {
     }
 
     /// What hashes its tokens: nothing for a frozen one.
-    fn means(&self, py: Python<'_>) -> PyResult<Means> {
+    fn means(&self, py: Python<'_>) -> PyResult<UpdateTools> {
         match (&self.permutations, &self.hashfunc) {
-            (Some(permutations), Some(function)) => Ok(Means {
+            (Some(permutations), Some(function)) => Ok(UpdateTools {
                 scheme: self.scheme,
                 hasher: self.hasher,
                 function: function.clone_ref(py),
@@ -117,7 +117,7 @@ impl MinHash {
 }
 
 /// All that is needed to add tokens.
-pub(super) struct Means {
+pub(super) struct UpdateTools {
     pub(super) scheme: PermutationScheme,
     /// `None` where `function` hashes the tokens.
     pub(super) hasher: Option<TokenHasher>,
@@ -125,19 +125,19 @@ pub(super) struct Means {
     pub(super) permutations: Arc<Permutations>,
 }
 
-impl Means {
+impl UpdateTools {
     /// Values of the set of `tokens`, or nothing if there are none.
     pub(super) fn values_of(
         &self,
         tokens: &Bound<'_, PyAny>,
-        text: Text,
+        text: TokenText,
     ) -> PyResult<Option<HashValues>> {
         let Some(hasher) = self.hasher else { return self.values_by_function(tokens) };
         let mut values = self.no_values()?;
         if let Some(count) = self.lower_by_list(hasher, tokens, text, &mut values)? {
             return Ok((count > 0).then_some(values));
         }
-        let mut gathered = Gathered::default();
+        let mut gathered = TokenBytes::default();
         gathered.add(tokens, text)?;
         let slices = gathered.slices();
         if slices.is_empty() {
@@ -196,7 +196,7 @@ impl Means {
         &self,
         hasher: TokenHasher,
         tokens: &Bound<'_, PyAny>,
-        text: Text,
+        text: TokenText,
         values: &mut HashValues,
     ) -> PyResult<Option<usize>> {
         let (mut slices, mut hashes, mut from) = (Vec::new(), Vec::new(), 0);
@@ -206,10 +206,10 @@ impl Means {
                 hasher.hash_all(tokens, &mut hashes);
             });
             match part {
-                Part::Other => return Ok(None),
-                Part::Short(0) => return Ok(Some(from)),
-                Part::Short(count) => from += count,
-                Part::Great(token) => {
+                ListSlice::Other => return Ok(None),
+                ListSlice::Short(0) => return Ok(Some(from)),
+                ListSlice::Short(count) => from += count,
+                ListSlice::Great(token) => {
                     hashes.push(tokens::hash_one(hasher, &tokens::bytes_of(token, text)?));
                     tokens.py().check_signals()?;
                     from += 1;
@@ -261,7 +261,7 @@ pub(super) fn scheme_named(name: &str) -> PyResult<PermutationScheme> {
 }
 
 /// What tokens are added with, of the object that Python has.
-pub(super) fn means_of(minhash: &Bound<'_, MinHash>) -> PyResult<Means> {
+pub(super) fn means_of(minhash: &Bound<'_, MinHash>) -> PyResult<UpdateTools> {
     minhash.try_borrow()?.means(minhash.py())
 }
 
@@ -466,7 +466,7 @@ impl MinHash {
         let means = means_of(slf)?;
         let mut hash = match means.hasher {
             None => tokens::own_hash(means.scheme, means.function.bind(py), b)?,
-            Some(hasher) => tokens::hash_one(hasher, &tokens::bytes_of(b, Text::Refused)?),
+            Some(hasher) => tokens::hash_one(hasher, &tokens::bytes_of(b, TokenText::Refused)?),
         };
         let hashes = std::slice::from_mut(&mut hash);
         let mut this = slf.try_borrow_mut()?;
@@ -477,7 +477,7 @@ impl MinHash {
 
     fn update_batch(slf: &Bound<'_, Self>, b: &Bound<'_, PyAny>) -> PyResult<()> {
         let means = means_of(slf)?;
-        if let Some(values) = means.values_of(b, Text::Refused)? {
+        if let Some(values) = means.values_of(b, TokenText::Refused)? {
             slf.try_borrow_mut()?.own_values(slf.py())?.lower_to(&values);
         }
         Ok(())

@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 /// Adds its classes and functions, whose names begin with `Ds` and `ds_`.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<minhash::MinHash>()?;
-    module.add_class::<tables::Tables>()?;
+    module.add_class::<tables::LshTables>()?;
     module.add_class::<weights::Weights>()?;
     forest::register(module)?;
     parameters::register(module)?;

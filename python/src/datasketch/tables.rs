@@ -13,7 +13,7 @@ use lookalike_datasketch::bucket_tables::{BandBytes, BucketTables};
 
 /// Keys by the bands of their sketches.
 #[pyclass(subclass, name = "DsTables", module = "lookalike._engine")]
-pub(crate) struct Tables {
+pub(crate) struct LshTables {
     length: usize,
     rows: usize,
     hashfunc: Option<Py<PyAny>>,
@@ -25,7 +25,7 @@ pub(crate) struct Tables {
     store: BucketTables,
 }
 
-impl Tables {
+impl LshTables {
     /// The bands of a sketch.
     fn bands_of(
         slf: &Bound<'_, Self>,
@@ -186,7 +186,7 @@ fn hashed(function: &Bound<'_, PyAny>, bytes: &[u8], width: usize) -> PyResult<B
 }
 
 #[pymethods]
-impl Tables {
+impl LshTables {
     #[new]
     #[pyo3(signature = (*_args, **_kwargs))]
     fn new(

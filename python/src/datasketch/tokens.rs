@@ -11,7 +11,7 @@ pub(super) const GREAT: usize = 1 << 17;
 
 /// What may stand for bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Text {
+pub(super) enum TokenText {
     /// Bytes only, as `hashlib` takes them.
     Refused,
     /// A `str` as its UTF-8.
@@ -22,7 +22,7 @@ pub(super) enum Text {
 ///
 /// # Errors
 /// `TypeError` for a `str`, if that is not meant, and for what has no bytes.
-pub(super) fn bytes_of(token: Bound<'_, PyAny>, text: Text) -> PyResult<Bound<'_, PyBytes>> {
+pub(super) fn bytes_of(token: Bound<'_, PyAny>, text: TokenText) -> PyResult<Bound<'_, PyBytes>> {
     match token.cast_into::<PyBytes>() {
         Ok(bytes) => Ok(bytes),
         Err(error) => bytes_of_other(&error.into_inner(), text),
@@ -37,10 +37,13 @@ fn refused(token: &Bound<'_, PyAny>) -> PyErr {
     ))
 }
 
-fn bytes_of_other<'py>(token: &Bound<'py, PyAny>, text: Text) -> PyResult<Bound<'py, PyBytes>> {
+fn bytes_of_other<'py>(
+    token: &Bound<'py, PyAny>,
+    text: TokenText,
+) -> PyResult<Bound<'py, PyBytes>> {
     let py = token.py();
     if let Ok(string) = token.cast::<PyString>() {
-        if text == Text::Encoded {
+        if text == TokenText::Encoded {
             return Ok(PyBytes::new(py, string.to_str()?.as_bytes()));
         }
         return Err(PyTypeError::new_err(

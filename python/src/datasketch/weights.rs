@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use super::arrays;
 use super::memory;
 use lookalike_datasketch::instruction_set::InstructionSet;
-use lookalike_datasketch::loops::{self, Sample};
+use lookalike_datasketch::loops::{self, WeightSample};
 
 /// The parameters of a `WeightedMinHashGenerator`: a row for each sample, a column for each
 /// dimension.
@@ -20,7 +20,7 @@ pub(crate) struct Weights {
 }
 
 /// A sample: the dimension, and its quantised logarithm.
-type Pair = (usize, f32);
+type WeightPair = (usize, f32);
 
 impl Weights {
     /// Adds the samples of one vector, given the logarithms of its weights: those of all
@@ -29,7 +29,7 @@ impl Weights {
         &self,
         logs: &[f32],
         columns: Option<&[usize]>,
-        pairs: &mut Vec<Pair>,
+        pairs: &mut Vec<WeightPair>,
     ) -> Result<(), ()> {
         let length = logs.len();
         let (mut levels, mut ln_as) = (vec![0.0; length], vec![0.0; length]);
@@ -47,7 +47,7 @@ impl Weights {
             }
             loops::sample(
                 InstructionSet::best(),
-                &mut Sample {
+                &mut WeightSample {
                     logs,
                     rates: if columns.is_some() { &rates } else { &self.rates[row.clone()] },
                     betas: if columns.is_some() { &betas } else { &self.betas[row.clone()] },
@@ -80,7 +80,7 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
 }
 
 /// Pairs of 64-bit integers, as an array of two columns.
-fn array<'py>(py: Python<'py>, pairs: &[Pair]) -> PyResult<Bound<'py, PyAny>> {
+fn array<'py>(py: Python<'py>, pairs: &[WeightPair]) -> PyResult<Bound<'py, PyAny>> {
     let mut bytes = memory::with_capacity(pairs.len().saturating_mul(16))?;
     for &(dimension, level) in pairs {
         if !level.is_finite() {

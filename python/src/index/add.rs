@@ -9,8 +9,8 @@ use crate::error::{DocumentError, DocumentTypeError, OptionError};
 use crate::error::{index_error, with_message};
 use lookalike::find::MAX_THREADS;
 use lookalike::index::{
-    AddOptions, Added, BATCH_BYTES, BATCH_DOCUMENTS, Cause, Existing, NewDocument, Unfinished,
-    put_all, time,
+    AddCounts, AddOptions, BATCH_BYTES, BATCH_DOCUMENTS, Existing, InterruptedPut, NewDocument,
+    PutError, put_all, time,
 };
 use lookalike::progress::Stage;
 use lookalike::store::entry::Metadata;
@@ -22,13 +22,13 @@ use std::ffi::CString;
 use std::num::NonZeroUsize;
 
 /// How documents are added.
-pub(super) struct How {
+pub(super) struct AddSettings {
     existing: Existing,
     expires: Option<i64>,
     threads: Option<usize>,
 }
 
-impl How {
+impl AddSettings {
     /// Reads the arguments of a call; `expires` is in ns since 1970.
     ///
     /// # Errors
@@ -67,9 +67,9 @@ impl How {
 }
 
 /// Added, replaced, there already, without shingles.
-pub(super) type Counts = (u64, u64, u64, u64);
+pub(super) type AddTuple = (u64, u64, u64, u64);
 
-pub(super) fn counts(added: &Added) -> Counts {
+pub(super) fn counts(added: &AddCounts) -> AddTuple {
     (added.added, added.replaced, added.existing, added.without_shingles)
 }
 
@@ -87,7 +87,7 @@ pub(super) trait Feed: Send {
 }
 
 /// Documents as they come from an iterator.
-pub(super) struct Rows {
+pub(super) struct IteratorRows {
     documents: Py<PyIterator>,
     /// What every document gets.
     common: Metadata,
@@ -98,17 +98,17 @@ pub(super) struct Rows {
     /// Which of the names a record had.
     met: Vec<bool>,
     row: u64,
-    telling: Telling,
+    telling: ProgressCallback,
 }
 
 /// Who is told how many documents were taken, and of how many.
 #[derive(Default)]
-pub(super) struct Telling {
+pub(super) struct ProgressCallback {
     pub(super) progress: Option<Py<PyAny>>,
     pub(super) total: Option<u64>,
 }
 
-impl Telling {
+impl ProgressCallback {
     /// Tells it.
     ///
     /// # Errors
@@ -120,7 +120,7 @@ impl Telling {
     }
 }
 
-impl Feed for Rows {
+impl Feed for IteratorRows {
     type Text = PyBackedStr;
 
     fn fill(&mut self, documents: &mut Vec<NewDocument<PyBackedStr>>) -> PyResult<bool> {
@@ -128,7 +128,7 @@ impl Feed for Rows {
     }
 }
 
-impl Rows {
+impl IteratorRows {
     /// Of what a call is given: `metadata` are members that every document gets, or names.
     ///
     /// # Errors
@@ -138,7 +138,7 @@ impl Rows {
         common: &Bound<'_, PyAny>,
         names: Vec<String>,
         fields: (String, String),
-        telling: Telling,
+        telling: ProgressCallback,
     ) -> PyResult<Self> {
         let common = metadata(common, "all documents")?;
         let (id_field, text_field) = fields;
@@ -273,7 +273,12 @@ pub(super) fn with_row(py: Python<'_>, error: PyErr, row: u64) -> PyErr {
 ///
 /// # Errors
 /// `DocumentError` with the row of the first document that cannot be stored; those before it are.
-pub(super) fn add(py: Python<'_>, handle: &Handle, how: &How, feed: impl Feed) -> PyResult<Counts> {
+pub(super) fn add(
+    py: Python<'_>,
+    handle: &Handle,
+    how: &AddSettings,
+    feed: impl Feed,
+) -> PyResult<AddTuple> {
     let options = how.options();
     // What a feed has left is let go of without the lock, too: a producer may wait for it.
     let done = py.detach(move || {
@@ -283,11 +288,11 @@ pub(super) fn add(py: Python<'_>, handle: &Handle, how: &How, feed: impl Feed) -
     done.map(|added| counts(&added)).map_err(|broken| told_of(py, *broken))
 }
 
-fn told_of(py: Python<'_>, broken: Unfinished<PyErr>) -> PyErr {
-    let Unfinished { before, row, cause } = broken;
+fn told_of(py: Python<'_>, broken: InterruptedPut<PyErr>) -> PyErr {
+    let InterruptedPut { before, row, cause } = broken;
     let error = match cause {
-        Cause::Feed(error) => return error,
-        Cause::Index(error) => index_error(error),
+        PutError::Feed(error) => return error,
+        PutError::Index(error) => index_error(error),
     };
     let Some(row) = row else { return error };
     let stored = before.added + before.replaced + before.existing;
@@ -299,9 +304,9 @@ fn told_of(py: Python<'_>, broken: Unfinished<PyErr>) -> PyErr {
 pub(super) fn add_one(
     py: Python<'_>,
     handle: &Handle,
-    how: &How,
+    how: &AddSettings,
     document: NewDocument<PyBackedStr>,
-) -> PyResult<Counts> {
+) -> PyResult<AddTuple> {
     let (mut one, mut options) = (Some(document), how.options());
     options.threads = NonZeroUsize::MIN;
     let done = py.detach(|| {
@@ -311,7 +316,7 @@ pub(super) fn add_one(
         })
     });
     done.map(|added| counts(&added)).map_err(|broken| match broken.cause {
-        Cause::Feed(error) => error,
-        Cause::Index(error) => index_error(error),
+        PutError::Feed(error) => error,
+        PutError::Index(error) => index_error(error),
     })
 }

@@ -15,13 +15,13 @@ use serde_json::{Number, Value};
 use std::ops::Range;
 
 /// Why a value is none of JSON, and where it stands within the value of its row.
-pub(super) struct Wrong {
+pub(super) struct ValueError {
     /// From the inside out.
     way: Vec<String>,
-    pub(super) why: Why,
+    pub(super) why: ValueErrorKind,
 }
 
-pub(super) enum Why {
+pub(super) enum ValueErrorKind {
     /// JSON has no such values.
     Type(String),
     /// JSON has no such number.
@@ -34,7 +34,7 @@ pub(super) enum Why {
     Damaged(String),
 }
 
-impl Wrong {
+impl ValueError {
     /// The way to it from the column, as in `tags.0`.
     pub(super) fn way(&self, column: &str) -> String {
         let inner = self.way.iter().rev().map(String::as_str);
@@ -47,25 +47,25 @@ impl Wrong {
     }
 }
 
-impl From<Why> for Wrong {
-    fn from(why: Why) -> Self {
+impl From<ValueErrorKind> for ValueError {
+    fn from(why: ValueErrorKind) -> Self {
         Self { way: Vec::new(), why }
     }
 }
 
-type Read = Result<Value, Wrong>;
+type ReadResult = Result<Value, ValueError>;
 
 /// Reads the values of one document. How deep they lie in each other is limited where their types
 /// are read, how many there are by what an index keeps: a producer may hand over a list of more
 /// values than there is memory for, without having any.
-pub(super) struct Reader {
+pub(super) struct ValueReader {
     /// Bytes of JSON that may still come.
     left: usize,
     /// Whether values may have others in them.
     nests: bool,
 }
 
-impl Reader {
+impl ValueReader {
     pub(super) fn new() -> Self {
         Self { left: MAX_METADATA_BYTES, nests: true }
     }
@@ -76,7 +76,7 @@ impl Reader {
     }
 
     /// The value of a row of a column.
-    pub(super) fn value(&mut self, array: &dyn Array, field: &Field, row: usize) -> Read {
+    pub(super) fn value(&mut self, array: &dyn Array, field: &Field, row: usize) -> ReadResult {
         const EXTENSION: &str = "ARROW:extension:name";
         let extension = || field.metadata().get(EXTENSION).map(String::as_str);
         let value = self.of_type(array, field.data_type(), row)?;
@@ -86,7 +86,7 @@ impl Reader {
         Ok(value)
     }
 
-    fn of_type(&mut self, array: &dyn Array, kind: &DataType, row: usize) -> Read {
+    fn of_type(&mut self, array: &dyn Array, kind: &DataType, row: usize) -> ReadResult {
         self.spend(1)?;
         if row >= array.len() {
             return Err(damaged("a part of it has too few values"));
@@ -111,32 +111,32 @@ impl Reader {
         }
     }
 
-    fn spend(&mut self, bytes: usize) -> Result<(), Wrong> {
-        self.left = self.left.checked_sub(bytes).ok_or(Why::TooMuch)?;
+    fn spend(&mut self, bytes: usize) -> Result<(), ValueError> {
+        self.left = self.left.checked_sub(bytes).ok_or(ValueErrorKind::TooMuch)?;
         Ok(())
     }
 
-    fn nest(&self, kind: &DataType) -> Result<(), Wrong> {
-        if self.nests { Ok(()) } else { Err(Why::Type(name_of(kind)).into()) }
+    fn nest(&self, kind: &DataType) -> Result<(), ValueError> {
+        if self.nests { Ok(()) } else { Err(ValueErrorKind::Type(name_of(kind)).into()) }
     }
 
-    fn text(&mut self, array: &dyn Array, row: usize) -> Read {
-        let text = text::of_row(array, row).map_err(Why::Damaged)?;
+    fn text(&mut self, array: &dyn Array, row: usize) -> ReadResult {
+        let text = text::of_row(array, row).map_err(ValueErrorKind::Damaged)?;
         self.spend(text.len())?;
         Ok(Value::String(text.to_owned()))
     }
 
-    fn in_dictionary(&mut self, array: &dyn Array, kind: &DataType, row: usize) -> Read {
+    fn in_dictionary(&mut self, array: &dyn Array, kind: &DataType, row: usize) -> ReadResult {
         let dictionary = array.as_any_dictionary();
         let (keys, values) = (dictionary.keys(), dictionary.values());
         let key = text::key(keys, row);
         if key >= values.len() {
-            return Err(Why::Damaged(text::no_key(values.len())).into());
+            return Err(ValueErrorKind::Damaged(text::no_key(values.len())).into());
         }
         self.of_type(values.as_ref(), kind, key)
     }
 
-    fn members(&mut self, array: &dyn Array, fields: &[FieldRef], row: usize) -> Read {
+    fn members(&mut self, array: &dyn Array, fields: &[FieldRef], row: usize) -> ReadResult {
         let mut members = Metadata::new();
         self.nest(array.data_type())?;
         for (field, column) in fields.iter().zip(array.as_struct().columns()) {
@@ -145,13 +145,13 @@ impl Reader {
             let value = self.value(column.as_ref(), field, row);
             let value = value.map_err(|wrong| wrong.inside(name))?;
             if members.insert(name.clone(), value).is_some() {
-                return Err(Why::Twice(name.clone()).into());
+                return Err(ValueErrorKind::Twice(name.clone()).into());
             }
         }
         Ok(Value::Object(members))
     }
 
-    fn in_union(&mut self, array: &dyn Array, fields: &UnionFields, row: usize) -> Read {
+    fn in_union(&mut self, array: &dyn Array, fields: &UnionFields, row: usize) -> ReadResult {
         let union = array.as_union();
         let id = union.type_ids().get(row).copied();
         let Some((id, field)) = fields.iter().find(|(known, _)| Some(*known) == id) else {
@@ -164,7 +164,13 @@ impl Reader {
         self.value(union.child(id).as_ref(), field, place.unwrap_or(usize::MAX))
     }
 
-    fn in_runs(&mut self, array: &dyn Array, ends: &DataType, field: &Field, row: usize) -> Read {
+    fn in_runs(
+        &mut self,
+        array: &dyn Array,
+        ends: &DataType,
+        field: &Field,
+        row: usize,
+    ) -> ReadResult {
         match ends {
             DataType::Int16 => self.in_runs_of::<Int16Type>(array, field, row),
             DataType::Int32 => self.in_runs_of::<Int32Type>(array, field, row),
@@ -177,13 +183,13 @@ impl Reader {
         array: &dyn Array,
         field: &Field,
         row: usize,
-    ) -> Read {
+    ) -> ReadResult {
         let runs = array.as_run::<R>();
         self.value(runs.values().as_ref(), field, runs.get_physical_index(row))
     }
 
     /// What has any number of values: a list, or a map, which is one of pairs.
-    fn several(&mut self, array: &dyn Array, kind: &DataType, row: usize) -> Read {
+    fn several(&mut self, array: &dyn Array, kind: &DataType, row: usize) -> ReadResult {
         self.nest(kind)?;
         match kind {
             DataType::List(field) => self.list::<i32>(array, row, field),
@@ -196,16 +202,26 @@ impl Reader {
                 self.values(list.values(), field, start.zip(size))
             }
             DataType::Map(entries, _) => self.map(array, entries, row),
-            other => Err(Why::Type(name_of(other)).into()),
+            other => Err(ValueErrorKind::Type(name_of(other)).into()),
         }
     }
 
-    fn list<O: OffsetSizeTrait>(&mut self, array: &dyn Array, row: usize, of: &Field) -> Read {
+    fn list<O: OffsetSizeTrait>(
+        &mut self,
+        array: &dyn Array,
+        row: usize,
+        of: &Field,
+    ) -> ReadResult {
         let list = array.as_list::<O>();
         self.values(list.values(), of, range(list.value_offsets(), row))
     }
 
-    fn list_view<O: OffsetSizeTrait>(&mut self, array: &dyn Array, row: usize, of: &Field) -> Read {
+    fn list_view<O: OffsetSizeTrait>(
+        &mut self,
+        array: &dyn Array,
+        row: usize,
+        of: &Field,
+    ) -> ReadResult {
         let list = array.as_list_view::<O>();
         let place = |numbers: &[O]| numbers.get(row).and_then(|number| number.to_usize());
         let range = place(list.value_offsets()).zip(place(list.value_sizes()));
@@ -213,7 +229,12 @@ impl Reader {
     }
 
     /// Some values that stand one behind the other: from where on, and how many.
-    fn values(&mut self, array: &dyn Array, field: &Field, some: Option<(usize, usize)>) -> Read {
+    fn values(
+        &mut self,
+        array: &dyn Array,
+        field: &Field,
+        some: Option<(usize, usize)>,
+    ) -> ReadResult {
         let mut values = Vec::new();
         for (at, row) in within(array, some)?.enumerate() {
             let value = self.value(array, field, row);
@@ -223,7 +244,7 @@ impl Reader {
     }
 
     /// Keys are no names: they may be of any type, and come twice.
-    fn map(&mut self, array: &dyn Array, entries: &Field, row: usize) -> Read {
+    fn map(&mut self, array: &dyn Array, entries: &Field, row: usize) -> ReadResult {
         let list = array.as_list::<i32>();
         let (DataType::Struct(fields), Some(columns)) =
             (entries.data_type(), list.values().as_struct_opt())
@@ -245,8 +266,8 @@ impl Reader {
     }
 }
 
-fn damaged(why: &str) -> Wrong {
-    Why::Damaged(why.to_owned()).into()
+fn damaged(why: &str) -> ValueError {
+    ValueErrorKind::Damaged(why.to_owned()).into()
 }
 
 /// From where on the values of a row stand, and how many they are; nothing where that cannot be.
@@ -257,14 +278,14 @@ fn range<O: OffsetSizeTrait>(offsets: &[O], row: usize) -> Option<(usize, usize)
 }
 
 /// The rows of those values.
-fn within(array: &dyn Array, some: Option<(usize, usize)>) -> Result<Range<usize>, Wrong> {
+fn within(array: &dyn Array, some: Option<(usize, usize)>) -> Result<Range<usize>, ValueError> {
     let range = some.and_then(|(start, count)| Some(start..start.checked_add(count)?));
     let range = range.filter(|range| range.end <= array.len());
     range.ok_or_else(|| damaged("its offsets leave the values"))
 }
 
 /// A number; nothing where the type has none.
-fn number(array: &dyn Array, kind: &DataType, row: usize) -> Option<Read> {
+fn number(array: &dyn Array, kind: &DataType, row: usize) -> Option<ReadResult> {
     let whole = match kind {
         DataType::Int8 => whole::<Int8Type>(array, row),
         DataType::Int16 => whole::<Int16Type>(array, row),
@@ -293,12 +314,12 @@ where
     Value::Number(array.as_primitive::<T>().value(row).into())
 }
 
-fn float<T: ArrowPrimitiveType>(array: &dyn Array, row: usize) -> Read
+fn float<T: ArrowPrimitiveType>(array: &dyn Array, row: usize) -> ReadResult
 where
     T::Native: Into<f64>,
 {
     let number = array.as_primitive::<T>().value(row).into();
-    Number::from_f64(number).map(Value::Number).ok_or_else(|| Why::Number(number).into())
+    Number::from_f64(number).map(Value::Number).ok_or_else(|| ValueErrorKind::Number(number).into())
 }
 
 /// A type in messages: what lists and structs are made of says nothing there.

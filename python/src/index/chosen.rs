@@ -3,9 +3,9 @@
 
 use crate::error::index_error;
 use crate::error::params_error;
-use crate::options::Options;
+use crate::options::KeywordOptions;
 use lookalike::store::Index;
-use lookalike::store::settings::{Settings, Store};
+use lookalike::store::settings::{IndexSettings, StoredContent};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -13,14 +13,16 @@ use pyo3::types::PyDict;
 ///
 /// # Errors
 /// `OptionError` for what an option cannot be.
-pub(super) fn settings(arguments: &Bound<'_, PyDict>) -> PyResult<Settings> {
-    let options = Options::new(arguments)?;
+pub(super) fn settings(arguments: &Bound<'_, PyDict>) -> PyResult<IndexSettings> {
+    let options = KeywordOptions::new(arguments)?;
     let wording = options.wording()?;
     let store = options.word("store", &["signatures", "sets", "texts"])?;
-    let store = store.map_or(Store::Sets, |at| [Store::Signatures, Store::Sets, Store::Texts][at]);
+    let store = store.map_or(StoredContent::Sets, |at| {
+        [StoredContent::Signatures, StoredContent::Sets, StoredContent::Texts][at]
+    });
     let params = options.params(wording)?;
     options.finish()?;
-    let settings = Settings::new(&params, &wording.to_string(), store);
+    let settings = IndexSettings::new(&params, &wording.to_string(), store);
     settings.map_err(|error| params_error(&error))
 }
 

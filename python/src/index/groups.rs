@@ -5,10 +5,10 @@ use crate::call;
 use crate::error::index_error;
 use crate::error::{params_error, run_error};
 use crate::find::Findings;
-use crate::options::Options;
+use crate::options::KeywordOptions;
 use lookalike::core::params::Params;
 use lookalike::error::Error;
-use lookalike::index::{self, Aim, params_for, time};
+use lookalike::index::{self, GroupingOptions, params_for, time};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -22,7 +22,7 @@ pub(super) fn groups(
     arguments: &Bound<'_, PyDict>,
     progress: Option<&Py<PyAny>>,
 ) -> PyResult<Findings> {
-    let options = Options::new(arguments)?;
+    let options = KeywordOptions::new(arguments)?;
     let params = params(handle.index.params(), &options)?;
     let find = options.find(params)?;
     options.finish()?;
@@ -40,8 +40,8 @@ pub(super) fn groups(
 }
 
 /// Those of the index, or for another aim those that `find` would choose.
-fn params(has: &Params, options: &Options<'_>) -> PyResult<Params> {
-    let aim = Aim {
+fn params(has: &Params, options: &KeywordOptions<'_>) -> PyResult<Params> {
+    let aim = GroupingOptions {
         threshold: options.number("threshold")?,
         recall: options.number("recall")?,
         measure: options.choice("measure")?,

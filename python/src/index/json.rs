@@ -17,7 +17,7 @@ pub(super) fn metadata(given: &Bound<'_, PyAny>, whose: &str) -> PyResult<Metada
     if given.is_none() {
         return Ok(Metadata::new());
     }
-    match object(given, &mut Way { whose, keys: Vec::new() })? {
+    match object(given, &mut JsonPath { whose, keys: Vec::new() })? {
         Some(metadata) => Ok(metadata),
         None => Err(DocumentTypeError::new_err(format!(
             "{whose}: the metadata is {}, expected a dictionary such as {{\"language\": \"en\"}}",
@@ -36,12 +36,12 @@ pub(super) fn kind(value: &Bound<'_, PyAny>) -> String {
 }
 
 /// Which value of which document it is about.
-struct Way<'a> {
+struct JsonPath<'a> {
     whose: &'a str,
     keys: Vec<String>,
 }
 
-impl Way<'_> {
+impl JsonPath<'_> {
     fn text(&self) -> String {
         let key = self.keys.join(".");
         format!("{}: metadata {key:?}", self.whose)
@@ -68,9 +68,9 @@ impl Way<'_> {
 }
 
 /// A mapping as a JSON object; `None` for what is no mapping.
-fn object(given: &Bound<'_, PyAny>, way: &mut Way<'_>) -> PyResult<Option<Metadata>> {
+fn object(given: &Bound<'_, PyAny>, way: &mut JsonPath<'_>) -> PyResult<Option<Metadata>> {
     let mut members = Metadata::new();
-    let mut member = |key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, way: &mut Way<'_>| {
+    let mut member = |key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, way: &mut JsonPath<'_>| {
         let key = name(key, way)?;
         let value = way.inside(key.clone(), |way| self::value(value, way))?;
         members.insert(key, value);
@@ -93,7 +93,7 @@ fn object(given: &Bound<'_, PyAny>, way: &mut Way<'_>) -> PyResult<Option<Metada
     Ok(Some(members))
 }
 
-fn name(key: &Bound<'_, PyAny>, way: &Way<'_>) -> PyResult<String> {
+fn name(key: &Bound<'_, PyAny>, way: &JsonPath<'_>) -> PyResult<String> {
     let shown = || {
         let shown = key.repr();
         shown.map_or_else(|_| "?".to_owned(), |shown| shown.to_string_lossy().into_owned())
@@ -115,7 +115,7 @@ fn name(key: &Bound<'_, PyAny>, way: &Way<'_>) -> PyResult<String> {
     })
 }
 
-fn value(given: &Bound<'_, PyAny>, way: &mut Way<'_>) -> PyResult<Value> {
+fn value(given: &Bound<'_, PyAny>, way: &mut JsonPath<'_>) -> PyResult<Value> {
     if given.is_none() {
         return Ok(Value::Null);
     }
@@ -152,7 +152,7 @@ fn value(given: &Bound<'_, PyAny>, way: &mut Way<'_>) -> PyResult<Value> {
     list(given, way)
 }
 
-fn list(given: &Bound<'_, PyAny>, way: &mut Way<'_>) -> PyResult<Value> {
+fn list(given: &Bound<'_, PyAny>, way: &mut JsonPath<'_>) -> PyResult<Value> {
     let is_list = given.is_instance_of::<PyList>() || given.is_instance_of::<PyTuple>();
     if is_list {
         let mut values = Vec::new();

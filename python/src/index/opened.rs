@@ -3,8 +3,8 @@
 use crate::call::PATIENCE;
 use crate::error::StoreError;
 use crate::error::index_error;
-use lookalike::index::Preparer;
-use lookalike::store::query::Scratch;
+use lookalike::index::TextPreparer;
+use lookalike::store::query::QueryBuffers;
 use lookalike::store::{Index, IndexError};
 use pyo3::prelude::*;
 use std::collections::HashMap;
@@ -19,13 +19,13 @@ const IDLE: usize = 16;
 /// An index, and what its calls use again.
 pub(super) struct Handle {
     pub(super) index: Index,
-    tools: Mutex<Vec<Tools>>,
+    tools: Mutex<Vec<QueryTools>>,
 }
 
 /// What a call that asks for texts uses.
-pub(super) struct Tools {
-    pub(super) preparer: Preparer,
-    pub(super) scratch: Scratch,
+pub(super) struct QueryTools {
+    pub(super) preparer: TextPreparer,
+    pub(super) scratch: QueryBuffers,
 }
 
 impl Handle {
@@ -35,14 +35,14 @@ impl Handle {
     /// What `work` gives, and what keeps tools from being made.
     pub(super) fn with_tools<T>(
         &self,
-        work: impl FnOnce(&Index, &mut Tools) -> Result<T, IndexError>,
+        work: impl FnOnce(&Index, &mut QueryTools) -> Result<T, IndexError>,
     ) -> Result<T, IndexError> {
         let idle = lock(&self.tools).pop();
         let mut tools = match idle {
             Some(tools) => tools,
-            None => Tools {
-                preparer: Preparer::new(self.index.settings())?,
-                scratch: Scratch::default(),
+            None => QueryTools {
+                preparer: TextPreparer::new(self.index.settings())?,
+                scratch: QueryBuffers::default(),
             },
         };
         let done = work(&self.index, &mut tools);
@@ -61,7 +61,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// An index that was opened by this process. A process forked from it shares the file positions,
 /// the locks and none of the threads, so that anything it did would damage the index: it does
 /// nothing.
-pub(super) struct Opened {
+pub(super) struct OpenIndex {
     process: u32,
     name: String,
     handle: Mutex<Option<Arc<Handle>>>,
@@ -111,11 +111,11 @@ impl Calls {
 pub(super) struct Call {
     handle: Arc<Handle>,
     // Behind the handle: who waits for the end of the last call finds the index closed.
-    ended: Ended,
+    ended: CallGuard,
 }
 
 /// Says when a call has ended.
-struct Ended {
+struct CallGuard {
     calls: Arc<Calls>,
     process: u32,
     thread: ThreadId,
@@ -138,7 +138,7 @@ impl Drop for Call {
     }
 }
 
-impl Drop for Ended {
+impl Drop for CallGuard {
     fn drop(&mut self) {
         // The lock may have been another thread's when the process forked.
         if std::process::id() == self.process {
@@ -147,7 +147,7 @@ impl Drop for Ended {
     }
 }
 
-impl Opened {
+impl OpenIndex {
     pub(super) fn new(index: Index) -> Self {
         let name = index.name().to_owned();
         let handle = Arc::new(Handle { index, tools: Mutex::new(Vec::new()) });
@@ -196,7 +196,7 @@ impl Opened {
         // Counted before another thread can begin to close it.
         let (calls, thread) = (Arc::clone(&self.calls), self.calls.begin());
         drop(here);
-        Ok(Call { handle, ended: Ended { calls, process: self.process, thread } })
+        Ok(Call { handle, ended: CallGuard { calls, process: self.process, thread } })
     }
 
     /// Does something with the index, without the interpreter's lock.
@@ -233,7 +233,7 @@ impl Opened {
     }
 }
 
-impl Drop for Opened {
+impl Drop for OpenIndex {
     fn drop(&mut self) {
         let handle = self.handle.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if self.is_forked() {

@@ -2,15 +2,15 @@
 
 use super::convert::time;
 use super::json::dictionary;
-use super::opened::{Handle, Tools};
+use super::opened::{Handle, QueryTools};
 use lookalike::find::MAX_THREADS;
 use lookalike::find::workers::{Earliest, on_threads};
 use lookalike::index::time::now;
-use lookalike::store::entry::{Record, Wanted, shown};
-use lookalike::store::filter::Filter;
-use lookalike::store::nearest::Nearest;
-use lookalike::store::query::{Answer, Match, Question};
-use lookalike::store::settings::Store;
+use lookalike::store::entry::{IndexRecord, RecordFields, shown};
+use lookalike::store::filter::MetadataFilter;
+use lookalike::store::nearest::NearestRequest;
+use lookalike::store::query::{Match, QueryRequest, QueryResult};
+use lookalike::store::settings::StoredContent;
 use lookalike::store::stored::query_stored;
 use lookalike::store::{Index, IndexError, set};
 use pyo3::prelude::*;
@@ -20,33 +20,33 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What is asked of every text.
 #[derive(Debug, Clone)]
-pub(super) struct Asked {
+pub(super) struct TextQuery {
     pub(super) threshold: Option<f64>,
     pub(super) top: Option<usize>,
     pub(super) nearest: Option<NonZeroUsize>,
-    pub(super) filters: Vec<Filter>,
+    pub(super) filters: Vec<MetadataFilter>,
     pub(super) texts: bool,
 }
 
 /// What was found, and what it is about.
-pub(super) struct Found {
-    answer: Answer,
+pub(super) struct FoundDocuments {
+    answer: QueryResult,
     threshold: f64,
     /// Shingles of the text; `None` where they are not known.
     shingles: Option<usize>,
 }
 
-impl Asked {
-    fn question<'a>(&'a self, index: &'a Index) -> Question<'a> {
+impl TextQuery {
+    fn question<'a>(&'a self, index: &'a Index) -> QueryRequest<'a> {
         let signatures = index.compact_signatures();
-        Question {
+        QueryRequest {
             threshold: self.threshold.unwrap_or(index.settings().threshold),
             top: self.top,
-            nearest: self.nearest.map(|count| Nearest { count, signatures }),
+            nearest: self.nearest.map(|count| NearestRequest { count, signatures }),
             filters: &self.filters,
             now: now(),
             except: None,
-            wanted: Wanted { metadata: true, text: self.texts, ..Wanted::default() },
+            wanted: RecordFields { metadata: true, text: self.texts, ..RecordFields::default() },
         }
     }
 
@@ -54,16 +54,25 @@ impl Asked {
     ///
     /// # Errors
     /// As those of the engine.
-    pub(super) fn of_text(&self, handle: &Handle, text: &str) -> Result<Found, IndexError> {
+    pub(super) fn of_text(
+        &self,
+        handle: &Handle,
+        text: &str,
+    ) -> Result<FoundDocuments, IndexError> {
         handle.with_tools(|index, tools| self.ask(index, tools, text))
     }
 
-    fn ask(&self, index: &Index, tools: &mut Tools, text: &str) -> Result<Found, IndexError> {
+    fn ask(
+        &self,
+        index: &Index,
+        tools: &mut QueryTools,
+        text: &str,
+    ) -> Result<FoundDocuments, IndexError> {
         let probe = tools.preparer.prepare(text).probe();
         let question = self.question(index);
         let answer = index.query(&probe, &question, &mut tools.scratch)?;
         let shingles = Some(probe.set.len());
-        Ok(Found { answer, threshold: threshold(&question), shingles })
+        Ok(FoundDocuments { answer, threshold: threshold(&question), shingles })
     }
 
     /// What resembles a document of the index, but for itself; `None` where there is none with
@@ -71,12 +80,16 @@ impl Asked {
     ///
     /// # Errors
     /// As those of the engine.
-    pub(super) fn of_id(&self, handle: &Handle, id: &str) -> Result<Option<Found>, IndexError> {
+    pub(super) fn of_id(
+        &self,
+        handle: &Handle,
+        id: &str,
+    ) -> Result<Option<FoundDocuments>, IndexError> {
         handle.with_tools(|index, tools| {
             let (mut snapshot, settings) = (index.snapshot()?, index.settings());
             let question = self.question(index);
             let found = query_stored(&mut *snapshot, settings, id, &question, &mut tools.scratch)?;
-            Ok(found.map(|(stored, answer)| Found {
+            Ok(found.map(|(stored, answer)| FoundDocuments {
                 answer,
                 threshold: threshold(&question),
                 shingles: stored.shingles(),
@@ -94,7 +107,7 @@ impl Asked {
         texts: &[S],
         threads: NonZeroUsize,
         unwanted: &AtomicBool,
-    ) -> Result<Vec<Found>, IndexError> {
+    ) -> Result<Vec<FoundDocuments>, IndexError> {
         let (next, failed) = (AtomicUsize::new(0), Earliest::default());
         let threads = threads.min(NonZeroUsize::new(texts.len()).unwrap_or(NonZeroUsize::MIN));
         let done = on_threads(threads, |stop| {
@@ -115,14 +128,14 @@ impl Asked {
             })
         });
         let found = failed.or::<_, IndexError>(done)?;
-        let mut found: Vec<(usize, Found)> = found.into_iter().flatten().collect();
+        let mut found: Vec<(usize, FoundDocuments)> = found.into_iter().flatten().collect();
         found.sort_unstable_by_key(|(at, _)| *at);
         Ok(found.into_iter().map(|(_, found)| found).collect())
     }
 }
 
 /// The least similarity that is asked for; 0 for the nearest.
-fn threshold(question: &Question<'_>) -> f64 {
+fn threshold(question: &QueryRequest<'_>) -> f64 {
     if question.nearest.is_some() { 0.0 } else { question.threshold }
 }
 
@@ -143,7 +156,7 @@ pub(super) fn threads(given: Option<usize>) -> Result<NonZeroUsize, String> {
 /// # Errors
 /// What is missing, in words.
 pub(super) fn expect_texts(index: &Index, texts: bool) -> Result<(), String> {
-    if !texts || index.settings().store == Store::Texts {
+    if !texts || index.settings().store == StoredContent::Texts {
         return Ok(());
     }
     let kept = format!("{:?}", index.settings().store).to_lowercase();
@@ -154,14 +167,15 @@ pub(super) fn expect_texts(index: &Index, texts: bool) -> Result<(), String> {
     ))
 }
 
-impl Found {
+impl FoundDocuments {
     /// A list of matches, and what it says of all of them: found, candidates, threshold,
     /// predicted recall, its caveat, shingles.
     ///
     /// # Errors
     /// What the interpreter gives.
     pub(super) fn python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let Answer { matches, candidates, found, predicted_recall, recall_caveat } = &self.answer;
+        let QueryResult { matches, candidates, found, predicted_recall, recall_caveat } =
+            &self.answer;
         let rows = matches.iter().map(|found| row(py, found));
         let rows = rows.collect::<PyResult<Vec<_>>>()?;
         let rows = PyList::new(py, rows)?;
@@ -203,7 +217,10 @@ fn optional_time(py: Python<'_>, at: Option<i64>) -> PyResult<Bound<'_, PyAny>> 
 ///
 /// # Errors
 /// What the interpreter gives.
-pub(super) fn document<'py>(py: Python<'py>, record: &Record) -> PyResult<Bound<'py, PyTuple>> {
+pub(super) fn document<'py>(
+    py: Python<'py>,
+    record: &IndexRecord,
+) -> PyResult<Bound<'py, PyTuple>> {
     let shingles = record.set.as_deref().map(set::len).transpose();
     let shingles = shingles.map_err(crate::error::index_error)?;
     PyTuple::new(

@@ -1,15 +1,15 @@
 //! Files and folders into an index, read by the engine as the command line reads them.
 
-use super::add::{Counts, How, counts};
+use super::add::{AddSettings, AddTuple, counts};
 use super::opened::Handle;
 use crate::call;
 use crate::error::run_error;
 use crate::error::{index_error, with_message};
 use crate::extraction;
-use crate::options::Options;
+use crate::options::KeywordOptions;
 use lookalike::error::Error;
-use lookalike::index::{self, Broken};
-use lookalike::read::{Collection, ReadOptions, Skipped, Wording};
+use lookalike::index::{self, InterruptedAdd};
+use lookalike::read::{Collection, Normalization, ReadOptions, SkippedItem};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -18,12 +18,12 @@ use std::path::PathBuf;
 pub(super) type LeftOut = (String, Option<u64>, Option<String>, String);
 
 /// What is to be read.
-pub(super) struct Files {
+pub(super) struct InputFiles {
     paths: Vec<PathBuf>,
     reading: ReadOptions,
 }
 
-impl Files {
+impl InputFiles {
     /// Of what a call is given: `names` are fields that become metadata, `own` is the folder of the
     /// index, which is no input.
     ///
@@ -36,9 +36,9 @@ impl Files {
         own: Option<PathBuf>,
         options: &Bound<'_, PyDict>,
     ) -> PyResult<Self> {
-        let options = Options::new(options)?;
+        let options = KeywordOptions::new(options)?;
         // The index brings texts to its wording itself.
-        let reading = options.reading(Wording::default(), extraction::options(py)?)?;
+        let reading = options.reading(Normalization::default(), extraction::options(py)?)?;
         options.finish()?;
         let leave_out = own.into_iter().collect();
         Ok(Self { paths, reading: ReadOptions { fields: names, leave_out, ..reading } })
@@ -54,10 +54,10 @@ impl Files {
 pub(super) fn add(
     py: Python<'_>,
     handle: &Handle,
-    how: &How,
-    files: &Files,
+    how: &AddSettings,
+    files: &InputFiles,
     progress: Option<&Py<PyAny>>,
-) -> PyResult<(Counts, Vec<String>, Vec<LeftOut>)> {
+) -> PyResult<(AddTuple, Vec<String>, Vec<LeftOut>)> {
     let mut options = how.options();
     options.metadata.clone_from(&files.reading.fields);
     options.skip_bad = files.reading.skip_bad;
@@ -71,13 +71,13 @@ pub(super) fn add(
     Ok((counts(&added), missing, skipped.into_iter().map(left_out).collect()))
 }
 
-fn left_out(skipped: Skipped) -> LeftOut {
-    let Skipped { source, line, id, reason } = skipped;
+fn left_out(skipped: SkippedItem) -> LeftOut {
+    let SkippedItem { source, line, id, reason } = skipped;
     (source, line, id, reason.to_string())
 }
 
-fn told_of(py: Python<'_>, broken: Broken) -> PyErr {
-    let Broken { before, error } = broken;
+fn told_of(py: Python<'_>, broken: InterruptedAdd) -> PyErr {
+    let InterruptedAdd { before, error } = broken;
     let (place, error) = match error {
         Error::NotAdded { place, error } => (format!("{place}: "), index_error(error)),
         Error::Index(error) => (String::new(), index_error(error)),

@@ -1,25 +1,25 @@
 //! The class that `lookalike.Index` is made of.
 
-use super::add::{self, Counts, How, Rows, Telling};
+use super::add::{self, AddSettings, AddTuple, IteratorRows, ProgressCallback};
 use super::chosen;
 use super::convert::text;
 use super::groups;
 use super::json::metadata;
-use super::opened::Opened;
+use super::opened::OpenIndex;
 use super::patience::patiently;
-use super::query::{self, Asked, document, expect_texts, unknown};
-use super::read::{self, Files, LeftOut};
-use super::table::Tables;
+use super::query::{self, TextQuery, document, expect_texts, unknown};
+use super::read::{self, InputFiles, LeftOut};
+use super::table::TableFeed;
 use crate::error::index_error;
 use crate::error::{OptionError, run_error};
 use crate::find::Findings;
 use lookalike::index::{self, NewDocument, time};
 use lookalike::report::{Output, OutputFormat, Target};
 use lookalike::store::IndexError;
-use lookalike::store::entry::Wanted;
-use lookalike::store::filter::Filter;
-use lookalike::store::index::{Access, Place};
-use lookalike::store::settings::Store;
+use lookalike::store::entry::RecordFields;
+use lookalike::store::filter::MetadataFilter;
+use lookalike::store::index::{Access, IndexLocation};
+use lookalike::store::settings::StoredContent;
 use lookalike::store::stored::record;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -33,23 +33,23 @@ use std::time::Duration;
 /// An index that is open.
 #[pyclass(frozen, module = "lookalike._engine")]
 pub(crate) struct StoredIndex {
-    opened: Opened,
+    opened: OpenIndex,
     read_only: bool,
     /// The folder it is in, which is no input of its own.
     folder: Option<PathBuf>,
 }
 
-fn place(path: PathBuf) -> Place {
+fn place(path: PathBuf) -> IndexLocation {
     match path.to_str() {
-        Some(text) => Place::of(text),
-        None => Place::Folder(path),
+        Some(text) => IndexLocation::of(text),
+        None => IndexLocation::Folder(path),
     }
 }
 
-fn folder(place: &Place) -> Option<PathBuf> {
+fn folder(place: &IndexLocation) -> Option<PathBuf> {
     match place {
-        Place::Folder(folder) => Some(folder.clone()),
-        Place::Postgres(_) => None,
+        IndexLocation::Folder(folder) => Some(folder.clone()),
+        IndexLocation::Postgres(_) => None,
     }
 }
 
@@ -59,10 +59,11 @@ fn asked(
     nearest: Option<usize>,
     filters: Vec<String>,
     texts: bool,
-) -> PyResult<Asked> {
-    let filters = filters.iter().map(|filter| filter.parse::<Filter>());
-    let filters = filters.collect::<Result<Vec<Filter>, IndexError>>().map_err(index_error)?;
-    Ok(Asked { threshold, top, nearest: nearest.and_then(NonZeroUsize::new), filters, texts })
+) -> PyResult<TextQuery> {
+    let filters = filters.iter().map(|filter| filter.parse::<MetadataFilter>());
+    let filters =
+        filters.collect::<Result<Vec<MetadataFilter>, IndexError>>().map_err(index_error)?;
+    Ok(TextQuery { threshold, top, nearest: nearest.and_then(NonZeroUsize::new), filters, texts })
 }
 
 #[pymethods]
@@ -74,7 +75,7 @@ impl StoredIndex {
         let folder = folder(&place);
         let create = move || lookalike::store::index::create(&place, &settings);
         let index = py.detach(create).map_err(index_error)?;
-        Ok(Self { opened: Opened::new(index), read_only: false, folder })
+        Ok(Self { opened: OpenIndex::new(index), read_only: false, folder })
     }
 
     #[staticmethod]
@@ -97,7 +98,7 @@ impl StoredIndex {
             py.detach(move || drop(index));
             return Err(error);
         }
-        Ok(Self { opened: Opened::new(index), read_only, folder })
+        Ok(Self { opened: OpenIndex::new(index), read_only, folder })
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {
@@ -150,9 +151,15 @@ impl StoredIndex {
         threads: Option<usize>,
         progress: Option<Py<PyAny>>,
         total: Option<u64>,
-    ) -> PyResult<Counts> {
-        let how = How::new(on_existing, expires, threads)?;
-        let feed = Rows::new(documents, common, names, fields, Telling { progress, total })?;
+    ) -> PyResult<AddTuple> {
+        let how = AddSettings::new(on_existing, expires, threads)?;
+        let feed = IteratorRows::new(
+            documents,
+            common,
+            names,
+            fields,
+            ProgressCallback { progress, total },
+        )?;
         let handle = self.opened.get()?;
         let done = add::add(py, &handle, &how, feed);
         py.detach(move || drop(handle));
@@ -174,10 +181,10 @@ impl StoredIndex {
         on_existing: &str,
         threads: Option<usize>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<Counts> {
-        let how = How::new(on_existing, expires, threads)?;
-        let telling = Telling { progress, total: None };
-        let feed = Tables::new(tables, common, names, fields, telling)?;
+    ) -> PyResult<AddTuple> {
+        let how = AddSettings::new(on_existing, expires, threads)?;
+        let telling = ProgressCallback { progress, total: None };
+        let feed = TableFeed::new(tables, common, names, fields, telling)?;
         let handle = self.opened.get()?;
         let done = add::add(py, &handle, &how, feed);
         py.detach(move || drop(handle));
@@ -196,9 +203,9 @@ impl StoredIndex {
         threads: Option<usize>,
         options: &Bound<'_, PyDict>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<(Counts, Vec<String>, Vec<LeftOut>)> {
-        let how = How::new(on_existing, expires, threads)?;
-        let files = Files::new(py, paths, names, self.folder.clone(), options)?;
+    ) -> PyResult<(AddTuple, Vec<String>, Vec<LeftOut>)> {
+        let how = AddSettings::new(on_existing, expires, threads)?;
+        let files = InputFiles::new(py, paths, names, self.folder.clone(), options)?;
         let handle = self.opened.get()?;
         let done = read::add(py, &handle, &how, &files, progress.as_ref());
         py.detach(move || drop(handle));
@@ -215,8 +222,8 @@ impl StoredIndex {
         modified: Option<i64>,
         expires: Option<i64>,
         on_existing: &str,
-    ) -> PyResult<Counts> {
-        let how = How::new(on_existing, expires, None)?;
+    ) -> PyResult<AddTuple> {
+        let how = AddSettings::new(on_existing, expires, None)?;
         let document = NewDocument {
             id: text(id, || "the id".to_owned())?,
             text: text(given, || "the text".to_owned())?,
@@ -307,11 +314,11 @@ impl StoredIndex {
     ) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let id = text(id, || "the id".to_owned())?;
         let found = self.opened.detached(py, |handle| {
-            let wanted = Wanted {
+            let wanted = RecordFields {
                 metadata: true,
-                set: handle.index.settings().store != Store::Signatures,
-                text: handle.index.settings().store == Store::Texts,
-                ..Wanted::default()
+                set: handle.index.settings().store != StoredContent::Signatures,
+                text: handle.index.settings().store == StoredContent::Texts,
+                ..RecordFields::default()
             };
             record(handle.index.snapshot()?.as_mut(), &id, time::now(), wanted)
         })?;
@@ -322,7 +329,7 @@ impl StoredIndex {
         let id = text(id, || "the id".to_owned())?;
         self.opened.detached(py, |handle| {
             let mut snapshot = handle.index.snapshot()?;
-            Ok(record(snapshot.as_mut(), &id, time::now(), Wanted::default())?.is_some())
+            Ok(record(snapshot.as_mut(), &id, time::now(), RecordFields::default())?.is_some())
         })
     }
 
@@ -336,13 +343,18 @@ impl StoredIndex {
         self.opened.detached(py, |handle| {
             let (now, mut ids, mut last) = (time::now(), Vec::new(), None);
             let mut snapshot = handle.index.snapshot()?;
-            snapshot.scan(after.saturating_add(1), most, Wanted::default(), &mut |record| {
-                last = Some(record.number);
-                if !record.is_expired(now) {
-                    ids.push(record.id.clone());
-                }
-                Ok(())
-            })?;
+            snapshot.scan(
+                after.saturating_add(1),
+                most,
+                RecordFields::default(),
+                &mut |record| {
+                    last = Some(record.number);
+                    if !record.is_expired(now) {
+                        ids.push(record.id.clone());
+                    }
+                    Ok(())
+                },
+            )?;
             Ok(last.map(|last| (ids, last)))
         })
     }
@@ -381,7 +393,7 @@ impl StoredIndex {
     fn check(&self, py: Python<'_>) -> PyResult<Vec<(String, String, bool)>> {
         let handle = self.opened.get()?;
         let problems = patiently(py, move || handle.index.check())?.map_err(index_error)?;
-        let row = |problem: lookalike::store::backend::Problem| {
+        let row = |problem: lookalike::store::backend::IndexProblem| {
             (problem.place, problem.what, problem.repairable)
         };
         Ok(problems.into_iter().map(row).collect())

@@ -1,12 +1,12 @@
 //! Tables into an index: batch by batch, of which each text stays where it lies.
 
-use super::add::{Feed, Telling, with_row};
-use super::arrow_json::{Reader, Why, Wrong, name_of};
+use super::add::{Feed, ProgressCallback, with_row};
+use super::arrow_json::{ValueError, ValueErrorKind, ValueReader, name_of};
 use super::json;
 use crate::call::staying;
-use crate::capsule::{Batches, Chunks, Imported};
+use crate::capsule::{ArrayChunks, Batches, ImportedTable};
 use crate::error::{DocumentError, DocumentTypeError};
-use crate::text::{self, Text, Texts};
+use crate::text::{self, SharedText, TextRows};
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field};
 use lookalike::index::{BATCH_BYTES, BATCH_DOCUMENTS, NewDocument};
@@ -20,26 +20,26 @@ use std::sync::Arc;
 const LISTED: usize = 20;
 
 /// Documents of tables, one table behind the other.
-pub(super) struct Tables {
+pub(super) struct TableFeed {
     rest: Py<PyIterator>,
     table: Option<Batches>,
-    batch: Option<Batch>,
-    columns: Columns,
+    batch: Option<TableBatch>,
+    columns: ColumnNames,
     /// What every document gets.
     common: Metadata,
     row: u64,
-    telling: Telling,
+    telling: ProgressCallback,
 }
 
 /// The names of the columns that are read.
-struct Columns {
+struct ColumnNames {
     id: String,
     text: String,
     /// Those that become metadata.
     described: Vec<String>,
 }
 
-impl Tables {
+impl TableFeed {
     /// Of what a call is given: `common` are members that every document gets, `names` columns that
     /// become metadata.
     ///
@@ -50,18 +50,18 @@ impl Tables {
         common: &Bound<'_, PyAny>,
         names: Vec<String>,
         fields: (String, String),
-        telling: Telling,
+        telling: ProgressCallback,
     ) -> PyResult<Self> {
         let common = json::metadata(common, "all documents")?;
         let (id, text) = fields;
-        let columns = Columns { id, text, described: names };
+        let columns = ColumnNames { id, text, described: names };
         let rest = tables.unbind();
         Ok(Self { rest, table: None, batch: None, columns, common, row: 0, telling })
     }
 
     /// Goes on to a batch that has a row left; false where there is none.
     fn has_more(&mut self) -> PyResult<bool> {
-        while !self.batch.as_ref().is_some_and(Batch::has_more) {
+        while !self.batch.as_ref().is_some_and(TableBatch::has_more) {
             // Who hands over nothing for ever can be broken off, too.
             Python::attach(signals)?;
             if self.table.is_none() {
@@ -73,7 +73,7 @@ impl Tables {
             // The one before is let go of first.
             self.batch = None;
             match table.next()? {
-                Some(batch) => self.batch = Some(Batch::of(batch, &self.columns, self.row)?),
+                Some(batch) => self.batch = Some(TableBatch::of(batch, &self.columns, self.row)?),
                 None => self.table = None,
             }
         }
@@ -94,7 +94,7 @@ fn signals(py: Python<'_>) -> PyResult<()> {
     py.check_signals()
 }
 
-impl Feed for Tables {
+impl Feed for TableFeed {
     type Text = Word;
 
     fn fill(&mut self, documents: &mut Vec<NewDocument<Word>>) -> PyResult<bool> {
@@ -116,12 +116,12 @@ impl Feed for Tables {
     }
 }
 
-impl Columns {
+impl ColumnNames {
     fn all(&self) -> impl Iterator<Item = &String> {
         [&self.id, &self.text].into_iter().chain(&self.described)
     }
 
-    fn check(&self, table: &Imported) -> PyResult<()> {
+    fn check(&self, table: &ImportedTable) -> PyResult<()> {
         if table.is_column() {
             return Err(DocumentTypeError::new_err(format!(
                 "the table cannot be read as Arrow, expected columns with ids and texts: it is one \
@@ -164,7 +164,7 @@ fn quoted(name: &str) -> String {
 /// An id or a text.
 pub(super) enum Word {
     /// In a column.
-    There(Text),
+    There(SharedText),
     /// Of an array whose texts have no places of their own, such as one of runs.
     Here(String),
 }
@@ -179,17 +179,17 @@ impl AsRef<str> for Word {
 }
 
 /// The columns of a batch that are read.
-struct Batch {
-    ids: Words,
-    texts: Words,
-    described: Vec<Values>,
+struct TableBatch {
+    ids: WordColumn,
+    texts: WordColumn,
+    described: Vec<AnyColumn>,
     rows: usize,
     next: usize,
 }
 
-impl Batch {
+impl TableBatch {
     /// Those of a batch whose first document has that row.
-    fn of(batch: &mut Imported, columns: &Columns, first: u64) -> PyResult<Self> {
+    fn of(batch: &mut ImportedTable, columns: &ColumnNames, first: u64) -> PyResult<Self> {
         let mut column = |name: &String| {
             let place = batch.names().iter().position(|other| other == name).unwrap_or(usize::MAX);
             let what = format!("document {first}: column {}", quoted(name));
@@ -197,10 +197,10 @@ impl Batch {
             chunks.map_err(|error| Python::attach(|py| with_row(py, error, first)))
         };
         let ids = column(&columns.id)?;
-        let texts = Words::of(column(&columns.text)?);
-        let described = columns.described.iter().map(|name| column(name).map(Values::of));
+        let texts = WordColumn::of(column(&columns.text)?);
+        let described = columns.described.iter().map(|name| column(name).map(AnyColumn::of));
         let described = described.collect::<PyResult<_>>()?;
-        Ok(Self { rows: ids.rows(), ids: Words::of(ids), texts, described, next: 0 })
+        Ok(Self { rows: ids.rows(), ids: WordColumn::of(ids), texts, described, next: 0 })
     }
 
     fn has_more(&self) -> bool {
@@ -210,7 +210,7 @@ impl Batch {
     /// The next document, which has that row in all.
     fn document(
         &mut self,
-        columns: &Columns,
+        columns: &ColumnNames,
         common: &Metadata,
         row: u64,
     ) -> PyResult<NewDocument<Word>> {
@@ -222,14 +222,14 @@ impl Batch {
 
     fn made(
         &self,
-        columns: &Columns,
+        columns: &ColumnNames,
         common: &Metadata,
         row: u64,
         at: usize,
     ) -> PyResult<NewDocument<Word>> {
         let id = self.ids.get(at).map_err(|bad| bad.told(row, "id", &columns.id))?;
         let text = self.texts.get(at).map_err(|bad| bad.told(row, "text", &columns.text))?;
-        let (mut metadata, mut reader) = (common.clone(), Reader::new());
+        let (mut metadata, mut reader) = (common.clone(), ValueReader::new());
         for (name, values) in columns.described.iter().zip(&self.described) {
             let value = values.get(&mut reader, at).map_err(|wrong| told(wrong, row, name))?;
             if !value.is_null() {
@@ -241,72 +241,72 @@ impl Batch {
 }
 
 /// Values of any type.
-struct Values {
+struct AnyColumn {
     field: Arc<Field>,
     array: Option<ArrayRef>,
 }
 
-impl Values {
-    fn of(column: Chunks) -> Self {
+impl AnyColumn {
+    fn of(column: ArrayChunks) -> Self {
         Self { field: column.field, array: column.arrays.into_iter().next() }
     }
 
-    fn get(&self, reader: &mut Reader, row: usize) -> Result<Value, Wrong> {
+    fn get(&self, reader: &mut ValueReader, row: usize) -> Result<Value, ValueError> {
         let Some(array) = &self.array else { return Ok(Value::Null) };
         reader.value(array.as_ref(), &self.field, row)
     }
 }
 
 /// Ids or texts.
-enum Words {
-    Texts(Arc<Texts>, Option<String>),
-    Others(Values),
+enum WordColumn {
+    Texts(Arc<TextRows>, Option<String>),
+    Others(AnyColumn),
 }
 
 /// Why a row has no id or no text.
-enum Bad {
+enum BadRow {
     None,
     Type(DataType),
     Damaged(String),
 }
 
-impl Words {
-    fn of(column: Chunks) -> Self {
+impl WordColumn {
+    fn of(column: ArrayChunks) -> Self {
         if !text::is_text(column.field.data_type()) {
-            return Self::Others(Values::of(column));
+            return Self::Others(AnyColumn::of(column));
         }
-        let (texts, damage) = Texts::up_to_damage(column);
+        let (texts, damage) = TextRows::up_to_damage(column);
         Self::Texts(Arc::new(texts), damage)
     }
 
-    fn get(&self, row: usize) -> Result<Word, Bad> {
+    fn get(&self, row: usize) -> Result<Word, BadRow> {
         match self {
             Self::Texts(texts, Some(damage)) if row >= texts.len() => {
-                Err(Bad::Damaged(damage.clone()))
+                Err(BadRow::Damaged(damage.clone()))
             }
             Self::Texts(texts, _) => {
-                texts.shared(row).map_err(Bad::Damaged)?.map(Word::There).ok_or(Bad::None)
+                texts.shared(row).map_err(BadRow::Damaged)?.map(Word::There).ok_or(BadRow::None)
             }
             Self::Others(values) => values.word(row),
         }
     }
 }
 
-impl Values {
+impl AnyColumn {
     /// A value that is a text.
-    fn word(&self, row: usize) -> Result<Word, Bad> {
-        let other = || Bad::Type(self.field.data_type().clone());
-        let mut reader = Reader::of_text();
+    fn word(&self, row: usize) -> Result<Word, BadRow> {
+        let other = || BadRow::Type(self.field.data_type().clone());
+        let mut reader = ValueReader::of_text();
         match self.get(&mut reader, row) {
             Ok(Value::String(text)) => Ok(Word::Here(text)),
-            Ok(Value::Null) => Err(Bad::None),
-            Err(Wrong { why: Why::Damaged(why), .. }) => Err(Bad::Damaged(why)),
+            Ok(Value::Null) => Err(BadRow::None),
+            Err(ValueError { why: ValueErrorKind::Damaged(why), .. }) => Err(BadRow::Damaged(why)),
             Ok(_) | Err(_) => Err(other()),
         }
     }
 }
 
-impl Bad {
+impl BadRow {
     /// What to say of it; `what` is the id or the text.
     fn told(self, row: u64, what: &str, column: &str) -> PyErr {
         match self {
@@ -348,21 +348,21 @@ fn damaged(row: u64, column: &str, why: &str) -> PyErr {
 }
 
 /// What to say of a value that is no metadata.
-fn told(wrong: Wrong, row: u64, column: &str) -> PyErr {
+fn told(wrong: ValueError, row: u64, column: &str) -> PyErr {
     let way = format!("document {row}: metadata {:?}", wrong.way(column));
     match wrong.why {
-        Why::Damaged(why) => damaged(row, column, &why),
-        Why::Type(kind) => DocumentTypeError::new_err(format!(
+        ValueErrorKind::Damaged(why) => damaged(row, column, &why),
+        ValueErrorKind::Type(kind) => DocumentTypeError::new_err(format!(
             "{way} is of type {kind}, expected what JSON has: null, bool, whole numbers, floats, \
              strings, lists and structs; cast it to a string first"
         )),
-        Why::Number(number) => DocumentError::new_err(format!(
+        ValueErrorKind::Number(number) => DocumentError::new_err(format!(
             "{way} is {number}, which JSON has no number for: leave it out, or keep it as a str"
         )),
-        Why::Twice(member) => DocumentTypeError::new_err(format!(
+        ValueErrorKind::Twice(member) => DocumentTypeError::new_err(format!(
             "{way} has several members {member:?}, expected one: rename the others"
         )),
-        Why::TooMuch => DocumentError::new_err(format!(
+        ValueErrorKind::TooMuch => DocumentError::new_err(format!(
             "document {row}: its metadata has more than {MAX_METADATA_BYTES} bytes, which is as \
              much as is stored: name fewer columns"
         )),

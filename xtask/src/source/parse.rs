@@ -16,9 +16,9 @@ pub(super) fn parse(name: &str, module: Vec<String>, text: &str) -> Result<Sourc
         format!("{name}:{line}: cannot be parsed: {error}")
     })?;
     let file = SourceFile { name: name.to_owned(), module: module.clone(), ..Default::default() };
-    let mut visitor = Visitor { file, module, children: BTreeSet::new(), tests: Vec::new() };
+    let mut visitor = SourceVisitor { file, module, children: BTreeSet::new(), tests: Vec::new() };
     visitor.visit_file(&parsed);
-    let Visitor { mut file, tests, .. } = visitor;
+    let SourceVisitor { mut file, tests, .. } = visitor;
     let product =
         (1..).zip(text.lines()).filter(|(line, _)| !tests.iter().any(|test| test.contains(line)));
     for (_, line) in product {
@@ -29,7 +29,7 @@ pub(super) fn parse(name: &str, module: Vec<String>, text: &str) -> Result<Sourc
     Ok(file)
 }
 
-struct Visitor {
+struct SourceVisitor {
     file: SourceFile,
     /// The module of the item that is visited: that of the file, or one within it.
     module: Vec<String>,
@@ -39,7 +39,7 @@ struct Visitor {
     tests: Vec<RangeInclusive<usize>>,
 }
 
-impl Visitor {
+impl SourceVisitor {
     /// A path from the root of the crate; `None` for one that leads out of the crate, or that
     /// begins with a name in scope.
     fn absolute(&self, path: &[String]) -> Option<Vec<String>> {
@@ -102,7 +102,7 @@ impl Visitor {
     }
 }
 
-impl<'a> Visit<'a> for Visitor {
+impl<'a> Visit<'a> for SourceVisitor {
     fn visit_file(&mut self, file: &'a syn::File) {
         for item in &file.items {
             if let syn::Item::Mod(module) = item {

@@ -1,20 +1,20 @@
 //! `lookalike audit REPORT INPUT…`: how much of what there is a finished run has found.
 
-use super::{Failure, Outcome};
+use super::{CommandError, CommandResult};
 use crate::difference::thousands;
 use crate::exit_code::ExitCode;
-use crate::extraction::Worker;
+use crate::extraction::WorkerOption;
 use crate::options::ReadArgs;
-use crate::progress_bar::Bar;
+use crate::progress_bar::StageBar;
 use crate::streams::refuse_streams;
 use crate::terminal;
 use lookalike::audit::{
-    self, Audit, AuditOptions, CONFIDENCE, Figures, Interval, JudgedBy, Range, Report,
-    SAMPLE_DOCUMENTS,
+    self, Audit, AuditOptions, CONFIDENCE, Figures, Interval, JudgedBy, Report, SAMPLE_DOCUMENTS,
+    SimilarityRange,
 };
 use lookalike::core::kernel::Kernel;
 use lookalike::core::params::Params;
-use lookalike::progress::{Progress, Silent};
+use lookalike::progress::{NoProgress, Progress};
 use lookalike::read::Collection;
 use lookalike::report::json;
 use std::io::{self, BufWriter, Write};
@@ -35,7 +35,7 @@ const WIDTH: f64 = 0.02;
 /// Measure the recall of a finished run on a sample, with an exact confidence interval
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
-pub(crate) struct Args {
+pub(crate) struct AuditArgs {
     /// The report of a whole run, as `find --json` prints it [also .gz, .zst]
     report: PathBuf,
 
@@ -89,16 +89,16 @@ pub(super) fn positive(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "expected a whole number from 1, such as 2000".to_owned())
 }
 
-impl Args {
+impl AuditArgs {
     /// Adds the inputs of `--files-from`.
-    pub(crate) fn read_list(&mut self) -> Result<(), Failure> {
+    pub(crate) fn read_list(&mut self) -> Result<(), CommandError> {
         self.inputs = self.reading.inputs(&self.inputs)?;
         Ok(())
     }
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
+pub(crate) fn run(args: &AuditArgs, worker: WorkerOption<'_>) -> CommandResult {
     let mut inputs = args.inputs.iter().chain(&args.reference);
     inputs.try_for_each(|input| refuse_streams(input, "an audit"))?;
     let report = Report::open(&args.report)?;
@@ -107,8 +107,8 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     let mut reading = args.reading.options(worker);
     reading.leave_out = args.pairs.iter().cloned().chain([args.report.clone()]).collect();
     let options = audit_options(args)?;
-    let bar = (!args.quiet).then(Bar::new);
-    let progress: &dyn Progress = bar.as_ref().map_or(&Silent, |bar| bar);
+    let bar = (!args.quiet).then(StageBar::new);
+    let progress: &dyn Progress = bar.as_ref().map_or(&NoProgress, |bar| bar);
     let open = || {
         let collection = Collection::open_with_reference(&args.inputs, &args.reference, &reading)?;
         if report.ids_by_file {
@@ -131,8 +131,8 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn audit_options(args: &Args) -> Result<AuditOptions, Failure> {
-    let Args { sample, seed, confidence, .. } = *args;
+fn audit_options(args: &AuditArgs) -> Result<AuditOptions, CommandError> {
+    let AuditArgs { sample, seed, confidence, .. } = *args;
     let mut options = AuditOptions { sample, seed, confidence, ..AuditOptions::default() };
     if let Some(threads) = args.threads {
         options.threads = threads;
@@ -145,11 +145,11 @@ fn audit_options(args: &Args) -> Result<AuditOptions, Failure> {
 }
 
 /// A confidence that is none is told before the work.
-pub(super) fn refuse_confidence(confidence: f64) -> Result<(), Failure> {
+pub(super) fn refuse_confidence(confidence: f64) -> Result<(), CommandError> {
     if confidence > 0.0 && confidence < 1.0 {
         return Ok(());
     }
-    Err(Failure::Usage(audit::AuditError::Confidence { got: confidence }.to_string()))
+    Err(CommandError::Usage(audit::AuditError::Confidence { got: confidence }.to_string()))
 }
 
 /// Writes an audit for people: what was measured, the figures by range, and how to know more by
@@ -236,7 +236,7 @@ fn write_table(out: &mut impl Write, audit: &Audit) -> io::Result<()> {
         "{:<18}{:>18}{:>9}{:>11}{:>9}{:>14}{:>9}{:>18}",
         "similarity", "interval", "recall", "documents", "found", "pairs", "recall", "resampled"
     )?;
-    for Range { from, to, figures } in &audit.ranges {
+    for SimilarityRange { from, to, figures } in &audit.ranges {
         let name = if to > from { format!("{from} to below {to}") } else { "1".to_owned() };
         write_row(out, &name, figures)?;
     }

@@ -1,11 +1,11 @@
 //! `--bands auto`: bands and rows for the documents that a command is about to read.
 
-use super::Failure;
+use super::CommandError;
 use crate::difference::thousands;
 use crate::terminal;
-use lookalike::core::params::Wishes;
+use lookalike::core::params::ParamsBuilder;
 use lookalike::find::FindOptions;
-use lookalike::progress::{Progress, Silent};
+use lookalike::progress::{NoProgress, Progress};
 use lookalike::read::Collection;
 use lookalike::tune::choose_bands;
 
@@ -13,11 +13,11 @@ use lookalike::tune::choose_bands;
 /// collection, and prints the choice unless it is to be `quiet`.
 pub(super) fn choose(
     collection: &Collection,
-    wishes: &Wishes,
+    wishes: &ParamsBuilder,
     options: &mut FindOptions,
     progress: Option<&dyn Progress>,
-) -> Result<(), Failure> {
-    let drawn = choose_bands(collection, wishes, progress.unwrap_or(&Silent))?;
+) -> Result<(), CommandError> {
+    let drawn = choose_bands(collection, wishes, progress.unwrap_or(&NoProgress))?;
     if progress.is_some() {
         let (values, bands) = (drawn.params.num_hashes(), drawn.params.bands());
         let flags = format!("--num-hashes {values} --bands {bands} --rows {}", drawn.params.rows());

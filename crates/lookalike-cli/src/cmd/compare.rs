@@ -1,25 +1,25 @@
 //! `lookalike compare A B`: how alike two documents are, and where they differ.
 
-use super::{Failure, Outcome};
-use crate::difference::{self, Layout, differences, plural, thousands};
+use super::{CommandError, CommandResult};
+use crate::difference::{self, DifferenceLayout, differences, plural, thousands};
 use crate::exit_code::ExitCode;
-use crate::extraction::{ExtractArgs, Worker};
-use crate::member::Member;
+use crate::extraction::{ExtractArgs, WorkerOption};
+use crate::member::FileMember;
 use crate::options::{ParameterArgs, ShingleArgs};
 use crate::terminal::{self, Style};
 use crate::text_width::one_line;
-use crate::wording::WordingArgs;
+use crate::wording::NormalizationArgs;
 use anstyle::AnsiColor;
 use lookalike::core::curve;
 use lookalike::core::parameter::NamesParameters;
 use lookalike::core::params::{Measure, Params};
 use lookalike::core::verify::Overlap;
-use lookalike::difference::{Differences, Places, Stretch};
+use lookalike::difference::{DifferencePart, Differences, Places};
 use lookalike::error::Error;
-use lookalike::pair_similarity::Likeness;
-use lookalike::progress::Silent;
+use lookalike::pair_similarity::PairSimilarity;
+use lookalike::progress::NoProgress;
 use lookalike::read::{
-    Collection, Document, Format, ReadError, ReadOptions, Scratch, Sink, Skipped,
+    Collection, Document, DocumentSink, Format, ReadBuffers, ReadError, ReadOptions, SkippedItem,
 };
 use lookalike::report::option_name;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_help = EXAMPLE)]
-pub(crate) struct Args {
+pub(crate) struct CompareArgs {
     /// The first text: a file, also .gz or .zst, a document in a file by its id (a.zip/x.txt), or -
     /// for standard input
     a: PathBuf,
@@ -66,7 +66,7 @@ pub(crate) struct Args {
     encoding: Option<String>,
 
     #[command(flatten)]
-    wording: WordingArgs,
+    wording: NormalizationArgs,
 
     #[command(flatten)]
     extract: ExtractArgs,
@@ -79,13 +79,13 @@ pub(crate) struct Args {
 }
 
 /// Compares and prints.
-pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
+pub(crate) fn run(args: &CompareArgs, worker: WorkerOption<'_>) -> CommandResult {
     let params = Params::new(&args.parameters.wishes(args.shingle.rule(args.wording.wording())?))?;
     if args.a == Path::new("-") && args.b == Path::new("-") {
         return Err(ReadError::StdinTwice.into());
     }
     let (a, b) = (read(&args.a, args, worker)?, read(&args.b, args, worker)?);
-    let likeness = Likeness::of(&a, &b, &params, &Silent).map_err(Error::from)?;
+    let likeness = PairSimilarity::of(&a, &b, &params, &NoProgress).map_err(Error::from)?;
     let differences =
         (!args.no_diff).then(|| Differences::between(&a, &b, params.shingle(), Some(PATIENCE)));
     let names = [&args.a, &args.b].map(|path| match path.to_string_lossy() {
@@ -93,9 +93,12 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
         name => name.into_owned(),
     });
     let stream = terminal::stdout().json_if(args.json);
-    let layout =
-        Layout { width: width(stream.is_terminal()), marks: !stream.has_colors(), all: args.all };
-    let told = ExplicitArgs { likeness: &likeness, names: &names, params: &params };
+    let layout = DifferenceLayout {
+        width: width(stream.is_terminal()),
+        marks: !stream.has_colors(),
+        all: args.all,
+    };
+    let told = CompareOutput { likeness: &likeness, names: &names, params: &params };
     let mut out = io::BufWriter::new(stream);
     if args.json {
         writeln!(out, "{:#}", told.json(differences.as_ref()))?;
@@ -110,12 +113,12 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
 }
 
 /// The text of a file or of standard input.
-fn read(path: &Path, args: &Args, worker: Worker<'_>) -> Result<String, Failure> {
+fn read(path: &Path, args: &CompareArgs, worker: WorkerOption<'_>) -> Result<String, CommandError> {
     /// Keeps what it is given first, and counts.
     #[derive(Default)]
-    struct Text(String, u64);
+    struct CapturedText(String, u64);
 
-    impl Sink for Text {
+    impl DocumentSink for CapturedText {
         fn document(&mut self, document: &Document<'_>) {
             if self.1 == 0 {
                 document.text.clone_into(&mut self.0);
@@ -123,11 +126,11 @@ fn read(path: &Path, args: &Args, worker: Worker<'_>) -> Result<String, Failure>
             self.1 += 1;
         }
 
-        fn skipped(&mut self, _: Skipped) {}
+        fn skipped(&mut self, _: SkippedItem) {}
     }
 
     if path.is_dir() {
-        return Err(Failure::Usage(format!(
+        return Err(CommandError::Usage(format!(
             "{} is a folder; compare takes two files, `lookalike find` takes folders",
             path.display()
         )));
@@ -139,17 +142,17 @@ fn read(path: &Path, args: &Args, worker: Worker<'_>) -> Result<String, Failure>
         encoding: args.encoding.clone(),
         ..ReadOptions::default()
     };
-    if let Some(member) = Member::of(path) {
+    if let Some(member) = FileMember::of(path) {
         let mut text = String::new();
         let options = ReadOptions { format: None, ..options };
         member.read(&options, &mut |document| document.text.clone_into(&mut text))?;
         return Ok(text);
     }
     let collection = Collection::open(&[path.to_owned()], &options)?;
-    let (mut text, mut scratch) = (Text::default(), Scratch::default());
+    let (mut text, mut scratch) = (CapturedText::default(), ReadBuffers::default());
     while let Some(block) = collection.next_block()? {
         block.read(&mut scratch, &mut text).map_err(|error| match error {
-            ReadError::BadRecord(bad) => Failure::Run(Error::Table {
+            ReadError::BadRecord(bad) => CommandError::Run(Error::Table {
                 path: path.to_owned(),
                 line: 0,
                 problem: format!("{}; compare needs two texts", bad.reason.spelled(option_name)),
@@ -160,7 +163,7 @@ fn read(path: &Path, args: &Args, worker: Worker<'_>) -> Result<String, Failure>
     if text.1 == 1 {
         return Ok(text.0);
     }
-    Err(Failure::Usage(format!(
+    Err(CommandError::Usage(format!(
         "{} holds {} documents; compare takes two texts: name one of them by its id, as \
          `lookalike find {}` prints it",
         path.display(),
@@ -170,13 +173,13 @@ fn read(path: &Path, args: &Args, worker: Worker<'_>) -> Result<String, Failure>
 }
 
 /// What is told of two texts.
-struct ExplicitArgs<'a> {
-    likeness: &'a Likeness,
+struct CompareOutput<'a> {
+    likeness: &'a PairSimilarity,
     names: &'a [String; 2],
     params: &'a Params,
 }
 
-impl ExplicitArgs<'_> {
+impl CompareOutput<'_> {
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let Self { names, params, .. } = self;
         let bold = Style::BOLD;
@@ -317,7 +320,7 @@ impl ExplicitArgs<'_> {
             });
         }
         if let Some(found) = differences {
-            let place = |stretch: &Stretch, [a, b]: [&str; 2]| {
+            let place = |stretch: &DifferencePart, [a, b]: [&str; 2]| {
                 json!({
                     "word_a": found.a.word_from(stretch.a.start),
                     "word_b": found.b.word_from(stretch.b.start),
@@ -366,7 +369,7 @@ fn write_differences(
     out: &mut impl Write,
     found: &Differences,
     same_text: bool,
-    layout: Layout,
+    layout: DifferenceLayout,
 ) -> io::Result<()> {
     if same_text {
         return Ok(());

@@ -1,6 +1,6 @@
 //! `lookalike completions SHELL`: the script that makes a shell complete the command's options.
 
-use super::Outcome;
+use super::CommandResult;
 use crate::Cli;
 use crate::exit_code::ExitCode;
 use crate::terminal;
@@ -17,13 +17,13 @@ Examples:
 /// Print completions for a shell
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
-pub(crate) struct Args {
+pub(crate) struct CompletionsArgs {
     /// The shell
     shell: Shell,
 }
 
 /// Prints the script.
-pub(crate) fn run(args: &Args) -> Outcome {
+pub(crate) fn run(args: &CompletionsArgs) -> CommandResult {
     let mut script = Vec::new();
     // The script is complete before it is printed: the generator panics where it cannot write.
     clap_complete::generate(args.shell, &mut shown(&Cli::command()), "lookalike", &mut script);

@@ -5,23 +5,25 @@ mod actions;
 mod args;
 mod print;
 
-use super::{Failure, Outcome, bands};
+use super::{CommandError, CommandResult, bands};
 use crate::exit_code::ExitCode;
-use crate::extraction::Worker;
-use crate::progress_bar::Bar;
+use crate::extraction::WorkerOption;
+use crate::progress_bar::StageBar;
 use crate::summary::Summary;
 use crate::termination;
 use crate::waiting::WaitingNote;
-use actions::Taken;
-pub(crate) use args::Args;
-use args::{ResultArgs, measure};
+use actions::ActionSummary;
+pub(crate) use args::DedupArgs;
+use args::{DedupOutputArgs, measure};
 use lookalike::core::parameter::NamesParameters;
-use lookalike::core::params::{Params, Wishes};
-use lookalike::dedup::{Annotate, Destination, Origin, Others, Removed, Survivors, Written, apply};
+use lookalike::core::params::{Params, ParamsBuilder};
+use lookalike::dedup::{
+    Annotate, Destination, DocumentOrigin, Others, RemovedList, SurvivorCounts, Survivors, apply,
+};
 use lookalike::find::{self, FindOptions, Findings};
-use lookalike::progress::{Progress, Silent};
+use lookalike::progress::{NoProgress, Progress};
 use lookalike::read::{Collection, ReadOptions};
-use lookalike::report::csv::Cells;
+use lookalike::report::csv::CellRule;
 use lookalike::report::option_name;
 use lookalike::report::{self, Output, OutputFormat, Target};
 use std::path::{Path, PathBuf};
@@ -33,11 +35,11 @@ const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
 const DUPLICATES_FOUND: u8 = 3;
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
+pub(crate) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
     let start = Instant::now();
     let wishes = args.parameters.wishes(args.shingle.rule(args.reading.wording())?);
     let mut options = options(args, &wishes)?;
-    let targets = Targets::new(args)?;
+    let targets = DedupTargets::new(args)?;
     let mut reading = args.reading.options(worker);
     // A second run must not find the files of the first among its documents.
     let own = targets.all().map(Target::path).chain(args.result.actions.script.as_deref());
@@ -51,27 +53,27 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     drop(waiting);
     args.result.actions.check(&collection, &args.inputs, reference)?;
     if bands_auto {
-        let bar = (!args.result.quiet).then(Bar::new);
+        let bar = (!args.result.quiet).then(StageBar::new);
         let shown = bar.as_ref().map(|bar| bar as &dyn Progress);
         bands::choose(&open()?, &wishes, &mut options, shown)?;
     }
-    let plan = Plan::new(args, &collection, &options, &reading)?;
+    let plan = DedupPlan::new(args, &collection, &options, &reading)?;
     let outputs = targets.all().map(Target::path).chain(args.result.written_paths());
     termination::clean_up(outputs)?;
     // What cannot be written is told before the work; nothing is left behind if that is broken off.
     if !args.result.dry_run {
-        Outputs::create(&plan, &targets)?.rehearse(&collection)?;
+        DedupOutputs::create(&plan, &targets)?.rehearse(&collection)?;
     }
     let findings = {
-        let bar = (!args.result.quiet).then(Bar::new);
+        let bar = (!args.result.quiet).then(StageBar::new);
         match &bar {
             Some(bar) => find::in_collection(&collection, &options, bar)?,
-            None => find::in_collection(&collection, &options, &Silent)?,
+            None => find::in_collection(&collection, &options, &NoProgress)?,
         }
     };
     let mut written = None;
     if !args.result.dry_run {
-        written = Outputs::create(&plan, &targets)?.write(&findings, &collection, &plan)?;
+        written = DedupOutputs::create(&plan, &targets)?.write(&findings, &collection, &plan)?;
     }
     let removed = targets.removed(args, &plan)?;
     let taken = args.result.actions.take(&findings, &collection, args, &options, removed)?;
@@ -86,17 +88,17 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     };
     let is_folder = plan.destination.as_ref().is_some_and(Destination::is_folder);
     print::print(args, &summary, written.as_ref(), taken.as_ref(), is_folder)?;
-    let failed = taken.as_ref().map_or(0, Taken::failed);
+    let failed = taken.as_ref().map_or(0, ActionSummary::failed);
     let found = args.result.exit_code && findings.counts.duplicates > 0;
     findings.finish()?;
     if failed > 0 {
         let problem = format!("{failed} duplicates were left as they are, for the reasons above");
-        return Err(Failure::Data(problem));
+        return Err(CommandError::Data(problem));
     }
     Ok(if found { ExitCode::from(DUPLICATES_FOUND) } else { ExitCode::SUCCESS })
 }
 
-fn options(args: &Args, wishes: &Wishes) -> Result<FindOptions, Failure> {
+fn options(args: &DedupArgs, wishes: &ParamsBuilder) -> Result<FindOptions, CommandError> {
     let mut options = args.run.options(Params::new(wishes)?)?;
     options.skip_duplicate_ids = args.reading.skip_bad();
     options.related = args.result.annotate;
@@ -104,23 +106,23 @@ fn options(args: &Args, wishes: &Wishes) -> Result<FindOptions, Failure> {
 }
 
 /// What is written, and how.
-struct Plan<'a> {
+struct DedupPlan<'a> {
     /// Where survivors go, if anywhere.
     destination: Option<Destination>,
     annotate: Option<Annotate>,
     /// What else is copied to a folder.
     others: Option<Others>,
-    cells: Cells,
+    cells: CellRule,
     options: &'a FindOptions,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> DedupPlan<'a> {
     fn new(
-        args: &Args,
+        args: &DedupArgs,
         collection: &Collection,
         options: &'a FindOptions,
         reading: &ReadOptions,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandError> {
         let annotate = args.result.annotate.then(|| Annotate {
             field: args.result.annotate_field.clone(),
             measure: measure(options),
@@ -136,21 +138,22 @@ impl<'a> Plan<'a> {
 
 /// Where survivors go; nowhere when no output is named.
 fn destination(
-    args: &Args,
+    args: &DedupArgs,
     collection: &Collection,
     annotate: Option<&Annotate>,
-) -> Result<Option<Destination>, Failure> {
+) -> Result<Option<Destination>, CommandError> {
     let Some(out) = &args.result.output else { return Ok(None) };
-    let origins = (0..collection.sources()).filter_map(|n| Origin::of(collection, n)).collect();
+    let origins =
+        (0..collection.sources()).filter_map(|n| DocumentOrigin::of(collection, n)).collect();
     let destination = if out == Path::new("-") {
         Destination::standard_output(origins, annotate)
     } else {
         Destination::new(out, &args.inputs, args.run.reference(), origins, annotate)
     };
-    destination.map(Some).map_err(|error| Failure::Usage(error.spelled(option_name)))
+    destination.map(Some).map_err(|error| CommandError::Usage(error.spelled(option_name)))
 }
 
-impl ResultArgs {
+impl DedupOutputArgs {
     /// The outputs that are not lists.
     fn written_paths(&self) -> impl Iterator<Item = &Path> {
         [&self.output, &self.actions.script].into_iter().flatten().map(PathBuf::as_path)
@@ -158,16 +161,16 @@ impl ResultArgs {
 }
 
 /// The lists that are asked for beside the survivors.
-struct Targets {
+struct DedupTargets {
     removed: Option<Target>,
     skipped: Option<Target>,
 }
 
-impl Targets {
-    fn new(args: &Args) -> Result<Self, Failure> {
+impl DedupTargets {
+    fn new(args: &DedupArgs) -> Result<Self, CommandError> {
         let target = |option: &str, path: &Option<PathBuf>, possible| {
             let target = path.as_deref().map(|path| Target::new(path, possible)).transpose();
-            target.map_err(|error| Failure::Usage(format!("{option}: {error}")))
+            target.map_err(|error| CommandError::Usage(format!("{option}: {error}")))
         };
         let result = &args.result;
         let targets = Self {
@@ -177,12 +180,16 @@ impl Targets {
         let files = targets.all().map(Target::path).chain(result.actions.script.as_deref());
         let output = result.output.as_deref().filter(|output| *output != Path::new("-"));
         report::check_places(files, output, &args.inputs, args.run.reference())
-            .map_err(|taken| Failure::Usage(taken.to_string()))?;
+            .map_err(|taken| CommandError::Usage(taken.to_string()))?;
         Ok(targets)
     }
 
     /// The list of what goes, where no survivors are written with it.
-    fn removed(&self, args: &Args, plan: &Plan<'_>) -> Result<Option<Removed>, Failure> {
+    fn removed(
+        &self,
+        args: &DedupArgs,
+        plan: &DedupPlan<'_>,
+    ) -> Result<Option<RemovedList>, CommandError> {
         let target = self.removed.as_ref();
         let target = target.filter(|_| plan.destination.is_none() && !args.result.dry_run);
         let removed = target.map(|target| removed_list(target, plan)).transpose()?;
@@ -194,19 +201,22 @@ impl Targets {
     }
 }
 
-fn removed_list(target: &Target, plan: &Plan<'_>) -> Result<Removed, lookalike::error::Error> {
-    Ok(Removed::create(target, measure(plan.options))?.with_cells(plan.cells))
+fn removed_list(
+    target: &Target,
+    plan: &DedupPlan<'_>,
+) -> Result<RemovedList, lookalike::error::Error> {
+    Ok(RemovedList::create(target, measure(plan.options))?.with_cells(plan.cells))
 }
 
 /// The files that are being written.
-struct Outputs {
+struct DedupOutputs {
     survivors: Option<Survivors>,
-    removed: Option<Removed>,
+    removed: Option<RemovedList>,
     skipped: Option<Output>,
 }
 
-impl Outputs {
-    fn create(plan: &Plan<'_>, targets: &Targets) -> Result<Self, Failure> {
+impl DedupOutputs {
+    fn create(plan: &DedupPlan<'_>, targets: &DedupTargets) -> Result<Self, CommandError> {
         let survivors = plan.destination.clone().map(|place| {
             let survivors = Survivors::create(place, plan.annotate.clone())?;
             let survivors = survivors.with_cells(plan.cells);
@@ -223,7 +233,7 @@ impl Outputs {
         })
     }
 
-    fn rehearse(self, collection: &Collection) -> Result<(), Failure> {
+    fn rehearse(self, collection: &Collection) -> Result<(), CommandError> {
         self.survivors.map_or(Ok(()), |survivors| Ok(survivors.rehearse(collection)?))
     }
 
@@ -231,12 +241,12 @@ impl Outputs {
         self,
         findings: &Findings,
         collection: &Collection,
-        plan: &Plan<'_>,
-    ) -> Result<Option<Written>, Failure> {
+        plan: &DedupPlan<'_>,
+    ) -> Result<Option<SurvivorCounts>, CommandError> {
         let Self { survivors, removed, skipped } = self;
         let options = plan.options;
         let written = survivors
-            .map(|survivors| apply(findings, collection, options, survivors, removed, &Silent))
+            .map(|survivors| apply(findings, collection, options, survivors, removed, &NoProgress))
             .transpose()?;
         if let Some(output) = skipped {
             let (skipped, empty) = (&findings.skipped, &findings.empty);

@@ -1,6 +1,6 @@
 //! `lookalike evaluate REPORT TRUTH`: what a report has right, too much, and not.
 
-use super::Outcome;
+use super::CommandResult;
 use crate::difference::thousands;
 use crate::exit_code::ExitCode;
 use crate::options;
@@ -8,7 +8,7 @@ use crate::terminal;
 use crate::text_width::one_line;
 use lookalike::core::error::ParamsError;
 use lookalike::evaluate::{
-    EstimateRange, Estimates, EvaluateOptions, Evaluation, Example, Kind, evaluate,
+    EstimateRange, Estimates, EvaluateOptions, Evaluation, Example, PairExamples, evaluate,
 };
 use serde_json::{Value, json};
 use std::io::{self, BufWriter, Write};
@@ -25,7 +25,7 @@ groups as `find --output` writes them. Each also as .gz or .zst.";
 /// Hold a report against the truth: precision, recall, F1; adjusted Rand index of groups
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
-pub(crate) struct Args {
+pub(crate) struct EvaluateArgs {
     /// What was found: pairs or groups
     report: PathBuf,
 
@@ -47,7 +47,7 @@ pub(crate) struct Args {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args) -> Outcome {
+pub(crate) fn run(args: &EvaluateArgs) -> CommandResult {
     if let Some(got) = args.threshold.filter(|t| !(*t > 0.0 && *t <= 1.0)) {
         return Err(ParamsError::Threshold { got }.into());
     }
@@ -138,7 +138,7 @@ fn six_decimals(value: f64) -> String {
     if value < 1.0 { format!("{:.6}", value.min(0.999_999)) } else { format!("{value:.6}") }
 }
 
-fn examples(out: &mut impl Write, name: &str, kind: Option<&Kind>) -> io::Result<()> {
+fn examples(out: &mut impl Write, name: &str, kind: Option<&PairExamples>) -> io::Result<()> {
     let Some(kind) = kind.filter(|kind| kind.count > 0) else { return Ok(()) };
     let shown = kind.examples.len() as u64;
     if shown < kind.count {
@@ -161,7 +161,7 @@ fn examples(out: &mut impl Write, name: &str, kind: Option<&Kind>) -> io::Result
 }
 
 fn as_json(evaluation: &Evaluation) -> Value {
-    let kind = |kind: &Kind| {
+    let kind = |kind: &PairExamples| {
         let examples = kind.examples.iter().map(|example| {
             json!({
                 "id_a": example.a,

@@ -5,36 +5,36 @@ mod measure;
 pub(super) mod targets;
 mod tell;
 
-use super::{Failure, Outcome, bands};
+use super::{CommandError, CommandResult, bands};
 use crate::exit_code::ExitCode;
-use crate::extraction::Worker;
+use crate::extraction::WorkerOption;
 use crate::page::Subject;
-use crate::progress_bar::Bar;
+use crate::progress_bar::StageBar;
 use crate::summary::Summary;
 use crate::termination;
 use crate::waiting::WaitingNote;
-pub(crate) use args::Args;
-pub(in crate::cmd) use args::ResultArgs;
-use lookalike::core::params::{Params, Wishes};
+pub(crate) use args::FindArgs;
+pub(in crate::cmd) use args::FindOutputArgs;
+use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::find::{self, FindOptions, PairList};
-use lookalike::progress::{Progress, Silent};
+use lookalike::progress::{NoProgress, Progress};
 use lookalike::read::Collection;
 use lookalike::report::Target;
-use lookalike::report::csv::Cells;
+use lookalike::report::csv::CellRule;
 use std::time::Instant;
-use targets::Targets;
+use targets::FindTargets;
 
 /// The exit code of `--exit-code` when duplicates were found.
 const DUPLICATES_FOUND: u8 = 3;
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
+pub(crate) fn run(args: &FindArgs, worker: WorkerOption<'_>) -> CommandResult {
     let start = Instant::now();
     let wishes = args.parameters.wishes(args.shingle.rule(args.reading.wording())?);
     let mut options = find_options(args, &wishes)?;
     let reference = args.run.reference();
     let bands_auto = args.parameters.bands_auto(args.inputs.iter().chain(reference))?;
-    let targets = Targets::new(&args.result)?;
+    let targets = FindTargets::new(&args.result)?;
     targets.refuse_taken(&args.inputs, reference)?;
     args.audit.refuse(args.inputs.iter().chain(reference))?;
     let mut reading = args.reading.options(worker);
@@ -48,12 +48,12 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     termination::clean_up(targets.all().map(Target::path))?;
     // What cannot be written is told before the work; nothing is left behind if that is broken off.
     drop((targets.create()?, targets.create_reports()?));
-    let bar = (!args.result.quiet).then(Bar::new);
+    let bar = (!args.result.quiet).then(StageBar::new);
     let shown = bar.as_ref().map(|bar| bar as &dyn Progress);
     if bands_auto {
         bands::choose(&open()?, &wishes, &mut options, shown)?;
     }
-    let progress = shown.unwrap_or(&Silent);
+    let progress = shown.unwrap_or(&NoProgress);
     let mut findings = find::in_collection(&collection, &options, progress)?;
     // What was found is on the disk before an audit that may fail.
     targets.create()?.write(&findings, options.params.measure())?;
@@ -72,19 +72,19 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     Ok(found)
 }
 
-impl ResultArgs {
+impl FindOutputArgs {
     /// Whether something is shown while the work is done.
     pub(super) fn is_quiet(&self) -> bool {
         self.quiet
     }
 
     /// How values of CSV files are written.
-    fn cells(&self) -> Cells {
+    fn cells(&self) -> CellRule {
         self.csv.cells()
     }
 
     /// How pairs are listed.
-    pub(super) fn pair_list(&self) -> Result<PairList, Failure> {
+    pub(super) fn pair_list(&self) -> Result<PairList, CommandError> {
         Ok(PairList::new(self.pairs.is_some(), self.estimates)?)
     }
 
@@ -92,10 +92,10 @@ impl ResultArgs {
     pub(super) fn tell(
         &self,
         subject: &Subject<'_>,
-        targets: &Targets,
+        targets: &FindTargets,
         bytes: Option<u64>,
         start: Instant,
-    ) -> Outcome {
+    ) -> CommandResult {
         targets.create_reports()?.write(subject)?;
         let Subject { findings, options, audit, .. } = *subject;
         let summary = Summary {
@@ -113,7 +113,7 @@ impl ResultArgs {
     }
 }
 
-fn find_options(args: &Args, wishes: &Wishes) -> Result<FindOptions, Failure> {
+fn find_options(args: &FindArgs, wishes: &ParamsBuilder) -> Result<FindOptions, CommandError> {
     let mut options = args.run.options(Params::new(wishes)?)?;
     options.pairs = args.result.pair_list()?;
     options.skip_duplicate_ids = args.reading.skip_bad();

@@ -13,10 +13,10 @@ mod stats;
 mod upkeep;
 
 pub(super) use open::{PlaceArgs, place};
-pub(super) use settings::Asked;
+pub(super) use settings::SettingsArgs;
 
-use super::{Failure, Outcome};
-use crate::extraction::Worker;
+use super::{CommandError, CommandResult};
+use crate::extraction::WorkerOption;
 use clap::Subcommand;
 
 const EXAMPLE: &str = "\
@@ -29,51 +29,51 @@ Examples:
 /// Documents that are kept: add, replace and remove them, group them, look after the index
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
-pub(crate) struct Args {
+pub(crate) struct IndexArgs {
     #[command(subcommand)]
-    command: Command,
+    command: IndexCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
-    Create(create::Args),
+enum IndexCommand {
+    Create(create::CreateArgs),
     Add(add::AddArgs),
     Update(add::UpdateArgs),
-    Remove(remove::Args),
-    Groups(groups::Args),
-    Stats(stats::Args),
-    Export(export::Args),
+    Remove(remove::RemoveArgs),
+    Groups(groups::GroupsArgs),
+    Stats(stats::StatsArgs),
+    Export(export::ExportArgs),
     Compact(upkeep::CompactArgs),
     Check(upkeep::CheckArgs),
     Backup(upkeep::BackupArgs),
     Restore(upkeep::RestoreArgs),
 }
 
-impl Args {
+impl IndexArgs {
     /// Adds the inputs of `--files-from`.
-    pub(crate) fn read_list(&mut self) -> Result<(), Failure> {
+    pub(crate) fn read_list(&mut self) -> Result<(), CommandError> {
         match &mut self.command {
-            Command::Create(args) => args.read_list(),
-            Command::Add(args) => args.read_list(),
-            Command::Update(args) => args.read_list(),
+            IndexCommand::Create(args) => args.read_list(),
+            IndexCommand::Add(args) => args.read_list(),
+            IndexCommand::Update(args) => args.read_list(),
             _ => Ok(()),
         }
     }
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
+pub(crate) fn run(args: &IndexArgs, worker: WorkerOption<'_>) -> CommandResult {
     match &args.command {
-        Command::Create(args) => create::run(args, worker),
-        Command::Add(args) => add::run(args, worker),
-        Command::Update(args) => add::run_update(args, worker),
-        Command::Remove(args) => remove::run(args, worker),
-        Command::Groups(args) => groups::run(args),
-        Command::Stats(args) => stats::run(args),
-        Command::Export(args) => export::run(args),
-        Command::Compact(args) => upkeep::compact(args),
-        Command::Check(args) => upkeep::check(args),
-        Command::Backup(args) => upkeep::backup(args),
-        Command::Restore(args) => upkeep::restore(args),
+        IndexCommand::Create(args) => create::run(args, worker),
+        IndexCommand::Add(args) => add::run(args, worker),
+        IndexCommand::Update(args) => add::run_update(args, worker),
+        IndexCommand::Remove(args) => remove::run(args, worker),
+        IndexCommand::Groups(args) => groups::run(args),
+        IndexCommand::Stats(args) => stats::run(args),
+        IndexCommand::Export(args) => export::run(args),
+        IndexCommand::Compact(args) => upkeep::compact(args),
+        IndexCommand::Check(args) => upkeep::check(args),
+        IndexCommand::Backup(args) => upkeep::backup(args),
+        IndexCommand::Restore(args) => upkeep::restore(args),
     }
 }

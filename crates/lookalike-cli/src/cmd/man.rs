@@ -1,6 +1,6 @@
 //! `lookalike man [COMMAND]…`: a manual page.
 
-use super::{Failure, Outcome};
+use super::{CommandError, CommandResult};
 use crate::Cli;
 use crate::exit_code::ExitCode;
 use crate::terminal;
@@ -16,14 +16,14 @@ Examples:
 /// Print the manual page of a command, in roff
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
-pub(crate) struct Args {
+pub(crate) struct ManArgs {
     /// The command, such as `find` or `index add` [default: lookalike itself]
     #[arg(value_name = "COMMAND")]
     path: Vec<String>,
 }
 
 /// Prints the page.
-pub(crate) fn run(args: &Args) -> Outcome {
+pub(crate) fn run(args: &ManArgs) -> CommandResult {
     let mut command = Cli::command();
     command.build();
     for name in &args.path {
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn subcommand(command: &Command, name: &str) -> Result<Command, Failure> {
+fn subcommand(command: &Command, name: &str) -> Result<Command, CommandError> {
     let shown = || command.get_subcommands().filter(|command| !command.is_hide_set());
     let found = shown().find(|command| command.get_name() == name).cloned();
     found.ok_or_else(|| {
@@ -48,6 +48,6 @@ fn subcommand(command: &Command, name: &str) -> Result<Command, Failure> {
             [] => "no further name".to_owned(),
             names => format!("one of {}", names.join(", ")),
         };
-        Failure::Usage(format!("{of} has no command {name:?}: expected {expected}"))
+        CommandError::Usage(format!("{of} has no command {name:?}: expected {expected}"))
     })
 }

@@ -28,11 +28,11 @@ use std::io;
 use std::path::Path;
 
 /// What a command comes to.
-pub(crate) type Outcome = Result<ExitCode, Failure>;
+pub(crate) type CommandResult = Result<ExitCode, CommandError>;
 
 /// Why a command ends early.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum CommandError {
     /// It was called in a way that cannot be; the text says what can.
     Usage(String),
     /// The work could not be done.
@@ -43,7 +43,7 @@ pub(crate) enum Failure {
     Print(io::Error),
 }
 
-impl Failure {
+impl CommandError {
     /// 2 for wrong use as clap does, 1 for the rest. Nobody reading any more is no failure.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
@@ -62,7 +62,7 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage(message) | Self::Data(message) => f.write_str(message),
@@ -110,7 +110,7 @@ pub(crate) fn index_message(error: &IndexError) -> String {
     format!("{} ({command})", error.spelled(option_name))
 }
 
-impl From<Error> for Failure {
+impl From<Error> for CommandError {
     fn from(error: Error) -> Self {
         match error {
             Error::Params(error) => error.into(),
@@ -123,13 +123,13 @@ impl From<Error> for Failure {
     }
 }
 
-impl From<ParamsError> for Failure {
+impl From<ParamsError> for CommandError {
     fn from(error: ParamsError) -> Self {
         Self::Usage(error.spelled(option_name))
     }
 }
 
-impl From<ReadError> for Failure {
+impl From<ReadError> for CommandError {
     fn from(error: ReadError) -> Self {
         match error {
             ReadError::NoInputs
@@ -142,7 +142,7 @@ impl From<ReadError> for Failure {
     }
 }
 
-impl From<IndexError> for Failure {
+impl From<IndexError> for CommandError {
     fn from(error: IndexError) -> Self {
         match error {
             IndexError::NearestMeasure { got, expected } => Self::Usage(format!(
@@ -159,7 +159,7 @@ impl From<IndexError> for Failure {
     }
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
         Self::Print(error)
     }

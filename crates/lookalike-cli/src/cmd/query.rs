@@ -3,20 +3,23 @@
 mod answer;
 mod args;
 
-use super::{Failure, Outcome};
+use super::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
-use crate::extraction::Worker;
-use crate::member::Member;
-use answer::Asking;
-pub(crate) use args::Args;
-use lookalike::index::Preparer;
+use crate::extraction::WorkerOption;
+use crate::member::FileMember;
+use answer::QueryOutput;
+pub(crate) use args::QueryArgs;
+use lookalike::index::TextPreparer;
 use lookalike::index::time;
-use lookalike::read::{Collection, Document, Format, ReadOptions, Scratch, Sink, Skipped, Wording};
+use lookalike::read::{
+    Collection, Document, DocumentSink, Format, Normalization, ReadBuffers, ReadOptions,
+    SkippedItem,
+};
 use lookalike::store::backend::Snapshot;
-use lookalike::store::entry::Wanted;
-use lookalike::store::nearest::Nearest;
-use lookalike::store::query::{Question, Scratch as Buffers, query};
-use lookalike::store::settings::Store;
+use lookalike::store::entry::RecordFields;
+use lookalike::store::nearest::NearestRequest;
+use lookalike::store::query::{QueryBuffers as Buffers, QueryRequest, query};
+use lookalike::store::settings::StoredContent;
 use lookalike::store::stored::query_stored;
 use lookalike::store::{Index, IndexError};
 use std::path::Path;
@@ -25,9 +28,9 @@ use std::path::Path;
 const FOUND: u8 = 3;
 
 /// Runs the command.
-pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
+pub(crate) fn run(args: &QueryArgs, worker: WorkerOption<'_>) -> CommandResult {
     if args.documents.is_empty() && args.id.is_empty() {
-        return Err(Failure::Usage(
+        return Err(CommandError::Usage(
             "nothing is asked for: name files, - for a text on standard input, or --id ID for a \
              document of the index"
                 .to_owned(),
@@ -35,23 +38,24 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     }
     let index = args.place.read()?;
     args.asked.expect(&index, &args.reading)?;
-    if args.text && index.settings().store != Store::Texts {
-        return Err(Failure::Usage(format!(
+    if args.text && index.settings().store != StoredContent::Texts {
+        return Err(CommandError::Usage(format!(
             "{} keeps no texts to show: leave out --text, or create an index with --store texts",
             index.name()
         )));
     }
     let reading = reading(args, worker);
-    let members: Vec<Member> = args.documents.iter().filter_map(|path| Member::of(path)).collect();
+    let members: Vec<FileMember> =
+        args.documents.iter().filter_map(|path| FileMember::of(path)).collect();
     let mut files = args.documents.clone();
-    files.retain(|path| Member::of(path).is_none());
+    files.retain(|path| FileMember::of(path).is_none());
     let documents = match files.as_slice() {
         [] => None,
         inputs => Some(Collection::open(inputs, &reading)?),
     };
-    let asker = Asker { index: &index, args, now: time::now() };
+    let asker = QuerySetup { index: &index, args, now: time::now() };
     let mut snapshot = index.snapshot()?;
-    let mut asking = Asking::new(args, &index);
+    let mut asking = QueryOutput::new(args, &index);
     for id in &args.id {
         asker.stored(id, &mut *snapshot, &mut asking)?;
     }
@@ -65,10 +69,10 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     Ok(if args.exit_code && found { ExitCode::from(FOUND) } else { ExitCode::SUCCESS })
 }
 
-fn reading(args: &Args, worker: Worker<'_>) -> ReadOptions {
+fn reading(args: &QueryArgs, worker: WorkerOption<'_>) -> ReadOptions {
     let mut options = ReadOptions {
         // The index brings texts to its wording itself.
-        wording: Wording::default(),
+        wording: Normalization::default(),
         leave_out: args.place.folder().into_iter().collect(),
         ..args.reading.args.options(worker)
     };
@@ -79,23 +83,27 @@ fn reading(args: &Args, worker: Worker<'_>) -> ReadOptions {
 }
 
 /// What is asked of which index.
-struct Asker<'a> {
+struct QuerySetup<'a> {
     index: &'a Index,
-    args: &'a Args,
+    args: &'a QueryArgs,
     now: i64,
 }
 
-impl Asker<'_> {
-    fn question(&self) -> Question<'_> {
+impl QuerySetup<'_> {
+    fn question(&self) -> QueryRequest<'_> {
         let signatures = self.index.compact_signatures();
-        Question {
+        QueryRequest {
             threshold: self.args.threshold.unwrap_or(self.index.settings().threshold),
             top: Some(self.args.top).filter(|top| *top > 0),
-            nearest: self.args.nearest.map(|count| Nearest { count, signatures }),
+            nearest: self.args.nearest.map(|count| NearestRequest { count, signatures }),
             filters: &self.args.filter,
             now: self.now,
             except: None,
-            wanted: Wanted { metadata: self.args.json, text: self.args.text, ..Wanted::default() },
+            wanted: RecordFields {
+                metadata: self.args.json,
+                text: self.args.text,
+                ..RecordFields::default()
+            },
         }
     }
 
@@ -104,11 +112,11 @@ impl Asker<'_> {
         &self,
         id: &str,
         snapshot: &mut dyn Snapshot,
-        asking: &mut Asking<'_>,
-    ) -> Result<(), Failure> {
+        asking: &mut QueryOutput<'_>,
+    ) -> Result<(), CommandError> {
         let unknown = || {
             let (id, index) = (lookalike::store::entry::shown(id), self.index.name());
-            Failure::Data(format!(
+            CommandError::Data(format!(
                 "there is no document {id:?} in {index}; `lookalike index export` lists those \
                  there are"
             ))
@@ -122,14 +130,14 @@ impl Asker<'_> {
     /// Asks for one document of a file.
     fn member(
         &self,
-        member: &Member,
+        member: &FileMember,
         reading: &ReadOptions,
         snapshot: &mut dyn Snapshot,
-        asking: &mut Asking<'_>,
-    ) -> Result<(), Failure> {
-        let mut sink = Ask {
+        asking: &mut QueryOutput<'_>,
+    ) -> Result<(), CommandError> {
+        let mut sink = QueryRunner {
             asker: self,
-            preparer: Preparer::new(self.index.settings())?,
+            preparer: TextPreparer::new(self.index.settings())?,
             buffers: Buffers::default(),
             snapshot,
             asking,
@@ -144,17 +152,17 @@ impl Asker<'_> {
         &self,
         collection: &Collection,
         snapshot: &mut dyn Snapshot,
-        asking: &mut Asking<'_>,
-    ) -> Result<(), Failure> {
-        let mut sink = Ask {
+        asking: &mut QueryOutput<'_>,
+    ) -> Result<(), CommandError> {
+        let mut sink = QueryRunner {
             asker: self,
-            preparer: Preparer::new(self.index.settings())?,
+            preparer: TextPreparer::new(self.index.settings())?,
             buffers: Buffers::default(),
             snapshot,
             asking,
             outcome: Ok(()),
         };
-        let mut scratch = Scratch::default();
+        let mut scratch = ReadBuffers::default();
         while let Some(block) = collection.next_block_in_order()? {
             block.read(&mut scratch, &mut sink)?;
             std::mem::replace(&mut sink.outcome, Ok(()))?;
@@ -167,34 +175,34 @@ impl Asker<'_> {
 }
 
 /// Asks for every document that it is given, until something fails.
-struct Ask<'a, 'b> {
-    asker: &'a Asker<'a>,
-    preparer: Preparer,
+struct QueryRunner<'a, 'b> {
+    asker: &'a QuerySetup<'a>,
+    preparer: TextPreparer,
     buffers: Buffers,
     snapshot: &'a mut dyn Snapshot,
-    asking: &'a mut Asking<'b>,
-    outcome: Result<(), Failure>,
+    asking: &'a mut QueryOutput<'b>,
+    outcome: Result<(), CommandError>,
 }
 
-impl Ask<'_, '_> {
-    fn ask(&mut self, document: &Document<'_>) -> Result<(), Failure> {
+impl QueryRunner<'_, '_> {
+    fn ask(&mut self, document: &Document<'_>) -> Result<(), CommandError> {
         let probe = self.preparer.prepare(document.text).probe();
         let question = self.asker.question();
         let settings = self.asker.index.settings();
         let answer = query(&mut *self.snapshot, settings, &probe, &question, &mut self.buffers);
-        let answer = answer.map_err(|error: IndexError| Failure::from(error))?;
+        let answer = answer.map_err(|error: IndexError| CommandError::from(error))?;
         Ok(self.asking.tell(document.id, &probe, &question, &answer)?)
     }
 }
 
-impl Sink for Ask<'_, '_> {
+impl DocumentSink for QueryRunner<'_, '_> {
     fn document(&mut self, document: &Document<'_>) {
         if self.outcome.is_ok() {
             self.outcome = self.ask(document);
         }
     }
 
-    fn skipped(&mut self, skipped: Skipped) {
+    fn skipped(&mut self, skipped: SkippedItem) {
         self.asking.skipped(skipped);
     }
 }

@@ -3,13 +3,13 @@
 mod layers;
 mod settings;
 
-use crate::cmd::{Failure, Outcome};
+use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::terminal;
-use layers::Layers;
+use layers::ConfigSources;
 use lookalike::store::index::{Access, open};
 use lookalike_server::listen::StartError;
-use lookalike_server::{Server, Stop, Stopped};
+use lookalike_server::{Server, StopHandle, StopOutcome};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ commas) or in a file of their own. docs/http.md describes the API.";
 /// Serves an index over HTTP, with a web page
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
-pub(crate) struct Args {
+pub(crate) struct ServeArgs {
     /// The index: a folder, or postgres://…
     index: String,
     /// A TOML file with any of these options
@@ -37,13 +37,13 @@ pub(crate) struct Args {
     #[arg(long)]
     print_config: bool,
     #[command(flatten)]
-    flags: Flags,
+    flags: ServeFlags,
 }
 
 /// What can be said in a file and in the environment, too. All are texts here and read in one
 /// place, wherever they come from.
 #[derive(clap::Args)]
-struct Flags {
+struct ServeFlags {
     /// Where to listen [default: 127.0.0.1:8377]
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
@@ -97,7 +97,7 @@ struct Flags {
     wait: Option<String>,
 }
 
-impl Flags {
+impl ServeFlags {
     /// Names and values of those that were given.
     fn given(&self) -> Vec<(&'static str, String)> {
         let all = [
@@ -125,12 +125,12 @@ impl Flags {
 }
 
 /// Serves until it is told to stop.
-pub(crate) fn run(args: &Args) -> Outcome {
+pub(crate) fn run(args: &ServeArgs) -> CommandResult {
     let environment = std::env::vars_os().filter_map(|(name, value)| {
         let name = name.into_string().ok().filter(|name| name.starts_with(layers::PREFIX))?;
         Some((name, value.to_string_lossy().into_owned()))
     });
-    let layers = Layers::collect(args.flags.given(), environment, args.config.as_deref())?;
+    let layers = ConfigSources::collect(args.flags.given(), environment, args.config.as_deref())?;
     for name in &layers.unknown {
         let warning = format!("warning: {name} is no option of serve and is ignored");
         terminal::stderr().message(&warning)?;
@@ -143,7 +143,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         write!(terminal::stdout(), "{}", layers.shown())?;
         return Ok(ExitCode::SUCCESS);
     }
-    settings.config.check().map_err(|error| Failure::Usage(error.to_string()))?;
+    settings.config.check().map_err(|error| CommandError::Usage(error.to_string()))?;
     let writable = settings.config.writable;
     let access = if writable { Access::Write { wait: settings.wait } } else { Access::Read };
     let index = open(&super::index::place(&args.index)?, access)?;
@@ -155,19 +155,19 @@ pub(crate) fn run(args: &Args) -> Outcome {
     out.flush()?;
     drop(out);
     let stopped =
-        server.run(&Stop::new(), true).map_err(|error| failed(StartError::System(error)))?;
+        server.run(&StopHandle::new(), true).map_err(|error| failed(StartError::System(error)))?;
     match stopped {
-        Stopped::InOrder => Ok(ExitCode::SUCCESS),
-        Stopped::BrokenOff => Err(Failure::Data(
+        StopOutcome::InOrder => Ok(ExitCode::SUCCESS),
+        StopOutcome::BrokenOff => Err(CommandError::Data(
             "requests under way were broken off; what was acknowledged is stored".to_owned(),
         )),
     }
 }
 
-fn failed(error: StartError) -> Failure {
+fn failed(error: StartError) -> CommandError {
     match error {
-        StartError::Config(error) => Failure::Usage(error.to_string()),
+        StartError::Config(error) => CommandError::Usage(error.to_string()),
         StartError::Index(error) => error.into(),
-        other => Failure::Data(other.to_string()),
+        other => CommandError::Data(other.to_string()),
     }
 }

@@ -6,28 +6,28 @@ mod layout;
 mod measured;
 mod plan;
 
-use super::{Failure, Outcome};
+use super::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
-use crate::extraction::Worker;
+use crate::extraction::WorkerOption;
 use crate::terminal;
 use crate::termination;
 use crate::text_width::one_line;
-pub(crate) use args::Args;
+pub(crate) use args::TuneArgs;
 use lookalike::core::params::Params;
 use lookalike::error::Error;
 use lookalike::report::Output;
-use measured::Measured;
-use plan::Plan;
+use measured::SampleAdvice;
+use plan::PlanOutput;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
 /// Measures, chooses and prints.
-pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
+pub(crate) fn run(args: &TuneArgs, worker: WorkerOption<'_>) -> CommandResult {
     let wishes = args.parameters.wishes(args.shingle.rule(args.reading.wording())?);
     let params = Params::new(&wishes)?;
     if params.exact() {
-        return Err(Failure::Usage(
+        return Err(CommandError::Usage(
             "there is nothing to tune: --exact and --measure containment find all pairs, without \
              bands and rows; leave them out"
                 .to_owned(),
@@ -36,11 +36,11 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     let measured = if args.inputs.is_empty() {
         None
     } else {
-        Some(Measured::of(args, &wishes, &params, worker)?)
+        Some(SampleAdvice::of(args, &wishes, &params, worker)?)
     };
-    let sample = measured.as_ref().map(Measured::measured);
+    let sample = measured.as_ref().map(SampleAdvice::measured);
     let chosen = lookalike::tune::plan(&wishes, &params, sample, args.documents)?;
-    let plan = Plan::new(chosen);
+    let plan = PlanOutput::new(chosen);
     if let Some(path) = &args.svg {
         termination::clean_up(std::iter::once(path.as_path()))?;
         write_whole(path, plan.curve().svg().as_bytes())?;

@@ -4,33 +4,33 @@ use super::subject::Subject;
 use lookalike::audit::JudgedBy;
 use lookalike::core::params::{Case, Measure, Params, ShingleRule, StopWords, Unit};
 use lookalike::find::{FindOptions, Grouping};
-use lookalike::read::Wording;
-use lookalike::report::html::Parameter;
+use lookalike::read::Normalization;
+use lookalike::report::html::PageParameter;
 use std::path::PathBuf;
 
 /// A parameter, its value, and what it does.
-pub(super) struct Row {
+pub(super) struct ParameterRow {
     name: &'static str,
     value: String,
     meaning: String,
 }
 
-impl Row {
-    pub(super) fn shown(&self) -> Parameter<'_> {
-        Parameter { name: self.name, value: &self.value, meaning: &self.meaning }
+impl ParameterRow {
+    pub(super) fn shown(&self) -> PageParameter<'_> {
+        PageParameter { name: self.name, value: &self.value, meaning: &self.meaning }
     }
 }
 
-fn row(name: &'static str, value: &impl ToString, meaning: impl Into<String>) -> Row {
-    Row { name, value: value.to_string(), meaning: meaning.into() }
+fn row(name: &'static str, value: &impl ToString, meaning: impl Into<String>) -> ParameterRow {
+    ParameterRow { name, value: value.to_string(), meaning: meaning.into() }
 }
 
 /// Those that decide the results; threads and memory do not.
-pub(super) fn rows(subject: &Subject<'_>) -> Vec<Row> {
+pub(super) fn rows(subject: &Subject<'_>) -> Vec<ParameterRow> {
     let Subject { findings, options, reference, audit, .. } = *subject;
     let params = &options.params;
     let mut rows = similar(params);
-    if findings.wording != Wording::default() {
+    if findings.wording != Normalization::default() {
         rows.push(row(
             "texts",
             &findings.wording,
@@ -54,7 +54,7 @@ pub(super) fn rows(subject: &Subject<'_>) -> Vec<Row> {
 }
 
 /// What is similar.
-fn similar(params: &Params) -> Vec<Row> {
+fn similar(params: &Params) -> Vec<ParameterRow> {
     let rule = params.shingle();
     let measure = match params.measure() {
         Measure::Jaccard => "Shared shingles among all that two documents have",
@@ -92,7 +92,7 @@ fn shingle(rule: &ShingleRule) -> String {
 }
 
 /// How candidates are found.
-fn found(params: &Params) -> Vec<Row> {
+fn found(params: &Params) -> Vec<ParameterRow> {
     if params.exact() {
         return vec![row("--exact", &"yes", "No pair is missed: shared rare shingles find them")];
     }
@@ -107,7 +107,7 @@ fn found(params: &Params) -> Vec<Row> {
 }
 
 /// What stays, and what is counted together.
-fn kept(options: &FindOptions, reference: &[PathBuf]) -> Vec<Row> {
+fn kept(options: &FindOptions, reference: &[PathBuf]) -> Vec<ParameterRow> {
     let (group, meaning) = match options.grouping {
         Grouping::Stars => ("stars", "Every duplicate resembles the document that stays"),
         Grouping::Components => ("components", "Chains of similar documents are one group"),

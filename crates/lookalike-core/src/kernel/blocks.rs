@@ -8,7 +8,7 @@ use crate::params::TokenRule;
 use crate::text::{CharClass, lowers};
 
 /// What the scan needs of an instruction set.
-pub(super) trait Scanner {
+pub(super) trait BlockScanner {
     /// Lower-cases (if `FOLD`) 64 bytes at `source` into `target`. Returns the bytes that belong to
     /// tokens (all bytes from 0x80 on among them) and the bytes from 0x80 on.
     ///
@@ -49,7 +49,7 @@ static CLASSES: [u8; 256] = {
     classes
 };
 
-impl Scanner for Plain {
+impl BlockScanner for Plain {
     #[inline(always)]
     unsafe fn classify<const SPACES: bool, const FOLD: bool>(
         source: *const u8,
@@ -143,7 +143,7 @@ fn beyond_ascii(
 /// # Safety
 /// `end + 16` bytes are readable at `piece`; the processor has the instruction set of `S`.
 #[inline(always)]
-unsafe fn token_hash<S: Scanner>(piece: *const u8, start: usize, end: usize) -> u64 {
+unsafe fn token_hash<S: BlockScanner>(piece: *const u8, start: usize, end: usize) -> u64 {
     let len = end - start;
     // SAFETY: 16 bytes from `start` on are readable, `len` bytes belong to the piece.
     unsafe {
@@ -170,7 +170,7 @@ fn long_token_hash(token: &[u8]) -> u64 {
 /// # Safety
 /// The processor has the instruction set of `S`; `text` has at most [`PIECE`] bytes.
 #[inline(always)]
-unsafe fn scan<S: Scanner, const SPACES: bool, const FOLD: bool>(
+unsafe fn scan<S: BlockScanner, const SPACES: bool, const FOLD: bool>(
     text: &str,
     rule: TokenRule,
     out: &mut TokenBuffer,
@@ -256,7 +256,11 @@ fn merge_singles(out: &mut TokenBuffer, count: usize) {
 /// # Safety
 /// The processor has the instruction set of `S`; `text` has at most [`PIECE`] bytes.
 #[inline(always)]
-pub(super) unsafe fn scan_by_rule<S: Scanner>(text: &str, rule: ScanRule, out: &mut TokenBuffer) {
+pub(super) unsafe fn scan_by_rule<S: BlockScanner>(
+    text: &str,
+    rule: ScanRule,
+    out: &mut TokenBuffer,
+) {
     let spaces = rule.tokens == TokenRule::Whitespace;
     // SAFETY: the caller's promise.
     unsafe {

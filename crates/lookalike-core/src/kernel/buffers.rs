@@ -134,7 +134,7 @@ impl ShingleBuffer {
 
 /// The numbers of a signature's hash functions, padded to [`Parameters::padded`] entries.
 #[derive(Debug, Clone)]
-pub(crate) struct Parameters {
+pub(crate) struct HashParameters {
     pub(crate) scheme: Scheme,
     pub(crate) num_hashes: usize,
     /// Odd multipliers, one per value.
@@ -145,7 +145,7 @@ pub(crate) struct Parameters {
     pub(crate) rounds: [(u32, u32); 2],
 }
 
-impl Parameters {
+impl HashParameters {
     /// Entries of `a`, `b` and of the output of `sketch` and `classic`.
     pub(crate) fn padded(num_hashes: usize) -> usize {
         num_hashes.next_multiple_of(PAD)

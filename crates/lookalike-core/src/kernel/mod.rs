@@ -27,7 +27,7 @@ mod tests;
 #[expect(unsafe_code, reason = "vector instructions; every block states why it is sound")]
 mod x86_64;
 
-pub(crate) use buffers::{PIECE, Parameters, ROW_BLOCK, ScanRule, ShingleBuffer, TokenBuffer};
+pub(crate) use buffers::{HashParameters, PIECE, ROW_BLOCK, ScanRule, ShingleBuffer, TokenBuffer};
 
 use crate::error::ParamsError;
 use crate::parameter::Parameter;
@@ -164,8 +164,8 @@ impl Kernel {
 
     /// The truncated fast similarity sketch of `shingles` into the padded `out`.
     #[inline]
-    pub(crate) fn sketch(self, parameters: &Parameters, shingles: &[u32], out: &mut [u32]) {
-        debug_assert_eq!(out.len(), Parameters::padded(parameters.num_hashes));
+    pub(crate) fn sketch(self, parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
+        debug_assert_eq!(out.len(), HashParameters::padded(parameters.num_hashes));
         match self.0 {
             Variant::Scalar => scalar::sketch(parameters, shingles, out),
             Variant::Portable => portable::sketch(parameters, shingles, out),
@@ -179,8 +179,8 @@ impl Kernel {
 
     /// The minima of a classic family over `shingles` into the padded `out`.
     #[inline]
-    pub(crate) fn classic(self, parameters: &Parameters, shingles: &[u32], out: &mut [u32]) {
-        debug_assert_eq!(out.len(), Parameters::padded(parameters.num_hashes));
+    pub(crate) fn classic(self, parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
+        debug_assert_eq!(out.len(), HashParameters::padded(parameters.num_hashes));
         match self.0 {
             Variant::Scalar => scalar::classic(parameters, shingles, out),
             Variant::Portable => portable::classic(parameters, shingles, out),

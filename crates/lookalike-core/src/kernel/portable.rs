@@ -5,7 +5,7 @@
 //! Always whole blocks: buffers are padded, and a partly used block costs less than branching on
 //! its length (measured 6.5 → 4.0 ns per word for shingles).
 
-use super::buffers::{PAD, Parameters, ROW_BLOCK, ShingleBuffer};
+use super::buffers::{HashParameters, PAD, ROW_BLOCK, ShingleBuffer};
 use super::scalar::{self, FALLBACK, PRIME};
 use crate::hash;
 use crate::params::Scheme;
@@ -52,7 +52,7 @@ pub(super) fn combine(tokens: &[u64], count: usize, size: usize, out: &mut Shing
 
 /// See [`super::Kernel::sketch`]. The later round and the fallback run only while values are empty.
 #[inline(always)]
-pub(super) fn sketch(parameters: &Parameters, shingles: &[u32], out: &mut [u32]) {
+pub(super) fn sketch(parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
     out.fill(u32::MAX);
     if shingles.is_empty() {
         return;
@@ -73,7 +73,7 @@ pub(super) fn sketch(parameters: &Parameters, shingles: &[u32], out: &mut [u32])
 
 /// The classic minimum for every value still empty, a few at a time.
 #[inline(always)]
-fn fill_empty(parameters: &Parameters, shingles: &[u32], out: &mut [u32]) {
+fn fill_empty(parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
     const GROUP: usize = 32;
     let mut next = 0;
     while next < out.len() {
@@ -105,7 +105,7 @@ fn fill_empty(parameters: &Parameters, shingles: &[u32], out: &mut [u32]) {
 
 /// See [`super::Kernel::classic`]; one loop per family, so that the choice is made outside.
 #[inline(always)]
-pub(super) fn classic(parameters: &Parameters, shingles: &[u32], out: &mut [u32]) {
+pub(super) fn classic(parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
     match parameters.scheme {
         Scheme::MultiplyShift => {
             minima(parameters, shingles, out, |x, a, b| x.wrapping_mul(a).wrapping_add(b));
@@ -120,7 +120,7 @@ pub(super) fn classic(parameters: &Parameters, shingles: &[u32], out: &mut [u32]
 
 #[inline(always)]
 fn minima(
-    parameters: &Parameters,
+    parameters: &HashParameters,
     shingles: &[u32],
     out: &mut [u32],
     hash: impl Fn(u32, u32, u32) -> u32,

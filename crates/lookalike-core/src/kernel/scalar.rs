@@ -1,6 +1,6 @@
 //! The specification: each loop written as its definition reads. Slow, obvious, always compiled.
 
-use super::buffers::{Parameters, ScanRule, ShingleBuffer, TokenBuffer};
+use super::buffers::{HashParameters, ScanRule, ShingleBuffer, TokenBuffer};
 use crate::hash;
 use crate::params::{Scheme, TokenRule};
 use crate::text::{self, CharClass, lowers};
@@ -146,7 +146,7 @@ pub(super) fn bin(z: u32, num_hashes: usize, round: u32) -> (usize, u32) {
 }
 
 /// See [`super::Kernel::sketch`].
-pub(super) fn sketch(parameters: &Parameters, shingles: &[u32], out: &mut [u32]) {
+pub(super) fn sketch(parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
     out.fill(u32::MAX);
     if shingles.is_empty() {
         return;
@@ -167,7 +167,7 @@ pub(super) fn sketch(parameters: &Parameters, shingles: &[u32], out: &mut [u32])
 }
 
 /// See [`super::Kernel::classic`].
-pub(super) fn classic(parameters: &Parameters, shingles: &[u32], out: &mut [u32]) {
+pub(super) fn classic(parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
     for (j, value) in out.iter_mut().enumerate() {
         let (a, b) = (parameters.a[j], parameters.b[j]);
         let hashes = shingles.iter().map(|&x| classic_hash(parameters.scheme, x, a, b));

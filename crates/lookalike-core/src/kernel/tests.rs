@@ -5,10 +5,10 @@ use crate::hash::SplitMix64;
 use crate::params::Scheme;
 use proptest::prelude::*;
 
-fn parameters(scheme: Scheme, num_hashes: usize, seed: u64) -> Parameters {
+fn parameters(scheme: Scheme, num_hashes: usize, seed: u64) -> HashParameters {
     let mut random = SplitMix64::new(seed);
-    let padded = Parameters::padded(num_hashes);
-    Parameters {
+    let padded = HashParameters::padded(num_hashes);
+    HashParameters {
         scheme,
         num_hashes,
         a: (0..padded).map(|_| random.next_u32() | 1).collect(),
@@ -178,7 +178,7 @@ fn sketches_agree() {
     let mut random = SplitMix64::new(17);
     for num_hashes in [1, 5, 16, 64, 100, 128, 200, 256, 512, 1024] {
         let parameters = parameters(Scheme::FastSimilarity, num_hashes, num_hashes as u64);
-        let mut expected = vec![0; Parameters::padded(num_hashes)];
+        let mut expected = vec![0; HashParameters::padded(num_hashes)];
         let mut got = expected.clone();
         for n in [0, 1, 2, 15, 16, 17, 50, 300, 1_000, 6 * num_hashes + 5, 20_011] {
             let shingles: Vec<u32> = (0..n).map(|_| random.next_u32()).collect();
@@ -201,7 +201,7 @@ fn classic_minima_agree() {
             // The extremes of the modular reduction.
             parameters.a[0] = u32::MAX;
             parameters.b[0] = u32::MAX;
-            let mut expected = vec![0; Parameters::padded(num_hashes)];
+            let mut expected = vec![0; HashParameters::padded(num_hashes)];
             let mut got = expected.clone();
             for n in [0, 1, 2, 33, 500] {
                 let mut shingles: Vec<u32> = (0..n).map(|_| random.next_u32()).collect();

@@ -10,7 +10,7 @@
 use lookalike_core::band::bucket_keys;
 use lookalike_core::curve::{candidate_probability, choose};
 use lookalike_core::hash::SplitMix64;
-use lookalike_core::params::{Params, Scheme, Wishes};
+use lookalike_core::params::{Params, ParamsBuilder, Scheme};
 use lookalike_core::signature::{Signer, merge};
 use lookalike_core::verify::estimate;
 
@@ -220,7 +220,7 @@ fn small_sets_reach_the_predicted_recall_by_every_scheme_without_a_caveat() {
         Scheme::XorMultiply,
         Scheme::Xor,
     ] {
-        let wishes = Wishes { scheme, ..Wishes::default() };
+        let wishes = ParamsBuilder { scheme, ..ParamsBuilder::default() };
         let caveat = Params::new(&wishes).unwrap().recall_caveat();
         for (n, shared) in [(2, 1), (4, 3), (9, 8), (36, 32)] {
             let (share, predicted) = recall_of_small_sets(scheme, n, shared);
@@ -229,6 +229,6 @@ fn small_sets_reach_the_predicted_recall_by_every_scheme_without_a_caveat() {
             assert_eq!(reached, caveat.is_none(), "{scheme} {n} {shared}: {share}, {predicted}");
         }
     }
-    let exact = Wishes { scheme: Scheme::Xor, exact: true, ..Wishes::default() };
+    let exact = ParamsBuilder { scheme: Scheme::Xor, exact: true, ..ParamsBuilder::default() };
     assert_eq!(Params::new(&exact).unwrap().recall_caveat(), None);
 }

@@ -71,7 +71,7 @@ dispatched! {
 }
 dispatched! {
     /// What consistent weighted sampling gives for one sample: see [`Sample`].
-    sample = sample_body(sample: &mut Sample<'_>)
+    sample = sample_body(sample: &mut WeightSample<'_>)
 }
 
 #[inline(always)]
@@ -221,7 +221,7 @@ fn mix64(mut hash: u64) -> u64 {
 }
 
 /// One sample of a vector of weights: what `t` and `ln a` are in each dimension.
-pub struct Sample<'a> {
+pub struct WeightSample<'a> {
     /// Logarithms of the weights; not a number where there is none.
     pub logs: &'a [f32],
     /// The parameters of the sample, one for each of `logs`.
@@ -239,7 +239,7 @@ pub struct Sample<'a> {
 }
 
 #[inline(always)]
-fn sample_body(sample: &mut Sample<'_>) {
+fn sample_body(sample: &mut WeightSample<'_>) {
     let length = sample.logs.len();
     let (logs, rates) = (&sample.logs[..length], &sample.rates[..length]);
     let (betas, ln_cs) = (&sample.betas[..length], &sample.ln_cs[..length]);

@@ -41,7 +41,7 @@ pub(super) fn hash(tokens: &[&[u8]; LANES]) -> [u64; LANES] {
     words[15] =
         _mm256_set_epi32(bits[7], bits[6], bits[5], bits[4], bits[3], bits[2], bits[1], bits[0]);
     let [a, b, c, d, e] = START;
-    let mut rounds = Rounds { state: [all(a), all(b), all(c), all(d), all(e)], words };
+    let mut rounds = LaneRounds { state: [all(a), all(b), all(c), all(d), all(e)], words };
     rounds.twenty::<0>();
     rounds.twenty::<1>();
     rounds.twenty::<2>();
@@ -131,12 +131,12 @@ fn joined(low: __m256i, high: __m256i) -> [u64; LANES] {
 }
 
 /// What the rounds work on: FIPS 180-4, section 6.1.3, which needs the last sixteen words only.
-struct Rounds {
+struct LaneRounds {
     state: [__m256i; 5],
     words: [__m256i; 16],
 }
 
-impl Rounds {
+impl LaneRounds {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn twenty<const QUARTER: usize>(&mut self) {

@@ -1,6 +1,6 @@
 //! The text that names server, database and index, in; how to connect and what to call it, out.
 
-use super::tls::{self, Mode};
+use super::tls::{self, TlsMode};
 use crate::error::IndexError;
 use postgres::config::Host;
 use postgres::{Client, Config, NoTls};
@@ -29,7 +29,7 @@ pub(super) struct Address {
     /// What messages call it: without user and password.
     pub(super) name: String,
     /// How the connection is protected; `None` where the address does not say.
-    pub(super) mode: Option<Mode>,
+    pub(super) mode: Option<TlsMode>,
     /// The file of certificates to trust.
     pub(super) roots: Option<PathBuf>,
     tls: Option<MakeRustlsConnect>,
@@ -42,7 +42,8 @@ impl Address {
         let mut address = Self::parse_unverified(url)?;
         let hosts = address.config.get_hosts();
         let is_local = hosts.iter().all(|host| matches!(host, Host::Unix(_)));
-        let mode = if is_local { Mode::Disable } else { address.mode.unwrap_or(Mode::Prefer) };
+        let mode =
+            if is_local { TlsMode::Disable } else { address.mode.unwrap_or(TlsMode::Prefer) };
         address.config.ssl_mode(mode.config());
         let tls = tls::connector(mode, address.roots.as_deref());
         address.tls = tls.map_err(|why| wrong(&why))?;
@@ -63,7 +64,7 @@ impl Address {
             if let Some(name) = parameter.strip_prefix("index=") {
                 schema = decoded(name).ok_or_else(|| wrong("index= is not percent-encoded"))?;
             } else if let Some(name) = parameter.strip_prefix("sslmode=") {
-                mode = Some(Mode::named(name).ok_or_else(|| {
+                mode = Some(TlsMode::named(name).ok_or_else(|| {
                     wrong(
                         "sslmode= is none of disable, allow, prefer, require, verify-ca and \
                          verify-full",

@@ -6,12 +6,12 @@
 
 use super::address::Address;
 use super::failure::{failure, sending};
-use super::pool::{Lease, Pool};
+use super::pool::{ConnectionPool, PooledConnection};
 use super::repair::{COUNT, fill};
 use super::schema::{begin_new, fill_new};
 use super::snapshot::PostgresSnapshot;
 use crate::error::IndexError;
-use crate::settings::Settings;
+use crate::settings::IndexSettings;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Write};
@@ -31,7 +31,7 @@ const COLUMNS_1: &str =
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Rest {
+struct BackupManifest {
     kind: String,
     last: i64,
     documents: u64,
@@ -42,7 +42,11 @@ struct Rest {
 }
 
 /// Copies an index into a new folder.
-pub(super) fn backup(pool: &Arc<Pool>, settings: &Settings, to: &Path) -> Result<(), IndexError> {
+pub(super) fn backup(
+    pool: &Arc<ConnectionPool>,
+    settings: &IndexSettings,
+    to: &Path,
+) -> Result<(), IndexError> {
     let mut snapshot = PostgresSnapshot::new(pool)?;
     match private_folder(to) {
         Ok(()) => {}
@@ -77,7 +81,11 @@ fn private_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-fn copy(snapshot: &mut PostgresSnapshot, settings: &Settings, to: &Path) -> Result<(), IndexError> {
+fn copy(
+    snapshot: &mut PostgresSnapshot,
+    settings: &IndexSettings,
+    to: &Path,
+) -> Result<(), IndexError> {
     use crate::backend::Snapshot as _;
     let documents = snapshot.len();
     let lease = snapshot.lease();
@@ -95,7 +103,8 @@ fn copy(snapshot: &mut PostgresSnapshot, settings: &Settings, to: &Path) -> Resu
     let name = to.join(REST);
     let write = || {
         let settings = serde_json::to_value(settings)?;
-        let rest = Rest { kind: KIND.to_owned(), last, documents, checksums: true, settings };
+        let rest =
+            BackupManifest { kind: KIND.to_owned(), last, documents, checksums: true, settings };
         let mut file = private_file(&name)?;
         file.write_all(serde_json::to_string_pretty(&rest)?.as_bytes())?;
         file.write_all(b"\n")?;
@@ -111,9 +120,10 @@ fn copy(snapshot: &mut PostgresSnapshot, settings: &Settings, to: &Path) -> Resu
 /// As [`restore`](super::restore).
 pub(super) fn restore(url: &str, from: &Path) -> Result<(), IndexError> {
     let rest = read_rest(from)?;
-    let settings = Settings::from_json(&rest.settings.to_string(), &from.display().to_string())?;
+    let settings =
+        IndexSettings::from_json(&rest.settings.to_string(), &from.display().to_string())?;
     settings.params()?;
-    let pool = Arc::new(Pool::new(Address::parse(url)?, false));
+    let pool = Arc::new(ConnectionPool::new(Address::parse(url)?, false));
     let mut lease = begin_new(&pool)?;
     fill_new(&mut lease, &settings)?;
     let columns = if rest.checksums { COLUMNS } else { COLUMNS_1 };
@@ -133,7 +143,7 @@ pub(super) fn restore(url: &str, from: &Path) -> Result<(), IndexError> {
     Ok(())
 }
 
-fn read_rest(from: &Path) -> Result<Rest, IndexError> {
+fn read_rest(from: &Path) -> Result<BackupManifest, IndexError> {
     let not = |why: String| IndexError::NotAnIndex { index: from.display().to_string(), why };
     let name = from.join(REST);
     let text = match fs::read_to_string(&name) {
@@ -146,12 +156,12 @@ fn read_rest(from: &Path) -> Result<Rest, IndexError> {
         }
         Err(error) => return Err(broken(&name, error)),
     };
-    let rest = serde_json::from_str::<Rest>(&text);
+    let rest = serde_json::from_str::<BackupManifest>(&text);
     let rest = rest.map_err(|error| not(format!("{REST} cannot be read: {error}")))?;
     if rest.kind == KIND { Ok(rest) } else { Err(not(format!("{REST} is about {:?}", rest.kind))) }
 }
 
-fn copy_back(lease: &mut Lease, name: &Path, columns: &str) -> Result<(), IndexError> {
+fn copy_back(lease: &mut PooledConnection, name: &Path, columns: &str) -> Result<(), IndexError> {
     let mut file = BufReader::new(File::open(name).map_err(|error| broken(name, error))?);
     let pool = Arc::clone(lease.pool());
     let sql = format!("COPY docs ({columns}) FROM STDIN BINARY");
@@ -162,7 +172,7 @@ fn copy_back(lease: &mut Lease, name: &Path, columns: &str) -> Result<(), IndexE
 }
 
 /// An error of the file or of the server.
-fn copying(pool: &Pool, name: &Path, error: io::Error) -> IndexError {
+fn copying(pool: &ConnectionPool, name: &Path, error: io::Error) -> IndexError {
     if error.get_ref().and_then(|inner| inner.downcast_ref::<postgres::Error>()).is_some() {
         return sending(pool.name(), &error);
     }

@@ -1,16 +1,16 @@
 //! Looking through everything at one moment: every row of `docs`, whether its postings are there,
 //! whether others are, and the counts.
 
-use super::pool::{Lease, Pool};
-use super::postings::{Posting, Postings};
+use super::pool::{ConnectionPool, PooledConnection};
+use super::postings::{BandPosting, Postings};
 use super::repair::page_of_postings;
 use super::row::{columns, record};
 use super::snapshot::PostgresSnapshot;
-use crate::backend::Problem;
-use crate::entry::{Record, Wanted, shown};
+use crate::backend::IndexProblem;
+use crate::entry::{IndexRecord, RecordFields, shown};
 use crate::error::IndexError;
 use crate::set;
-use crate::settings::{Settings, Store};
+use crate::settings::{IndexSettings, StoredContent};
 use lookalike_core::hash::mix64;
 use postgres::fallible_iterator::FallibleIterator;
 use std::sync::Arc;
@@ -18,33 +18,34 @@ use std::sync::Arc;
 /// Documents that are looked at at a time.
 const CHUNK: i64 = 2_000;
 
-const EVERYTHING: Wanted = Wanted { signature: true, set: true, metadata: true, text: true };
+const EVERYTHING: RecordFields =
+    RecordFields { signature: true, set: true, metadata: true, text: true };
 
 /// What was counted, to be held against what `state` says.
 #[derive(Default)]
-struct Seen {
+struct CheckTotals {
     documents: i64,
     without_shingles: i64,
     set_bytes: i64,
     text_bytes: i64,
     last: i64,
     /// Postings that should be there.
-    postings: Sum,
+    postings: PostingChecksum,
     /// Documents whose row cannot be read: their postings are not known.
     unreadable: i64,
-    problems: Vec<Problem>,
+    problems: Vec<IndexProblem>,
 }
 
 /// Many postings in few bits: equal for the same ones in any order, and for others with a chance of
 /// about 2⁻¹²⁸.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Sum {
+struct PostingChecksum {
     count: i64,
     halves: [u64; 2],
 }
 
-impl Sum {
-    fn add(&mut self, posting: Posting) {
+impl PostingChecksum {
+    fn add(&mut self, posting: BandPosting) {
         self.count += 1;
         for (half, seed) in self.halves.iter_mut().zip([1, 2]) {
             let band = mix64(posting.band as u64 ^ seed << 32);
@@ -55,10 +56,13 @@ impl Sum {
 }
 
 /// Every problem.
-pub(super) fn check(pool: &Arc<Pool>, settings: &Settings) -> Result<Vec<Problem>, IndexError> {
+pub(super) fn check(
+    pool: &Arc<ConnectionPool>,
+    settings: &IndexSettings,
+) -> Result<Vec<IndexProblem>, IndexError> {
     let mut snapshot = PostgresSnapshot::new(pool)?;
     let lease = snapshot.lease();
-    let mut seen = Seen::default();
+    let mut seen = CheckTotals::default();
     let mut from = i64::MIN;
     while let Some(last) = page(lease, settings, from, &mut seen)? {
         let Some(next) = last.checked_add(1) else { break };
@@ -71,18 +75,18 @@ pub(super) fn check(pool: &Arc<Pool>, settings: &Settings) -> Result<Vec<Problem
     Ok(seen.problems)
 }
 
-impl Seen {
+impl CheckTotals {
     fn problem(&mut self, place: String, what: String, repairable: bool) {
-        self.problems.push(Problem { place, what, repairable });
+        self.problems.push(IndexProblem { place, what, repairable });
     }
 }
 
 /// Looks at some documents; the number of the last one, `None` where there is none.
 fn page(
-    lease: &mut Lease,
-    settings: &Settings,
+    lease: &mut PooledConnection,
+    settings: &IndexSettings,
     from: i64,
-    seen: &mut Seen,
+    seen: &mut CheckTotals,
 ) -> Result<Option<i64>, IndexError> {
     let sql = format!(
         "SELECT {}, octet_length(set), octet_length(text) FROM docs \
@@ -96,7 +100,7 @@ fn page(
     let session = lease.session()?;
     let statement = session.statement(&sql).map_err(failure)?;
     let mut rows = session.client.query_raw(&statement, [&from, &CHUNK]).map_err(failure)?;
-    let (mut one, mut decoded) = (Record::default(), Vec::new());
+    let (mut one, mut decoded) = (IndexRecord::default(), Vec::new());
     while let Some(row) = rows.next().map_err(failure)? {
         let doc: i64 = row.get(0);
         last = Some(doc);
@@ -129,34 +133,36 @@ fn page(
 }
 
 /// What is wrong with a document.
-fn document(one: &Record, settings: &Settings, decoded: &mut Vec<u64>) -> Vec<String> {
+fn document(one: &IndexRecord, settings: &IndexSettings, decoded: &mut Vec<u64>) -> Vec<String> {
     let mut wrong = Vec::new();
     let (got, expected) = (one.signature.len(), settings.num_hashes);
     if got != 0 && got != expected {
         wrong.push(format!("its signature has {got} values, the index {expected}"));
     }
     match (&one.set, settings.store) {
-        (Some(code), Store::Sets | Store::Texts) => {
+        (Some(code), StoredContent::Sets | StoredContent::Texts) => {
             if let Err(error) = set::decode(code, decoded) {
                 wrong.push(error.to_string());
             } else if decoded.is_empty() != one.signature.is_empty() {
                 wrong.push("its set and its signature are not those of one document".to_owned());
             }
         }
-        (None, Store::Sets | Store::Texts) => wrong.push("its shingle set is missing".to_owned()),
-        (Some(_), Store::Signatures) => {
+        (None, StoredContent::Sets | StoredContent::Texts) => {
+            wrong.push("its shingle set is missing".to_owned())
+        }
+        (Some(_), StoredContent::Signatures) => {
             wrong.push("it has a shingle set, the index keeps none".to_owned());
         }
-        (None, Store::Signatures) => {}
+        (None, StoredContent::Signatures) => {}
     }
-    if one.text.is_some() && settings.store != Store::Texts {
+    if one.text.is_some() && settings.store != StoredContent::Texts {
         wrong.push("it has a text, the index keeps none".to_owned());
     }
     wrong
 }
 
 /// How many of these postings are not there.
-fn missing(lease: &mut Lease, expected: &Postings<'_>) -> Result<i64, IndexError> {
+fn missing(lease: &mut PooledConnection, expected: &Postings<'_>) -> Result<i64, IndexError> {
     let keys: Vec<i64> = expected.all.iter().map(|posting| posting.key).collect();
     let docs: Vec<i64> = expected.all.iter().map(|posting| posting.doc).collect();
     let bands: Vec<i16> = expected.all.iter().map(|posting| posting.band).collect();
@@ -168,23 +174,27 @@ fn missing(lease: &mut Lease, expected: &Postings<'_>) -> Result<i64, IndexError
 }
 
 /// What is there.
-fn sum(lease: &mut Lease) -> Result<Sum, IndexError> {
+fn sum(lease: &mut PooledConnection) -> Result<PostingChecksum, IndexError> {
     let pool = Arc::clone(lease.pool());
     let failure = |error: postgres::Error| pool.failure(&error);
     let session = lease.session()?;
     let statement = session.statement("SELECT key, doc, band FROM bands").map_err(failure)?;
     let none: [i64; 0] = [];
     let mut rows = session.client.query_raw(&statement, none).map_err(failure)?;
-    let mut sum = Sum::default();
+    let mut sum = PostingChecksum::default();
     while let Some(row) = rows.next().map_err(failure)? {
-        sum.add(Posting { key: row.get(0), doc: row.get(1), band: row.get(2) });
+        sum.add(BandPosting { key: row.get(0), doc: row.get(1), band: row.get(2) });
     }
     Ok(sum)
 }
 
 /// Both are gone through in the order in which they lie; only where they differ is each posting
 /// looked for.
-fn postings(lease: &mut Lease, settings: &Settings, seen: &mut Seen) -> Result<(), IndexError> {
+fn postings(
+    lease: &mut PooledConnection,
+    settings: &IndexSettings,
+    seen: &mut CheckTotals,
+) -> Result<(), IndexError> {
     let there = sum(lease)?;
     if there == seen.postings {
         return Ok(());
@@ -211,7 +221,7 @@ fn postings(lease: &mut Lease, settings: &Settings, seen: &mut Seen) -> Result<(
     Ok(())
 }
 
-fn counts(lease: &mut Lease, seen: &mut Seen) -> Result<(), IndexError> {
+fn counts(lease: &mut PooledConnection, seen: &mut CheckTotals) -> Result<(), IndexError> {
     let sql = "SELECT documents, without_shingles, set_bytes, text_bytes, last FROM state";
     let row = lease.query_one(sql, &[], "its state")?;
     let stored: [i64; 5] = std::array::from_fn(|at| row.get(at));
@@ -231,7 +241,7 @@ fn counts(lease: &mut Lease, seen: &mut Seen) -> Result<(), IndexError> {
     Ok(())
 }
 
-fn indexes(lease: &mut Lease, seen: &mut Seen) -> Result<(), IndexError> {
+fn indexes(lease: &mut PooledConnection, seen: &mut CheckTotals) -> Result<(), IndexError> {
     for name in ["docs_pkey", "docs_id", "docs_expires", "bands_key"] {
         let sql = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)";
         let rows = lease.query(sql, &[&name])?;

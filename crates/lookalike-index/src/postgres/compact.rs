@@ -1,11 +1,11 @@
 //! Removing what has expired, giving its room to what comes, and saying how much there is.
 
-use super::pool::Pool;
+use super::pool::ConnectionPool;
 use super::snapshot::no_state;
 use super::write::{lock, remove};
 use crate::backend::Stats;
 use crate::error::IndexError;
-use crate::settings::Settings;
+use crate::settings::IndexSettings;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ const CHUNK: i64 = 5_000;
 
 /// Removes documents that expired before `now`, and makes the room of removed rows usable.
 pub(super) fn compact(
-    pool: &Arc<Pool>,
-    settings: &Settings,
+    pool: &Arc<ConnectionPool>,
+    settings: &IndexSettings,
     wait: Duration,
     now: i64,
 ) -> Result<(), IndexError> {
@@ -35,7 +35,10 @@ pub(super) fn compact(
 
 /// Sizes and counts. There is a posting for each band of each document with shingles, since those
 /// of removed documents go with them.
-pub(super) fn stats(pool: &Arc<Pool>, settings: &Settings) -> Result<Stats, IndexError> {
+pub(super) fn stats(
+    pool: &Arc<ConnectionPool>,
+    settings: &IndexSettings,
+) -> Result<Stats, IndexError> {
     let (mut lease, _) = pool.begin("BEGIN READ ONLY")?;
     let sql = "SELECT documents, without_shingles, set_bytes, text_bytes, \
                pg_total_relation_size('docs') + pg_total_relation_size('state') \

@@ -1,7 +1,7 @@
 //! Rows as the server copies them in bulk: the binary format of its command COPY.
 
 use super::failure::{failure, sending};
-use super::pool::Lease;
+use super::pool::PooledConnection;
 use crate::error::IndexError;
 use std::io::{self, Write};
 
@@ -15,9 +15,9 @@ const BLOCK: usize = 256 << 10;
 /// # Errors
 /// What the server says, and what `rows` gives.
 pub(super) fn copy_in(
-    lease: &mut Lease,
+    lease: &mut PooledConnection,
     sql: &str,
-    rows: impl FnOnce(&mut Rows<'_>) -> io::Result<()>,
+    rows: impl FnOnce(&mut CopyRows<'_>) -> io::Result<()>,
 ) -> Result<(), IndexError> {
     let name = lease.pool().name().to_owned();
     let session = lease.session()?;
@@ -25,7 +25,7 @@ pub(super) fn copy_in(
     let copy = session.client.copy_in(&statement);
     let mut copy = copy.map_err(|error| failure(&name, &error))?;
     let sent = (|| {
-        let mut to = Rows { to: &mut copy, held: HEADER.to_vec() };
+        let mut to = CopyRows { to: &mut copy, held: HEADER.to_vec() };
         rows(&mut to)?;
         to.held.extend((-1i16).to_be_bytes());
         to.send()
@@ -35,12 +35,12 @@ pub(super) fn copy_in(
 }
 
 /// Rows on their way.
-pub(super) struct Rows<'a> {
+pub(super) struct CopyRows<'a> {
     to: &'a mut dyn Write,
     held: Vec<u8>,
 }
 
-impl Rows<'_> {
+impl CopyRows<'_> {
     /// Starts a row of so many values.
     pub(super) fn row(&mut self, values: i16) -> io::Result<()> {
         if self.held.len() >= BLOCK {

@@ -120,7 +120,7 @@ fn others_may_read(_: &Path) -> std::io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tls::Mode;
+    use super::super::tls::TlsMode;
     use super::*;
 
     #[test]
@@ -168,12 +168,12 @@ mod tests {
             let password = address.config.get_password().unwrap_or_default();
             (String::from_utf8_lossy(password).into_owned(), address.mode)
         };
-        let require = Some(Mode::Require);
+        let require = Some(TlsMode::Require);
         let file = ("from file".to_owned(), require);
         assert_eq!(complete("postgres://ann@db/news?index=a", &defaults), file);
         assert_eq!(complete("postgres://bob@db/news", &defaults).0, "");
         let own = complete("postgres://ann:own@db/news?sslmode=disable", &defaults);
-        assert_eq!(own, ("own".to_owned(), Some(Mode::Disable)));
+        assert_eq!(own, ("own".to_owned(), Some(TlsMode::Disable)));
         defaults.password = Some("s3cret &é".to_owned());
         assert_eq!(complete("postgres://ann@db/news", &defaults).0, "s3cret &é");
     }

@@ -40,13 +40,13 @@ mod write;
 pub use defaults::{Defaults, with_defaults};
 
 use crate::access::Access;
-use crate::backend::{Backend, Change, Done, Problem, Snapshot, Stats};
+use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats};
 use crate::error::{IndexError, Unwritable};
-use crate::settings::Settings;
+use crate::settings::IndexSettings;
 use address::Address;
 use lookalike_core::error::ParamsError;
 use lookalike_core::parameter::Parameter;
-use pool::Pool;
+use pool::ConnectionPool;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,12 +60,12 @@ const LEAST_WAIT: Duration = Duration::from_secs(60);
 /// # Errors
 /// [`IndexError::Exists`] where there is something, [`IndexError::Database`] for an address that
 /// cannot be read and for what the server says.
-pub fn create(url: &str, settings: &Settings) -> Result<Box<dyn Backend>, IndexError> {
+pub fn create(url: &str, settings: &IndexSettings) -> Result<Box<dyn Backend>, IndexError> {
     let backend = new(url, settings, LEAST_WAIT)?;
     Ok(Box::new(backend))
 }
 
-fn new(url: &str, settings: &Settings, wait: Duration) -> Result<PostgresBackend, IndexError> {
+fn new(url: &str, settings: &IndexSettings, wait: Duration) -> Result<PostgresBackend, IndexError> {
     if settings.containment.is_some() {
         return Err(IndexError::Params(ParamsError::Parse {
             parameter: Parameter::Measure,
@@ -73,7 +73,7 @@ fn new(url: &str, settings: &Settings, wait: Duration) -> Result<PostgresBackend
             expected: "jaccard, or an index in a folder, which finds containment",
         }));
     }
-    let pool = Arc::new(Pool::new(Address::parse(url)?, false));
+    let pool = Arc::new(ConnectionPool::new(Address::parse(url)?, false));
     schema::create(&pool, settings)?;
     Ok(PostgresBackend { pool, settings: settings.clone(), wait: Some(wait) })
 }
@@ -100,14 +100,14 @@ pub fn open(url: &str, access: Access) -> Result<Box<dyn Backend>, IndexError> {
         Access::Read => None,
         Access::Write { wait } => Some(wait.max(LEAST_WAIT)),
     };
-    let pool = Arc::new(Pool::new(Address::parse(url)?, wait.is_none()));
+    let pool = Arc::new(ConnectionPool::new(Address::parse(url)?, wait.is_none()));
     let settings = schema::open(&pool)?;
     Ok(Box::new(PostgresBackend { pool, settings, wait }))
 }
 
 struct PostgresBackend {
-    pool: Arc<Pool>,
-    settings: Settings,
+    pool: Arc<ConnectionPool>,
+    settings: IndexSettings,
     /// How long other writers are waited for; `None` where nothing may be written.
     wait: Option<Duration>,
 }
@@ -121,7 +121,7 @@ impl PostgresBackend {
 }
 
 impl Backend for PostgresBackend {
-    fn settings(&self) -> &Settings {
+    fn settings(&self) -> &IndexSettings {
         &self.settings
     }
 
@@ -129,7 +129,7 @@ impl Backend for PostgresBackend {
         self.pool.name()
     }
 
-    fn write(&self, changes: &[Change<'_>]) -> Result<Vec<Done>, IndexError> {
+    fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
         write::write(&self.pool, &self.settings, self.wait()?, changes)
     }
 
@@ -141,7 +141,7 @@ impl Backend for PostgresBackend {
         compact::compact(&self.pool, &self.settings, self.wait()?, now)
     }
 
-    fn check(&self) -> Result<Vec<Problem>, IndexError> {
+    fn check(&self) -> Result<Vec<IndexProblem>, IndexError> {
         check::check(&self.pool, &self.settings)
     }
 

@@ -1,15 +1,15 @@
 //! What a batch of changes comes to, given the documents that are there: no database.
 
-use crate::backend::{Change, Done};
-use crate::entry::Entry;
+use crate::backend::{Change, ChangeOutcome};
+use crate::entry::IndexEntry;
 use crate::error::IndexError;
 use std::collections::BTreeMap;
 
 /// What has to be done.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(super) struct WritePlan {
     /// For every change, what it does.
-    pub(super) done: Vec<Done>,
+    pub(super) done: Vec<ChangeOutcome>,
     /// Numbers of documents that are there and will not be.
     pub(super) gone: Vec<i64>,
     /// Changes whose document stays, with its number, by ascending number.
@@ -20,13 +20,13 @@ pub(super) struct Plan {
 
 /// What is known of an id in the middle of a batch.
 #[derive(Clone, Copy)]
-enum Now {
+enum IdState {
     Stored(i64),
     New(usize, i64),
     Absent,
 }
 
-fn entry<'a, 'b>(change: &'b Change<'a>) -> Option<&'b Entry<'a>> {
+fn entry<'a, 'b>(change: &'b Change<'a>) -> Option<&'b IndexEntry<'a>> {
     match change {
         Change::Add(entry) | Change::Put(entry) => Some(entry),
         Change::Remove(_) => None,
@@ -44,12 +44,14 @@ pub(super) fn ids<'a>(changes: &[Change<'a>]) -> Vec<&'a str> {
 
 fn id<'a>(change: &Change<'a>) -> &'a str {
     match change {
-        Change::Add(Entry { id, .. }) | Change::Put(Entry { id, .. }) | Change::Remove(id) => id,
+        Change::Add(IndexEntry { id, .. })
+        | Change::Put(IndexEntry { id, .. })
+        | Change::Remove(id) => id,
     }
 }
 
 /// A document that is there: its number, and when it expires.
-pub(super) type Stored = (i64, Option<i64>);
+pub(super) type StoredNumber = (i64, Option<i64>);
 
 /// Goes through a batch in order. `stored` are the documents among its ids that are there, `last`
 /// the greatest number used so far.
@@ -58,38 +60,40 @@ pub(super) type Stored = (i64, Option<i64>);
 /// [`IndexError::IdTaken`], and [`IndexError::Full`] where there is no number left.
 pub(super) fn plan(
     changes: &[Change<'_>],
-    stored: &BTreeMap<String, Stored>,
+    stored: &BTreeMap<String, StoredNumber>,
     mut last: i64,
-) -> Result<Plan, IndexError> {
-    let mut known: BTreeMap<&str, Now> =
-        stored.iter().map(|(id, (number, _))| (&id[..], Now::Stored(*number))).collect();
+) -> Result<WritePlan, IndexError> {
+    let mut known: BTreeMap<&str, IdState> =
+        stored.iter().map(|(id, (number, _))| (&id[..], IdState::Stored(*number))).collect();
     let (mut done, mut gone) = (Vec::with_capacity(changes.len()), Vec::new());
     for (at, change) in changes.iter().enumerate() {
         let id = id(change);
-        let before = known.get(id).copied().unwrap_or(Now::Absent);
+        let before = known.get(id).copied().unwrap_or(IdState::Absent);
         let expires = match before {
-            Now::Stored(_) => stored.get(id).and_then(|(_, expires)| *expires),
-            Now::New(at, _) => entry(&changes[at]).and_then(|entry| entry.expires),
-            Now::Absent => None,
+            IdState::Stored(_) => stored.get(id).and_then(|(_, expires)| *expires),
+            IdState::New(at, _) => entry(&changes[at]).and_then(|entry| entry.expires),
+            IdState::Absent => None,
         };
         let added = entry(change).map_or(i64::MIN, |entry| entry.added);
         let is_expired = expires.is_some_and(|expires| expires <= added);
-        let is_there = !matches!(before, Now::Absent) && !is_expired;
+        let is_there = !matches!(before, IdState::Absent) && !is_expired;
         if is_there && matches!(change, Change::Add(_)) {
             return Err(IndexError::IdTaken { id: id.to_owned() });
         }
-        if let Now::Stored(number) = before {
+        if let IdState::Stored(number) = before {
             gone.push(number);
         }
         let (what, after) = match change {
-            Change::Remove(_) if !matches!(before, Now::Absent) => (Done::Removed, Now::Absent),
-            Change::Remove(_) => (Done::Absent, Now::Absent),
+            Change::Remove(_) if !matches!(before, IdState::Absent) => {
+                (ChangeOutcome::Removed, IdState::Absent)
+            }
+            Change::Remove(_) => (ChangeOutcome::Absent, IdState::Absent),
             Change::Add(_) | Change::Put(_) => {
                 let most = i64::MAX;
                 let full = IndexError::Full { most: most.cast_unsigned() };
                 last = last.checked_add(1).ok_or(full)?;
-                let what = if is_there { Done::Replaced } else { Done::Added };
-                (what, Now::New(at, last))
+                let what = if is_there { ChangeOutcome::Replaced } else { ChangeOutcome::Added };
+                (what, IdState::New(at, last))
             }
         };
         done.push(what);
@@ -97,12 +101,12 @@ pub(super) fn plan(
     }
     let mut stays: Vec<(usize, i64)> = Vec::new();
     for now in known.values() {
-        if let Now::New(at, number) = now {
+        if let IdState::New(at, number) = now {
             stays.push((*at, *number));
         }
     }
     stays.sort_unstable();
-    Ok(Plan { done, gone, stays, last })
+    Ok(WritePlan { done, gone, stays, last })
 }
 
 #[cfg(test)]
@@ -113,7 +117,7 @@ mod tests {
     #[test]
     fn only_the_last_state_of_an_id_is_stored() {
         let metadata = Metadata::new();
-        let entry = |id| Entry {
+        let entry = |id| IndexEntry {
             id,
             fingerprint: 0,
             bytes: 0,
@@ -137,13 +141,13 @@ mod tests {
         ];
         let plan_of = plan(&changes, &stored, 9).unwrap();
         let done = [
-            Done::Replaced,
-            Done::Replaced,
-            Done::Removed,
-            Done::Absent,
-            Done::Added,
-            Done::Removed,
-            Done::Added,
+            ChangeOutcome::Replaced,
+            ChangeOutcome::Replaced,
+            ChangeOutcome::Removed,
+            ChangeOutcome::Absent,
+            ChangeOutcome::Added,
+            ChangeOutcome::Removed,
+            ChangeOutcome::Added,
         ];
         assert_eq!(plan_of.done, done);
         assert_eq!(plan_of.gone, [3, 4]);

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const MOST_IDLE: usize = 16;
 
 /// Connections to one index.
-pub(super) struct Pool {
+pub(super) struct ConnectionPool {
     address: Address,
     read_only: bool,
     idle: Mutex<Vec<Session>>,
@@ -36,7 +36,7 @@ impl Session {
     }
 }
 
-impl Pool {
+impl ConnectionPool {
     pub(super) fn new(address: Address, read_only: bool) -> Self {
         Self { address, read_only, idle: Mutex::default() }
     }
@@ -63,7 +63,7 @@ impl Pool {
     pub(super) fn begin(
         self: &Arc<Self>,
         sql: &str,
-    ) -> Result<(Lease, Vec<SimpleQueryMessage>), IndexError> {
+    ) -> Result<(PooledConnection, Vec<SimpleQueryMessage>), IndexError> {
         self.try_begin(sql)?.map_err(|error| self.failure(&error))
     }
 
@@ -71,7 +71,7 @@ impl Pool {
     pub(super) fn try_begin(
         self: &Arc<Self>,
         sql: &str,
-    ) -> Result<Result<(Lease, Vec<SimpleQueryMessage>), Error>, IndexError> {
+    ) -> Result<Result<(PooledConnection, Vec<SimpleQueryMessage>), Error>, IndexError> {
         loop {
             let idle = self.idle().pop();
             let is_used = idle.is_some();
@@ -79,8 +79,11 @@ impl Pool {
                 Some(session) => session,
                 None => self.connect()?,
             };
-            let mut lease =
-                Lease { pool: Arc::clone(self), session: Some(session), is_settled: false };
+            let mut lease = PooledConnection {
+                pool: Arc::clone(self),
+                session: Some(session),
+                is_settled: false,
+            };
             match lease.session()?.client.simple_query(sql) {
                 Ok(answer) => return Ok(Ok((lease, answer))),
                 // The others are as old, and most likely lost with it.
@@ -115,14 +118,14 @@ impl Pool {
 }
 
 /// A connection that is in use. When it is dropped, an open transaction ends without effect.
-pub(super) struct Lease {
-    pool: Arc<Pool>,
+pub(super) struct PooledConnection {
+    pool: Arc<ConnectionPool>,
     session: Option<Session>,
     is_settled: bool,
 }
 
-impl Lease {
-    pub(super) fn pool(&self) -> &Arc<Pool> {
+impl PooledConnection {
+    pub(super) fn pool(&self) -> &Arc<ConnectionPool> {
         &self.pool
     }
 
@@ -176,7 +179,7 @@ impl Lease {
     }
 }
 
-impl Drop for Lease {
+impl Drop for PooledConnection {
     fn drop(&mut self) {
         let Some(mut session) = self.session.take() else { return };
         let is_settled = self.is_settled || session.client.batch_execute("ROLLBACK").is_ok();

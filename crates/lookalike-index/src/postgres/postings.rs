@@ -1,14 +1,14 @@
 //! Rows of bands: one for each band of a document, with the bucket key of its signature.
 
 use super::copy::copy_in;
-use super::pool::Lease;
+use super::pool::PooledConnection;
 use crate::backend::bucket_keys;
 use crate::error::IndexError;
-use crate::settings::Settings;
+use crate::settings::IndexSettings;
 
 /// A row of the table `bands`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Posting {
+pub(super) struct BandPosting {
     /// The bucket key, its bits taken as those of a signed number.
     pub(super) key: i64,
     /// The document's number.
@@ -19,14 +19,14 @@ pub(super) struct Posting {
 
 /// Postings of several documents.
 pub(super) struct Postings<'a> {
-    settings: &'a Settings,
+    settings: &'a IndexSettings,
     keys: Vec<u64>,
     /// In the order in which they were added.
-    pub(super) all: Vec<Posting>,
+    pub(super) all: Vec<BandPosting>,
 }
 
 impl<'a> Postings<'a> {
-    pub(super) fn new(settings: &'a Settings) -> Self {
+    pub(super) fn new(settings: &'a IndexSettings) -> Self {
         Self { settings, keys: Vec::new(), all: Vec::new() }
     }
 
@@ -35,12 +35,20 @@ impl<'a> Postings<'a> {
         bucket_keys(self.settings, signature, &mut self.keys);
         // There are at most as many bands as values in a signature, some thousands.
         let postings = (0i16..).zip(&self.keys);
-        self.all.extend(postings.map(|(band, key)| Posting { key: key.cast_signed(), doc, band }));
+        self.all.extend(postings.map(|(band, key)| BandPosting {
+            key: key.cast_signed(),
+            doc,
+            band,
+        }));
     }
 
     /// Copies them into a table with the columns of `bands`, by ascending key, so that pages of the
     /// index are visited once.
-    pub(super) fn copy(&mut self, lease: &mut Lease, table: &str) -> Result<(), IndexError> {
+    pub(super) fn copy(
+        &mut self,
+        lease: &mut PooledConnection,
+        table: &str,
+    ) -> Result<(), IndexError> {
         if self.all.is_empty() {
             return Ok(());
         }
@@ -58,7 +66,7 @@ impl<'a> Postings<'a> {
     }
 
     /// Deletes them from `bands`.
-    pub(super) fn delete(&mut self, lease: &mut Lease) -> Result<(), IndexError> {
+    pub(super) fn delete(&mut self, lease: &mut PooledConnection) -> Result<(), IndexError> {
         if self.all.is_empty() {
             return Ok(());
         }

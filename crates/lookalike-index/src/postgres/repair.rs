@@ -1,12 +1,12 @@
 //! Making postings and counts anew from documents and signatures.
 
 use super::failure::failure;
-use super::pool::{Lease, Pool};
+use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::Postings;
 use super::row::signature;
 use super::write::lock;
 use crate::error::IndexError;
-use crate::settings::Settings;
+use crate::settings::IndexSettings;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,8 +50,8 @@ const STATE: &str = "
 
 /// Makes everything anew that can be made.
 pub(super) fn repair(
-    pool: &Arc<Pool>,
-    settings: &Settings,
+    pool: &Arc<ConnectionPool>,
+    settings: &IndexSettings,
     wait: Duration,
 ) -> Result<(), IndexError> {
     pool.begin(STATE)?;
@@ -68,7 +68,11 @@ pub(super) fn repair(
 }
 
 /// Puts the postings of all documents into a table.
-pub(super) fn fill(lease: &mut Lease, settings: &Settings, table: &str) -> Result<(), IndexError> {
+pub(super) fn fill(
+    lease: &mut PooledConnection,
+    settings: &IndexSettings,
+    table: &str,
+) -> Result<(), IndexError> {
     let mut from = i64::MIN;
     loop {
         let (mut postings, next) = page_of_postings(lease, settings, from)?;
@@ -83,8 +87,8 @@ pub(super) fn fill(lease: &mut Lease, settings: &Settings, table: &str) -> Resul
 /// The postings of some documents numbered `from` or more, and where the next ones begin; `None`
 /// where there are no more.
 pub(super) fn page_of_postings<'a>(
-    lease: &mut Lease,
-    settings: &'a Settings,
+    lease: &mut PooledConnection,
+    settings: &'a IndexSettings,
     from: i64,
 ) -> Result<(Postings<'a>, Option<i64>), IndexError> {
     let sql = "SELECT doc, sig FROM docs WHERE doc >= $1 ORDER BY doc LIMIT $2";
@@ -101,7 +105,7 @@ pub(super) fn page_of_postings<'a>(
 }
 
 /// The index that candidates are looked up in.
-fn index(lease: &mut Lease) -> Result<(), IndexError> {
+fn index(lease: &mut PooledConnection) -> Result<(), IndexError> {
     let sql = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('bands_key')";
     let rows = lease.query(sql, &[])?;
     match rows.first().map(|row| row.get::<_, bool>(0)) {

@@ -1,7 +1,7 @@
 //! A row of `docs` as a document.
 
-use crate::checksum::{self, Fields};
-use crate::entry::{MAX_TEXT_BYTES, Record, Wanted, shown};
+use crate::checksum::{self, RowFields};
+use crate::entry::{IndexRecord, MAX_TEXT_BYTES, RecordFields, shown};
 use crate::error::IndexError;
 use postgres::Row;
 use std::io::Read;
@@ -10,7 +10,7 @@ use std::io::Read;
 const LEVEL: i32 = 3;
 
 /// The columns that [`record`] reads, in their order.
-pub(super) fn columns(wanted: Wanted) -> String {
+pub(super) fn columns(wanted: RecordFields) -> String {
     let choose = |is_wanted, column, kind| {
         if is_wanted { format!("{column}::{kind}") } else { format!("NULL::{kind}") }
     };
@@ -25,7 +25,11 @@ pub(super) fn columns(wanted: Wanted) -> String {
 }
 
 /// Reads the columns into a record.
-pub(super) fn record(row: &Row, wanted: Wanted, record: &mut Record) -> Result<(), IndexError> {
+pub(super) fn record(
+    row: &Row,
+    wanted: RecordFields,
+    record: &mut IndexRecord,
+) -> Result<(), IndexError> {
     let id: String = value(row, 1, "")?;
     let doc: i64 = value(row, 0, &id)?;
     let fingerprint: &[u8] = value(row, 2, &id)?;
@@ -40,7 +44,7 @@ pub(super) fn record(row: &Row, wanted: Wanted, record: &mut Record) -> Result<(
     let (modified, expires) = (value(row, 5, &id)?, value(row, 6, &id)?);
     if let Some(stored) = value::<Option<&[u8]>>(row, 11, &id)? {
         let number = doc as u64;
-        let fields = Fields {
+        let fields = RowFields {
             number,
             id: id.as_bytes(),
             fingerprint: &fingerprint.to_le_bytes(),
@@ -59,7 +63,7 @@ pub(super) fn record(row: &Row, wanted: Wanted, record: &mut Record) -> Result<(
         ];
         verified(&fields, parts, stored).map_err(|why| damaged(&id, &why))?;
     }
-    *record = Record {
+    *record = IndexRecord {
         number: doc as u64,
         fingerprint,
         bytes,
@@ -84,7 +88,7 @@ const PARTS: [&str; 4] = ["signature", "metadata", "shingle set", "text"];
 
 /// The checksums of a row and its parts, 8 bytes each, little-endian; 0 for a part that is not
 /// there.
-pub(super) fn checksums(fields: &Fields<'_>, parts: [Option<&[u8]>; 4]) -> [u8; 40] {
+pub(super) fn checksums(fields: &RowFields<'_>, parts: [Option<&[u8]>; 4]) -> [u8; 40] {
     let mut all = [0; 40];
     let (sums, _) = all.as_chunks_mut::<8>();
     sums[0] = fields.checksum(&mut Vec::new()).to_le_bytes();
@@ -100,7 +104,7 @@ pub(super) fn checksums(fields: &Fields<'_>, parts: [Option<&[u8]>; 4]) -> [u8; 
 /// # Errors
 /// What is wrong, in words.
 fn verified(
-    fields: &Fields<'_>,
+    fields: &RowFields<'_>,
     parts: [(bool, Option<&[u8]>); 4],
     stored: &[u8],
 ) -> Result<(), String> {

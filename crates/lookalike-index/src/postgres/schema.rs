@@ -1,8 +1,8 @@
 //! Making the tables of an index, and bringing those of an older version to this one.
 
-use super::pool::{Lease, Pool, Session};
+use super::pool::{ConnectionPool, PooledConnection, Session};
 use crate::error::IndexError;
-use crate::settings::Settings;
+use crate::settings::IndexSettings;
 use std::sync::Arc;
 
 /// What brings the tables from version n to n + 1. Those that are published never change.
@@ -12,14 +12,17 @@ const MIGRATIONS: [&str; 2] = [include_str!("migration_1.sql"), include_str!("mi
 const OLDEST_SERVER: i32 = 13;
 
 /// Makes an index that is empty.
-pub(super) fn create(pool: &Arc<Pool>, settings: &Settings) -> Result<(), IndexError> {
+pub(super) fn create(
+    pool: &Arc<ConnectionPool>,
+    settings: &IndexSettings,
+) -> Result<(), IndexError> {
     let mut lease = begin_new(pool)?;
     fill_new(&mut lease, settings)?;
     lease.commit()?.map_err(|error| taken(pool, &error))
 }
 
 /// A transaction in which the schema is there and empty; [`fill_new`] makes the tables.
-pub(super) fn begin_new(pool: &Arc<Pool>) -> Result<Lease, IndexError> {
+pub(super) fn begin_new(pool: &Arc<ConnectionPool>) -> Result<PooledConnection, IndexError> {
     let (mut lease, _) = pool.begin("BEGIN")?;
     check_server(pool, &mut lease)?;
     let rows = lease.query(
@@ -40,7 +43,10 @@ pub(super) fn begin_new(pool: &Arc<Pool>) -> Result<Lease, IndexError> {
 }
 
 /// Makes the tables in the transaction of [`begin_new`].
-pub(super) fn fill_new(lease: &mut Lease, settings: &Settings) -> Result<(), IndexError> {
+pub(super) fn fill_new(
+    lease: &mut PooledConnection,
+    settings: &IndexSettings,
+) -> Result<(), IndexError> {
     let pool = Arc::clone(lease.pool());
     migrate(lease.session()?, 0).map_err(|error| taken(&pool, &error))?;
     lease.query("INSERT INTO settings (settings) VALUES ($1)", &[&settings.to_json()])?;
@@ -49,7 +55,7 @@ pub(super) fn fill_new(lease: &mut Lease, settings: &Settings) -> Result<(), Ind
 
 /// Reads the settings of an index, after bringing its tables to this version where that may be
 /// done.
-pub(super) fn open(pool: &Arc<Pool>) -> Result<Settings, IndexError> {
+pub(super) fn open(pool: &Arc<ConnectionPool>) -> Result<IndexSettings, IndexError> {
     let (mut lease, _) = pool.begin("BEGIN")?;
     check_server(pool, &mut lease)?;
     check_there(pool, &mut lease)?;
@@ -67,7 +73,7 @@ pub(super) fn open(pool: &Arc<Pool>) -> Result<Settings, IndexError> {
     let Some(json) = rows.first().and_then(|row| row.try_get::<_, String>(0).ok()) else {
         return Err(not_an_index(pool, "its table `settings` has no row"));
     };
-    let settings = Settings::from_json(&json, pool.name())?;
+    let settings = IndexSettings::from_json(&json, pool.name())?;
     lease.commit()?.map_err(|error| pool.failure(&error))?;
     Ok(settings)
 }
@@ -80,14 +86,14 @@ fn migrate(session: &mut Session, from: u32) -> Result<(), postgres::Error> {
     Ok(())
 }
 
-fn version(lease: &mut Lease) -> Result<u32, IndexError> {
+fn version(lease: &mut PooledConnection) -> Result<u32, IndexError> {
     let row = lease.query_one("SELECT max(number) FROM migrations", &[], "its migrations")?;
     // There is no migration yet where the greatest number is null.
     let number: Option<i32> = row.try_get(0).map_err(|error| lease.pool().failure(&error))?;
     Ok(number.and_then(|number| u32::try_from(number).ok()).unwrap_or(0))
 }
 
-fn check_server(pool: &Pool, lease: &mut Lease) -> Result<(), IndexError> {
+fn check_server(pool: &ConnectionPool, lease: &mut PooledConnection) -> Result<(), IndexError> {
     let row = lease.query_one(
         "SELECT current_setting('server_version_num')::int / 10000, \
          current_setting('server_encoding')",
@@ -109,7 +115,7 @@ fn check_server(pool: &Pool, lease: &mut Lease) -> Result<(), IndexError> {
 }
 
 /// Tells an index from nothing and from something else.
-fn check_there(pool: &Pool, lease: &mut Lease) -> Result<(), IndexError> {
+fn check_there(pool: &ConnectionPool, lease: &mut PooledConnection) -> Result<(), IndexError> {
     let rows = lease.query(
         "SELECT has_schema_privilege(n.oid, 'USAGE'), \
          (SELECT count(*) FROM pg_class c WHERE c.relnamespace = n.oid), \
@@ -140,12 +146,12 @@ fn check_there(pool: &Pool, lease: &mut Lease) -> Result<(), IndexError> {
     }
 }
 
-fn not_an_index(pool: &Pool, why: &str) -> IndexError {
+fn not_an_index(pool: &ConnectionPool, why: &str) -> IndexError {
     IndexError::NotAnIndex { index: pool.name().to_owned(), why: why.to_owned() }
 }
 
 /// Who makes the same at the same time is first.
-fn taken(pool: &Pool, error: &postgres::Error) -> IndexError {
+fn taken(pool: &ConnectionPool, error: &postgres::Error) -> IndexError {
     let code = error.code().map_or("", |code| code.code());
     // A schema, a table, or a row of the catalogue that is there.
     if ["42P06", "42P07", "23505"].contains(&code) {

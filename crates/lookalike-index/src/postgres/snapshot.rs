@@ -1,9 +1,9 @@
 //! Reading at one moment: a transaction that reads only and sees what was committed before it.
 
-use super::pool::{Lease, Pool};
+use super::pool::{ConnectionPool, PooledConnection};
 use super::row::{columns, record};
 use crate::backend::Snapshot;
-use crate::entry::{Record, Wanted};
+use crate::entry::{IndexRecord, RecordFields};
 use crate::error::IndexError;
 use postgres::SimpleQueryMessage;
 use postgres::fallible_iterator::FallibleIterator;
@@ -18,20 +18,20 @@ const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; \
 
 /// An index at one moment, with a connection of its own.
 pub(super) struct PostgresSnapshot {
-    lease: Lease,
+    lease: PooledConnection,
     version: u64,
     documents: u64,
 }
 
 impl PostgresSnapshot {
-    pub(super) fn new(pool: &Arc<Pool>) -> Result<Self, IndexError> {
+    pub(super) fn new(pool: &Arc<ConnectionPool>) -> Result<Self, IndexError> {
         let (lease, answer) = pool.begin(BEGIN)?;
         let [version, documents] = numbers(&answer).ok_or_else(|| no_state(pool))?;
         Ok(Self { lease, version: version as u64, documents: documents as u64 })
     }
 
     /// The connection, for what only this kind of index asks.
-    pub(super) fn lease(&mut self) -> &mut Lease {
+    pub(super) fn lease(&mut self) -> &mut PooledConnection {
         &mut self.lease
     }
 
@@ -40,8 +40,8 @@ impl PostgresSnapshot {
         &mut self,
         sql: &str,
         values: &[&(dyn ToSql + Sync)],
-        wanted: Wanted,
-        each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
+        wanted: RecordFields,
+        each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<usize, IndexError> {
         let pool = Arc::clone(self.lease.pool());
         let failure = |error: postgres::Error| pool.failure(&error);
@@ -50,7 +50,7 @@ impl PostgresSnapshot {
         let values = values.iter().map(|value| *value as &dyn ToSql);
         let values: Vec<&dyn ToSql> = values.collect();
         let mut rows = session.client.query_raw(&statement, values).map_err(failure)?;
-        let (mut count, mut one) = (0, Record::default());
+        let (mut count, mut one) = (0, IndexRecord::default());
         while let Some(row) = rows.next().map_err(failure)? {
             record(&row, wanted, &mut one)?;
             count += 1;
@@ -74,7 +74,7 @@ pub(super) fn numbers<const N: usize>(answer: &[SimpleQueryMessage]) -> Option<[
 }
 
 /// The table of one row has none.
-pub(super) fn no_state(pool: &Pool) -> IndexError {
+pub(super) fn no_state(pool: &ConnectionPool) -> IndexError {
     IndexError::Damaged {
         what: format!("table `state` of {}", pool.name()),
         why: "its row is missing".to_owned(),
@@ -121,8 +121,8 @@ impl Snapshot for PostgresSnapshot {
     fn records(
         &mut self,
         numbers: &[u64],
-        wanted: Wanted,
-        each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
+        wanted: RecordFields,
+        each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
         let columns = columns(wanted);
         let sql = format!("SELECT {columns} FROM docs WHERE doc = ANY($1) ORDER BY doc");
@@ -138,8 +138,8 @@ impl Snapshot for PostgresSnapshot {
         &mut self,
         from: u64,
         most: usize,
-        wanted: Wanted,
-        each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
+        wanted: RecordFields,
+        each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<usize, IndexError> {
         let Ok(mut from) = i64::try_from(from) else { return Ok(0) };
         let columns = columns(wanted);

@@ -24,7 +24,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// How a connection is protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum TlsMode {
     Disable,
     Prefer,
     Require,
@@ -32,7 +32,7 @@ pub(super) enum Mode {
     VerifyFull,
 }
 
-impl Mode {
+impl TlsMode {
     /// The mode of a name.
     pub(super) fn named(name: &str) -> Option<Self> {
         Some(match name {
@@ -60,24 +60,24 @@ impl Mode {
 /// # Errors
 /// What is wrong with the mode and the certificates, in words.
 pub(super) fn connector(
-    mode: Mode,
+    mode: TlsMode,
     roots: Option<&Path>,
 ) -> Result<Option<MakeRustlsConnect>, String> {
     let provider = Arc::new(ring::default_provider());
     let verifier: Arc<dyn ServerCertVerifier> = match (mode, roots) {
-        (Mode::Disable, _) => return Ok(None),
-        (Mode::Prefer, _) | (Mode::Require, None) => Arc::new(AnyServer(provider.clone())),
-        (Mode::VerifyCa | Mode::VerifyFull, None) => {
+        (TlsMode::Disable, _) => return Ok(None),
+        (TlsMode::Prefer, _) | (TlsMode::Require, None) => Arc::new(AnyServer(provider.clone())),
+        (TlsMode::VerifyCa | TlsMode::VerifyFull, None) => {
             return Err(
                 "sslmode=verify-ca and verify-full need the certificates to trust: name a \
                         PEM file with sslrootcert=FILE"
                     .to_owned(),
             );
         }
-        (Mode::Require | Mode::VerifyCa, Some(roots)) => {
+        (TlsMode::Require | TlsMode::VerifyCa, Some(roots)) => {
             Arc::new(AnyHost(verifier(roots, &provider)?))
         }
-        (Mode::VerifyFull, Some(roots)) => verifier(roots, &provider)?,
+        (TlsMode::VerifyFull, Some(roots)) => verifier(roots, &provider)?,
     };
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()

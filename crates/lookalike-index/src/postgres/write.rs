@@ -3,16 +3,16 @@
 
 use super::copy::copy_in;
 use super::failure::{is_conflict, is_lost, waiting};
-use super::plan::{Plan, Stored, ids, plan};
-use super::pool::{Lease, Pool};
+use super::plan::{StoredNumber, WritePlan, ids, plan};
+use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::Postings;
 use super::row::{checksums, packed, signature};
 use super::snapshot::{no_state, numbers};
-use crate::backend::{Change, Done};
-use crate::checksum::Fields;
-use crate::entry::{Entry, MAX_METADATA_BYTES, shown};
+use crate::backend::{Change, ChangeOutcome};
+use crate::checksum::RowFields;
+use crate::entry::{IndexEntry, MAX_METADATA_BYTES, shown};
 use crate::error::IndexError;
-use crate::settings::{Settings, Store};
+use crate::settings::{IndexSettings, StoredContent};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,18 +30,18 @@ const COPY_DOCS: &str = "COPY docs (doc, bytes, added, modified, expires, finger
                          metadata, set, text, checksums) FROM STDIN BINARY";
 
 /// A document as its row holds it, but for its number.
-struct Ready<'a> {
-    entry: Entry<'a>,
+struct DocumentRowValues<'a> {
+    entry: IndexEntry<'a>,
     metadata: String,
     set: Option<&'a [u8]>,
     text: Option<Vec<u8>>,
 }
 
-impl Ready<'_> {
+impl DocumentRowValues<'_> {
     /// The checksums of its row, under a number.
     fn checksums(&self, doc: i64) -> [u8; 40] {
         let Self { entry, metadata, set, text } = self;
-        let fields = Fields {
+        let fields = RowFields {
             number: doc.cast_unsigned(),
             id: entry.id.as_bytes(),
             fingerprint: &entry.fingerprint.to_le_bytes(),
@@ -59,14 +59,14 @@ impl Ready<'_> {
 
 /// How counts change.
 #[derive(Debug, Default)]
-struct Balance {
+struct CountChanges {
     documents: i64,
     without_shingles: i64,
     set_bytes: i64,
     text_bytes: i64,
 }
 
-impl Balance {
+impl CountChanges {
     fn count(&mut self, sign: i64, is_empty: bool, set: i64, text: i64) {
         self.documents += sign;
         self.without_shingles += sign * i64::from(is_empty);
@@ -77,11 +77,11 @@ impl Balance {
 
 /// Makes changes, all or none.
 pub(super) fn write(
-    pool: &Arc<Pool>,
-    settings: &Settings,
+    pool: &Arc<ConnectionPool>,
+    settings: &IndexSettings,
     wait: Duration,
     changes: &[Change<'_>],
-) -> Result<Vec<Done>, IndexError> {
+) -> Result<Vec<ChangeOutcome>, IndexError> {
     // Whatever takes time is done before others have to wait.
     let ready: Result<Vec<_>, _> = changes.iter().map(|one| prepare(one, settings)).collect();
     let ready = ready?;
@@ -107,7 +107,10 @@ fn has_lost(error: &IndexError) -> bool {
 
 /// Begins a transaction that no other writer's runs beside, and gives the greatest number used so
 /// far.
-pub(super) fn lock(pool: &Arc<Pool>, wait: Duration) -> Result<(Lease, i64), IndexError> {
+pub(super) fn lock(
+    pool: &Arc<ConnectionPool>,
+    wait: Duration,
+) -> Result<(PooledConnection, i64), IndexError> {
     let begin = format!(
         "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE; SET LOCAL lock_timeout = {}; \
          SELECT last FROM state FOR UPDATE",
@@ -127,21 +130,21 @@ pub(super) fn lock(pool: &Arc<Pool>, wait: Duration) -> Result<(Lease, i64), Ind
 }
 
 fn attempt(
-    lease: &mut Lease,
-    settings: &Settings,
+    lease: &mut PooledConnection,
+    settings: &IndexSettings,
     changes: &[Change<'_>],
-    ready: &[Option<Ready<'_>>],
+    ready: &[Option<DocumentRowValues<'_>>],
     ids: &[&str],
     last: i64,
-) -> Result<Vec<Done>, IndexError> {
+) -> Result<Vec<ChangeOutcome>, IndexError> {
     let rows = lease.query("SELECT id, doc, expires FROM docs WHERE id = ANY($1)", &[&ids])?;
-    let stored: BTreeMap<String, Stored> =
+    let stored: BTreeMap<String, StoredNumber> =
         rows.iter().map(|row| (row.get(0), (row.get(1), row.get(2)))).collect();
     let plan = plan(changes, &stored, last)?;
-    if plan.done.iter().all(|done| *done == Done::Absent) {
+    if plan.done.iter().all(|done| *done == ChangeOutcome::Absent) {
         return Ok(plan.done);
     }
-    let mut balance = Balance::default();
+    let mut balance = CountChanges::default();
     delete(lease, settings, &plan.gone, &mut balance)?;
     insert(lease, settings, ready, &plan, &mut balance)?;
     settle(lease, &balance, plan.last)?;
@@ -150,17 +153,20 @@ fn attempt(
 
 /// Removes documents with their postings and commits.
 pub(super) fn remove(
-    lease: &mut Lease,
-    settings: &Settings,
+    lease: &mut PooledConnection,
+    settings: &IndexSettings,
     docs: &[i64],
     last: i64,
 ) -> Result<(), IndexError> {
-    let mut balance = Balance::default();
+    let mut balance = CountChanges::default();
     delete(lease, settings, docs, &mut balance)?;
     settle(lease, &balance, last)
 }
 
-fn prepare<'a>(change: &Change<'a>, settings: &Settings) -> Result<Option<Ready<'a>>, IndexError> {
+fn prepare<'a>(
+    change: &Change<'a>,
+    settings: &IndexSettings,
+) -> Result<Option<DocumentRowValues<'a>>, IndexError> {
     let entry = match change {
         Change::Remove(_) => return Ok(None),
         Change::Add(entry) | Change::Put(entry) => *entry,
@@ -176,8 +182,8 @@ fn prepare<'a>(change: &Change<'a>, settings: &Settings) -> Result<Option<Ready<
              some out"
         )));
     }
-    let set = (settings.store != Store::Signatures).then_some(entry.set);
-    let text = entry.text.filter(|_| settings.store == Store::Texts);
+    let set = (settings.store != StoredContent::Signatures).then_some(entry.set);
+    let text = entry.text.filter(|_| settings.store == StoredContent::Texts);
     let text = text.map(|text| packed(text, entry.id)).transpose()?;
     let long = set.map_or(0, <[u8]>::len) + text.as_ref().map_or(0, Vec::len);
     if long > MAX_ROW_BYTES {
@@ -186,14 +192,14 @@ fn prepare<'a>(change: &Change<'a>, settings: &Settings) -> Result<Option<Ready<
              {MAX_ROW_BYTES}: divide it, or keep no texts"
         )));
     }
-    Ok(Some(Ready { entry, metadata, set, text }))
+    Ok(Some(DocumentRowValues { entry, metadata, set, text }))
 }
 
 fn delete(
-    lease: &mut Lease,
-    settings: &Settings,
+    lease: &mut PooledConnection,
+    settings: &IndexSettings,
     docs: &[i64],
-    balance: &mut Balance,
+    balance: &mut CountChanges,
 ) -> Result<(), IndexError> {
     if docs.is_empty() {
         return Ok(());
@@ -222,11 +228,11 @@ fn delete(
 }
 
 fn insert(
-    lease: &mut Lease,
-    settings: &Settings,
-    ready: &[Option<Ready<'_>>],
-    plan: &Plan,
-    balance: &mut Balance,
+    lease: &mut PooledConnection,
+    settings: &IndexSettings,
+    ready: &[Option<DocumentRowValues<'_>>],
+    plan: &WritePlan,
+    balance: &mut CountChanges,
 ) -> Result<(), IndexError> {
     if plan.stays.is_empty() {
         return Ok(());
@@ -235,7 +241,7 @@ fn insert(
     copy_in(lease, COPY_DOCS, |rows| {
         for (at, doc) in &plan.stays {
             let Some(Some(ready)) = ready.get(*at) else { continue };
-            let Ready { entry, metadata, set, text } = ready;
+            let DocumentRowValues { entry, metadata, set, text } = ready;
             rows.row(12)?;
             rows.bigint(*doc);
             rows.bigint(entry.bytes.cast_signed());
@@ -262,7 +268,11 @@ fn insert(
 }
 
 /// Counts and commits.
-fn settle(lease: &mut Lease, balance: &Balance, last: i64) -> Result<(), IndexError> {
+fn settle(
+    lease: &mut PooledConnection,
+    balance: &CountChanges,
+    last: i64,
+) -> Result<(), IndexError> {
     let pool = Arc::clone(lease.pool());
     let rows = lease.query(
         "UPDATE state SET version = version + 1, last = $1, documents = documents + $2, \
@@ -286,7 +296,11 @@ fn settle(lease: &mut Lease, balance: &Balance, last: i64) -> Result<(), IndexEr
 
 /// What became of a transaction whose connection was lost while it was committed: the server knows,
 /// once it is there again and has done with it.
-fn outcome(pool: &Arc<Pool>, transaction: &str, lost: &postgres::Error) -> Result<(), IndexError> {
+fn outcome(
+    pool: &Arc<ConnectionPool>,
+    transaction: &str,
+    lost: &postgres::Error,
+) -> Result<(), IndexError> {
     let mut what = "it is not known whether the batch is stored: look for one of its documents";
     for _ in 0..MOST_LOOKS {
         match status(pool, transaction).as_ref().map(Option::as_deref) {
@@ -303,7 +317,7 @@ fn outcome(pool: &Arc<Pool>, transaction: &str, lost: &postgres::Error) -> Resul
 }
 
 /// The server's status of a transaction; `None` for one that it no longer knows.
-fn status(pool: &Arc<Pool>, transaction: &str) -> Result<Option<String>, IndexError> {
+fn status(pool: &Arc<ConnectionPool>, transaction: &str) -> Result<Option<String>, IndexError> {
     let (mut lease, _) = pool.begin("BEGIN READ ONLY")?;
     let sql = "SELECT pg_xact_status($1::text::xid8)";
     Ok(lease.query_one(sql, &[&transaction], "the status of a transaction")?.get(0))

@@ -1,9 +1,9 @@
 //! Copies an index that is in use.
 
 use super::catalogue;
-use super::fault::{Place, sync_names};
+use super::fault::{IndexFolder, sync_names};
 use super::segment::Segment;
-use super::shared::{Moment, Shared};
+use super::shared::{FolderSnapshot, IndexState};
 use super::tuning::Tuning;
 use super::{folder, trust};
 use crate::error::IndexError;
@@ -19,7 +19,7 @@ use std::time::Duration;
 ///
 /// # Errors
 /// As [`Backend::backup`](crate::backend::Backend::backup).
-pub(super) fn backup(shared: &Arc<Shared>, to: &Path) -> Result<(), IndexError> {
+pub(super) fn backup(shared: &Arc<IndexState>, to: &Path) -> Result<(), IndexError> {
     folder::appear(to, |unfinished| {
         let moment = shared.begin()?;
         copy_catalogue(&moment, unfinished)?;
@@ -35,7 +35,7 @@ pub(super) fn backup(shared: &Arc<Shared>, to: &Path) -> Result<(), IndexError> 
     })
 }
 
-fn copy_catalogue(moment: &Moment, to: &Place) -> Result<(), IndexError> {
+fn copy_catalogue(moment: &FolderSnapshot, to: &IndexFolder) -> Result<(), IndexError> {
     let failed = |error| to.database(error);
     to.new_file(&to.catalogue())?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -54,7 +54,7 @@ fn copy_catalogue(moment: &Moment, to: &Place) -> Result<(), IndexError> {
 }
 
 /// Copies the files that are still there and sound.
-fn copy_segments(moment: &Moment, to: &Place) -> Result<(), IndexError> {
+fn copy_segments(moment: &FolderSnapshot, to: &IndexFolder) -> Result<(), IndexError> {
     let from = &moment.shared.place;
     for listed in catalogue::segments(from, moment.connection(), &moment.head)? {
         let target = to.folder.join(&listed.name);
@@ -64,7 +64,7 @@ fn copy_segments(moment: &Moment, to: &Place) -> Result<(), IndexError> {
             Ok(data) if data.is_file() => match File::open(&source) {
                 Ok(file) => file,
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
-                Err(error) => return Err(Place::reading(&source, error)),
+                Err(error) => return Err(IndexFolder::reading(&source, error)),
             },
             _ => continue,
         };

@@ -1,14 +1,14 @@
 //! The catalogue: the database of documents, which is the truth, and its connections.
 
 use super::catalogue_schema::{CHECKSUMS, SCHEMA};
-use super::fault::Place;
-use super::head::Head;
+use super::fault::IndexFolder;
+use super::head::CatalogueState;
 use super::reserve::LOG_PAGES;
-use super::segment::Listed;
+use super::segment::SegmentEntry;
 use super::trust;
 use crate::checksum;
 use crate::error::IndexError;
-use crate::settings::Settings;
+use crate::settings::IndexSettings;
 use rusqlite::{Connection, OpenFlags, Row, params};
 use std::path::Path;
 use std::time::Duration;
@@ -30,7 +30,7 @@ fn add_checksums(connection: &Connection) -> rusqlite::Result<()> {
 ///
 /// # Errors
 /// What keeps it from being made.
-pub(super) fn create(place: &Place, settings: &Settings) -> Result<(), IndexError> {
+pub(super) fn create(place: &IndexFolder, settings: &IndexSettings) -> Result<(), IndexError> {
     place.new_file(&place.catalogue())?;
     let make = || -> rusqlite::Result<()> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -55,7 +55,7 @@ pub(super) fn create(place: &Place, settings: &Settings) -> Result<(), IndexErro
 ///
 /// # Errors
 /// What SQLite says.
-pub(super) fn connect(place: &Place) -> Result<Connection, IndexError> {
+pub(super) fn connect(place: &IndexFolder) -> Result<Connection, IndexError> {
     let opened = open(&place.catalogue(), OpenFlags::SQLITE_OPEN_READ_WRITE, 32 << 10);
     opened.map_err(|error| place.database(error))
 }
@@ -82,7 +82,7 @@ pub(super) fn open(path: &Path, flags: OpenFlags, kib: u32) -> rusqlite::Result<
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`], [`IndexError::Version`].
-pub(super) fn version(place: &Place, connection: &Connection) -> Result<u32, IndexError> {
+pub(super) fn version(place: &IndexFolder, connection: &Connection) -> Result<u32, IndexError> {
     let number = |pragma: &str| -> Result<i64, IndexError> {
         let got = connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get(0));
         got.map_err(|error| place.database(error))
@@ -106,7 +106,7 @@ pub(super) fn version(place: &Place, connection: &Connection) -> Result<u32, Ind
 ///
 /// # Errors
 /// What SQLite says.
-pub(super) fn migrate(place: &Place, connection: &Connection) -> Result<(), IndexError> {
+pub(super) fn migrate(place: &IndexFolder, connection: &Connection) -> Result<(), IndexError> {
     let change = || -> rusqlite::Result<()> {
         let sql = "SELECT json FROM settings";
         let json: String = connection.query_row(sql, [], |row| row.get(0))?;
@@ -128,7 +128,10 @@ pub(super) fn migrate(place: &Place, connection: &Connection) -> Result<(), Inde
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`], [`IndexError::DamagedCatalogue`] for a wrong checksum.
-pub(super) fn settings(place: &Place, connection: &Connection) -> Result<Settings, IndexError> {
+pub(super) fn settings(
+    place: &IndexFolder,
+    connection: &Connection,
+) -> Result<IndexSettings, IndexError> {
     let read = connection.query_row(&place.sql("SELECT json, checksum FROM settings"), [], |row| {
         Ok((row.get::<_, String>(0)?, row.get::<_, Option<i64>>(1)?))
     });
@@ -140,7 +143,7 @@ pub(super) fn settings(place: &Place, connection: &Connection) -> Result<Setting
             why: "the checksum of its settings is wrong".to_owned(),
         });
     }
-    let settings = Settings::from_json(&json, &place.name)?;
+    let settings = IndexSettings::from_json(&json, &place.name)?;
     settings.check_sketches(&place.name)?;
     Ok(settings)
 }
@@ -150,21 +153,21 @@ pub(super) fn settings(place: &Place, connection: &Connection) -> Result<Setting
 /// # Errors
 /// What SQLite says, [`IndexError::DamagedCatalogue`] for rows that this program does not write.
 pub(super) fn segments(
-    place: &Place,
+    place: &IndexFolder,
     connection: &Connection,
-    head: &Head,
-) -> Result<Vec<Listed>, IndexError> {
+    head: &CatalogueState,
+) -> Result<Vec<SegmentEntry>, IndexError> {
     let listed = segment_rows(connection).map_err(|error| place.database(error))?;
     trust::check_segments(place, &listed, head)?;
     Ok(listed)
 }
 
-fn segment_rows(connection: &Connection) -> rusqlite::Result<Vec<Listed>> {
+fn segment_rows(connection: &Connection) -> rusqlite::Result<Vec<SegmentEntry>> {
     let mut statement = connection.prepare_cached(
         "SELECT name, first, last, level, dropped, checksum FROM segments ORDER BY first",
     )?;
     let rows = statement.query_map([], |row: &Row<'_>| {
-        Ok(Listed {
+        Ok(SegmentEntry {
             name: row.get(0)?,
             first: row.get(1)?,
             last: row.get(2)?,
@@ -180,7 +183,7 @@ fn segment_rows(connection: &Connection) -> rusqlite::Result<Vec<Listed>> {
 ///
 /// # Errors
 /// What SQLite says.
-pub(super) fn list_segment(connection: &Connection, listed: &Listed) -> rusqlite::Result<()> {
+pub(super) fn list_segment(connection: &Connection, listed: &SegmentEntry) -> rusqlite::Result<()> {
     let sql = "INSERT INTO segments VALUES(?1, ?2, ?3, ?4, ?5, ?6)";
     connection.prepare_cached(sql)?.execute(params![
         listed.name,

@@ -1,16 +1,16 @@
 //! Looks through everything that is stored.
 
 use super::catalogue;
-use super::parts::Parts;
-use super::posting::{List, id_key};
+use super::parts::PostingView;
+use super::posting::{PostingList, id_key};
 use super::segment::Segment;
-use super::shared::{Moment, Shared};
+use super::shared::{FolderSnapshot, IndexState};
 use super::upkeep::counted;
-use crate::backend::{Problem, Stats, posting_keys};
-use crate::entry::{Record, Wanted, shown};
+use crate::backend::{IndexProblem, Stats, posting_keys};
+use crate::entry::{IndexRecord, RecordFields, shown};
 use crate::error::IndexError;
 use crate::set;
-use crate::settings::{Settings, Store};
+use crate::settings::{IndexSettings, StoredContent};
 use lookalike_core::signature::Signer;
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ const AT_ONCE: u64 = 10_000;
 ///
 /// # Errors
 /// As [`Backend::check`](crate::backend::Backend::check).
-pub(super) fn check(shared: &Arc<Shared>) -> Result<Vec<Problem>, IndexError> {
+pub(super) fn check(shared: &Arc<IndexState>) -> Result<Vec<IndexProblem>, IndexError> {
     let mut problems = Vec::new();
     // Segments are opened here, one by one, so that a damaged one hides nothing.
     let Some((moment, segments)) = noted(opened(shared), &mut problems)? else {
@@ -29,9 +29,9 @@ pub(super) fn check(shared: &Arc<Shared>) -> Result<Vec<Problem>, IndexError> {
     };
     let catalogue = shared.place.catalogue().display().to_string();
     for what in integrity(&moment)? {
-        problems.push(Problem { place: catalogue.clone(), what, repairable: false });
+        problems.push(IndexProblem { place: catalogue.clone(), what, repairable: false });
     }
-    let mut parts = Parts { generation: moment.head.generation, ..Parts::default() };
+    let mut parts = PostingView { generation: moment.head.generation, ..PostingView::default() };
     let mut lost = Vec::new();
     let mut in_segments = 0;
     for (listed, segment) in segments {
@@ -42,13 +42,13 @@ pub(super) fn check(shared: &Arc<Shared>) -> Result<Vec<Problem>, IndexError> {
             Err(error) => {
                 lost.push((listed.first, listed.last));
                 let (what, repairable) = (reason(&error), true);
-                problems.push(Problem { place: listed.name, what, repairable });
+                problems.push(IndexProblem { place: listed.name, what, repairable });
             }
         }
     }
     let counted = counts(&moment, &mut problems);
     noted(counted, &mut problems)?;
-    let mut look = Look {
+    let mut look = DocumentChecker {
         settings: &shared.settings,
         signer: signer(&shared.settings)?,
         parts: &parts,
@@ -65,7 +65,7 @@ pub(super) fn check(shared: &Arc<Shared>) -> Result<Vec<Problem>, IndexError> {
 /// What came of a look; a damaged catalogue is told among the problems, once.
 fn noted<T>(
     looked: Result<T, IndexError>,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<IndexProblem>,
 ) -> Result<Option<T>, IndexError> {
     match looked {
         Ok(seen) => Ok(Some(seen)),
@@ -73,7 +73,7 @@ fn noted<T>(
             let what = format!(
                 "{why}; restore a backup, or save what can be read with `lookalike index export`"
             );
-            let problem = Problem { place: file, what, repairable: false };
+            let problem = IndexProblem { place: file, what, repairable: false };
             if !problems.contains(&problem) {
                 problems.push(problem);
             }
@@ -84,10 +84,10 @@ fn noted<T>(
 }
 
 /// What was listed, and what came of opening it.
-type Opened = Vec<(super::segment::Listed, Result<Segment, IndexError>)>;
+type OpenedSegments = Vec<(super::segment::SegmentEntry, Result<Segment, IndexError>)>;
 
 /// A moment whose segments were all there when they were opened, or are really missing.
-fn opened(shared: &Arc<Shared>) -> Result<(Moment, Opened), IndexError> {
+fn opened(shared: &Arc<IndexState>) -> Result<(FolderSnapshot, OpenedSegments), IndexError> {
     for _ in 0..10 {
         let (moment, segments) = open_once(shared)?;
         let is_newest = shared.begin()?.head.generation == moment.head.generation;
@@ -98,7 +98,7 @@ fn opened(shared: &Arc<Shared>) -> Result<(Moment, Opened), IndexError> {
     open_once(shared)
 }
 
-fn open_once(shared: &Arc<Shared>) -> Result<(Moment, Opened), IndexError> {
+fn open_once(shared: &Arc<IndexState>) -> Result<(FolderSnapshot, OpenedSegments), IndexError> {
     let moment = shared.begin()?;
     let listed = catalogue::segments(&shared.place, moment.connection(), &moment.head)?;
     let folder = &shared.place.folder;
@@ -108,8 +108,8 @@ fn open_once(shared: &Arc<Shared>) -> Result<(Moment, Opened), IndexError> {
 }
 
 /// What signs shingle sets anew; none where there are no sets.
-fn signer(settings: &Settings) -> Result<Option<Signer>, IndexError> {
-    if settings.store == Store::Signatures {
+fn signer(settings: &IndexSettings) -> Result<Option<Signer>, IndexError> {
+    if settings.store == StoredContent::Signatures {
         return Ok(None);
     }
     let params = settings.params()?;
@@ -117,7 +117,7 @@ fn signer(settings: &Settings) -> Result<Option<Signer>, IndexError> {
 }
 
 /// What SQLite finds wrong.
-fn integrity(moment: &Moment) -> Result<Vec<String>, IndexError> {
+fn integrity(moment: &FolderSnapshot) -> Result<Vec<String>, IndexError> {
     let look = || -> rusqlite::Result<Vec<String>> {
         let mut statement = moment.connection().prepare("PRAGMA integrity_check(20)")?;
         statement.query_map([], |row| row.get(0))?.collect()
@@ -132,7 +132,7 @@ fn integrity(moment: &Moment) -> Result<Vec<String>, IndexError> {
 }
 
 /// Whether the counts are right.
-fn counts(moment: &Moment, problems: &mut Vec<Problem>) -> Result<(), IndexError> {
+fn counts(moment: &FolderSnapshot, problems: &mut Vec<IndexProblem>) -> Result<(), IndexError> {
     let counted = counted(moment.connection());
     let counted = counted.map_err(|error| moment.shared.place.database(error))?;
     let head = &moment.head;
@@ -145,21 +145,21 @@ fn counts(moment: &Moment, problems: &mut Vec<Problem>) -> Result<(), IndexError
     for (name, stored, there) in pairs {
         if stored != there {
             let what = format!("{stored} {name} are counted, {there} are there");
-            problems.push(Problem { place: "state".to_owned(), what, repairable: true });
+            problems.push(IndexProblem { place: "state".to_owned(), what, repairable: true });
         }
     }
     if u64::from(head.last) < u64::from(counted.last) {
         let what = format!("the last number is {}, {} is there", head.last, counted.last);
-        problems.push(Problem { place: "state".to_owned(), what, repairable: true });
+        problems.push(IndexProblem { place: "state".to_owned(), what, repairable: true });
     }
     Ok(())
 }
 
-struct Look<'a> {
-    settings: &'a Settings,
+struct DocumentChecker<'a> {
+    settings: &'a IndexSettings,
     /// None where there are no sets.
     signer: Option<Signer>,
-    parts: &'a Parts,
+    parts: &'a PostingView,
     /// Documents of segments that cannot be read, which were told already.
     lost: Vec<(u32, u32)>,
     in_segments: u32,
@@ -169,12 +169,12 @@ struct Look<'a> {
 
 /// Every document: its set, its signature, its postings.
 fn documents(
-    moment: &Moment,
-    look: &mut Look<'_>,
-    problems: &mut Vec<Problem>,
+    moment: &FolderSnapshot,
+    look: &mut DocumentChecker<'_>,
+    problems: &mut Vec<IndexProblem>,
 ) -> Result<(), IndexError> {
     let reader = moment.reader();
-    let wanted = Wanted { signature: true, set: true, metadata: true, text: true };
+    let wanted = RecordFields { signature: true, set: true, metadata: true, text: true };
     let mut from = 0;
     while from <= u64::from(moment.head.last) {
         let to = from + AT_ONCE - 1;
@@ -182,14 +182,14 @@ fn documents(
             from = record.number;
             if let Some((what, repairable)) = look.at(record)? {
                 let place = format!("document {:?} (number {from})", shown(&record.id));
-                problems.push(Problem { place, what, repairable });
+                problems.push(IndexProblem { place, what, repairable });
             }
             Ok(())
         });
         match looked {
             Ok(_) => from = to + 1,
             Err(IndexError::Damaged { what, why }) => {
-                problems.push(Problem { place: what, what: why, repairable: false });
+                problems.push(IndexProblem { place: what, what: why, repairable: false });
                 // The row after the last one that could be read is the damaged one.
                 from = next_row(moment, from)? + 1;
             }
@@ -200,7 +200,7 @@ fn documents(
 }
 
 /// The number of the first row behind `number`, or, where there is none, the end.
-fn next_row(moment: &Moment, number: u64) -> Result<u64, IndexError> {
+fn next_row(moment: &FolderSnapshot, number: u64) -> Result<u64, IndexError> {
     let sql = "SELECT coalesce(min(doc), 4294967295) FROM docs WHERE doc > ?1";
     let mut statement = moment
         .connection()
@@ -210,9 +210,9 @@ fn next_row(moment: &Moment, number: u64) -> Result<u64, IndexError> {
     row.map(i64::cast_unsigned).map_err(|error| moment.shared.place.database(error))
 }
 
-impl Look<'_> {
+impl DocumentChecker<'_> {
     /// What is wrong with a document, and whether it can be repaired.
-    fn at(&mut self, record: &Record) -> Result<Option<(String, bool)>, IndexError> {
+    fn at(&mut self, record: &IndexRecord) -> Result<Option<(String, bool)>, IndexError> {
         if let Some(what) = self.content(record) {
             return Ok(Some((what, false)));
         }
@@ -230,7 +230,7 @@ impl Look<'_> {
         let id = [id_key(record.id.as_bytes())];
         let mut found = 0;
         if let Some(segment) = self.parts.segments.iter().find(holds) {
-            for (list, keys) in [(List::Bands, &self.keys[..]), (List::Ids, &id)] {
+            for (list, keys) in [(PostingList::Bands, &self.keys[..]), (PostingList::Ids, &id)] {
                 let mut before = None;
                 segment.find(list, keys, |at, other| {
                     let is_new = other == number && before != Some(at);
@@ -243,7 +243,7 @@ impl Look<'_> {
         Ok((!is_whole).then(|| ("its postings are not all there".to_owned(), true)))
     }
 
-    fn content(&mut self, record: &Record) -> Option<String> {
+    fn content(&mut self, record: &IndexRecord) -> Option<String> {
         let (got, expected) = (record.signature.len(), self.settings.num_hashes);
         if got != 0 && got != expected {
             return Some(format!("its signature has {got} values, expected are {expected}"));
@@ -272,7 +272,7 @@ fn reason(error: &IndexError) -> String {
 ///
 /// # Errors
 /// What SQLite and the system say.
-pub(super) fn stats(moment: &Moment) -> Result<Stats, IndexError> {
+pub(super) fn stats(moment: &FolderSnapshot) -> Result<Stats, IndexError> {
     let place = &moment.shared.place;
     let number = |pragma: &str| -> Result<u64, IndexError> {
         let sql = format!("PRAGMA {pragma}");
@@ -286,7 +286,7 @@ pub(super) fn stats(moment: &Moment) -> Result<Stats, IndexError> {
     Ok(Stats {
         documents: moment.head.documents,
         without_shingles: moment.head.without_shingles,
-        postings: sum(&|segment| segment.postings(List::Bands)) + run_postings,
+        postings: sum(&|segment| segment.postings(PostingList::Bands)) + run_postings,
         segments: parts.segments.len() as u64,
         tail: parts.tail() as u64,
         catalogue_bytes: number("page_count")? * number("page_size")? + log_bytes,

@@ -1,8 +1,8 @@
 //! Checksums for rows that version 1 has written.
 
-use super::shared::Shared;
-use super::writer::Writer;
-use crate::checksum::{Fields, content};
+use super::shared::IndexState;
+use super::writer::CatalogueWriter;
+use crate::checksum::{RowFields, content};
 use crate::error::IndexError;
 use rusqlite::{Connection, Row, params};
 
@@ -13,7 +13,7 @@ const AT_ONCE: u32 = 2000;
 ///
 /// # Errors
 /// What SQLite says.
-pub(super) fn fill(shared: &Shared, writer: &mut Writer) -> Result<(), IndexError> {
+pub(super) fn fill(shared: &IndexState, writer: &mut CatalogueWriter) -> Result<(), IndexError> {
     let (mut from, to) = (0, writer.head.unchecked);
     while from < to {
         from = writer.transaction(shared, |writer, _| {
@@ -44,7 +44,7 @@ fn fill_some(connection: &Connection, from: u64, to: u64) -> rusqlite::Result<u6
         FROM docs WHERE checksum IS NULL AND doc > ?1 AND doc <= ?2";
     each(connection, sql, (from, last), |row| {
         let number = row.get::<_, i64>(0)?.cast_unsigned();
-        let checksum = Fields {
+        let checksum = RowFields {
             number,
             id: row.get_ref(1)?.as_bytes()?,
             fingerprint: row.get_ref(2)?.as_blob()?,

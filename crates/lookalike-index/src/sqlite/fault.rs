@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 /// The folder of an index, and its name in messages.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct IndexFolder {
     pub(super) folder: PathBuf,
     pub(super) name: String,
     /// Whether the tables have the columns of version 2.
     pub(super) has_checksums: bool,
 }
 
-impl Place {
+impl IndexFolder {
     pub(super) fn new(folder: &Path) -> Self {
         let name = folder.display().to_string();
         Self { folder: folder.to_path_buf(), name, has_checksums: true }
@@ -156,7 +156,7 @@ pub(super) fn is_full(error: &rusqlite::Error) -> bool {
 ///
 /// # Errors
 /// What the system says.
-pub(super) fn sync_folder(place: &Place) -> Result<(), IndexError> {
+pub(super) fn sync_folder(place: &IndexFolder) -> Result<(), IndexError> {
     sync_names(&place.folder).map_err(|error| place.writing(&place.folder, error))
 }
 

@@ -1,20 +1,20 @@
 //! The folder of an index: made, opened, locked.
 
 use super::catalogue;
-use super::fault::{Place, sync_names};
-use super::head::Head;
-use super::parts::Parts;
-use super::reading::Reading;
+use super::fault::{IndexFolder, sync_names};
+use super::head::CatalogueState;
+use super::parts::PostingView;
+use super::reading::ReadConnection;
 use super::reserve;
-use super::shared::Shared;
+use super::shared::IndexState;
 use super::trust;
 use super::tuning::Tuning;
 use super::upkeep;
 use super::write;
-use super::writer::Writer;
+use super::writer::CatalogueWriter;
 use crate::backend::Change;
 use crate::error::IndexError;
-use crate::settings::Settings;
+use crate::settings::IndexSettings;
 use rusqlite::Connection;
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, TryLockError};
@@ -32,7 +32,7 @@ const UNFINISHED: &str = ".unfinished-";
 ///
 /// # Errors
 /// [`IndexError::Exists`], and what keeps it from being written.
-pub(super) fn create(folder: &Path, settings: &Settings) -> Result<(), IndexError> {
+pub(super) fn create(folder: &Path, settings: &IndexSettings) -> Result<(), IndexError> {
     appear(folder, |place| catalogue::create(place, settings))
 }
 
@@ -42,7 +42,7 @@ pub(super) fn create(folder: &Path, settings: &Settings) -> Result<(), IndexErro
 /// As there, and as [`write`](write::write).
 pub(super) fn create_filled(
     folder: &Path,
-    settings: &Settings,
+    settings: &IndexSettings,
     changes: &[Change<'_>],
 ) -> Result<(), IndexError> {
     appear(folder, |place| {
@@ -61,7 +61,7 @@ pub(super) fn create_filled(
 /// [`IndexError::Exists`], what `fill` gives, and what keeps it from being named.
 pub(super) fn appear(
     to: &Path,
-    fill: impl FnOnce(&Place) -> Result<(), IndexError>,
+    fill: impl FnOnce(&IndexFolder) -> Result<(), IndexError>,
 ) -> Result<(), IndexError> {
     let exists = || IndexError::Exists { index: to.display().to_string() };
     let Some(name) = to.file_name() else { return Err(exists()) };
@@ -72,8 +72,8 @@ pub(super) fn appear(
     prefix.push(UNFINISHED);
     let mut unfinished = prefix.clone();
     unfinished.push(std::process::id().to_string());
-    let named = Place::new(to);
-    let place = Place { folder: to.with_file_name(unfinished), ..named.clone() };
+    let named = IndexFolder::new(to);
+    let place = IndexFolder { folder: to.with_file_name(unfinished), ..named.clone() };
     let failed = |error| named.writing(to, error);
     let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.map_or_else(|| PathBuf::from("."), Path::to_path_buf);
@@ -127,13 +127,13 @@ fn remove_abandoned(parent: &Path, prefix: &OsStr) {
 }
 
 /// Whether there may be an index.
-fn look(place: &Place) -> Result<(), IndexError> {
+fn look(place: &IndexFolder) -> Result<(), IndexError> {
     let index = place.name.clone();
     match std::fs::metadata(&place.folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Err(IndexError::Missing { index });
         }
-        Err(error) => return Err(Place::reading(&place.folder, error)),
+        Err(error) => return Err(IndexFolder::reading(&place.folder, error)),
         Ok(data) if !data.is_dir() => {
             return Err(IndexError::NotAnIndex { index, why: "it is no folder".to_owned() });
         }
@@ -150,19 +150,19 @@ fn look(place: &Place) -> Result<(), IndexError> {
 ///
 /// # Errors
 /// As [`open`](crate::index::open).
-pub(super) fn settings(place: &mut Place) -> Result<Settings, IndexError> {
+pub(super) fn settings(place: &mut IndexFolder) -> Result<IndexSettings, IndexError> {
     look(place)?;
-    let connection = Reading::open(place)?.connection;
+    let connection = ReadConnection::open(place)?.connection;
     checked(place, &connection)
 }
 
 /// The settings of a catalogue that is the one of an index; `place` gets its version.
-fn checked(place: &mut Place, connection: &Connection) -> Result<Settings, IndexError> {
+fn checked(place: &mut IndexFolder, connection: &Connection) -> Result<IndexSettings, IndexError> {
     let version = catalogue::version(place, connection)?;
     place.has_checksums = version >= 2;
     trust::check_schema(place, connection, version)?;
     let settings = catalogue::settings(place, connection)?;
-    let head = Head::read(place, connection)?;
+    let head = CatalogueState::read(place, connection)?;
     catalogue::segments(place, connection, &head)?;
     Ok(settings)
 }
@@ -171,10 +171,10 @@ fn checked(place: &mut Place, connection: &Connection) -> Result<Settings, Index
 ///
 /// # Errors
 /// As [`open`](crate::index::open).
-pub(super) fn open_for_reading(folder: &Path, tuning: Tuning) -> Result<Shared, IndexError> {
-    let mut place = Place::new(folder);
+pub(super) fn open_for_reading(folder: &Path, tuning: Tuning) -> Result<IndexState, IndexError> {
+    let mut place = IndexFolder::new(folder);
     let settings = settings(&mut place)?;
-    Ok(Shared::new(place, settings, tuning, None, Parts::default()))
+    Ok(IndexState::new(place, settings, tuning, None, PostingView::default()))
 }
 
 /// Opens an index to write to it; what is missing of its segments is made anew.
@@ -182,10 +182,10 @@ pub(super) fn open_for_reading(folder: &Path, tuning: Tuning) -> Result<Shared, 
 /// # Errors
 /// As [`open`](crate::index::open), and what keeps it from being written.
 pub(super) fn open_for_writing(
-    place: &Place,
+    place: &IndexFolder,
     wait: Duration,
     tuning: Tuning,
-) -> Result<Shared, IndexError> {
+) -> Result<IndexState, IndexError> {
     let mut opened = open_to_write(place, wait, tuning);
     if matches!(opened, Err(IndexError::DiskFull { .. })) && reserve::release(place) {
         opened = open_to_write(place, wait, tuning);
@@ -196,7 +196,11 @@ pub(super) fn open_for_writing(
     opened
 }
 
-fn open_to_write(place: &Place, wait: Duration, tuning: Tuning) -> Result<Shared, IndexError> {
+fn open_to_write(
+    place: &IndexFolder,
+    wait: Duration,
+    tuning: Tuning,
+) -> Result<IndexState, IndexError> {
     let mut place = place.clone();
     // Nothing is written, not even a lock file, before it is clear that it is an index.
     settings(&mut place)?;
@@ -212,16 +216,16 @@ fn open_to_write(place: &Place, wait: Duration, tuning: Tuning) -> Result<Shared
         catalogue::migrate(&place, &connection)?;
         place.has_checksums = true;
     }
-    let mut head = Head::read(&place, &connection)?;
+    let mut head = CatalogueState::read(&place, &connection)?;
     upkeep::remove_orphans(&place, &connection, &head)?;
     upkeep::open_segments(&place, &settings, tuning, &connection, &mut head)?;
-    let parts = Parts::default().refreshed(&place, &settings, &connection, &head)?;
-    let writer = Writer::new(connection, head, lock);
-    Ok(Shared::new(place, settings, tuning, Some(writer), parts))
+    let parts = PostingView::default().refreshed(&place, &settings, &connection, &head)?;
+    let writer = CatalogueWriter::new(connection, head, lock);
+    Ok(IndexState::new(place, settings, tuning, Some(writer), parts))
 }
 
 /// Takes the lock that the writer has.
-fn locked(place: &Place, wait: Duration) -> Result<File, IndexError> {
+fn locked(place: &IndexFolder, wait: Duration) -> Result<File, IndexError> {
     let path = place.lock();
     let file = if let Ok(file) = place.new_file(&path) {
         file

@@ -1,12 +1,12 @@
 //! The row of `state`: counts and versions of an index.
 
-use super::fault::Place;
+use super::fault::IndexFolder;
 use crate::error::IndexError;
 use rusqlite::{Connection, params};
 
 /// Counts and versions of an index at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct CatalogueState {
     /// Number of writes that changed documents.
     pub(super) changes: u64,
     /// Number of changes of the list of segments.
@@ -27,12 +27,12 @@ pub(super) struct Head {
     pub(super) unchecked: u64,
 }
 
-impl Head {
+impl CatalogueState {
     /// Reads the row.
     ///
     /// # Errors
     /// What SQLite says, [`IndexError::DamagedCatalogue`] for counts that cannot be.
-    pub(super) fn read(place: &Place, connection: &Connection) -> Result<Self, IndexError> {
+    pub(super) fn read(place: &IndexFolder, connection: &Connection) -> Result<Self, IndexError> {
         let head = Self::row(place, connection).map_err(|error| place.database(error))?;
         let most = i64::MAX as u64;
         let counts = [head.changes, head.generation, head.next_segment, head.documents];
@@ -44,7 +44,7 @@ impl Head {
         Ok(head)
     }
 
-    fn row(place: &Place, connection: &Connection) -> rusqlite::Result<Self> {
+    fn row(place: &IndexFolder, connection: &Connection) -> rusqlite::Result<Self> {
         let sql = place.sql(
             "SELECT changes, generation, last, next_segment, documents, without_shingles,
              set_bytes, text_bytes, unchecked FROM state",

@@ -4,8 +4,8 @@
 //! *Cache-, hash- and space-efficient Bloom filters*, 2007), made from the lists of ids when so
 //! much was written that it pays; a byte to a byte and a half a document.
 
-use super::parts::Parts;
-use super::posting::{List, Posting};
+use super::parts::PostingView;
+use super::posting::{Posting, PostingList};
 use super::segment::Segment;
 use crate::error::IndexError;
 
@@ -16,23 +16,23 @@ const AT_ONCE: u64 = 1 << 14;
 
 /// What a writer knows of ids. All that it writes are to be added.
 #[derive(Default)]
-pub(super) struct Known {
-    filter: Option<Filter>,
+pub(super) struct IdFilter {
+    filter: Option<BloomFilter>,
     /// Ids that were looked for since the filter was made.
     asked: u64,
 }
 
-impl Known {
+impl IdFilter {
     /// So many ids are about to be looked for: makes a filter if it pays by now. What that takes
     /// is a small part of what they took that were looked for.
-    pub(super) fn prepare(&mut self, parts: &Parts, ids: usize) {
+    pub(super) fn prepare(&mut self, parts: &PostingView, ids: usize) {
         self.asked += ids as u64;
         let documents = parts.documents();
         let is_full = self.filter.as_ref().is_none_or(|filter| filter.left == 0);
         if is_full && self.asked * PAYS >= documents && !parts.segments.is_empty() {
             (self.filter, self.asked) = (None, 0);
             // Without a filter, what is damaged is an error for those only who need it.
-            self.filter = Filter::of(parts, documents + documents / 2).ok();
+            self.filter = BloomFilter::of(parts, documents + documents / 2).ok();
         }
     }
 
@@ -50,23 +50,23 @@ impl Known {
 }
 
 /// Eight bits for each of so many keys.
-struct Filter {
+struct BloomFilter {
     words: Vec<u64>,
     /// Keys for which there is room; with more, more are thought to be there that are not.
     left: u64,
 }
 
-impl Filter {
+impl BloomFilter {
     fn new(room: u64) -> Self {
         Self { words: vec![0; room.div_ceil(8) as usize + 1], left: room }
     }
 
     /// All ids there are.
-    fn of(parts: &Parts, room: u64) -> Result<Self, IndexError> {
+    fn of(parts: &PostingView, room: u64) -> Result<Self, IndexError> {
         let mut filter = Self::new(room);
         let mut postings: Vec<Posting> = Vec::new();
         for segment in &parts.segments {
-            let mut cursor = Segment::cursor(segment, List::Ids);
+            let mut cursor = Segment::cursor(segment, PostingList::Ids);
             let pieces = segment.documents().div_ceil(AT_ONCE).max(1);
             for piece in 1..=pieces {
                 let end = (u128::from(piece) << 64) / u128::from(pieces);
@@ -104,8 +104,8 @@ impl Filter {
 mod tests {
     use super::*;
     use crate::sqlite::lock::lock;
-    use crate::sqlite::posting::{Run, id_key};
-    use crate::sqlite::shared::Shared;
+    use crate::sqlite::posting::{PostingRun, id_key};
+    use crate::sqlite::shared::IndexState;
     use crate::sqlite::{Tuning, sample};
     use std::sync::Arc;
 
@@ -115,10 +115,10 @@ mod tests {
 
     #[test]
     fn a_filter_forgets_nothing_and_invents_little() {
-        let mut filter = Filter::new(30_000);
+        let mut filter = BloomFilter::new(30_000);
         (0..20_000).for_each(|number| filter.add(key(number)));
         assert!((0..20_000).all(|number| filter.may_have(key(number))));
-        let invented = |filter: &Filter| {
+        let invented = |filter: &BloomFilter| {
             (100_000..200_000).filter(|number| filter.may_have(key(*number))).count()
         };
         // Three of 64 bits for each of 5.3 keys a word; then for each of 8.
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn every_place_is_in_range() {
         for room in [0, 1, 8, 9] {
-            let mut filter = Filter::new(room);
+            let mut filter = BloomFilter::new(room);
             for key in [0, 1, u64::MAX, 1 << 63] {
                 filter.add(key);
                 assert!(filter.may_have(key));
@@ -142,12 +142,15 @@ mod tests {
     #[test]
     fn what_is_not_known_may_be_there() {
         let ids = (0..1000).map(|number| (key(number), number as u32)).collect();
-        let parts = Parts { runs: vec![Arc::new(Run::sorted(vec![], ids))], ..Parts::default() };
-        let mut known = Known::default();
+        let parts = PostingView {
+            runs: vec![Arc::new(PostingRun::sorted(vec![], ids))],
+            ..PostingView::default()
+        };
+        let mut known = IdFilter::default();
         // Without segments there is nothing to save.
         known.prepare(&parts, 5000);
         assert!((0..2000).all(|number| known.may_have(key(number))));
-        known.filter = Some(Filter::of(&parts, 1500).unwrap());
+        known.filter = Some(BloomFilter::of(&parts, 1500).unwrap());
         known.add(key(5000));
         assert!((0..1000).chain([5000]).all(|number| known.may_have(key(number))));
         assert!((1000..2000).filter(|number| known.may_have(key(*number))).count() < 100);
@@ -160,7 +163,8 @@ mod tests {
         let tuning = Tuning { tail: 1, fan_out: 4, background: false };
         let shared = sample::shared(&path, tuning);
         (0..8).for_each(|number| sample::put(&shared, &number.to_string()));
-        let known = |shared: &Shared| lock(&shared.writer).as_ref().unwrap().known.filter.is_some();
+        let known =
+            |shared: &IndexState| lock(&shared.writer).as_ref().unwrap().known.filter.is_some();
         assert!(known(&shared));
         drop(shared);
         let broken = path.join("0000000001.seg");

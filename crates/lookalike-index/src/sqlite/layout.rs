@@ -38,7 +38,7 @@ pub(super) fn u32_at(block: &[u8; BLOCK], at: usize) -> u32 {
 
 /// What the header says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct SegmentHeader {
     /// The least number of a document.
     pub(super) first: u32,
     /// The greatest.
@@ -51,7 +51,7 @@ pub(super) struct Header {
     pub(super) blocks: u64,
 }
 
-impl Header {
+impl SegmentHeader {
     /// Blocks by list.
     pub(super) fn block_counts(&self) -> [u64; 2] {
         self.postings.map(|count| count.div_ceil(PER_BLOCK as u64))

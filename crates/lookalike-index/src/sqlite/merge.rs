@@ -2,12 +2,12 @@
 
 use super::catalogue;
 use super::lock::lock;
-use super::posting::{List, Posting};
-use super::segment::{Cursor, Segment};
+use super::posting::{Posting, PostingList};
+use super::segment::{PostingCursor, Segment};
 use super::segment_file::SegmentFile;
-use super::shared::Shared;
+use super::shared::IndexState;
 use super::write::next_name;
-use super::writer::Writer;
+use super::writer::CatalogueWriter;
 use crate::error::IndexError;
 use std::sync::Arc;
 
@@ -19,24 +19,27 @@ const AT_ONCE: u64 = 1 << 16;
 ///
 /// # Errors
 /// What keeps segments from being read or written.
-pub(super) fn merge(shared: &Arc<Shared>, segments: &[Arc<Segment>]) -> Result<bool, IndexError> {
-    let Some(mut merge) = Merge::begin(shared, segments)? else { return Ok(false) };
+pub(super) fn merge(
+    shared: &Arc<IndexState>,
+    segments: &[Arc<Segment>],
+) -> Result<bool, IndexError> {
+    let Some(mut merge) = SegmentMerge::begin(shared, segments)? else { return Ok(false) };
     while !merge.step()? {}
     merge.finish()?;
     Ok(true)
 }
 
 /// A merge of neighbours that is under way. Its file is removed unless it is finished.
-pub(super) struct Merge<'a> {
-    shared: &'a Arc<Shared>,
+pub(super) struct SegmentMerge<'a> {
+    shared: &'a Arc<IndexState>,
     segments: Vec<Arc<Segment>>,
     /// Documents that were gone after `changes` changes.
-    dead: Dead,
+    dead: TombstoneSet,
     changes: u64,
     file: SegmentFile<'a>,
-    list: List,
+    list: PostingList,
     /// Where the list is in each segment.
-    cursors: Vec<Cursor>,
+    cursors: Vec<PostingCursor>,
     /// The postings of a piece.
     postings: Vec<Posting>,
     /// Pieces of the list, and how many of them are done.
@@ -46,13 +49,13 @@ pub(super) struct Merge<'a> {
     taken: u64,
 }
 
-impl<'a> Merge<'a> {
+impl<'a> SegmentMerge<'a> {
     /// Begins to merge neighbours; `None` when they are not there any more.
     ///
     /// # Errors
     /// What keeps the catalogue from being read, and the file from being made.
     pub(super) fn begin(
-        shared: &'a Arc<Shared>,
+        shared: &'a Arc<IndexState>,
         segments: &[Arc<Segment>],
     ) -> Result<Option<Self>, IndexError> {
         let name = {
@@ -71,7 +74,7 @@ impl<'a> Merge<'a> {
             let moment = shared.begin()?;
             let dead = catalogue::dead(moment.connection(), range, moment.head.changes);
             let dead = dead.map_err(|error| shared.place.database(error))?;
-            (Dead::new(range, &dead), moment.head.changes)
+            (TombstoneSet::new(range, &dead), moment.head.changes)
         };
         let mut merge = Self {
             shared,
@@ -79,25 +82,25 @@ impl<'a> Merge<'a> {
             dead,
             changes,
             file: SegmentFile::create(&shared.place, name)?,
-            list: List::Bands,
+            list: PostingList::Bands,
             cursors: Vec::new(),
             postings: Vec::new(),
             pieces: 0,
             done: 0,
             taken: 0,
         };
-        merge.begin_list(List::Bands);
+        merge.begin_list(PostingList::Bands);
         Ok(Some(merge))
     }
 
-    fn begin_list(&mut self, list: List) {
+    fn begin_list(&mut self, list: PostingList) {
         self.list = list;
         self.cursors = self.segments.iter().map(|segment| Segment::cursor(segment, list)).collect();
         self.pieces = self.postings_of(list).div_ceil(AT_ONCE).max(1);
         self.done = 0;
     }
 
-    fn postings_of(&self, list: List) -> u64 {
+    fn postings_of(&self, list: PostingList) -> u64 {
         self.segments.iter().map(|segment| segment.postings(list)).sum()
     }
 
@@ -118,7 +121,7 @@ impl<'a> Merge<'a> {
 
     /// How much is done, from 0 to 1.
     pub(super) fn share_done(&self) -> f64 {
-        let all: u64 = List::BOTH.iter().map(|list| self.postings_of(*list)).sum();
+        let all: u64 = PostingList::BOTH.iter().map(|list| self.postings_of(*list)).sum();
         self.taken as f64 / all.max(1) as f64
     }
 
@@ -129,11 +132,11 @@ impl<'a> Merge<'a> {
     #[expect(clippy::stable_sort_primitive, reason = "the stable sort finds sorted pieces")]
     pub(super) fn step(&mut self) -> Result<bool, IndexError> {
         if self.done == self.pieces {
-            if self.list == List::Ids {
+            if self.list == PostingList::Ids {
                 return Ok(true);
             }
             self.file.end_bands()?;
-            self.begin_list(List::Ids);
+            self.begin_list(PostingList::Ids);
         }
         self.done += 1;
         // Keys are hashes: equal ranges of them have about equally many postings. 2⁶⁴ at the end
@@ -186,11 +189,11 @@ fn covered(segments: &[Arc<Segment>]) -> (u32, u32) {
 /// # Errors
 /// What keeps it from being stored; nothing has changed then.
 pub(super) fn swap(
-    shared: &Shared,
+    shared: &IndexState,
     old: &[Arc<Segment>],
     new: &[Arc<Segment>],
     changes: u64,
-    also: impl FnOnce(&mut Writer),
+    also: impl FnOnce(&mut CatalogueWriter),
 ) -> Result<(), IndexError> {
     let mut held = lock(&shared.writer);
     let writer = held.as_mut().ok_or_else(|| shared.read_only())?;
@@ -222,20 +225,20 @@ pub(super) fn swap(
 
 /// Removes files of segments that are in no list. What cannot be removed now, since another system
 /// keeps it for those who read it, is removed by the next writer.
-fn remove_files(shared: &Shared, segments: &[Arc<Segment>]) {
+fn remove_files(shared: &IndexState, segments: &[Arc<Segment>]) {
     for segment in segments {
         let _ = std::fs::remove_file(shared.place.folder.join(&segment.listed.name));
     }
 }
 
 /// Documents of a range that are gone.
-struct Dead {
+struct TombstoneSet {
     first: u32,
     bits: Vec<u64>,
     count: u64,
 }
 
-impl Dead {
+impl TombstoneSet {
     fn new((first, last): (u32, u32), numbers: &[u32]) -> Self {
         let words = if numbers.is_empty() { 0 } else { (last - first) as usize / 64 + 1 };
         let mut bits = vec![0; words];
@@ -258,9 +261,9 @@ mod tests {
 
     #[test]
     fn the_dead_are_known() {
-        let dead = Dead::new((10, 200), &[10, 74, 200]);
+        let dead = TombstoneSet::new((10, 200), &[10, 74, 200]);
         let known: Vec<u32> = (0..300).filter(|number| dead.has(*number)).collect();
         assert_eq!(known, [10, 74, 200]);
-        assert!(!Dead::new((10, 200), &[]).has(10));
+        assert!(!TombstoneSet::new((10, 200), &[]).has(10));
     }
 }

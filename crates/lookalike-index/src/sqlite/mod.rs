@@ -39,11 +39,11 @@ mod write;
 mod writer;
 
 use crate::access::Access;
-use crate::backend::{Backend, Change, Done, Problem, Snapshot, Stats};
+use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats};
 use crate::error::IndexError;
-use crate::settings::Settings;
-use fault::Place;
-use shared::Shared;
+use crate::settings::IndexSettings;
+use fault::IndexFolder;
+use shared::IndexState;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -54,7 +54,7 @@ pub use tuning::Tuning;
 ///
 /// # Errors
 /// [`IndexError::Exists`] where there is something.
-pub fn create(folder: &Path, settings: &Settings) -> Result<Box<dyn Backend>, IndexError> {
+pub fn create(folder: &Path, settings: &IndexSettings) -> Result<Box<dyn Backend>, IndexError> {
     create_with(folder, settings, Tuning::default())
 }
 
@@ -64,7 +64,7 @@ pub fn create(folder: &Path, settings: &Settings) -> Result<Box<dyn Backend>, In
 /// As there.
 pub fn create_with(
     folder: &Path,
-    settings: &Settings,
+    settings: &IndexSettings,
     tuning: Tuning,
 ) -> Result<Box<dyn Backend>, IndexError> {
     settings.check(&folder.display().to_string())?;
@@ -79,7 +79,7 @@ pub fn create_with(
 /// [`IndexError::Exists`] where there is something, and as [`Backend::write`].
 pub fn create_filled(
     folder: &Path,
-    settings: &Settings,
+    settings: &IndexSettings,
     changes: &[Change<'_>],
 ) -> Result<(), IndexError> {
     settings.check(&folder.display().to_string())?;
@@ -90,13 +90,13 @@ pub fn create_filled(
 ///
 /// # Errors
 /// As [`open`](crate::index::open).
-pub fn settings(folder: &Path) -> Result<Settings, IndexError> {
-    folder::settings(&mut Place::new(folder))
+pub fn settings(folder: &Path) -> Result<IndexSettings, IndexError> {
+    folder::settings(&mut IndexFolder::new(folder))
 }
 
 /// [`settings`] for one who opens it next; on a full disk, a writer uses the reserve.
-pub(crate) fn settings_for(folder: &Path, access: Access) -> Result<Settings, IndexError> {
-    let place = Place::new(folder);
+pub(crate) fn settings_for(folder: &Path, access: Access) -> Result<IndexSettings, IndexError> {
+    let place = IndexFolder::new(folder);
     let first = settings(folder);
     let is_full = matches!(first, Err(IndexError::DiskFull { .. })) && access != Access::Read;
     if is_full && reserve::release(&place) { settings(folder) } else { first }
@@ -122,7 +122,9 @@ pub fn open_with(
     let tuning = tuning.in_range();
     let shared = match access {
         Access::Read => folder::open_for_reading(folder, tuning)?,
-        Access::Write { wait } => folder::open_for_writing(&Place::new(folder), wait, tuning)?,
+        Access::Write { wait } => {
+            folder::open_for_writing(&IndexFolder::new(folder), wait, tuning)?
+        }
     };
     let shared = Arc::new(shared);
     let merger = (shared.writable && tuning.background).then(|| {
@@ -152,7 +154,7 @@ pub(crate) fn restore(folder: &Path, from: &Path) -> Result<(), IndexError> {
 
 /// An index in a folder.
 struct FolderBackend {
-    shared: Arc<Shared>,
+    shared: Arc<IndexState>,
     merger: Option<JoinHandle<()>>,
 }
 
@@ -168,7 +170,7 @@ impl Drop for FolderBackend {
 }
 
 impl Backend for FolderBackend {
-    fn settings(&self) -> &Settings {
+    fn settings(&self) -> &IndexSettings {
         &self.shared.settings
     }
 
@@ -176,7 +178,7 @@ impl Backend for FolderBackend {
         &self.shared.place.name
     }
 
-    fn write(&self, changes: &[Change<'_>]) -> Result<Vec<Done>, IndexError> {
+    fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
         write::write(&self.shared, changes)
     }
 
@@ -188,7 +190,7 @@ impl Backend for FolderBackend {
         upkeep::compact(&self.shared, now)
     }
 
-    fn check(&self) -> Result<Vec<Problem>, IndexError> {
+    fn check(&self) -> Result<Vec<IndexProblem>, IndexError> {
         check::check(&self.shared)
     }
 

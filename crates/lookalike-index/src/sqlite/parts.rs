@@ -1,13 +1,13 @@
 //! What is searched: segments, and behind them runs of the documents that are in none.
 
 use super::catalogue;
-use super::fault::Place;
-use super::head::Head;
-use super::posting::{List, Posting, Run, id_key};
+use super::fault::IndexFolder;
+use super::head::CatalogueState;
+use super::posting::{Posting, PostingList, PostingRun, id_key};
 use super::segment::Segment;
 use crate::backend::posting_keys;
 use crate::error::IndexError;
-use crate::settings::Settings;
+use crate::settings::IndexSettings;
 use rusqlite::Connection;
 use std::sync::Arc;
 
@@ -19,11 +19,11 @@ const MOST_GATHERED: usize = 1 << 25;
 /// Postings of all documents up to `last`, those left out that were gone after `dropped` changes.
 /// Never changed; another one takes its place.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Parts {
+pub(super) struct PostingView {
     /// By ascending numbers of documents.
     pub(super) segments: Vec<Arc<Segment>>,
     /// Of documents behind the last segment, by ascending numbers.
-    pub(super) runs: Vec<Arc<Run>>,
+    pub(super) runs: Vec<Arc<PostingRun>>,
     /// The list of segments that this is.
     pub(super) generation: u64,
     /// The greatest number.
@@ -32,9 +32,9 @@ pub(super) struct Parts {
     pub(super) gathered: u64,
 }
 
-impl Parts {
+impl PostingView {
     /// Whether all documents of a moment are found in it.
-    pub(super) fn covers(&self, head: &Head) -> bool {
+    pub(super) fn covers(&self, head: &CatalogueState) -> bool {
         self.last >= head.last && self.dropped() <= head.changes
     }
 
@@ -51,7 +51,7 @@ impl Parts {
 
     /// Whether the runs are to be put into a segment: they have more than `most` documents, or,
     /// where documents have as many postings as shingles, too many of these.
-    pub(super) fn is_tail_full(&self, most: usize, settings: &Settings) -> bool {
+    pub(super) fn is_tail_full(&self, most: usize, settings: &IndexSettings) -> bool {
         let postings = || self.runs.iter().map(|run| run.bands.len()).sum::<usize>();
         self.tail() > most
             || settings.containment.is_some() && postings() > most.saturating_mul(TAIL_POSTINGS)
@@ -74,7 +74,7 @@ impl Parts {
     /// [`IndexError::Damaged`] for a segment that is.
     pub(super) fn find(
         &self,
-        list: List,
+        list: PostingList,
         keys: &[u64],
         mut each: impl FnMut(usize, u32),
     ) -> Result<(), IndexError> {
@@ -84,7 +84,7 @@ impl Parts {
     }
 
     /// Adds a run behind the others. Runs of similar size are merged, so that there are few.
-    pub(super) fn push(&mut self, run: Run) {
+    pub(super) fn push(&mut self, run: PostingRun) {
         let mut run = Arc::new(run);
         while let Some(before) = self.runs.pop_if(|last| last.documents() < 2 * run.documents()) {
             run = Arc::new(before.merged(&run));
@@ -99,10 +99,10 @@ impl Parts {
     /// [`IndexError::Damaged`] for a segment that is missing or not what is listed.
     pub(super) fn refreshed(
         &self,
-        place: &Place,
-        settings: &Settings,
+        place: &IndexFolder,
+        settings: &IndexSettings,
         connection: &Connection,
-        head: &Head,
+        head: &CatalogueState,
     ) -> Result<Self, IndexError> {
         let mut parts = self.clone();
         if parts.generation != head.generation || parts.last == 0 {
@@ -143,13 +143,13 @@ impl Parts {
 /// # Errors
 /// What SQLite says.
 pub(super) fn gathered(
-    place: &Place,
-    settings: &Settings,
+    place: &IndexFolder,
+    settings: &IndexSettings,
     connection: &Connection,
     (from, to): (u64, u64),
     most: Option<usize>,
-) -> Result<(Run, u32, bool), IndexError> {
-    let gather = || -> rusqlite::Result<(Run, u32, bool)> {
+) -> Result<(PostingRun, u32, bool), IndexError> {
+    let gather = || -> rusqlite::Result<(PostingRun, u32, bool)> {
         let (mut bands, mut ids) = (Vec::<Posting>::new(), Vec::<Posting>::new());
         let (mut keys, mut values, mut last) = (Vec::new(), Vec::new(), 0);
         let sql = if settings.containment.is_some() {
@@ -181,7 +181,7 @@ pub(super) fn gathered(
                 }
             }
         }
-        Ok((Run::sorted(bands, ids), last, is_end))
+        Ok((PostingRun::sorted(bands, ids), last, is_end))
     };
     gather().map_err(|error| place.database(error))
 }

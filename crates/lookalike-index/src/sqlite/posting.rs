@@ -5,14 +5,14 @@ pub(super) type Posting = (u64, u32);
 
 /// The two lists that every part of an index has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum List {
+pub(super) enum PostingList {
     /// Bucket keys of signatures.
     Bands,
     /// Hashes of ids.
     Ids,
 }
 
-impl List {
+impl PostingList {
     pub(super) const BOTH: [Self; 2] = [Self::Bands, Self::Ids];
 }
 
@@ -77,12 +77,12 @@ pub(super) fn lower_bound(
 
 /// Postings of documents that are in no segment yet.
 #[derive(Debug, Default)]
-pub(super) struct Run {
+pub(super) struct PostingRun {
     pub(super) bands: Vec<Posting>,
     pub(super) ids: Vec<Posting>,
 }
 
-impl Run {
+impl PostingRun {
     /// Sorts what was gathered in any order.
     pub(super) fn sorted(bands: Vec<Posting>, ids: Vec<Posting>) -> Self {
         Self { bands: sorted(bands), ids: sorted(ids) }
@@ -98,15 +98,15 @@ impl Run {
         self.ids.len()
     }
 
-    pub(super) fn list(&self, list: List) -> &[Posting] {
+    pub(super) fn list(&self, list: PostingList) -> &[Posting] {
         match list {
-            List::Bands => &self.bands,
-            List::Ids => &self.ids,
+            PostingList::Bands => &self.bands,
+            PostingList::Ids => &self.ids,
         }
     }
 
     /// Calls `each` with the place of a key and a document that has it, for all keys in order.
-    pub(super) fn find(&self, list: List, keys: &[u64], mut each: impl FnMut(usize, u32)) {
+    pub(super) fn find(&self, list: PostingList, keys: &[u64], mut each: impl FnMut(usize, u32)) {
         let postings = self.list(list);
         let (count, step) = (postings.len(), postings.len().isqrt() / 4);
         for (at, key) in keys.iter().enumerate() {
@@ -203,12 +203,12 @@ mod tests {
             cut in 0usize..200,
         ) {
             let cut = cut.min(postings.len());
-            let run = |part: &[Posting]| Run::sorted(part.to_vec(), part.to_vec());
+            let run = |part: &[Posting]| PostingRun::sorted(part.to_vec(), part.to_vec());
             let run = run(&postings[..cut]).merged(&run(&postings[cut..]));
             let keys: Vec<u64> = (0..40).collect();
             let mut wanted = postings;
             wanted.sort_unstable();
-            for list in List::BOTH {
+            for list in PostingList::BOTH {
                 let mut found = Vec::new();
                 run.find(list, &keys, |at, number| found.push((keys[at], number)));
                 prop_assert_eq!(&found, &wanted);

@@ -7,7 +7,7 @@
 //! nothing is read without those files.
 
 use super::catalogue;
-use super::fault::{Place, is_full};
+use super::fault::{IndexFolder, is_full};
 use crate::error::{IndexError, Unwritable};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::Metadata;
@@ -15,18 +15,18 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// A connection, and what it relies on.
-pub(super) struct Reading {
+pub(super) struct ReadConnection {
     pub(super) connection: Connection,
     /// `None` where SQLite itself notices what others write.
-    unchanged: Option<Files>,
+    unchanged: Option<FileStates>,
 }
 
-impl Reading {
+impl ReadConnection {
     /// Opens the catalogue, whatever version it has.
     ///
     /// # Errors
     /// What SQLite says.
-    pub(super) fn open(place: &Place) -> Result<Self, IndexError> {
+    pub(super) fn open(place: &IndexFolder) -> Result<Self, IndexError> {
         let open = |path: &Path, flags: OpenFlags| {
             catalogue::open(path, flags | OpenFlags::SQLITE_OPEN_READ_ONLY, 8 << 10)
         };
@@ -38,7 +38,7 @@ impl Reading {
             return Err(place.database(error));
         }
         // Looked at first, so that no later change is taken for what was opened.
-        let files = Files::of(place);
+        let files = FileStates::of(place);
         match unchanging(place) {
             Some(address)
                 if files.nothing_in_log() && place.unwritable() == Unwritable::FileSystem =>
@@ -52,8 +52,8 @@ impl Reading {
     }
 
     /// Whether it sees what is there now.
-    pub(super) fn is_current(&self, place: &Place) -> bool {
-        self.unchanged.as_ref().is_none_or(|files| *files == Files::of(place))
+    pub(super) fn is_current(&self, place: &IndexFolder) -> bool {
+        self.unchanged.as_ref().is_none_or(|files| *files == FileStates::of(place))
     }
 }
 
@@ -63,7 +63,7 @@ fn needs_files(error: &rusqlite::Error) -> bool {
     matches!(code, Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::SystemIoFailure))
 }
 
-fn needs_rights(place: &Place, error: &rusqlite::Error) -> IndexError {
+fn needs_rights(place: &IndexFolder, error: &rusqlite::Error) -> IndexError {
     IndexError::Database {
         index: place.name.clone(),
         why: format!(
@@ -76,7 +76,7 @@ fn needs_rights(place: &Place, error: &rusqlite::Error) -> IndexError {
 }
 
 /// The catalogue as the address of a file that nobody writes to.
-fn unchanging(place: &Place) -> Option<PathBuf> {
+fn unchanging(place: &IndexFolder) -> Option<PathBuf> {
     let path = std::path::absolute(place.catalogue()).ok()?;
     let escaped = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     Some(format!("file:{escaped}?immutable=1").into())
@@ -84,16 +84,16 @@ fn unchanging(place: &Place) -> Option<PathBuf> {
 
 /// What another who writes changes of the files.
 #[derive(Debug, PartialEq, Eq)]
-struct Files {
-    catalogue: Option<Look>,
-    log: Option<Look>,
+struct FileStates {
+    catalogue: Option<FileState>,
+    log: Option<FileState>,
 }
 
 /// Which file it is, its length in bytes and when it was changed.
-type Look = (u64, u64, Option<SystemTime>);
+type FileState = (u64, u64, Option<SystemTime>);
 
-impl Files {
-    fn of(place: &Place) -> Self {
+impl FileStates {
+    fn of(place: &IndexFolder) -> Self {
         let look = |path: PathBuf| {
             let data = std::fs::metadata(path).ok()?;
             Some((number(&data), data.len(), data.modified().ok()))

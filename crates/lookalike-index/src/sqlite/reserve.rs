@@ -5,7 +5,7 @@
 //! when the log is emptied: at most the catalogue itself, and mostly at most [`LOG_PAGES`] pages,
 //! since nothing is added while the log cannot be emptied.
 
-use super::fault::Place;
+use super::fault::IndexFolder;
 use lookalike_core::hash::SplitMix64;
 use std::fs::File;
 use std::io::Write as _;
@@ -19,7 +19,7 @@ const MOST: u64 = 16 << 20;
 const PIECE: u64 = 1 << 16;
 
 /// Makes the file as large as a catalogue of this size needs, or as large as there is space.
-pub(super) fn keep(place: &Place, catalogue_bytes: u64) {
+pub(super) fn keep(place: &IndexFolder, catalogue_bytes: u64) {
     let wanted = catalogue_bytes.next_multiple_of(LEAST).clamp(LEAST, MOST);
     let path = place.reserve();
     let length = path.symlink_metadata().map_or(0, |data| data.len());
@@ -42,6 +42,6 @@ pub(super) fn keep(place: &Place, catalogue_bytes: u64) {
 }
 
 /// Deletes the file; whether there was one.
-pub(super) fn release(place: &Place) -> bool {
+pub(super) fn release(place: &IndexFolder) -> bool {
     std::fs::remove_file(place.reserve()).is_ok()
 }

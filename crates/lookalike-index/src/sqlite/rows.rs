@@ -1,14 +1,14 @@
 //! Rows of the catalogue as records.
 
-use super::fault::Place;
-use crate::backend::EachSet;
-use crate::checksum::{self, Fields};
-use crate::entry::{MAX_TEXT_BYTES, Record, Wanted, shown};
+use super::fault::IndexFolder;
+use crate::backend::SetCallback;
+use crate::checksum::{self, RowFields};
+use crate::entry::{IndexRecord, MAX_TEXT_BYTES, RecordFields, shown};
 use crate::error::IndexError;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, Rows};
 
-type Each<'a> = &'a mut dyn FnMut(&Record) -> Result<(), IndexError>;
+type RecordCallback<'a> = &'a mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>;
 
 const BY_NUMBER: &str = "SELECT doc, id, fingerprint, bytes, added, modified, expires, metadata,
     signature, checksum, signature_checksum FROM docs WHERE doc = ?1";
@@ -19,14 +19,14 @@ const FROM_NUMBER: &str = "SELECT doc, id, fingerprint, bytes, added, modified, 
     LIMIT ?3";
 
 /// Reads documents over one connection.
-pub(super) struct Reader<'a> {
-    pub(super) place: &'a Place,
+pub(super) struct RecordReader<'a> {
+    pub(super) place: &'a IndexFolder,
     pub(super) connection: &'a Connection,
     /// Documents up to this number may have no checksums.
     pub(super) unchecked: u64,
 }
 
-impl Reader<'_> {
+impl RecordReader<'_> {
     /// Whether there is a document with this number and this id.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl Reader<'_> {
         let is_same = look().map_err(|error| self.place.database(error))?;
         if is_same == Some(false) {
             // Another id with this hash, or more likely a damaged one.
-            self.records(&[number], Wanted::default(), &mut |_| Ok(()))?;
+            self.records(&[number], RecordFields::default(), &mut |_| Ok(()))?;
         }
         Ok(is_same == Some(true))
     }
@@ -54,13 +54,13 @@ impl Reader<'_> {
     pub(super) fn records(
         &self,
         numbers: &[u64],
-        wanted: Wanted,
-        each: Each<'_>,
+        wanted: RecordFields,
+        each: RecordCallback<'_>,
     ) -> Result<(), IndexError> {
         let failed = |error| self.place.database(error);
         let sql = self.place.sql(BY_NUMBER);
         let mut statement = self.connection.prepare_cached(&sql).map_err(failed)?;
-        let mut record = Record::default();
+        let mut record = IndexRecord::default();
         for number in numbers {
             let Ok(number) = i64::try_from(*number) else { continue };
             let rows = statement.query([number]).map_err(failed)?;
@@ -74,7 +74,7 @@ impl Reader<'_> {
     /// # Errors
     /// What SQLite says, [`IndexError::Damaged`] for a document without a set, and what `each`
     /// gives.
-    pub(super) fn sets(&self, numbers: &[u64], each: EachSet<'_>) -> Result<(), IndexError> {
+    pub(super) fn sets(&self, numbers: &[u64], each: SetCallback<'_>) -> Result<(), IndexError> {
         let failed = |error| self.place.database(error);
         let sql = self.place.sql(SET);
         let mut statement = self.connection.prepare_cached(&sql).map_err(failed)?;
@@ -110,8 +110,8 @@ impl Reader<'_> {
         &self,
         (from, to): (u64, u64),
         most: usize,
-        wanted: Wanted,
-        each: Each<'_>,
+        wanted: RecordFields,
+        each: RecordCallback<'_>,
     ) -> Result<usize, IndexError> {
         let Ok(from) = i64::try_from(from) else { return Ok(0) };
         let (to, most) = (i64::try_from(to), i64::try_from(most));
@@ -121,7 +121,7 @@ impl Reader<'_> {
         let mut statement = self.connection.prepare_cached(&sql).map_err(failed)?;
         let rows = statement.query([from, to, most]).map_err(failed)?;
         let mut before = None;
-        self.give(rows, wanted, &mut Record::default(), &mut |record| {
+        self.give(rows, wanted, &mut IndexRecord::default(), &mut |record| {
             if before.is_some_and(|before| record.number <= before) {
                 let file = self.place.catalogue().display().to_string();
                 let why = "its documents are not in order".to_owned();
@@ -135,9 +135,9 @@ impl Reader<'_> {
     fn give(
         &self,
         mut rows: Rows<'_>,
-        wanted: Wanted,
-        record: &mut Record,
-        each: Each<'_>,
+        wanted: RecordFields,
+        record: &mut IndexRecord,
+        each: RecordCallback<'_>,
     ) -> Result<usize, IndexError> {
         let (mut count, mut fields) = (0, Vec::new());
         while let Some(row) = rows.next().map_err(|error| self.place.database(error))? {
@@ -151,13 +151,13 @@ impl Reader<'_> {
     fn read(
         &self,
         row: &Row<'_>,
-        wanted: Wanted,
-        record: &mut Record,
+        wanted: RecordFields,
+        record: &mut IndexRecord,
         fields: &mut Vec<u8>,
     ) -> Result<(), IndexError> {
         self.columns(row, wanted, record, fields).map_err(|wrong| match wrong {
-            Wrong::Sql(error) => self.place.database(error),
-            Wrong::Row(why) => {
+            RowError::Sql(error) => self.place.database(error),
+            RowError::Row(why) => {
                 let (number, id) = (record.number, shown(&record.id));
                 let what = format!("document {id:?} (number {number}) of {}", self.place.name);
                 IndexError::Damaged { what, why }
@@ -168,10 +168,10 @@ impl Reader<'_> {
     fn columns(
         &self,
         row: &Row<'_>,
-        wanted: Wanted,
-        record: &mut Record,
+        wanted: RecordFields,
+        record: &mut IndexRecord,
         fields: &mut Vec<u8>,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), RowError> {
         record.number = row.get::<_, i64>(0)?.cast_unsigned();
         record.id.clear();
         record.id.push_str(row.get_ref(1)?.as_str().map_err(|_| wrong("its id is no text"))?);
@@ -186,9 +186,10 @@ impl Reader<'_> {
         record.metadata.clear();
         let json = row.get_ref(7)?.as_str().map_err(|_| wrong("its metadata is no text"))?;
         let expected = || {
-            let Record { number, ref id, bytes, added, modified, expires, .. } = *record;
+            let IndexRecord { number, ref id, bytes, added, modified, expires, .. } = *record;
             let (id, metadata) = (id.as_bytes(), json.as_bytes());
-            let row = Fields { number, id, fingerprint, bytes, added, modified, expires, metadata };
+            let row =
+                RowFields { number, id, fingerprint, bytes, added, modified, expires, metadata };
             row.checksum(fields)
         };
         if !self.has_checksum(row, 9, record.number, expected)? {
@@ -229,10 +230,10 @@ impl Reader<'_> {
         &self,
         sql: &str,
         wanted: bool,
-        record: &mut Record,
+        record: &mut IndexRecord,
         name: &str,
-        take: impl FnOnce(&mut Record, &[u8]) -> Result<(), Wrong>,
-    ) -> Result<(), Wrong> {
+        take: impl FnOnce(&mut IndexRecord, &[u8]) -> Result<(), RowError>,
+    ) -> Result<(), RowError> {
         if !wanted {
             return Ok(());
         }
@@ -276,26 +277,26 @@ impl Reader<'_> {
     }
 }
 
-enum Wrong {
+enum RowError {
     Sql(rusqlite::Error),
     Row(String),
 }
 
-impl From<rusqlite::Error> for Wrong {
+impl From<rusqlite::Error> for RowError {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sql(error)
     }
 }
 
-fn wrong(why: &str) -> Wrong {
-    Wrong::Row(why.to_owned())
+fn wrong(why: &str) -> RowError {
+    RowError::Row(why.to_owned())
 }
 
-fn blob(value: ValueRef<'_>) -> Result<&[u8], Wrong> {
+fn blob(value: ValueRef<'_>) -> Result<&[u8], RowError> {
     value.as_blob().map_err(|_| wrong("a column has no bytes"))
 }
 
-fn decompressed(code: &[u8]) -> Result<String, Wrong> {
+fn decompressed(code: &[u8]) -> Result<String, RowError> {
     let bytes = zstd::bulk::Decompressor::upper_bound(code)
         .filter(|bound| *bound <= MAX_TEXT_BYTES)
         .and_then(|bound| zstd::bulk::decompress(code, bound).ok());

@@ -1,26 +1,26 @@
 //! Small indexes for tests.
 
-use super::fault::Place;
-use super::shared::Shared;
+use super::fault::IndexFolder;
+use super::shared::IndexState;
 use super::{Tuning, folder, write};
 use crate::backend::Change;
-use crate::entry::{Entry, Metadata};
+use crate::entry::{IndexEntry, Metadata};
 use crate::error::IndexError;
-use crate::settings::{Settings, Store};
-use lookalike_core::params::{Params, Wishes};
+use crate::settings::{IndexSettings, StoredContent};
+use lookalike_core::params::{Params, ParamsBuilder};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// What an index with sets is made with.
-pub(super) fn settings() -> Settings {
-    let params = Params::new(&Wishes::default()).unwrap();
-    Settings::new(&params, "", Store::Sets).unwrap()
+pub(super) fn settings() -> IndexSettings {
+    let params = Params::new(&ParamsBuilder::default()).unwrap();
+    IndexSettings::new(&params, "", StoredContent::Sets).unwrap()
 }
 
 /// A document without shingles.
-pub(super) fn entry<'a>(id: &'a str, metadata: &'a Metadata) -> Entry<'a> {
-    Entry {
+pub(super) fn entry<'a>(id: &'a str, metadata: &'a Metadata) -> IndexEntry<'a> {
+    IndexEntry {
         id,
         fingerprint: 0,
         bytes: 0,
@@ -35,24 +35,24 @@ pub(super) fn entry<'a>(id: &'a str, metadata: &'a Metadata) -> Entry<'a> {
 }
 
 /// A new index, open for writing; nothing is merged by itself.
-pub(super) fn shared(path: &Path, tuning: Tuning) -> Arc<Shared> {
+pub(super) fn shared(path: &Path, tuning: Tuning) -> Arc<IndexState> {
     folder::create(path, &settings()).unwrap();
     opened(path, tuning)
 }
 
 /// An index, open for writing; nothing is merged by itself.
-pub(super) fn opened(path: &Path, tuning: Tuning) -> Arc<Shared> {
-    let shared = folder::open_for_writing(&Place::new(path), Duration::ZERO, tuning);
+pub(super) fn opened(path: &Path, tuning: Tuning) -> Arc<IndexState> {
+    let shared = folder::open_for_writing(&IndexFolder::new(path), Duration::ZERO, tuning);
     Arc::new(shared.unwrap())
 }
 
 /// Adds a document or replaces it.
-pub(super) fn try_put(shared: &Shared, id: &str) -> Result<(), IndexError> {
+pub(super) fn try_put(shared: &IndexState, id: &str) -> Result<(), IndexError> {
     let metadata = Metadata::default();
     write::write(shared, &[Change::Put(entry(id, &metadata))]).map(|_| ())
 }
 
 /// The same, where nothing keeps it from being done.
-pub(super) fn put(shared: &Shared, id: &str) {
+pub(super) fn put(shared: &IndexState, id: &str) {
     try_put(shared, id).unwrap();
 }

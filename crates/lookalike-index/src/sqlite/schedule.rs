@@ -7,11 +7,11 @@
 //! and all are done as fast as they can be.
 
 use super::lock::lock;
-use super::merge::Merge;
+use super::merge::SegmentMerge;
 use super::merge_signal::MergeSignal;
-use super::parts::Parts;
+use super::parts::PostingView;
 use super::segment::Segment;
-use super::shared::Shared;
+use super::shared::IndexState;
 use crate::error::IndexError;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ const MOST_PATIENCE: Duration = Duration::from_secs(2);
 impl MergeSignal {
     /// Lets a writer wait while there are so many segments that looking into each would cost more
     /// than merging them.
-    pub(super) fn wait_while_behind(&self, shared: &Shared) {
+    pub(super) fn wait_while_behind(&self, shared: &IndexState) {
         if !shared.tuning.background {
             return;
         }
@@ -45,7 +45,7 @@ fn hurried(fan_out: usize) -> usize {
 }
 
 /// What the thread does that merges, to the end.
-pub(super) fn work(shared: &Arc<Shared>) {
+pub(super) fn work(shared: &Arc<IndexState>) {
     while let Some(_turn) = shared.signal.next() {
         // What fails is tried again in the next round, which a new segment begins, and by
         // `compact`, which says why it cannot be done; until then nothing is wrong but the speed.
@@ -59,9 +59,10 @@ pub(super) fn work(shared: &Arc<Shared>) {
 /// # Errors
 /// The first thing that kept segments from being read or written; what it does not concern is
 /// merged nevertheless.
-fn merge_all(shared: &Arc<Shared>) -> Result<(), IndexError> {
-    let mut merges = Merges { shared, under_way: Vec::new(), unfit: Vec::new(), error: None };
-    let mut adding = Adding::new(shared.parts().last, Instant::now());
+fn merge_all(shared: &Arc<IndexState>) -> Result<(), IndexError> {
+    let mut merges =
+        RunningMerges { shared, under_way: Vec::new(), unfit: Vec::new(), error: None };
+    let mut adding = WriteActivity::new(shared.parts().last, Instant::now());
     while !shared.signal.is_waited_for() {
         let (parts, ends) = (shared.parts(), shared.signal.ends());
         if !ends && merges.begin(&parts) {
@@ -71,27 +72,27 @@ fn merge_all(shared: &Arc<Shared>) -> Result<(), IndexError> {
             || adding.is_over(parts.last, Instant::now())
             || parts.segments.len() >= hurried(shared.tuning.fan_out);
         match next(merges.lags(parts.last), at_once) {
-            Next::Nothing => break,
-            Next::Wait => shared.signal.pause(PATIENCE),
-            Next::Step(at) => merges.go_on(at),
+            NextStep::Nothing => break,
+            NextStep::Wait => shared.signal.pause(PATIENCE),
+            NextStep::Step(at) => merges.go_on(at),
         }
     }
     merges.error.map_or(Ok(()), Err)
 }
 
 /// Merges under way.
-struct Merges<'a> {
-    shared: &'a Arc<Shared>,
-    under_way: Vec<(Merge<'a>, Pace)>,
+struct RunningMerges<'a> {
+    shared: &'a Arc<IndexState>,
+    under_way: Vec<(SegmentMerge<'a>, MergePace)>,
     /// Segments whose merge failed.
     unfit: Vec<Arc<Segment>>,
     /// Why the first did.
     error: Option<IndexError>,
 }
 
-impl Merges<'_> {
+impl RunningMerges<'_> {
     /// Begins what should be merged first and is not; `false` when there is no such thing.
-    fn begin(&mut self, parts: &Parts) -> bool {
+    fn begin(&mut self, parts: &PostingView) -> bool {
         let is_taken = |segment: &Arc<Segment>| {
             self.under_way.iter().any(|(merge, _)| merge.takes(segment))
                 || self.unfit.iter().any(|one| Arc::ptr_eq(one, segment))
@@ -101,9 +102,9 @@ impl Merges<'_> {
         let planned = plan(&levels.collect::<Vec<_>>(), self.shared.tuning.fan_out);
         let Some(range) = planned else { return false };
         let segments = &parts.segments[range];
-        match Merge::begin(self.shared, segments) {
+        match SegmentMerge::begin(self.shared, segments) {
             Ok(Some(merge)) => {
-                let pace = Pace { from: parts.last, documents: merge.documents() };
+                let pace = MergePace { from: parts.last, documents: merge.documents() };
                 self.under_way.push((merge, pace));
             }
             Ok(None) => {}
@@ -140,14 +141,14 @@ impl Merges<'_> {
 }
 
 /// Whether documents are being added.
-struct Adding {
+struct WriteActivity {
     last: u32,
     since: Instant,
     /// Between the last two additions.
     gap: Duration,
 }
 
-impl Adding {
+impl WriteActivity {
     fn new(last: u32, now: Instant) -> Self {
         Self { last, since: now, gap: Duration::ZERO }
     }
@@ -165,30 +166,30 @@ impl Adding {
 
 /// What to do now.
 #[derive(Debug, PartialEq)]
-enum Next {
+enum NextStep {
     Nothing,
     Wait,
     Step(usize),
 }
 
 /// Goes on with the merge that lags most behind what is due, if any does or none shall wait.
-fn next(lags: impl Iterator<Item = f64>, at_once: bool) -> Next {
+fn next(lags: impl Iterator<Item = f64>, at_once: bool) -> NextStep {
     match lags.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)) {
-        None => Next::Nothing,
-        Some((at, lag)) if at_once || lag > 0.0 => Next::Step(at),
-        Some(_) => Next::Wait,
+        None => NextStep::Nothing,
+        Some((at, lag)) if at_once || lag > 0.0 => NextStep::Step(at),
+        Some(_) => NextStep::Wait,
     }
 }
 
 /// How far a merge should be.
-struct Pace {
+struct MergePace {
     /// The last document when it began.
     from: u32,
     /// Documents in it.
     documents: u64,
 }
 
-impl Pace {
+impl MergePace {
     /// The share that should be done when `last` is the last document.
     fn due(&self, last: u32) -> f64 {
         f64::from(last.saturating_sub(self.from)) / (SPREAD * self.documents.max(1) as f64)
@@ -249,11 +250,11 @@ mod tests {
 
     #[test]
     fn what_lags_most_is_next() {
-        assert_eq!(next([].into_iter(), true), Next::Nothing);
-        assert_eq!(next([-0.1, -0.2].into_iter(), false), Next::Wait);
-        assert_eq!(next([-0.1, -0.2].into_iter(), true), Next::Step(0));
-        assert_eq!(next([-0.1, 0.0].into_iter(), false), Next::Wait);
-        assert_eq!(next([0.1, 0.3, -0.2].into_iter(), false), Next::Step(1));
+        assert_eq!(next([].into_iter(), true), NextStep::Nothing);
+        assert_eq!(next([-0.1, -0.2].into_iter(), false), NextStep::Wait);
+        assert_eq!(next([-0.1, -0.2].into_iter(), true), NextStep::Step(0));
+        assert_eq!(next([-0.1, 0.0].into_iter(), false), NextStep::Wait);
+        assert_eq!(next([0.1, 0.3, -0.2].into_iter(), false), NextStep::Step(1));
     }
 
     /// Merges that are exactly as far as they should be, while one segment of 10 documents after
@@ -266,7 +267,7 @@ mod tests {
             merge: Option<u32>,
         }
         let (fan_out, mut segments) = (8, Vec::<Model>::new());
-        let (mut paces, mut most) = (Vec::<(u32, Pace)>::new(), (0, 0));
+        let (mut paces, mut most) = (Vec::<(u32, MergePace)>::new(), (0, 0));
         let mut begun = 0;
         for flushed in 0..8 * 4096_u32 {
             let last = 10 * (flushed + 1);
@@ -281,7 +282,7 @@ mod tests {
                     one.merge = Some(name);
                     documents += one.documents;
                 }
-                paces.push((name, Pace { from: last, documents }));
+                paces.push((name, MergePace { from: last, documents }));
             }
             most = (segments.len().max(most.0), paces.len().max(most.1));
             paces.retain(|(name, pace)| {
@@ -316,7 +317,7 @@ mod tests {
     }
 
     /// An index of 80 documents in 40 segments, and none else who merges.
-    fn unmerged(folder: &std::path::Path) -> Arc<Shared> {
+    fn unmerged(folder: &std::path::Path) -> Arc<IndexState> {
         let tuning = Tuning { tail: 1, fan_out: 4, background: false };
         let shared = sample::shared(folder, tuning);
         (0..80).for_each(|number| sample::put(&shared, &number.to_string()));
@@ -355,7 +356,7 @@ mod tests {
         lock(&shared.signal.flags).waiters = 0;
         // One that is given up half done leaves nothing behind.
         let segments = shared.parts().segments.clone();
-        let mut merge = Merge::begin(&shared, &segments).unwrap().unwrap();
+        let mut merge = SegmentMerge::begin(&shared, &segments).unwrap().unwrap();
         assert!(!merge.step().unwrap());
         assert_eq!(files(&path), 41);
         drop(merge);
@@ -417,14 +418,14 @@ mod tests {
         let shared = unmerged(&path);
         let segments = shared.parts().segments.clone();
         merge_all(&shared).unwrap();
-        assert!(Merge::begin(&shared, &segments[..4]).unwrap().is_none());
+        assert!(SegmentMerge::begin(&shared, &segments[..4]).unwrap().is_none());
     }
 
     #[test]
     fn adding_is_over_after_some_times_the_last_gap() {
         let start = Instant::now();
         let at = |ms| start + Duration::from_millis(ms);
-        let mut adding = Adding::new(10, start);
+        let mut adding = WriteActivity::new(10, start);
         assert!(!adding.is_over(10, at(99)));
         assert!(adding.is_over(10, at(100)));
         assert!(!adding.is_over(20, at(300)));

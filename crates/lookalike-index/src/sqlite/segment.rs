@@ -7,9 +7,9 @@
 //! page cache, which costs about a microsecond; fences stay in memory.
 
 use super::layout::{
-    BLOCK, CHECKSUM, COUNT, Header, NUMBERS, PER_BLOCK, PLACE, checksum, u32_at, u64_at,
+    BLOCK, CHECKSUM, COUNT, NUMBERS, PER_BLOCK, PLACE, SegmentHeader, checksum, u32_at, u64_at,
 };
-use super::posting::{List, Posting, guess, lower_bound};
+use super::posting::{Posting, PostingList, guess, lower_bound};
 use crate::error::IndexError;
 use std::fs::File;
 use std::hint::black_box;
@@ -25,7 +25,7 @@ const READ_AHEAD: usize = 16;
 
 /// What the catalogue says of a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Listed {
+pub(super) struct SegmentEntry {
     /// The name of its file.
     pub(super) name: String,
     /// The least number of a document in it.
@@ -44,8 +44,8 @@ pub(super) struct Listed {
 /// An opened segment.
 #[derive(Debug)]
 pub(super) struct Segment {
-    pub(super) listed: Listed,
-    header: Header,
+    pub(super) listed: SegmentEntry,
+    header: SegmentHeader,
     /// Blocks by list.
     counts: [usize; 2],
     /// How far from a guess a fence is searched for at first, by list.
@@ -64,7 +64,7 @@ impl Segment {
     /// # Errors
     /// [`IndexError::Damaged`] for a file that is missing or is not what the catalogue lists,
     /// [`IndexError::Io`] for one that cannot be read.
-    pub(super) fn open(folder: &Path, listed: Listed) -> Result<Self, IndexError> {
+    pub(super) fn open(folder: &Path, listed: SegmentEntry) -> Result<Self, IndexError> {
         let path = folder.join(&listed.name);
         match path.symlink_metadata() {
             Ok(data) if data.is_file() => {}
@@ -87,7 +87,7 @@ impl Segment {
         }
         let mut bytes = [0; BLOCK];
         read_at(&file, &path, &mut bytes, 0)?;
-        let header = Header::of_bytes(&bytes).map_err(|why| damaged(&path, &why))?;
+        let header = SegmentHeader::of_bytes(&bytes).map_err(|why| damaged(&path, &why))?;
         if header.file_bytes() != Some(length) {
             return Err(damaged(&path, &format!("it has {length} bytes, which is a wrong length")));
         }
@@ -110,7 +110,7 @@ impl Segment {
     }
 
     /// How many postings a list has.
-    pub(super) fn postings(&self, list: List) -> u64 {
+    pub(super) fn postings(&self, list: PostingList) -> u64 {
         self.header.postings[list as usize]
     }
 
@@ -121,7 +121,7 @@ impl Segment {
 
     /// How many documents were put into it.
     pub(super) fn documents(&self) -> u64 {
-        self.postings(List::Ids)
+        self.postings(PostingList::Ids)
     }
 
     /// Calls `each` with the place of a key and a document that has it, for all keys in order.
@@ -130,7 +130,7 @@ impl Segment {
     /// [`IndexError::Damaged`] for a block that is not as it was written.
     pub(super) fn find(
         &self,
-        list: List,
+        list: PostingList,
         keys: &[u64],
         mut each: impl FnMut(usize, u32),
     ) -> Result<(), IndexError> {
@@ -138,7 +138,7 @@ impl Segment {
         if span.count == 0 {
             return Ok(());
         }
-        let mut block = OneBlock { index: None, bytes: [0; BLOCK] };
+        let mut block = BlockBuffer { index: None, bytes: [0; BLOCK] };
         // Some keys at once: fences are fetched for all of them before any is looked at, so that
         // one does not wait for what another one waits for.
         for (chunk, keys) in keys.chunks(TOGETHER).enumerate() {
@@ -158,14 +158,14 @@ impl Segment {
     }
 
     /// The first block of a list that may have a key.
-    fn first_block(&self, span: Span, key: u64) -> usize {
+    fn first_block(&self, span: BlockRange, key: u64) -> usize {
         // Fences are some hundred keys apart, so the guess is closer than among keys.
         let (place, fence) = (guess(span.count, key), |i| self.fence(span.start + i));
         lower_bound(span.count, key, place, span.step, fence).saturating_sub(1)
     }
 
     /// Where a key would be in a block: between its fence and the next, keys are evenly spread.
-    fn guess_in_block(&self, span: Span, block: usize, key: u64) -> usize {
+    fn guess_in_block(&self, span: BlockRange, block: usize, key: u64) -> usize {
         let first = self.fence(span.start + block);
         let is_last = block + 1 == span.count;
         let next = if is_last { u64::MAX } else { self.fence(span.start + block + 1) };
@@ -176,10 +176,10 @@ impl Segment {
     /// Documents that have a key, which is in no block before that and perhaps near that place.
     fn find_from(
         &self,
-        span: Span,
+        span: BlockRange,
         (mut block, mut place): (usize, usize),
         key: u64,
-        read: &mut OneBlock,
+        read: &mut BlockBuffer,
         mut each: impl FnMut(u32),
     ) -> Result<(), IndexError> {
         while block < span.count && self.fence(span.start + block) <= key {
@@ -198,10 +198,17 @@ impl Segment {
     }
 
     /// All postings of a list, from the least key on.
-    pub(super) fn cursor(segment: &Arc<Self>, list: List) -> Cursor {
-        let Span { start, count, .. } = segment.span(list);
+    pub(super) fn cursor(segment: &Arc<Self>, list: PostingList) -> PostingCursor {
+        let BlockRange { start, count, .. } = segment.span(list);
         let segment = Arc::clone(segment);
-        Cursor { segment, block: start, end: start + count, at: 0, first: 0, ahead: Vec::new() }
+        PostingCursor {
+            segment,
+            block: start,
+            end: start + count,
+            at: 0,
+            first: 0,
+            ahead: Vec::new(),
+        }
     }
 
     /// Compares every block with its checksum again, and checks the order of keys.
@@ -210,8 +217,8 @@ impl Segment {
     /// [`IndexError::Damaged`] with the first thing that is wrong.
     pub(super) fn verify(&self) -> Result<(), IndexError> {
         let (mut sums, mut bytes) = (Vec::new(), [0; BLOCK]);
-        for list in List::BOTH {
-            let Span { start, count, .. } = self.span(list);
+        for list in PostingList::BOTH {
+            let BlockRange { start, count, .. } = self.span(list);
             let mut before = 0;
             for index in start..start + count {
                 self.read(index, &mut bytes)?;
@@ -234,13 +241,13 @@ impl Segment {
         if sound { Ok(()) } else { Err(damaged(&self.path, "its checksum is wrong")) }
     }
 
-    fn span(&self, list: List) -> Span {
+    fn span(&self, list: PostingList) -> BlockRange {
         let [bands, ids] = self.counts;
         let (start, count) = match list {
-            List::Bands => (0, bands),
-            List::Ids => (bands, ids),
+            PostingList::Bands => (0, bands),
+            PostingList::Ids => (bands, ids),
         };
-        Span {
+        BlockRange {
             start,
             count,
             step: self.steps[list as usize],
@@ -257,7 +264,7 @@ impl Segment {
     fn block<'a>(
         &self,
         index: usize,
-        block: &'a mut OneBlock,
+        block: &'a mut BlockBuffer,
     ) -> Result<&'a [u8; BLOCK], IndexError> {
         if block.index != Some(index) {
             block.index = None;
@@ -284,9 +291,9 @@ impl Segment {
     }
 
     fn check_block(&self, index: usize, bytes: &[u8; BLOCK]) -> Result<(), IndexError> {
-        let bands = self.span(List::Bands);
+        let bands = self.span(PostingList::Bands);
         let is_band = index < bands.count;
-        let span = if is_band { bands } else { self.span(List::Ids) };
+        let span = if is_band { bands } else { self.span(PostingList::Ids) };
         let sound = checksum(&bytes[..CHECKSUM]) == u64_at(bytes, CHECKSUM)
             && u32_at(bytes, PLACE) as usize == index
             && u32_at(bytes, COUNT) as usize == span.held(index - span.start);
@@ -298,14 +305,14 @@ impl Segment {
 }
 
 /// A block that was read.
-struct OneBlock {
+struct BlockBuffer {
     index: Option<usize>,
     bytes: [u8; BLOCK],
 }
 
 /// The blocks of a list.
 #[derive(Clone, Copy)]
-struct Span {
+struct BlockRange {
     start: usize,
     count: usize,
     /// How far from a guess a fence is searched for at first.
@@ -313,7 +320,7 @@ struct Span {
     postings: usize,
 }
 
-impl Span {
+impl BlockRange {
     /// How many postings a block has: all but the last are full.
     fn held(&self, block: usize) -> usize {
         (self.postings - block * PER_BLOCK).min(PER_BLOCK)
@@ -321,7 +328,7 @@ impl Span {
 }
 
 /// Goes through a list of a segment.
-pub(super) struct Cursor {
+pub(super) struct PostingCursor {
     segment: Arc<Segment>,
     block: usize,
     end: usize,
@@ -331,7 +338,7 @@ pub(super) struct Cursor {
     ahead: Vec<[u8; BLOCK]>,
 }
 
-impl Cursor {
+impl PostingCursor {
     /// Appends the postings that follow with keys up to `most`, those of dead documents left out;
     /// gives how many there were with these.
     ///
@@ -424,12 +431,12 @@ fn failed(path: &Path, source: io::Error) -> IndexError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sqlite::fault::Place;
+    use crate::sqlite::fault::IndexFolder;
     use crate::sqlite::segment_file::SegmentFile;
     use proptest::prelude::*;
 
     fn written(folder: &Path, bands: &[Posting], ids: &[Posting]) -> Segment {
-        let place = Place::new(folder);
+        let place = IndexFolder::new(folder);
         let mut file = SegmentFile::create(&place, "0000000001.seg".to_owned()).unwrap();
         for (key, number) in bands {
             file.push(*key, *number).unwrap();
@@ -468,7 +475,7 @@ mod tests {
             let mut keys: Vec<u64> = keys.collect();
             keys.sort_unstable();
             keys.dedup();
-            for (list, postings) in List::BOTH.into_iter().zip(lists) {
+            for (list, postings) in PostingList::BOTH.into_iter().zip(lists) {
                 let mut found = Vec::new();
                 segment.find(list, &keys, |at, number| found.push((keys[at], number))).unwrap();
                 prop_assert_eq!(found, postings);

@@ -1,8 +1,8 @@
 //! Writes a segment file, from the least key of each list to the greatest.
 
-use super::fault::{self, Place};
-use super::layout::{BLOCK, CHECKSUM, COUNT, Header, NUMBERS, PER_BLOCK, PLACE, checksum};
-use super::segment::{Listed, Segment};
+use super::fault::{self, IndexFolder};
+use super::layout::{BLOCK, CHECKSUM, COUNT, NUMBERS, PER_BLOCK, PLACE, SegmentHeader, checksum};
+use super::segment::{Segment, SegmentEntry};
 use crate::error::IndexError;
 use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Seek, SeekFrom, Write};
@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 
 /// A file that is being written. It is removed unless it is finished.
 pub(super) struct SegmentFile<'a> {
-    place: &'a Place,
+    place: &'a IndexFolder,
     name: String,
     path: PathBuf,
     out: BufWriter<File>,
     block: Box<[u8; BLOCK]>,
     held: usize,
     list: usize,
-    header: Header,
+    header: SegmentHeader,
     fences: Vec<u8>,
     sums: Vec<u8>,
     finished: bool,
@@ -28,7 +28,7 @@ impl<'a> SegmentFile<'a> {
     ///
     /// # Errors
     /// What keeps it from being made.
-    pub(super) fn create(place: &'a Place, name: String) -> Result<Self, IndexError> {
+    pub(super) fn create(place: &'a IndexFolder, name: String) -> Result<Self, IndexError> {
         let path = place.folder.join(&name);
         // A file of this name is in no list. It is replaced, so that a link is not followed.
         match std::fs::remove_file(&path) {
@@ -46,7 +46,7 @@ impl<'a> SegmentFile<'a> {
             block: Box::new([0; BLOCK]),
             held: 0,
             list: 0,
-            header: Header { first: u32::MAX, ..Header::default() },
+            header: SegmentHeader { first: u32::MAX, ..SegmentHeader::default() },
             fences: Vec::new(),
             sums: Vec::new(),
             finished: false,
@@ -102,7 +102,8 @@ impl<'a> SegmentFile<'a> {
         done.map_err(|error| self.place.writing(&self.path, error))?;
         fault::sync_folder(self.place)?;
         let checksum = self.header.blocks;
-        let listed = Listed { name: self.name.clone(), first, last, level, dropped, checksum };
+        let listed =
+            SegmentEntry { name: self.name.clone(), first, last, level, dropped, checksum };
         let segment = Segment::open(&self.place.folder, listed)?;
         self.finished = true;
         Ok(segment)

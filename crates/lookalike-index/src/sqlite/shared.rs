@@ -4,22 +4,22 @@
 //! the moment has: the rows decide. So a writer shows parts before it commits, and a reader takes
 //! them after its transaction has begun.
 
-use super::fault::Place;
-use super::head::Head;
+use super::fault::IndexFolder;
+use super::head::CatalogueState;
 use super::lock::lock;
 use super::merge_signal::MergeSignal;
-use super::parts::Parts;
-use super::posting::{List, id_key};
-use super::reading::Reading;
+use super::parts::PostingView;
+use super::posting::{PostingList, id_key};
+use super::reading::ReadConnection;
 use super::reserve;
-use super::rows::Reader;
+use super::rows::RecordReader;
 use super::tuning::Tuning;
-use super::writer::Writer;
-use crate::backend::EachSet;
+use super::writer::CatalogueWriter;
+use crate::backend::SetCallback;
 use crate::backend::Snapshot;
-use crate::entry::{Record, Wanted};
+use crate::entry::{IndexRecord, RecordFields};
 use crate::error::{IndexError, Unwritable};
-use crate::settings::Settings;
+use crate::settings::IndexSettings;
 use rusqlite::Connection;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -32,27 +32,27 @@ const IDLE: usize = 8;
 const TRIES: u32 = 40;
 
 /// An opened index.
-pub(super) struct Shared {
-    pub(super) place: Place,
-    pub(super) settings: Settings,
+pub(super) struct IndexState {
+    pub(super) place: IndexFolder,
+    pub(super) settings: IndexSettings,
     pub(super) tuning: Tuning,
     /// `None` where it is open for reading only.
-    pub(super) writer: Mutex<Option<Writer>>,
+    pub(super) writer: Mutex<Option<CatalogueWriter>>,
     pub(super) writable: bool,
     pub(super) signal: MergeSignal,
-    parts: Mutex<Arc<Parts>>,
+    parts: Mutex<Arc<PostingView>>,
     /// Held while parts are brought up to date with what another process has written.
     refreshing: Mutex<()>,
-    idle: Mutex<Vec<Reading>>,
+    idle: Mutex<Vec<ReadConnection>>,
 }
 
-impl Shared {
+impl IndexState {
     pub(super) fn new(
-        place: Place,
-        settings: Settings,
+        place: IndexFolder,
+        settings: IndexSettings,
         tuning: Tuning,
-        writer: Option<Writer>,
-        parts: Parts,
+        writer: Option<CatalogueWriter>,
+        parts: PostingView,
     ) -> Self {
         Self {
             place,
@@ -68,12 +68,12 @@ impl Shared {
     }
 
     /// What is searched now.
-    pub(super) fn parts(&self) -> Arc<Parts> {
+    pub(super) fn parts(&self) -> Arc<PostingView> {
         Arc::clone(&lock(&self.parts))
     }
 
     /// Shows other parts.
-    pub(super) fn show(&self, parts: Arc<Parts>) {
+    pub(super) fn show(&self, parts: Arc<PostingView>) {
         *lock(&self.parts) = parts;
     }
 
@@ -116,7 +116,7 @@ impl Shared {
     ///
     /// # Errors
     /// What keeps it from being read; [`IndexError::Damaged`] for a segment that is missing.
-    pub(super) fn moment(self: &Arc<Self>) -> Result<Moment, IndexError> {
+    pub(super) fn moment(self: &Arc<Self>) -> Result<FolderSnapshot, IndexError> {
         let mut tries = 0;
         loop {
             // Whoever has to begin anew lets no other gather later documents meanwhile.
@@ -150,9 +150,9 @@ impl Shared {
     /// Parts that are as new as a moment.
     fn refresh(
         &self,
-        moment: &Moment,
+        moment: &FolderSnapshot,
         held: Option<MutexGuard<'_, ()>>,
-    ) -> Result<Arc<Parts>, IndexError> {
+    ) -> Result<Arc<PostingView>, IndexError> {
         let _one = held.unwrap_or_else(|| lock(&self.refreshing));
         let parts = self.parts();
         if self.writable
@@ -173,31 +173,31 @@ impl Shared {
     ///
     /// # Errors
     /// What SQLite says.
-    pub(super) fn begin(self: &Arc<Self>) -> Result<Moment, IndexError> {
+    pub(super) fn begin(self: &Arc<Self>) -> Result<FolderSnapshot, IndexError> {
         let idle = lock(&self.idle).pop();
         let reading = match idle.filter(|reading| reading.is_current(&self.place)) {
             Some(reading) => reading,
-            None => Reading::open(&self.place)?,
+            None => ReadConnection::open(&self.place)?,
         };
         let connection = &reading.connection;
         let begun = connection.prepare_cached("BEGIN").and_then(|mut begin| begin.execute([]));
         begun.map_err(|error| self.place.database(error))?;
-        let head = Head::read(&self.place, connection)?;
+        let head = CatalogueState::read(&self.place, connection)?;
         let parts = Arc::default();
-        Ok(Moment { shared: Arc::clone(self), reading: Some(reading), head, parts })
+        Ok(FolderSnapshot { shared: Arc::clone(self), reading: Some(reading), head, parts })
     }
 }
 
 /// A moment of an index.
-pub(super) struct Moment {
-    pub(super) shared: Arc<Shared>,
-    reading: Option<Reading>,
-    pub(super) head: Head,
-    pub(super) parts: Arc<Parts>,
+pub(super) struct FolderSnapshot {
+    pub(super) shared: Arc<IndexState>,
+    reading: Option<ReadConnection>,
+    pub(super) head: CatalogueState,
+    pub(super) parts: Arc<PostingView>,
 }
 
-impl Moment {
-    fn with(mut self, parts: Arc<Parts>) -> Self {
+impl FolderSnapshot {
+    fn with(mut self, parts: Arc<PostingView>) -> Self {
         self.parts = parts;
         self
     }
@@ -208,13 +208,13 @@ impl Moment {
         &reading.unwrap_or_else(|| unreachable!("taken only when it is dropped")).connection
     }
 
-    pub(super) fn reader(&self) -> Reader<'_> {
+    pub(super) fn reader(&self) -> RecordReader<'_> {
         let unchecked = self.head.unchecked;
-        Reader { place: &self.shared.place, connection: self.connection(), unchecked }
+        RecordReader { place: &self.shared.place, connection: self.connection(), unchecked }
     }
 }
 
-impl Drop for Moment {
+impl Drop for FolderSnapshot {
     fn drop(&mut self) {
         let Some(reading) = self.reading.take() else { return };
         let connection = &reading.connection;
@@ -226,7 +226,7 @@ impl Drop for Moment {
     }
 }
 
-impl Snapshot for Moment {
+impl Snapshot for FolderSnapshot {
     fn version(&self) -> u64 {
         self.head.changes
     }
@@ -238,7 +238,7 @@ impl Snapshot for Moment {
     fn number_of(&mut self, id: &str) -> Result<Option<u64>, IndexError> {
         let mut numbers = Vec::new();
         let keys = [id_key(id.as_bytes())];
-        self.parts.find(List::Ids, &keys, |_, number| numbers.push(u64::from(number)))?;
+        self.parts.find(PostingList::Ids, &keys, |_, number| numbers.push(u64::from(number)))?;
         for number in numbers {
             if self.reader().has(number, id)? {
                 return Ok(Some(number));
@@ -249,7 +249,7 @@ impl Snapshot for Moment {
 
     fn candidates(&mut self, keys: &[u64], numbers: &mut Vec<u64>) -> Result<(), IndexError> {
         numbers.clear();
-        self.parts.find(List::Bands, keys, |_, number| numbers.push(u64::from(number)))?;
+        self.parts.find(PostingList::Bands, keys, |_, number| numbers.push(u64::from(number)))?;
         numbers.sort_unstable();
         numbers.dedup();
         Ok(())
@@ -258,13 +258,13 @@ impl Snapshot for Moment {
     fn records(
         &mut self,
         numbers: &[u64],
-        wanted: Wanted,
-        each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
+        wanted: RecordFields,
+        each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
         self.reader().records(numbers, wanted, each)
     }
 
-    fn sets(&mut self, numbers: &[u64], each: EachSet<'_>) -> Result<(), IndexError> {
+    fn sets(&mut self, numbers: &[u64], each: SetCallback<'_>) -> Result<(), IndexError> {
         self.reader().sets(numbers, each)
     }
 
@@ -272,8 +272,8 @@ impl Snapshot for Moment {
         &mut self,
         from: u64,
         most: usize,
-        wanted: Wanted,
-        each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
+        wanted: RecordFields,
+        each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<usize, IndexError> {
         self.reader().range((from, u64::MAX), most, wanted, each)
     }
@@ -311,22 +311,23 @@ mod tests {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("index");
         put(&*create(&path, &sample::settings()).unwrap(), "a");
-        let (place, tuning) = (Place::new(&path), Tuning::default());
+        let (place, tuning) = (IndexFolder::new(&path), Tuning::default());
         let shared = Arc::new(folder::open_for_writing(&place, Duration::ZERO, tuning).unwrap());
         let head = shared.begin().unwrap().head;
         let panicking = std::panic::AssertUnwindSafe(|| {
             let mut held = lock(&shared.writer);
-            let work = |writer: &mut Writer, _: &mut Parts| -> Result<(), IndexError> {
-                writer.head.last += 7;
-                writer.head.changes += 1;
-                writer.connection.execute("DELETE FROM docs", []).unwrap();
-                panic!("as a defect would")
-            };
+            let work =
+                |writer: &mut CatalogueWriter, _: &mut PostingView| -> Result<(), IndexError> {
+                    writer.head.last += 7;
+                    writer.head.changes += 1;
+                    writer.connection.execute("DELETE FROM docs", []).unwrap();
+                    panic!("as a defect would")
+                };
             held.as_mut().unwrap().transaction(&shared, work)
         });
         assert!(std::panic::catch_unwind(panicking).is_err());
         let done = super::super::write::write(&shared, &[Change::Remove("b")]).unwrap();
-        assert_eq!(done, [crate::backend::Done::Absent]);
+        assert_eq!(done, [crate::backend::ChangeOutcome::Absent]);
         let moment = shared.moment().unwrap();
         assert_eq!(moment.head, head);
         assert!(moment.reader().has(1, "a").unwrap());
@@ -342,8 +343,9 @@ mod tests {
         let catalogue = rusqlite::Connection::open(place.join("catalog.sqlite")).unwrap();
         catalogue.execute("DELETE FROM sets WHERE doc = 2", []).unwrap();
         let mut moment = writer.snapshot().unwrap();
-        let (mut sets, wanted) = (Vec::new(), Wanted { set: true, ..Wanted::default() });
-        let take = &mut |record: &Record| {
+        let (mut sets, wanted) =
+            (Vec::new(), RecordFields { set: true, ..RecordFields::default() });
+        let take = &mut |record: &IndexRecord| {
             sets.push(record.set.is_some());
             Ok(())
         };

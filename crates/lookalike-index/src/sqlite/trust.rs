@@ -10,9 +10,9 @@
 //! | `segments.first`, `last`, `level`, `dropped` | ascending, disjoint, within `state` |
 
 use super::catalogue_schema::schema;
-use super::fault::Place;
-use super::head::Head;
-use super::segment::Listed;
+use super::fault::IndexFolder;
+use super::head::CatalogueState;
+use super::segment::SegmentEntry;
 use crate::error::IndexError;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
@@ -36,7 +36,7 @@ const MAX_LEVEL: u32 = 64;
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`] for what this program does not make.
-pub(super) fn check_files(place: &Place) -> Result<(), IndexError> {
+pub(super) fn check_files(place: &IndexFolder) -> Result<(), IndexError> {
     for name in FILES {
         let path = place.folder.join(name);
         match path.symlink_metadata() {
@@ -46,7 +46,7 @@ pub(super) fn check_files(place: &Place) -> Result<(), IndexError> {
                 return Err(not(place, format!("{name} is {kind}, expected is a regular file")));
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(Place::reading(&path, error)),
+            Err(error) => return Err(IndexFolder::reading(&path, error)),
         }
     }
     let journal = place.folder.join("catalog.sqlite-journal");
@@ -65,7 +65,7 @@ pub(super) fn check_files(place: &Place) -> Result<(), IndexError> {
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`] for a rollback journal.
-pub(super) fn check_mode(place: &Place, connection: &Connection) -> Result<(), IndexError> {
+pub(super) fn check_mode(place: &IndexFolder, connection: &Connection) -> Result<(), IndexError> {
     let mode = connection.query_row("PRAGMA journal_mode", [], |row| row.get::<_, String>(0));
     let mode = mode.map_err(|error| place.database(error))?;
     if mode == "wal" {
@@ -90,7 +90,7 @@ fn kind(kind: FileType) -> &'static str {
     }
 }
 
-fn not(place: &Place, why: String) -> IndexError {
+fn not(place: &IndexFolder, why: String) -> IndexError {
     IndexError::NotAnIndex { index: place.name.clone(), why }
 }
 
@@ -117,7 +117,7 @@ pub(super) fn harden(connection: &Connection) -> rusqlite::Result<()> {
 /// # Errors
 /// [`IndexError::NotAnIndex`] for any other.
 pub(super) fn check_schema(
-    place: &Place,
+    place: &IndexFolder,
     connection: &Connection,
     version: u32,
 ) -> Result<(), IndexError> {
@@ -153,12 +153,12 @@ pub(super) fn check_schema(
 /// # Errors
 /// [`IndexError::DamagedCatalogue`] for rows that this program does not write.
 pub(super) fn check_segments(
-    place: &Place,
-    listed: &[Listed],
-    head: &Head,
+    place: &IndexFolder,
+    listed: &[SegmentEntry],
+    head: &CatalogueState,
 ) -> Result<(), IndexError> {
     let mut end = 0;
-    for Listed { name, first, last, level, dropped, .. } in listed {
+    for SegmentEntry { name, first, last, level, dropped, .. } in listed {
         let wrong = |why: String| {
             let (file, why) = (place.catalogue().display().to_string(), why);
             Err(IndexError::DamagedCatalogue { file, why })

@@ -2,20 +2,20 @@
 
 use super::catalogue;
 use super::checksums;
-use super::fault::Place;
-use super::head::Head;
-use super::known::Known;
+use super::fault::IndexFolder;
+use super::head::CatalogueState;
+use super::known::IdFilter;
 use super::lock::lock;
 use super::merge::{merge, swap};
 use super::parts::gathered;
-use super::segment::{Listed, Segment};
+use super::segment::{Segment, SegmentEntry};
 use super::segment_file::SegmentFile;
-use super::shared::Shared;
+use super::shared::IndexState;
 use super::trust::segment_number;
 use super::tuning::Tuning;
 use super::write::{bury, flush, next_name, remove_rows, write_run};
 use crate::error::IndexError;
-use crate::settings::Settings;
+use crate::settings::IndexSettings;
 use rusqlite::{Connection, params};
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ const PAGES_AT_ONCE: usize = 4_000;
 ///
 /// # Errors
 /// As [`Backend::compact`](crate::backend::Backend::compact).
-pub(super) fn compact(shared: &Arc<Shared>, now: i64) -> Result<(), IndexError> {
+pub(super) fn compact(shared: &Arc<IndexState>, now: i64) -> Result<(), IndexError> {
     let mut full = false;
     sparing(shared, &mut full, REMOVED_AT_ONCE, |most| remove_expired(shared, now, most))?;
     if full {
@@ -54,7 +54,7 @@ pub(super) fn compact(shared: &Arc<Shared>, now: i64) -> Result<(), IndexError> 
 /// Repeats `work` with at most so many at a time while it does as many. Where the disk is full it
 /// is done with fewer, and the log is emptied in between.
 fn sparing(
-    shared: &Shared,
+    shared: &IndexState,
     full: &mut bool,
     most: usize,
     mut work: impl FnMut(usize) -> Result<usize, IndexError>,
@@ -79,7 +79,7 @@ fn sparing(
 }
 
 /// Puts all postings into one segment.
-fn put_together(shared: &Arc<Shared>) -> Result<(), IndexError> {
+fn put_together(shared: &Arc<IndexState>) -> Result<(), IndexError> {
     {
         let mut held = lock(&shared.writer);
         let writer = held.as_mut().ok_or_else(|| shared.read_only())?;
@@ -107,7 +107,7 @@ fn put_together(shared: &Arc<Shared>) -> Result<(), IndexError> {
 
 /// The same with what space there is: segments are written again one by one, without the postings
 /// of removed documents, the smallest first, and all together if that has freed enough.
-fn spare_postings(shared: &Arc<Shared>) -> Result<(), IndexError> {
+fn spare_postings(shared: &Arc<IndexState>) -> Result<(), IndexError> {
     let mut segments = shared.parts().segments.clone();
     segments.sort_by_key(|segment| segment.file_bytes());
     for segment in segments {
@@ -123,14 +123,14 @@ fn spare_postings(shared: &Arc<Shared>) -> Result<(), IndexError> {
     }
 }
 
-fn any_dead(shared: &Arc<Shared>) -> Result<bool, IndexError> {
+fn any_dead(shared: &Arc<IndexState>) -> Result<bool, IndexError> {
     let moment = shared.begin()?;
     let any = moment.connection().prepare_cached("SELECT 1 FROM dead");
     any.and_then(|mut any| any.exists([])).map_err(|error| shared.place.database(error))
 }
 
 /// Removes at most `most` expired documents; returns how many.
-fn remove_expired(shared: &Shared, now: i64, most: usize) -> Result<usize, IndexError> {
+fn remove_expired(shared: &IndexState, now: i64, most: usize) -> Result<usize, IndexError> {
     let mut held = lock(&shared.writer);
     let writer = held.as_mut().ok_or_else(|| shared.read_only())?;
     let sql = "SELECT doc FROM docs WHERE expires <= ?1 LIMIT ?2";
@@ -155,7 +155,7 @@ fn remove_expired(shared: &Shared, now: i64, most: usize) -> Result<usize, Index
 }
 
 /// Gives the pages that nothing is on any more back to the disk.
-fn give_back(shared: &Shared, full: &mut bool) -> Result<(), IndexError> {
+fn give_back(shared: &IndexState, full: &mut bool) -> Result<(), IndexError> {
     sparing(shared, full, PAGES_AT_ONCE, |most| {
         let failed = |error| shared.place.database(error);
         let held = lock(&shared.writer);
@@ -188,7 +188,7 @@ fn give_back(shared: &Shared, full: &mut bool) -> Result<(), IndexError> {
 ///
 /// # Errors
 /// As [`Backend::repair`](crate::backend::Backend::repair).
-pub(super) fn repair(shared: &Arc<Shared>) -> Result<(), IndexError> {
+pub(super) fn repair(shared: &Arc<IndexState>) -> Result<(), IndexError> {
     let _one = shared.signal.exclusive();
     let failed = |error| shared.place.database(error);
     let (old, new, changes) = {
@@ -216,7 +216,7 @@ pub(super) fn repair(shared: &Arc<Shared>) -> Result<(), IndexError> {
         (parts.segments.clone(), new, writer.head.changes)
     };
     // They may have ids that the old ones lacked.
-    swap(shared, &old, &new, changes, |writer| writer.known = Known::default())?;
+    swap(shared, &old, &new, changes, |writer| writer.known = IdFilter::default())?;
     shared.signal.flushed();
     Ok(())
 }
@@ -227,12 +227,12 @@ pub(super) fn repair(shared: &Arc<Shared>) -> Result<(), IndexError> {
 /// # Errors
 /// What keeps rows from being read and files from being written.
 pub(super) fn rebuilt(
-    place: &Place,
-    settings: &Settings,
+    place: &IndexFolder,
+    settings: &IndexSettings,
     tuning: Tuning,
     connection: &Connection,
-    head: &mut Head,
-    old: &Listed,
+    head: &mut CatalogueState,
+    old: &SegmentEntry,
 ) -> Result<Vec<Segment>, IndexError> {
     let mut segments = Vec::new();
     let mut first = old.first;
@@ -258,11 +258,11 @@ pub(super) fn rebuilt(
 /// # Errors
 /// What keeps rows from being read and files from being written.
 pub(super) fn open_segments(
-    place: &Place,
-    settings: &Settings,
+    place: &IndexFolder,
+    settings: &IndexSettings,
     tuning: Tuning,
     connection: &Connection,
-    head: &mut Head,
+    head: &mut CatalogueState,
 ) -> Result<(), IndexError> {
     let failed = |error| place.database(error);
     for listed in catalogue::segments(place, connection, head)? {
@@ -286,8 +286,8 @@ pub(super) fn open_segments(
 
 fn replace(
     connection: &Connection,
-    head: &mut Head,
-    old: &Listed,
+    head: &mut CatalogueState,
+    old: &SegmentEntry,
     new: &[Segment],
 ) -> rusqlite::Result<()> {
     catalogue::unlist_segment(connection, &old.name)?;
@@ -301,7 +301,7 @@ fn replace(
 }
 
 /// Counts rows instead of believing the counts.
-fn count_anew(connection: &Connection, head: &mut Head) -> rusqlite::Result<()> {
+fn count_anew(connection: &Connection, head: &mut CatalogueState) -> rusqlite::Result<()> {
     let counted = counted(connection)?;
     head.documents = counted.documents;
     head.without_shingles = counted.without_shingles;
@@ -315,17 +315,17 @@ fn count_anew(connection: &Connection, head: &mut Head) -> rusqlite::Result<()> 
 ///
 /// # Errors
 /// What SQLite says.
-pub(super) fn counted(connection: &Connection) -> rusqlite::Result<Head> {
+pub(super) fn counted(connection: &Connection) -> rusqlite::Result<CatalogueState> {
     let number = |sql: &str| -> rusqlite::Result<u64> {
         connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned)
     };
-    Ok(Head {
+    Ok(CatalogueState {
         documents: number("SELECT count(*) FROM docs")?,
         without_shingles: number("SELECT count(*) FROM docs WHERE length(signature) = 0")?,
         set_bytes: number("SELECT coalesce(sum(length(code)), 0) FROM sets")?,
         text_bytes: number("SELECT coalesce(sum(length(zstd)), 0) FROM texts")?,
         last: number("SELECT coalesce(max(doc), 0) FROM docs")? as u32,
-        ..Head::default()
+        ..CatalogueState::default()
     })
 }
 
@@ -334,12 +334,12 @@ pub(super) fn counted(connection: &Connection) -> rusqlite::Result<Head> {
 /// # Errors
 /// What SQLite and the system say.
 pub(super) fn remove_orphans(
-    place: &Place,
+    place: &IndexFolder,
     connection: &Connection,
-    head: &Head,
+    head: &CatalogueState,
 ) -> Result<(), IndexError> {
     let listed = catalogue::segments(place, connection, head)?;
-    let failed = |error| Place::reading(&place.folder, error);
+    let failed = |error| IndexFolder::reading(&place.folder, error);
     for entry in std::fs::read_dir(&place.folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name();

@@ -1,42 +1,42 @@
 //! Changes, one transaction a call.
 
 use super::catalogue;
-use super::fault::Place;
-use super::head::Head;
-use super::known::Known;
+use super::fault::IndexFolder;
+use super::head::CatalogueState;
+use super::known::IdFilter;
 use super::lock::lock;
-use super::parts::Parts;
-use super::posting::{List, Posting, Run, id_key};
-use super::rows::Reader;
+use super::parts::PostingView;
+use super::posting::{Posting, PostingList, PostingRun, id_key};
+use super::rows::RecordReader;
 use super::segment::Segment;
 use super::segment_file::SegmentFile;
-use super::shared::Shared;
+use super::shared::IndexState;
 use super::trust::segment_name;
-use super::writer::Writer;
-use crate::backend::{Change, Done, posting_keys};
-use crate::checksum::{self, Fields};
-use crate::entry::{Entry, MAX_METADATA_BYTES, shown};
+use super::writer::CatalogueWriter;
+use crate::backend::{Change, ChangeOutcome, posting_keys};
+use crate::checksum::{self, RowFields};
+use crate::entry::{IndexEntry, MAX_METADATA_BYTES, shown};
 use crate::error::IndexError;
-use crate::settings::{Settings, Store};
+use crate::settings::{IndexSettings, StoredContent};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-impl Writer {
+impl CatalogueWriter {
     /// Does something in one transaction and shows its parts; all or nothing.
     ///
     /// # Errors
     /// What `work` gives and what keeps it from being stored.
     pub(super) fn transaction<T>(
         &mut self,
-        shared: &Shared,
-        work: impl FnOnce(&mut Self, &mut Parts) -> Result<T, IndexError>,
+        shared: &IndexState,
+        work: impl FnOnce(&mut Self, &mut PostingView) -> Result<T, IndexError>,
     ) -> Result<T, IndexError> {
         let failed = |error| shared.place.database(error);
         self.end_abandoned(&shared.place)?;
         let (head, before) = (self.head, shared.parts());
         self.connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
-        let mut parts = Parts::clone(&before);
+        let mut parts = PostingView::clone(&before);
         let done = work(self, &mut parts).and_then(|done| {
             if self.head != head {
                 self.head.write(&self.connection).map_err(failed)?;
@@ -61,7 +61,10 @@ impl Writer {
 ///
 /// # Errors
 /// As [`Backend::write`](crate::backend::Backend::write).
-pub(super) fn write(shared: &Shared, changes: &[Change<'_>]) -> Result<Vec<Done>, IndexError> {
+pub(super) fn write(
+    shared: &IndexState,
+    changes: &[Change<'_>],
+) -> Result<Vec<ChangeOutcome>, IndexError> {
     let done = attempt(shared, changes);
     let only_removes = changes.iter().all(|change| matches!(change, Change::Remove(_)));
     if only_removes && matches!(done, Err(IndexError::DiskFull { .. })) {
@@ -71,7 +74,7 @@ pub(super) fn write(shared: &Shared, changes: &[Change<'_>]) -> Result<Vec<Done>
     done
 }
 
-fn attempt(shared: &Shared, changes: &[Change<'_>]) -> Result<Vec<Done>, IndexError> {
+fn attempt(shared: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
     for change in changes {
         if let Change::Add(entry) | Change::Put(entry) = change {
             entry.check(shared.settings.num_hashes)?;
@@ -87,11 +90,11 @@ fn attempt(shared: &Shared, changes: &[Change<'_>]) -> Result<Vec<Done>, IndexEr
     }
     let mut made = None;
     let done = writer.transaction(shared, |writer, parts| {
-        let mut batch = Batch::new(shared, writer, parts, changes)?;
+        let mut batch = WriteBatch::new(shared, writer, parts, changes)?;
         let done = changes.iter().map(|change| batch.apply(change));
-        let done = done.collect::<Result<Vec<Done>, IndexError>>()?;
+        let done = done.collect::<Result<Vec<ChangeOutcome>, IndexError>>()?;
         let run = batch.finish();
-        if done.iter().any(|done| *done != Done::Absent) {
+        if done.iter().any(|done| *done != ChangeOutcome::Absent) {
             writer.head.changes += 1;
         }
         let adds = run.documents() > 0;
@@ -126,9 +129,9 @@ fn attempt(shared: &Shared, changes: &[Change<'_>]) -> Result<Vec<Done>, IndexEr
 /// # Errors
 /// What keeps it from being written.
 pub(super) fn flush(
-    shared: &Shared,
-    writer: &mut Writer,
-    parts: &mut Parts,
+    shared: &IndexState,
+    writer: &mut CatalogueWriter,
+    parts: &mut PostingView,
 ) -> Result<Arc<Segment>, IndexError> {
     let place = &shared.place;
     let failed = |error| place.database(error);
@@ -156,7 +159,7 @@ pub(super) fn flush(
 }
 
 /// The name of the next segment file; no name is used again.
-pub(super) fn next_name(head: &mut Head) -> String {
+pub(super) fn next_name(head: &mut CatalogueState) -> String {
     let name = segment_name(head.next_segment);
     head.next_segment += 1;
     name
@@ -168,14 +171,14 @@ pub(super) fn next_name(head: &mut Head) -> String {
 /// What keeps it from being written.
 pub(super) fn write_run(
     mut file: SegmentFile<'_>,
-    run: &Run,
+    run: &PostingRun,
     dead: &[u32],
     range: (u32, u32),
     level: u32,
     dropped: u64,
 ) -> Result<Segment, IndexError> {
-    for list in List::BOTH {
-        if list == List::Ids {
+    for list in PostingList::BOTH {
+        if list == PostingList::Ids {
             file.end_bands()?;
         }
         for (key, number) in run.list(list) {
@@ -188,13 +191,13 @@ pub(super) fn write_run(
 }
 
 /// The changes of one call.
-struct Batch<'a> {
-    place: &'a Place,
-    settings: &'a Settings,
+struct WriteBatch<'a> {
+    place: &'a IndexFolder,
+    settings: &'a IndexSettings,
     connection: &'a Connection,
-    head: &'a mut Head,
+    head: &'a mut CatalogueState,
     texts: &'a mut Option<zstd::bulk::Compressor<'static>>,
-    known: &'a mut Known,
+    known: &'a mut IdFilter,
     /// What number an id of this call has, if any.
     numbers: HashMap<&'a str, Option<u32>>,
     /// The last number before this call.
@@ -210,11 +213,11 @@ struct Batch<'a> {
     fields: Vec<u8>,
 }
 
-impl<'a> Batch<'a> {
+impl<'a> WriteBatch<'a> {
     fn new(
-        shared: &'a Shared,
-        writer: &'a mut Writer,
-        parts: &Parts,
+        shared: &'a IndexState,
+        writer: &'a mut CatalogueWriter,
+        parts: &PostingView,
         changes: &[Change<'a>],
     ) -> Result<Self, IndexError> {
         let (settings, count) = (&shared.settings, changes.len());
@@ -240,9 +243,10 @@ impl<'a> Batch<'a> {
         })
     }
 
-    fn apply(&mut self, change: &Change<'a>) -> Result<Done, IndexError> {
-        let (Change::Add(Entry { id, .. }) | Change::Put(Entry { id, .. }) | Change::Remove(id)) =
-            change;
+    fn apply(&mut self, change: &Change<'a>) -> Result<ChangeOutcome, IndexError> {
+        let (Change::Add(IndexEntry { id, .. })
+        | Change::Put(IndexEntry { id, .. })
+        | Change::Remove(id)) = change;
         let before = self.numbers.get(id).copied().flatten();
         let is_expired = match (before, change) {
             (Some(number), Change::Add(entry) | Change::Put(entry)) => {
@@ -260,14 +264,22 @@ impl<'a> Batch<'a> {
         }
         let (Change::Add(entry) | Change::Put(entry)) = change else {
             self.numbers.insert(id, None);
-            return Ok(if before.is_some() { Done::Removed } else { Done::Absent });
+            return Ok(if before.is_some() {
+                ChangeOutcome::Removed
+            } else {
+                ChangeOutcome::Absent
+            });
         };
         let number = self.insert(entry)?;
         self.numbers.insert(id, Some(number));
-        Ok(if before.is_some() && !is_expired { Done::Replaced } else { Done::Added })
+        Ok(if before.is_some() && !is_expired {
+            ChangeOutcome::Replaced
+        } else {
+            ChangeOutcome::Added
+        })
     }
 
-    fn insert(&mut self, entry: &Entry<'a>) -> Result<u32, IndexError> {
+    fn insert(&mut self, entry: &IndexEntry<'a>) -> Result<u32, IndexError> {
         let most = u32::MAX - 1;
         if self.head.last >= most {
             return Err(IndexError::Full { most: u64::from(most) });
@@ -282,7 +294,9 @@ impl<'a> Batch<'a> {
             return Err(cannot(why));
         }
         let text = match entry.text {
-            Some(text) if self.settings.store == Store::Texts => Some(self.compressed(text)?),
+            Some(text) if self.settings.store == StoredContent::Texts => {
+                Some(self.compressed(text)?)
+            }
             _ => None,
         };
         self.head.last += 1;
@@ -306,7 +320,7 @@ impl<'a> Batch<'a> {
     fn insert_rows(
         &mut self,
         number: u32,
-        entry: &Entry<'_>,
+        entry: &IndexEntry<'_>,
         text: Option<&[u8]>,
     ) -> rusqlite::Result<()> {
         self.signature.clear();
@@ -315,7 +329,7 @@ impl<'a> Batch<'a> {
         }
         let sum = |bytes: &[u8]| checksum::content(u64::from(number), bytes).cast_signed();
         let fingerprint = entry.fingerprint.to_le_bytes();
-        let fields = Fields {
+        let fields = RowFields {
             number: u64::from(number),
             id: entry.id.as_bytes(),
             fingerprint: &fingerprint,
@@ -339,7 +353,7 @@ impl<'a> Batch<'a> {
             fields.checksum(&mut self.fields).cast_signed(),
             sum(&self.signature),
         ])?;
-        if self.settings.store != Store::Signatures {
+        if self.settings.store != StoredContent::Signatures {
             let sql = "INSERT INTO sets VALUES(?1, ?2, ?3)";
             let row = params![number, entry.set, sum(entry.set)];
             self.connection.prepare_cached(sql)?.execute(row)?;
@@ -375,13 +389,13 @@ impl<'a> Batch<'a> {
     }
 
     /// Postings of what is there at the end.
-    fn finish(self) -> Run {
+    fn finish(self) -> PostingRun {
         let (mut bands, mut ids) = (self.bands, self.ids);
         if !self.gone.is_empty() {
             bands.retain(|posting| !self.gone.contains(&posting.1));
             ids.retain(|posting| !self.gone.contains(&posting.1));
         }
-        Run::sorted(bands, ids)
+        PostingRun::sorted(bands, ids)
     }
 }
 
@@ -397,7 +411,7 @@ fn is_expired(connection: &Connection, number: u32, now: i64) -> rusqlite::Resul
 /// What SQLite says.
 pub(super) fn remove_rows(
     connection: &Connection,
-    head: &mut Head,
+    head: &mut CatalogueState,
     number: u32,
 ) -> rusqlite::Result<()> {
     let delete = |sql: &str| -> rusqlite::Result<Option<u64>> {
@@ -428,18 +442,18 @@ pub(super) fn bury(connection: &Connection, number: u32, change: u64) -> rusqlit
 
 /// What number each id has that is changed, if there is such a document.
 fn numbers<'a>(
-    place: &Place,
+    place: &IndexFolder,
     connection: &Connection,
-    known: &mut Known,
-    parts: &Parts,
+    known: &mut IdFilter,
+    parts: &PostingView,
     unchecked: u64,
     changes: &[Change<'a>],
 ) -> Result<HashMap<&'a str, Option<u32>>, IndexError> {
     let mut ids: Vec<(u64, &'a str)> = changes
         .iter()
         .map(|change| {
-            let (Change::Add(Entry { id, .. })
-            | Change::Put(Entry { id, .. })
+            let (Change::Add(IndexEntry { id, .. })
+            | Change::Put(IndexEntry { id, .. })
             | Change::Remove(id)) = change;
             (id_key(id.as_bytes()), *id)
         })
@@ -452,9 +466,9 @@ fn numbers<'a>(
     let keys: Vec<u64> = ids.iter().map(|(key, _)| *key).collect();
     let mut numbers = HashMap::with_capacity(keys.len());
     let mut found: Vec<(u64, &str)> = Vec::new();
-    parts.find(List::Ids, &keys, |at, number| found.push((u64::from(number), ids[at].1)))?;
+    parts.find(PostingList::Ids, &keys, |at, number| found.push((u64::from(number), ids[at].1)))?;
     found.sort_unstable();
-    let reader = Reader { place, connection, unchecked };
+    let reader = RecordReader { place, connection, unchecked };
     for (number, id) in found {
         if reader.has(number, id)? {
             numbers.insert(id, Some(number as u32));

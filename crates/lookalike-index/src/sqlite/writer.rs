@@ -1,8 +1,8 @@
 //! The writing connection of an index.
 
-use super::fault::Place;
-use super::head::Head;
-use super::known::Known;
+use super::fault::IndexFolder;
+use super::head::CatalogueState;
+use super::known::IdFilter;
 use super::reserve::LOG_PAGES;
 use crate::error::IndexError;
 use rusqlite::Connection;
@@ -10,15 +10,15 @@ use std::fs::File;
 use std::time::Duration;
 
 /// The writing connection and its state.
-pub(super) struct Writer {
+pub(super) struct CatalogueWriter {
     pub(super) connection: Connection,
     /// The row of `state`.
-    pub(super) head: Head,
+    pub(super) head: CatalogueState,
     /// Released after the connection is closed.
     _lock: LockFile,
     pub(super) texts: Option<zstd::bulk::Compressor<'static>>,
     /// Filter of ids; cleared when segments are rebuilt.
-    pub(super) known: Known,
+    pub(super) known: IdFilter,
 }
 
 /// The lock of the writer. It is unlocked explicitly, since a forked process has the file open,
@@ -31,9 +31,9 @@ impl Drop for LockFile {
     }
 }
 
-impl Writer {
-    pub(super) fn new(connection: Connection, head: Head, lock: File) -> Self {
-        Self { connection, head, _lock: LockFile(lock), texts: None, known: Known::default() }
+impl CatalogueWriter {
+    pub(super) fn new(connection: Connection, head: CatalogueState, lock: File) -> Self {
+        Self { connection, head, _lock: LockFile(lock), texts: None, known: IdFilter::default() }
     }
 
     /// Puts what is committed in its place and empties the log.
@@ -66,7 +66,7 @@ impl Writer {
     }
 
     /// Undoes what a thread that panicked has left half done.
-    pub(super) fn end_abandoned(&mut self, place: &Place) -> Result<(), IndexError> {
+    pub(super) fn end_abandoned(&mut self, place: &IndexFolder) -> Result<(), IndexError> {
         if self.connection.is_autocommit() {
             return Ok(());
         }
@@ -74,8 +74,8 @@ impl Writer {
         undone.map_err(|error| place.database(error))?;
         // Segment files may have been made meanwhile; their names are not used again.
         let next_segment = self.head.next_segment;
-        let head = Head::read(place, &self.connection)?;
-        self.head = Head { next_segment: next_segment.max(head.next_segment), ..head };
+        let head = CatalogueState::read(place, &self.connection)?;
+        self.head = CatalogueState { next_segment: next_segment.max(head.next_segment), ..head };
         Ok(())
     }
 }

@@ -6,7 +6,7 @@
 use crate::conformance::Place;
 use lookalike_index::backend::Backend;
 use lookalike_index::index::Access;
-use lookalike_index::settings::Settings;
+use lookalike_index::settings::IndexSettings;
 use lookalike_index::sqlite::{self, Tuning};
 use std::path::Path;
 use std::time::Duration;
@@ -30,7 +30,7 @@ impl Folder {
 }
 
 impl Place for Folder {
-    fn create(&self, settings: &Settings) -> Box<dyn Backend> {
+    fn create(&self, settings: &IndexSettings) -> Box<dyn Backend> {
         sqlite::create_with(&self.path(), settings, self.tuning).unwrap()
     }
 

@@ -10,9 +10,9 @@ use crate::conformance::documents::{Document, Maker, settings};
 use crate::conformance::{assert_clean, candidates, everything, now};
 use lookalike_index::IndexError;
 use lookalike_index::backend::{Backend, Change, bucket_keys};
-use lookalike_index::entry::{MAX_METADATA_BYTES, Record};
+use lookalike_index::entry::{IndexRecord, MAX_METADATA_BYTES};
 use lookalike_index::index::Access;
-use lookalike_index::settings::Store;
+use lookalike_index::settings::StoredContent;
 use lookalike_index::sqlite::{self, Tuning};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -29,8 +29,8 @@ fn open(folder: &Path, access: Access) -> Result<Box<dyn Backend>, IndexError> {
 }
 
 /// An index of 300 documents, some removed, in several segments.
-fn filled(folder: &Path) -> (Vec<Document>, Vec<Record>) {
-    let settings = settings(Store::Sets);
+fn filled(folder: &Path) -> (Vec<Document>, Vec<IndexRecord>) {
+    let settings = settings(StoredContent::Sets);
     let backend = sqlite::create_with(folder, &settings, TINY).unwrap();
     let mut maker = Maker::new(&settings, 7);
     let documents: Vec<_> = (0..300).map(|i| maker.document(&format!("d{i}"), i % 9)).collect();
@@ -50,8 +50,8 @@ fn segments(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Ids that share a bucket with each document, by the rows alone.
-fn answers(documents: &[Document], records: &[Record]) -> Vec<Vec<String>> {
-    let settings = settings(Store::Sets);
+fn answers(documents: &[Document], records: &[IndexRecord]) -> Vec<Vec<String>> {
+    let settings = settings(StoredContent::Sets);
     let keys = |signature: &[u32]| {
         let mut keys = Vec::new();
         bucket_keys(&settings, signature, &mut keys);
@@ -83,7 +83,7 @@ fn a_segment_that_is_missing_or_cut_is_made_anew() {
     let wanted = answers(&documents, &records);
     let files = segments(&folder);
     assert!(files.len() >= 5, "{files:?}");
-    let mut maker = Maker::new(&settings(Store::Sets), 1);
+    let mut maker = Maker::new(&settings(StoredContent::Sets), 1);
     for round in 0..12 {
         let files = segments(&folder);
         let file = &files[maker.below(files.len() as u64) as usize];
@@ -118,7 +118,7 @@ fn a_flipped_bit_is_never_believed() {
     let folder = above.path().join("index");
     let (documents, records) = filled(&folder);
     let wanted = answers(&documents, &records);
-    let mut maker = Maker::new(&settings(Store::Sets), 2);
+    let mut maker = Maker::new(&settings(StoredContent::Sets), 2);
     for _ in 0..25 {
         let files = segments(&folder);
         let file = &files[maker.below(files.len() as u64) as usize];
@@ -185,7 +185,7 @@ fn what_a_killed_process_left_unfinished_is_removed_by_the_next() {
     }
     let filling = std::fs::File::open(&filled_now).unwrap();
     filling.try_lock().unwrap();
-    let backend = sqlite::create(&named("index"), &settings(Store::Sets)).unwrap();
+    let backend = sqlite::create(&named("index"), &settings(StoredContent::Sets)).unwrap();
     assert!(left.iter().all(|folder| !folder.exists()));
     assert!(kept.iter().chain([&filled_now]).all(|folder| folder.exists()));
     std::fs::create_dir(named("copy.unfinished-4000000")).unwrap();
@@ -197,7 +197,7 @@ fn what_a_killed_process_left_unfinished_is_removed_by_the_next() {
 fn one_writes_at_a_time() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
-    let writer = sqlite::create(&folder, &settings(Store::Sets)).unwrap();
+    let writer = sqlite::create(&folder, &settings(StoredContent::Sets)).unwrap();
     let wait = Duration::from_millis(150);
     let begun = Instant::now();
     let error = open(&folder, Access::Write { wait }).map(drop).unwrap_err();
@@ -218,7 +218,7 @@ fn one_writes_at_a_time() {
 fn a_document_that_is_replaced_all_the_time_is_always_found_once() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
-    let settings = settings(Store::Sets);
+    let settings = settings(StoredContent::Sets);
     let writer = sqlite::create(&folder, &settings).unwrap();
     let document = Maker::new(&settings, 1).of_set("a", (1..40).collect());
     writer.write(&[document.put()]).unwrap();
@@ -267,7 +267,7 @@ fn what_is_no_index_is_said_to_be_none() {
         }
     }
     assert!(!folder.join("lock").exists(), "nothing is written");
-    let error = sqlite::create(&folder, &settings(Store::Sets)).map(drop).unwrap_err();
+    let error = sqlite::create(&folder, &settings(StoredContent::Sets)).map(drop).unwrap_err();
     assert!(matches!(error, IndexError::Exists { .. }), "{error}");
     std::fs::remove_file(folder.join("catalog.sqlite")).unwrap();
     let other = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
@@ -280,7 +280,7 @@ fn what_is_no_index_is_said_to_be_none() {
 fn another_version_is_refused() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
-    drop(sqlite::create(&folder, &settings(Store::Sets)).unwrap());
+    drop(sqlite::create(&folder, &settings(StoredContent::Sets)).unwrap());
     let catalogue = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
     catalogue.execute_batch("PRAGMA user_version = 7").unwrap();
     for access in [Access::Read, WRITE] {
@@ -353,7 +353,7 @@ fn a_damaged_catalogue_is_a_problem_that_no_repair_solves() {
 #[test]
 fn metadata_has_a_limit() {
     let above = tempfile::tempdir().unwrap();
-    let settings = settings(Store::Sets);
+    let settings = settings(StoredContent::Sets);
     let backend = sqlite::create(&above.path().join("index"), &settings).unwrap();
     let mut document = Maker::new(&settings, 1).document("a", 1);
     document.metadata.insert("much".to_owned(), "x".repeat(MAX_METADATA_BYTES).into());
@@ -411,7 +411,7 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
     let above = tempfile::tempdir().unwrap();
     let Some(disk) = Disk::of(above.path(), "size=3m") else { return };
     let folder = disk.0.join("index");
-    let settings = settings(Store::Sets);
+    let settings = settings(StoredContent::Sets);
     let backend = sqlite::create_with(&folder, &settings, TINY).unwrap();
     let mut maker = Maker::new(&settings, 7);
     let mut stored = 0;
@@ -446,7 +446,8 @@ fn a_folder_that_cannot_be_written_to_is_read() {
     disk.remount("remount,ro");
     let error = open(&folder, WRITE).map(drop).unwrap_err();
     assert!(matches!(error, IndexError::ReadOnly { .. }), "{error}");
-    let error = sqlite::create(&disk.0.join("new"), &settings(Store::Sets)).map(drop).unwrap_err();
+    let error =
+        sqlite::create(&disk.0.join("new"), &settings(StoredContent::Sets)).map(drop).unwrap_err();
     assert!(matches!(error, IndexError::ReadOnly { .. }), "{error}");
     assert!(error.to_string().contains("its file system"), "{error}");
     let reader = open(&folder, Access::Read).unwrap();
@@ -489,7 +490,7 @@ fn without_rights_to_the_folder_the_remedy_is_told() {
     if let Ok(folder) = std::env::var(FOLDER) {
         let error = open(Path::new(&folder), Access::Read).map(drop).unwrap_err().to_string();
         assert!(error.contains("the right to write"), "{error}");
-        let error = sqlite::create(&Path::new(&folder).join("new"), &settings(Store::Sets));
+        let error = sqlite::create(&Path::new(&folder).join("new"), &settings(StoredContent::Sets));
         let error = error.map(drop).unwrap_err().to_string();
         assert!(error.contains("no right to write"), "{error}");
         return;

@@ -3,13 +3,13 @@
 use crate::conformance::Place;
 use lookalike_index::backend::Backend;
 use lookalike_index::memory::MemoryBackend;
-use lookalike_index::settings::Settings;
+use lookalike_index::settings::IndexSettings;
 use std::path::Path;
 
 struct Memory;
 
 impl Place for Memory {
-    fn create(&self, settings: &Settings) -> Box<dyn Backend> {
+    fn create(&self, settings: &IndexSettings) -> Box<dyn Backend> {
         Box::new(MemoryBackend::new(settings.clone()))
     }
 

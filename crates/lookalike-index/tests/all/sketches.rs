@@ -6,11 +6,11 @@
 use lookalike_core::hash::{mix64, token_hash};
 use lookalike_index::IndexError;
 use lookalike_index::backend::{Backend, Change, Snapshot, bucket_keys};
-use lookalike_index::entry::{Entry, Metadata, Record, Wanted};
-use lookalike_index::index::{self, Access, Place};
+use lookalike_index::entry::{IndexEntry, IndexRecord, Metadata, RecordFields};
+use lookalike_index::index::{self, Access, IndexLocation};
 use lookalike_index::memory::MemoryBackend;
-use lookalike_index::settings::Settings;
-use lookalike_index::sketches::Sketches;
+use lookalike_index::settings::IndexSettings;
+use lookalike_index::sketches::SketchSettings;
 use lookalike_index::sqlite::{self, Tuning};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,8 +19,8 @@ use std::time::Duration;
 const WRITE: Access = Access::Write { wait: Duration::ZERO };
 const TINY: Tuning = Tuning { tail: 20, fan_out: 3, background: false };
 
-fn settings() -> Settings {
-    let sketches = Sketches {
+fn settings() -> IndexSettings {
+    let sketches = SketchSettings {
         num_perm: 16,
         rows: 4,
         scheme: Some("affine32".to_owned()),
@@ -29,7 +29,7 @@ fn settings() -> Settings {
         prepickle: false,
         hashfunc: None,
     };
-    Settings::of_sketches(4, sketches)
+    IndexSettings::of_sketches(4, sketches)
 }
 
 /// One of some hundred sketches, neighbours of which share bands.
@@ -42,7 +42,7 @@ fn ids(count: u32) -> Vec<String> {
 }
 
 fn add<'a>(id: &'a str, signature: &'a [u32], metadata: &'a Metadata) -> Change<'a> {
-    Change::Add(Entry {
+    Change::Add(IndexEntry {
         id,
         fingerprint: 0,
         bytes: 0,
@@ -69,13 +69,13 @@ fn fill(backend: &dyn Backend) {
 /// Ids that share a bucket with each sketch, rows read back.
 fn answers(snapshot: &mut dyn Snapshot) -> Vec<BTreeSet<String>> {
     let (mut keys, mut numbers) = (Vec::new(), Vec::new());
-    let wanted = Wanted { signature: true, ..Wanted::default() };
+    let wanted = RecordFields { signature: true, ..RecordFields::default() };
     let mut one = |number| {
         let asked = signature(number);
         bucket_keys(&settings(), &asked, &mut keys);
         snapshot.candidates(&keys, &mut numbers).unwrap();
         let mut found = BTreeSet::new();
-        let each = &mut |record: &Record| {
+        let each = &mut |record: &IndexRecord| {
             let bands = || asked.chunks(4).zip(record.signature.chunks(4));
             assert!(bands().any(|(a, b)| a == b), "{} shares no band", record.id);
             found.insert(record.id.clone());
@@ -159,7 +159,7 @@ fn a_filled_index_is_there_as_a_whole_or_not_at_all() {
 }
 
 fn refuses(folder: &Path, access: Access) {
-    let opened = index::open(&Place::Folder(folder.to_owned()), access).map(drop);
+    let opened = index::open(&IndexLocation::Folder(folder.to_owned()), access).map(drop);
     assert!(matches!(&opened, Err(IndexError::OfSketches { .. })), "{opened:?}");
     let text = opened.unwrap_err().to_string();
     assert!(text.contains(&folder.display().to_string()) && text.contains("MinHashLSH"), "{text}");
@@ -175,7 +175,7 @@ fn whoever_asks_for_documents_is_told() {
     refuses(&folder, WRITE);
     drop(backend);
     refuses(&folder, WRITE);
-    let place = Place::Folder(above.path().join("new"));
+    let place = IndexLocation::Folder(above.path().join("new"));
     let made = index::create(&place, &settings()).map(drop);
     assert!(matches!(made, Err(IndexError::Params(_))), "{made:?}");
     let kept = index::Index::new(Box::new(MemoryBackend::new(settings()))).map(drop);
@@ -204,11 +204,11 @@ fn stored_settings_that_cannot_be_are_told() {
 
 #[test]
 fn settings_of_documents_are_stored_as_ever() {
-    use lookalike_core::params::{Params, Wishes};
-    use lookalike_index::settings::Store;
-    let params = Params::new(&Wishes::default()).unwrap();
-    let settings = Settings::new(&params, "", Store::Sets).unwrap();
+    use lookalike_core::params::{Params, ParamsBuilder};
+    use lookalike_index::settings::StoredContent;
+    let params = Params::new(&ParamsBuilder::default()).unwrap();
+    let settings = IndexSettings::new(&params, "", StoredContent::Sets).unwrap();
     assert!(!settings.to_json().contains("sketches"), "{}", settings.to_json());
     assert!(settings.to_json().ends_with("\"store\":\"sets\"}"), "{}", settings.to_json());
-    assert_eq!(Settings::from_json(&settings.to_json(), "x").unwrap(), settings);
+    assert_eq!(IndexSettings::from_json(&settings.to_json(), "x").unwrap(), settings);
 }

@@ -4,17 +4,17 @@ use super::documents::{Document, Maker, settings};
 use super::{Place, candidates};
 use lookalike_core::hash::mix64;
 use lookalike_index::backend::bucket_keys;
-use lookalike_index::entry::Wanted;
-use lookalike_index::filter::Filter;
-use lookalike_index::query::{Match, Question, Scratch, Similarity, query};
-use lookalike_index::settings::Store;
+use lookalike_index::entry::RecordFields;
+use lookalike_index::filter::MetadataFilter;
+use lookalike_index::query::{Match, MatchSimilarity, QueryBuffers, QueryRequest, query};
+use lookalike_index::settings::StoredContent;
 use lookalike_index::stored::query_stored;
 
 /// A page that is there three thousand times, a third of them copies and a third of them with some
 /// shingles of their own, is compared as if each stood alone, with the same buffers for each
 /// question.
 pub fn large_groups_are_verified<P: Place>(fresh: impl Fn() -> P) {
-    let settings = settings(Store::Sets);
+    let settings = settings(StoredContent::Sets);
     let place = fresh();
     let backend = place.create(&settings);
     let mut maker = Maker::new(&settings, 5);
@@ -27,14 +27,14 @@ pub fn large_groups_are_verified<P: Place>(fresh: impl Fn() -> P) {
         })
         .collect();
     backend.write(&documents.iter().map(Document::add).collect::<Vec<_>>()).unwrap();
-    let (mut snapshot, mut scratch) = (backend.snapshot().unwrap(), Scratch::default());
+    let (mut snapshot, mut scratch) = (backend.snapshot().unwrap(), QueryBuffers::default());
     let (mut keys, mut all) = (Vec::new(), 0);
     for probe in documents.iter().step_by(499) {
         bucket_keys(&settings, &probe.signature, &mut keys);
         let among = candidates(&mut *snapshot, &keys);
         let except = snapshot.number_of(&probe.id).unwrap();
         let (id, expires) = (&probe.id, probe.expires);
-        for filters in [vec![], vec!["n<500".parse::<Filter>().unwrap()]] {
+        for filters in [vec![], vec!["n<500".parse::<MetadataFilter>().unwrap()]] {
             let mut wanted: Vec<(usize, &str)> = documents
                 .iter()
                 .filter(|document| among.contains(&document.id) && document.id != probe.id)
@@ -46,14 +46,14 @@ pub fn large_groups_are_verified<P: Place>(fresh: impl Fn() -> P) {
             wanted.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
             all += wanted.len();
             for top in [None, Some(5)] {
-                let question = Question { except, ..question(top, &filters) };
+                let question = QueryRequest { except, ..question(top, &filters) };
                 let probe = probe.probe();
                 let answer = query(&mut *snapshot, &settings, &probe, &question, &mut scratch);
                 let answer = answer.unwrap();
                 assert_eq!(answer.found, wanted.len() as u64);
                 let got: Vec<(usize, &str)> = answer.matches.iter().map(of).collect();
                 assert_eq!(got, wanted[..top.unwrap_or(wanted.len()).min(wanted.len())]);
-                let question = Question { except: None, ..question };
+                let question = QueryRequest { except: None, ..question };
                 let found =
                     query_stored(&mut *snapshot, &settings, id, &question, &mut scratch).unwrap();
                 if expires.is_some_and(|expires| expires <= 30) {
@@ -71,15 +71,15 @@ pub fn large_groups_are_verified<P: Place>(fresh: impl Fn() -> P) {
     assert!(none.unwrap().is_none());
 }
 
-fn question(top: Option<usize>, filters: &[Filter]) -> Question<'_> {
-    Question {
+fn question(top: Option<usize>, filters: &[MetadataFilter]) -> QueryRequest<'_> {
+    QueryRequest {
         threshold: 0.7,
         top,
         nearest: None,
         filters,
         now: 30,
         except: None,
-        wanted: Wanted::default(),
+        wanted: RecordFields::default(),
     }
 }
 
@@ -89,6 +89,6 @@ fn shared(a: &Document, b: &Document) -> usize {
 }
 
 fn of(one: &Match) -> (usize, &str) {
-    let Similarity::Exact(overlap) = one.similarity else { panic!("{one:?}") };
+    let MatchSimilarity::Exact(overlap) = one.similarity else { panic!("{one:?}") };
     (overlap.intersection as usize, &one.record.id)
 }

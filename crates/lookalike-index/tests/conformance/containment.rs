@@ -3,18 +3,21 @@
 use super::documents::{Document, Maker};
 use super::{Place, assert_clean};
 use lookalike_core::hash::mix64;
-use lookalike_core::params::{Measure, Params, Wishes};
+use lookalike_core::params::{Measure, Params, ParamsBuilder};
 use lookalike_index::backend::Change;
-use lookalike_index::entry::Wanted;
-use lookalike_index::query::{Question, Scratch, Similarity, query};
-use lookalike_index::settings::{Settings, Store};
+use lookalike_index::entry::RecordFields;
+use lookalike_index::query::{MatchSimilarity, QueryBuffers, QueryRequest, query};
+use lookalike_index::settings::{IndexSettings, StoredContent};
 
 const THRESHOLD: f64 = 0.6;
 
-fn settings() -> Settings {
-    let wishes =
-        Wishes { measure: Measure::Containment, threshold: THRESHOLD, ..Wishes::default() };
-    Settings::new(&Params::new(&wishes).unwrap(), "", Store::Sets).unwrap()
+fn settings() -> IndexSettings {
+    let wishes = ParamsBuilder {
+        measure: Measure::Containment,
+        threshold: THRESHOLD,
+        ..ParamsBuilder::default()
+    };
+    IndexSettings::new(&Params::new(&wishes).unwrap(), "", StoredContent::Sets).unwrap()
 }
 
 /// A text of a source: shingles from a place on, some of them changed.
@@ -70,21 +73,21 @@ pub fn containment_is_found<P: Place>(fresh: impl Fn() -> P) {
         let mut snapshot = backend.snapshot().unwrap();
         for (i, length) in [8, 50, 200, 900].into_iter().cycle().take(24).enumerate() {
             let probe = excerpt(&mut maker, "probe", i as u64 % 5, length);
-            let question = Question {
+            let question = QueryRequest {
                 threshold: THRESHOLD,
                 top: None,
                 nearest: None,
                 filters: &[],
                 now: 0,
                 except: None,
-                wanted: Wanted::default(),
+                wanted: RecordFields::default(),
             };
-            let scratch = &mut Scratch::default();
+            let scratch = &mut QueryBuffers::default();
             let answer = query(&mut *snapshot, &settings, &probe.probe(), &question, scratch);
             let answer = answer.unwrap();
             assert!((answer.predicted_recall - (1.0 - 0.4f64.powi(6))).abs() < 1e-9);
             for one in &answer.matches {
-                let Similarity::Contained(overlap) = one.similarity else { panic!("{one:?}") };
+                let MatchSimilarity::Contained(overlap) = one.similarity else { panic!("{one:?}") };
                 let of = documents.iter().find(|document| document.id == one.record.id).unwrap();
                 let shared = of.set.iter().filter(|hash| probe.set.contains(hash)).count();
                 assert_eq!(overlap.intersection, shared as u64);

@@ -2,24 +2,24 @@
 //! settings say.
 
 use lookalike_core::hash::{SplitMix64, mix64};
-use lookalike_core::params::{Params, Wishes};
+use lookalike_core::params::{Params, ParamsBuilder};
 use lookalike_core::signature::Signer;
 use lookalike_index::backend::Change;
-use lookalike_index::entry::{Entry, Metadata};
-use lookalike_index::query::Probe;
+use lookalike_index::entry::{IndexEntry, Metadata};
+use lookalike_index::query::QueryDocument;
 use lookalike_index::set;
-use lookalike_index::settings::{Settings, Store};
+use lookalike_index::settings::{IndexSettings, StoredContent};
 
 /// Few short bands, so that unlike documents share some.
-pub fn settings(store: Store) -> Settings {
-    let wishes = Wishes {
+pub fn settings(store: StoredContent) -> IndexSettings {
+    let wishes = ParamsBuilder {
         threshold: 0.5,
         num_hashes: Some(24),
         bands: Some(8),
         rows: Some(3),
-        ..Wishes::default()
+        ..ParamsBuilder::default()
     };
-    Settings::new(&Params::new(&wishes).unwrap(), "", store).unwrap()
+    IndexSettings::new(&Params::new(&wishes).unwrap(), "", store).unwrap()
 }
 
 /// A document that owns what an [`Entry`] borrows.
@@ -38,8 +38,8 @@ pub struct Document {
 }
 
 impl Document {
-    pub fn entry(&self) -> Entry<'_> {
-        Entry {
+    pub fn entry(&self) -> IndexEntry<'_> {
+        IndexEntry {
             id: &self.id,
             fingerprint: self.fingerprint,
             bytes: self.text.len() as u64,
@@ -61,8 +61,8 @@ impl Document {
         Change::Put(self.entry())
     }
 
-    pub fn probe(&self) -> Probe<'_> {
-        Probe { set: &self.set, fingerprint: self.fingerprint, signature: &self.signature }
+    pub fn probe(&self) -> QueryDocument<'_> {
+        QueryDocument { set: &self.set, fingerprint: self.fingerprint, signature: &self.signature }
     }
 
     pub fn named(mut self, id: &str) -> Self {
@@ -78,7 +78,7 @@ pub struct Maker {
 }
 
 impl Maker {
-    pub fn new(settings: &Settings, seed: u64) -> Self {
+    pub fn new(settings: &IndexSettings, seed: u64) -> Self {
         let params = settings.params().unwrap();
         let signer = Signer::new(params.scheme(), settings.num_hashes, params.seed());
         Self { signer, random: SplitMix64::new(seed) }

@@ -3,27 +3,28 @@
 use super::documents::{Document, Maker, settings};
 use super::{Place, assert_clean, candidates, everything, unnumbered};
 use lookalike_index::backend::{Backend, Change, bucket_keys};
-use lookalike_index::entry::Wanted;
+use lookalike_index::entry::RecordFields;
 use lookalike_index::memory::MemoryBackend;
-use lookalike_index::query::{Question, Scratch, Similarity, query};
-use lookalike_index::settings::Store;
+use lookalike_index::query::{MatchSimilarity, QueryBuffers, QueryRequest, query};
+use lookalike_index::settings::StoredContent;
 
 /// Many short histories of everything that can happen.
 pub fn histories_equal_the_model<P: Place>(fresh: impl Fn() -> P) {
     for seed in 0..12 {
-        let store = [Store::Sets, Store::Texts, Store::Signatures][seed as usize % 3];
+        let store = [StoredContent::Sets, StoredContent::Texts, StoredContent::Signatures]
+            [seed as usize % 3];
         history(&fresh(), store, seed, 40, 12);
     }
 }
 
 /// A long one, in which parts of what is stored are put together again and again.
 pub fn long_histories_equal_the_model<P: Place>(fresh: impl Fn() -> P) {
-    history(&fresh(), Store::Sets, 99, 200, 60);
+    history(&fresh(), StoredContent::Sets, 99, 200, 60);
 }
 
 /// What every store keeps of a document.
 pub fn every_store_keeps_what_it_says<P: Place>(fresh: impl Fn() -> P) {
-    for store in [Store::Signatures, Store::Sets, Store::Texts] {
+    for store in [StoredContent::Signatures, StoredContent::Sets, StoredContent::Texts] {
         let settings = settings(store);
         let place = fresh();
         let backend = place.create(&settings);
@@ -40,12 +41,12 @@ pub fn every_store_keeps_what_it_says<P: Place>(fresh: impl Fn() -> P) {
         assert_eq!(record.metadata, document.metadata);
         let times = (record.added, record.modified, record.expires);
         assert_eq!(times, (document.added, document.modified, document.expires));
-        assert_eq!(record.set, (store != Store::Signatures).then_some(document.code));
-        assert_eq!(record.text, (store == Store::Texts).then_some(document.text));
+        assert_eq!(record.set, (store != StoredContent::Signatures).then_some(document.code));
+        assert_eq!(record.text, (store == StoredContent::Texts).then_some(document.text));
     }
 }
 
-fn history<P: Place>(place: &P, store: Store, seed: u64, steps: usize, ids: u64) {
+fn history<P: Place>(place: &P, store: StoredContent, seed: u64, steps: usize, ids: u64) {
     let settings = settings(store);
     let model = MemoryBackend::new(settings.clone());
     let mut backend = place.create(&settings);
@@ -119,18 +120,18 @@ fn assert_equal(backend: &dyn Backend, model: &MemoryBackend, maker: &mut Maker,
         let (one, none) = (keys.first().copied(), Vec::<String>::new());
         assert_eq!(candidates(&mut *got, one.as_slice()), candidates(&mut *wanted, one.as_slice()));
         assert_eq!(candidates(&mut *got, &[]), none);
-        let question = Question {
+        let question = QueryRequest {
             threshold: 0.5,
             top: Some(5),
             nearest: None,
             filters: &[],
             now: 30,
             except: None,
-            wanted: Wanted { metadata: true, text: true, ..Wanted::default() },
+            wanted: RecordFields { metadata: true, text: true, ..RecordFields::default() },
         };
         let ask = |snapshot: &mut dyn lookalike_index::backend::Snapshot| {
             let probe = probe.probe();
-            let scratch = &mut Scratch::default();
+            let scratch = &mut QueryBuffers::default();
             let mut answer = query(snapshot, model.settings(), &probe, &question, scratch).unwrap();
             for one in &mut answer.matches {
                 one.record.number = 0;
@@ -140,13 +141,13 @@ fn assert_equal(backend: &dyn Backend, model: &MemoryBackend, maker: &mut Maker,
         let (got, wanted) = (ask(&mut *got), ask(&mut *wanted));
         assert_eq!(got, wanted);
         for one in &got.matches {
-            assert!(model.settings().store == Store::Signatures || is_right(&probe, one));
+            assert!(model.settings().store == StoredContent::Signatures || is_right(&probe, one));
         }
     }
 }
 
 /// The similarity is that of the sets, counted plainly.
 fn is_right(probe: &Document, one: &lookalike_index::query::Match) -> bool {
-    let Similarity::Exact(overlap) = one.similarity else { return false };
+    let MatchSimilarity::Exact(overlap) = one.similarity else { return false };
     overlap.left == probe.set.len() as u64 && overlap.jaccard() >= 0.5
 }

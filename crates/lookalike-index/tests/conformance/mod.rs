@@ -25,14 +25,14 @@ pub use nearest::*;
 pub use writing::*;
 
 use lookalike_index::backend::{Backend, Snapshot};
-use lookalike_index::entry::{Record, Wanted};
-use lookalike_index::settings::Settings;
+use lookalike_index::entry::{IndexRecord, RecordFields};
+use lookalike_index::settings::IndexSettings;
 use std::path::Path;
 
 /// Where one index is kept, and how it is made and opened.
 pub trait Place {
     /// Makes the index and opens it for writing. Called once.
-    fn create(&self, settings: &Settings) -> Box<dyn Backend>;
+    fn create(&self, settings: &IndexSettings) -> Box<dyn Backend>;
 
     /// Closes it and opens it again for writing.
     fn reopen(&self, backend: Box<dyn Backend>) -> Box<dyn Backend>;
@@ -95,10 +95,11 @@ macro_rules! suite {
 pub(crate) use suite;
 
 /// Everything that can be wanted.
-pub const ALL: Wanted = Wanted { signature: true, set: true, metadata: true, text: true };
+pub const ALL: RecordFields =
+    RecordFields { signature: true, set: true, metadata: true, text: true };
 
 /// Every document of a moment, by ascending number.
-pub fn everything(snapshot: &mut dyn Snapshot) -> Vec<Record> {
+pub fn everything(snapshot: &mut dyn Snapshot) -> Vec<IndexRecord> {
     let mut records = Vec::new();
     let count = snapshot.scan(0, usize::MAX, ALL, &mut |record| {
         records.push(record.clone());
@@ -112,12 +113,12 @@ pub fn everything(snapshot: &mut dyn Snapshot) -> Vec<Record> {
 }
 
 /// Every document that is there now.
-pub fn now(backend: &dyn Backend) -> Vec<Record> {
+pub fn now(backend: &dyn Backend) -> Vec<IndexRecord> {
     everything(&mut *backend.snapshot().unwrap())
 }
 
 /// The same without numbers, which are each backend's own.
-pub fn unnumbered(mut records: Vec<Record>) -> Vec<Record> {
+pub fn unnumbered(mut records: Vec<IndexRecord>) -> Vec<IndexRecord> {
     for record in &mut records {
         record.number = 0;
     }
@@ -130,11 +131,11 @@ pub fn candidates(snapshot: &mut dyn Snapshot, keys: &[u64]) -> Vec<String> {
     snapshot.candidates(keys, &mut numbers).unwrap();
     assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "ascending, each once");
     let mut ids = Vec::new();
-    let give = &mut |record: &Record| {
+    let give = &mut |record: &IndexRecord| {
         ids.push(record.id.clone());
         Ok(())
     };
-    snapshot.records(&numbers, Wanted::default(), give).unwrap();
+    snapshot.records(&numbers, RecordFields::default(), give).unwrap();
     ids
 }
 

@@ -3,7 +3,7 @@
 use super::documents::{Document, Maker, settings};
 use super::{ALL, Place, assert_clean, candidates, everything, now, unnumbered};
 use lookalike_index::backend::{Backend, Change, bucket_keys};
-use lookalike_index::settings::{Settings, Store};
+use lookalike_index::settings::{IndexSettings, StoredContent};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Documents `name-from`, `name-from+1`, …
@@ -17,7 +17,7 @@ fn put(backend: &dyn Backend, documents: &[Document]) {
 }
 
 /// Keys of a document with shingles.
-fn keys(settings: &Settings, documents: &[Document]) -> Vec<u64> {
+fn keys(settings: &IndexSettings, documents: &[Document]) -> Vec<u64> {
     let mut keys = Vec::new();
     let document = documents.iter().find(|document| !document.signature.is_empty()).unwrap();
     bucket_keys(settings, &document.signature, &mut keys);
@@ -26,7 +26,7 @@ fn keys(settings: &Settings, documents: &[Document]) -> Vec<u64> {
 
 /// Later changes are not seen, whatever is asked.
 pub fn a_snapshot_sees_one_moment<P: Place>(fresh: impl Fn() -> P) {
-    let settings = settings(Store::Texts);
+    let settings = settings(StoredContent::Texts);
     let place = fresh();
     let backend = place.create(&settings);
     let mut maker = Maker::new(&settings, 5);
@@ -53,7 +53,7 @@ pub fn a_snapshot_sees_one_moment<P: Place>(fresh: impl Fn() -> P) {
 
 /// Nor do putting together and making anew what is stored disturb it.
 pub fn a_snapshot_outlives_compacting<P: Place>(fresh: impl Fn() -> P) {
-    let settings = settings(Store::Sets);
+    let settings = settings(StoredContent::Sets);
     let place = fresh();
     let backend = place.create(&settings);
     let mut maker = Maker::new(&settings, 6);
@@ -79,7 +79,7 @@ pub fn a_snapshot_outlives_compacting<P: Place>(fresh: impl Fn() -> P) {
 
 /// A version stands for what is there.
 pub fn versions_tell_changes<P: Place>(fresh: impl Fn() -> P) {
-    let settings = settings(Store::Sets);
+    let settings = settings(StoredContent::Sets);
     let place = fresh();
     let backend = place.create(&settings);
     let document = Maker::new(&settings, 1).document("a", 1);
@@ -103,7 +103,7 @@ pub fn versions_tell_changes<P: Place>(fresh: impl Fn() -> P) {
 
 /// What another handle has written is seen by the next snapshot.
 pub fn other_readers_see_what_was_written<P: Place>(fresh: impl Fn() -> P) {
-    let settings = settings(Store::Sets);
+    let settings = settings(StoredContent::Sets);
     let place = fresh();
     let backend = place.create(&settings);
     let Some(reader) = place.reader() else { return };
@@ -133,7 +133,7 @@ pub fn other_readers_see_what_was_written<P: Place>(fresh: impl Fn() -> P) {
 /// Readers, in this handle and in another, see whole batches only.
 pub fn readers_go_on_beside_a_writer<P: Place>(fresh: impl Fn() -> P) {
     const EACH: u64 = 7;
-    let settings = settings(Store::Sets);
+    let settings = settings(StoredContent::Sets);
     let place = fresh();
     let backend = place.create(&settings);
     let other = place.reader();
@@ -176,7 +176,7 @@ pub fn readers_go_on_beside_a_writer<P: Place>(fresh: impl Fn() -> P) {
 
 /// Several threads may write; each call is a whole.
 pub fn writers_from_several_threads_take_turns<P: Place>(fresh: impl Fn() -> P) {
-    let settings = settings(Store::Sets);
+    let settings = settings(StoredContent::Sets);
     let place = fresh();
     let backend = place.create(&settings);
     std::thread::scope(|scope| {
@@ -197,7 +197,7 @@ pub fn writers_from_several_threads_take_turns<P: Place>(fresh: impl Fn() -> P) 
 
 /// A copy made while documents come in is a whole index of one moment.
 pub fn a_backup_is_the_index_at_one_moment<P: Place>(fresh: impl Fn() -> P) {
-    let settings = settings(Store::Texts);
+    let settings = settings(StoredContent::Texts);
     let place = fresh();
     let backend = place.create(&settings);
     let folder = tempfile::tempdir().unwrap();

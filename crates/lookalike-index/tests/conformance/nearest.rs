@@ -3,58 +3,59 @@
 use super::Place;
 use super::documents::{Document, Maker};
 use lookalike_core::hash::mix64;
-use lookalike_core::params::{Params, Wishes};
+use lookalike_core::params::{Params, ParamsBuilder};
 use lookalike_index::backend::{Backend, Change, Snapshot};
 use lookalike_index::compact::CompactSignatures;
-use lookalike_index::entry::Wanted;
-use lookalike_index::filter::Filter;
-use lookalike_index::nearest::{CERTAINTY, Nearest, compared_at_most};
-use lookalike_index::query::{Answer, Question, Scratch, Similarity, query};
-use lookalike_index::settings::{Settings, Store};
+use lookalike_index::entry::RecordFields;
+use lookalike_index::filter::MetadataFilter;
+use lookalike_index::nearest::{CERTAINTY, NearestRequest, compared_at_most};
+use lookalike_index::query::{MatchSimilarity, QueryBuffers, QueryRequest, QueryResult, query};
+use lookalike_index::settings::{IndexSettings, StoredContent};
 use lookalike_index::stored::query_stored;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 /// For a high threshold, so that its bands find nothing of low similarity.
-fn settings(store: Store) -> Settings {
-    let wishes = Wishes { threshold: 0.95, num_hashes: Some(126), ..Wishes::default() };
-    Settings::new(&Params::new(&wishes).unwrap(), "", store).unwrap()
+fn settings(store: StoredContent) -> IndexSettings {
+    let wishes =
+        ParamsBuilder { threshold: 0.95, num_hashes: Some(126), ..ParamsBuilder::default() };
+    IndexSettings::new(&Params::new(&wishes).unwrap(), "", store).unwrap()
 }
 
 /// What is asked of one index.
 struct Asker<'a> {
-    settings: &'a Settings,
+    settings: &'a IndexSettings,
     signatures: &'a CompactSignatures,
-    filters: &'a [Filter],
+    filters: &'a [MetadataFilter],
     count: usize,
 }
 
 impl Asker<'_> {
-    fn question(&self) -> Question<'_> {
+    fn question(&self) -> QueryRequest<'_> {
         let count = NonZeroUsize::new(self.count).unwrap();
-        Question {
+        QueryRequest {
             threshold: 0.95,
             top: Some(1),
-            nearest: Some(Nearest { count, signatures: self.signatures }),
+            nearest: Some(NearestRequest { count, signatures: self.signatures }),
             filters: self.filters,
             now: 30,
             except: None,
-            wanted: Wanted::default(),
+            wanted: RecordFields::default(),
         }
     }
 
-    fn ask(&self, snapshot: &mut dyn Snapshot, probe: &Document) -> Answer {
+    fn ask(&self, snapshot: &mut dyn Snapshot, probe: &Document) -> QueryResult {
         let (question, probe) = (self.question(), probe.probe());
-        query(snapshot, self.settings, &probe, &question, &mut Scratch::default()).unwrap()
+        query(snapshot, self.settings, &probe, &question, &mut QueryBuffers::default()).unwrap()
     }
 }
 
 /// Shared shingles and shingles of either, which order like the similarity, and the id.
 type Ranked = (u64, u64, String);
 
-fn ranked(answer: &Answer) -> Vec<Ranked> {
+fn ranked(answer: &QueryResult) -> Vec<Ranked> {
     let one = |found: &lookalike_index::query::Match| {
-        let Similarity::Exact(overlap) = found.similarity else { panic!("{found:?}") };
+        let MatchSimilarity::Exact(overlap) = found.similarity else { panic!("{found:?}") };
         (overlap.intersection, overlap.union(), found.record.id.clone())
     };
     answer.matches.iter().map(one).collect()
@@ -64,7 +65,7 @@ fn ranked(answer: &Answer) -> Vec<Ranked> {
 fn by_comparing_all<'a>(
     documents: impl Iterator<Item = &'a Document>,
     probe: &Document,
-    filters: &[Filter],
+    filters: &[MetadataFilter],
     count: usize,
 ) -> Vec<Ranked> {
     let mut all: Vec<Ranked> = documents
@@ -91,7 +92,7 @@ fn member(maker: &mut Maker, id: &str, family: u64) -> Document {
 
 /// After any change they are those that comparing all finds, at every snapshot, in few documents.
 pub fn the_nearest_are_those_of_comparing_all<P: Place>(fresh: impl Fn() -> P) {
-    let settings = settings(Store::Sets);
+    let settings = settings(StoredContent::Sets);
     let place = fresh();
     let mut backend = place.create(&settings);
     let mut signatures = CompactSignatures::default();
@@ -121,7 +122,7 @@ pub fn the_nearest_are_those_of_comparing_all<P: Place>(fresh: impl Fn() -> P) {
         let mut snapshot = backend.snapshot().unwrap();
         for (family, count) in [(0, 1), (1, 7), (2, 40), (3, 1000)] {
             let probe = member(&mut maker, "probe", family);
-            for filters in [vec![], vec!["n<300".parse::<Filter>().unwrap()]] {
+            for filters in [vec![], vec!["n<300".parse::<MetadataFilter>().unwrap()]] {
                 let asker = Asker {
                     settings: &settings,
                     signatures: &signatures,
@@ -147,7 +148,7 @@ pub fn the_nearest_are_those_of_comparing_all<P: Place>(fresh: impl Fn() -> P) {
 
 /// A document of the index does not find itself; one without shingles finds nothing.
 pub fn the_nearest_of_a_stored_document<P: Place>(fresh: impl Fn() -> P) {
-    let settings = settings(Store::Sets);
+    let settings = settings(StoredContent::Sets);
     let place = fresh();
     let backend = place.create(&settings);
     let mut maker = Maker::new(&settings, 12);
@@ -161,7 +162,7 @@ pub fn the_nearest_of_a_stored_document<P: Place>(fresh: impl Fn() -> P) {
     let (mut snapshot, signatures) = (backend.snapshot().unwrap(), CompactSignatures::default());
     assert_eq!(signatures.bytes(), 0);
     let asker = Asker { settings: &settings, signatures: &signatures, filters: &[], count: 5 };
-    let (question, mut scratch) = (asker.question(), Scratch::default());
+    let (question, mut scratch) = (asker.question(), QueryBuffers::default());
     for document in &documents {
         let id = &document.id;
         let found = query_stored(&mut *snapshot, &settings, id, &question, &mut scratch).unwrap();
@@ -175,7 +176,7 @@ pub fn the_nearest_of_a_stored_document<P: Place>(fresh: impl Fn() -> P) {
 
 /// Where only signatures are kept, they are those of the greatest estimates.
 pub fn the_nearest_by_estimates<P: Place>(fresh: impl Fn() -> P) {
-    let settings = settings(Store::Signatures);
+    let settings = settings(StoredContent::Signatures);
     let place = fresh();
     let backend = place.create(&settings);
     let mut maker = Maker::new(&settings, 13);
@@ -210,7 +211,7 @@ pub fn the_nearest_by_estimates<P: Place>(fresh: impl Fn() -> P) {
 
 /// In more documents than are compared, the nearest are missed as seldom as the answer says.
 pub fn the_nearest_of_many<P: Place>(fresh: impl Fn() -> P) {
-    let settings = settings(Store::Sets);
+    let settings = settings(StoredContent::Sets);
     let place = fresh();
     let backend = place.create(&settings);
     let mut maker = Maker::new(&settings, 14);

@@ -3,9 +3,9 @@
 use super::documents::{Document, Maker, settings};
 use super::{ALL, Place, assert_clean, candidates, everything, now};
 use lookalike_index::IndexError;
-use lookalike_index::backend::{Change, Done, bucket_keys};
-use lookalike_index::entry::{MAX_ID_BYTES, Record, Wanted};
-use lookalike_index::settings::Store;
+use lookalike_index::backend::{Change, ChangeOutcome, bucket_keys};
+use lookalike_index::entry::{IndexRecord, MAX_ID_BYTES, RecordFields};
+use lookalike_index::settings::StoredContent;
 
 /// Any text is an id.
 pub fn ids_of_any_kind<P: Place>(fresh: impl Fn() -> P) {
@@ -38,13 +38,13 @@ pub fn ids_of_any_kind<P: Place>(fresh: impl Fn() -> P) {
         &longest,
         &longest[1..],
     ];
-    let settings = settings(Store::Sets);
+    let settings = settings(StoredContent::Sets);
     let place = fresh();
     let backend = place.create(&settings);
     let mut maker = Maker::new(&settings, 2);
     let documents: Vec<Document> = ids.iter().map(|id| maker.document("x", 1).named(id)).collect();
     for document in &documents {
-        assert_eq!(backend.write(&[document.add()]).unwrap(), [Done::Added]);
+        assert_eq!(backend.write(&[document.add()]).unwrap(), [ChangeOutcome::Added]);
     }
     let backend = place.reopen(backend);
     let records = now(&*backend);
@@ -58,7 +58,7 @@ pub fn ids_of_any_kind<P: Place>(fresh: impl Fn() -> P) {
     }
     drop(snapshot);
     for id in ids {
-        assert_eq!(backend.write(&[Change::Remove(id)]).unwrap(), [Done::Removed]);
+        assert_eq!(backend.write(&[Change::Remove(id)]).unwrap(), [ChangeOutcome::Removed]);
     }
     assert!(now(&*backend).is_empty());
     assert_clean(&*backend);
@@ -66,7 +66,7 @@ pub fn ids_of_any_kind<P: Place>(fresh: impl Fn() -> P) {
 
 /// They are kept, counted, and resemble nothing.
 pub fn documents_without_shingles<P: Place>(fresh: impl Fn() -> P) {
-    let settings = settings(Store::Sets);
+    let settings = settings(StoredContent::Sets);
     let place = fresh();
     let backend = place.create(&settings);
     let mut maker = Maker::new(&settings, 2);
@@ -88,7 +88,7 @@ pub fn documents_without_shingles<P: Place>(fresh: impl Fn() -> P) {
 
 /// Changes of one batch happen in order.
 pub fn one_id_several_times_in_a_batch<P: Place>(fresh: impl Fn() -> P) {
-    let settings = settings(Store::Sets);
+    let settings = settings(StoredContent::Sets);
     let place = fresh();
     let backend = place.create(&settings);
     let mut maker = Maker::new(&settings, 2);
@@ -105,21 +105,29 @@ pub fn one_id_several_times_in_a_batch<P: Place>(fresh: impl Fn() -> P) {
         two.put(),
     ];
     let wanted = [
-        Done::Absent,
-        Done::Added,
-        Done::Replaced,
-        Done::Removed,
-        Done::Absent,
-        Done::Added,
-        Done::Added,
-        Done::Replaced,
+        ChangeOutcome::Absent,
+        ChangeOutcome::Added,
+        ChangeOutcome::Replaced,
+        ChangeOutcome::Removed,
+        ChangeOutcome::Absent,
+        ChangeOutcome::Added,
+        ChangeOutcome::Added,
+        ChangeOutcome::Replaced,
     ];
     assert_eq!(backend.write(&steps).unwrap(), wanted);
     let records = now(&*backend);
     assert_eq!(records.iter().map(|record| &record.id[..]).collect::<Vec<_>>(), ["b", "a"]);
     assert_eq!(records[1].fingerprint, two.fingerprint);
     let done = backend.write(&[one.put(), Change::Remove("a"), one.put(), one.put()]).unwrap();
-    assert_eq!(done, [Done::Replaced, Done::Removed, Done::Added, Done::Replaced]);
+    assert_eq!(
+        done,
+        [
+            ChangeOutcome::Replaced,
+            ChangeOutcome::Removed,
+            ChangeOutcome::Added,
+            ChangeOutcome::Replaced
+        ]
+    );
     assert_eq!(now(&*backend).len(), 2);
     let add_again = [Change::Remove("b"), other.add(), other.add()];
     assert!(matches!(backend.write(&add_again), Err(IndexError::IdTaken { .. })));
@@ -131,7 +139,7 @@ pub fn one_id_several_times_in_a_batch<P: Place>(fresh: impl Fn() -> P) {
 
 /// A batch with a taken id leaves nothing behind.
 pub fn a_taken_id_changes_nothing<P: Place>(fresh: impl Fn() -> P) {
-    let settings = settings(Store::Sets);
+    let settings = settings(StoredContent::Sets);
     let place = fresh();
     let backend = place.create(&settings);
     let mut maker = Maker::new(&settings, 2);
@@ -165,7 +173,7 @@ pub fn a_taken_id_changes_nothing<P: Place>(fresh: impl Fn() -> P) {
 
 /// What no index takes is refused, and nothing of its batch is there.
 pub fn what_cannot_be_stored_changes_nothing<P: Place>(fresh: impl Fn() -> P) {
-    let settings = settings(Store::Sets);
+    let settings = settings(StoredContent::Sets);
     let place = fresh();
     let backend = place.create(&settings);
     let mut maker = Maker::new(&settings, 2);
@@ -179,12 +187,12 @@ pub fn what_cannot_be_stored_changes_nothing<P: Place>(fresh: impl Fn() -> P) {
         assert!(matches!(result, Err(IndexError::Document { .. })), "{result:?}");
         assert!(now(&*backend).is_empty());
     }
-    assert_eq!(backend.write(&[good.add()]).unwrap(), [Done::Added]);
+    assert_eq!(backend.write(&[good.add()]).unwrap(), [ChangeOutcome::Added]);
 }
 
 /// A number stands for one document for good.
 pub fn numbers_are_never_used_again<P: Place>(fresh: impl Fn() -> P) {
-    let settings = settings(Store::Sets);
+    let settings = settings(StoredContent::Sets);
     let place = fresh();
     let mut backend = place.create(&settings);
     let document = Maker::new(&settings, 2).document("a", 1);
@@ -205,7 +213,7 @@ pub fn numbers_are_never_used_again<P: Place>(fresh: impl Fn() -> P) {
 
 /// Only compacting removes what has expired.
 pub fn expired_documents_stay_until_compacting<P: Place>(fresh: impl Fn() -> P) {
-    let settings = settings(Store::Texts);
+    let settings = settings(StoredContent::Texts);
     let place = fresh();
     let backend = place.create(&settings);
     let mut maker = Maker::new(&settings, 2);
@@ -223,14 +231,14 @@ pub fn expired_documents_stay_until_compacting<P: Place>(fresh: impl Fn() -> P) 
     let mut keys = Vec::new();
     bucket_keys(&settings, &maker.of_set("x", vec![1, 2, 3]).signature, &mut keys);
     assert_eq!(candidates(&mut *backend.snapshot().unwrap(), &keys), ["0", "2", "4"]);
-    assert_eq!(backend.write(&[Change::Remove("1")]).unwrap(), [Done::Absent]);
+    assert_eq!(backend.write(&[Change::Remove("1")]).unwrap(), [ChangeOutcome::Absent]);
     assert_eq!(backend.stats().unwrap().documents, 3);
     assert_clean(&*backend);
 }
 
 /// What expired before something is added under its id is not there any more.
 pub fn an_expired_id_is_free<P: Place>(fresh: impl Fn() -> P) {
-    let settings = settings(Store::Texts);
+    let settings = settings(StoredContent::Texts);
     let place = fresh();
     let backend = place.create(&settings);
     let mut maker = Maker::new(&settings, 2);
@@ -240,22 +248,22 @@ pub fn an_expired_id_is_free<P: Place>(fresh: impl Fn() -> P) {
         document
     };
     let first = at(&mut maker, 5, Some(10));
-    assert_eq!(backend.write(&[first.add()]).unwrap(), [Done::Added]);
+    assert_eq!(backend.write(&[first.add()]).unwrap(), [ChangeOutcome::Added]);
     let early = at(&mut maker, 9, None);
     let taken = backend.write(&[early.add()]);
     assert!(matches!(taken, Err(IndexError::IdTaken { .. })), "{taken:?}");
     let second = at(&mut maker, 10, Some(20));
-    assert_eq!(backend.write(&[second.add()]).unwrap(), [Done::Added]);
+    assert_eq!(backend.write(&[second.add()]).unwrap(), [ChangeOutcome::Added]);
     let (third, fourth) = (at(&mut maker, 20, Some(21)), at(&mut maker, 21, None));
     let done = backend.write(&[third.put(), fourth.add(), Change::Remove("x")]);
-    assert_eq!(done.unwrap(), [Done::Added, Done::Added, Done::Removed]);
+    assert_eq!(done.unwrap(), [ChangeOutcome::Added, ChangeOutcome::Added, ChangeOutcome::Removed]);
     assert!(now(&*backend).is_empty());
     assert_clean(&*backend);
 }
 
 /// Any pages give what one look gives; what `each` says ends it.
 pub fn scanning_goes_page_by_page<P: Place>(fresh: impl Fn() -> P) {
-    let settings = settings(Store::Texts);
+    let settings = settings(StoredContent::Texts);
     let place = fresh();
     let backend = place.create(&settings);
     let mut maker = Maker::new(&settings, 2);
@@ -268,7 +276,7 @@ pub fn scanning_goes_page_by_page<P: Place>(fresh: impl Fn() -> P) {
     let mut snapshot = backend.snapshot().unwrap();
     let all = everything(&mut *snapshot);
     for most in [1, 2, 7, 33, 34] {
-        let (mut from, mut seen) = (0, Vec::<Record>::new());
+        let (mut from, mut seen) = (0, Vec::<IndexRecord>::new());
         loop {
             let count = snapshot.scan(from, most, ALL, &mut |record| {
                 seen.push(record.clone());
@@ -295,7 +303,7 @@ pub fn scanning_goes_page_by_page<P: Place>(fresh: impl Fn() -> P) {
 
 /// What is not wanted is not there.
 pub fn only_what_is_wanted_is_read<P: Place>(fresh: impl Fn() -> P) {
-    let settings = settings(Store::Texts);
+    let settings = settings(StoredContent::Texts);
     let place = fresh();
     let backend = place.create(&settings);
     let mut document = Maker::new(&settings, 2).of_set("a", vec![1, 2]);
@@ -304,14 +312,14 @@ pub fn only_what_is_wanted_is_read<P: Place>(fresh: impl Fn() -> P) {
     let mut snapshot = backend.snapshot().unwrap();
     let number = snapshot.number_of("a").unwrap().unwrap();
     for bits in 0..16 {
-        let wanted = Wanted {
+        let wanted = RecordFields {
             signature: bits & 1 != 0,
             set: bits & 2 != 0,
             metadata: bits & 4 != 0,
             text: bits & 8 != 0,
         };
         let mut records = Vec::new();
-        let give = &mut |record: &Record| {
+        let give = &mut |record: &IndexRecord| {
             records.push(record.clone());
             Ok(())
         };
@@ -331,7 +339,7 @@ pub fn only_what_is_wanted_is_read<P: Place>(fresh: impl Fn() -> P) {
 
 /// One bucket may hold any number of documents.
 pub fn many_documents_of_one_bucket<P: Place>(fresh: impl Fn() -> P) {
-    let settings = settings(Store::Signatures);
+    let settings = settings(StoredContent::Signatures);
     let place = fresh();
     let backend = place.create(&settings);
     let same = Maker::new(&settings, 2).of_set("same", vec![4, 5]);
@@ -353,7 +361,7 @@ pub fn many_documents_of_one_bucket<P: Place>(fresh: impl Fn() -> P) {
 
 /// Nothing is found where nothing is.
 pub fn an_empty_index_answers<P: Place>(fresh: impl Fn() -> P) {
-    let settings = settings(Store::Sets);
+    let settings = settings(StoredContent::Sets);
     let place = fresh();
     let backend = place.create(&settings);
     assert!(!backend.name().is_empty());

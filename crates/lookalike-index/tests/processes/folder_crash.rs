@@ -8,7 +8,7 @@ use crate::conformance::documents::{Document, Maker, settings};
 use crate::conformance::{assert_clean, candidates, now};
 use lookalike_index::backend::{Backend, Change, bucket_keys};
 use lookalike_index::index::Access;
-use lookalike_index::settings::Store;
+use lookalike_index::settings::StoredContent;
 use lookalike_index::sqlite::{self, Tuning};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -25,7 +25,7 @@ const IDS: u64 = 60;
 
 /// What batch `batch` of a round does: documents that are put, ids that are removed.
 fn batch(round: u64, batch: u64) -> (Vec<Document>, Vec<String>) {
-    let settings = settings(Store::Sets);
+    let settings = settings(StoredContent::Sets);
     let mut maker = Maker::new(&settings, round << 20 | batch);
     let count = 1 + maker.below(9);
     let mut documents = Vec::new();
@@ -101,7 +101,7 @@ fn killed(folder: &Path, round: u64, told: u64, moment: Duration) -> u64 {
 }
 
 fn contents(backend: &dyn Backend) -> Contents {
-    let record = |r: lookalike_index::entry::Record| (r.id, (r.fingerprint, r.added));
+    let record = |r: lookalike_index::entry::IndexRecord| (r.id, (r.fingerprint, r.added));
     now(backend).into_iter().map(record).collect()
 }
 
@@ -112,7 +112,7 @@ fn what_was_acknowledged_outlives_a_kill() {
     }
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
-    let settings = settings(Store::Sets);
+    let settings = settings(StoredContent::Sets);
     drop(sqlite::create(&folder, &settings).unwrap());
     let mut maker = Maker::new(&settings, 77);
     let (mut wanted, mut batches) = (Contents::new(), 0);

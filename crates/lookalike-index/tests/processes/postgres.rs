@@ -10,7 +10,7 @@ mod writers;
 use crate::conformance::Place;
 use lookalike_index::backend::Backend;
 use lookalike_index::index::Access;
-use lookalike_index::settings::Settings;
+use lookalike_index::settings::IndexSettings;
 use std::path::Path;
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ impl Drop for Postgres {
 }
 
 impl Place for Postgres {
-    fn create(&self, settings: &Settings) -> Box<dyn Backend> {
+    fn create(&self, settings: &IndexSettings) -> Box<dyn Backend> {
         lookalike_index::postgres::create(&self.url, settings).unwrap()
     }
 

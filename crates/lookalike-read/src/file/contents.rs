@@ -2,7 +2,7 @@
 
 use crate::document::MAX_DOCUMENT_BYTES;
 use crate::recover::{OverLimit, unreadable};
-use crate::settings::Settings;
+use crate::settings::SourceSettings;
 use crate::skipped::SkipReason;
 use lookalike_extract::{ExtractError, FileKind, encoding};
 use std::borrow::Cow;
@@ -24,14 +24,14 @@ pub(crate) struct Contents<'a> {
 
 impl Contents<'_> {
     /// The text of a file that is plain text.
-    pub(crate) fn text(&self, settings: &Settings) -> Result<Cow<'_, str>, SkipReason> {
+    pub(crate) fn text(&self, settings: &SourceSettings) -> Result<Cow<'_, str>, SkipReason> {
         encoding::decode(self.bytes, settings.encoding).ok_or(SkipReason::Binary)
     }
 }
 
 /// What a file is. Binary ones count as text until they are decoded: with the encoding that was
 /// named, they may be.
-pub(crate) fn kind(name: &str, bytes: &[u8], settings: &Settings) -> FileKind {
+pub(crate) fn kind(name: &str, bytes: &[u8], settings: &SourceSettings) -> FileKind {
     match FileKind::of(name, bytes) {
         _ if settings.as_text || bytes.is_empty() => FileKind::Text,
         FileKind::Binary => FileKind::Text,
@@ -44,7 +44,7 @@ pub(crate) fn fill(
     mut stream: impl Read,
     name: &str,
     compressed: bool,
-    settings: &Settings,
+    settings: &SourceSettings,
     bytes: &mut Vec<u8>,
 ) -> Result<(), SkipReason> {
     let unreadable = |error: io::Error| unreadable(&error);

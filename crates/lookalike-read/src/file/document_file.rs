@@ -6,7 +6,7 @@ use crate::file::contents::{Contents, fill, kind};
 #[cfg(feature = "archive")]
 use crate::file::zip_member::{ZipMember, read_member};
 use crate::recover::unreadable;
-use crate::settings::Settings;
+use crate::settings::SourceSettings;
 use crate::skipped::SkipReason;
 use crate::stamp::Stamp;
 use crate::walk::name_of;
@@ -91,7 +91,7 @@ impl DocumentFile {
 /// Reads a file. `bytes` is a buffer for it.
 pub(crate) fn read<'a>(
     file: &DocumentFile,
-    settings: &Settings,
+    settings: &SourceSettings,
     bytes: &'a mut Vec<u8>,
 ) -> Result<Contents<'a>, SkipReason> {
     let name = file.name();

@@ -1,7 +1,7 @@
 //! Texts of containers with many documents, kept so that verification does not read the container
 //! through again for each of them.
 
-use crate::document::Place;
+use crate::document::DocumentPosition;
 use crate::error::ReadError;
 use crate::spool::Spool;
 use std::io;
@@ -39,7 +39,7 @@ impl PartTexts {
     }
 
     /// Adds a part where it must be kept. Parts come in order.
-    pub(crate) fn add(&mut self, place: Place, text: &str) {
+    pub(crate) fn add(&mut self, place: DocumentPosition, text: &str) {
         if self.wanted && place.part >= FIRST_KEPT {
             self.texts.push_str(text);
             let end = self.texts.len() as u64;
@@ -59,9 +59,9 @@ impl PartTexts {
         let texts = match spool {
             Some(spool) => {
                 let offset = spool.append(texts.as_bytes()).map_err(|error| spool.failed(error))?;
-                Texts::Spooled(Arc::clone(spool), offset)
+                TextStore::Spooled(Arc::clone(spool), offset)
             }
-            None => Texts::Memory(texts.into()),
+            None => TextStore::Memory(texts.into()),
         };
         let ends = std::mem::take(&mut self.ends).into();
         Ok(Some(Box::new(KeptParts { texts, ends })))
@@ -70,30 +70,30 @@ impl PartTexts {
 
 /// The texts of parts of a retained block.
 pub(crate) struct KeptParts {
-    texts: Texts,
+    texts: TextStore,
     ends: Box<[PartEnd]>,
 }
 
-enum Texts {
+enum TextStore {
     Memory(Box<str>),
     Spooled(Arc<Spool>, u64),
 }
 
 impl KeptParts {
-    fn find(&self, place: Place) -> Option<usize> {
+    fn find(&self, place: DocumentPosition) -> Option<usize> {
         let key = (place.start, place.part);
         self.ends.binary_search_by_key(&key, |each| (each.start, each.part)).ok()
     }
 
     /// Whether the text of a part was kept.
-    pub(crate) fn has(&self, place: Place) -> bool {
+    pub(crate) fn has(&self, place: DocumentPosition) -> bool {
         self.find(place).is_some()
     }
 
     /// Gives the text of a part to `f`; an empty one where it was not kept.
     pub(crate) fn fetch<R>(
         &self,
-        place: Place,
+        place: DocumentPosition,
         buffer: &mut Vec<u8>,
         f: impl FnOnce(&str) -> R,
     ) -> Result<R, ReadError> {
@@ -101,8 +101,8 @@ impl KeptParts {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before].end);
         let end = self.ends[at].end;
         match &self.texts {
-            Texts::Memory(texts) => Ok(f(&texts[start as usize..end as usize])),
-            Texts::Spooled(spool, offset) => {
+            TextStore::Memory(texts) => Ok(f(&texts[start as usize..end as usize])),
+            TextStore::Spooled(spool, offset) => {
                 buffer.resize((end - start) as usize, 0);
                 spool.read_at(buffer, offset + start).map_err(|error| spool.failed(error))?;
                 let text = std::str::from_utf8(buffer)

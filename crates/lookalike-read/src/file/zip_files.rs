@@ -3,7 +3,7 @@
 use crate::file::document_file::DocumentFile;
 use crate::file::zip_member::{SharedTime, ZipMember};
 use crate::recover::unreadable;
-use crate::skipped::{SkipReason, Skipped};
+use crate::skipped::{SkipReason, SkippedItem};
 use crate::stamp::Stamp;
 use crate::walk::name_of;
 use lookalike_extract::archive::{EntryKind, zip_entries_within};
@@ -20,13 +20,13 @@ pub(crate) fn zip_files(
     id: &str,
     stamp: Stamp,
     limits: &Limits,
-) -> Result<(Vec<DocumentFile>, Vec<Skipped>), SkipReason> {
+) -> Result<(Vec<DocumentFile>, Vec<SkippedItem>), SkipReason> {
     let failed = |failure| SkipReason::NoText { failure, content: None };
     let archive = BufReader::new(File::open(path).map_err(|e| unreadable(&e))?);
     let listed = zip_entries_within(archive, limits).map_err(failed)?;
     let (mut files, mut refused) = (Vec::new(), Vec::new());
     let shown = name_of(path);
-    let refuse = |source: String, id: String, failure| Skipped {
+    let refuse = |source: String, id: String, failure| SkippedItem {
         source,
         line: None,
         id: Some(id),

@@ -6,7 +6,7 @@ use crate::file::contents::{Contents, fill, kind};
 use crate::format::kind::Format;
 use crate::positioned_io::read_exact_at;
 use crate::recover::unreadable;
-use crate::settings::Settings;
+use crate::settings::SourceSettings;
 use crate::skipped::SkipReason;
 use lookalike_extract::archive::ZipEntry;
 use lookalike_extract::{ExtractError, FileKind, LimitUsage, Limits};
@@ -78,7 +78,7 @@ pub(crate) fn read_member<'a>(
     path: &Path,
     entry: &ZipEntry,
     (compression, name): (Compression, &str),
-    settings: &Settings,
+    settings: &SourceSettings,
     bytes: &'a mut Vec<u8>,
 ) -> Result<Contents<'a>, SkipReason> {
     let failed = |failure| SkipReason::NoText { failure, content: None };

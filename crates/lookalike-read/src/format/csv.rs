@@ -1,14 +1,16 @@
 //! Comma- and tab-separated values: the header, the ends of records, the fields of one.
 
-use crate::description::Stated;
-use crate::document::{Place, Raw, RawSink};
+use crate::description::StatedFields;
+use crate::document::{DocumentPosition, Raw, RawSink};
 use crate::encoding::without_mark;
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
-use crate::format::record::{Bad, Cut, Fields, Record, without_line_feed};
-use crate::format::{NextRecords, RecordAgain, RecordFormat, Records, TakeText, WholeRecords};
-use crate::header::Header;
-use crate::scratch::Scratch;
+use crate::format::record::{
+    FieldNames, InvalidRecord, RecordBoundary, RecordDocument, without_line_feed,
+};
+use crate::format::{BlockRecords, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::header::CsvHeader;
+use crate::scratch::ReadBuffers;
 use crate::skipped::SkipReason;
 use crate::source_info::SourceInfo;
 use crate::table_problem::{Field, TableProblem};
@@ -20,7 +22,7 @@ use std::sync::OnceLock;
 pub(crate) struct SeparatedValues {
     delimiter: u8,
     /// Found when the first block is observed.
-    columns: OnceLock<Columns>,
+    columns: OnceLock<DocumentColumns>,
 }
 
 impl SeparatedValues {
@@ -30,14 +32,14 @@ impl SeparatedValues {
 }
 
 impl RecordFormat for SeparatedValues {
-    fn cut(&self, bytes: &[u8]) -> Cut {
+    fn cut(&self, bytes: &[u8]) -> RecordBoundary {
         cut(self.delimiter, bytes)
     }
 
     fn read(
         &self,
         records: &WholeRecords<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut ReadBuffers,
         sink: &mut dyn RawSink,
     ) -> Result<(), ReadError> {
         let Some(columns) = self.columns.get() else {
@@ -49,7 +51,7 @@ impl RecordFormat for SeparatedValues {
         let mut reader = reader(self.delimiter, bytes);
         let mut is_header = records.index == 0;
         let (mut start, mut line) = (0, 0);
-        let Scratch { values, line_id, extra, .. } = scratch;
+        let ReadBuffers { values, line_id, extra, .. } = scratch;
         extra.clear();
         // Memory does not fail to be read: an error is the end.
         while reader.read_byte_record(values).unwrap_or(false) {
@@ -59,15 +61,19 @@ impl RecordFormat for SeparatedValues {
             line += memchr::memchr_iter(b'\n', &bytes[start..start + blank]).count() as u32;
             start += blank;
             let raw = &bytes[start..end];
-            let place =
-                Place { start: (start + mark) as u32, length: raw.len() as u32, line, part: 0 };
+            let place = DocumentPosition {
+                start: (start + mark) as u32,
+                length: raw.len() as u32,
+                line,
+                part: 0,
+            };
             line += memchr::memchr_iter(b'\n', raw).count() as u32;
             start = end;
             if std::mem::take(&mut is_header) {
                 continue;
             }
             let parsed = if records.unclosed && end == bytes.len() {
-                Err(Bad::new(SkipReason::UnclosedQuote))
+                Err(InvalidRecord::new(SkipReason::UnclosedQuote))
             } else {
                 columns.document(values)
             };
@@ -84,21 +90,26 @@ impl RecordFormat for SeparatedValues {
     fn read_again(
         &self,
         record: &RecordAgain<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut ReadBuffers,
         take: TakeText<'_>,
     ) -> Result<(), String> {
         let columns = self.columns.get().ok_or("the header was not read")?;
         // What cannot be parsed has another number of values, which `document` reports.
         let _ = reader(self.delimiter, record.bytes).read_byte_record(&mut scratch.values);
-        record.give(columns.document(&scratch.values), Stated::Nothing, take)
+        record.give(columns.document(&scratch.values), StatedFields::Nothing, take)
     }
 
-    fn observe(&self, source: &SourceInfo, records: Option<&Records>) -> Result<(), ReadError> {
+    fn observe(
+        &self,
+        source: &SourceInfo,
+        records: Option<&BlockRecords>,
+    ) -> Result<(), ReadError> {
         if self.columns.get().is_some() {
             return Ok(());
         }
         let bytes = records.map_or(&[][..], |records| &*records.buffer);
-        let columns = Columns::find(self.delimiter, bytes, &source.settings.fields, &source.shown)?;
+        let columns =
+            DocumentColumns::find(self.delimiter, bytes, &source.settings.fields, &source.shown)?;
         // Another thread may have set the same columns.
         let _ = self.columns.set(columns);
         Ok(())
@@ -115,22 +126,22 @@ impl RecordFormat for SeparatedValues {
         true
     }
 
-    fn header(&self) -> Option<&Header> {
+    fn header(&self) -> Option<&CsvHeader> {
         self.columns.get().map(|columns| &columns.header)
     }
 }
 
 /// The columns of a file that make a document.
 #[derive(Debug)]
-struct Columns {
+struct DocumentColumns {
     /// `None` where ids are made of the line number.
     id: Option<usize>,
     text: usize,
     extra: Vec<usize>,
-    header: Header,
+    header: CsvHeader,
 }
 
-impl Columns {
+impl DocumentColumns {
     /// Finds the columns in the header, the first record of `bytes`, which begin the source.
     ///
     /// # Errors
@@ -138,7 +149,7 @@ impl Columns {
     fn find(
         delimiter: u8,
         bytes: &[u8],
-        fields: &Fields,
+        fields: &FieldNames,
         source_name: &str,
     ) -> Result<Self, ReadError> {
         let mut header = ByteRecord::new();
@@ -171,7 +182,7 @@ impl Columns {
         let text = column(Field::Text, &fields.text)?;
         let extra = fields.extra.iter().map(|name| column(Field::Extra, name));
         let extra = extra.collect::<Result<_, _>>()?;
-        Ok(Self { id, text, extra, header: Header { raw, columns: present } })
+        Ok(Self { id, text, extra, header: CsvHeader { raw, columns: present } })
     }
 
     /// Sets the values of the extra columns of a record that is a document.
@@ -180,22 +191,24 @@ impl Columns {
         record: &ByteRecord,
         id: Option<&str>,
         extra: &mut ExtraFields,
-    ) -> Result<(), Bad> {
+    ) -> Result<(), InvalidRecord> {
         extra.clear();
         for &column in &self.extra {
             let value = utf8(record, column);
-            extra.push(Some(value.map_err(|bad| Bad { id: id.map(str::to_owned), ..bad })?));
+            extra.push(Some(
+                value.map_err(|bad| InvalidRecord { id: id.map(str::to_owned), ..bad })?,
+            ));
         }
         Ok(())
     }
 
     /// The document of a record.
-    fn document<'a>(&self, record: &'a ByteRecord) -> Result<Record<'a>, Bad> {
+    fn document<'a>(&self, record: &'a ByteRecord) -> Result<RecordDocument<'a>, InvalidRecord> {
         let id = match self.id {
             Some(column) => Some(utf8(record, column)?),
             None => None,
         };
-        let bad = |reason| Bad { id: id.map(str::to_owned), reason };
+        let bad = |reason| InvalidRecord { id: id.map(str::to_owned), reason };
         let expected = self.header.columns.len();
         if record.len() != expected {
             return Err(bad(SkipReason::FieldCount { expected, got: record.len() }));
@@ -204,18 +217,18 @@ impl Columns {
             return Err(bad(SkipReason::Binary));
         }
         if id.is_some_and(str::is_empty) {
-            return Err(Bad::new(SkipReason::EmptyId));
+            return Err(InvalidRecord::new(SkipReason::EmptyId));
         }
         let text = utf8(record, self.text).map_err(|fault| bad(fault.reason))?;
-        Ok(Record { id, text })
+        Ok(RecordDocument { id, text })
     }
 }
 
 /// A value; empty where the record has too few, which `document` reports.
-fn utf8(record: &ByteRecord, column: usize) -> Result<&str, Bad> {
+fn utf8(record: &ByteRecord, column: usize) -> Result<&str, InvalidRecord> {
     let before = record.range(column).map_or(0, |range| range.start);
     std::str::from_utf8(record.get(column).unwrap_or_default()).map_err(|e| {
-        Bad::new(SkipReason::NotUtf8 { column: (before + e.valid_up_to()) as u64 + 1 })
+        InvalidRecord::new(SkipReason::NotUtf8 { column: (before + e.valid_up_to()) as u64 + 1 })
     })
 }
 
@@ -231,14 +244,14 @@ fn reader(delimiter: u8, bytes: &[u8]) -> csv::Reader<&[u8]> {
 
 /// Where the last record ends at a line feed, by the rules of the crate `csv`: a quote opens a
 /// value only at its beginning, two quotes inside are one, and a carriage return ends a record too.
-fn cut(delimiter: u8, bytes: &[u8]) -> Cut {
+fn cut(delimiter: u8, bytes: &[u8]) -> RecordBoundary {
     let mut whole = 0;
     let mut at = 0;
     while at < bytes.len() {
         if bytes[at] == b'"' {
             // Two quotes in a row are one that belongs to the value: it goes on behind them.
             match memchr(b'"', &bytes[at + 1..]) {
-                None => return Cut { whole, unclosed: true },
+                None => return RecordBoundary { whole, unclosed: true },
                 Some(next) => at += next + 2,
             }
             if bytes.get(at) == Some(&b'"') {
@@ -251,5 +264,5 @@ fn cut(delimiter: u8, bytes: &[u8]) -> Cut {
             whole = at;
         }
     }
-    Cut { whole, unclosed: false }
+    RecordBoundary { whole, unclosed: false }
 }

@@ -2,20 +2,20 @@
 //! archive. Each is cut off as a record, and is a file again, with a document or several.
 
 use crate::content_hash::Content;
-use crate::description::Stated;
-use crate::document::{Document, Place, Raw, RawSink};
+use crate::description::StatedFields;
+use crate::document::{Document, DocumentPosition, Raw, RawSink};
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
 use crate::file::part_sink::{OnePart, push_within};
 use crate::file::part_texts::PartTexts;
 use crate::format::kind::Format;
-use crate::format::record::{Cut, without_line_feed};
+use crate::format::record::{RecordBoundary, without_line_feed};
 #[cfg(feature = "archive")]
-use crate::format::{NextRecords, Records};
+use crate::format::{BlockRecords, NextRecords};
 use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
-use crate::scratch::Scratch;
-use crate::settings::Settings;
-use crate::skipped::{SkipReason, Skipped};
+use crate::scratch::ReadBuffers;
+use crate::settings::SourceSettings;
+use crate::skipped::{SkipReason, SkippedItem};
 use crate::source_info::SourceInfo;
 use lookalike_extract::{
     ExtractError, ExtractedPart, Extractor, FailedPart, LimitUsage, Limits, PartSink,
@@ -57,7 +57,7 @@ struct RepeatedNames {
 #[cfg(feature = "archive")]
 impl RepeatedNames {
     /// Adds the members of the next block; `None` at the end of the archive.
-    fn add(&mut self, records: Option<&Records>) {
+    fn add(&mut self, records: Option<&BlockRecords>) {
         let Some(records) = records else {
             self.complete = true;
             return;
@@ -99,7 +99,7 @@ impl EmbeddedFiles {
 
 impl RecordFormat for EmbeddedFiles {
     /// A tar archive is unclosed as long as its end mark is missing.
-    fn cut(&self, bytes: &[u8]) -> Cut {
+    fn cut(&self, bytes: &[u8]) -> RecordBoundary {
         let mut whole = 0;
         let mut unclosed = self.kind == Format::Tar;
         while let Some((done, inner)) =
@@ -110,13 +110,13 @@ impl RecordFormat for EmbeddedFiles {
         }
         let rest = &bytes[whole..];
         let zeros = !rest.is_empty() && rest.iter().all(|byte| *byte == 0);
-        Cut { whole, unclosed: unclosed && !zeros }
+        RecordBoundary { whole, unclosed: unclosed && !zeros }
     }
 
     fn read(
         &self,
         records: &WholeRecords<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut ReadBuffers,
         sink: &mut dyn RawSink,
     ) -> Result<(), ReadError> {
         self.read_files(records, scratch, sink);
@@ -126,12 +126,12 @@ impl RecordFormat for EmbeddedFiles {
     fn read_again(
         &self,
         record: &RecordAgain<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut ReadBuffers,
         take: TakeText<'_>,
     ) -> Result<(), String> {
         let extractor = record.source.settings.extractor(&mut scratch.extractor);
         let mut part = OnePart::new(|part: &ExtractedPart<'_>| {
-            take(part.text, Stated::Fields(part.fields));
+            take(part.text, StatedFields::Fields(part.fields));
         });
         if let Some((_, inner)) = first(self.kind, record.bytes, true) {
             let mut read = |name: &str, bytes: &[u8], sink: &mut dyn PartSink| {
@@ -143,7 +143,7 @@ impl RecordFormat for EmbeddedFiles {
     }
 
     #[cfg(feature = "archive")]
-    fn observe(&self, _: &SourceInfo, records: Option<&Records>) -> Result<(), ReadError> {
+    fn observe(&self, _: &SourceInfo, records: Option<&BlockRecords>) -> Result<(), ReadError> {
         if self.kind == Format::Tar {
             let mut repeated = self.repeated();
             if records.is_some_and(|records| records.index == 0) {
@@ -179,7 +179,7 @@ impl RecordFormat for EmbeddedFiles {
 }
 
 /// What a record is.
-enum Inner<'a> {
+enum RecordContent<'a> {
     /// A message without what the mailbox put round it.
     #[cfg(feature = "mail")]
     Message(Cow<'a, [u8]>),
@@ -193,7 +193,7 @@ enum Inner<'a> {
     Damaged(ExtractError),
 }
 
-impl Inner<'_> {
+impl RecordContent<'_> {
     /// Whether nothing can follow, or be found.
     fn is_end(&self) -> bool {
         match self {
@@ -206,7 +206,7 @@ impl Inner<'_> {
 
 /// Cuts the first record off: its length, and what it is. `None` where it may go on, or there is
 /// none.
-fn first(format: Format, bytes: &[u8], at_end: bool) -> Option<(usize, Inner<'_>)> {
+fn first(format: Format, bytes: &[u8], at_end: bool) -> Option<(usize, RecordContent<'_>)> {
     if bytes.is_empty() {
         return None;
     }
@@ -214,31 +214,32 @@ fn first(format: Format, bytes: &[u8], at_end: bool) -> Option<(usize, Inner<'_>
         #[cfg(feature = "mail")]
         Format::Mbox => {
             let (done, message) = lookalike_extract::mail::next_message(bytes, at_end)?;
-            Some((done, Inner::Message(message)))
+            Some((done, RecordContent::Message(message)))
         }
         Format::Warc => {
             let (done, record) = lookalike_extract::warc::next_record(bytes, at_end)?;
-            let inner = record.map_or_else(Inner::Damaged, |_| Inner::Crawled(&bytes[..done]));
+            let inner = record
+                .map_or_else(RecordContent::Damaged, |_| RecordContent::Crawled(&bytes[..done]));
             Some((done, inner))
         }
         #[cfg(feature = "archive")]
         Format::Tar => match next_entry(bytes) {
-            Ok(TarNext::Entry { entry, bytes }) => Some((bytes, Inner::Entry(entry))),
+            Ok(TarNext::Entry { entry, bytes }) => Some((bytes, RecordContent::Entry(entry))),
             Ok(TarNext::More { .. }) if !at_end => None,
             Ok(TarNext::More { .. }) if bytes.iter().all(|byte| *byte == 0) => {
-                Some((bytes.len(), Inner::End))
+                Some((bytes.len(), RecordContent::End))
             }
             Ok(TarNext::More { .. }) => {
                 let what = "the archive ends within a file".to_owned();
-                Some((bytes.len(), Inner::Damaged(ExtractError::Damaged { what })))
+                Some((bytes.len(), RecordContent::Damaged(ExtractError::Damaged { what })))
             }
             // Nothing but zeros should follow.
-            Ok(TarNext::End) => Some((bytes.len(), Inner::End)),
-            Err(failure) => Some((bytes.len(), Inner::Damaged(failure))),
+            Ok(TarNext::End) => Some((bytes.len(), RecordContent::End)),
+            Err(failure) => Some((bytes.len(), RecordContent::Damaged(failure))),
         },
         _ => {
             let kind = format!("a file of the format {format}");
-            Some((bytes.len(), Inner::Damaged(ExtractError::Unsupported { kind })))
+            Some((bytes.len(), RecordContent::Damaged(ExtractError::Unsupported { kind })))
         }
     }
 }
@@ -248,12 +249,12 @@ impl EmbeddedFiles {
     fn read_files(
         &self,
         records: &WholeRecords<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut ReadBuffers,
         sink: &mut dyn RawSink,
     ) {
         let WholeRecords { source, bytes, .. } = *records;
         let settings = &*source.settings;
-        let Scratch { extra, extractor, part_texts, .. } = scratch;
+        let ReadBuffers { extra, extractor, part_texts, .. } = scratch;
         part_texts.clear();
         let extractor = settings.extractor(extractor);
         let limits = settings.extract.limits;
@@ -261,9 +262,10 @@ impl EmbeddedFiles {
         let (mut start, mut line, mut unclosed) = (0, 0, records.unclosed);
         while let Some((done, inner)) = first(self.kind, &bytes[start..], true) {
             // One reason is enough.
-            unclosed &= !matches!(inner, Inner::Damaged(_));
+            unclosed &= !matches!(inner, RecordContent::Damaged(_));
             let raw = &bytes[start..start + done];
-            let place = Place { start: start as u32, length: done as u32, line, part: 0 };
+            let place =
+                DocumentPosition { start: start as u32, length: done as u32, line, part: 0 };
             let number = records.first_line + u64::from(line);
             let repeat = self.repeat_number(records.index, start as u32);
             let mut parts = RecordParts {
@@ -343,7 +345,7 @@ fn member_names(bytes: &[u8]) -> impl Iterator<Item = (u32, String)> {
         while let Some((done, inner)) = first(Format::Tar, &bytes[start..], true) {
             let at = start as u32;
             start += done.max(1);
-            if let Inner::Entry(entry) = inner
+            if let RecordContent::Entry(entry) = inner
                 && entry.kind != EntryKind::Folder
             {
                 return Some((at, entry.name));
@@ -356,27 +358,27 @@ fn member_names(bytes: &[u8]) -> impl Iterator<Item = (u32, String)> {
 /// Reads a file: its name, its bytes, and what takes its parts.
 type ReadFile<'a> = &'a mut dyn FnMut(&str, &[u8], &mut dyn PartSink);
 
-fn extract(inner: Inner<'_>, read: ReadFile<'_>, sink: &mut dyn PartSink) {
+fn extract(inner: RecordContent<'_>, read: ReadFile<'_>, sink: &mut dyn PartSink) {
     match inner {
         #[cfg(feature = "mail")]
-        Inner::Message(message) => read("message.eml", &message, sink),
-        Inner::Crawled(record) => read("record.warc", record, sink),
+        RecordContent::Message(message) => read("message.eml", &message, sink),
+        RecordContent::Crawled(record) => read("record.warc", record, sink),
         #[cfg(feature = "archive")]
-        Inner::Entry(entry) if entry.kind == EntryKind::File => {
+        RecordContent::Entry(entry) if entry.kind == EntryKind::File => {
             match Format::refused_in_archive(&entry.name) {
                 None => read(&entry.name, entry.content, sink),
                 Some(failure) => failed(&failure, entry.content, sink),
             }
         }
         #[cfg(feature = "archive")]
-        Inner::Entry(entry) => {
+        RecordContent::Entry(entry) => {
             if let Some(failure) = entry.kind.failure() {
                 failed(&failure, &[], sink);
             }
         }
         #[cfg(feature = "archive")]
-        Inner::End => {}
-        Inner::Damaged(failure) => failed(&failure, &[], sink),
+        RecordContent::End => {}
+        RecordContent::Damaged(failure) => failed(&failure, &[], sink),
     }
 }
 
@@ -386,11 +388,11 @@ fn failed(failure: &ExtractError, bytes: &[u8], sink: &mut dyn PartSink) {
 }
 
 /// What the ids of a record's documents begin with.
-fn base(source: &SourceInfo, inner: &Inner<'_>, line: u64, repeat: Option<u32>) -> String {
+fn base(source: &SourceInfo, inner: &RecordContent<'_>, line: u64, repeat: Option<u32>) -> String {
     let _ = repeat;
     match inner {
         #[cfg(feature = "archive")]
-        Inner::Entry(entry) => {
+        RecordContent::Entry(entry) => {
             let number = repeat.map_or_else(String::new, |number| format!("#{number}"));
             format!("{}/{}{number}", source.name, entry.name)
         }
@@ -398,9 +400,9 @@ fn base(source: &SourceInfo, inner: &Inner<'_>, line: u64, repeat: Option<u32>) 
     }
 }
 
-fn modified(source: &SourceInfo, inner: &Inner<'_>) -> Option<u64> {
+fn modified(source: &SourceInfo, inner: &RecordContent<'_>) -> Option<u64> {
     #[cfg(feature = "archive")]
-    if let Inner::Entry(entry) = inner {
+    if let RecordContent::Entry(entry) = inner {
         return entry.modified.and_then(|time| u64::try_from(time).ok());
     }
     let _ = inner;
@@ -412,7 +414,7 @@ struct RecordParts<'a> {
     source: &'a SourceInfo,
     kind: Format,
     /// But for the part.
-    place: Place,
+    place: DocumentPosition,
     line: u64,
     base: String,
     raw: &'a [u8],
@@ -446,7 +448,7 @@ impl RecordParts<'_> {
     }
 }
 
-impl Settings {
+impl SourceSettings {
     /// The field of a message or of a record of a crawl that is its id.
     fn own_id<'f>(&self, format: Format, fields: &'f lookalike_extract::Fields) -> Option<&'f str> {
         match self.fields.id.as_str() {
@@ -470,7 +472,7 @@ impl PartSink for RecordParts<'_> {
         let document = Document {
             id: &self.id,
             text: part.text,
-            place: Place { part: part.number, ..self.place },
+            place: DocumentPosition { part: part.number, ..self.place },
             fields: &self.extra.list(),
             modified: self.modified,
             shingled: None,
@@ -488,6 +490,6 @@ impl PartSink for RecordParts<'_> {
         let content = (!failed.bytes.is_empty()).then(|| Box::new(Content::of(failed.bytes)));
         let reason = SkipReason::NoText { failure: failed.failure.clone(), content };
         let (source, line) = (self.source.shown.clone(), Some(self.line));
-        self.sink.skipped(Skipped { source, line, id: Some(self.id.clone()), reason });
+        self.sink.skipped(SkippedItem { source, line, id: Some(self.id.clone()), reason });
     }
 }

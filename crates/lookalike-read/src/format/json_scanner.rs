@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 /// Where in the line something else was expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Broken {
+pub(crate) struct SyntaxError {
     /// Byte of the line.
     pub(crate) at: usize,
     /// What was expected there.
@@ -16,7 +16,7 @@ pub(crate) struct Broken {
 
 /// A value as it stands in the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Value {
+pub(crate) enum JsonValue {
     /// Bytes between the quotes.
     String { start: usize, end: usize, escaped: bool },
     /// A number's text.
@@ -27,7 +27,7 @@ pub(crate) enum Value {
     Other(&'static str),
 }
 
-impl Value {
+impl JsonValue {
     /// What the value is, for messages.
     pub(crate) fn kind(self) -> &'static str {
         match self {
@@ -42,19 +42,19 @@ impl Value {
 /// Why a string is no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StringFault {
-    Broken(Broken),
+    Broken(SyntaxError),
     /// Half a surrogate pair as an escape.
     LoneSurrogate,
 }
 
-impl From<Broken> for StringFault {
-    fn from(broken: Broken) -> Self {
+impl From<SyntaxError> for StringFault {
+    fn from(broken: SyntaxError) -> Self {
         Self::Broken(broken)
     }
 }
 
 /// A place in a line.
-pub(crate) struct Scanner<'a> {
+pub(crate) struct JsonScanner<'a> {
     line: &'a str,
     bytes: &'a [u8],
     pub(crate) at: usize,
@@ -62,7 +62,7 @@ pub(crate) struct Scanner<'a> {
     controls: bool,
 }
 
-impl<'a> Scanner<'a> {
+impl<'a> JsonScanner<'a> {
     pub(crate) fn new(line: &'a str) -> Self {
         Self { line, bytes: line.as_bytes(), at: 0, controls: has_controls(line.as_bytes()) }
     }
@@ -72,8 +72,8 @@ impl<'a> Scanner<'a> {
         Self { at, ..*self }
     }
 
-    fn expected<T>(&self, what: &'static str) -> Result<T, Broken> {
-        Err(Broken { at: self.at, expected: what })
+    fn expected<T>(&self, what: &'static str) -> Result<T, SyntaxError> {
+        Err(SyntaxError { at: self.at, expected: what })
     }
 
     /// The next byte that is no white space, not taken.
@@ -90,7 +90,7 @@ impl<'a> Scanner<'a> {
 
     /// Takes `byte` behind white space.
     #[inline]
-    fn take(&mut self, byte: u8, what: &'static str) -> Result<(), Broken> {
+    fn take(&mut self, byte: u8, what: &'static str) -> Result<(), SyntaxError> {
         if self.peek() != Some(byte) {
             return self.expected(what);
         }
@@ -99,13 +99,13 @@ impl<'a> Scanner<'a> {
     }
 
     /// Takes the brace that begins the object. Call [`key`](Self::key) next.
-    pub(crate) fn begin(&mut self) -> Result<(), Broken> {
+    pub(crate) fn begin(&mut self) -> Result<(), SyntaxError> {
         self.take(b'{', "'{'")
     }
 
     /// The next key as a string value, with the colon behind it taken; `None` at the object's end.
     #[inline]
-    pub(crate) fn key(&mut self, first: bool) -> Result<Option<Value>, Broken> {
+    pub(crate) fn key(&mut self, first: bool) -> Result<Option<JsonValue>, SyntaxError> {
         match self.peek() {
             Some(b'}') => {
                 self.at += 1;
@@ -125,7 +125,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Nothing but white space is left.
-    pub(crate) fn end(&mut self) -> Result<(), Broken> {
+    pub(crate) fn end(&mut self) -> Result<(), SyntaxError> {
         match self.peek() {
             None => Ok(()),
             Some(_) => self.expected("the end of the line"),
@@ -134,7 +134,7 @@ impl<'a> Scanner<'a> {
 
     /// The string behind its opening quote, checked; the place is then behind the closing one.
     #[inline]
-    fn string(&mut self) -> Result<Value, Broken> {
+    fn string(&mut self) -> Result<JsonValue, SyntaxError> {
         let start = self.at;
         let mut escaped = false;
         loop {
@@ -152,11 +152,11 @@ impl<'a> Scanner<'a> {
         let end = self.at;
         self.no_controls(start, end)?;
         self.at += 1;
-        Ok(Value::String { start, end, escaped })
+        Ok(JsonValue::String { start, end, escaped })
     }
 
     /// Takes one escape, a surrogate being any four digits.
-    fn escape(&mut self) -> Result<(), Broken> {
+    fn escape(&mut self) -> Result<(), SyntaxError> {
         self.at += 1;
         match self.bytes.get(self.at) {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
@@ -169,7 +169,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn four_digits(&mut self) -> Result<u32, Broken> {
+    fn four_digits(&mut self) -> Result<u32, SyntaxError> {
         let mut code = 0;
         for _ in 0..4 {
             let digit = self.bytes.get(self.at).and_then(|&b| char::from(b).to_digit(16));
@@ -182,11 +182,11 @@ impl<'a> Scanner<'a> {
         Ok(code)
     }
 
-    fn no_controls(&self, start: usize, end: usize) -> Result<(), Broken> {
+    fn no_controls(&self, start: usize, end: usize) -> Result<(), SyntaxError> {
         if self.controls
             && let Some(control) = self.bytes[start..end].iter().position(|&byte| byte < b' ')
         {
-            return Err(Broken {
+            return Err(SyntaxError {
                 at: start + control,
                 expected: "control characters in strings as escapes",
             });
@@ -198,7 +198,7 @@ impl<'a> Scanner<'a> {
     /// The text is what [`text_of`](Self::text_of) gives for the value; `text` is left alone when
     /// there are no escapes.
     #[inline]
-    pub(crate) fn decoded_string(&mut self, text: &mut String) -> Result<Value, StringFault> {
+    pub(crate) fn decoded_string(&mut self, text: &mut String) -> Result<JsonValue, StringFault> {
         let start = self.at;
         let mut copied = start;
         let mut escaped = false;
@@ -227,7 +227,7 @@ impl<'a> Scanner<'a> {
         }
         self.no_controls(start, end)?;
         self.at += 1;
-        Ok(Value::String { start, end, escaped })
+        Ok(JsonValue::String { start, end, escaped })
     }
 
     /// Takes one escape and says what it stands for.
@@ -285,20 +285,20 @@ impl<'a> Scanner<'a> {
     }
 
     /// A key of the record itself, or its id, must be text; `serde_json` wants that too.
-    pub(crate) fn whole_string(&self, value: Value) -> Result<(), Broken> {
-        if let Value::String { start, end, escaped: true } = value
+    pub(crate) fn whole_string(&self, value: JsonValue) -> Result<(), SyntaxError> {
+        if let JsonValue::String { start, end, escaped: true } = value
             && self.text_of(start, end, true, &mut String::new()).is_err()
         {
-            return Err(Broken { at: start, expected: "whole surrogate pairs in a key" });
+            return Err(SyntaxError { at: start, expected: "whole surrogate pairs in a key" });
         }
         Ok(())
     }
 
     /// Whether a key is `name`.
     #[inline]
-    pub(crate) fn key_is(&self, key: Value, name: &str) -> bool {
+    pub(crate) fn key_is(&self, key: JsonValue, name: &str) -> bool {
         match key {
-            Value::String { start, end, escaped: false } => {
+            JsonValue::String { start, end, escaped: false } => {
                 &self.bytes[start..end] == name.as_bytes()
             }
             _ => *self.key_text(key) == *name,
@@ -306,8 +306,8 @@ impl<'a> Scanner<'a> {
     }
 
     /// A key's text; half surrogate pairs become U+FFFD.
-    pub(crate) fn key_text(&self, key: Value) -> Cow<'a, str> {
-        let Value::String { start, end, escaped } = key else { return Cow::Borrowed("") };
+    pub(crate) fn key_text(&self, key: JsonValue) -> Cow<'a, str> {
+        let JsonValue::String { start, end, escaped } = key else { return Cow::Borrowed("") };
         if !escaped {
             return Cow::Borrowed(&self.line[start..end]);
         }
@@ -319,7 +319,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Any value, checked and passed over.
-    pub(crate) fn value(&mut self) -> Result<Value, Broken> {
+    pub(crate) fn value(&mut self) -> Result<JsonValue, SyntaxError> {
         match self.peek() {
             Some(b'"') => {
                 self.at += 1;
@@ -332,31 +332,35 @@ impl<'a> Scanner<'a> {
             Some(b'{') => {
                 let start = self.at;
                 self.nested()?;
-                Ok(Value::Object { start })
+                Ok(JsonValue::Object { start })
             }
             Some(b'[') => {
                 self.nested()?;
-                Ok(Value::Other("a list"))
+                Ok(JsonValue::Other("a list"))
             }
             _ => self.expected("a value"),
         }
     }
 
-    fn literal(&mut self, word: &'static str, kind: &'static str) -> Result<Value, Broken> {
+    fn literal(
+        &mut self,
+        word: &'static str,
+        kind: &'static str,
+    ) -> Result<JsonValue, SyntaxError> {
         if !self.bytes[self.at..].starts_with(word.as_bytes()) {
             return self.expected("a value");
         }
         self.at += word.len();
-        Ok(Value::Other(kind))
+        Ok(JsonValue::Other(kind))
     }
 
-    fn digits(&mut self) -> Result<(), Broken> {
+    fn digits(&mut self) -> Result<(), SyntaxError> {
         let count = self.bytes[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         self.at += count;
         if count == 0 { self.expected("a digit") } else { Ok(()) }
     }
 
-    fn number(&mut self) -> Result<Value, Broken> {
+    fn number(&mut self) -> Result<JsonValue, SyntaxError> {
         let start = self.at;
         if self.bytes.get(self.at) == Some(&b'-') {
             self.at += 1;
@@ -377,12 +381,12 @@ impl<'a> Scanner<'a> {
             }
             self.digits()?;
         }
-        Ok(Value::Number { start, end: self.at })
+        Ok(JsonValue::Number { start, end: self.at })
     }
 
     /// A list or an object with everything in it. The open brackets are kept in a list of their
     /// own, so that no depth overflows the stack.
-    fn nested(&mut self) -> Result<(), Broken> {
+    fn nested(&mut self) -> Result<(), SyntaxError> {
         let mut open: Vec<u8> = Vec::new();
         loop {
             // Here a value begins.

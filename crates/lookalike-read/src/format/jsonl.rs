@@ -1,16 +1,16 @@
 //! JSONL: each line is an object with an id, a text and extra fields.
 
-use crate::description::Stated;
+use crate::description::StatedFields;
 use crate::document::RawSink;
 use crate::encoding::without_mark;
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
-use crate::format::json_scanner::{Broken, Scanner, StringFault, Value};
+use crate::format::json_scanner::{JsonScanner, JsonValue, StringFault, SyntaxError};
 use crate::format::lines::{cut_lines, is_blank, read_lines};
-use crate::format::record::{Bad, Cut, Fields, Record};
-use crate::format::{RecordAgain, RecordFormat, Records, TakeText, WholeRecords};
-use crate::scratch::Scratch;
-use crate::skipped::{SkipReason, Skipped};
+use crate::format::record::{FieldNames, InvalidRecord, RecordBoundary, RecordDocument};
+use crate::format::{BlockRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::scratch::ReadBuffers;
+use crate::skipped::{SkipReason, SkippedItem};
 use crate::source_info::SourceInfo;
 use crate::table_problem::Field;
 use std::borrow::Cow;
@@ -20,17 +20,17 @@ use std::ops::Range;
 const NAMED_FIELDS: usize = 20;
 
 /// The format of lines that are JSON objects.
-pub(crate) struct Jsonl;
+pub(crate) struct JsonlFormat;
 
-impl RecordFormat for Jsonl {
-    fn cut(&self, bytes: &[u8]) -> Cut {
+impl RecordFormat for JsonlFormat {
+    fn cut(&self, bytes: &[u8]) -> RecordBoundary {
         cut_lines(bytes)
     }
 
     fn read(
         &self,
         records: &WholeRecords<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut ReadBuffers,
         sink: &mut dyn RawSink,
     ) -> Result<(), ReadError> {
         let fields = &records.source.settings.fields;
@@ -46,12 +46,12 @@ impl RecordFormat for Jsonl {
     fn read_again(
         &self,
         record: &RecordAgain<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut ReadBuffers,
         take: TakeText<'_>,
     ) -> Result<(), String> {
         let fields = &record.source.settings.fields;
         let parsed = parse(record.bytes, fields, &mut scratch.id, &mut scratch.text);
-        record.give(parsed, Stated::Record(record.bytes), take)
+        record.give(parsed, StatedFields::Record(record.bytes), take)
     }
 
     fn is_lines(&self) -> bool {
@@ -64,7 +64,10 @@ impl RecordFormat for Jsonl {
 ///
 /// # Errors
 /// [`ReadError::BadRecord`] for the first line.
-pub(crate) fn check_first_line(source: &SourceInfo, records: &Records) -> Result<(), ReadError> {
+pub(crate) fn check_first_line(
+    source: &SourceInfo,
+    records: &BlockRecords,
+) -> Result<(), ReadError> {
     let lines = without_mark(&records.buffer).split(|byte| *byte == b'\n');
     let numbered = (records.first_line..).zip(lines);
     let Some((line, record)) = numbered.into_iter().find(|(_, record)| !is_blank(record)) else {
@@ -73,14 +76,14 @@ pub(crate) fn check_first_line(source: &SourceInfo, records: &Records) -> Result
     let (mut id, mut text) = (String::new(), String::new());
     let parsed = parse(record, &source.settings.fields, &mut id, &mut text);
     match parsed.map(drop) {
-        Err(Bad { id, reason })
+        Err(InvalidRecord { id, reason })
             if matches!(
                 reason,
                 SkipReason::MissingField { .. } | SkipReason::NotAnObject { .. }
             ) =>
         {
             let (source, line) = (source.shown.clone(), Some(line));
-            Err(ReadError::BadRecord(Skipped { source, line, id, reason }))
+            Err(ReadError::BadRecord(SkippedItem { source, line, id, reason }))
         }
         Ok(()) | Err(_) => Ok(()),
     }
@@ -89,13 +92,14 @@ pub(crate) fn check_first_line(source: &SourceInfo, records: &Records) -> Result
 /// The document of a line that is not blank. `id` and `text` are buffers for what has escapes.
 pub(crate) fn parse<'b>(
     line: &'b [u8],
-    fields: &Fields,
+    fields: &FieldNames,
     id: &'b mut String,
     text: &'b mut String,
-) -> Result<Record<'b>, Bad> {
-    let line = std::str::from_utf8(line)
-        .map_err(|e| Bad::new(SkipReason::NotUtf8 { column: e.valid_up_to() as u64 + 1 }))?;
-    let mut scanner = Scanner::new(line);
+) -> Result<RecordDocument<'b>, InvalidRecord> {
+    let line = std::str::from_utf8(line).map_err(|e| {
+        InvalidRecord::new(SkipReason::NotUtf8 { column: e.valid_up_to() as u64 + 1 })
+    })?;
+    let mut scanner = JsonScanner::new(line);
     let found = members(&mut scanner, fields, text).map_err(|fault| fault.bad(line, fields))?;
     // From here on the line is one whole object.
     let id_value = match found.id {
@@ -104,41 +108,41 @@ pub(crate) fn parse<'b>(
     };
     let id = match id_value {
         _ if fields.line_ids => None,
-        Some(Value::Number { start, end }) => Some(&line[start..end]),
-        Some(Value::String { start, end, escaped }) => {
+        Some(JsonValue::Number { start, end }) => Some(&line[start..end]),
+        Some(JsonValue::String { start, end, escaped }) => {
             let value = scanner.text_of(start, end, escaped, id);
-            Some(value.map_err(|_| Bad::new(surrogate(Field::Id, &fields.id)))?)
+            Some(value.map_err(|_| InvalidRecord::new(surrogate(Field::Id, &fields.id)))?)
         }
-        other => return Err(Bad::new(lacking(&scanner, other, Field::Id, &fields.id))),
+        other => return Err(InvalidRecord::new(lacking(&scanner, other, Field::Id, &fields.id))),
     };
     if id.is_some_and(str::is_empty) {
-        return Err(Bad::new(SkipReason::EmptyId));
+        return Err(InvalidRecord::new(SkipReason::EmptyId));
     }
-    let bad = |reason| Bad { id: id.map(str::to_owned), reason };
+    let bad = |reason| InvalidRecord { id: id.map(str::to_owned), reason };
     let text = match found.text {
-        Some(Value::String { start, end, escaped: false }) => &line[start..end],
+        Some(JsonValue::String { start, end, escaped: false }) => &line[start..end],
         // `members` has decoded it.
-        Some(Value::String { .. }) => text.as_str(),
+        Some(JsonValue::String { .. }) => text.as_str(),
         None => match inside(&scanner, &fields.text) {
-            Some(Value::String { start, end, escaped }) => scanner
+            Some(JsonValue::String { start, end, escaped }) => scanner
                 .text_of(start, end, escaped, text)
                 .map_err(|_| bad(surrogate(Field::Text, &fields.text)))?,
             other => return Err(bad(lacking(&scanner, other, Field::Text, &fields.text))),
         },
         other => return Err(bad(lacking(&scanner, other, Field::Text, &fields.text))),
     };
-    Ok(Record { id, text })
+    Ok(RecordDocument { id, text })
 }
 
 /// Sets the values of the extra fields of a line that [`parse`] made a document of.
-fn set_extra(line: &[u8], fields: &Fields, extra: &mut ExtraFields) {
+fn set_extra(line: &[u8], fields: &FieldNames, extra: &mut ExtraFields) {
     let Ok(line) = std::str::from_utf8(line) else { return extra.none(fields.extra.len()) };
-    let scanner = Scanner::new(line);
+    let scanner = JsonScanner::new(line);
     let mut buffer = String::new();
     for path in &fields.extra {
         let value = at_path(&scanner, 0, path).and_then(|(value, range)| match value {
-            Value::Other("null") => None,
-            Value::String { start, end, escaped } => {
+            JsonValue::Other("null") => None,
+            JsonValue::String { start, end, escaped } => {
                 Some(scanner.text_of(start, end, escaped, &mut buffer).unwrap_or(&line[start..end]))
             }
             _ => line.get(range),
@@ -149,49 +153,57 @@ fn set_extra(line: &[u8], fields: &Fields, extra: &mut ExtraFields) {
 
 /// The two fields as members of the object itself.
 #[derive(Default)]
-struct Found {
-    id: Option<Value>,
-    text: Option<Value>,
+struct DocumentMembers {
+    id: Option<JsonValue>,
+    text: Option<JsonValue>,
 }
 
-enum Fault {
-    Broken(Broken),
+enum MemberFault {
+    Broken(SyntaxError),
     NotAnObject(&'static str),
     Surrogate { field: Field, id: Option<String> },
 }
 
-impl From<Broken> for Fault {
-    fn from(broken: Broken) -> Self {
+impl From<SyntaxError> for MemberFault {
+    fn from(broken: SyntaxError) -> Self {
         Self::Broken(broken)
     }
 }
 
-impl Fault {
-    fn bad(self, line: &str, fields: &Fields) -> Bad {
+impl MemberFault {
+    fn bad(self, line: &str, fields: &FieldNames) -> InvalidRecord {
         match self {
-            Self::Broken(Broken { at, expected }) => Bad::new(SkipReason::BrokenJson {
-                expected: expected.into(),
-                got: Scanner::seen(line, at).into(),
-                column: line.get(..at).unwrap_or(line).chars().count() as u64 + 1,
-            }),
-            Self::NotAnObject(got) => Bad::new(SkipReason::NotAnObject { got: got.into() }),
+            Self::Broken(SyntaxError { at, expected }) => {
+                InvalidRecord::new(SkipReason::BrokenJson {
+                    expected: expected.into(),
+                    got: JsonScanner::seen(line, at).into(),
+                    column: line.get(..at).unwrap_or(line).chars().count() as u64 + 1,
+                })
+            }
+            Self::NotAnObject(got) => {
+                InvalidRecord::new(SkipReason::NotAnObject { got: got.into() })
+            }
             Self::Surrogate { field, id } => {
                 let name = if field == Field::Id { &fields.id } else { &fields.text };
-                Bad { id, reason: surrogate(field, name) }
+                InvalidRecord { id, reason: surrogate(field, name) }
             }
         }
     }
 }
 
 /// Reads the whole line, which must be one object; a text with escapes is decoded into `text`.
-fn members(scanner: &mut Scanner, fields: &Fields, text: &mut String) -> Result<Found, Fault> {
+fn members(
+    scanner: &mut JsonScanner,
+    fields: &FieldNames,
+    text: &mut String,
+) -> Result<DocumentMembers, MemberFault> {
     if scanner.peek() != Some(b'{') {
         let got = scanner.value()?.kind();
         scanner.end()?;
-        return Err(Fault::NotAnObject(got));
+        return Err(MemberFault::NotAnObject(got));
     }
     scanner.begin()?;
-    let mut found = Found::default();
+    let mut found = DocumentMembers::default();
     let mut first = true;
     while let Some(key) = scanner.key(first)? {
         first = false;
@@ -204,7 +216,7 @@ fn members(scanner: &mut Scanner, fields: &Fields, text: &mut String) -> Result<
                     Err(StringFault::Broken(broken)) => return Err(broken.into()),
                     Err(StringFault::LoneSurrogate) => {
                         let id = known_id(scanner, found.id);
-                        return Err(Fault::Surrogate { field: Field::Text, id });
+                        return Err(MemberFault::Surrogate { field: Field::Text, id });
                     }
                 }
             } else {
@@ -220,7 +232,7 @@ fn members(scanner: &mut Scanner, fields: &Fields, text: &mut String) -> Result<
             if is_id {
                 // Also an id that a later one replaces must be text.
                 if scanner.whole_string(value).is_err() {
-                    return Err(Fault::Surrogate { field: Field::Id, id: None });
+                    return Err(MemberFault::Surrogate { field: Field::Id, id: None });
                 }
                 found.id = Some(value);
             }
@@ -230,13 +242,13 @@ fn members(scanner: &mut Scanner, fields: &Fields, text: &mut String) -> Result<
     Ok(found)
 }
 
-fn known_id(scanner: &Scanner, id: Option<Value>) -> Option<String> {
+fn known_id(scanner: &JsonScanner, id: Option<JsonValue>) -> Option<String> {
     match id? {
-        Value::String { start, end, escaped } => {
+        JsonValue::String { start, end, escaped } => {
             let mut buffer = String::new();
             scanner.text_of(start, end, escaped, &mut buffer).ok().map(str::to_owned)
         }
-        Value::Number { start, end } => Some(scanner.line()[start..end].to_owned()),
+        JsonValue::Number { start, end } => Some(scanner.line()[start..end].to_owned()),
         _ => None,
     }
 }
@@ -246,7 +258,12 @@ fn surrogate(field: Field, name: &str) -> SkipReason {
 }
 
 /// What is wrong with a field that is not there or has a value of another type.
-fn lacking(scanner: &Scanner, value: Option<Value>, field: Field, name: &str) -> SkipReason {
+fn lacking(
+    scanner: &JsonScanner,
+    value: Option<JsonValue>,
+    field: Field,
+    name: &str,
+) -> SkipReason {
     let name = name.to_owned();
     if let Some(value) = value {
         return SkipReason::WrongType { field, name, got: value.kind().into() };
@@ -263,9 +280,9 @@ fn lacking(scanner: &Scanner, value: Option<Value>, field: Field, name: &str) ->
 /// Calls `visit` with each key and value of the object at `start`, which has been checked, and
 /// with where in the line the value stands.
 fn each_member<'a>(
-    scanner: &Scanner<'a>,
+    scanner: &JsonScanner<'a>,
     start: usize,
-    mut visit: impl FnMut(Cow<'a, str>, Value, Range<usize>),
+    mut visit: impl FnMut(Cow<'a, str>, JsonValue, Range<usize>),
 ) {
     let mut scanner = scanner.rewound(start);
     let mut first = true;
@@ -283,15 +300,15 @@ fn each_member<'a>(
 }
 
 /// A value inside of a member of the record; `members` has looked at the members themselves.
-fn inside(scanner: &Scanner, path: &str) -> Option<Value> {
+fn inside(scanner: &JsonScanner, path: &str) -> Option<JsonValue> {
     if path.contains('.') { at_path(scanner, 0, path).map(|(value, _)| value) } else { None }
 }
 
 /// The value that a dotted path leads to from the object at `start`. A longer key wins over a
 /// shorter one (`{"a.b": 1}` over `{"a": {"b": 2}}`), among equal keys the last. With the place of
 /// the value in the line.
-fn at_path(scanner: &Scanner, start: usize, path: &str) -> Option<(Value, Range<usize>)> {
-    let mut steps: Vec<(usize, Value, Range<usize>)> = Vec::new();
+fn at_path(scanner: &JsonScanner, start: usize, path: &str) -> Option<(JsonValue, Range<usize>)> {
+    let mut steps: Vec<(usize, JsonValue, Range<usize>)> = Vec::new();
     each_member(scanner, start, |key, value, range| {
         let rest = path.strip_prefix(&*key);
         if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.')) {
@@ -302,7 +319,7 @@ fn at_path(scanner: &Scanner, start: usize, path: &str) -> Option<(Value, Range<
     steps.sort_unstable_by_key(|(length, ..)| std::cmp::Reverse(*length));
     steps.into_iter().find_map(|(length, value, range)| match (path.get(length + 1..), value) {
         (None, value) => Some((value, range)),
-        (Some(rest), Value::Object { start }) => at_path(scanner, start, rest),
+        (Some(rest), JsonValue::Object { start }) => at_path(scanner, start, rest),
         _ => None,
     })
 }
@@ -311,6 +328,6 @@ fn at_path(scanner: &Scanner, start: usize, path: &str) -> Option<(Value, Range<
 pub fn has_member(line: &[u8], name: &str) -> bool {
     let Ok(line) = std::str::from_utf8(line) else { return false };
     let mut found = false;
-    each_member(&Scanner::new(line), 0, |key, _, _| found |= key == name);
+    each_member(&JsonScanner::new(line), 0, |key, _, _| found |= key == name);
     found
 }

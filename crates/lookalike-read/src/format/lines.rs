@@ -1,27 +1,29 @@
 //! Lines: `id text`, or the text alone.
 
-use crate::description::Stated;
-use crate::document::{Place, Raw, RawSink};
+use crate::description::StatedFields;
+use crate::document::{DocumentPosition, Raw, RawSink};
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
-use crate::format::record::{Bad, Cut, Fields, Record, without_line_feed};
+use crate::format::record::{
+    FieldNames, InvalidRecord, RecordBoundary, RecordDocument, without_line_feed,
+};
 use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
-use crate::scratch::Scratch;
+use crate::scratch::ReadBuffers;
 use crate::skipped::SkipReason;
 use memchr::memrchr;
 
 /// The format of lines `id text`.
-pub(crate) struct Lines;
+pub(crate) struct LinesFormat;
 
-impl RecordFormat for Lines {
-    fn cut(&self, bytes: &[u8]) -> Cut {
+impl RecordFormat for LinesFormat {
+    fn cut(&self, bytes: &[u8]) -> RecordBoundary {
         cut_lines(bytes)
     }
 
     fn read(
         &self,
         records: &WholeRecords<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut ReadBuffers,
         sink: &mut dyn RawSink,
     ) -> Result<(), ReadError> {
         let fields = &records.source.settings.fields;
@@ -32,11 +34,11 @@ impl RecordFormat for Lines {
     fn read_again(
         &self,
         record: &RecordAgain<'_>,
-        _: &mut Scratch,
+        _: &mut ReadBuffers,
         take: TakeText<'_>,
     ) -> Result<(), String> {
         let parsed = parse(record.bytes, &record.source.settings.fields);
-        record.give(parsed, Stated::Nothing, take)
+        record.give(parsed, StatedFields::Nothing, take)
     }
 
     fn is_lines(&self) -> bool {
@@ -45,19 +47,22 @@ impl RecordFormat for Lines {
 }
 
 /// Makes the document of a line, without the line feed; the strings are buffers for id and text.
-pub(crate) type ParseLine<'p> =
-    &'p dyn for<'l> Fn(&'l [u8], &'l mut String, &'l mut String) -> Result<Record<'l>, Bad>;
+pub(crate) type ParseLine<'p> = &'p dyn for<'l> Fn(
+    &'l [u8],
+    &'l mut String,
+    &'l mut String,
+) -> Result<RecordDocument<'l>, InvalidRecord>;
 
 /// Cuts behind the last line feed.
-pub(crate) fn cut_lines(bytes: &[u8]) -> Cut {
-    Cut { whole: memrchr(b'\n', bytes).map_or(0, |at| at + 1), unclosed: false }
+pub(crate) fn cut_lines(bytes: &[u8]) -> RecordBoundary {
+    RecordBoundary { whole: memrchr(b'\n', bytes).map_or(0, |at| at + 1), unclosed: false }
 }
 
 /// Gives the document of each line that is not blank to the sink. `extra` sets the values of the
 /// extra fields of a line that is a document.
 pub(crate) fn read_lines(
     records: &WholeRecords<'_>,
-    scratch: &mut Scratch,
+    scratch: &mut ReadBuffers,
     sink: &mut dyn RawSink,
     parse: ParseLine<'_>,
     set_extra: &dyn Fn(&[u8], &mut ExtraFields),
@@ -65,14 +70,15 @@ pub(crate) fn read_lines(
     let has_extra = !records.source.settings.fields.extra.is_empty();
     let mut start = records.mark_bytes();
     let mut line = 0;
-    let Scratch { id, text, line_id, extra, .. } = scratch;
+    let ReadBuffers { id, text, line_id, extra, .. } = scratch;
     extra.clear();
     while start < records.bytes.len() {
         let rest = &records.bytes[start..];
         let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
         let record = &rest[..length];
         if !is_blank(record) {
-            let place = Place { start: start as u32, length: length as u32, line, part: 0 };
+            let place =
+                DocumentPosition { start: start as u32, length: length as u32, line, part: 0 };
             let parsed = parse(record, id, text);
             if has_extra && parsed.is_ok() {
                 extra.clear();
@@ -92,20 +98,21 @@ pub(crate) fn is_blank(line: &[u8]) -> bool {
 }
 
 /// The document of a line `id text`, with or without its line feed or carriage return.
-fn parse<'a>(line: &'a [u8], fields: &Fields) -> Result<Record<'a>, Bad> {
+fn parse<'a>(line: &'a [u8], fields: &FieldNames) -> Result<RecordDocument<'a>, InvalidRecord> {
     let line = without_line_feed(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if memchr::memchr(0, line).is_some() {
-        return Err(Bad::new(SkipReason::Binary));
+        return Err(InvalidRecord::new(SkipReason::Binary));
     }
-    let line = std::str::from_utf8(line)
-        .map_err(|e| Bad::new(SkipReason::NotUtf8 { column: e.valid_up_to() as u64 + 1 }))?;
+    let line = std::str::from_utf8(line).map_err(|e| {
+        InvalidRecord::new(SkipReason::NotUtf8 { column: e.valid_up_to() as u64 + 1 })
+    })?;
     if fields.line_ids {
-        return Ok(Record { id: None, text: line });
+        return Ok(RecordDocument { id: None, text: line });
     }
     let (id, text) = line.split_once([' ', '\t']).unwrap_or((line, ""));
     if id.is_empty() {
-        return Err(Bad::new(SkipReason::EmptyId));
+        return Err(InvalidRecord::new(SkipReason::EmptyId));
     }
-    Ok(Record { id: Some(id), text })
+    Ok(RecordDocument { id: Some(id), text })
 }

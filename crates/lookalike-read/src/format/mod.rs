@@ -16,13 +16,13 @@ pub(crate) mod record;
 pub(crate) mod whole_text;
 
 use crate::buffer_pool::PooledBuffer;
-use crate::description::Stated;
-use crate::document::{Document, Place, Raw, RawSink};
+use crate::description::StatedFields;
+use crate::document::{Document, DocumentPosition, Raw, RawSink};
 use crate::encoding::without_mark;
 use crate::error::ReadError;
-use crate::format::record::{Bad, Cut, Record};
-use crate::header::Header;
-use crate::scratch::Scratch;
+use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument};
+use crate::header::CsvHeader;
+use crate::scratch::ReadBuffers;
 use crate::source_info::SourceInfo;
 use std::fmt::Write;
 
@@ -30,7 +30,7 @@ use std::fmt::Write;
 /// such as the header of a table.
 pub(crate) trait RecordFormat: Send + Sync {
     /// Where the last whole record ends in bytes that begin with a record and may end within one.
-    fn cut(&self, bytes: &[u8]) -> Cut;
+    fn cut(&self, bytes: &[u8]) -> RecordBoundary;
 
     /// Gives the documents of whole records to the sink, in order.
     ///
@@ -39,7 +39,7 @@ pub(crate) trait RecordFormat: Send + Sync {
     fn read(
         &self,
         records: &WholeRecords<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut ReadBuffers,
         sink: &mut dyn RawSink,
     ) -> Result<(), ReadError>;
 
@@ -50,7 +50,7 @@ pub(crate) trait RecordFormat: Send + Sync {
     fn read_again(
         &self,
         record: &RecordAgain<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut ReadBuffers,
         take: TakeText<'_>,
     ) -> Result<(), String>;
 
@@ -58,7 +58,7 @@ pub(crate) trait RecordFormat: Send + Sync {
     ///
     /// # Errors
     /// [`ReadError::Table`] for a header that lacks a column.
-    fn observe(&self, _: &SourceInfo, _: Option<&Records>) -> Result<(), ReadError> {
+    fn observe(&self, _: &SourceInfo, _: Option<&BlockRecords>) -> Result<(), ReadError> {
         Ok(())
     }
 
@@ -77,7 +77,7 @@ pub(crate) trait RecordFormat: Send + Sync {
     }
 
     /// The header of a table, once its first block is observed.
-    fn header(&self) -> Option<&Header> {
+    fn header(&self) -> Option<&CsvHeader> {
         None
     }
 
@@ -98,13 +98,13 @@ pub(crate) trait RecordFormat: Send + Sync {
 }
 
 /// Reads the next block of a source, from its start; `None` at its end.
-pub(crate) type NextRecords<'a> = &'a mut dyn FnMut() -> Result<Option<Records>, ReadError>;
+pub(crate) type NextRecords<'a> = &'a mut dyn FnMut() -> Result<Option<BlockRecords>, ReadError>;
 
 /// Takes the text of a document, with what its file or record states about it.
-pub(crate) type TakeText<'a> = &'a mut dyn FnMut(&str, Stated<'_>);
+pub(crate) type TakeText<'a> = &'a mut dyn FnMut(&str, StatedFields<'_>);
 
 /// The whole records of a block.
-pub(crate) struct Records {
+pub(crate) struct BlockRecords {
     pub(crate) buffer: PooledBuffer,
     /// Number of the block in its source.
     pub(crate) index: u32,
@@ -136,7 +136,7 @@ pub(crate) struct WholeRecords<'a> {
 pub(crate) struct RecordAgain<'a> {
     pub(crate) source: &'a SourceInfo,
     pub(crate) bytes: &'a [u8],
-    pub(crate) place: Place,
+    pub(crate) place: DocumentPosition,
     /// The id that its document had.
     pub(crate) id: &'a str,
 }
@@ -146,17 +146,17 @@ impl WholeRecords<'_> {
     /// buffer.
     pub(crate) fn give(
         &self,
-        parsed: Result<Record<'_>, Bad>,
+        parsed: Result<RecordDocument<'_>, InvalidRecord>,
         fields: &[Option<&str>],
-        place: Place,
+        place: DocumentPosition,
         raw: Raw<'_>,
         line_id: &mut String,
         sink: &mut dyn RawSink,
     ) -> Result<(), ReadError> {
         let line = self.first_line + u64::from(place.line);
-        let Record { id, text } = match parsed {
+        let RecordDocument { id, text } = match parsed {
             Ok(record) => record,
-            Err(Bad { id, reason }) => {
+            Err(InvalidRecord { id, reason }) => {
                 sink.skipped(self.source.bad(line, id, reason)?);
                 return Ok(());
             }
@@ -198,8 +198,8 @@ impl RecordAgain<'_> {
     /// Gives the text of a parsed record to `take` if it still has its id.
     pub(crate) fn give(
         &self,
-        parsed: Result<Record<'_>, Bad>,
-        stated: Stated<'_>,
+        parsed: Result<RecordDocument<'_>, InvalidRecord>,
+        stated: StatedFields<'_>,
         take: TakeText<'_>,
     ) -> Result<(), String> {
         let record = parsed.map_err(|bad| bad.reason.to_string())?;

@@ -4,13 +4,13 @@
 //! extra fields. A value is its length in four little-endian bytes and its bytes; null is the
 //! length 2³² − 1.
 
-use crate::description::Stated;
-use crate::document::{Place, Raw, RawSink};
+use crate::description::StatedFields;
+use crate::document::{DocumentPosition, Raw, RawSink};
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
-use crate::format::record::{Bad, Cut, Fields, Record};
+use crate::format::record::{FieldNames, InvalidRecord, RecordBoundary, RecordDocument};
 use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
-use crate::scratch::Scratch;
+use crate::scratch::ReadBuffers;
 use crate::skipped::SkipReason;
 use crate::table_problem::Field;
 
@@ -18,25 +18,26 @@ use crate::table_problem::Field;
 const NULL: u32 = u32::MAX;
 
 /// The format of packed rows.
-pub(crate) struct PackedRows;
+pub(crate) struct PackedRowsFormat;
 
-impl RecordFormat for PackedRows {
+impl RecordFormat for PackedRowsFormat {
     /// Row groups are not cut: each block has whole rows.
-    fn cut(&self, bytes: &[u8]) -> Cut {
-        Cut { whole: bytes.len(), unclosed: false }
+    fn cut(&self, bytes: &[u8]) -> RecordBoundary {
+        RecordBoundary { whole: bytes.len(), unclosed: false }
     }
 
     fn read(
         &self,
         records: &WholeRecords<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut ReadBuffers,
         sink: &mut dyn RawSink,
     ) -> Result<(), ReadError> {
         let fields = &records.source.settings.fields;
-        let Scratch { line_id, extra, .. } = scratch;
+        let ReadBuffers { line_id, extra, .. } = scratch;
         let (mut start, mut line) = (0, 0);
         while let Some(row) = first(&records.bytes[start..], fields) {
-            let place = Place { start: start as u32, length: row.len() as u32, line, part: 0 };
+            let place =
+                DocumentPosition { start: start as u32, length: row.len() as u32, line, part: 0 };
             extra.clear();
             let parsed = document(row, fields).and_then(|record| {
                 set_extra(row, record.id, fields, extra)?;
@@ -53,11 +54,11 @@ impl RecordFormat for PackedRows {
     fn read_again(
         &self,
         record: &RecordAgain<'_>,
-        _: &mut Scratch,
+        _: &mut ReadBuffers,
         take: TakeText<'_>,
     ) -> Result<(), String> {
         let parsed = document(record.bytes, &record.source.settings.fields);
-        record.give(parsed, Stated::Nothing, take)
+        record.give(parsed, StatedFields::Nothing, take)
     }
 }
 
@@ -70,9 +71,9 @@ pub(crate) fn push(bytes: &mut Vec<u8>, value: Option<&[u8]>) {
 }
 
 /// The values of a row, or of many.
-struct Values<'a>(&'a [u8]);
+struct PackedValues<'a>(&'a [u8]);
 
-impl<'a> Iterator for Values<'a> {
+impl<'a> Iterator for PackedValues<'a> {
     type Item = Option<&'a [u8]>;
 
     fn next(&mut self) -> Option<Option<&'a [u8]>> {
@@ -89,13 +90,13 @@ impl<'a> Iterator for Values<'a> {
 }
 
 /// Number of values of a row.
-fn width(fields: &Fields) -> usize {
+fn width(fields: &FieldNames) -> usize {
     usize::from(!fields.line_ids) + 1 + fields.extra.len()
 }
 
 /// The first row of `bytes`; `None` where there is no whole one.
-fn first<'a>(bytes: &'a [u8], fields: &Fields) -> Option<&'a [u8]> {
-    let mut values = Values(bytes);
+fn first<'a>(bytes: &'a [u8], fields: &FieldNames) -> Option<&'a [u8]> {
+    let mut values = PackedValues(bytes);
     for _ in 0..width(fields) {
         values.next()?;
     }
@@ -103,19 +104,19 @@ fn first<'a>(bytes: &'a [u8], fields: &Fields) -> Option<&'a [u8]> {
 }
 
 /// The document of a row.
-fn document<'a>(row: &'a [u8], fields: &Fields) -> Result<Record<'a>, Bad> {
-    let mut values = Values(row);
+fn document<'a>(row: &'a [u8], fields: &FieldNames) -> Result<RecordDocument<'a>, InvalidRecord> {
+    let mut values = PackedValues(row);
     let id = if fields.line_ids {
         None
     } else {
-        Some(text(values.next().flatten(), Field::Id, &fields.id).map_err(Bad::new)?)
+        Some(text(values.next().flatten(), Field::Id, &fields.id).map_err(InvalidRecord::new)?)
     };
     if id.is_some_and(str::is_empty) {
-        return Err(Bad::new(SkipReason::EmptyId));
+        return Err(InvalidRecord::new(SkipReason::EmptyId));
     }
     match text(values.next().flatten(), Field::Text, &fields.text) {
-        Ok(text) => Ok(Record { id, text }),
-        Err(reason) => Err(Bad { id: id.map(str::to_owned), reason }),
+        Ok(text) => Ok(RecordDocument { id, text }),
+        Err(reason) => Err(InvalidRecord { id: id.map(str::to_owned), reason }),
     }
 }
 
@@ -123,12 +124,12 @@ fn document<'a>(row: &'a [u8], fields: &Fields) -> Result<Record<'a>, Bad> {
 fn set_extra(
     row: &[u8],
     id: Option<&str>,
-    fields: &Fields,
+    fields: &FieldNames,
     extra: &mut ExtraFields,
-) -> Result<(), Bad> {
-    for value in Values(row).skip(width(fields) - fields.extra.len()) {
+) -> Result<(), InvalidRecord> {
+    for value in PackedValues(row).skip(width(fields) - fields.extra.len()) {
         let value = value.map(utf8).transpose();
-        extra.push(value.map_err(|reason| Bad { id: id.map(str::to_owned), reason })?);
+        extra.push(value.map_err(|reason| InvalidRecord { id: id.map(str::to_owned), reason })?);
     }
     Ok(())
 }

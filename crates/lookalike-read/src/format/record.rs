@@ -3,7 +3,7 @@
 use crate::skipped::SkipReason;
 
 /// Names of the fields that make a document.
-pub(crate) struct Fields {
+pub(crate) struct FieldNames {
     pub(crate) id: String,
     pub(crate) text: String,
     pub(crate) line_ids: bool,
@@ -12,7 +12,7 @@ pub(crate) struct Fields {
 }
 
 /// The document of a record.
-pub(crate) struct Record<'a> {
+pub(crate) struct RecordDocument<'a> {
     /// `None` where ids are made of the line number.
     pub(crate) id: Option<&'a str>,
     pub(crate) text: &'a str,
@@ -20,12 +20,12 @@ pub(crate) struct Record<'a> {
 
 /// A record without a document.
 #[derive(Debug)]
-pub(crate) struct Bad {
+pub(crate) struct InvalidRecord {
     pub(crate) id: Option<String>,
     pub(crate) reason: SkipReason,
 }
 
-impl Bad {
+impl InvalidRecord {
     pub(crate) fn new(reason: SkipReason) -> Self {
         Self { id: None, reason }
     }
@@ -33,7 +33,7 @@ impl Bad {
 
 /// Where the last whole record of a stream's bytes ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cut {
+pub(crate) struct RecordBoundary {
     /// Bytes up to and with the end of the last whole record; 0 when there is none.
     pub(crate) whole: usize,
     /// The bytes end inside of quotes, or an archive before its end mark.

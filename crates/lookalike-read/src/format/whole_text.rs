@@ -1,26 +1,26 @@
 //! A stream that is one text.
 
-use crate::description::Stated;
-use crate::document::{Document, Place, Raw, RawSink};
+use crate::description::StatedFields;
+use crate::document::{Document, DocumentPosition, Raw, RawSink};
 use crate::error::ReadError;
-use crate::format::record::Cut;
+use crate::format::record::RecordBoundary;
 use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
-use crate::scratch::Scratch;
+use crate::scratch::ReadBuffers;
 use crate::skipped::SkipReason;
 use lookalike_extract::encoding;
 
 /// The format of a stream that is one document, of any encoding.
-pub(crate) struct WholeText;
+pub(crate) struct WholeTextFormat;
 
-impl RecordFormat for WholeText {
-    fn cut(&self, _: &[u8]) -> Cut {
-        Cut { whole: 0, unclosed: false }
+impl RecordFormat for WholeTextFormat {
+    fn cut(&self, _: &[u8]) -> RecordBoundary {
+        RecordBoundary { whole: 0, unclosed: false }
     }
 
     fn read(
         &self,
         records: &WholeRecords<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut ReadBuffers,
         sink: &mut dyn RawSink,
     ) -> Result<(), ReadError> {
         let WholeRecords { source, bytes, first_line, .. } = *records;
@@ -32,7 +32,7 @@ impl RecordFormat for WholeText {
         let document = Document {
             id: &source.name,
             text: &text,
-            place: Place { start: 0, length: bytes.len() as u32, line: 0, part: 0 },
+            place: DocumentPosition { start: 0, length: bytes.len() as u32, line: 0, part: 0 },
             fields: &scratch.extra.list(),
             modified: source.modified(),
             shingled: None,
@@ -45,11 +45,11 @@ impl RecordFormat for WholeText {
     fn read_again(
         &self,
         record: &RecordAgain<'_>,
-        _: &mut Scratch,
+        _: &mut ReadBuffers,
         take: TakeText<'_>,
     ) -> Result<(), String> {
         let text = encoding::decode(record.bytes, record.source.settings.encoding);
-        take(&text.ok_or_else(|| SkipReason::Binary.to_string())?, Stated::Nothing);
+        take(&text.ok_or_else(|| SkipReason::Binary.to_string())?, StatedFields::Nothing);
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! Files that are documents, or hold some: a text, a web page, a message, a PDF, an archive.
 
 use crate::content_hash::Content;
-use crate::description::Stated;
-use crate::document::{Document, MAX_DOCUMENT_BYTES, Place, Raw, RawSink};
+use crate::description::StatedFields;
+use crate::document::{Document, DocumentPosition, MAX_DOCUMENT_BYTES, Raw, RawSink};
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
 use crate::file::document_file::{self, DocumentFile};
@@ -14,9 +14,9 @@ use crate::format::TakeText;
 use crate::format::kind::Format;
 use crate::location::Location;
 use crate::retained_state::{KeptState, RetainedState};
-use crate::scratch::Scratch;
-use crate::settings::Settings;
-use crate::skipped::{SkipReason, Skipped};
+use crate::scratch::ReadBuffers;
+use crate::settings::SourceSettings;
+use crate::skipped::{SkipReason, SkippedItem};
 use crate::source::{AfterError, BlockContent, LaneReader, NewBlock, RetainedContent, Source};
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
@@ -150,15 +150,15 @@ impl FileBlock {
         &self.source.files[self.range.clone()]
     }
 
-    fn file(&self, place: Place) -> Option<&DocumentFile> {
+    fn file(&self, place: DocumentPosition) -> Option<&DocumentFile> {
         self.files().get(place.start as usize)
     }
 
     /// Gives the text of the document at a place to `take`, unless it differs from the first time.
     fn take_text(
         &self,
-        place: Place,
-        scratch: &mut Scratch,
+        place: DocumentPosition,
+        scratch: &mut ReadBuffers,
         take: TakeText<'_>,
     ) -> Result<(), String> {
         let settings = &self.source.info.settings;
@@ -170,11 +170,11 @@ impl FileBlock {
         }
         if contents.kind == FileKind::Text {
             let text = contents.text(settings).map_err(|reason| reason.to_string())?;
-            take(&text, Stated::Nothing);
+            take(&text, StatedFields::Nothing);
             return Ok(());
         }
         let mut part = OnePart::new(|part: &ExtractedPart<'_>| {
-            take(part.text, Stated::Fields(part.fields));
+            take(part.text, StatedFields::Fields(part.fields));
         });
         let extractor = settings.extractor(&mut scratch.extractor);
         extractor.extract_part(&contents.name, contents.bytes, place.part, &mut part);
@@ -187,7 +187,7 @@ impl BlockContent for FileBlock {
         self.files().iter().map(DocumentFile::bytes).max().unwrap_or(0)
     }
 
-    fn read(&self, scratch: &mut Scratch, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn read(&self, scratch: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
         let bytes = self.files().iter().map(DocumentFile::bytes).sum();
         self.source.info.settings.consumed.fetch_add(bytes, Ordering::Relaxed);
         self.replay(scratch, sink)
@@ -206,36 +206,36 @@ impl RetainedContent for FileBlock {
         Some(KeptState::Files { start: self.range.start, end: self.range.end })
     }
 
-    fn location(&self, place: Place) -> Location {
+    fn location(&self, place: DocumentPosition) -> Location {
         let source = self.file(place).map(DocumentFile::shown);
         Location::Whole { source: source.unwrap_or_else(|| self.source.info.shown.clone()) }
     }
 
-    fn modified(&self, place: Place) -> Option<u64> {
+    fn modified(&self, place: DocumentPosition) -> Option<u64> {
         self.file(place)?.stamp.modified
     }
 
     fn read_again(
         &self,
-        place: Place,
+        place: DocumentPosition,
         _: &str,
-        scratch: &mut Scratch,
+        scratch: &mut ReadBuffers,
         take: TakeText<'_>,
     ) -> Result<(), ReadError> {
         let taken = self.take_text(place, scratch, take);
         taken.map_err(|what| self.location(place).changed(what))
     }
 
-    fn replay(&self, scratch: &mut Scratch, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn replay(&self, scratch: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
         read_all(&self.source.info.settings, self.files(), scratch, sink)
     }
 }
 
 /// Gives the documents of files to the sink, in order.
 fn read_all(
-    settings: &Settings,
+    settings: &SourceSettings,
     files: &[DocumentFile],
-    scratch: &mut Scratch,
+    scratch: &mut ReadBuffers,
     sink: &mut dyn RawSink,
 ) -> Result<(), ReadError> {
     scratch.part_texts.clear();
@@ -265,13 +265,13 @@ fn read_all(
 /// Gives the documents of the file at `start` to the sink. `used` is what its container has used
 /// before; returned is what it has used then.
 fn read_one(
-    settings: &Settings,
+    settings: &SourceSettings,
     (start, file): (u32, &DocumentFile),
     mut used: LimitUsage,
-    scratch: &mut Scratch,
+    scratch: &mut ReadBuffers,
     sink: &mut dyn RawSink,
 ) -> Result<LimitUsage, ReadError> {
-    let Scratch { bytes, extra, extractor, part_texts, .. } = scratch;
+    let ReadBuffers { bytes, extra, extractor, part_texts, .. } = scratch;
     let contents = match document_file::read(file, settings, bytes) {
         Ok(contents) => contents,
         Err(SkipReason::OverLimit { limit: bytes, parameter: Parameter::Memory }) => {
@@ -284,7 +284,7 @@ fn read_one(
         }
     };
     let length = u32::try_from(contents.length).unwrap_or(u32::MAX);
-    let place = Place { start, length, line: 0, part: 0 };
+    let place = DocumentPosition { start, length, line: 0, part: 0 };
     if contents.kind != FileKind::Text {
         let id = String::new();
         let mut parts =
@@ -314,21 +314,21 @@ fn read_one(
     Ok(used)
 }
 
-fn skipped(file: &DocumentFile, within: &str, reason: SkipReason) -> Skipped {
+fn skipped(file: &DocumentFile, within: &str, reason: SkipReason) -> SkippedItem {
     let behind = |mut name: String| {
         push_within(&mut name, within);
         name
     };
     let (source, id) = (behind(file.shown()), Some(behind(file.id.clone())));
-    Skipped { source, line: None, id, reason }
+    SkippedItem { source, line: None, id, reason }
 }
 
 /// Gives the parts of one file to the sink as documents.
 struct FileParts<'a> {
-    settings: &'a Settings,
+    settings: &'a SourceSettings,
     file: &'a DocumentFile,
     /// But for the part.
-    place: Place,
+    place: DocumentPosition,
     extra: &'a mut ExtraFields,
     id: String,
     part_texts: &'a mut PartTexts,
@@ -351,7 +351,7 @@ impl PartSink for FileParts<'_> {
         let document = Document {
             id: &self.id,
             text: part.text,
-            place: Place { part: part.number, ..self.place },
+            place: DocumentPosition { part: part.number, ..self.place },
             fields: &self.extra.list(),
             modified: self.file.modified(),
             shingled: None,

@@ -1,18 +1,18 @@
 //! The documents of an index as a source: a snapshot of their shingle sets instead of their texts.
 
-use crate::description::Stated;
-use crate::document::{Document, Place, Raw, RawSink, Shingled};
+use crate::description::StatedFields;
+use crate::document::{Document, DocumentPosition, Raw, RawSink, StoredShingles};
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
 use crate::format::TakeText;
 use crate::format::kind::Format;
 use crate::location::Location;
 use crate::retained_state::{KeptState, NumberRange, RetainedState};
-use crate::scratch::Scratch;
+use crate::scratch::ReadBuffers;
 use crate::source::{AfterError, BlockContent, LaneReader, NewBlock, RetainedContent, Source};
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
-use lookalike_index::entry::{Record, Wanted};
+use lookalike_index::entry::{IndexRecord, RecordFields};
 use lookalike_index::filter;
 use lookalike_index::{Index, IndexError, backend::Snapshot, set};
 use serde_json::Value;
@@ -108,7 +108,7 @@ impl LaneReader for IndexLane {
 struct IndexBlock {
     source: Arc<IndexSource>,
     range: NumberRange,
-    entries: Vec<Record>,
+    entries: Vec<IndexRecord>,
 }
 
 impl BlockContent for IndexBlock {
@@ -116,7 +116,7 @@ impl BlockContent for IndexBlock {
         self.entries.iter().map(|entry| entry.set.as_ref().map_or(0, Vec::len) as u64).sum()
     }
 
-    fn read(&self, _: &mut Scratch, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn read(&self, _: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
         let settings = &self.source.info.settings;
         settings.consumed.fetch_add(self.bytes(), Ordering::Relaxed);
         give(&self.entries, &settings.fields.extra, sink)
@@ -141,7 +141,7 @@ impl RetainedContent for RetainedEntries {
         Some(KeptState::Stored(self.range))
     }
 
-    fn location(&self, _: Place) -> Location {
+    fn location(&self, _: DocumentPosition) -> Location {
         Location::Whole { source: self.source.info.shown.clone() }
     }
 
@@ -151,28 +151,28 @@ impl RetainedContent for RetainedEntries {
 
     fn read_again(
         &self,
-        place: Place,
+        place: DocumentPosition,
         id: &str,
-        _: &mut Scratch,
+        _: &mut ReadBuffers,
         take: TakeText<'_>,
     ) -> Result<(), ReadError> {
         let text = self.source.documents.text(place, id)?;
         let missing = || self.location(place).changed("the index keeps no text of it".to_owned());
-        take(&text.ok_or_else(missing)?, Stated::Nothing);
+        take(&text.ok_or_else(missing)?, StatedFields::Nothing);
         Ok(())
     }
 
     fn stored_set(
         &self,
-        place: Place,
+        place: DocumentPosition,
         id: &str,
-        scratch: &mut Scratch,
+        scratch: &mut ReadBuffers,
         set: &mut Vec<u64>,
     ) -> Result<Option<u128>, ReadError> {
         self.source.documents.set(place, id, &mut scratch.bytes, set).map(Some)
     }
 
-    fn replay(&self, _: &mut Scratch, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn replay(&self, _: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
         let entries = self.source.documents.scan(self.range)?;
         give(&entries, &self.source.info.settings.fields.extra, sink)
     }
@@ -184,13 +184,13 @@ impl IndexDocuments {
     /// # Errors
     /// [`IndexError::NoSets`] for an index without shingle sets; what keeps it from being read.
     pub(crate) fn open(index: &Index, now: i64, metadata: bool) -> Result<Self, IndexError> {
-        use lookalike_index::settings::Store;
+        use lookalike_index::settings::StoredContent;
         let store = index.settings().store;
-        if store == Store::Signatures {
+        if store == StoredContent::Signatures {
             return Err(IndexError::NoSets { what: "grouping of its documents" });
         }
         let snapshot = Mutex::new(index.snapshot()?);
-        Ok(Self { snapshot, now, metadata, texts: store == Store::Texts })
+        Ok(Self { snapshot, now, metadata, texts: store == StoredContent::Texts })
     }
 
     fn snapshot(&self) -> MutexGuard<'_, Box<dyn Snapshot>> {
@@ -206,7 +206,7 @@ impl IndexDocuments {
         planned: &mut VecDeque<NumberRange>,
     ) -> Result<u64, ReadError> {
         let (mut last, mut bytes) = (None, 0);
-        let mut add = |entry: &Record| {
+        let mut add = |entry: &IndexRecord| {
             last = Some(entry.number);
             bytes += entry.bytes;
             match planned.back_mut() {
@@ -220,12 +220,12 @@ impl IndexDocuments {
             }
             Ok(())
         };
-        self.snapshot().scan(next, PLANNED, Wanted::default(), &mut add)?;
+        self.snapshot().scan(next, PLANNED, RecordFields::default(), &mut add)?;
         Ok(last.map_or(next, |last: u64| last.saturating_add(1)))
     }
 
-    fn scan(&self, range: NumberRange) -> Result<Vec<Record>, ReadError> {
-        let wanted = Wanted { set: true, metadata: self.metadata, ..Wanted::default() };
+    fn scan(&self, range: NumberRange) -> Result<Vec<IndexRecord>, ReadError> {
+        let wanted = RecordFields { set: true, metadata: self.metadata, ..RecordFields::default() };
         let mut entries = Vec::with_capacity(range.count);
         self.snapshot().scan(range.from, range.count, wanted, &mut |entry| {
             if !entry.is_expired(self.now) {
@@ -239,12 +239,12 @@ impl IndexDocuments {
     /// Reads the shingle set of a document into `set` (which is cleared); gives its fingerprint.
     fn set(
         &self,
-        place: Place,
+        place: DocumentPosition,
         id: &str,
         code: &mut Vec<u8>,
         set: &mut Vec<u64>,
     ) -> Result<u128, ReadError> {
-        let wanted = Wanted { set: true, ..Wanted::default() };
+        let wanted = RecordFields { set: true, ..RecordFields::default() };
         let fingerprint = self.one(place, id, wanted, |record| {
             code.clear();
             code.extend_from_slice(record.set.as_deref().unwrap_or_default());
@@ -255,17 +255,17 @@ impl IndexDocuments {
     }
 
     /// The text of a document; `None` where the index keeps none.
-    fn text(&self, place: Place, id: &str) -> Result<Option<String>, ReadError> {
-        let wanted = Wanted { text: true, ..Wanted::default() };
+    fn text(&self, place: DocumentPosition, id: &str) -> Result<Option<String>, ReadError> {
+        let wanted = RecordFields { text: true, ..RecordFields::default() };
         self.one(place, id, wanted, |record| record.text.clone())
     }
 
     fn one<R>(
         &self,
-        place: Place,
+        place: DocumentPosition,
         id: &str,
-        wanted: Wanted,
-        mut take: impl FnMut(&Record) -> R,
+        wanted: RecordFields,
+        mut take: impl FnMut(&IndexRecord) -> R,
     ) -> Result<R, ReadError> {
         let mut taken = None;
         self.snapshot().records(&[number(place)], wanted, &mut |record| {
@@ -279,7 +279,11 @@ impl IndexDocuments {
 }
 
 /// Gives documents to the sink, in order.
-fn give(entries: &[Record], fields: &[String], sink: &mut dyn RawSink) -> Result<(), ReadError> {
+fn give(
+    entries: &[IndexRecord],
+    fields: &[String],
+    sink: &mut dyn RawSink,
+) -> Result<(), ReadError> {
     let (mut set, mut extra) = (Vec::new(), ExtraFields::default());
     for record in entries {
         let code = record.set.as_deref();
@@ -301,7 +305,7 @@ fn give(entries: &[Record], fields: &[String], sink: &mut dyn RawSink) -> Result
             fields: &extra.list(),
             // Before 1970 there were no such files.
             modified: record.modified.and_then(|time| u64::try_from(time).ok()),
-            shingled: Some(Shingled { set: &set, fingerprint, bytes }),
+            shingled: Some(StoredShingles { set: &set, fingerprint, bytes }),
             about: None,
         };
         sink.record(&document, Raw::Row(record.number));
@@ -322,10 +326,10 @@ fn damaged(id: &str, why: &str) -> IndexError {
 }
 
 /// Places of one index are in the order of the numbers.
-fn place(number: u64) -> Place {
-    Place { start: (number >> 32) as u32, length: number as u32, line: 0, part: 0 }
+fn place(number: u64) -> DocumentPosition {
+    DocumentPosition { start: (number >> 32) as u32, length: number as u32, line: 0, part: 0 }
 }
 
-fn number(place: Place) -> u64 {
+fn number(place: DocumentPosition) -> u64 {
     u64::from(place.start) << 32 | u64::from(place.length)
 }

@@ -1,16 +1,16 @@
 //! Documents that the caller has in memory, as a source: nothing is copied, and verification reads
 //! them where they are.
 
-use crate::description::Stated;
-use crate::document::{Document, Place, Raw, RawSink};
+use crate::description::StatedFields;
+use crate::document::{Document, DocumentPosition, Raw, RawSink};
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
 use crate::format::TakeText;
 use crate::format::kind::Format;
 use crate::location::Location;
 use crate::retained_state::{KeptState, RetainedState};
-use crate::scratch::Scratch;
-use crate::skipped::{SkipReason, Skipped};
+use crate::scratch::ReadBuffers;
+use crate::skipped::{SkipReason, SkippedItem};
 use crate::source::{AfterError, BlockContent, LaneReader, NewBlock, RetainedContent, Source};
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
@@ -81,8 +81,13 @@ impl InMemorySource {
     }
 
     /// A row without a document: an error, or an entry for the list of skipped rows.
-    fn bad(&self, row: u64, id: Option<String>, reason: SkipReason) -> Result<Skipped, ReadError> {
-        let skipped = Skipped { source: self.info.shown.clone(), line: Some(row), id, reason };
+    fn bad(
+        &self,
+        row: u64,
+        id: Option<String>,
+        reason: SkipReason,
+    ) -> Result<SkippedItem, ReadError> {
+        let skipped = SkippedItem { source: self.info.shown.clone(), line: Some(row), id, reason };
         let is_skipped = self.info.settings.skip_bad;
         if is_skipped { Ok(skipped) } else { Err(ReadError::BadRow(Box::new(skipped))) }
     }
@@ -128,7 +133,7 @@ impl InMemorySource {
     }
 
     /// The text at a place, unless it is not what was read there.
-    fn text(&self, at: Place, id: &str) -> Option<&str> {
+    fn text(&self, at: DocumentPosition, id: &str) -> Option<&str> {
         let (rows, row) = (&*self.rows, at.start as usize);
         let mut buffer = String::new();
         if row >= rows.len() || rows.id(row, &mut buffer).ok()? != id {
@@ -209,7 +214,7 @@ impl BlockContent for RowBlock {
         0
     }
 
-    fn read(&self, _: &mut Scratch, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn read(&self, _: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
         let bytes = text_bytes(&*self.source.rows, self.range.clone());
         self.source.info.settings.consumed.fetch_add(bytes, Ordering::Relaxed);
         self.source.read(self.range.clone(), sink)
@@ -228,23 +233,23 @@ impl RetainedContent for RowBlock {
         None
     }
 
-    fn location(&self, place: Place) -> Location {
+    fn location(&self, place: DocumentPosition) -> Location {
         Location::Row { source: self.source.info.shown.clone(), row: u64::from(place.start) }
     }
 
     fn read_again(
         &self,
-        place: Place,
+        place: DocumentPosition,
         id: &str,
-        _: &mut Scratch,
+        _: &mut ReadBuffers,
         take: TakeText<'_>,
     ) -> Result<(), ReadError> {
         let changed = || self.location(place).changed("it is no longer what it was".to_owned());
-        take(self.source.text(place, id).ok_or_else(changed)?, Stated::Nothing);
+        take(self.source.text(place, id).ok_or_else(changed)?, StatedFields::Nothing);
         Ok(())
     }
 
-    fn replay(&self, _: &mut Scratch, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn replay(&self, _: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
         self.source.read(self.range.clone(), sink)
     }
 }
@@ -255,6 +260,6 @@ fn text_bytes(rows: &dyn DocumentRows, range: Range<usize>) -> u64 {
 }
 
 /// A run numbers fewer documents than there are values of `u32`.
-fn place(row: usize, text: &str) -> Place {
-    Place { start: row as u32, length: text.len() as u32, line: 0, part: 0 }
+fn place(row: usize, text: &str) -> DocumentPosition {
+    DocumentPosition { start: row as u32, length: text.len() as u32, line: 0, part: 0 }
 }

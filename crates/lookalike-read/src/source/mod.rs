@@ -17,14 +17,14 @@ pub(crate) mod records;
 #[cfg(feature = "parquet")]
 pub(crate) mod row_groups;
 
-use crate::document::{Place, RawSink};
+use crate::document::{DocumentPosition, RawSink};
 use crate::error::ReadError;
 use crate::format::TakeText;
 use crate::format::kind::Format;
-use crate::header::Header;
+use crate::header::CsvHeader;
 use crate::location::Location;
 use crate::retained_state::{KeptState, RetainedState};
-use crate::scratch::Scratch;
+use crate::scratch::ReadBuffers;
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
 use crate::stamp::Stamp;
@@ -89,7 +89,7 @@ pub(crate) trait Source: Send + Sync {
     }
 
     /// The header of a table, once it was read.
-    fn header(&self) -> Option<&Header> {
+    fn header(&self) -> Option<&CsvHeader> {
         None
     }
 
@@ -142,10 +142,10 @@ pub(crate) trait BlockContent: Send + Sync {
     ///
     /// # Errors
     /// As [`Block::read`](crate::Block::read).
-    fn read(&self, scratch: &mut Scratch, sink: &mut dyn RawSink) -> Result<(), ReadError>;
+    fn read(&self, scratch: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError>;
 
     /// The line that the record of a document begins on, from 1.
-    fn line(&self, _place: Place) -> Option<u64> {
+    fn line(&self, _place: DocumentPosition) -> Option<u64> {
         None
     }
 
@@ -165,10 +165,10 @@ pub(crate) trait RetainedContent: Send + Sync {
     fn state(&self) -> Option<KeptState>;
 
     /// Where a document was read.
-    fn location(&self, place: Place) -> Location;
+    fn location(&self, place: DocumentPosition) -> Location;
 
     /// The modification time of the file of a document, in ns since 1970.
-    fn modified(&self, _place: Place) -> Option<u64> {
+    fn modified(&self, _place: DocumentPosition) -> Option<u64> {
         None
     }
 
@@ -183,9 +183,9 @@ pub(crate) trait RetainedContent: Send + Sync {
     /// As [`Retained::fetch`](crate::Retained::fetch).
     fn read_again(
         &self,
-        place: Place,
+        place: DocumentPosition,
         id: &str,
-        scratch: &mut Scratch,
+        scratch: &mut ReadBuffers,
         take: TakeText<'_>,
     ) -> Result<(), ReadError>;
 
@@ -196,9 +196,9 @@ pub(crate) trait RetainedContent: Send + Sync {
     /// [`ReadError::Index`] when the index cannot be read.
     fn stored_set(
         &self,
-        _place: Place,
+        _place: DocumentPosition,
         _id: &str,
-        _scratch: &mut Scratch,
+        _scratch: &mut ReadBuffers,
         _set: &mut Vec<u64>,
     ) -> Result<Option<u128>, ReadError> {
         Ok(None)
@@ -208,5 +208,5 @@ pub(crate) trait RetainedContent: Send + Sync {
     ///
     /// # Errors
     /// As [`Retained::replay`](crate::Retained::replay).
-    fn replay(&self, scratch: &mut Scratch, sink: &mut dyn RawSink) -> Result<(), ReadError>;
+    fn replay(&self, scratch: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError>;
 }

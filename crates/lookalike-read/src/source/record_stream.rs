@@ -1,18 +1,18 @@
 //! A stream of records, cut into blocks of whole records.
 
 use crate::buffer_pool::{BufferPool, PooledBuffer};
-use crate::decompress::{Stream, fill};
+use crate::decompress::{ByteStream, fill};
 use crate::document::MAX_DOCUMENT_BYTES;
 use crate::error::ReadError;
-use crate::format::record::Cut;
-use crate::format::{RecordFormat, Records};
+use crate::format::record::RecordBoundary;
+use crate::format::{BlockRecords, RecordFormat};
 use crate::recover::OverLimit;
-use crate::skipped::Skipped;
+use crate::skipped::SkippedItem;
 use std::sync::Arc;
 
 /// A stream of records, read block by block.
 pub(crate) struct RecordStream {
-    stream: Stream,
+    stream: ByteStream,
     format: Arc<dyn RecordFormat>,
     block_bytes: usize,
     /// The longest record.
@@ -36,7 +36,7 @@ pub(crate) struct RecordStream {
 
 impl RecordStream {
     pub(crate) fn new(
-        stream: Stream,
+        stream: ByteStream,
         format: Arc<dyn RecordFormat>,
         block_bytes: usize,
         longest: Option<OverLimit>,
@@ -63,7 +63,7 @@ impl RecordStream {
 
     /// The next block: about `block_bytes`, more only where a record is longer; `None` at the end.
     /// After an error the rest follows, where there is one that can be read.
-    pub(crate) fn next(&mut self, source_name: &str) -> Result<Option<Records>, ReadError> {
+    pub(crate) fn next(&mut self, source_name: &str) -> Result<Option<BlockRecords>, ReadError> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
@@ -141,7 +141,7 @@ impl RecordStream {
                 let bytes = self.offset - before;
                 rest.err().unwrap_or(ReadError::OverMemory { source_name, line: Some(line), bytes })
             }
-            Some(over) => ReadError::BadRecord(Skipped {
+            Some(over) => ReadError::BadRecord(SkippedItem {
                 source: source_name,
                 line: Some(line),
                 id: None,
@@ -198,7 +198,7 @@ impl RecordStream {
         self.carry.clear();
     }
 
-    fn records(&mut self, buffer: Vec<u8>, cut: Cut) -> Option<Records> {
+    fn records(&mut self, buffer: Vec<u8>, cut: RecordBoundary) -> Option<BlockRecords> {
         let longest_kept = self.block_bytes.saturating_mul(4);
         let buffer = PooledBuffer::new(buffer, cut.whole, longest_kept, &self.pool);
         if buffer.is_empty() && !self.format.reads_empty(self.index == 0, cut.unclosed) {
@@ -208,20 +208,20 @@ impl RecordStream {
         self.index += 1;
         self.offset += buffer.len() as u64;
         self.line += memchr::memchr_iter(b'\n', &buffer).count() as u64;
-        Some(Records { buffer, index, offset, first_line, unclosed: cut.unclosed })
+        Some(BlockRecords { buffer, index, offset, first_line, unclosed: cut.unclosed })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::lines::Lines;
+    use crate::format::lines::LinesFormat;
     use std::io;
 
     fn stream(text: &str, limit: usize, block_bytes: usize) -> RecordStream {
         let stream = Box::new(io::Cursor::new(text.to_owned()));
         let mut stream =
-            RecordStream::new(stream, Arc::new(Lines), block_bytes, None, Arc::default());
+            RecordStream::new(stream, Arc::new(LinesFormat), block_bytes, None, Arc::default());
         stream.limit = limit;
         stream
     }

@@ -1,23 +1,23 @@
 //! Files and streams of records: JSONL, CSV, mailboxes, tar archives and others.
 
-use crate::decompress::{Compression, Stream, peek};
-use crate::document::{Place, RawSink};
+use crate::decompress::{ByteStream, Compression, peek};
+use crate::document::{DocumentPosition, RawSink};
 use crate::encoding;
 use crate::error::ReadError;
 use crate::format::csv::SeparatedValues;
 use crate::format::embedded_files::EmbeddedFiles;
-use crate::format::jsonl::{self, Jsonl};
+use crate::format::jsonl::{self, JsonlFormat};
 use crate::format::kind::Format;
-use crate::format::lines::Lines;
-use crate::format::packed_rows::PackedRows;
-use crate::format::whole_text::WholeText;
-use crate::format::{RecordAgain, RecordFormat, Records, TakeText, WholeRecords};
-use crate::header::Header;
+use crate::format::lines::LinesFormat;
+use crate::format::packed_rows::PackedRowsFormat;
+use crate::format::whole_text::WholeTextFormat;
+use crate::format::{BlockRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::header::CsvHeader;
 use crate::location::Location;
 use crate::positioned_io::read_exact_at;
 use crate::retained_state::{KeptState, RecordRange, RetainedState};
-use crate::scratch::Scratch;
-use crate::settings::Settings;
+use crate::scratch::ReadBuffers;
+use crate::settings::SourceSettings;
 use crate::source::record_stream::RecordStream;
 use crate::source::{AfterError, BlockContent, LaneReader, NewBlock, RetainedContent, Source};
 use crate::source_info::SourceInfo;
@@ -35,11 +35,11 @@ const KEPT_OPEN: usize = 128;
 const HEAD_BYTES: u64 = 1024;
 
 /// The input that records are read from.
-pub(crate) enum Origin {
+pub(crate) enum RecordInput {
     /// A file that can be opened again.
     File(Compression),
     /// Standard input or a pipe, read from its start; taken when the first block is read.
-    Stream(Compression, Mutex<Option<Stream>>),
+    Stream(Compression, Mutex<Option<ByteStream>>),
 }
 
 /// A file or stream of records.
@@ -47,21 +47,21 @@ pub(crate) struct RecordSource {
     info: Arc<SourceInfo>,
     kind: Format,
     format: Arc<dyn RecordFormat>,
-    origin: Origin,
+    origin: RecordInput,
     /// Whether the bytes of records are those on the disk, so that a record can be read again.
     plain: OnceLock<bool>,
     kept: OnceLock<Option<File>>,
 }
 
 impl RecordSource {
-    pub(crate) fn new(info: Arc<SourceInfo>, kind: Format, origin: Origin) -> Self {
+    pub(crate) fn new(info: Arc<SourceInfo>, kind: Format, origin: RecordInput) -> Self {
         let format: Arc<dyn RecordFormat> = match kind {
-            Format::Text | Format::File => Arc::new(WholeText),
-            Format::Lines => Arc::new(Lines),
-            Format::Jsonl => Arc::new(Jsonl),
+            Format::Text | Format::File => Arc::new(WholeTextFormat),
+            Format::Lines => Arc::new(LinesFormat),
+            Format::Jsonl => Arc::new(JsonlFormat),
             Format::Csv => Arc::new(SeparatedValues::new(b',')),
             Format::Tsv => Arc::new(SeparatedValues::new(b'\t')),
-            Format::Parquet => Arc::new(PackedRows),
+            Format::Parquet => Arc::new(PackedRowsFormat),
             Format::Mbox | Format::Warc | Format::Tar => Arc::new(EmbeddedFiles::new(kind)),
         };
         let (plain, kept) = (OnceLock::new(), OnceLock::new());
@@ -72,13 +72,13 @@ impl RecordSource {
     fn open(&self, is_counted: bool) -> Result<RecordStream, ReadError> {
         let io = |error| self.info.io(error);
         let settings = &self.info.settings;
-        let (stream, compression): (Stream, _) = match &self.origin {
-            Origin::File(compression) => {
+        let (stream, compression): (ByteStream, _) = match &self.origin {
+            RecordInput::File(compression) => {
                 let file = File::open(&self.info.path).map_err(io)?;
                 let settings = is_counted.then(|| Arc::clone(settings));
                 (Box::new(CountedFile { file, settings }), *compression)
             }
-            Origin::Stream(compression, stream) => {
+            RecordInput::Stream(compression, stream) => {
                 let stream = stream.lock().unwrap_or_else(PoisonError::into_inner).take();
                 (stream.unwrap_or_else(|| Box::new(io::empty())), *compression)
             }
@@ -91,7 +91,7 @@ impl RecordSource {
         } else {
             encoding::transcode(&head, settings.encoding, stream)
         };
-        let is_file = matches!(self.origin, Origin::File(_));
+        let is_file = matches!(self.origin, RecordInput::File(_));
         let (stream, plain) = match decoded {
             Ok(decoded) => (decoded, false),
             Err(stream) => (stream, is_file && !compressed),
@@ -172,7 +172,7 @@ impl Source for RecordSource {
     }
 
     fn is_stream(&self) -> bool {
-        matches!(self.origin, Origin::Stream(..))
+        matches!(self.origin, RecordInput::Stream(..))
     }
 
     fn stamps(&self) -> Box<dyn Iterator<Item = (&Path, Stamp)> + '_> {
@@ -183,7 +183,7 @@ impl Source for RecordSource {
         if self.format.has_header() && !self.is_stream() { self.prepare() } else { Ok(()) }
     }
 
-    fn header(&self) -> Option<&Header> {
+    fn header(&self) -> Option<&CsvHeader> {
         self.format.header()
     }
 }
@@ -218,11 +218,11 @@ impl LaneReader for RecordLane {
 /// Whole records.
 pub(crate) struct RecordBlock {
     source: Arc<RecordSource>,
-    records: Records,
+    records: BlockRecords,
 }
 
 impl RecordBlock {
-    pub(crate) fn of(source: &Arc<RecordSource>, records: Records) -> NewBlock {
+    pub(crate) fn of(source: &Arc<RecordSource>, records: BlockRecords) -> NewBlock {
         let index = records.index;
         NewBlock { index, content: Box::new(Self { source: Arc::clone(source), records }) }
     }
@@ -233,8 +233,8 @@ impl BlockContent for RecordBlock {
         self.records.buffer.len() as u64
     }
 
-    fn read(&self, scratch: &mut Scratch, sink: &mut dyn RawSink) -> Result<(), ReadError> {
-        let Records { buffer, index, offset, first_line, unclosed } = &self.records;
+    fn read(&self, scratch: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+        let BlockRecords { buffer, index, offset, first_line, unclosed } = &self.records;
         let records = WholeRecords {
             source: &self.source.info,
             index: *index,
@@ -246,7 +246,7 @@ impl BlockContent for RecordBlock {
         self.source.format.read(&records, scratch, sink)
     }
 
-    fn line(&self, place: Place) -> Option<u64> {
+    fn line(&self, place: DocumentPosition) -> Option<u64> {
         Some(self.records.first_line + u64::from(place.line))
     }
 
@@ -255,7 +255,7 @@ impl BlockContent for RecordBlock {
         spool: Option<&Arc<Spool>>,
     ) -> Result<Box<dyn RetainedContent>, ReadError> {
         let Self { source, records } = *self;
-        let Records { buffer, index, offset, first_line, unclosed } = records;
+        let BlockRecords { buffer, index, offset, first_line, unclosed } = records;
         let mut range = RecordRange { offset, length: buffer.len() as u32, first_line, unclosed };
         let is_plain = source.plain.get().copied().unwrap_or(false);
         let storage = match spool {
@@ -294,7 +294,7 @@ impl RetainedRecords {
         start: u32,
         length: u32,
         buffer: &'a mut Vec<u8>,
-        place: Place,
+        place: DocumentPosition,
     ) -> Result<&'a [u8], ReadError> {
         let missing = || self.location(place).changed("no such document".to_owned());
         let end = start.checked_add(length).filter(|end| *end <= self.range.length);
@@ -325,16 +325,16 @@ impl RetainedContent for RetainedRecords {
         }
     }
 
-    fn location(&self, place: Place) -> Location {
+    fn location(&self, place: DocumentPosition) -> Location {
         let line = self.range.first_line + u64::from(place.line);
         Location::Line { source: self.source.info.shown.clone(), line }
     }
 
     fn read_again(
         &self,
-        place: Place,
+        place: DocumentPosition,
         id: &str,
-        scratch: &mut Scratch,
+        scratch: &mut ReadBuffers,
         take: TakeText<'_>,
     ) -> Result<(), ReadError> {
         let mut buffer = std::mem::take(&mut scratch.bytes);
@@ -348,13 +348,13 @@ impl RetainedContent for RetainedRecords {
         read
     }
 
-    fn replay(&self, scratch: &mut Scratch, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn replay(&self, scratch: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
         if !self.source.is_stream() {
             self.source.prepare()?;
         }
         let mut buffer = std::mem::take(&mut scratch.bytes);
         let RecordRange { length, first_line, unclosed, .. } = self.range;
-        let start = Place { start: 0, length, line: 0, part: 0 };
+        let start = DocumentPosition { start: 0, length, line: 0, part: 0 };
         let bytes = self.bytes_at(0, length, &mut buffer, start);
         let read = bytes.and_then(|bytes| {
             let records = WholeRecords {
@@ -375,7 +375,7 @@ impl RetainedContent for RetainedRecords {
 /// A file that counts the bytes read from it, if it is part of the progress.
 struct CountedFile {
     file: File,
-    settings: Option<Arc<Settings>>,
+    settings: Option<Arc<SourceSettings>>,
 }
 
 impl Read for CountedFile {

@@ -3,11 +3,11 @@
 use crate::buffer_pool::PooledBuffer;
 use crate::decompress::Compression;
 use crate::error::ReadError;
-use crate::format::Records;
+use crate::format::BlockRecords;
 use crate::format::kind::Format;
-use crate::format::parquet::{RowGroup, Table};
+use crate::format::parquet::{ParquetFile, RowGroup};
 use crate::retained_state::RetainedState;
-use crate::source::records::{Origin, RecordBlock, RecordSource};
+use crate::source::records::{RecordBlock, RecordInput, RecordSource};
 use crate::source::{AfterError, LaneReader, NewBlock, RetainedContent, Source};
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
@@ -25,7 +25,7 @@ pub(crate) struct ParquetSource {
     /// Lanes that are not finished.
     lanes_left: AtomicU32,
     /// The open file, from the first block until the last lane is finished.
-    table: Mutex<Option<Arc<Table>>>,
+    table: Mutex<Option<Arc<ParquetFile>>>,
 }
 
 impl ParquetSource {
@@ -34,9 +34,9 @@ impl ParquetSource {
     /// # Errors
     /// What keeps the footer from being read; [`ReadError::Table`] for a column that is missing.
     pub(crate) fn open(info: Arc<SourceInfo>) -> Result<Self, ReadError> {
-        let table = Table::open(&info.path, &info.shown, &info.settings.fields)?;
+        let table = ParquetFile::open(&info.path, &info.shown, &info.settings.fields)?;
         let lanes = u32::try_from(table.groups().max(1)).unwrap_or(u32::MAX);
-        let origin = Origin::File(Compression::None);
+        let origin = RecordInput::File(Compression::None);
         let records = RecordSource::new(Arc::clone(&info), Format::Parquet, origin);
         Ok(Self {
             records: Arc::new(records),
@@ -53,13 +53,13 @@ impl ParquetSource {
     }
 
     /// The file, opened unless it is open.
-    fn table(&self) -> Result<Arc<Table>, ReadError> {
+    fn table(&self) -> Result<Arc<ParquetFile>, ReadError> {
         let mut open = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(table) = &*open {
             return Ok(Arc::clone(table));
         }
         let info = &self.info;
-        let table = Table::open(&info.path, &info.shown, &info.settings.fields)?;
+        let table = ParquetFile::open(&info.path, &info.shown, &info.settings.fields)?;
         if table.groups().max(1) != self.lanes as usize {
             return Err(ReadError::Changed {
                 source_name: info.shown.clone(),
@@ -171,7 +171,7 @@ impl LaneReader for RowGroupLane {
         let buffer = PooledBuffer::new(buffer, length, longest_kept, &settings.pool);
         let (index, first_line) = (self.index(), first + 1);
         self.blocks += 1;
-        let records = Records { buffer, index, offset: 0, first_line, unclosed: false };
+        let records = BlockRecords { buffer, index, offset: 0, first_line, unclosed: false };
         Ok(Some(RecordBlock::of(&self.source.records, records)))
     }
 

@@ -13,7 +13,7 @@ pub(super) struct Records {
     pub(super) documents: Vec<(String, String, Vec<Option<String>>)>,
     pub(super) raw: Vec<String>,
     pub(super) lines: Vec<Option<u64>>,
-    pub(super) skipped: Vec<Skipped>,
+    pub(super) skipped: Vec<SkippedItem>,
     pub(super) modified: Vec<Option<u64>>,
 }
 
@@ -30,18 +30,18 @@ impl RawSink for Records {
         });
     }
 
-    fn skipped(&mut self, skipped: Skipped) {
+    fn skipped(&mut self, skipped: SkippedItem) {
         self.lines.push(skipped.line);
         self.skipped.push(skipped);
     }
 }
 
-impl Sink for Records {
+impl DocumentSink for Records {
     fn document(&mut self, document: &Document<'_>) {
         self.record(document, Raw::Record(b""));
     }
 
-    fn skipped(&mut self, skipped: Skipped) {
+    fn skipped(&mut self, skipped: SkippedItem) {
         RawSink::skipped(self, skipped);
     }
 }
@@ -62,7 +62,7 @@ pub(super) fn replayed(
 ) -> Records {
     let collection = Collection::with_block_bytes(inputs, &[], options, block_bytes).unwrap();
     let (mut first, mut again) = (Records::default(), Records::default());
-    let mut scratch = Scratch::default();
+    let mut scratch = ReadBuffers::default();
     let mut blocks = Vec::new();
     while let Some(block) = collection.next_block().unwrap() {
         block.read(&mut scratch, &mut first).unwrap();
@@ -74,7 +74,7 @@ pub(super) fn replayed(
     assert_eq!(first.documents, again.documents);
     assert_eq!(first.lines, again.lines);
     assert_eq!(first.modified, again.modified);
-    let states: Vec<_> = blocks.iter().filter_map(Retained::state).collect();
+    let states: Vec<_> = blocks.iter().filter_map(RetainedBlock::state).collect();
     assert!(spool.is_none() || states.len() == blocks.len());
     let text = serde_json::to_string(&states).unwrap();
     let states: Vec<_> = serde_json::from_str::<Vec<_>>(&text).unwrap();
@@ -240,7 +240,7 @@ pub(super) fn spooled_documents_are_fetched() {
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
-                let mut scratch = Scratch::default();
+                let mut scratch = ReadBuffers::default();
                 while let Some(block) = collection.next_block().unwrap() {
                     let mut taken = Taken::default();
                     block.read(&mut scratch, &mut taken).unwrap();
@@ -250,20 +250,20 @@ pub(super) fn spooled_documents_are_fetched() {
         }
     });
     assert_eq!(spool.len(), lines.len() as u64);
-    let mut scratch = Scratch::default();
+    let mut scratch = ReadBuffers::default();
     let blocks = blocks.into_inner().unwrap();
     let mut count = 0;
     for (retained, taken) in &blocks {
         assert!(retained.state().is_some(), "bytes are kept in memory");
         for (id, text, place) in &taken.documents {
-            let place = Place::from_numbers(place.to_numbers());
+            let place = DocumentPosition::from_numbers(place.to_numbers());
             retained.fetch(place, id, &mut scratch, |again| assert_eq!(again, text)).unwrap();
             count += 1;
         }
     }
     assert_eq!(count, 500);
     // A place that is none, and a spool that is cut short.
-    let none = Place::from_numbers([250, 100, 0, 0]);
+    let none = DocumentPosition::from_numbers([250, 100, 0, 0]);
     let error = blocks[0].0.fetch(none, "1", &mut scratch, |_| ()).unwrap_err();
     assert!(matches!(error, ReadError::Changed { .. }), "{error}");
     fs::File::options().write(true).open(spool.path()).unwrap().set_len(10).unwrap();
@@ -300,7 +300,7 @@ fn a_block_that_changed_is_noticed() {
         let collection = Collection::open(inputs, &ReadOptions::default()).unwrap();
         let blocks = blocks(&collection).unwrap();
         fs::write(&path, changed).unwrap();
-        let error = blocks[0].0.replay(&mut Scratch::default(), &mut Records::default());
+        let error = blocks[0].0.replay(&mut ReadBuffers::default(), &mut Records::default());
         assert!(matches!(error, Err(ReadError::Changed { .. })), "{error:?}");
     }
 }

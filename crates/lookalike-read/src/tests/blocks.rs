@@ -122,7 +122,7 @@ fn threads_get_every_block_once_in_a_fixed_numbering() {
         std::thread::scope(|scope| {
             for _ in 0..threads {
                 scope.spawn(|| {
-                    let mut scratch = Scratch::default();
+                    let mut scratch = ReadBuffers::default();
                     while let Some(block) = collection.next_block().unwrap() {
                         let mut taken = Taken::default();
                         block.read(&mut scratch, &mut taken).unwrap();
@@ -175,7 +175,7 @@ fn a_changed_file_is_an_error() {
         let blocks = blocks(&collection).unwrap();
         std::fs::write(&path, changed).unwrap();
         std::fs::write(&text, "longer than before").unwrap();
-        let mut scratch = Scratch::default();
+        let mut scratch = ReadBuffers::default();
         let mut fetch = |block: usize, document: usize| {
             let (retained, taken) = &blocks[block];
             let (id, _, place) = &taken.documents[document];

@@ -1,7 +1,7 @@
 //! Mailboxes, crawls and archives: the same documents wherever blocks end, compressed or not, and
 //! the same when they are fetched again.
 
-use super::{All, Collection, ReadOptions, Scratch, Taken, blocks, gzip, read_named, zst};
+use super::{All, Collection, ReadBuffers, ReadOptions, Taken, blocks, gzip, read_named, zst};
 use lookalike_extract::{ExtractOptions, Limits};
 use std::path::Path;
 
@@ -186,7 +186,7 @@ fn blocks_of_a_tar_archive_are_numbered_alike_when_they_are_replayed() {
         let state = retained.state().unwrap();
         let again = resumed.retained(state, None).unwrap();
         let mut records = Replayed::default();
-        again.replay(&mut Scratch::default(), &mut records).unwrap();
+        again.replay(&mut ReadBuffers::default(), &mut records).unwrap();
         let ids: Vec<String> = taken.documents.into_iter().map(|(id, ..)| id).collect();
         assert_eq!(records.0, ids);
     }
@@ -200,7 +200,7 @@ impl crate::RawSink for Replayed {
         self.0.push(document.id.to_owned());
     }
 
-    fn skipped(&mut self, skipped: crate::Skipped) {
+    fn skipped(&mut self, skipped: crate::SkippedItem) {
         panic!("{skipped}");
     }
 }
@@ -227,7 +227,7 @@ fn documents_of_a_container_are_fetched_without_reading_it_again() {
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();
         let collection = Collection::open(std::slice::from_ref(&path), &options).unwrap();
-        let (mut scratch, mut taken) = (Scratch::retaining(), Taken::default());
+        let (mut scratch, mut taken) = (ReadBuffers::retaining(), Taken::default());
         let block = collection.next_block().unwrap().unwrap();
         block.read(&mut scratch, &mut taken).unwrap();
         let retained = block.retain_read(None, &mut scratch).unwrap();

@@ -1,7 +1,7 @@
 //! The scanner against `serde_json`, on lines that are JSON, almost JSON, and not at all.
 
 use crate::format::jsonl;
-use crate::format::record::{Bad, Fields, Record};
+use crate::format::record::{FieldNames, InvalidRecord, RecordDocument};
 use proptest::prelude::*;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
@@ -112,17 +112,19 @@ fn oracle(line: &[u8]) -> Option<(Option<String>, String)> {
 
 fn check(line: &[u8]) {
     let fields =
-        Fields { id: "id".into(), text: "text".into(), line_ids: false, extra: Vec::new() };
+        FieldNames { id: "id".into(), text: "text".into(), line_ids: false, extra: Vec::new() };
     let (mut id, mut text) = ("stale".to_owned(), "stale".to_owned());
     let ours = jsonl::parse(line, &fields, &mut id, &mut text);
     let shown = String::from_utf8_lossy(line);
     match (oracle(line), ours) {
         (None, Err(_)) => {}
-        (Some((id, text)), Ok(Record { id: Some(our_id), text: our_text })) => {
+        (Some((id, text)), Ok(RecordDocument { id: Some(our_id), text: our_text })) => {
             assert_eq!(text, our_text, "{shown}");
             assert!(id.as_deref().is_none_or(|id| id == our_id), "{shown}");
         }
-        (Some(_), Err(Bad { reason, .. })) => panic!("{shown}: serde_json accepts: {reason}"),
+        (Some(_), Err(InvalidRecord { reason, .. })) => {
+            panic!("{shown}: serde_json accepts: {reason}")
+        }
         // This oracle wants text also in keys inside of an `id` or `text` that does not count.
         (None, Ok(_)) if shown.to_ascii_lowercase().contains("\\ud") => {}
         (_, Ok(_)) => panic!("{shown}: serde_json refuses"),

@@ -11,24 +11,25 @@ mod parquet;
 mod records;
 
 use super::{
-    Collection, Document, Place, ReadError, ReadOptions, Retained, Scratch, Sink, Skipped,
+    Collection, Document, DocumentPosition, DocumentSink, ReadBuffers, ReadError, ReadOptions,
+    RetainedBlock, SkippedItem,
 };
 use std::path::{Path, PathBuf};
 
 /// Documents and skipped records of one block.
 #[derive(Default)]
 struct Taken {
-    documents: Vec<(String, String, Place)>,
-    skipped: Vec<Skipped>,
+    documents: Vec<(String, String, DocumentPosition)>,
+    skipped: Vec<SkippedItem>,
 }
 
-impl Sink for Taken {
+impl DocumentSink for Taken {
     fn document(&mut self, document: &Document<'_>) {
         let &Document { id, text, place, .. } = document;
         self.documents.push((id.to_owned(), text.to_owned(), place));
     }
 
-    fn skipped(&mut self, skipped: Skipped) {
+    fn skipped(&mut self, skipped: SkippedItem) {
         self.skipped.push(skipped);
     }
 }
@@ -38,7 +39,7 @@ struct All {
     documents: Vec<(String, String)>,
     /// `file:line` of each document.
     places: Vec<String>,
-    skipped: Vec<Skipped>,
+    skipped: Vec<SkippedItem>,
     blocks: usize,
 }
 
@@ -57,9 +58,9 @@ impl All {
     }
 }
 
-fn blocks(collection: &Collection) -> Result<Vec<(Retained, Taken)>, ReadError> {
+fn blocks(collection: &Collection) -> Result<Vec<(RetainedBlock, Taken)>, ReadError> {
     let mut blocks = Vec::new();
-    let mut scratch = Scratch::default();
+    let mut scratch = ReadBuffers::default();
     while let Some(block) = collection.next_block()? {
         let mut taken = Taken::default();
         block.read(&mut scratch, &mut taken)?;
@@ -71,7 +72,7 @@ fn blocks(collection: &Collection) -> Result<Vec<(Retained, Taken)>, ReadError> 
 fn drain(collection: &Collection) -> Result<All, ReadError> {
     let blocks = blocks(collection)?;
     let mut all = All { documents: vec![], places: vec![], skipped: vec![], blocks: blocks.len() };
-    let mut scratch = Scratch::default();
+    let mut scratch = ReadBuffers::default();
     for (retained, taken) in blocks {
         for (id, text, place) in taken.documents {
             retained.fetch(place, &id, &mut scratch, |again| assert_eq!(again, text))?;

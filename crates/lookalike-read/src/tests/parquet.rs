@@ -274,7 +274,7 @@ proptest! {
         std::thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
-                    let mut scratch = Scratch::default();
+                    let mut scratch = ReadBuffers::default();
                     while let Some(block) = collection.next_block().unwrap() {
                         let mut records = Records::default();
                         block.read(&mut scratch, &mut records).unwrap();
@@ -302,11 +302,11 @@ fn survives(path: &Path, bytes: &[u8]) -> bool {
     fs::write(path, bytes).unwrap();
     let options = with_fields(&["id"]);
     let Ok(collection) = Collection::open(&[path.to_owned()], &options) else { return true };
-    let is_damage = |skipped: &Skipped| {
+    let is_damage = |skipped: &SkippedItem| {
         assert!(skipped.source.ends_with("x.parquet"), "{skipped}");
         matches!(skipped.reason, SkipReason::Unreadable { .. } | SkipReason::NotRecords { .. })
     };
-    let (mut scratch, mut records) = (Scratch::default(), Taken::default());
+    let (mut scratch, mut records) = (ReadBuffers::default(), Taken::default());
     loop {
         match collection.next_block() {
             Ok(Some(block)) => block.read(&mut scratch, &mut records).unwrap(),

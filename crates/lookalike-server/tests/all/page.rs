@@ -7,12 +7,12 @@
 //! things made by tests (`tmp` in the target folder).
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use lookalike::core::params::{Params, Wishes};
-use lookalike::read::Wording;
+use lookalike::core::params::{Params, ParamsBuilder};
+use lookalike::read::Normalization;
 use lookalike::store::Index;
 use lookalike::store::memory::MemoryBackend;
-use lookalike::store::settings::{Settings, Store};
-use lookalike_server::{Config, Server, Stop, Tokens};
+use lookalike::store::settings::{IndexSettings, StoredContent};
+use lookalike_server::{Config, Server, StopHandle, Tokens};
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -51,18 +51,19 @@ fn run(cases: &str, more: &[&str]) {
 /// A server that runs until it is dropped.
 struct Running {
     url: String,
-    stop: Stop,
+    stop: StopHandle,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Running {
-    fn start(store: Store, tokens: Tokens) -> Self {
-        let params = Params::new(&Wishes::default()).unwrap();
-        let settings = Settings::new(&params, &Wording::default().to_string(), store).unwrap();
+    fn start(store: StoredContent, tokens: Tokens) -> Self {
+        let params = Params::new(&ParamsBuilder::default()).unwrap();
+        let settings =
+            IndexSettings::new(&params, &Normalization::default().to_string(), store).unwrap();
         let index = Index::new(Box::new(MemoryBackend::new(settings))).unwrap();
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let server = Server::bind(index, Config { listen, tokens, ..Config::default() }).unwrap();
-        let (url, stop) = (format!("http://{}/", server.address()), Stop::new());
+        let (url, stop) = (format!("http://{}/", server.address()), StopHandle::new());
         let told = stop.clone();
         let thread = thread::spawn(move || {
             server.run(&told, false).unwrap();
@@ -101,8 +102,8 @@ fn it_works_with_this_server() {
     if !is_possible() {
         return;
     }
-    let open = Running::start(Store::Texts, Tokens::default());
+    let open = Running::start(StoredContent::Texts, Tokens::default());
     let tokens = Tokens::new(vec![READ_TOKEN.to_owned()], vec![WRITE_TOKEN.to_owned()]).unwrap();
-    let guarded = Running::start(Store::Signatures, tokens);
+    let guarded = Running::start(StoredContent::Signatures, tokens);
     run("real", &[&open.url, &guarded.url, READ_TOKEN, WRITE_TOKEN]);
 }

@@ -11,12 +11,12 @@ use std::collections::btree_map::Entry;
 
 /// Random-looking numbers that a seed gives to ids.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Lots {
+pub(super) struct IdHasher {
     documents: u64,
     neighbours: u64,
 }
 
-impl Lots {
+impl IdHasher {
     pub(super) fn new(seed: u64) -> Self {
         let mut numbers = SplitMix64::new(seed);
         Self { documents: numbers.next_u64(), neighbours: numbers.next_u64() }
@@ -40,7 +40,7 @@ pub(super) type Position = (BlockNumber, u32);
 
 /// A document of the sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Drawn {
+pub(super) struct SampledDocument {
     pub(super) position: Position,
     pub(super) fingerprint: u128,
     /// Whether it belongs to a reference collection, whose documents are not compared with each
@@ -52,14 +52,14 @@ pub(super) struct Drawn {
 
 /// The documents with the smallest lots so far.
 #[derive(Debug)]
-pub(super) struct Sample {
+pub(super) struct DocumentSample {
     most: usize,
-    drawn: BTreeMap<(u64, String), Drawn>,
+    drawn: BTreeMap<(u64, String), SampledDocument>,
     /// Greater lots are not drawn.
     limit: u64,
 }
 
-impl Sample {
+impl DocumentSample {
     pub(super) fn new(most: usize) -> Self {
         Self { most, drawn: BTreeMap::new(), limit: if most == 0 { 0 } else { u64::MAX } }
     }
@@ -70,7 +70,7 @@ impl Sample {
     }
 
     /// Takes a document. Of two with one id the first in the reading order counts, as in a run.
-    pub(super) fn insert(&mut self, lot: u64, id: String, document: Drawn) {
+    pub(super) fn insert(&mut self, lot: u64, id: String, document: SampledDocument) {
         match self.drawn.entry((lot, id)) {
             Entry::Vacant(place) => {
                 place.insert(document);
@@ -104,7 +104,7 @@ impl Sample {
         self.drawn.len() >= self.most
     }
 
-    pub(super) fn into_documents(self) -> impl Iterator<Item = (String, Drawn)> {
+    pub(super) fn into_documents(self) -> impl Iterator<Item = (String, SampledDocument)> {
         self.drawn.into_iter().map(|((_, id), document)| (id, document))
     }
 }
@@ -113,14 +113,15 @@ impl Sample {
 mod tests {
     use super::*;
 
-    fn drawn(index: u32) -> Drawn {
+    fn drawn(index: u32) -> SampledDocument {
         let position = (BlockNumber { source: 0, index }, 0);
-        Drawn { position, fingerprint: u128::from(index), reference: false, set: vec![1] }
+        SampledDocument { position, fingerprint: u128::from(index), reference: false, set: vec![1] }
     }
 
     fn sample(seed: u64, most: usize, numbers: impl Iterator<Item = u32>) -> Vec<String> {
-        let lots = Lots::new(seed);
-        let mut parts = [Sample::new(most), Sample::new(most), Sample::new(most)];
+        let lots = IdHasher::new(seed);
+        let mut parts =
+            [DocumentSample::new(most), DocumentSample::new(most), DocumentSample::new(most)];
         for number in numbers {
             let id = format!("d{number}");
             let lot = lots.document(&id);
@@ -160,7 +161,7 @@ mod tests {
     #[test]
     fn of_two_with_one_id_the_first_is_drawn() {
         for order in [[3, 1, 2], [1, 2, 3]] {
-            let mut sample = Sample::new(2);
+            let mut sample = DocumentSample::new(2);
             for index in order {
                 sample.insert(5, "same".to_owned(), drawn(index));
             }
@@ -173,8 +174,8 @@ mod tests {
 
     #[test]
     fn lots_of_neighbours_go_their_own_ways() {
-        let lots = Lots::new(1);
+        let lots = IdHasher::new(1);
         assert_ne!(lots.neighbour("a", "b"), lots.neighbour("b", "a"));
-        assert_ne!(lots.neighbour("a", "b"), Lots::new(2).neighbour("a", "b"));
+        assert_ne!(lots.neighbour("a", "b"), IdHasher::new(2).neighbour("a", "b"));
     }
 }

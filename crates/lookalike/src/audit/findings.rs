@@ -41,9 +41,9 @@ mod tests {
     use super::super::{AuditOptions, true_neighbours};
     use super::*;
     use crate::find::{self, FindOptions};
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
     use crate::read::{Collection, ReadOptions};
-    use lookalike_core::params::{Params, Wishes};
+    use lookalike_core::params::{Params, ParamsBuilder};
 
     #[test]
     fn a_run_is_judged_by_what_it_lists_and_by_no_other_input() {
@@ -55,13 +55,13 @@ mod tests {
             std::fs::write(&input, ids.map(line).concat()).unwrap();
         };
         let open = || Ok(Collection::open(std::slice::from_ref(&input), &ReadOptions::default())?);
-        let params = Params::new(&Wishes::default()).unwrap();
+        let params = Params::new(&ParamsBuilder::default()).unwrap();
         let mut options = FindOptions::new(params.clone());
         let neighbours =
-            || true_neighbours(open, &params, &AuditOptions::default(), &Silent).unwrap();
+            || true_neighbours(open, &params, &AuditOptions::default(), &NoProgress).unwrap();
         write(["a", "b", "c"]);
         let before = neighbours();
-        let groups = find::in_collection(&open().unwrap(), &options, &Silent).unwrap();
+        let groups = find::in_collection(&open().unwrap(), &options, &NoProgress).unwrap();
         let audit = before.judge_findings(&groups).unwrap();
         assert_eq!((audit.judged_by, audit.overall.found), (JudgedBy::Groups, 3));
         write(["a", "b", "d"]);
@@ -69,7 +69,7 @@ mod tests {
         assert!(error.contains("the run read 3 documents, digest "), "{error}");
         write(["a", "b", "c"]);
         options.pairs = find::PairList::Exact;
-        let mut pairs = find::in_collection(&open().unwrap(), &options, &Silent).unwrap();
+        let mut pairs = find::in_collection(&open().unwrap(), &options, &NoProgress).unwrap();
         let audit = before.judge_findings(&pairs).unwrap();
         assert_eq!((audit.judged_by, audit.overall.found), (JudgedBy::Pairs, 3));
         pairs.pairs = Some(find::Pairs::default());

@@ -9,7 +9,7 @@
 //! comparison, no error. Most shingles of a collection are in no sampled document, which two bits
 //! of one word tell; the words stay in the cache of a core.
 
-use crate::progress::{Interrupted, Progress};
+use crate::progress::{Interruption, Progress};
 use lookalike_core::hash::mix64;
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
@@ -24,12 +24,12 @@ const NEEDED_PART: usize = 10;
 const FILTER_BITS: std::ops::RangeInclusive<u32> = 10..=17;
 
 /// Where the sets of the sample can be found by their elements. Sets have numbers, from 0.
-pub(super) struct Index {
+pub(super) struct SetIndex {
     /// Two bits per element, in the word that its upper bits name.
     filter: Vec<u64>,
     filter_shift: u32,
     /// Elements by their upper 32 bits, each at the place that its uppermost bits name or behind.
-    slots: Vec<Slot>,
+    slots: Vec<ElementSlot>,
     slots_shift: u32,
     /// Sets of the elements that are in several: their number, then they.
     lists: Vec<u32>,
@@ -39,14 +39,14 @@ pub(super) struct Index {
 
 /// An element and where it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Slot {
+struct ElementSlot {
     hash: u32,
     /// A set; or, with the highest bit set, the place of a list.
     sets: u32,
 }
 
 const IN_LIST: u32 = 1 << 31;
-const FREE: Slot = Slot { hash: 0, sets: u32::MAX };
+const FREE: ElementSlot = ElementSlot { hash: 0, sets: u32::MAX };
 
 /// How often the elements of each set were found in the document at hand. One per thread.
 #[derive(Debug, Default)]
@@ -57,14 +57,14 @@ pub(super) struct Hits {
     maybe: Vec<u32>,
 }
 
-impl Index {
+impl SetIndex {
     /// `least_overlap` gives for a set's size the smallest overlap with a document that resembles
     /// it. Sets are ascending and not empty.
     pub(super) fn new(
         sets: &[&[u64]],
         least_overlap: impl Fn(usize) -> usize,
         progress: &dyn Progress,
-    ) -> Result<Self, Interrupted> {
+    ) -> Result<Self, Interruption> {
         let mut all: Vec<u64> = sets.iter().flat_map(|set| set.iter().copied()).collect();
         all.sort_unstable();
         let count = |element: u64| {
@@ -114,7 +114,7 @@ impl Index {
             while this.slots[place] != FREE {
                 place = (place + 1) & (this.slots.len() - 1);
             }
-            this.slots[place] = Slot { hash, sets };
+            this.slots[place] = ElementSlot { hash, sets };
         }
         this
     }
@@ -199,7 +199,7 @@ pub(super) fn least_overlap(size: usize, measure: Measure, threshold: f64) -> us
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
     use lookalike_core::verify;
     use proptest::prelude::*;
 
@@ -235,7 +235,7 @@ mod tests {
             let sets: Vec<Vec<u64>> = sets.iter().map(hashed).collect();
             let slices: Vec<&[u64]> = sets.iter().map(Vec::as_slice).collect();
             let least = |size| least_overlap(size, measure, threshold);
-            let index = Index::new(&slices, least, &Silent).unwrap();
+            let index = SetIndex::new(&slices, least, &NoProgress).unwrap();
             let document = hashed(&document);
             let hashes: Vec<u32> = document.iter().map(|h| (h >> 32) as u32).collect();
             let (mut hits, mut candidates) = (Hits::default(), Vec::new());

@@ -1,7 +1,7 @@
 //! A report in, group by group and pair by pair; for every drawn neighbour whether it was found,
 //! out. Memory for the sample and its drawn neighbours only, whatever the report's size.
 
-use super::neighbours::{Neighbours, Tally};
+use super::neighbours::{BinTally, Neighbours};
 use super::outcome::{Audit, JudgedBy, Trial};
 use std::collections::HashMap;
 use std::io;
@@ -121,7 +121,7 @@ impl<'a> Judge<'a> {
     }
 
     /// What became of the neighbours of one document in one bin.
-    fn trial(&self, sampled: &str, tally: &Tally) -> Option<Trial> {
+    fn trial(&self, sampled: &str, tally: &BinTally) -> Option<Trial> {
         let found: Vec<bool> = tally.kept.iter().map(|(_, id)| self.found(sampled, id)).collect();
         let first = *found.first()?;
         let share = found.iter().filter(|found| **found).count() as f64 / found.len() as f64;

@@ -27,19 +27,19 @@ pub use crate::error::AuditError;
 pub use interval::{Interval, clopper_pearson, trials_for_width};
 pub use judge::Judge;
 pub use neighbours::Neighbours;
-pub use outcome::{Audit, Figures, JudgedBy, Range};
+pub use outcome::{Audit, Figures, JudgedBy, SimilarityRange};
 pub use report::{Report, pairs_file};
 
 use crate::error::Error;
 use crate::progress::{Progress, Stage};
-use crate::read::{BlockNumber, Collection, Document, Sink, Skipped};
-use draw::{Drawn, Lots, Position, Sample};
+use crate::read::{BlockNumber, Collection, Document, DocumentSink, SkippedItem};
+use draw::{DocumentSample, IdHasher, Position, SampledDocument};
 
 use lookalike_core::kernel::Kernel;
 use lookalike_core::params::Params;
 use lookalike_core::shingle::Shingler;
-use pass::{Visitor, each_document};
-use search::{Found, Searcher, Sought};
+use pass::{DocumentVisitor, each_document};
+use search::{FoundNeighbours, SearchedSample, Searcher};
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
@@ -100,13 +100,13 @@ pub fn true_neighbours(
     if !(confidence > 0.0 && confidence < 1.0) {
         return Err(AuditError::Confidence { got: confidence }.into());
     }
-    let lots = Lots::new(options.seed);
+    let lots = IdHasher::new(options.seed);
     let (sample, seen) = timed(Stage::Draw, &open()?, progress, |collection| {
         draw(collection, params, lots, options, progress)
     })?;
     let collection = open()?;
     let (sought, found) = timed(Stage::Search, &collection, progress, |collection| {
-        let sought = Sought::new(params, lots, sample, seen, progress)?;
+        let sought = SearchedSample::new(params, lots, sample, seen, progress)?;
         let found = search(collection, &sought, options, progress)?;
         Ok((sought, found))
     })?;
@@ -143,20 +143,20 @@ fn timed<T>(
 fn draw(
     collection: &Collection,
     params: &Params,
-    lots: Lots,
+    lots: IdHasher,
     options: &AuditOptions,
     progress: &dyn Progress,
-) -> Result<(Sample, u64), Error> {
+) -> Result<(DocumentSample, u64), Error> {
     let most = options.sample.get();
     let drawers = each_document(collection, options.threads, progress, || Drawer {
         lots,
         shingler: Shingler::with_kernel(params.shingle(), options.kernel),
-        sample: Sample::new(most),
+        sample: DocumentSample::new(most),
         documents: 0,
         reference: false,
         position: (BlockNumber { source: 0, index: 0 }, 0),
     })?;
-    let (mut sample, mut documents) = (Sample::new(most), 0);
+    let (mut sample, mut documents) = (DocumentSample::new(most), 0);
     for drawer in drawers {
         sample.merge(drawer.sample);
         documents += drawer.documents;
@@ -167,15 +167,15 @@ fn draw(
 /// One thread of the first pass. A document is made into shingles only when its lot is among the
 /// smallest so far, which is so for some n·ln(N/n) of N documents.
 struct Drawer {
-    lots: Lots,
+    lots: IdHasher,
     shingler: Shingler,
-    sample: Sample,
+    sample: DocumentSample,
     documents: u64,
     reference: bool,
     position: Position,
 }
 
-impl Sink for Drawer {
+impl DocumentSink for Drawer {
     fn document(&mut self, document: &Document<'_>) {
         let Document { id, text, .. } = *document;
         self.documents += 1;
@@ -189,15 +189,15 @@ impl Sink for Drawer {
         if !set.is_empty() {
             set.shrink_to_fit();
             let (position, reference) = (self.position, self.reference);
-            let drawn = Drawn { position, fingerprint, reference, set };
+            let drawn = SampledDocument { position, fingerprint, reference, set };
             self.sample.insert(lot, id.to_owned(), drawn);
         }
     }
 
-    fn skipped(&mut self, _: Skipped) {}
+    fn skipped(&mut self, _: SkippedItem) {}
 }
 
-impl Visitor for Drawer {
+impl DocumentVisitor for Drawer {
     fn block(&mut self, number: BlockNumber, reference: bool) {
         self.position = (number, 0);
         self.reference = reference;
@@ -207,16 +207,16 @@ impl Visitor for Drawer {
 /// The second pass.
 fn search(
     collection: &Collection,
-    sought: &Sought<'_>,
+    sought: &SearchedSample<'_>,
     options: &AuditOptions,
     progress: &dyn Progress,
-) -> Result<Found, Error> {
+) -> Result<FoundNeighbours, Error> {
     let mut all = each_document(collection, options.threads, progress, || {
         Searcher::new(sought, options.kernel, progress)
     })?
     .into_iter()
     .map(|searcher| searcher.found);
-    let mut found = all.next().unwrap_or_else(|| Found::of(sought));
+    let mut found = all.next().unwrap_or_else(|| FoundNeighbours::of(sought));
     for more in all {
         found.merge(more);
     }

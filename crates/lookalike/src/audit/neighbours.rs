@@ -5,8 +5,8 @@
 //! where all documents are drawn. So a document
 //! with a million copies takes no more memory than one with a few.
 
-use super::draw::Lots;
-use crate::digest::Inputs;
+use super::draw::IdHasher;
+use crate::digest::InputsDigest;
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
 use std::collections::BTreeSet;
@@ -67,13 +67,13 @@ impl Bins {
 
 /// The true neighbours of one document in one bin.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Tally {
+pub(super) struct BinTally {
     pub(super) count: u64,
     /// Lot and id of those with the smallest lots.
     pub(super) kept: BTreeSet<(u64, String)>,
 }
 
-impl Tally {
+impl BinTally {
     fn add(&mut self, lot: u64, id: &str, most: usize) {
         self.count += 1;
         let full = self.kept.len() >= most;
@@ -97,20 +97,20 @@ impl Tally {
 
 /// The true neighbours of one sampled document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Sampled {
+pub(super) struct DocumentNeighbours {
     pub(super) id: String,
-    pub(super) bins: Vec<Tally>,
+    pub(super) bins: Vec<BinTally>,
     /// Neighbours kept in each bin.
     most: usize,
 }
 
-impl Sampled {
+impl DocumentNeighbours {
     pub(super) fn new(id: String, bins: &Bins) -> Self {
-        Self { id, bins: vec![Tally::default(); bins.len()], most: bins.kept }
+        Self { id, bins: vec![BinTally::default(); bins.len()], most: bins.kept }
     }
 
     /// Counts a true neighbour: another document with this overlap.
-    pub(super) fn add(&mut self, lots: Lots, bins: &Bins, neighbour: &str, overlap: &Overlap) {
+    pub(super) fn add(&mut self, lots: IdHasher, bins: &Bins, neighbour: &str, overlap: &Overlap) {
         if let Some(tally) = self.bins.get_mut(bins.of(overlap)) {
             tally.add(lots.neighbour(&self.id, neighbour), neighbour, self.most);
         }
@@ -135,19 +135,19 @@ impl Sampled {
 /// [`judge`](Self::judge) holds a report against.
 #[derive(Debug, Clone)]
 pub struct Neighbours {
-    pub(super) inputs: Inputs,
+    pub(super) inputs: InputsDigest,
     pub(super) population: u64,
     pub(super) bins: Bins,
     pub(super) seed: u64,
     pub(super) confidence: f64,
     /// In the order in which they were drawn.
-    pub(super) sample: Vec<Sampled>,
+    pub(super) sample: Vec<DocumentNeighbours>,
 }
 
 impl Neighbours {
     /// What was read while the neighbours were searched. An audit is about a report only where
     /// these are the report's inputs.
-    pub fn inputs(&self) -> Inputs {
+    pub fn inputs(&self) -> InputsDigest {
         self.inputs
     }
 
@@ -194,8 +194,8 @@ mod tests {
         let ids: Vec<String> = (0..200).map(|n| format!("n{n}")).collect();
         let mut times = [0u32; 200];
         for seed in 0..2_000 {
-            let lots = Lots::new(seed);
-            let mut parts = [(); 2].map(|()| Sampled::new("a".to_owned(), &bins));
+            let lots = IdHasher::new(seed);
+            let mut parts = [(); 2].map(|()| DocumentNeighbours::new("a".to_owned(), &bins));
             for (n, id) in ids.iter().enumerate() {
                 parts[n % 2].add(lots, &bins, id, &overlap(900 + n as u64 % 2));
             }

@@ -2,7 +2,7 @@
 
 use super::interval::{Interval, clopper_pearson, trials_for_width};
 use super::neighbours::Neighbours;
-use super::resample::{self, Weighted};
+use super::resample::{self, WeightedShare};
 use serde::Serialize;
 
 /// What decided whether the run found a pair.
@@ -57,7 +57,7 @@ pub struct Figures {
 
 /// Figures of one range of similarity.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Range {
+pub struct SimilarityRange {
     /// The least similarity.
     pub from: f64,
     /// Similarities are below; 1 and `from` 1 mean equal sets.
@@ -84,7 +84,7 @@ pub struct Audit {
     #[serde(flatten)]
     pub overall: Figures,
     /// Ranges of similarity from the threshold up, equal sets last.
-    pub ranges: Vec<Range>,
+    pub ranges: Vec<SimilarityRange>,
 }
 
 impl Audit {
@@ -108,7 +108,7 @@ impl Audit {
         let ranges = (0..neighbours.bins.len()).map(|bin| {
             let there = trials.iter().filter_map(|(_, bins)| *bins.get(bin)?);
             let (from, to) = neighbours.bins.range(bin);
-            Range { from, to, figures: figures(&there.collect::<Vec<_>>()) }
+            SimilarityRange { from, to, figures: figures(&there.collect::<Vec<_>>()) }
         });
         Self {
             judged_by,
@@ -148,11 +148,11 @@ impl Figures {
     fn new(trials: &[Trial], neighbours: &Neighbours) -> Self {
         let documents = trials.len() as u64;
         let found = trials.iter().filter(|trial| trial.found).count() as u64;
-        let weighted = trials.iter().map(|trial| Weighted {
+        let weighted = trials.iter().map(|trial| WeightedShare {
             pairs: trial.neighbours,
             found: trial.share * trial.neighbours as f64,
         });
-        let weighted: Vec<Weighted> = weighted.collect();
+        let weighted: Vec<WeightedShare> = weighted.collect();
         let recall = (documents > 0).then(|| found as f64 / documents as f64);
         let interval = clopper_pearson(found, documents, neighbours.confidence);
         let pairs = weighted.iter().map(|each| each.pairs).sum();

@@ -3,19 +3,19 @@
 use crate::error::Error;
 use crate::find::workers::{Earliest, on_threads};
 use crate::progress::Progress;
-use crate::read::{BlockNumber, Collection, ReadError, Scratch, Sink};
+use crate::read::{BlockNumber, Collection, DocumentSink, ReadBuffers, ReadError};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a thread does with the documents it is given.
-pub(super) trait Visitor: Sink + Send {
+pub(super) trait DocumentVisitor: DocumentSink + Send {
     /// The documents of another block follow, of a reference collection or not.
     fn block(&mut self, number: BlockNumber, reference: bool);
 }
 
 /// Shows every document to one of the visitors and gives them back. Of several bad records in one
 /// source the first is the error, whoever meets it.
-pub(super) fn each_document<V: Visitor>(
+pub(super) fn each_document<V: DocumentVisitor>(
     collection: &Collection,
     threads: NonZeroUsize,
     progress: &dyn Progress,
@@ -25,7 +25,7 @@ pub(super) fn each_document<V: Visitor>(
     let failed = Earliest::<BlockNumber, ReadError>::default();
     let visitors = on_threads(threads, |stop| {
         let mut visitor = make();
-        let mut scratch = Scratch::default();
+        let mut scratch = ReadBuffers::default();
         while !stop.asked() {
             // What is taken counts when it is done, and that is when the next one is taken.
             let before = collection.bytes_read();

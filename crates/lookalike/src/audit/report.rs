@@ -3,13 +3,13 @@
 
 use super::neighbours::Neighbours;
 use super::outcome::{Audit, JudgedBy};
-use crate::digest::Inputs;
+use crate::digest::InputsDigest;
 use crate::error::AuditError;
 use crate::error::Error;
 use crate::evaluate::open_table;
 use crate::report::FORMAT_VERSION;
 use crate::stop_words::stop_words;
-use lookalike_core::params::{Measure, Params, ShingleRule, Unit, Wishes};
+use lookalike_core::params::{Measure, Params, ParamsBuilder, ShingleRule, Unit};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
@@ -24,7 +24,7 @@ pub struct Report {
     /// What was similar in that run.
     pub params: Params,
     /// What was read in that run.
-    pub inputs: Inputs,
+    pub inputs: InputsDigest,
     /// Whether ids of records found in folders begin with the name of their file: what
     /// [`Collection::name_ids_by_file`](crate::read::Collection::name_ids_by_file) is to be called
     /// for.
@@ -45,11 +45,11 @@ impl Report {
             let got = if start.is_empty() { "an empty file" } else { "a table, or no report" };
             return Err(not_a_run(path, got));
         }
-        let mut head = Head::default();
-        let visitor = ObjectVisitor { head: Some(&mut head), each: &mut |_| {} };
+        let mut head = ReportHead::default();
+        let visitor = ReportVisitor { head: Some(&mut head), each: &mut |_| {} };
         let mut json = serde_json::Deserializer::from_reader(input);
         (&mut json).deserialize_map(visitor).map_err(|error| not_understood(path, &error))?;
-        let Head { format, parameters, inputs, ids_by_file, group } = head;
+        let ReportHead { format, parameters, inputs, ids_by_file, group } = head;
         match format {
             None if group => return Err(not_a_run(path, "groups alone")),
             None => return Err(not_a_run(path, "an object without the member format")),
@@ -67,7 +67,7 @@ impl Report {
                 .map_err(|error| not_a_run(path, &format!("the member inputs with {error}")))?,
             None => return Err(not_a_run(path, "a report that does not say what was read")),
         };
-        let params = Members { path, of: &parameters }.params()?;
+        let params = ParameterMembers { path, of: &parameters }.params()?;
         Ok(Self { path: path.to_owned(), params, inputs, ids_by_file })
     }
 
@@ -75,7 +75,7 @@ impl Report {
     ///
     /// # Errors
     /// [`AuditError::OtherInputs`] with both sides.
-    pub fn check(&self, got: Inputs) -> Result<(), Error> {
+    pub fn check(&self, got: InputsDigest) -> Result<(), Error> {
         if self.inputs == got {
             return Ok(());
         }
@@ -107,12 +107,12 @@ impl Report {
     /// As [`open`](Self::open).
     pub fn duplicates(&self, each: &mut dyn FnMut(&str)) -> Result<(), Error> {
         let mut json = serde_json::Deserializer::from_reader(open_table(&self.path)?);
-        let mut group = |group: GroupLine| {
+        let mut group = |group: ReportGroup| {
             for duplicate in &group.duplicates {
                 each(&duplicate.id);
             }
         };
-        let visitor = ObjectVisitor { head: None, each: &mut group };
+        let visitor = ReportVisitor { head: None, each: &mut group };
         (&mut json).deserialize_map(visitor).map_err(|error| not_understood(&self.path, &error))
     }
 }
@@ -166,18 +166,18 @@ fn not_understood(path: &Path, error: &serde_json::Error) -> Error {
 
 /// A group as [`write::json`](crate::report::json) writes it.
 #[derive(Deserialize)]
-struct GroupLine {
-    duplicates: Vec<DuplicateLine>,
+struct ReportGroup {
+    duplicates: Vec<ReportDuplicate>,
 }
 
 #[derive(Deserialize)]
-struct DuplicateLine {
+struct ReportDuplicate {
     id: String,
 }
 
 /// The members that are not lists.
 #[derive(Default)]
-struct Head {
+struct ReportHead {
     format: Option<Value>,
     parameters: Option<Value>,
     inputs: Option<Value>,
@@ -187,12 +187,12 @@ struct Head {
 }
 
 /// Takes an object member by member: the head, or the groups.
-struct ObjectVisitor<'a> {
-    head: Option<&'a mut Head>,
-    each: &'a mut dyn FnMut(GroupLine),
+struct ReportVisitor<'a> {
+    head: Option<&'a mut ReportHead>,
+    each: &'a mut dyn FnMut(ReportGroup),
 }
 
-impl<'de> Visitor<'de> for ObjectVisitor<'_> {
+impl<'de> Visitor<'de> for ReportVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -210,7 +210,7 @@ impl<'de> Visitor<'de> for ObjectVisitor<'_> {
                     head.group = true;
                     map.next_value::<IgnoredAny>()?;
                 }
-                (None, "groups") => map.next_value_seed(Groups { each: &mut *self.each })?,
+                (None, "groups") => map.next_value_seed(GroupsSeed { each: &mut *self.each })?,
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -220,11 +220,11 @@ impl<'de> Visitor<'de> for ObjectVisitor<'_> {
     }
 }
 
-struct Groups<'a> {
-    each: &'a mut dyn FnMut(GroupLine),
+struct GroupsSeed<'a> {
+    each: &'a mut dyn FnMut(ReportGroup),
 }
 
-impl<'de> DeserializeSeed<'de> for Groups<'_> {
+impl<'de> DeserializeSeed<'de> for GroupsSeed<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -232,7 +232,7 @@ impl<'de> DeserializeSeed<'de> for Groups<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Groups<'_> {
+impl<'de> Visitor<'de> for GroupsSeed<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -248,12 +248,12 @@ impl<'de> Visitor<'de> for Groups<'_> {
 }
 
 /// The members of `parameters`.
-struct Members<'a> {
+struct ParameterMembers<'a> {
     path: &'a Path,
     of: &'a Map<String, Value>,
 }
 
-impl Members<'_> {
+impl ParameterMembers<'_> {
     /// What decides which pairs are true, and how the run looked for them.
     fn params(&self) -> Result<Params, Error> {
         let unit = match self.text("unit", "words, chars or bytes")? {
@@ -276,7 +276,7 @@ impl Members<'_> {
             .with_stop_words(list);
         let threshold = self.of.get("threshold").and_then(Value::as_f64);
         let threshold = threshold.ok_or_else(|| self.wrong("threshold", "a number"))?;
-        let mut wishes = Wishes { shingle, threshold, ..Wishes::default() };
+        let mut wishes = ParamsBuilder { shingle, threshold, ..ParamsBuilder::default() };
         if self.of.contains_key("measure") {
             wishes.measure = self.text("measure", "jaccard or containment")?.parse()?;
         }

@@ -12,20 +12,24 @@ pub(super) const RESAMPLES: usize = 1_000;
 
 /// Pairs of one document: how many, and which share of them was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Weighted {
+pub(super) struct WeightedShare {
     pub(super) pairs: u64,
     pub(super) found: f64,
 }
 
 /// The share of all pairs that was found; `None` without pairs.
-pub(super) fn share(documents: &[Weighted]) -> Option<f64> {
+pub(super) fn share(documents: &[WeightedShare]) -> Option<f64> {
     let pairs: u64 = documents.iter().map(|each| each.pairs).sum();
     let found: f64 = documents.iter().map(|each| each.found).sum();
     (pairs > 0).then(|| (found / pairs as f64).min(1.0))
 }
 
 /// The percentile interval of [`share`]; `None` without pairs. The same seed gives the same.
-pub(super) fn interval(documents: &[Weighted], confidence: f64, seed: u64) -> Option<Interval> {
+pub(super) fn interval(
+    documents: &[WeightedShare],
+    confidence: f64,
+    seed: u64,
+) -> Option<Interval> {
     share(documents)?;
     let mut random = SplitMix64::new(seed ^ documents.len() as u64);
     let mut shares = Vec::with_capacity(RESAMPLES);
@@ -54,10 +58,10 @@ mod tests {
 
     use super::*;
 
-    fn documents(n: u64, pairs: impl Fn(u64) -> (u64, f64)) -> Vec<Weighted> {
+    fn documents(n: u64, pairs: impl Fn(u64) -> (u64, f64)) -> Vec<WeightedShare> {
         let each = |i| {
             let (pairs, share) = pairs(i);
-            Weighted { pairs, found: pairs as f64 * share }
+            WeightedShare { pairs, found: pairs as f64 * share }
         };
         (0..n).map(each).collect()
     }
@@ -84,7 +88,7 @@ mod tests {
         let narrow = documents(200, |i| (1, f64::from(u8::from(i % 2 == 0))));
         let wide =
             documents(200, |i| (if i < 4 { 500 } else { 1 }, f64::from(u8::from(i % 2 == 0))));
-        let width = |pairs: &[Weighted]| interval(pairs, 0.95, 1).unwrap().width();
+        let width = |pairs: &[WeightedShare]| interval(pairs, 0.95, 1).unwrap().width();
         assert!(width(&wide) > 3.0 * width(&narrow));
     }
 }

@@ -1,12 +1,12 @@
 //! A sample and the collection in, all true neighbours of the sample out.
 
-use super::draw::{Drawn, Lots, Sample};
-use super::index::{Hits, Index, least_overlap};
-use super::neighbours::{Bins, Sampled};
-use super::pass::Visitor;
-use crate::digest::Inputs;
-use crate::progress::{Interrupted, Progress};
-use crate::read::{BlockNumber, Document, Sink, Skipped};
+use super::draw::{DocumentSample, IdHasher, SampledDocument};
+use super::index::{Hits, SetIndex, least_overlap};
+use super::neighbours::{Bins, DocumentNeighbours};
+use super::pass::DocumentVisitor;
+use crate::digest::InputsDigest;
+use crate::progress::{Interruption, Progress};
+use crate::read::{BlockNumber, Document, DocumentSink, SkippedItem};
 use lookalike_core::kernel::Kernel;
 use lookalike_core::params::Params;
 use lookalike_core::shingle::Shingler;
@@ -14,15 +14,15 @@ use lookalike_core::verify::{self, Overlap};
 use std::collections::HashMap;
 
 /// What all threads look at: the sample, equal documents once.
-pub(super) struct Sought<'a> {
+pub(super) struct SearchedSample<'a> {
     params: &'a Params,
-    pub(super) lots: Lots,
+    pub(super) lots: IdHasher,
     pub(super) bins: Bins,
     /// Ids in the order in which they were drawn, and whether they are of a reference collection.
     ids: Vec<(String, bool)>,
     /// Different shingle sets, and the documents that have each.
     classes: Vec<Class>,
-    index: Index,
+    index: SetIndex,
 }
 
 struct Class {
@@ -31,20 +31,20 @@ struct Class {
     documents: Vec<u32>,
 }
 
-impl<'a> Sought<'a> {
+impl<'a> SearchedSample<'a> {
     /// Of a sample of this many `documents`, those without a token included.
     pub(super) fn new(
         params: &'a Params,
-        lots: Lots,
-        sample: Sample,
+        lots: IdHasher,
+        sample: DocumentSample,
         documents: u64,
         progress: &dyn Progress,
-    ) -> Result<Self, Interrupted> {
+    ) -> Result<Self, Interruption> {
         let not_full = !sample.is_full();
         let (mut ids, mut classes) = (Vec::new(), Vec::<Class>::new());
         let mut known: HashMap<u128, usize> = HashMap::new();
         for (number, (id, document)) in (0u32..).zip(sample.into_documents()) {
-            let Drawn { fingerprint, reference, set, .. } = document;
+            let SampledDocument { fingerprint, reference, set, .. } = document;
             ids.push((id, reference));
             let class = *known.entry(fingerprint).or_insert(classes.len());
             match classes.get_mut(class) {
@@ -54,7 +54,7 @@ impl<'a> Sought<'a> {
         }
         let sets: Vec<&[u64]> = classes.iter().map(|class| class.set.as_slice()).collect();
         let (measure, threshold) = (params.measure(), params.threshold());
-        let index = Index::new(&sets, |size| least_overlap(size, measure, threshold), progress)?;
+        let index = SetIndex::new(&sets, |size| least_overlap(size, measure, threshold), progress)?;
         let mut bins = Bins::new(measure, threshold);
         if not_full || ids.len() as u64 == documents {
             bins = bins.of_all(ids.len());
@@ -65,7 +65,7 @@ impl<'a> Sought<'a> {
 
 /// One thread's tools and findings.
 pub(super) struct Searcher<'a> {
-    sought: &'a Sought<'a>,
+    sought: &'a SearchedSample<'a>,
     shingler: Shingler,
     hits: Hits,
     candidates: Vec<u32>,
@@ -74,24 +74,24 @@ pub(super) struct Searcher<'a> {
     progress: &'a dyn Progress,
     /// Not wanted any more: documents pass by, until whoever gives them asks, too.
     stopped: bool,
-    pub(super) found: Found,
+    pub(super) found: FoundNeighbours,
 }
 
 /// What was met.
-pub(super) struct Found {
-    pub(super) inputs: Inputs,
+pub(super) struct FoundNeighbours {
+    pub(super) inputs: InputsDigest,
     pub(super) population: u64,
     /// Which documents of the sample were met, as they were when they were drawn.
     pub(super) met: Vec<bool>,
-    pub(super) sample: Vec<Sampled>,
+    pub(super) sample: Vec<DocumentNeighbours>,
 }
 
-impl Found {
+impl FoundNeighbours {
     /// Nothing yet.
-    pub(super) fn of(sought: &Sought<'_>) -> Self {
-        let sampled = |(id, _): &(String, bool)| Sampled::new(id.clone(), &sought.bins);
+    pub(super) fn of(sought: &SearchedSample<'_>) -> Self {
+        let sampled = |(id, _): &(String, bool)| DocumentNeighbours::new(id.clone(), &sought.bins);
         Self {
-            inputs: Inputs::default(),
+            inputs: InputsDigest::default(),
             population: 0,
             met: vec![false; sought.ids.len()],
             sample: sought.ids.iter().map(sampled).collect(),
@@ -111,7 +111,11 @@ impl Found {
 }
 
 impl<'a> Searcher<'a> {
-    pub(super) fn new(sought: &'a Sought<'a>, kernel: Kernel, progress: &'a dyn Progress) -> Self {
+    pub(super) fn new(
+        sought: &'a SearchedSample<'a>,
+        kernel: Kernel,
+        progress: &'a dyn Progress,
+    ) -> Self {
         Self {
             sought,
             shingler: Shingler::with_kernel(sought.params.shingle(), kernel),
@@ -121,7 +125,7 @@ impl<'a> Searcher<'a> {
             reference: false,
             progress,
             stopped: false,
-            found: Found::of(sought),
+            found: FoundNeighbours::of(sought),
         }
     }
 
@@ -162,7 +166,7 @@ impl<'a> Searcher<'a> {
     }
 }
 
-impl Sink for Searcher<'_> {
+impl DocumentSink for Searcher<'_> {
     fn document(&mut self, document: &Document<'_>) {
         if self.stopped {
             return;
@@ -184,10 +188,10 @@ impl Sink for Searcher<'_> {
         }
     }
 
-    fn skipped(&mut self, _: Skipped) {}
+    fn skipped(&mut self, _: SkippedItem) {}
 }
 
-impl Visitor for Searcher<'_> {
+impl DocumentVisitor for Searcher<'_> {
     fn block(&mut self, _: BlockNumber, reference: bool) {
         self.reference = reference;
     }

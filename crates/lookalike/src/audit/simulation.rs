@@ -1,10 +1,10 @@
 //! Whether the intervals cover: thousands of audits of collections whose recall is known, through
 //! the same drawing, keeping and judging as a real one.
 
-use super::draw::{Drawn, Lots, Sample};
-use super::neighbours::{Bins, Neighbours, Sampled};
+use super::draw::{DocumentSample, IdHasher, SampledDocument};
+use super::neighbours::{Bins, DocumentNeighbours, Neighbours};
 use super::{Audit, Interval};
-use crate::digest::Inputs;
+use crate::digest::InputsDigest;
 use crate::read::BlockNumber;
 use lookalike_core::hash::SplitMix64;
 use lookalike_core::params::Measure;
@@ -68,26 +68,26 @@ impl Population {
     }
 
     fn audit(&self, sample: usize, seed: u64) -> Audit {
-        let lots = Lots::new(seed);
-        let mut drawn = Sample::new(sample);
+        let lots = IdHasher::new(seed);
+        let mut drawn = DocumentSample::new(sample);
         for (number, id) in self.ids.iter().enumerate() {
             let lot = lots.document(id);
             if drawn.wants(lot) {
                 let position = (BlockNumber { source: 0, index: 0 }, number as u32);
                 let document =
-                    Drawn { position, fingerprint: 0, reference: false, set: Vec::new() };
+                    SampledDocument { position, fingerprint: 0, reference: false, set: Vec::new() };
                 drawn.insert(lot, id.clone(), document);
             }
         }
         let sample = drawn.into_documents().map(|(id, document)| {
-            let mut sampled = Sampled::new(id, &self.bins);
+            let mut sampled = DocumentNeighbours::new(id, &self.bins);
             for (other, overlap, _) in &self.neighbours[document.position.1 as usize] {
                 sampled.add(lots, &self.bins, &self.ids[*other], overlap);
             }
             sampled
         });
         let neighbours = Neighbours {
-            inputs: Inputs::default(),
+            inputs: InputsDigest::default(),
             population: self.ids.len() as u64,
             bins: self.bins.clone(),
             seed,

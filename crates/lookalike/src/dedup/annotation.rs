@@ -26,7 +26,7 @@ impl Annotate {
 
 /// What is said about a document, value by value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Values<'a> {
+pub(super) struct AnnotationValues<'a> {
     pub(super) kept: bool,
     /// None where it is in no group.
     pub(super) group: Option<u64>,
@@ -40,7 +40,7 @@ pub(super) struct Values<'a> {
     pub(super) neighbour: Option<(&'a str, &'a str)>,
 }
 
-impl<'a> Values<'a> {
+impl<'a> AnnotationValues<'a> {
     pub(super) fn of(decision: &Decision<'a>) -> Self {
         let stays = |group, reason| Self {
             kept: true,

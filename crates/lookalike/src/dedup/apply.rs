@@ -1,9 +1,9 @@
 //! Findings and the inputs → decisions in reading order → survivors, and the list of what goes.
 
 use super::actions::{Collector, DuplicateFiles};
-use super::decisions::{Cursor, Decided};
+use super::decisions::{DecisionCursor, SortedDecisions};
 use super::others::UnreadParts;
-use super::{Decision, Decisions, Record, Removed, Survivors, Written};
+use super::{Decision, DecisionCollector, RemovedList, SourceRecord, SurvivorCounts, Survivors};
 use crate::error::Error;
 use crate::find::{FindOptions, Findings};
 use crate::progress::Progress;
@@ -31,17 +31,24 @@ pub fn apply(
     collection: &Collection,
     options: &FindOptions,
     survivors: Survivors,
-    removed: Option<Removed>,
+    removed: Option<RemovedList>,
     progress: &dyn Progress,
-) -> Result<Written, Error> {
+) -> Result<SurvivorCounts, Error> {
     let decided = decide(findings, options)?;
-    let pass =
-        Pass::new(findings, collection, &decided, Taker::Survivors(Box::new(survivors)), removed);
+    let pass = Pass::new(
+        findings,
+        collection,
+        &decided,
+        RecordTarget::Survivors(Box::new(survivors)),
+        removed,
+    );
     let (taker, removed) = pass.run(progress)?;
-    let Taker::Survivors(mut survivors) = taker else { return Ok(Written::default()) };
+    let RecordTarget::Survivors(mut survivors) = taker else {
+        return Ok(SurvivorCounts::default());
+    };
     survivors.copy_others(findings)?;
     let written = survivors.finish()?;
-    removed.map_or(Ok(()), Removed::finish)?;
+    removed.map_or(Ok(()), RemovedList::finish)?;
     Ok(written)
 }
 
@@ -56,22 +63,22 @@ pub fn find_files(
     findings: &Findings,
     collection: &Collection,
     options: &FindOptions,
-    removed: Option<Removed>,
+    removed: Option<RemovedList>,
     progress: &dyn Progress,
 ) -> Result<DuplicateFiles, Error> {
     let decided = decide(findings, options)?;
-    let taker = Taker::Files(Box::default(), UnreadParts::new(&findings.skipped)?);
+    let taker = RecordTarget::Files(Box::default(), UnreadParts::new(&findings.skipped)?);
     let pass = Pass::new(findings, collection, &decided, taker, removed);
     let (taker, removed) = pass.run(progress)?;
-    removed.map_or(Ok(()), Removed::finish)?;
+    removed.map_or(Ok(()), RemovedList::finish)?;
     match taker {
-        Taker::Files(collector, unread) => Ok(collector.finish(collection, &unread)),
-        Taker::Survivors(_) => Ok(DuplicateFiles::default()),
+        RecordTarget::Files(collector, unread) => Ok(collector.finish(collection, &unread)),
+        RecordTarget::Survivors(_) => Ok(DuplicateFiles::default()),
     }
 }
 
 /// The decisions of all groups, and the empty documents.
-fn decide(findings: &Findings, options: &FindOptions) -> Result<Decided, Error> {
+fn decide(findings: &Findings, options: &FindOptions) -> Result<SortedDecisions, Error> {
     let rules = options.keep.rules().iter().map(ToString::to_string);
     let mut reasons: Vec<String> = rules.collect();
     let by_id = u8::try_from(reasons.len()).unwrap_or(u8::MAX);
@@ -79,7 +86,7 @@ fn decide(findings: &Findings, options: &FindOptions) -> Result<Decided, Error> 
     let limit = options.memory.limit.map(|limit| limit / DECISION_SHARE);
     let memory = limit.unwrap_or(DECISION_BYTES).min(DECISION_BYTES);
     let temp = Some(findings.temporary());
-    let mut decisions = Decisions::new(temp, memory as usize, reasons);
+    let mut decisions = DecisionCollector::new(temp, memory as usize, reasons);
     let measure = options.params.measure();
     for (number, group) in (1u64..).zip(findings.groups.iter()) {
         let group = group.map_err(io_error)?;
@@ -111,15 +118,15 @@ fn io_error(error: io::Error) -> Error {
 struct Pass<'a> {
     findings: &'a Findings,
     collection: &'a Collection,
-    decisions: Cursor<'a>,
-    taker: Taker,
-    removed: Option<Removed>,
+    decisions: DecisionCursor<'a>,
+    taker: RecordTarget,
+    removed: Option<RemovedList>,
     /// The source at work.
     source: Option<u32>,
 }
 
 /// What takes the documents.
-enum Taker {
+enum RecordTarget {
     Survivors(Box<Survivors>),
     Files(Box<Collector>, UnreadParts),
 }
@@ -128,15 +135,18 @@ impl<'a> Pass<'a> {
     fn new(
         findings: &'a Findings,
         collection: &'a Collection,
-        decided: &'a Decided,
-        taker: Taker,
-        removed: Option<Removed>,
+        decided: &'a SortedDecisions,
+        taker: RecordTarget,
+        removed: Option<RemovedList>,
     ) -> Self {
         let decisions = decided.cursor();
         Self { findings, collection, decisions, taker, removed, source: None }
     }
 
-    fn run(mut self, progress: &dyn Progress) -> Result<(Taker, Option<Removed>), Error> {
+    fn run(
+        mut self,
+        progress: &dyn Progress,
+    ) -> Result<(RecordTarget, Option<RemovedList>), Error> {
         let (findings, collection) = (self.findings, self.collection);
         findings.replay(&mut |number, document, raw| {
             progress.advance(0)?;
@@ -164,10 +174,10 @@ impl<'a> Pass<'a> {
             decision => decision,
         };
         let record = match raw {
-            Raw::Record(bytes) => Record::Bytes(bytes),
-            Raw::File(path) => Record::File(path),
-            Raw::Part(path) => Record::Part(path),
-            Raw::Row(row) => Record::Row(row),
+            Raw::Record(bytes) => SourceRecord::Bytes(bytes),
+            Raw::File(path) => SourceRecord::File(path),
+            Raw::Part(path) => SourceRecord::Part(path),
+            Raw::Row(row) => SourceRecord::Row(row),
         };
         let source = self.collection.source_name(standing.source).unwrap_or_default();
         if let Some(removed) = &mut self.removed {
@@ -175,8 +185,8 @@ impl<'a> Pass<'a> {
             removed.document(document.id, file, &decision)?;
         }
         match &mut self.taker {
-            Taker::Survivors(survivors) => survivors.record(document.id, record, &decision),
-            Taker::Files(files, unread) => {
+            RecordTarget::Survivors(survivors) => survivors.record(document.id, record, &decision),
+            RecordTarget::Files(files, unread) => {
                 files.document(source, record, &decision, unread);
                 Ok(())
             }
@@ -188,7 +198,7 @@ impl<'a> Pass<'a> {
         let first = self.source.map_or(0, |source| source + 1);
         for source in first..end {
             self.source = Some(source);
-            if let Taker::Survivors(survivors) = &mut self.taker {
+            if let RecordTarget::Survivors(survivors) = &mut self.taker {
                 let header = self.collection.header(source).map(|header| header.raw.as_slice());
                 survivors.source(source as usize, header)?;
             }

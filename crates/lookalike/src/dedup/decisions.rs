@@ -2,7 +2,7 @@
 
 use super::Decision;
 use crate::error::Error;
-use crate::spill::{Sorted, Sorter, TempSpace};
+use crate::spill::{SortedRecords, Sorter, TempSpace};
 use std::sync::Arc;
 
 const KEEPER: u8 = 0;
@@ -11,12 +11,12 @@ const EMPTY: u8 = 2;
 const RELATED: u8 = 3;
 
 /// Collects decisions in any order. Memory is bounded; what is more is sorted in temporary files.
-pub struct Decisions {
+pub struct DecisionCollector {
     sorter: Sorter,
     reasons: Vec<String>,
 }
 
-impl Decisions {
+impl DecisionCollector {
     /// `reasons` are what [`duplicate`](Self::duplicate) names by their place, 255 at most.
     /// The others are as for [`Sorter::new`].
     pub fn new(temp: Option<Arc<TempSpace>>, memory: usize, reasons: Vec<String>) -> Self {
@@ -84,21 +84,21 @@ impl Decisions {
     ///
     /// # Errors
     /// Those of temporary files.
-    pub fn finish(self) -> Result<Decided, Error> {
-        Ok(Decided { sorted: self.sorter.finish()?, reasons: self.reasons })
+    pub fn finish(self) -> Result<SortedDecisions, Error> {
+        Ok(SortedDecisions { sorted: self.sorter.finish()?, reasons: self.reasons })
     }
 }
 
 /// Decisions in the order of the documents.
-pub struct Decided {
-    sorted: Sorted,
+pub struct SortedDecisions {
+    sorted: SortedRecords,
     reasons: Vec<String>,
 }
 
-impl Decided {
+impl SortedDecisions {
     /// Goes through them from the first document.
-    pub fn cursor(&self) -> Cursor<'_> {
-        Cursor {
+    pub fn cursor(&self) -> DecisionCursor<'_> {
+        DecisionCursor {
             records: Box::new(self.sorted.iter()),
             reasons: &self.reasons,
             next: None,
@@ -108,17 +108,17 @@ impl Decided {
 }
 
 /// Sorted records, key and payload.
-type Records<'a> = Box<dyn Iterator<Item = Result<(Vec<u8>, Vec<u8>), Error>> + Send + 'a>;
+type DecisionRecords<'a> = Box<dyn Iterator<Item = Result<(Vec<u8>, Vec<u8>), Error>> + Send + 'a>;
 
 /// A way through the decisions, from lower to higher document numbers.
-pub struct Cursor<'a> {
-    records: Records<'a>,
+pub struct DecisionCursor<'a> {
+    records: DecisionRecords<'a>,
     reasons: &'a [String],
     next: Option<(u32, Vec<u8>)>,
     ended: bool,
 }
 
-impl Cursor<'_> {
+impl DecisionCursor<'_> {
     /// What is said about a document; each call must name a higher number than the one before.
     ///
     /// # Errors
@@ -173,7 +173,8 @@ mod tests {
 
     #[test]
     fn decisions_come_in_the_order_of_documents() {
-        let mut decisions = Decisions::new(None, 1 << 20, vec!["longest".into(), "id".into()]);
+        let mut decisions =
+            DecisionCollector::new(None, 1 << 20, vec!["longest".into(), "id".into()]);
         decisions.duplicate(9, 1, "käfer", "0.912345", 1).unwrap();
         decisions.empty(4).unwrap();
         decisions.related(11, "käfer", "0.812345").unwrap();

@@ -12,7 +12,7 @@ use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
 /// A source of documents: an input file of records, a stream, or text files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
+pub struct DocumentOrigin {
     /// Its name in messages.
     pub name: String,
     /// The file; `None` for a stream, and for text files, which come with their own paths.
@@ -23,7 +23,7 @@ pub struct Origin {
     pub reference: bool,
 }
 
-impl Origin {
+impl DocumentOrigin {
     /// The source with this number; `None` where there is none.
     pub fn of(collection: &Collection, source: u32) -> Option<Self> {
         Some(Self {
@@ -71,7 +71,7 @@ pub struct Destination {
     pub(super) is_standard_output: bool,
     pub(super) shape: Shape,
     pub(super) inputs: Vec<PathBuf>,
-    pub(super) origins: Vec<Origin>,
+    pub(super) origins: Vec<DocumentOrigin>,
     /// What paths are relative to in the folder; `None` where a file's name is enough.
     base: Option<PathBuf>,
 }
@@ -87,7 +87,7 @@ impl Destination {
         out: &Path,
         inputs: &[PathBuf],
         reference: &[PathBuf],
-        origins: Vec<Origin>,
+        origins: Vec<DocumentOrigin>,
         annotate: Option<&Annotate>,
     ) -> Result<Self, Error> {
         let refused = |problem| Error::Survivors { path: out.to_owned(), problem };
@@ -110,7 +110,7 @@ impl Destination {
     /// # Errors
     /// [`Error::Survivors`] where one file cannot hold the survivors, or they cannot be annotated.
     pub fn standard_output(
-        origins: Vec<Origin>,
+        origins: Vec<DocumentOrigin>,
         annotate: Option<&Annotate>,
     ) -> Result<Self, Error> {
         let out = PathBuf::from("standard output");
@@ -131,7 +131,11 @@ impl Destination {
     }
 
     /// The place in the folder of an input's file, or of a stream.
-    pub(super) fn name_of(&self, origin: &Origin, path: Option<&Path>) -> Result<PathBuf, Error> {
+    pub(super) fn name_of(
+        &self,
+        origin: &DocumentOrigin,
+        path: Option<&Path>,
+    ) -> Result<PathBuf, Error> {
         let Some(path) = path else {
             return Ok(PathBuf::from(format!("{}.{}", origin.name, origin.format)));
         };
@@ -169,11 +173,11 @@ impl Destination {
 /// `out` is `None` for standard output.
 fn shape(
     out: Option<&Path>,
-    origins: &[Origin],
+    origins: &[DocumentOrigin],
     annotate: Option<&Annotate>,
 ) -> Result<Shape, SurvivorsProblem> {
     let inputs = origins.iter().filter(|origin| !origin.reference);
-    let files = inputs.clone().any(Origin::is_files);
+    let files = inputs.clone().any(DocumentOrigin::is_files);
     let records = inputs.clone().find(|origin| !origin.is_files());
     if let Some(stream) = inputs.clone().find(|origin| origin.is_files() && origin.path.is_none()) {
         return Err(SurvivorsProblem::OneText { source_name: stream.name.clone() });
@@ -232,7 +236,7 @@ fn list_or_folder(out: &Path) -> Result<Shape, String> {
 }
 
 /// The format all sources have, which the name must not contradict.
-fn one_format(out: Option<&Path>, origins: &[Origin]) -> Result<Format, String> {
+fn one_format(out: Option<&Path>, origins: &[DocumentOrigin]) -> Result<Format, String> {
     let mut inputs = origins.iter().filter(|origin| !origin.reference);
     let Some(first) = inputs.next() else { return Ok(Format::Jsonl) };
     if let Some(other) = inputs.find(|origin| origin.format != first.format) {
@@ -314,7 +318,7 @@ fn plain(path: &Path) -> PathBuf {
 
 /// What names in a folder are relative to: one folder that is the only input; else, where file
 /// names are not all different, or folders are among the inputs, what all inputs have in common.
-pub(super) fn base(inputs: &[PathBuf], origins: &[Origin]) -> Option<PathBuf> {
+pub(super) fn base(inputs: &[PathBuf], origins: &[DocumentOrigin]) -> Option<PathBuf> {
     let inputs: Vec<PathBuf> =
         inputs.iter().filter(|input| *input != Path::new("-")).map(|input| plain(input)).collect();
     let folders = inputs.iter().any(|input| input.is_dir());

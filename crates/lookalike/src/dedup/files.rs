@@ -1,35 +1,35 @@
 //! Text files that stay → a list of them, or copies in a folder that appears whole.
 
-use super::annotation::{Annotate, Values};
+use super::annotation::{Annotate, AnnotationValues};
 use super::destination::ListFormat;
 use super::values;
 use crate::error::Error;
 use crate::error::SurvivorsProblem;
-use crate::report::csv::Cells;
+use crate::report::csv::CellRule;
 use crate::report::{Output, part_file};
-use crate::temporary::{self, Registered};
+use crate::temporary::{self, RegisteredPath};
 use std::fs::{self, File, FileTimes, Permissions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// A list of files being written.
-pub(super) struct List {
+pub(super) struct FileListWriter {
     output: Output,
     format: ListFormat,
-    cells: Cells,
+    cells: CellRule,
     line: Vec<u8>,
     /// The file listed last, which may have several documents.
     last: Option<PathBuf>,
 }
 
-impl List {
+impl FileListWriter {
     pub(super) fn create(
         output: Output,
         format: ListFormat,
         annotate: Option<&Annotate>,
     ) -> Result<Self, Error> {
-        let (cells, line) = (Cells::Exact, Vec::new());
+        let (cells, line) = (CellRule::Exact, Vec::new());
         let mut this = Self { output, format, cells, line, last: None };
         if format == ListFormat::Csv {
             let columns = annotate.map(Annotate::columns).unwrap_or_default();
@@ -41,7 +41,7 @@ impl List {
     }
 
     /// Writes the texts of a list in CSV so.
-    pub(super) fn set_cells(&mut self, cells: Cells) {
+    pub(super) fn set_cells(&mut self, cells: CellRule) {
         self.cells = cells;
     }
 
@@ -50,7 +50,7 @@ impl List {
         &mut self,
         id: &str,
         path: &Path,
-        annotation: Option<(&Annotate, Values<'_>)>,
+        annotation: Option<(&Annotate, AnnotationValues<'_>)>,
     ) -> Result<(), Error> {
         match self.format {
             ListFormat::Paths if self.last.as_deref() == Some(path) => return Ok(()),
@@ -112,15 +112,15 @@ impl List {
 
 /// A folder being filled under a temporary name beside its own. Dropped before
 /// [`finish`](Self::finish), it goes with all that is in it.
-pub(super) struct Folder {
+pub(super) struct FolderWriter {
     out: PathBuf,
     temporary: TempDir,
     /// Keeps the folder locked, which tells other runs that it is in use.
     _lock: Option<File>,
-    registered: Registered,
+    registered: RegisteredPath,
 }
 
-impl Folder {
+impl FolderWriter {
     pub(super) fn create(out: &Path) -> Result<Self, Error> {
         let failed = |source| Error::Write { path: out.to_owned(), source };
         // A link to a folder stays a link.

@@ -25,11 +25,11 @@ mod values;
 pub use crate::error::SurvivorsProblem;
 pub use annotation::{Annotate, DEFAULT_FIELD};
 pub use apply::{apply, find_files};
-pub use decisions::{Cursor, Decided, Decisions};
-pub use destination::{Destination, Origin};
-pub use others::{Others, OthersCopied, Refused};
-pub use removed::Removed;
-pub use survivors::{Survivors, Written};
+pub use decisions::{DecisionCollector, DecisionCursor, SortedDecisions};
+pub use destination::{Destination, DocumentOrigin};
+pub use others::{Others, OthersCopied, RefusedFile};
+pub use removed::RemovedList;
+pub use survivors::{SurvivorCounts, Survivors};
 
 use std::path::Path;
 
@@ -76,7 +76,7 @@ impl Decision<'_> {
 
 /// A document as it stands in its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Record<'a> {
+pub enum SourceRecord<'a> {
     /// The bytes of a record, without a line feed behind them.
     Bytes(&'a [u8]),
     /// A file that is one document.

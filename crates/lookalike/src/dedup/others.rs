@@ -4,7 +4,7 @@
 //! by then, and is not a file of duplicates only, is copied.
 
 use super::destination::Destination;
-use super::files::Folder;
+use super::files::FolderWriter;
 use crate::error::Error;
 use crate::find::SkippedRecords;
 use crate::read::name_of;
@@ -25,7 +25,7 @@ pub struct Others {
 }
 
 /// A file that is not copied, moved or linked, and why.
-pub type Refused = (PathBuf, String);
+pub type RefusedFile = (PathBuf, String);
 
 /// What was copied besides documents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct OthersCopied {
     /// Symbolic links.
     pub links: u64,
     /// What is not copied: special files, and what cannot be read.
-    pub not_copied: Vec<Refused>,
+    pub not_copied: Vec<RefusedFile>,
 }
 
 /// The files and archives of which something could not be read.
@@ -73,7 +73,7 @@ impl UnreadParts {
 /// Copies what the output does not have.
 pub(super) struct Copier<'a> {
     pub(super) destination: &'a Destination,
-    pub(super) folder: &'a Folder,
+    pub(super) folder: &'a FolderWriter,
     pub(super) others: &'a Others,
     /// Files of which all documents are duplicates.
     pub(super) duplicates: &'a HashSet<PathBuf>,

@@ -1,23 +1,23 @@
 //! The documents that go → a list of them, with what stays in their place and why.
 
 use super::Decision;
-use super::annotation::Values;
+use super::annotation::AnnotationValues;
 use super::values;
 use crate::error::Error;
-use crate::report::csv::Cells;
+use crate::report::csv::CellRule;
 use crate::report::{Output, OutputFormat, Target};
 use std::io::Write;
 
 /// A list of the removed documents, being written.
-pub struct Removed {
+pub struct RemovedList {
     output: Output,
     format: OutputFormat,
     measure: &'static str,
-    cells: Cells,
+    cells: CellRule,
     line: Vec<u8>,
 }
 
-impl Removed {
+impl RemovedList {
     /// Begins the list; in CSV with its header: `id,source,group,keeper,jaccard,reason`.
     /// `measure` is what the similarity is called.
     ///
@@ -26,7 +26,7 @@ impl Removed {
     pub fn create(target: &Target, measure: &'static str) -> Result<Self, Error> {
         let output = Output::create(target)?;
         let format = target.format();
-        let mut this = Self { output, format, measure, cells: Cells::Exact, line: Vec::new() };
+        let mut this = Self { output, format, measure, cells: CellRule::Exact, line: Vec::new() };
         if this.format != OutputFormat::Jsonl {
             this.line.extend(format!("id,source,group,keeper,{measure},reason\n").into_bytes());
             this.write()?;
@@ -36,7 +36,7 @@ impl Removed {
 
     /// Writes the texts of a list in CSV so.
     #[must_use]
-    pub fn with_cells(mut self, cells: Cells) -> Self {
+    pub fn with_cells(mut self, cells: CellRule) -> Self {
         self.cells = cells;
         self
     }
@@ -54,7 +54,7 @@ impl Removed {
         if decision.is_kept() {
             return Ok(());
         }
-        let values = Values::of(decision);
+        let values = AnnotationValues::of(decision);
         if self.format == OutputFormat::Jsonl {
             let (id, source) = (serde_json::Value::from(id), serde_json::Value::from(source));
             self.line.extend(format!("{{\"id\":{id},\"source\":{source},").into_bytes());

@@ -1,25 +1,25 @@
 //! Records with decisions, in reading order → the output, whole when it is finished.
 
-use super::annotation::{Annotate, Values};
-use super::destination::{Destination, Origin, Shape};
-use super::files::{Folder, List};
+use super::annotation::{Annotate, AnnotationValues};
+use super::destination::{Destination, DocumentOrigin, Shape};
+use super::files::{FileListWriter, FolderWriter};
 use super::others::{Copier, Others, OthersCopied, UnreadParts};
 #[cfg(feature = "parquet")]
 use super::parquet::Rewriter;
-use super::{Decision, Record, values};
+use super::{Decision, SourceRecord, values};
 use crate::error::Error;
 use crate::error::SurvivorsProblem;
 use crate::find::Findings;
 use crate::read::{Collection, Format};
 use crate::report::Output;
-use crate::report::csv::Cells;
+use crate::report::csv::CellRule;
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// What was written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct SurvivorCounts {
     /// Documents that stay.
     pub kept: u64,
     /// Documents that go; written only where they are annotated.
@@ -35,17 +35,17 @@ pub struct Written {
 pub struct Survivors {
     destination: Destination,
     annotate: Option<Annotate>,
-    folder: Option<Folder>,
-    sink: Sink,
+    folder: Option<FolderWriter>,
+    sink: SurvivorSink,
     /// The source at work, as an index of the destination's.
     at: Option<usize>,
     /// The header of the first file of values, and whose it is.
     header: Option<(Vec<u8>, String)>,
     line: Vec<u8>,
-    written: Written,
+    written: SurvivorCounts,
     /// The file copied last, which may have several documents.
     copied: Option<PathBuf>,
-    cells: Cells,
+    cells: CellRule,
     /// How files without documents are copied to a folder; `None` where they are not.
     others: Option<Others>,
     /// Files with a duplicate, where others are copied.
@@ -53,10 +53,10 @@ pub struct Survivors {
 }
 
 /// What takes the next record.
-enum Sink {
+enum SurvivorSink {
     None,
     Lines(Output, Format),
-    List(List),
+    List(FileListWriter),
     #[cfg(feature = "parquet")]
     Parquet(Box<Rewriter>),
 }
@@ -82,15 +82,16 @@ impl Survivors {
         let mut folder = None;
         let sink = match destination.shape {
             Shape::Folder => {
-                folder = Some(Folder::create(out)?);
-                Sink::None
+                folder = Some(FolderWriter::create(out)?);
+                SurvivorSink::None
             }
             Shape::List(format) => {
-                Sink::List(List::create(output(out)?, format, annotate.as_ref())?)
+                SurvivorSink::List(FileListWriter::create(output(out)?, format, annotate.as_ref())?)
             }
             Shape::Records(format) => open(output(out)?, format, annotate.as_ref()),
         };
-        let written = Written { files: u64::from(folder.is_none()), ..Written::default() };
+        let written =
+            SurvivorCounts { files: u64::from(folder.is_none()), ..SurvivorCounts::default() };
         Ok(Self {
             destination,
             annotate,
@@ -101,7 +102,7 @@ impl Survivors {
             line: Vec::new(),
             written,
             copied: None,
-            cells: Cells::Exact,
+            cells: CellRule::Exact,
             others: None,
             duplicates: HashSet::new(),
         })
@@ -109,9 +110,9 @@ impl Survivors {
 
     /// Writes the texts that it adds so: annotations of tables, and lists of files in CSV.
     #[must_use]
-    pub fn with_cells(mut self, cells: Cells) -> Self {
+    pub fn with_cells(mut self, cells: CellRule) -> Self {
         self.cells = cells;
-        if let Sink::List(list) = &mut self.sink {
+        if let SurvivorSink::List(list) = &mut self.sink {
             list.set_cells(cells);
         }
         self
@@ -196,17 +197,17 @@ impl Survivors {
         }
         match &mut self.sink {
             #[cfg(feature = "parquet")]
-            Sink::Parquet(rewriter) => rewriter.source(&origin),
-            Sink::Lines(..) => match header {
+            SurvivorSink::Parquet(rewriter) => rewriter.source(&origin),
+            SurvivorSink::Lines(..) => match header {
                 Some(header) => self.header(&origin, header),
                 None => Ok(()),
             },
-            Sink::None | Sink::List(_) => Ok(()),
+            SurvivorSink::None | SurvivorSink::List(_) => Ok(()),
         }
     }
 
     /// In a folder: finishes the file before, and begins the one of this source.
-    fn next_file(&mut self, origin: &Origin) -> Result<(), Error> {
+    fn next_file(&mut self, origin: &DocumentOrigin) -> Result<(), Error> {
         self.finish_file()?;
         let Some(folder) = &self.folder else { return Ok(()) };
         if origin.is_files() {
@@ -221,17 +222,17 @@ impl Survivors {
     }
 
     fn finish_file(&mut self) -> Result<(), Error> {
-        match std::mem::replace(&mut self.sink, Sink::None) {
-            Sink::None => Ok(()),
-            Sink::Lines(output, _) => output.finish(|_| Ok(())),
-            Sink::List(list) => list.finish(),
+        match std::mem::replace(&mut self.sink, SurvivorSink::None) {
+            SurvivorSink::None => Ok(()),
+            SurvivorSink::Lines(output, _) => output.finish(|_| Ok(())),
+            SurvivorSink::List(list) => list.finish(),
             #[cfg(feature = "parquet")]
-            Sink::Parquet(rewriter) => rewriter.finish(),
+            SurvivorSink::Parquet(rewriter) => rewriter.finish(),
         }
     }
 
     /// Writes the header of the first file, and compares those of others with it.
-    fn header(&mut self, origin: &Origin, header: &[u8]) -> Result<(), Error> {
+    fn header(&mut self, origin: &DocumentOrigin, header: &[u8]) -> Result<(), Error> {
         if let Some((first, name)) = &self.header {
             if compared(first) == compared(header) {
                 return Ok(());
@@ -264,7 +265,7 @@ impl Survivors {
     /// Refuses columns that are there already.
     fn new_columns(
         &self,
-        origin: &Origin,
+        origin: &DocumentOrigin,
         header: &[u8],
         delimiter: u8,
         columns: &[String],
@@ -294,7 +295,7 @@ impl Survivors {
     pub fn record(
         &mut self,
         id: &str,
-        record: Record<'_>,
+        record: SourceRecord<'_>,
         decision: &Decision<'_>,
     ) -> Result<(), Error> {
         let origin = self.at.and_then(|at| self.destination.origins.get(at));
@@ -309,40 +310,43 @@ impl Survivors {
     fn write(
         &mut self,
         id: &str,
-        record: Record<'_>,
+        record: SourceRecord<'_>,
         decision: &Decision<'_>,
     ) -> Result<(), Error> {
         #[cfg(feature = "parquet")]
-        if let (Sink::Parquet(rewriter), Record::Row(row)) = (&mut self.sink, record) {
+        if let (SurvivorSink::Parquet(rewriter), SourceRecord::Row(row)) = (&mut self.sink, record)
+        {
             return rewriter.row(row, decision);
         }
         if !decision.is_kept() && self.annotate.is_none() {
-            if let (Record::File(path) | Record::Part(path), Some(_)) = (record, &self.others) {
+            if let (SourceRecord::File(path) | SourceRecord::Part(path), Some(_)) =
+                (record, &self.others)
+            {
                 self.duplicates.insert(path.to_owned());
             }
             return Ok(());
         }
         match record {
-            Record::Bytes(bytes) => self.bytes(id, bytes, decision),
-            Record::File(path) | Record::Part(path) => self.file(id, path, decision),
-            Record::Row(_) => Ok(()),
+            SourceRecord::Bytes(bytes) => self.bytes(id, bytes, decision),
+            SourceRecord::File(path) | SourceRecord::Part(path) => self.file(id, path, decision),
+            SourceRecord::Row(_) => Ok(()),
         }
     }
 
     fn bytes(&mut self, id: &str, bytes: &[u8], decision: &Decision<'_>) -> Result<(), Error> {
-        let Sink::Lines(_, format) = &self.sink else {
+        let SurvivorSink::Lines(_, format) = &self.sink else {
             return Err(self.refused(format!("{id:?} comes from a stream that is one text")));
         };
         self.line.clear();
         match (&self.annotate, values::delimiter(*format)) {
             (Some(annotate), None) => {
-                let values = Values::of(decision);
+                let values = AnnotationValues::of(decision);
                 values::json(bytes, annotate, &values, &mut self.line)
                     .map_err(|fault| self.refused(fault.problem(id)))?;
             }
             (Some(_), Some(delimiter)) => {
                 let (record, end) = values::split_end(bytes);
-                let columns = Values::of(decision).columns();
+                let columns = AnnotationValues::of(decision).columns();
                 let columns = columns.iter().map(|value| self.cells.text(value));
                 values::separated(delimiter, record, columns, &mut self.line);
                 self.line.extend_from_slice(end);
@@ -353,11 +357,11 @@ impl Survivors {
     }
 
     fn file(&mut self, id: &str, path: &Path, decision: &Decision<'_>) -> Result<(), Error> {
-        if let Sink::Lines(..) = &self.sink {
+        if let SurvivorSink::Lines(..) = &self.sink {
             return Err(self.refused(SurvivorsProblem::PartOfRecord { id: id.to_owned() }));
         }
-        if let Sink::List(list) = &mut self.sink {
-            let annotation = self.annotate.as_ref().map(|a| (a, Values::of(decision)));
+        if let SurvivorSink::List(list) = &mut self.sink {
+            let annotation = self.annotate.as_ref().map(|a| (a, AnnotationValues::of(decision)));
             return list.file(id, path, annotation);
         }
         if self.copied.as_deref() == Some(path) {
@@ -376,7 +380,7 @@ impl Survivors {
     }
 
     fn end_line(&mut self) -> Result<(), Error> {
-        let Sink::Lines(output, _) = &mut self.sink else { return Ok(()) };
+        let SurvivorSink::Lines(output, _) = &mut self.sink else { return Ok(()) };
         self.line.push(b'\n');
         output
             .write_all(&self.line)
@@ -395,7 +399,7 @@ impl Survivors {
     ///
     /// # Errors
     /// [`Error::Write`]; nothing stands under the name then that was not there before.
-    pub fn finish(mut self) -> Result<Written, Error> {
+    pub fn finish(mut self) -> Result<SurvivorCounts, Error> {
         self.finish_file().map_err(|error| self.named(error))?;
         if let Some(folder) = self.folder {
             folder.finish()?;
@@ -405,12 +409,12 @@ impl Survivors {
 }
 
 #[cfg_attr(not(feature = "parquet"), expect(unused_variables, reason = "only Parquet asks"))]
-fn open(output: Output, format: Format, annotate: Option<&Annotate>) -> Sink {
+fn open(output: Output, format: Format, annotate: Option<&Annotate>) -> SurvivorSink {
     #[cfg(feature = "parquet")]
     if format.is_binary() {
-        return Sink::Parquet(Box::new(Rewriter::new(output, annotate.cloned())));
+        return SurvivorSink::Parquet(Box::new(Rewriter::new(output, annotate.cloned())));
     }
-    Sink::Lines(output, format)
+    SurvivorSink::Lines(output, format)
 }
 
 /// A header without byte order mark and line end.

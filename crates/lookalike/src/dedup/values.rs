@@ -1,12 +1,12 @@
 //! One record of a line format → the same bytes, or the same bytes with a decision.
 
-use super::annotation::{Annotate, Values};
+use super::annotation::{Annotate, AnnotationValues};
 use crate::error::SurvivorsProblem;
 use crate::read::Format;
 
 /// Why a record cannot be annotated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum AnnotationFault {
     /// It has the field already.
     HasField,
     /// It is no object, which reading would have refused.
@@ -17,13 +17,13 @@ pub(super) enum Fault {
 pub(super) fn json(
     line: &[u8],
     annotate: &Annotate,
-    values: &Values<'_>,
+    values: &AnnotationValues<'_>,
     out: &mut Vec<u8>,
-) -> Result<(), Fault> {
+) -> Result<(), AnnotationFault> {
     let whole = line.trim_ascii_end();
-    let Some(inside) = whole.strip_suffix(b"}") else { return Err(Fault::NotAnObject) };
+    let Some(inside) = whole.strip_suffix(b"}") else { return Err(AnnotationFault::NotAnObject) };
     if has_member(line, &annotate.field) {
-        return Err(Fault::HasField);
+        return Err(AnnotationFault::HasField);
     }
     out.extend_from_slice(inside);
     if !inside.trim_ascii_end().ends_with(b"{") {
@@ -87,7 +87,7 @@ pub(super) fn delimiter(format: Format) -> Option<u8> {
     }
 }
 
-impl Fault {
+impl AnnotationFault {
     /// The problem of the document with that id.
     pub(super) fn problem(self, id: &str) -> SurvivorsProblem {
         match self {

@@ -1,7 +1,7 @@
 //! What can go wrong in an audit, beside reading.
 
-use crate::digest::Inputs;
-use lookalike_core::parameter::{NamesParameters, Parameter, Spelling};
+use crate::digest::InputsDigest;
+use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -44,16 +44,16 @@ pub enum AuditError {
     /// The report is one of other documents.
     OtherInputs {
         /// What the run read.
-        expected: Inputs,
+        expected: InputsDigest,
         /// What was read now.
-        got: Inputs,
+        got: InputsDigest,
     },
     /// The documents are no longer those that the run read.
     ChangedSinceRun {
         /// What the run read.
-        expected: Inputs,
+        expected: InputsDigest,
         /// What was read for the audit.
-        got: Inputs,
+        got: InputsDigest,
     },
     /// The documents were not the same in both passes.
     Changed {
@@ -72,7 +72,7 @@ pub enum AuditError {
 }
 
 impl NamesParameters for AuditError {
-    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
         match self {
             Self::Confidence { got } => write!(
                 f,

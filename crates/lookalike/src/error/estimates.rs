@@ -1,6 +1,6 @@
 //! Why a run has no estimates of signatures.
 
-use lookalike_core::parameter::{NamesParameters, Parameter, Spelling};
+use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use std::fmt;
 
 /// Why a run has no estimates of signatures.
@@ -15,7 +15,7 @@ pub enum NoEstimates {
 }
 
 impl NamesParameters for NoEstimates {
-    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
         f.write_str("no estimates of signatures: ")?;
         match self {
             Self::WithoutPairs => write!(

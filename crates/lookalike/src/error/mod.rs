@@ -10,11 +10,11 @@ pub use difference::Difference;
 pub use estimates::NoEstimates;
 pub use survivors::SurvivorsProblem;
 
-use crate::progress::Interrupted;
+use crate::progress::Interruption;
 use crate::read::ReadError;
 use lookalike_core::candidate::MAX_DOCUMENTS;
 use lookalike_core::error::ParamsError;
-use lookalike_core::parameter::{NamesParameters, Parameter, Spelling};
+use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use lookalike_index::IndexError;
 use std::fmt;
 use std::io;
@@ -166,7 +166,7 @@ pub enum Error {
 }
 
 impl NamesParameters for Error {
-    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
         match self {
             Self::Read(error) => error.fmt_with(f, name),
             Self::Params(error) => error.fmt_with(f, name),
@@ -251,7 +251,7 @@ const SHOWN_DIFFERENCES: usize = 8;
 
 fn fmt_duplicate_id(
     f: &mut fmt::Formatter<'_>,
-    name: Spelling,
+    name: ParameterSpelling,
     id: &str,
     first: &str,
     second: &str,
@@ -276,7 +276,7 @@ fn fmt_duplicate_id(
 
 fn fmt_memory_too_small(
     f: &mut fmt::Formatter<'_>,
-    name: Spelling,
+    name: ParameterSpelling,
     got: u64,
     least: u64,
 ) -> fmt::Result {
@@ -291,7 +291,7 @@ fn fmt_memory_too_small(
 
 fn fmt_run_not_private(
     f: &mut fmt::Formatter<'_>,
-    name: Spelling,
+    name: ParameterSpelling,
     path: &Path,
     problem: &str,
 ) -> fmt::Result {
@@ -306,7 +306,7 @@ fn fmt_run_not_private(
 
 fn fmt_too_many_sources(
     f: &mut fmt::Formatter<'_>,
-    name: Spelling,
+    name: ParameterSpelling,
     field: &str,
     [got, most]: [usize; 2],
 ) -> fmt::Result {
@@ -320,7 +320,7 @@ fn fmt_too_many_sources(
 
 fn fmt_too_many_pairs(
     f: &mut fmt::Formatter<'_>,
-    name: Spelling,
+    name: ParameterSpelling,
     [got, most]: [u64; 2],
 ) -> fmt::Result {
     write!(
@@ -332,7 +332,11 @@ fn fmt_too_many_pairs(
     )
 }
 
-fn fmt_pairs_do_not_fit(f: &mut fmt::Formatter<'_>, name: Spelling, most: u64) -> fmt::Result {
+fn fmt_pairs_do_not_fit(
+    f: &mut fmt::Formatter<'_>,
+    name: ParameterSpelling,
+    most: u64,
+) -> fmt::Result {
     write!(
         f,
         "more than {most} pairs of documents are connected with each other, which do not fit in \
@@ -345,7 +349,7 @@ fn fmt_pairs_do_not_fit(f: &mut fmt::Formatter<'_>, name: Spelling, most: u64) -
 
 fn fmt_spill(
     f: &mut fmt::Formatter<'_>,
-    name: Spelling,
+    name: ParameterSpelling,
     path: &Path,
     source: &io::Error,
 ) -> fmt::Result {
@@ -366,7 +370,7 @@ fn fmt_spill(
 
 fn fmt_spill_damaged(
     f: &mut fmt::Formatter<'_>,
-    name: Spelling,
+    name: ParameterSpelling,
     path: &Path,
     problem: &str,
     folder: Option<&Path>,
@@ -386,7 +390,7 @@ fn fmt_spill_damaged(
 
 fn fmt_run_differs(
     f: &mut fmt::Formatter<'_>,
-    name: Spelling,
+    name: ParameterSpelling,
     path: &Path,
     differences: &[Difference],
 ) -> fmt::Result {
@@ -466,8 +470,8 @@ impl std::error::Error for Error {
     }
 }
 
-impl From<Interrupted> for Error {
-    fn from(_: Interrupted) -> Self {
+impl From<Interruption> for Error {
+    fn from(_: Interruption) -> Self {
         Self::Interrupted
     }
 }

@@ -1,6 +1,6 @@
 //! Why survivors cannot be written.
 
-use lookalike_core::parameter::{NamesParameters, Parameter, Spelling};
+use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use std::fmt;
 
 /// Why survivors cannot be written, and what to do.
@@ -53,7 +53,7 @@ impl From<String> for SurvivorsProblem {
 }
 
 impl NamesParameters for SurvivorsProblem {
-    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
         let annotate = || name(Parameter::Annotate);
         let field = || name(Parameter::AnnotateField);
         match self {

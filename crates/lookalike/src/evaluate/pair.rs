@@ -2,7 +2,7 @@
 
 /// A similarity of a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Score {
+pub(super) struct FileSimilarity {
     pub(super) value: f64,
     /// Digits after the decimal point.
     pub(super) decimals: u8,
@@ -10,13 +10,13 @@ pub(super) struct Score {
 
 /// Two documents by number, the lesser first; numbers are in the order of the ids.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pair {
+pub(super) struct NumberedPair {
     pub(super) a: u32,
     pub(super) b: u32,
-    pub(super) score: Option<Score>,
+    pub(super) score: Option<FileSimilarity>,
 }
 
-impl Pair {
+impl NumberedPair {
     pub(super) fn key(&self) -> (u32, u32) {
         (self.a, self.b)
     }

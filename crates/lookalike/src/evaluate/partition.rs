@@ -1,6 +1,6 @@
 //! Documents with the group each is in, and how well two such divisions agree.
 
-use super::pair::Pair;
+use super::pair::NumberedPair;
 use std::cmp::Ordering;
 
 /// A division of documents 0 … n−1 into groups.
@@ -59,8 +59,8 @@ impl Partition {
         most: usize,
         other: Option<&Self>,
         wanted: impl Fn(u32, u32) -> bool,
-    ) -> Vec<Pair> {
-        let mut found: Vec<Pair> = Vec::new();
+    ) -> Vec<NumberedPair> {
+        let mut found: Vec<NumberedPair> = Vec::new();
         for group in self.groups() {
             // Behind this place all are together in the other division, too.
             let mixed = match other {
@@ -74,7 +74,7 @@ impl Partition {
             let rows = group[..mixed].iter().enumerate();
             let pairs = rows.flat_map(|(i, a)| group[i + 1..].iter().map(move |b| (*a, *b)));
             let pairs = pairs.filter(|(a, b)| wanted(*a, *b)).take(most);
-            found.extend(pairs.map(|(a, b)| Pair { a, b, score: None }));
+            found.extend(pairs.map(|(a, b)| NumberedPair { a, b, score: None }));
             // Only the least are kept, so memory stays small.
             if found.len() > 1_000 * most {
                 shorten(&mut found, most);
@@ -85,8 +85,8 @@ impl Partition {
     }
 }
 
-fn shorten(pairs: &mut Vec<Pair>, most: usize) {
-    pairs.sort_unstable_by_key(Pair::key);
+fn shorten(pairs: &mut Vec<NumberedPair>, most: usize) {
+    pairs.sort_unstable_by_key(NumberedPair::key);
     pairs.truncate(most);
 }
 
@@ -178,7 +178,7 @@ mod tests {
         let other = Partition::new(vec![0, 0, 0, 1, 2, 3]);
         let first = |most| {
             let pairs = one.first_pairs(most, Some(&other), |a, b| !other.joins(a, b));
-            pairs.iter().map(Pair::key).collect::<Vec<_>>()
+            pairs.iter().map(NumberedPair::key).collect::<Vec<_>>()
         };
         assert_eq!(first(9), [(0, 3), (1, 3), (2, 3), (4, 5)]);
         assert_eq!(first(2), [(0, 3), (1, 3)]);

@@ -2,7 +2,9 @@
 //! as these are.
 
 use crate::error::Error;
-use crate::read::{Collection, Document, Format, ReadError, ReadOptions, Scratch, Sink, Skipped};
+use crate::read::{
+    Collection, Document, DocumentSink, Format, ReadBuffers, ReadError, ReadOptions, SkippedItem,
+};
 use csv::Writer;
 use std::io;
 use std::path::Path;
@@ -44,9 +46,9 @@ fn of_layout(path: &Path, columns: &[&str]) -> Result<Vec<u8>, Error> {
         ..ReadOptions::default()
     };
     let collection = Collection::open(&[path.to_owned()], &options)?;
-    let mut lines = Lines { csv: Writer::from_writer(Vec::new()), outcome: Ok(()) };
+    let mut lines = RowReader { csv: Writer::from_writer(Vec::new()), outcome: Ok(()) };
     lines.write(columns);
-    let mut scratch = Scratch::default();
+    let mut scratch = ReadBuffers::default();
     while let Some(block) = collection.next_block()? {
         block.read(&mut scratch, &mut lines)?;
     }
@@ -55,12 +57,12 @@ fn of_layout(path: &Path, columns: &[&str]) -> Result<Vec<u8>, Error> {
     lines.csv.into_inner().map_err(|error| Error::of_io(error.into_error()))
 }
 
-struct Lines {
+struct RowReader {
     csv: Writer<Vec<u8>>,
     outcome: io::Result<()>,
 }
 
-impl Lines {
+impl RowReader {
     fn write(&mut self, values: &[&str]) {
         if self.outcome.is_ok() {
             self.outcome = self.csv.write_record(values).map_err(io::Error::from);
@@ -68,12 +70,12 @@ impl Lines {
     }
 }
 
-impl Sink for Lines {
+impl DocumentSink for RowReader {
     fn document(&mut self, document: &Document<'_>) {
         let further = document.fields.iter().map(|value| value.unwrap_or_default());
         let values: Vec<&str> = [document.id, document.text].into_iter().chain(further).collect();
         self.write(&values);
     }
 
-    fn skipped(&mut self, _: Skipped) {}
+    fn skipped(&mut self, _: SkippedItem) {}
 }

@@ -1,7 +1,7 @@
 //! Report and truth files → pairs and groups by number.
 
 use super::estimates::PairError;
-use super::pair::{Pair, Score};
+use super::pair::{FileSimilarity, NumberedPair};
 use super::partition::Partition;
 use super::rows;
 use crate::error::Error;
@@ -22,11 +22,11 @@ const MOST_DECIMALS: u8 = 17;
 
 /// Ids as they come, each with a number.
 #[derive(Default)]
-pub(super) struct Ids {
+pub(super) struct IdNumbers {
     numbers: HashMap<String, u32>,
 }
 
-impl Ids {
+impl IdNumbers {
     fn number(&mut self, id: &str) -> Result<u32, Error> {
         if let Some(number) = self.numbers.get(id) {
             return Ok(*number);
@@ -62,24 +62,24 @@ impl SortedIds {
 
     /// The pairs of a table: sorted, each once (the first mention counts), below the threshold
     /// none where there are similarities. Those of groups are not measured by the threshold.
-    pub(super) fn pairs(&self, table: Table, threshold: Option<f64>) -> Vec<Pair> {
+    pub(super) fn pairs(&self, table: PairTable, threshold: Option<f64>) -> Vec<NumberedPair> {
         let threshold = threshold.filter(|_| !table.has_groups());
-        let reaches = |pair: &Pair| match (pair.score, threshold) {
+        let reaches = |pair: &NumberedPair| match (pair.score, threshold) {
             (Some(score), Some(threshold)) => score.value >= threshold,
             _ => true,
         };
-        let mut pairs: Vec<Pair> = table.pairs.into_iter().filter(reaches).collect();
+        let mut pairs: Vec<NumberedPair> = table.pairs.into_iter().filter(reaches).collect();
         for pair in &mut pairs {
             let (a, b) = (self.ranks[pair.a as usize], self.ranks[pair.b as usize]);
             (pair.a, pair.b) = (a.min(b), a.max(b));
         }
-        pairs.sort_by_key(Pair::key);
+        pairs.sort_by_key(NumberedPair::key);
         pairs.dedup_by_key(|pair| pair.key());
         pairs
     }
 
     /// The groups of a table, or what its pairs join; documents it does not name are alone.
-    pub(super) fn partition(&self, table: &Table) -> Partition {
+    pub(super) fn partition(&self, table: &PairTable) -> Partition {
         let rank = |number: u32| self.ranks[number as usize];
         let Some(members) = &table.members else {
             let pairs = table.pairs.iter().map(|pair| (rank(pair.a), rank(pair.b)));
@@ -101,14 +101,14 @@ impl SortedIds {
 
 /// A file by the numbers of its ids.
 #[derive(Default)]
-pub(super) struct Table {
-    pairs: Vec<Pair>,
+pub(super) struct PairTable {
+    pairs: Vec<NumberedPair>,
     errors: Vec<PairError>,
     /// Document and group, each document once, where the file has groups.
     members: Option<Vec<(u32, u32)>>,
 }
 
-impl Table {
+impl PairTable {
     /// The errors of estimates of pairs that reach the threshold.
     pub(super) fn errors(
         &self,
@@ -131,7 +131,7 @@ impl Table {
 }
 
 /// Reads a file of any of the kinds that [`evaluate`](super) lists.
-pub(super) fn read(path: &Path, ids: &mut Ids) -> Result<Table, Error> {
+pub(super) fn read(path: &Path, ids: &mut IdNumbers) -> Result<PairTable, Error> {
     let mut input = open_table(path)?;
     let start = input.fill_buf().map_err(|error| unreadable(path, error))?;
     if start.starts_with("\u{feff}".as_bytes()) {
@@ -141,8 +141,13 @@ pub(super) fn read(path: &Path, ids: &mut Ids) -> Result<Table, Error> {
     let first_line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let is_json = first_line.trim_ascii_start().starts_with(b"{");
     let is_csv = first_line.contains(&b',');
-    let mut loader =
-        Loader { path: path.to_owned(), line: 0, ids, table: Table::default(), seen: Vec::new() };
+    let mut loader = Loader {
+        path: path.to_owned(),
+        line: 0,
+        ids,
+        table: PairTable::default(),
+        seen: Vec::new(),
+    };
     if is_json {
         loader.json_lines(input)?;
     } else if is_csv {
@@ -200,8 +205,8 @@ struct DuplicateLine {
 struct Loader<'a> {
     path: PathBuf,
     line: u64,
-    ids: &'a mut Ids,
-    table: Table,
+    ids: &'a mut IdNumbers,
+    table: PairTable,
     /// Documents that are in a group already.
     seen: Vec<bool>,
 }
@@ -247,7 +252,7 @@ impl Loader<'_> {
             self.member(&keeper, group)?;
             for DuplicateLine { id, jaccard } in duplicates {
                 self.member(&id, group)?;
-                let score = jaccard.map(|value| Score { value, decimals: GROUP_DECIMALS });
+                let score = jaccard.map(|value| FileSimilarity { value, decimals: GROUP_DECIMALS });
                 self.pair(&keeper, &id, score)?;
             }
         }
@@ -344,7 +349,11 @@ impl Loader<'_> {
         })
     }
 
-    fn score(&self, record: &StringRecord, column: Option<usize>) -> Result<Option<Score>, Error> {
+    fn score(
+        &self,
+        record: &StringRecord,
+        column: Option<usize>,
+    ) -> Result<Option<FileSimilarity>, Error> {
         let Some(column) = column else { return Ok(None) };
         let text = self.value(record, column)?.trim();
         let decimals = match text.split_once('.') {
@@ -356,7 +365,7 @@ impl Loader<'_> {
         let value: f64 = value.ok_or_else(|| {
             self.problem(format!("the similarity is {text:?}, expected a number from 0 to 1"))
         })?;
-        Ok(Some(Score { value, decimals: decimals.min(usize::from(MOST_DECIMALS)) as u8 }))
+        Ok(Some(FileSimilarity { value, decimals: decimals.min(usize::from(MOST_DECIMALS)) as u8 }))
     }
 
     /// A number from −1 to 1.
@@ -370,12 +379,12 @@ impl Loader<'_> {
         })
     }
 
-    fn pair(&mut self, a: &str, b: &str, score: Option<Score>) -> Result<(), Error> {
+    fn pair(&mut self, a: &str, b: &str, score: Option<FileSimilarity>) -> Result<(), Error> {
         if a == b {
             return Err(self.problem(format!("a pair of {a:?} with itself; take the line out")));
         }
         let (a, b) = (self.ids.number(a)?, self.ids.number(b)?);
-        self.table.pairs.push(Pair { a, b, score });
+        self.table.pairs.push(NumberedPair { a, b, score });
         Ok(())
     }
 

@@ -19,7 +19,7 @@ fn plain(report: &str, truth: &str) -> Evaluation {
     of(report, truth, EvaluateOptions::default()).unwrap()
 }
 
-fn ids(kind: &Kind) -> Vec<(&str, &str)> {
+fn ids(kind: &PairExamples) -> Vec<(&str, &str)> {
     kind.examples.iter().map(|example| (example.a.as_str(), example.b.as_str())).collect()
 }
 

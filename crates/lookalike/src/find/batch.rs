@@ -7,10 +7,10 @@
 //! ```
 
 use super::bucket_lists::BucketLists;
-use super::disjoint_sets::Forest;
-use super::documents::Documents;
+use super::disjoint_sets::DocumentSets;
+use super::documents::RunDocuments;
 use super::memory::Budget;
-use super::records::Records;
+use super::records::LoadedRows;
 use crate::error::Error;
 use lookalike_core::candidate::{BandBuckets, Candidates};
 use std::ops::Range;
@@ -48,16 +48,16 @@ impl Links<'_> {
 }
 
 /// Which documents are connected with others, and through which.
-pub(super) struct Connected {
-    forest: Forest,
+pub(super) struct ComponentLinks {
+    forest: DocumentSets,
     involved: Bits,
     sharing: u64,
 }
 
-impl Connected {
+impl ComponentLinks {
     /// Joins all that stand in one list.
     pub(super) fn new(documents: usize, links: &Links<'_>) -> Result<Self, Error> {
-        let mut forest = Forest::new(documents);
+        let mut forest = DocumentSets::new(documents);
         let mut involved = Bits::new(documents);
         let mut join = |list: &[u32]| {
             for &document in list {
@@ -131,10 +131,10 @@ impl Connected {
 
 /// Some components and everything that is needed to decide them. Documents are numbered by their
 /// place in `documents`.
-pub(super) struct Batch {
+pub(super) struct ComponentBatch {
     /// Ascending.
     pub(super) documents: Vec<u32>,
-    pub(super) records: Records,
+    pub(super) records: LoadedRows,
     /// Documents with equal shingles, each list in the keep order.
     pub(super) classes: Vec<Vec<u32>>,
     /// For every document its place in `classes`, or none.
@@ -144,15 +144,15 @@ pub(super) struct Batch {
     pub(super) directed: bool,
 }
 
-impl Batch {
+impl ComponentBatch {
     /// Loads the components whose first documents are in `roots`.
     pub(super) fn load(
-        all: &Documents,
+        all: &RunDocuments,
         links: &Links<'_>,
-        connected: &mut Connected,
+        connected: &mut ComponentLinks,
         roots: &Range<u32>,
     ) -> Result<Self, Error> {
-        let Connected { forest, involved, .. } = connected;
+        let ComponentLinks { forest, involved, .. } = connected;
         let mut chosen = Bits::new(all.len());
         let documents: Vec<u32> =
             involved.iter().filter(|document| roots.contains(&forest.root(*document))).collect();
@@ -160,7 +160,7 @@ impl Batch {
             chosen.set(*document);
         }
         let rank = Rank::new(chosen);
-        let records = Records::load(all, &documents)?;
+        let records = LoadedRows::load(all, &documents)?;
         let mut classes = Vec::new();
         let mut class_of = vec![NONE; documents.len()];
         links.equal.for_each(|list| {
@@ -174,7 +174,7 @@ impl Batch {
         for class in &mut classes {
             class.sort_unstable_by(|a, b| records.compare(*a, *b));
         }
-        let (mut standing, mut looking) = (Buckets::default(), Buckets::default());
+        let (mut standing, mut looking) = (BatchBuckets::default(), BatchBuckets::default());
         links.for_each_shared(|stand, look| {
             let Some(stand) = rank.places(stand) else { return };
             if links.directed {
@@ -217,12 +217,12 @@ impl Batch {
 
 /// Buckets as core wants them.
 #[derive(Default)]
-struct Buckets {
+struct BatchBuckets {
     memberships: Vec<(u32, u32)>,
     leaders: Vec<u32>,
 }
 
-impl Buckets {
+impl BatchBuckets {
     fn push(&mut self, leader: u32, documents: impl Iterator<Item = u32>) {
         let bucket = self.leaders.len() as u32;
         self.leaders.push(leader);

@@ -3,16 +3,16 @@
 //! [`Store`] takes parts from all threads; above its share of memory it writes those it holds as
 //! one *chunk*, column after column, so that later a column is read in long stretches.
 
-use super::checkpoint::{Checkpoint, Chunk, ChunkStep, PartState};
-use super::columns::{Columns, Rows};
+use super::checkpoint::{BlockState, Checkpoint, ChunkStep, ColumnChunk};
+use super::columns::{FixedColumns, RowBuffer};
 use super::cut_from_mail::CutFromMail;
 use super::memory::Budget;
 use super::skipped::{SkippedFile, SkippedPart};
-use super::sources::{Sources, Tallies, Tally};
-use crate::digest::Inputs;
+use super::sources::{SourceTally, Sources, Tallies};
+use crate::digest::InputsDigest;
 use crate::error::Error;
-use crate::folding::Drawn;
-use crate::read::{BlockNumber, Collection, Retained, Spool};
+use crate::folding::SampledText;
+use crate::read::{BlockNumber, Collection, RetainedBlock, Spool};
 use crate::spill::{SpillFile, TempSpace};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -22,26 +22,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const STEP_BYTES: usize = 64 << 20;
 
 /// What is kept of one block.
-pub(super) struct Part {
+pub(super) struct StoredBlock {
     pub(super) number: BlockNumber,
-    pub(super) retained: Retained,
+    pub(super) retained: RetainedBlock,
     /// Whether its documents are of a reference collection.
     pub(super) reference: bool,
     pub(super) documents: u32,
     /// Documents without tokens, by their place in the block.
     pub(super) empty: Vec<u32>,
     pub(super) skipped: SkippedPart,
-    pub(super) inputs: Inputs,
+    pub(super) inputs: InputsDigest,
     pub(super) cut_from_mail: CutFromMail,
-    pub(super) drawn: Vec<Drawn>,
-    pub(super) data: Data,
+    pub(super) drawn: Vec<SampledText>,
+    pub(super) data: BlockData,
 }
 
-impl Part {
+impl StoredBlock {
     /// What is stored of it, once it is on the disk.
-    fn state(&self) -> Option<PartState> {
-        let Data::Disk { within, rows_at, rows_bytes, .. } = self.data else { return None };
-        Some(PartState {
+    fn state(&self) -> Option<BlockState> {
+        let BlockData::Disk { within, rows_at, rows_bytes, .. } = self.data else { return None };
+        Some(BlockState {
             number: self.number,
             retained: self.retained.state()?,
             reference: self.reference,
@@ -57,11 +57,11 @@ impl Part {
     }
 }
 
-impl PartState {
+impl BlockState {
     /// The part that was stored.
-    fn part(&self, retained: Retained, chunk: u32) -> Part {
+    fn part(&self, retained: RetainedBlock, chunk: u32) -> StoredBlock {
         let (rows_at, rows_bytes) = self.rows;
-        Part {
+        StoredBlock {
             number: self.number,
             retained,
             reference: self.reference,
@@ -71,16 +71,16 @@ impl PartState {
             inputs: self.inputs,
             cut_from_mail: self.cut_from_mail,
             drawn: self.drawn.clone(),
-            data: Data::Disk { chunk, within: self.within, rows_at, rows_bytes },
+            data: BlockData::Disk { chunk, within: self.within, rows_at, rows_bytes },
         }
     }
 }
 
 /// Where a part's columns and rows are.
-pub(super) enum Data {
+pub(super) enum BlockData {
     Memory {
-        columns: Columns,
-        rows: Rows,
+        columns: FixedColumns,
+        rows: RowBuffer,
     },
     /// Columns: documents `within ..` of chunk `chunk`. Rows: their ends, then their bytes.
     Disk {
@@ -91,7 +91,7 @@ pub(super) enum Data {
     },
 }
 
-impl Data {
+impl BlockData {
     /// Bytes of memory held.
     pub(super) fn held(&self) -> usize {
         match self {
@@ -102,12 +102,12 @@ impl Data {
 }
 
 /// The temporary files of the parts.
-pub(super) struct PartFiles {
+pub(super) struct BlockFiles {
     columns: SpillFile,
     rows: SpillFile,
 }
 
-impl PartFiles {
+impl BlockFiles {
     fn open(temp: &TempSpace, columns: u64, rows: u64) -> Result<Self, Error> {
         let workspace = temp.workspace()?;
         let (columns, rows) = (workspace.open("columns", columns)?, workspace.open("rows", rows)?);
@@ -117,7 +117,7 @@ impl PartFiles {
     /// Some documents of one column of a chunk, into `values` (which is cleared).
     pub(super) fn column(
         &self,
-        chunk: Chunk,
+        chunk: ColumnChunk,
         column: usize,
         documents: Range<u32>,
         buffer: &mut Vec<u8>,
@@ -132,12 +132,12 @@ impl PartFiles {
     }
 
     /// All rows of a part.
-    pub(super) fn rows(&self, at: u64, bytes: u64, documents: u32) -> Result<Rows, Error> {
+    pub(super) fn rows(&self, at: u64, bytes: u64, documents: u32) -> Result<RowBuffer, Error> {
         let mut buffer = vec![0; bytes as usize];
         self.rows.read_at(&mut buffer, at)?;
         let (ends, rows) = buffer.split_at(4 * documents as usize);
         let ends = ends.chunks_exact(4).map(le_u32).collect();
-        Ok(Rows { bytes: rows.to_vec(), ends })
+        Ok(RowBuffer { bytes: rows.to_vec(), ends })
     }
 
     /// One row of a part.
@@ -152,10 +152,10 @@ impl PartFiles {
     }
 
     /// Writes parts as one chunk and lets go of their memory.
-    fn write(&self, parts: &mut [Part], chunk: u32) -> Result<Chunk, Error> {
+    fn write(&self, parts: &mut [StoredBlock], chunk: u32) -> Result<ColumnChunk, Error> {
         let mut bytes = Vec::new();
         let width = parts.iter().find_map(|part| match &part.data {
-            Data::Memory { columns, .. } if columns.documents > 0 => {
+            BlockData::Memory { columns, .. } if columns.documents > 0 => {
                 Some(columns.values.len() / columns.documents)
             }
             _ => None,
@@ -165,7 +165,7 @@ impl PartFiles {
         for column in 0..width.unwrap_or(0) {
             bytes.clear();
             for part in parts.iter() {
-                if let Data::Memory { columns, .. } = &part.data {
+                if let BlockData::Memory { columns, .. } = &part.data {
                     let values = if columns.documents > 0 { columns.get(column) } else { &[] };
                     bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
                 }
@@ -176,16 +176,17 @@ impl PartFiles {
         let at = at.unwrap_or(0);
         let mut within = 0;
         for part in parts {
-            if let Data::Memory { rows, .. } = &part.data {
+            if let BlockData::Memory { rows, .. } = &part.data {
                 bytes.clear();
                 bytes.extend(rows.ends.iter().flat_map(|end| end.to_le_bytes()));
                 bytes.extend_from_slice(&rows.bytes);
                 let rows_at = self.rows.append(&bytes)?;
-                part.data = Data::Disk { chunk, within, rows_at, rows_bytes: bytes.len() as u64 };
+                part.data =
+                    BlockData::Disk { chunk, within, rows_at, rows_bytes: bytes.len() as u64 };
                 within += part.documents;
             }
         }
-        Ok(Chunk { at, documents: within })
+        Ok(ColumnChunk { at, documents: within })
     }
 }
 
@@ -198,39 +199,39 @@ fn le_u32(bytes: &[u8]) -> u32 {
 }
 
 /// All parts of a run, in reading order, with the chunks of those that are on the disk.
-pub(super) struct Parts {
-    pub(super) all: Vec<Part>,
-    pub(super) chunks: Vec<Chunk>,
-    pub(super) files: Option<PartFiles>,
+pub(super) struct BlockStore {
+    pub(super) all: Vec<StoredBlock>,
+    pub(super) chunks: Vec<ColumnChunk>,
+    pub(super) files: Option<BlockFiles>,
     pub(super) skipped: Arc<SkippedFile>,
     pub(super) sources: Arc<Sources>,
 }
 
 /// Takes parts from all threads.
-pub(super) struct Store<'a> {
+pub(super) struct BlockStoreWriter<'a> {
     temp: &'a Arc<TempSpace>,
     checkpoint: Option<&'a Checkpoint>,
     spool: Option<&'a Arc<Spool>>,
     skipped: Arc<SkippedFile>,
     sources: Arc<Sources>,
     budget: Budget,
-    inner: Mutex<Inner>,
+    inner: Mutex<WriterState>,
 }
 
 #[derive(Default)]
-struct Inner {
-    held: Vec<Part>,
+struct WriterState {
+    held: Vec<StoredBlock>,
     held_bytes: usize,
-    written: Vec<Part>,
-    chunks: Vec<Chunk>,
-    files: Option<PartFiles>,
+    written: Vec<StoredBlock>,
+    chunks: Vec<ColumnChunk>,
+    files: Option<BlockFiles>,
     /// Of the parts that are held.
     tallies: Tallies,
     /// Sources whose names are taken down.
     named: usize,
 }
 
-impl<'a> Store<'a> {
+impl<'a> BlockStoreWriter<'a> {
     pub(super) fn new(
         temp: &'a Arc<TempSpace>,
         spool: Option<&'a Arc<Spool>>,
@@ -249,7 +250,7 @@ impl<'a> Store<'a> {
         checkpoint: &'a Checkpoint,
         collection: &Collection,
     ) -> Result<Self, Error> {
-        let mut inner = Inner::default();
+        let mut inner = WriterState::default();
         for step in &checkpoint.done.chunks {
             let chunk = inner.chunks.len() as u32;
             inner.chunks.push(step.chunk);
@@ -260,7 +261,7 @@ impl<'a> Store<'a> {
         }
         let last = checkpoint.done.chunks.last();
         let (columns, rows) = last.map_or((0, 0), |step| (step.columns_len, step.rows_len));
-        inner.files = Some(PartFiles::open(self.temp, columns, rows)?);
+        inner.files = Some(BlockFiles::open(self.temp, columns, rows)?);
         self.sources.resume(&checkpoint.done.sources, &checkpoint.done.tallies);
         inner.named = checkpoint.done.sources.len();
         Ok(Self { checkpoint: Some(checkpoint), inner: Mutex::new(inner), ..self })
@@ -280,7 +281,7 @@ impl<'a> Store<'a> {
 
     /// Takes a part and what it has of each source; writes what it holds when that is more than its
     /// share.
-    pub(super) fn push(&self, part: Part, tallies: &[Tally]) -> Result<(), Error> {
+    pub(super) fn push(&self, part: StoredBlock, tallies: &[SourceTally]) -> Result<(), Error> {
         let share = self.share()?;
         self.sources.count(tallies);
         let mut inner = self.inner();
@@ -294,7 +295,7 @@ impl<'a> Store<'a> {
     }
 
     /// All parts, in reading order. Once some are on the disk all are.
-    pub(super) fn finish(self) -> Result<Parts, Error> {
+    pub(super) fn finish(self) -> Result<BlockStore, Error> {
         let mut inner = self.inner();
         if inner.files.is_some() {
             self.write(&mut inner)?;
@@ -304,17 +305,17 @@ impl<'a> Store<'a> {
         parts.append(&mut inner.held);
         parts.sort_unstable_by_key(|part| part.number);
         let (skipped, sources) = (Arc::clone(&self.skipped), Arc::clone(&self.sources));
-        Ok(Parts { all: parts, chunks: inner.chunks, files: inner.files, skipped, sources })
+        Ok(BlockStore { all: parts, chunks: inner.chunks, files: inner.files, skipped, sources })
     }
 
     /// Writes what is held as one chunk.
-    fn write(&self, inner: &mut Inner) -> Result<(), Error> {
+    fn write(&self, inner: &mut WriterState) -> Result<(), Error> {
         if inner.held.is_empty() {
             return Ok(());
         }
         let files = match inner.files.take() {
             Some(files) => files,
-            None => PartFiles::open(self.temp, 0, 0)?,
+            None => BlockFiles::open(self.temp, 0, 0)?,
         };
         let chunk = files.write(&mut inner.held, inner.chunks.len() as u32)?;
         inner.held.iter_mut().try_for_each(|part| part.skipped.write(&self.skipped))?;
@@ -333,7 +334,12 @@ impl<'a> Store<'a> {
     }
 
     /// What to take down of a chunk, which is on the disk when this returns.
-    fn step(&self, files: &PartFiles, chunk: Chunk, parts: &[Part]) -> Result<ChunkStep, Error> {
+    fn step(
+        &self,
+        files: &BlockFiles,
+        chunk: ColumnChunk,
+        parts: &[StoredBlock],
+    ) -> Result<ChunkStep, Error> {
         if let Some(spool) = self.spool {
             let failed = |source| Error::Spill { path: spool.path().to_owned(), source };
             spool.sync().map_err(failed)?;
@@ -341,7 +347,7 @@ impl<'a> Store<'a> {
         files.columns.sync()?;
         files.rows.sync()?;
         self.skipped.sync()?;
-        let parts = parts.iter().map(Part::state).collect::<Option<Vec<_>>>();
+        let parts = parts.iter().map(StoredBlock::state).collect::<Option<Vec<_>>>();
         let parts = parts.ok_or_else(|| Error::TemporaryFile { what: "a part".to_owned() })?;
         // Not the length of the file: other threads may be writing to its end.
         let texts = parts.iter().map(|part| part.retained.spooled()).max();
@@ -356,7 +362,7 @@ impl<'a> Store<'a> {
         })
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, WriterState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

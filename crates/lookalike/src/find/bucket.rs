@@ -1,11 +1,11 @@
 //! Bucket keys in, lists of documents that share one out: a band per thread at a time.
 
-use super::bucket_lists::{BucketLists, Lists};
+use super::bucket_lists::{BucketLists, DocumentLists};
 use super::checkpoint::Checkpoint;
 use super::columns::FIRST_BAND_COLUMN;
-use super::documents::{Documents, State};
+use super::documents::{DocumentState, RunDocuments};
 use super::memory::Budget;
-use super::ranges::Ranges;
+use super::ranges::KeyRanges;
 use super::workers::{Counter, on_threads};
 use crate::error::Error;
 use crate::find::options::FindOptions;
@@ -18,7 +18,7 @@ const ENTRY_BYTES: usize = 40;
 
 /// Adds the buckets of all bands, among the documents that stand for their equals.
 pub(super) fn band_buckets(
-    documents: &Documents,
+    documents: &RunDocuments,
     options: &FindOptions,
     budget: &Budget,
     lists: &mut BucketLists<'_>,
@@ -36,7 +36,7 @@ pub(super) fn band_buckets(
                 continue;
             }
             let mut of_band = Vec::new();
-            for range in Ranges::new(documents.len(), ENTRY_BYTES, budget) {
+            for range in KeyRanges::new(documents.len(), ENTRY_BYTES, budget) {
                 if stop.asked() {
                     return Ok(());
                 }
@@ -44,14 +44,14 @@ pub(super) fn band_buckets(
                 numbers.clear();
                 documents.scan([FIRST_BAND_COLUMN + band], |first, [values]| {
                     for (document, key) in (first..).zip(values) {
-                        if range.has(*key) && documents.state(document) == State::PLAIN {
+                        if range.has(*key) && documents.state(document) == DocumentState::PLAIN {
                             keys.push(*key);
                             numbers.push(document);
                         }
                     }
                 })?;
                 let buckets = candidate::band_buckets(&keys, |_| true, &mut scratch);
-                let found = Lists::of_band(&buckets, &numbers);
+                let found = DocumentLists::of_band(&buckets, &numbers);
                 match checkpoint {
                     Some(_) => of_band.push(found),
                     None => lists.lock().unwrap_or_else(PoisonError::into_inner).add(found)?,

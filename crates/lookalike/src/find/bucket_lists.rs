@@ -5,8 +5,8 @@
 
 use super::checkpoint::{BandStep, Checkpoint};
 use super::memory::Budget;
-use super::record_file::Piece;
-use super::record_file::{Written, end};
+use super::record_file::FileRange;
+use super::record_file::{RecordFile, end};
 use crate::error::Error;
 use crate::spill::TempSpace;
 use lookalike_core::candidate::BandBuckets;
@@ -14,11 +14,11 @@ use std::sync::Arc;
 
 /// Lists of documents, one after the other.
 #[derive(Debug, Default)]
-pub(super) struct Lists {
+pub(super) struct DocumentLists {
     values: Vec<u32>,
 }
 
-impl Lists {
+impl DocumentLists {
     /// Appends a list.
     pub(super) fn push(&mut self, documents: impl Iterator<Item = u32>) {
         let head = self.values.len();
@@ -77,10 +77,10 @@ pub(super) struct BucketLists<'a> {
     temp: &'a Arc<TempSpace>,
     name: &'static str,
     share: usize,
-    held: Vec<Lists>,
+    held: Vec<DocumentLists>,
     held_bytes: usize,
-    file: Option<Written>,
-    pieces: Vec<Piece>,
+    file: Option<RecordFile>,
+    pieces: Vec<FileRange>,
     memberships: u64,
 }
 
@@ -104,13 +104,13 @@ impl<'a> BucketLists<'a> {
             self.pieces.extend_from_slice(&band.pieces);
             self.memberships += band.memberships;
         }
-        self.file = Some(Written::open(self.temp, self.name, end(&self.pieces))?);
+        self.file = Some(RecordFile::open(self.temp, self.name, end(&self.pieces))?);
         self.share = 0;
         Ok(())
     }
 
     /// Takes lists; writes what it holds when that is more than its share.
-    pub(super) fn add(&mut self, lists: Lists) -> Result<(), Error> {
+    pub(super) fn add(&mut self, lists: DocumentLists) -> Result<(), Error> {
         if lists.values.is_empty() {
             return Ok(());
         }
@@ -124,10 +124,10 @@ impl<'a> BucketLists<'a> {
     pub(super) fn add_band(
         &mut self,
         band: u32,
-        lists: Vec<Lists>,
+        lists: Vec<DocumentLists>,
         checkpoint: &Checkpoint,
     ) -> Result<(), Error> {
-        let memberships = lists.iter().map(Lists::memberships).sum();
+        let memberships = lists.iter().map(DocumentLists::memberships).sum();
         let before = self.pieces.len();
         lists.into_iter().try_for_each(|lists| self.add(lists))?;
         if let Some(file) = &self.file {
@@ -154,7 +154,7 @@ impl<'a> BucketLists<'a> {
     fn write(&mut self) -> Result<(), Error> {
         let file = match &mut self.file {
             Some(file) => file,
-            None => self.file.insert(Written::open(self.temp, self.name, 0)?),
+            None => self.file.insert(RecordFile::open(self.temp, self.name, 0)?),
         };
         let mut bytes = Vec::new();
         for lists in std::mem::take(&mut self.held) {
@@ -172,10 +172,10 @@ impl<'a> BucketLists<'a> {
 
     /// Gives every list to `f`.
     pub(super) fn for_each(&self, mut f: impl FnMut(&[u32])) -> Result<(), Error> {
-        self.held.iter().flat_map(Lists::iter).for_each(&mut f);
+        self.held.iter().flat_map(DocumentLists::iter).for_each(&mut f);
         let Some(file) = &self.file else { return Ok(()) };
         let mut bytes = Vec::new();
-        let mut lists = Lists::default();
+        let mut lists = DocumentLists::default();
         for piece in &self.pieces {
             file.read(*piece, &mut bytes)?;
             lists.values.clear();

@@ -9,13 +9,13 @@
 //! Memory and threads are not part of what makes a run: it may go on with more or less of both.
 
 use super::cut_from_mail::CutFromMail;
-use super::record_file::Piece;
+use super::record_file::FileRange;
 use super::skipped::SkippedPart;
-use super::sources::{Name, Tallies, Tally};
-use crate::digest::Inputs;
+use super::sources::{SourceName, SourceTally, Tallies};
+use crate::digest::InputsDigest;
 use crate::error::Error;
 use crate::find::options::{FindOptions, PairList};
-use crate::folding::Drawn;
+use crate::folding::SampledText;
 use crate::read::{BlockNumber, Collection, InputStamp, ReadError, RetainedState, Stamp};
 use crate::spill::{Journal, TempSpace, Workspace};
 use lookalike_core::hash;
@@ -33,46 +33,46 @@ const DESCRIBED_FILES: usize = 1000;
 
 /// Columns that were written together.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Chunk {
+pub(super) struct ColumnChunk {
     pub(super) at: u64,
     pub(super) documents: u32,
 }
 
 /// What is stored of a part beside its columns and rows.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct PartState {
+pub(super) struct BlockState {
     pub(super) number: BlockNumber,
     pub(super) retained: RetainedState,
     pub(super) reference: bool,
     pub(super) documents: u32,
     pub(super) empty: Vec<u32>,
     pub(super) skipped: SkippedPart,
-    pub(super) inputs: Inputs,
+    pub(super) inputs: InputsDigest,
     pub(super) cut_from_mail: CutFromMail,
-    pub(super) drawn: Vec<Drawn>,
+    pub(super) drawn: Vec<SampledText>,
     pub(super) within: u32,
-    pub(super) rows: Piece,
+    pub(super) rows: FileRange,
 }
 
 /// A chunk of columns, its parts, and how long the files were when it was complete.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct ChunkStep {
-    pub(super) chunk: Chunk,
-    pub(super) parts: Vec<PartState>,
+    pub(super) chunk: ColumnChunk,
+    pub(super) parts: Vec<BlockState>,
     pub(super) columns_len: u64,
     pub(super) rows_len: u64,
     pub(super) texts_len: u64,
     /// The sources that were met since the last step, by number.
-    pub(super) sources: Vec<Name>,
+    pub(super) sources: Vec<SourceName>,
     /// What the parts have of each source.
-    pub(super) tallies: Vec<Tally>,
+    pub(super) tallies: Vec<SourceTally>,
 }
 
 /// The lists of one band, or of all where candidates are not found by bands.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct BandStep {
     pub(super) band: u32,
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<FileRange>,
     pub(super) memberships: u64,
 }
 
@@ -80,7 +80,7 @@ pub(super) struct BandStep {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct BatchStep {
     pub(super) roots: Range<u32>,
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<FileRange>,
     pub(super) verified: u64,
     /// Duplicates and their bytes, by the sources that have any.
     pub(super) duplicates: Vec<(u32, u64, u64)>,
@@ -99,17 +99,17 @@ enum Step {
 
 /// What an earlier run finished.
 #[derive(Debug, Default)]
-pub(super) struct Done {
+pub(super) struct CompletedSteps {
     pub(super) chunks: Vec<ChunkStep>,
     /// Of all chunks.
-    pub(super) sources: Vec<Name>,
+    pub(super) sources: Vec<SourceName>,
     pub(super) tallies: Tallies,
     pub(super) prepared: bool,
     pub(super) bands: BTreeMap<u32, BandStep>,
     pub(super) batches: Vec<BatchStep>,
 }
 
-impl Done {
+impl CompletedSteps {
     fn add(&mut self, step: Step) {
         match step {
             Step::Chunk(mut step) => {
@@ -128,7 +128,7 @@ impl Done {
 /// The journal of a run.
 pub(super) struct Checkpoint {
     journal: Journal<Step>,
-    pub(super) done: Done,
+    pub(super) done: CompletedSteps,
     /// Steps that are of no use without a later one, until that is done.
     deferred: Option<Mutex<Vec<Step>>>,
 }
@@ -145,7 +145,7 @@ impl Checkpoint {
         let name = format!("{:016x}", hash::token_hash(sources.as_bytes()));
         let workspace = Workspace::resumable(&options.memory.temp_dir(), &name, &description)?;
         let (journal, steps) = Journal::open(&workspace, "steps")?;
-        let mut done = Done::default();
+        let mut done = CompletedSteps::default();
         for step in steps {
             done.add(step);
         }

@@ -7,7 +7,7 @@
 //!
 //! The layout is the same in memory and in temporary files; it is no promise to anybody.
 
-use crate::read::Place;
+use crate::read::DocumentPosition;
 
 /// The column of the ids' hashes.
 pub(super) const ID_COLUMN: usize = 0;
@@ -21,9 +21,9 @@ const HEAD_BYTES: usize = 16 + 16 + 8 + 4 + 4;
 
 /// Everything about a document that no stage looks at column by column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Row<'a> {
+pub(super) struct DocumentRow<'a> {
     /// Where its text can be read again.
-    pub(super) place: Place,
+    pub(super) place: DocumentPosition,
     pub(super) fingerprint: u128,
     /// Length of the text in bytes.
     pub(super) bytes: u64,
@@ -34,7 +34,7 @@ pub(super) struct Row<'a> {
     pub(super) id: &'a str,
 }
 
-impl<'a> Row<'a> {
+impl<'a> DocumentRow<'a> {
     /// Appends the row to `out`.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         for value in self.place.to_numbers() {
@@ -50,7 +50,7 @@ impl<'a> Row<'a> {
 
     /// A row that says nothing.
     pub(super) fn none() -> Self {
-        let place = Place::from_numbers([0; 4]);
+        let place = DocumentPosition::from_numbers([0; 4]);
         Self { place, fingerprint: 0, bytes: 0, label: 0, key: &[], id: "" }
     }
 
@@ -58,7 +58,8 @@ impl<'a> Row<'a> {
     pub(super) fn read(row: &'a [u8]) -> Option<Self> {
         let (head, rest) = row.split_at_checked(HEAD_BYTES)?;
         let u32_at = |at: usize| Some(u32::from_le_bytes(head.get(at..at + 4)?.try_into().ok()?));
-        let place = Place::from_numbers([u32_at(0)?, u32_at(4)?, u32_at(8)?, u32_at(12)?]);
+        let place =
+            DocumentPosition::from_numbers([u32_at(0)?, u32_at(4)?, u32_at(8)?, u32_at(12)?]);
         let fingerprint = u128::from_le_bytes(head.get(16..32)?.try_into().ok()?);
         let bytes = u64::from_le_bytes(head.get(32..40)?.try_into().ok()?);
         let (key, id) = rest.split_at_checked(u32_at(44)? as usize)?;
@@ -76,15 +77,15 @@ pub(super) fn standing(row: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// Many rows, one after the other.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Rows {
+pub(super) struct RowBuffer {
     pub(super) bytes: Vec<u8>,
     /// Where each row ends. A block's rows are far below 4 GiB, for its texts are below 2 GiB.
     pub(super) ends: Vec<u32>,
 }
 
-impl Rows {
+impl RowBuffer {
     /// Appends a row.
-    pub(super) fn push(&mut self, row: &Row<'_>) {
+    pub(super) fn push(&mut self, row: &DocumentRow<'_>) {
         row.write(&mut self.bytes);
         self.ends.push(u32::try_from(self.bytes.len()).unwrap_or(u32::MAX));
     }
@@ -108,12 +109,12 @@ impl Rows {
 
 /// Fixed-width columns, one after the other, each with one value per document.
 #[derive(Debug, Default)]
-pub(super) struct Columns {
+pub(super) struct FixedColumns {
     pub(super) values: Vec<u64>,
     pub(super) documents: usize,
 }
 
-impl Columns {
+impl FixedColumns {
     /// From values document after document, `width` each. Done per block, while it is in the cache.
     pub(super) fn transposed(values: &[u64], width: usize) -> Self {
         let documents = values.len() / width;
@@ -141,29 +142,32 @@ mod tests {
 
     #[test]
     fn rows_read_back_and_short_ones_are_refused() {
-        let row = Row {
-            place: Place::from_numbers([1, u32::MAX, 3, 9]),
+        let row = DocumentRow {
+            place: DocumentPosition::from_numbers([1, u32::MAX, 3, 9]),
             fingerprint: u128::MAX - 5,
             bytes: 1 << 40,
             label: 7,
             key: &[0, 255, 3],
             id: "ü\n",
         };
-        let mut rows = Rows::default();
+        let mut rows = RowBuffer::default();
         rows.push(&row);
-        rows.push(&Row { id: "", key: &[], ..row });
-        assert_eq!(Row::read(rows.get(0)), Some(row));
+        rows.push(&DocumentRow { id: "", key: &[], ..row });
+        assert_eq!(DocumentRow::read(rows.get(0)), Some(row));
         assert_eq!(standing(rows.get(0)), Some((row.key, row.id.as_bytes())));
-        assert_eq!(Row::read(rows.get(1)).map(|row| (row.id, row.key)), Some(("", &[][..])));
+        assert_eq!(
+            DocumentRow::read(rows.get(1)).map(|row| (row.id, row.key)),
+            Some(("", &[][..]))
+        );
         for end in 0..HEAD_BYTES + 3 {
-            assert_eq!(Row::read(&rows.get(0)[..end]), None);
+            assert_eq!(DocumentRow::read(&rows.get(0)[..end]), None);
         }
     }
 
     #[test]
     fn columns_are_the_values_turned() {
-        let columns = Columns::transposed(&[1, 2, 3, 4, 5, 6], 3);
+        let columns = FixedColumns::transposed(&[1, 2, 3, 4, 5, 6], 3);
         assert_eq!((columns.get(0), columns.get(2)), (&[1, 4][..], &[3, 6][..]));
-        assert_eq!(Columns::transposed(&[], 3).get(2), &[] as &[u64]);
+        assert_eq!(FixedColumns::transposed(&[], 3).get(2), &[] as &[u64]);
     }
 }

@@ -3,19 +3,19 @@
 //! Members stand for all documents with equal shingles (their *class*); copies of a duplicate are
 //! decided here, since a document that was kept later than their first may be more like them.
 
-use super::decision::Decided;
+use super::decision::BatchDecisions;
 use super::estimates;
 use super::exact_duplicates;
 use super::ordered_component::{Comparer, OrderedComponent};
 use super::pairs::MAX_PAIRS;
-use super::prefix_filter::{Screen, meetings};
+use super::prefix_filter::{PrefixFilter, meetings};
 use super::runaway::runaway;
-use super::shingle_sets::Sets;
+use super::shingle_sets::ShingleSets;
 use crate::error::Error;
 use crate::find::options::Grouping;
 use crate::find::options::PairList;
 use crate::progress::{Progress, Warning};
-use lookalike_core::group::{self, Buckets, Duplicate, Related};
+use lookalike_core::group::{self, BucketMembership, DuplicateMember, RelatedMember};
 use lookalike_core::verify::Overlap;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -27,9 +27,9 @@ impl OrderedComponent<'_> {
     /// Verifies, groups, and adds the result to `decided`.
     pub(super) fn decide(
         &self,
-        sets: &mut Sets<'_>,
+        sets: &mut ShingleSets<'_>,
         most_pairs: u64,
-        decided: &mut Decided,
+        decided: &mut BatchDecisions,
         progress: &dyn Progress,
     ) -> Result<(), Error> {
         sets.begin(self.len());
@@ -39,7 +39,7 @@ impl OrderedComponent<'_> {
         let mut found = self.group(&mut comparer, self);
         if comparer.in_vain == Some(0) {
             comparer.in_vain = None;
-            let screen = Screen::new(self, &self.options.params, comparer.sets);
+            let screen = PrefixFilter::new(self, &self.options.params, comparer.sets);
             let (ahead, screened) = (meetings(self.len(), self), meetings(self.len(), &screen));
             if let Some(runaway) = runaway(self, ahead.min(screened), comparer.sets) {
                 progress.warn(&Warning::Runaway(runaway));
@@ -81,12 +81,12 @@ impl OrderedComponent<'_> {
 
     /// Adds the kept documents that resemble duplicates of others, without those that copies made a
     /// keeper: the component's duplicates in `decided` begin at `first`.
-    fn add_related(&self, related: &[Related], first: usize, decided: &mut Decided) {
+    fn add_related(&self, related: &[RelatedMember], first: usize, decided: &mut BatchDecisions) {
         if related.is_empty() {
             return;
         }
         let keepers: HashSet<u32> = decided.duplicates[first..].iter().map(|d| d.1).collect();
-        for &Related { member, neighbour, overlap } in related {
+        for &RelatedMember { member, neighbour, overlap } in related {
             let (member, neighbour) = (self.document(member), self.document(neighbour));
             if !keepers.contains(&member) {
                 decided.related.push((member, neighbour, overlap));
@@ -95,12 +95,16 @@ impl OrderedComponent<'_> {
     }
 
     /// Groups by some buckets: those of the component, or those of the screen.
-    fn group(&self, comparer: &mut Comparer<'_, '_>, buckets: &impl Buckets) -> Grouped {
+    fn group(
+        &self,
+        comparer: &mut Comparer<'_, '_>,
+        buckets: &impl BucketMembership,
+    ) -> GroupedComponent {
         let (count, measure) = (self.len(), self.options.params.measure());
         let stars = self.options.grouping == Grouping::Stars;
         let shared = RefCell::new(comparer);
         let over = Cell::new(false);
-        let buckets = &Until { buckets, over: &over };
+        let buckets = &StoppableBuckets { buckets, over: &over };
         let similarity = |a, b| {
             let mut comparer = shared.borrow_mut();
             let found = comparer.similarity(a, b);
@@ -121,7 +125,7 @@ impl OrderedComponent<'_> {
             } else {
                 Vec::new()
             };
-            return Grouped { duplicates, pairs, related };
+            return GroupedComponent { duplicates, pairs, related };
         }
         let duplicates = if stars {
             group::stars(count, buckets, measure, &similarity)
@@ -133,18 +137,18 @@ impl OrderedComponent<'_> {
         } else {
             Vec::new()
         };
-        Grouped { duplicates, pairs: Vec::new(), related }
+        GroupedComponent { duplicates, pairs: Vec::new(), related }
     }
 }
 
 /// Buckets in which nobody looks any more once it is over: walking through large ones is quadratic
 /// even where nothing is compared.
-struct Until<'b, B> {
+struct StoppableBuckets<'b, B> {
     buckets: &'b B,
     over: &'b Cell<bool>,
 }
 
-impl<B: Buckets> Buckets for Until<'_, B> {
+impl<B: BucketMembership> BucketMembership for StoppableBuckets<'_, B> {
     fn look(&self, member: u32) -> &[u32] {
         if self.over.get() { &[] } else { self.buckets.look(member) }
     }
@@ -164,8 +168,8 @@ impl<B: Buckets> Buckets for Until<'_, B> {
 
 /// What a rule of grouping gave, by position.
 #[derive(Default)]
-struct Grouped {
-    duplicates: Vec<Duplicate>,
+struct GroupedComponent {
+    duplicates: Vec<DuplicateMember>,
     pairs: Vec<(u32, u32, Overlap)>,
-    related: Vec<Related>,
+    related: Vec<RelatedMember>,
 }

@@ -1,14 +1,14 @@
 //! A batch in, decisions out: components are independent, so threads take them one after the
 //! other.
 
-use super::batch::Batch;
-use super::decision::Decided;
-use super::documents::Documents;
+use super::batch::ComponentBatch;
+use super::decision::BatchDecisions;
+use super::documents::RunDocuments;
 use super::exact_duplicates;
 use super::memory::Budget;
 use super::ordered_component::OrderedComponent;
 use super::pairs::MAX_PAIRS;
-use super::shingle_sets::Sets;
+use super::shingle_sets::ShingleSets;
 use super::workers::{Counter, on_threads};
 use crate::error::Error;
 use crate::find::options::FindOptions;
@@ -19,17 +19,17 @@ const PAIR_BYTES: usize = 48;
 
 /// Verifies and groups all components of a batch.
 pub(super) fn decide(
-    documents: &Documents,
-    batch: &Batch,
+    documents: &RunDocuments,
+    batch: &ComponentBatch,
     options: &FindOptions,
     budget: &Budget,
     progress: &dyn Progress,
-) -> Result<Decided, Error> {
+) -> Result<BatchDecisions, Error> {
     let counter = Counter::default();
     let most_pairs = MAX_PAIRS.min((budget.batch() / PAIR_BYTES) as u64);
     let all = on_threads::<_, Error>(options.threads, |stop| {
-        let mut sets = Sets::new(documents, options, budget.sets());
-        let mut decided = Decided::default();
+        let mut sets = ShingleSets::new(documents, options, budget.sets());
+        let mut decided = BatchDecisions::default();
         while let Some(i) = counter.next(batch.candidates.len()) {
             if stop.asked() {
                 break;
@@ -42,7 +42,7 @@ pub(super) fn decide(
         }
         Ok(decided)
     })?;
-    let mut decided = Decided::default();
+    let mut decided = BatchDecisions::default();
     for more in all {
         decided.append(more);
     }

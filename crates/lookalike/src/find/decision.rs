@@ -10,7 +10,7 @@ pub(super) type VerifiedPair = (u32, u32, Overlap, Option<u32>);
 
 /// What components gave, by place in the batch.
 #[derive(Debug, Default)]
-pub(super) struct Decided {
+pub(super) struct BatchDecisions {
     /// Duplicate, keeper, overlap with the keeper on the left.
     pub(super) duplicates: Vec<(u32, u32, Overlap)>,
     /// Verified pairs of members, where they were asked for, and how many values of their
@@ -23,7 +23,7 @@ pub(super) struct Decided {
     pub(super) verified: u64,
 }
 
-impl Decided {
+impl BatchDecisions {
     /// Takes in what other components gave.
     pub(super) fn append(&mut self, mut other: Self) {
         self.duplicates.append(&mut other.duplicates);

@@ -3,11 +3,11 @@
 
 /// Disjoint sets of documents.
 #[derive(Debug)]
-pub(super) struct Forest {
+pub(super) struct DocumentSets {
     parents: Vec<u32>,
 }
 
-impl Forest {
+impl DocumentSets {
     /// Every document alone.
     pub(super) fn new(documents: usize) -> Self {
         Self { parents: (0..documents as u32).collect() }
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn the_root_is_the_first() {
-        let mut forest = Forest::new(6);
+        let mut forest = DocumentSets::new(6);
         forest.join(5, 3);
         forest.join(4, 5);
         forest.join(1, 4);

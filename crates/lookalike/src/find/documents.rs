@@ -1,14 +1,14 @@
 //! Parts in, one numbered collection out: document 0, 1, 2 … in reading order.
 
-use super::block_store::{Data, Part, Parts};
-use super::columns::{Row, Rows};
+use super::block_store::{BlockData, BlockStore, StoredBlock};
+use super::columns::{DocumentRow, RowBuffer};
 use super::cut_from_mail::CutFromMail;
 use super::skipped::{SkippedRecords, SkippedWriter};
 use super::sources::SourceCounts;
-use crate::digest::Inputs;
+use crate::digest::InputsDigest;
 use crate::error::Error;
-use crate::folding::Drawn;
-use crate::read::Skipped;
+use crate::folding::SampledText;
+use crate::read::SkippedItem;
 use lookalike_core::candidate::MAX_DOCUMENTS;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -19,9 +19,9 @@ const READ_AT_ONCE: u32 = 1 << 16;
 
 /// What a stage has found out about a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct State(u8);
+pub(super) struct DocumentState(u8);
 
-impl State {
+impl DocumentState {
     /// It takes part in everything.
     pub(super) const PLAIN: Self = Self(0);
     /// It has no token.
@@ -38,8 +38,8 @@ impl State {
 }
 
 /// All documents of a run.
-pub(super) struct Documents {
-    parts: Parts,
+pub(super) struct RunDocuments {
+    parts: BlockStore,
     /// The first document of each part, and the number of documents behind the last.
     starts: Vec<u32>,
     /// Where the source of a number stands in `sources`.
@@ -50,16 +50,16 @@ pub(super) struct Documents {
     pub(super) skipped: SkippedRecords,
     /// Those that are left out because of their ids.
     repeated: SkippedWriter,
-    pub(super) inputs: Inputs,
+    pub(super) inputs: InputsDigest,
     pub(super) cut_from_mail: CutFromMail,
     /// The sample of which the effect of folding is measured.
-    pub(super) drawn: Vec<Drawn>,
-    states: Vec<State>,
+    pub(super) drawn: Vec<SampledText>,
+    states: Vec<DocumentState>,
 }
 
-impl Documents {
+impl RunDocuments {
     /// Numbers the documents. `listed` is what was skipped before any was read.
-    pub(super) fn new(mut parts: Parts, listed: &[Skipped]) -> Result<Self, Error> {
+    pub(super) fn new(mut parts: BlockStore, listed: &[SkippedItem]) -> Result<Self, Error> {
         let len: usize = parts.all.iter().map(|part| part.documents as usize).sum();
         if len > MAX_DOCUMENTS {
             return Err(Error::TooManyDocuments { got: len });
@@ -67,14 +67,14 @@ impl Documents {
         let mut starts = Vec::with_capacity(parts.all.len() + 1);
         let mut skipped = SkippedRecords::new(Arc::clone(&parts.skipped));
         skipped.extend(listed)?;
-        let mut states = vec![State::PLAIN; len];
-        let (mut inputs, mut cut_from_mail) = (Inputs::default(), CutFromMail::default());
+        let mut states = vec![DocumentState::PLAIN; len];
+        let (mut inputs, mut cut_from_mail) = (InputsDigest::default(), CutFromMail::default());
         let mut drawn = Vec::new();
         let mut start = 0;
         for part in &mut parts.all {
             starts.push(start);
             for place in std::mem::take(&mut part.empty) {
-                states[(start + place) as usize] = State::EMPTY;
+                states[(start + place) as usize] = DocumentState::EMPTY;
             }
             start += part.documents;
             skipped.add(std::mem::take(&mut part.skipped));
@@ -116,7 +116,7 @@ impl Documents {
     }
 
     /// The i-th part.
-    pub(super) fn part(&self, i: usize) -> &Part {
+    pub(super) fn part(&self, i: usize) -> &StoredBlock {
         &self.parts.all[i]
     }
 
@@ -136,17 +136,17 @@ impl Documents {
     }
 
     /// What is known about a document.
-    pub(super) fn state(&self, document: u32) -> State {
+    pub(super) fn state(&self, document: u32) -> DocumentState {
         self.states[document as usize]
     }
 
     /// Takes down what is known now.
-    pub(super) fn set_state(&mut self, document: u32, state: State) {
+    pub(super) fn set_state(&mut self, document: u32, state: DocumentState) {
         self.states[document as usize] = state;
     }
 
     /// Takes down that the record of a document is left out after all.
-    pub(super) fn skip(&mut self, skipped: &Skipped) -> Result<(), Error> {
+    pub(super) fn skip(&mut self, skipped: &SkippedItem) -> Result<(), Error> {
         self.repeated.push(skipped, self.skipped.file())
     }
 
@@ -159,19 +159,19 @@ impl Documents {
     }
 
     /// The documents in a state, ascending.
-    pub(super) fn in_state(&self, state: State) -> impl Iterator<Item = u32> + '_ {
+    pub(super) fn in_state(&self, state: DocumentState) -> impl Iterator<Item = u32> + '_ {
         (0u32..).zip(&self.states).filter(move |(_, s)| **s == state).map(|(d, _)| d)
     }
 
     /// All rows of the i-th part.
-    pub(super) fn rows(&self, i: usize) -> Result<Cow<'_, Rows>, Error> {
+    pub(super) fn rows(&self, i: usize) -> Result<Cow<'_, RowBuffer>, Error> {
         let part = self.part(i);
         match (&part.data, &self.parts.files) {
-            (Data::Memory { rows, .. }, _) => Ok(Cow::Borrowed(rows)),
-            (Data::Disk { rows_at, rows_bytes, .. }, Some(files)) => {
+            (BlockData::Memory { rows, .. }, _) => Ok(Cow::Borrowed(rows)),
+            (BlockData::Disk { rows_at, rows_bytes, .. }, Some(files)) => {
                 Ok(Cow::Owned(files.rows(*rows_at, *rows_bytes, part.documents)?))
             }
-            (Data::Disk { .. }, None) => Ok(Cow::Owned(Rows::default())),
+            (BlockData::Disk { .. }, None) => Ok(Cow::Owned(RowBuffer::default())),
         }
     }
 
@@ -179,16 +179,16 @@ impl Documents {
     pub(super) fn with_row<R>(
         &self,
         document: u32,
-        f: impl FnOnce(&Part, Row<'_>) -> R,
+        f: impl FnOnce(&StoredBlock, DocumentRow<'_>) -> R,
     ) -> Result<R, Error> {
         let i = self.part_of(document);
         let (part, place) = (self.part(i), document - self.starts[i]);
         let bytes = match (&part.data, &self.parts.files) {
-            (Data::Memory { rows, .. }, _) => Cow::Borrowed(rows.get(place as usize)),
-            (Data::Disk { rows_at, .. }, Some(files)) => {
+            (BlockData::Memory { rows, .. }, _) => Cow::Borrowed(rows.get(place as usize)),
+            (BlockData::Disk { rows_at, .. }, Some(files)) => {
                 Cow::Owned(files.row(*rows_at, part.documents, place)?)
             }
-            (Data::Disk { .. }, None) => Cow::Owned(Vec::new()),
+            (BlockData::Disk { .. }, None) => Cow::Owned(Vec::new()),
         };
         Ok(f(part, read_row(&bytes)?))
     }
@@ -215,11 +215,11 @@ impl Documents {
         let mut on_disk: Vec<(u32, u32, usize)> = Vec::new();
         for (i, part) in self.parts.all.iter().enumerate() {
             match &part.data {
-                Data::Memory { columns: held, .. } if part.documents > 0 => {
+                BlockData::Memory { columns: held, .. } if part.documents > 0 => {
                     f(self.starts[i], columns.map(|column| held.get(column)));
                 }
-                Data::Memory { .. } => {}
-                Data::Disk { chunk, within, .. } => on_disk.push((*chunk, *within, i)),
+                BlockData::Memory { .. } => {}
+                BlockData::Disk { chunk, within, .. } => on_disk.push((*chunk, *within, i)),
             }
         }
         let Some(files) = &self.parts.files else { return Ok(()) };
@@ -250,18 +250,19 @@ impl Documents {
     /// Lets go of the columns; rows stay.
     pub(super) fn drop_columns(&mut self) {
         for part in &mut self.parts.all {
-            if let Data::Memory { columns, .. } = &mut part.data {
-                *columns = super::columns::Columns::default();
+            if let BlockData::Memory { columns, .. } = &mut part.data {
+                *columns = super::columns::FixedColumns::default();
             }
         }
     }
 }
 
 /// The i-th row of a part. A temporary file that holds something else is an error.
-pub(super) fn row(rows: &Rows, i: usize) -> Result<Row<'_>, Error> {
+pub(super) fn row(rows: &RowBuffer, i: usize) -> Result<DocumentRow<'_>, Error> {
     read_row(if i < rows.len() { rows.get(i) } else { &[] })
 }
 
-fn read_row(bytes: &[u8]) -> Result<Row<'_>, Error> {
-    Row::read(bytes).ok_or_else(|| Error::TemporaryFile { what: "a row of a document".to_owned() })
+fn read_row(bytes: &[u8]) -> Result<DocumentRow<'_>, Error> {
+    DocumentRow::read(bytes)
+        .ok_or_else(|| Error::TemporaryFile { what: "a row of a document".to_owned() })
 }

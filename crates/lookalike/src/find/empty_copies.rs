@@ -1,11 +1,11 @@
 //! Documents without a token whose text is that of an earlier one: pictures of characters,
 //! punctuation, blanks.
 
-use super::documents::{Documents, State};
+use super::documents::{DocumentState, RunDocuments};
 use super::memory::Budget;
 use crate::error::Error;
-use crate::read::{Content, Scratch};
-use crate::spill::{Sorted, Sorter, TempSpace};
+use crate::read::{Content, ReadBuffers};
+use crate::spill::{SortedRecords, Sorter, TempSpace};
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
@@ -14,24 +14,24 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct EmptyCopies {
     /// The id of the copy → that of the first document with its text.
-    sorted: Sorted,
+    sorted: SortedRecords,
 }
 
 impl EmptyCopies {
     /// Finds them. Reads the empty documents again of whose length there are several.
     pub(super) fn of(
-        documents: &Documents,
+        documents: &RunDocuments,
         budget: &Budget,
         temp: &Arc<TempSpace>,
     ) -> Result<Self, Error> {
         let mut lengths: HashMap<u64, u32> = HashMap::new();
-        for document in documents.in_state(State::EMPTY) {
+        for document in documents.in_state(DocumentState::EMPTY) {
             let bytes = documents.with_row(document, |_, row| row.bytes)?;
             *lengths.entry(bytes).or_default() += 1;
         }
         let sorter = || Sorter::new(Some(Arc::clone(temp)), budget.results());
-        let (mut same, mut scratch) = (sorter(), Scratch::default());
-        for document in documents.in_state(State::EMPTY) {
+        let (mut same, mut scratch) = (sorter(), ReadBuffers::default());
+        for document in documents.in_state(DocumentState::EMPTY) {
             documents.with_row(document, |part, row| {
                 let alone = lengths.get(&row.bytes).is_none_or(|count| *count < 2);
                 // An index may keep no texts.

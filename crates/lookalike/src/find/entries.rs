@@ -3,7 +3,7 @@
 //! The lowest bit of a key is a mark: keys that differ in nothing else are in the same range.
 
 use super::memory::Budget;
-use super::ranges::{Range, Ranges};
+use super::ranges::{KeyRange, KeyRanges};
 use crate::error::Error;
 use crate::spill::{SpillFile, TempSpace};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,11 +18,11 @@ pub(super) struct Entries<'a> {
     temp: &'a Arc<TempSpace>,
     name: &'static str,
     share: usize,
-    inner: Mutex<Inner>,
+    inner: Mutex<EntriesState>,
 }
 
 #[derive(Default)]
-struct Inner {
+struct EntriesState {
     held: Vec<Vec<(u64, u32)>>,
     held_bytes: usize,
     len: usize,
@@ -47,11 +47,11 @@ impl<'a> Entries<'a> {
         Ok(())
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, EntriesState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self, inner: &mut Inner) -> Result<(), Error> {
+    fn write(&self, inner: &mut EntriesState) -> Result<(), Error> {
         let file = match inner.file.take() {
             Some(file) => file,
             None => self.temp.workspace()?.create(self.name)?,
@@ -76,12 +76,12 @@ impl<'a> Entries<'a> {
     }
 
     /// Ranges of keys in which the entries can be sorted by one thread at a time.
-    pub(super) fn ranges(&self, budget: &Budget, at_least: usize) -> Vec<Range> {
-        Ranges::at_least(at_least, self.len(), SORTED_BYTES, budget).collect()
+    pub(super) fn ranges(&self, budget: &Budget, at_least: usize) -> Vec<KeyRange> {
+        KeyRanges::at_least(at_least, self.len(), SORTED_BYTES, budget).collect()
     }
 
     /// The entries of a range, sorted.
-    pub(super) fn sorted(&self, range: Range) -> Result<Vec<(u64, u32)>, Error> {
+    pub(super) fn sorted(&self, range: KeyRange) -> Result<Vec<(u64, u32)>, Error> {
         let mut found = Vec::new();
         let (pieces, has_file) = {
             let inner = self.inner();

@@ -5,7 +5,7 @@
 //! √(J(1−J)/k) (Broder, *On the resemblance and containment of documents*, 1997).
 
 use super::ordered_component::OrderedComponent;
-use super::shingle_sets::Sets;
+use super::shingle_sets::ShingleSets;
 use crate::error::{Error, NoEstimates};
 use crate::find::options::{FindOptions, PairList};
 use lookalike_core::params::Measure;
@@ -74,7 +74,7 @@ pub(super) fn equal_values(
     placed: &OrderedComponent<'_>,
     options: &FindOptions,
     pairs: &[(u32, u32, Overlap)],
-    sets: &mut Sets<'_>,
+    sets: &mut ShingleSets<'_>,
 ) -> Vec<u32> {
     if pairs.is_empty() {
         return Vec::new();
@@ -111,7 +111,7 @@ impl<'a> Signatures<'a> {
     }
 
     /// The signature of the member at a position.
-    fn of(&mut self, position: u32, sets: &mut Sets<'_>) -> &[u32] {
+    fn of(&mut self, position: u32, sets: &mut ShingleSets<'_>) -> &[u32] {
         let at = position as usize % self.slots.len();
         let slot = &mut self.slots[at];
         if slot.as_ref().is_none_or(|(member, _)| *member != position) {

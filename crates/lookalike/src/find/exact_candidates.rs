@@ -9,18 +9,18 @@
 //! rarest shingles of the shorter document are looked up among *all* shingles of the longer one,
 //! which takes one more reading.
 
-use super::bucket_lists::{BucketLists, Lists};
-use super::documents::{Documents, State};
+use super::bucket_lists::{BucketLists, DocumentLists};
+use super::documents::{DocumentState, RunDocuments};
 use super::entries::Entries;
 use super::memory::Budget;
-use super::ranges::Range;
-use super::shingle_counts::Counted;
-use super::shingles::Cutter;
+use super::ranges::KeyRange;
+use super::shingle_counts::CompleteCounts;
+use super::shingles::ShingleCutter;
 use super::workers::{Counter, on_threads};
 use crate::error::Error;
 use crate::find::options::FindOptions;
 use crate::progress::Progress;
-use crate::read::{Document, Raw, RawSink, Scratch, Skipped};
+use crate::read::{Document, Raw, RawSink, ReadBuffers, SkippedItem};
 use crate::spill::TempSpace;
 use lookalike_core::params::{Measure, Params};
 use lookalike_core::prefix;
@@ -33,23 +33,23 @@ const GATHERED: usize = 1 << 16;
 const LOOKS: u64 = 1;
 
 /// What all threads share.
-pub(super) struct Exact<'a> {
-    pub(super) documents: &'a Documents,
+pub(super) struct ExactCandidates<'a> {
+    pub(super) documents: &'a RunDocuments,
     pub(super) options: &'a FindOptions,
     pub(super) budget: &'a Budget,
     pub(super) temp: &'a Arc<TempSpace>,
 }
 
-impl Exact<'_> {
+impl ExactCandidates<'_> {
     /// Adds the buckets of rare shingles to `lists`.
     pub(super) fn buckets(
         &self,
-        counted: Counted,
+        counted: CompleteCounts,
         lists: &mut BucketLists<'_>,
         progress: &dyn Progress,
     ) -> Result<(), Error> {
         let looking = Entries::new(self.temp, "rare", self.budget);
-        let rare = |document: &Document<'_>, tools: &mut Tools, out: &mut Vec<u64>| {
+        let rare = |document: &Document<'_>, tools: &mut CandidateBuffers, out: &mut Vec<u64>| {
             tools.rare(document, &self.options.params, &counted, out);
         };
         self.read(&looking, &rare, progress)?;
@@ -58,9 +58,9 @@ impl Exact<'_> {
         if self.options.params.measure() == Measure::Jaccard {
             return self.list(&looking, None, lists);
         }
-        let filter = Filter::new(&looking, self.budget)?;
+        let filter = KeyFilter::new(&looking, self.budget)?;
         let standing = Entries::new(self.temp, "shared", self.budget);
-        let shared = |document: &Document<'_>, tools: &mut Tools, out: &mut Vec<u64>| {
+        let shared = |document: &Document<'_>, tools: &mut CandidateBuffers, out: &mut Vec<u64>| {
             let hashes = tools.cutter.shingles(document).hashes;
             out.extend(hashes.iter().map(|h| key(*h)).filter(|key| filter.may_have(*key)));
             out.sort_unstable();
@@ -75,22 +75,22 @@ impl Exact<'_> {
     fn read(
         &self,
         entries: &Entries<'_>,
-        keys: &(impl Fn(&Document<'_>, &mut Tools, &mut Vec<u64>) + Sync),
+        keys: &(impl Fn(&Document<'_>, &mut CandidateBuffers, &mut Vec<u64>) + Sync),
         progress: &dyn Progress,
     ) -> Result<(), Error> {
         let counter = Counter::default();
         let params = &self.options.params;
         on_threads::<_, Error>(self.options.threads, |stop| {
-            let mut tools = Tools::new(self.options);
-            let mut scratch = Scratch::default();
+            let mut tools = CandidateBuffers::new(self.options);
+            let mut scratch = ReadBuffers::default();
             let (mut out, mut gathered) = (Vec::new(), Vec::new());
             while let Some(i) = counter.next(self.documents.part_count()) {
                 if stop.asked() {
                     return Ok(());
                 }
                 let mut next = self.documents.range(i).start;
-                let mut again = Again(|document: &Document<'_>| {
-                    if self.documents.state(next) == State::PLAIN {
+                let mut again = RereadCallback(|document: &Document<'_>| {
+                    if self.documents.state(next) == DocumentState::PLAIN {
                         out.clear();
                         keys(document, &mut tools, &mut out);
                         gathered.extend(out.iter().map(|key| (*key, next)));
@@ -148,8 +148,8 @@ impl Exact<'_> {
 
 /// For each key under which somebody looks, which its mark tells: how many have it, who, and who
 /// looks.
-fn marked(entries: &[(u64, u32)]) -> Lists {
-    let mut lists = Lists::default();
+fn marked(entries: &[(u64, u32)]) -> DocumentLists {
+    let mut lists = DocumentLists::default();
     let equal = |a: &(u64, u32), b: &(u64, u32)| a.0 & !LOOKS == b.0 & !LOOKS;
     for bucket in entries.chunk_by(equal).filter(|bucket| bucket.len() > 1) {
         // Marked keys come after the others.
@@ -163,9 +163,13 @@ fn marked(entries: &[(u64, u32)]) -> Lists {
 }
 
 /// For each key that somebody looks for: how many have it, who, and who looks.
-fn directed(standing: &Entries<'_>, looking: &Entries<'_>, range: Range) -> Result<Lists, Error> {
+fn directed(
+    standing: &Entries<'_>,
+    looking: &Entries<'_>,
+    range: KeyRange,
+) -> Result<DocumentLists, Error> {
     let (standing, looking) = (standing.sorted(range)?, looking.sorted(range)?);
-    let mut lists = Lists::default();
+    let mut lists = DocumentLists::default();
     let mut rest = looking.as_slice();
     for bucket in standing.chunk_by(|a, b| a.0 == b.0).filter(|bucket| bucket.len() > 1) {
         let key = bucket[0].0;
@@ -187,15 +191,15 @@ fn key(upper: u32) -> u64 {
 }
 
 /// One thread's tools.
-struct Tools {
-    cutter: Cutter,
+struct CandidateBuffers {
+    cutter: ShingleCutter,
     /// Count above hash of the shingles that occur more than once.
     shared: Vec<u64>,
 }
 
-impl Tools {
+impl CandidateBuffers {
     fn new(options: &FindOptions) -> Self {
-        Self { cutter: Cutter::new(options), shared: Vec::new() }
+        Self { cutter: ShingleCutter::new(options), shared: Vec::new() }
     }
 
     /// The keys of the rarest shingles of a document, but for those that occur nowhere else; for
@@ -208,7 +212,7 @@ impl Tools {
         &mut self,
         document: &Document<'_>,
         params: &Params,
-        counted: &Counted,
+        counted: &CompleteCounts,
         out: &mut Vec<u64>,
     ) {
         let hashes = self.cutter.shingles(document).hashes;
@@ -229,23 +233,23 @@ impl Tools {
 }
 
 /// Hands each document of a block that is read again to a function.
-struct Again<F>(F);
+struct RereadCallback<F>(F);
 
-impl<F: FnMut(&Document<'_>)> RawSink for Again<F> {
+impl<F: FnMut(&Document<'_>)> RawSink for RereadCallback<F> {
     fn record(&mut self, document: &Document<'_>, _: Raw<'_>) {
         (self.0)(document);
     }
 
-    fn skipped(&mut self, _: Skipped) {}
+    fn skipped(&mut self, _: SkippedItem) {}
 }
 
 /// Which keys somebody looks for; sometimes says yes where nobody does.
-struct Filter {
+struct KeyFilter {
     bits: Vec<u64>,
     shift: u32,
 }
 
-impl Filter {
+impl KeyFilter {
     /// Some 32 bits for each entry, as far as memory goes.
     fn new(entries: &Entries<'_>, budget: &Budget) -> Result<Self, Error> {
         let most = (budget.filter() as u64).saturating_mul(8).max(1 << 16);

@@ -4,21 +4,21 @@
 //! keeper as well, unless a document that was kept between the two is more similar. Documents of a
 //! reference collection are never duplicates.
 
-use super::batch::Batch;
-use super::decision::Decided;
+use super::batch::ComponentBatch;
+use super::decision::BatchDecisions;
 use super::decision::EQUAL;
 use super::ordered_component::{Comparer, OrderedComponent};
 use crate::find::options::Grouping;
-use lookalike_core::group::{Buckets, Duplicate};
+use lookalike_core::group::{BucketMembership, DuplicateMember};
 use lookalike_core::verify::Overlap;
 use std::cmp::Ordering;
 
 /// Decides the copies of a component's members.
 pub(super) fn decide(
     placed: &OrderedComponent<'_>,
-    duplicates: &[Duplicate],
+    duplicates: &[DuplicateMember],
     comparer: &mut Comparer<'_, '_>,
-    decided: &mut Decided,
+    decided: &mut BatchDecisions,
 ) {
     let mut is_kept = vec![true; placed.len()];
     for duplicate in duplicates {
@@ -56,7 +56,7 @@ pub(super) fn decide(
 }
 
 /// Decides the documents of a class whose first is kept.
-pub(super) fn of_kept(batch: &Batch, class: &[u32], decided: &mut Decided) {
+pub(super) fn of_kept(batch: &ComponentBatch, class: &[u32], decided: &mut BatchDecisions) {
     let Some((first, copies)) = class.split_first() else { return };
     let copies = copies.iter().filter(|copy| !batch.records.is_reference(**copy));
     decided.duplicates.extend(copies.map(|copy| (*copy, *first, EQUAL)));

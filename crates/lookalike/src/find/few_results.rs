@@ -6,7 +6,7 @@ use super::findings::Findings;
 use crate::error::Error;
 use crate::find::options::FindOptions;
 use crate::progress::Progress;
-use crate::tune::{Setting, Texts, better_setting, measure_settings, settings_to_compare};
+use crate::tune::{Setting, SettingTexts, better_setting, measure_settings, settings_to_compare};
 use std::ops::RangeInclusive;
 
 /// Documents with a token of a collection that is measured.
@@ -44,7 +44,7 @@ pub(super) fn better_setting_of(
             progress.advance(0)?;
         }
     }
-    let texts = Texts {
+    let texts = SettingTexts {
         texts: &texts,
         reference: &reference,
         without_stop_words: findings.wording.stop_words_by_language,

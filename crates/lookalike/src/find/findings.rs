@@ -3,29 +3,29 @@
 use super::better_setting::BetterSetting;
 use super::clustering::Clustering;
 use super::cut_from_mail::CutFromMail;
-use super::documents::{Documents, State};
+use super::documents::{DocumentState, RunDocuments};
 use super::empty_copies::EmptyCopies;
 use super::groups::Groups;
-use super::identical::Identical;
+use super::identical::IdenticalDocuments;
 use super::memory::Budget;
 use super::pairs::Pairs;
 use super::related::RelatedDocuments;
-use super::results::Found;
+use super::results::RunResults;
 use super::skipped::SkippedRecords;
-use crate::digest::Inputs;
+use crate::digest::InputsDigest;
 use crate::error::Error;
 use crate::find::sources::SourceCounts;
 use crate::folding::FoldingEffect;
 use crate::progress::Stage;
-use crate::read::{Description, Document, Raw, RawSink, Scratch, Skipped, Wording};
-use crate::spill::{Sorted, Sorter, TempSpace};
+use crate::read::{Description, Document, Normalization, Raw, RawSink, ReadBuffers, SkippedItem};
+use crate::spill::{SortedRecords, Sorter, TempSpace};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// How many documents, candidates and groups there were.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct RunCounts {
     /// Documents read, empty ones included, skipped ones not, reference collections included.
     pub documents: u64,
     /// How many of them belong to a reference collection.
@@ -61,39 +61,39 @@ pub struct Findings {
     pub skipped: SkippedRecords,
     /// Files of folders that are documents although their names promise records, with the reason:
     /// tables without the columns.
-    pub read_as_text: Vec<Skipped>,
+    pub read_as_text: Vec<SkippedItem>,
     /// Fields of the keep policy of which no document has a value.
     pub missing_fields: Vec<String>,
     /// Whether ids of records found in folders begin with the name of their file, since records
     /// of two files have one id.
     pub ids_by_file: bool,
     /// Files without text that are copies of each other.
-    pub identical: Identical,
+    pub identical: IdenticalDocuments,
     /// Ids of the empty documents, ascending.
-    pub empty: Ids,
+    pub empty: IdList,
     /// What was left out of messages.
     pub cut_from_mail: CutFromMail,
     /// What was done to the texts before they were cut.
-    pub wording: Wording,
+    pub wording: Normalization,
     /// How many documents of a sample the normal form `fold` changes.
     pub folding: FoldingEffect,
     /// A setting that finds more, where the run found few documents.
     pub better_setting: Option<BetterSetting>,
     /// Numbers of everything.
-    pub counts: Counts,
+    pub counts: RunCounts,
     /// Documents and duplicates of each source, in reading order.
     pub sources: Vec<SourceCounts>,
     /// What was read, reference collections included: tells whether a later reading saw the same.
-    pub inputs: Inputs,
+    pub inputs: InputsDigest,
     /// Wall-clock time of each stage, in order.
     pub times: Vec<(Stage, Duration)>,
-    pub(super) documents: Documents,
+    pub(super) documents: RunDocuments,
     pub(super) temp: Arc<TempSpace>,
 }
 
 /// What is known of a document beside its group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct DocumentStatus {
     /// The number of its source in the collection.
     pub source: u32,
     /// Whether it has no token.
@@ -104,31 +104,31 @@ pub struct Standing {
 
 /// Numbers of everything, and what is empty.
 pub(super) fn findings(
-    mut documents: Documents,
-    found: Found,
+    mut documents: RunDocuments,
+    found: RunResults,
     left_out: usize,
     budget: &Budget,
     times: Vec<(Stage, Duration)>,
     temp: Arc<TempSpace>,
 ) -> Result<Findings, Error> {
     let mut empty = Sorter::new(Some(Arc::clone(&temp)), budget.results());
-    for document in documents.in_state(State::EMPTY) {
+    for document in documents.in_state(DocumentState::EMPTY) {
         documents.with_row(document, |_, row| empty.push(row.id.as_bytes(), &[]))??;
     }
-    let empty = Ids { sorted: empty.finish()? };
+    let empty = IdList { sorted: empty.finish()? };
     for (source, (duplicates, bytes)) in documents.sources.iter_mut().zip(&found.duplicates) {
         (source.duplicates, source.duplicate_bytes) = (*duplicates, *bytes);
     }
     let (sources, skipped) = (std::mem::take(&mut documents.sources), documents.take_skipped());
-    let mut identical = Identical::of(&skipped)
+    let mut identical = IdenticalDocuments::of(&skipped)
         .map_err(|_| Error::TemporaryFile { what: "a skipped record".to_owned() })?;
     identical.empty = EmptyCopies::of(&documents, budget, &temp)?;
-    let counts = Counts {
+    let counts = RunCounts {
         documents: (documents.len() - left_out) as u64,
         reference: sources.iter().filter(|s| s.reference).map(|s| s.documents).sum(),
         empty: empty.len() as u64,
         skipped: skipped.len(),
-        copies: documents.in_state(State::COPY).count() as u64,
+        copies: documents.in_state(DocumentState::COPY).count() as u64,
         candidates: found.candidates,
         verified: found.verified,
         groups: found.groups.len() as u64,
@@ -148,7 +148,7 @@ pub(super) fn findings(
         identical,
         empty,
         cut_from_mail: documents.cut_from_mail,
-        wording: Wording::default(),
+        wording: Normalization::default(),
         folding: FoldingEffect::of(std::mem::take(&mut documents.drawn)),
         better_setting: None,
         counts,
@@ -178,7 +178,7 @@ impl Findings {
     /// [`Error::Read`] when it is no longer what it was.
     pub fn text(&self, document: u32) -> Result<String, Error> {
         self.documents.with_row(document, |part, row| {
-            let mut scratch = Scratch::default();
+            let mut scratch = ReadBuffers::default();
             Ok(part.retained.fetch(row.place, row.id, &mut scratch, str::to_owned)?)
         })?
     }
@@ -190,7 +190,7 @@ impl Findings {
     /// [`Error::Read`] when it is no longer what it was.
     pub fn describe(&self, document: u32) -> Result<Description, Error> {
         self.documents.with_row(document, |part, row| {
-            Ok(part.retained.describe(row.place, row.id, &mut Scratch::default())?)
+            Ok(part.retained.describe(row.place, row.id, &mut ReadBuffers::default())?)
         })?
     }
 
@@ -201,13 +201,13 @@ impl Findings {
 
     /// Where a document belongs, and what it was found to be; `document` is its number in reading
     /// order, which must be one that [`replay`](Self::replay) gives.
-    pub fn standing(&self, document: u32) -> Standing {
+    pub fn standing(&self, document: u32) -> DocumentStatus {
         let state = self.documents.state(document);
         let part = self.documents.part(self.documents.part_of(document));
-        Standing {
+        DocumentStatus {
             source: part.number.source,
-            empty: state == State::EMPTY,
-            left_out: state == State::LEFT_OUT,
+            empty: state == DocumentState::EMPTY,
+            left_out: state == DocumentState::LEFT_OUT,
         }
     }
 
@@ -227,7 +227,7 @@ impl Findings {
         &self,
         take: &mut dyn FnMut(u32, &Document<'_>, Raw<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut scratch = Scratch::default();
+        let mut scratch = ReadBuffers::default();
         for i in 0..self.documents.part_count() {
             let part = self.documents.part(i);
             if part.reference {
@@ -260,16 +260,16 @@ impl RawSink for Replay<'_> {
         self.next += 1;
     }
 
-    fn skipped(&mut self, _: Skipped) {}
+    fn skipped(&mut self, _: SkippedItem) {}
 }
 
 /// Many ids in order, held in memory or on the disk.
 #[derive(Debug, Default)]
-pub struct Ids {
-    pub(super) sorted: Sorted,
+pub struct IdList {
+    pub(super) sorted: SortedRecords,
 }
 
-impl Ids {
+impl IdList {
     /// How many there are.
     pub fn len(&self) -> usize {
         self.sorted.len() as usize

@@ -1,18 +1,18 @@
 //! Groups: decided batch by batch, given in the order of a report, held in memory or on the disk.
 
-use super::batch::Batch;
-use super::decision::Decided;
+use super::batch::ComponentBatch;
+use super::decision::BatchDecisions;
 use super::record_file::TakeRecord;
 use crate::error::Error;
 use crate::find::options::FindOptions;
-use crate::spill::codec::{Reader, put_bytes, put_u64};
-use crate::spill::{Sorted, Sorter};
+use crate::spill::codec::{FieldReader, put_bytes, put_u64};
+use crate::spill::{SortedRecords, Sorter};
 use lookalike_core::verify::Overlap;
 use std::io;
 
 /// The keeper of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member {
+pub struct Keeper {
     /// Its id.
     pub id: String,
     /// Its number in reading order, from 0.
@@ -44,7 +44,7 @@ pub struct Duplicate {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     /// The document that is kept.
-    pub keeper: Member,
+    pub keeper: Keeper,
     /// The others: most similar first, then by id.
     pub duplicates: Vec<Duplicate>,
 }
@@ -52,7 +52,7 @@ pub struct Group {
 /// The groups of a run: largest first, then by the keeper's id.
 #[derive(Debug, Default)]
 pub struct Groups {
-    sorted: Sorted,
+    sorted: SortedRecords,
 }
 
 impl Groups {
@@ -87,7 +87,7 @@ impl Groups {
     }
 
     /// Of records as [`records`] makes them.
-    pub(super) fn new(sorted: Sorted) -> Self {
+    pub(super) fn new(sorted: SortedRecords) -> Self {
         Self { sorted }
     }
 }
@@ -98,15 +98,15 @@ fn corrupt() -> Error {
 
 /// Gives the groups of a batch as records; `decided` is sorted by keeper.
 pub(super) fn records(
-    batch: &Batch,
-    decided: &Decided,
+    batch: &ComponentBatch,
+    decided: &BatchDecisions,
     options: &FindOptions,
     take: &mut TakeRecord<'_>,
 ) -> Result<(), Error> {
     for of_keeper in decided.duplicates.chunk_by(|a, b| a.1 == b.1) {
         let keeper = of_keeper[0].1;
         let row = batch.records.row(keeper);
-        let member = Member {
+        let member = Keeper {
             id: row.id.to_owned(),
             document: batch.documents[keeper as usize],
             bytes: row.bytes,
@@ -165,9 +165,10 @@ fn encode(group: &Group) -> Vec<u8> {
 }
 
 fn decode(payload: &[u8]) -> Option<Group> {
-    let mut reader = Reader::new(payload);
-    let id = |reader: &mut Reader<'_>| Some(std::str::from_utf8(reader.bytes()?).ok()?.to_owned());
-    let keeper = Member {
+    let mut reader = FieldReader::new(payload);
+    let id =
+        |reader: &mut FieldReader<'_>| Some(std::str::from_utf8(reader.bytes()?).ok()?.to_owned());
+    let keeper = Keeper {
         id: id(&mut reader)?,
         document: reader.u64()? as u32,
         bytes: reader.u64()?,

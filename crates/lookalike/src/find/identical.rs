@@ -3,21 +3,21 @@
 
 use super::empty_copies::EmptyCopies;
 use super::skipped::SkippedRecords;
-use crate::read::{Content, SkipReason, Skipped};
+use crate::read::{Content, SkipReason, SkippedItem};
 use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
 /// Groups of files without text that hold the same bytes, and empty documents of one text.
 #[derive(Debug, Default)]
-pub struct Identical {
+pub struct IdenticalDocuments {
     groups: Vec<Vec<String>>,
     /// Every file of a group but the first → the first.
     first: HashMap<String, usize>,
     pub(super) empty: EmptyCopies,
 }
 
-impl Identical {
+impl IdenticalDocuments {
     /// Finds them among what was skipped. A file whose bytes were not read is read only where
     /// another one of them is as long. Memory: the names of all files without text.
     pub(super) fn of(skipped: &SkippedRecords) -> io::Result<Self> {
@@ -77,13 +77,13 @@ impl Identical {
     }
 
     /// The first file with the bytes of this one, if that is another.
-    pub fn first_of(&self, skipped: &Skipped) -> Option<&str> {
+    pub fn first_of(&self, skipped: &SkippedItem) -> Option<&str> {
         self.groups.get(*self.first.get(name(skipped))?)?.first().map(String::as_str)
     }
 }
 
 /// What a file is called: its path, or its id where it is a record of another file.
-fn name(skipped: &Skipped) -> &str {
+fn name(skipped: &SkippedItem) -> &str {
     match (&skipped.line, &skipped.id) {
         (Some(_), Some(id)) => id,
         _ => &skipped.source,
@@ -103,14 +103,14 @@ mod tests {
         for (name, bytes) in [("a", "x\0y"), ("b", "x\0z"), ("c", "x\0y"), ("d", "long\0")] {
             std::fs::write(path(name), bytes).unwrap();
             let reason = SkipReason::Binary;
-            skipped.push(Skipped { source: path(name), line: None, id: None, reason });
+            skipped.push(SkippedItem { source: path(name), line: None, id: None, reason });
         }
         for name in ["e.pdf", "f.pdf"] {
             let content = Some(Box::new(Content::of(b"scan")));
             let reason = SkipReason::NoText { failure: ExtractError::Encrypted, content };
-            skipped.push(Skipped { source: path(name), line: None, id: None, reason });
+            skipped.push(SkippedItem { source: path(name), line: None, id: None, reason });
         }
-        let found = Identical::of(&SkippedRecords::of(&skipped).unwrap()).unwrap();
+        let found = IdenticalDocuments::of(&SkippedRecords::of(&skipped).unwrap()).unwrap();
         let groups = vec![vec![path("a"), path("c")], vec![path("e.pdf"), path("f.pdf")]];
         assert_eq!((found.groups(), found.copies()), (groups.as_slice(), 2));
         assert_eq!(found.first_of(&skipped[2]), Some(path("a").as_str()));

@@ -3,13 +3,13 @@
 //!
 //! Both sort a column of hashes, a range of values at a time where memory is short.
 
-use super::bucket_lists::{BucketLists, Lists};
+use super::bucket_lists::{BucketLists, DocumentLists};
 use super::columns::{FINGERPRINT_COLUMNS, ID_COLUMN};
-use super::documents::{Documents, State};
+use super::documents::{DocumentState, RunDocuments};
 use super::memory::Budget;
-use super::ranges::Ranges;
+use super::ranges::KeyRanges;
 use crate::error::Error;
-use crate::read::{SkipReason, Skipped};
+use crate::read::{SkipReason, SkippedItem};
 use lookalike_core::candidate::{self, BandScratch};
 
 /// Bytes of memory for one entry while documents are sorted by id.
@@ -21,7 +21,7 @@ const FINGERPRINT_BYTES: usize = 56;
 /// inputs and of reference collections may share ids. Returns how many were left out; `None` where
 /// `meet` says so of the sources of two documents, before anything is changed.
 pub(super) fn unique_ids(
-    documents: &mut Documents,
+    documents: &mut RunDocuments,
     budget: &Budget,
     leave_out: bool,
     meet: impl Fn(u32, u32) -> bool,
@@ -29,7 +29,7 @@ pub(super) fn unique_ids(
     let mut repeated = Vec::new();
     let (mut hashes, mut numbers) = (Vec::new(), Vec::new());
     let mut scratch = BandScratch::default();
-    for range in Ranges::new(documents.len(), ID_BYTES, budget) {
+    for range in KeyRanges::new(documents.len(), ID_BYTES, budget) {
         hashes.clear();
         numbers.clear();
         documents.scan([ID_COLUMN], |first, [values]| {
@@ -57,7 +57,7 @@ pub(super) fn unique_ids(
 
 /// Adds (later, first) of documents whose ids have equal hashes and are equal.
 fn repeated_in(
-    documents: &Documents,
+    documents: &RunDocuments,
     bucket: Vec<u32>,
     repeated: &mut Vec<(u32, u32)>,
 ) -> Result<(), Error> {
@@ -73,7 +73,7 @@ fn repeated_in(
 }
 
 fn leave_out_or_refuse(
-    documents: &mut Documents,
+    documents: &mut RunDocuments,
     first: u32,
     second: u32,
     leave_out: bool,
@@ -84,20 +84,20 @@ fn leave_out_or_refuse(
     if !leave_out {
         return Err(Error::DuplicateId { id, first, second: documents.place_name(second)? });
     }
-    documents.set_state(second, State::LEFT_OUT);
+    documents.set_state(second, DocumentState::LEFT_OUT);
     let reason = SkipReason::RepeatedId { first };
     let (source, line) = (location.source().to_owned(), location.number());
-    documents.skip(&Skipped { source, line, id: Some(id), reason })
+    documents.skip(&SkippedItem { source, line, id: Some(id), reason })
 }
 
 /// Lists documents with equal shingles, and lets the first of each list stand for the others.
 pub(super) fn equal_documents(
-    documents: &mut Documents,
+    documents: &mut RunDocuments,
     budget: &Budget,
     lists: &mut BucketLists<'_>,
 ) -> Result<(), Error> {
     let (mut fingerprints, mut numbers) = (Vec::new(), Vec::new());
-    for range in Ranges::new(documents.len(), FINGERPRINT_BYTES, budget) {
+    for range in KeyRanges::new(documents.len(), FINGERPRINT_BYTES, budget) {
         fingerprints.clear();
         numbers.clear();
         documents.scan(FINGERPRINT_COLUMNS, |first, [upper, lower]| {
@@ -115,11 +115,11 @@ pub(super) fn equal_documents(
             .map(|(document, first)| (numbers[*first as usize], numbers[document as usize]))
             .collect();
         copies.sort_unstable();
-        let mut found = Lists::default();
+        let mut found = DocumentLists::default();
         for equal in copies.chunk_by(|a, b| a.0 == b.0) {
             found.push(std::iter::once(equal[0].0).chain(equal.iter().map(|(_, copy)| *copy)));
             for (_, copy) in equal {
-                documents.set_state(*copy, State::COPY);
+                documents.set_state(*copy, DocumentState::COPY);
             }
         }
         lists.add(found)?;

@@ -5,7 +5,7 @@ use crate::find::options::FindOptions;
 use crate::read::{Collection, Document, Format};
 use globset::{GlobBuilder, GlobMatcher};
 use lookalike_core::error::ParamsError;
-use lookalike_core::keep::{KeepPolicy, Traits};
+use lookalike_core::keep::{KeepAttributes, KeepPolicy};
 use lookalike_core::parameter::Parameter;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -69,7 +69,7 @@ impl KeepRules {
                 seen.store(true, Ordering::Relaxed);
             }
         }
-        let traits = Traits {
+        let traits = KeepAttributes {
             length: document.bytes(),
             position,
             modified: document.modified,

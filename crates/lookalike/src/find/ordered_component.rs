@@ -1,16 +1,16 @@
 //! The members of a component in keep order, and how two of them are compared.
 
-use super::batch::Batch;
+use super::batch::ComponentBatch;
 use super::options::{FindOptions, Grouping};
-use super::shingle_sets::Sets;
+use super::shingle_sets::ShingleSets;
 use lookalike_core::candidate::Component;
-use lookalike_core::group::Buckets;
+use lookalike_core::group::BucketMembership;
 use lookalike_core::params::{Measure, Params};
 use lookalike_core::verify::{self, Overlap};
 
 /// A component's members, numbered by their place in the keep order.
 pub(super) struct OrderedComponent<'a> {
-    batch: &'a Batch,
+    batch: &'a ComponentBatch,
     pub(super) options: &'a FindOptions,
     pub(super) component: Component<'a>,
     /// Position → place in the component's list.
@@ -23,7 +23,7 @@ pub(super) struct OrderedComponent<'a> {
 
 impl<'a> OrderedComponent<'a> {
     pub(super) fn new(
-        batch: &'a Batch,
+        batch: &'a ComponentBatch,
         options: &'a FindOptions,
         component: Component<'a>,
     ) -> Self {
@@ -71,7 +71,7 @@ impl<'a> OrderedComponent<'a> {
     }
 
     /// The shingle set of a position.
-    pub(super) fn set<'s>(&self, position: u32, sets: &'s mut Sets<'_>) -> &'s [u64] {
+    pub(super) fn set<'s>(&self, position: u32, sets: &'s mut ShingleSets<'_>) -> &'s [u64] {
         sets.one(self.batch, self.place(position), self.document(position))
     }
 
@@ -94,7 +94,7 @@ impl<'a> OrderedComponent<'a> {
     }
 
     /// The batch the component is of.
-    pub(super) fn batch(&self) -> &'a Batch {
+    pub(super) fn batch(&self) -> &'a ComponentBatch {
         self.batch
     }
 
@@ -113,13 +113,13 @@ impl<'a> OrderedComponent<'a> {
         self.options.params.measure()
     }
 
-    fn two<'s>(&self, a: u32, b: u32, sets: &'s mut Sets<'_>) -> (&'s [u64], &'s [u64]) {
+    fn two<'s>(&self, a: u32, b: u32, sets: &'s mut ShingleSets<'_>) -> (&'s [u64], &'s [u64]) {
         let member = |position| (self.place(position), self.document(position));
         sets.two(self.batch, member(a), member(b))
     }
 }
 
-impl Buckets for OrderedComponent<'_> {
+impl BucketMembership for OrderedComponent<'_> {
     fn look(&self, member: u32) -> &[u32] {
         match &self.looks {
             Some(looks) => &looks[member as usize],
@@ -143,7 +143,7 @@ impl Buckets for OrderedComponent<'_> {
 /// Compares members, and counts.
 pub(super) struct Comparer<'p, 's> {
     pub(super) placed: &'p OrderedComponent<'p>,
-    pub(super) sets: &'p mut Sets<'s>,
+    pub(super) sets: &'p mut ShingleSets<'s>,
     /// Comparisons in vain that are left; none are made when there are none left.
     pub(super) in_vain: Option<u64>,
     pub(super) screened: bool,

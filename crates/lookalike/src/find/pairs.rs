@@ -1,16 +1,16 @@
 //! Verified pairs: decided batch by batch, given in the order of their ids, held in memory or on
 //! the disk.
 
-use super::batch::Batch;
+use super::batch::ComponentBatch;
 use super::decision::EQUAL;
-use super::decision::{Decided, VerifiedPair};
+use super::decision::{BatchDecisions, VerifiedPair};
 use super::estimates::SignatureEstimate;
 use super::options::PairList;
 use super::record_file::TakeRecord;
 use crate::error::Error;
 use crate::find::options::FindOptions;
-use crate::spill::codec::{Reader, key_part, put_bytes, put_u64};
-use crate::spill::{Cursor, Sorted, Sorter};
+use crate::spill::codec::{FieldReader, key_part, put_bytes, put_u64};
+use crate::spill::{RecordCursor, SortedRecords, Sorter};
 use lookalike_core::verify::Overlap;
 use std::io;
 
@@ -49,7 +49,7 @@ pub struct PairRef<'a> {
 /// All verified pairs of a run, sorted by both ids; each pair once.
 #[derive(Debug, Default)]
 pub struct Pairs {
-    sorted: Sorted,
+    sorted: SortedRecords,
     len: u64,
     estimates: bool,
 }
@@ -103,7 +103,7 @@ impl Pairs {
     }
 
     /// Of records as [`records`] makes them.
-    pub(super) fn new(sorted: Sorted, len: u64, estimates: bool) -> Self {
+    pub(super) fn new(sorted: SortedRecords, len: u64, estimates: bool) -> Self {
         Self { sorted, len, estimates }
     }
 
@@ -113,7 +113,7 @@ impl Pairs {
     /// None, as they are held in memory.
     pub fn of(pairs: &[Pair]) -> Result<Self, Error> {
         let mut sorter = Sorter::new(None, usize::MAX);
-        let mut record = Record::default();
+        let mut record = PairRecord::default();
         for pair in pairs {
             record.begin(&pair.a);
             record.add(&pair.b, pair.overlap, pair.estimate);
@@ -131,8 +131,8 @@ fn corrupt() -> Error {
 /// Gives the pairs of a batch as records: those of the members that stand for their equals, and
 /// with them those of their equals, at most `most`; they are counted first. Returns how many.
 pub(super) fn records(
-    batch: &Batch,
-    decided: &Decided,
+    batch: &ComponentBatch,
+    decided: &BatchDecisions,
     options: &FindOptions,
     most: u64,
     take: &mut TakeRecord<'_>,
@@ -144,7 +144,7 @@ pub(super) fn records(
     let num_hashes = options.params.num_hashes() as u32;
     let ranks = Ranks::new(batch);
     let edges = Edges::new(batch, &decided.pairs);
-    let (mut others, mut record, mut given) = (Vec::new(), Record::default(), 0);
+    let (mut others, mut record, mut given) = (Vec::new(), PairRecord::default(), 0);
     for (rank, &x) in (0u32..).zip(&ranks.by_id) {
         edges.others(x, rank, &ranks, &mut others);
         for some in others.chunks(RECORD_PAIRS) {
@@ -174,7 +174,7 @@ struct Ranks<'a> {
 }
 
 impl<'a> Ranks<'a> {
-    fn new(batch: &'a Batch) -> Self {
+    fn new(batch: &'a ComponentBatch) -> Self {
         let mut by_id: Vec<u32> = (0..batch.documents.len() as u32).collect();
         by_id.sort_unstable_by(|a, b| batch.records.row(*a).id.cmp(batch.records.row(*b).id));
         let mut of = vec![0; by_id.len()];
@@ -188,7 +188,7 @@ impl<'a> Ranks<'a> {
 
 /// A document that makes a pair with another one; sorts by its id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Other {
+struct PairedDocument {
     rank: u32,
     /// The verified pair it comes from, or [`IN_CLASS`].
     edge: u32,
@@ -199,7 +199,7 @@ const IN_CLASS: u32 = u32::MAX;
 
 /// The verified pairs by the members that are in them.
 struct Edges<'a> {
-    batch: &'a Batch,
+    batch: &'a ComponentBatch,
     verified: &'a [VerifiedPair],
     /// Where in `of_members` those of a member begin; the last entry is the end.
     starts: Vec<u32>,
@@ -207,7 +207,7 @@ struct Edges<'a> {
 }
 
 impl<'a> Edges<'a> {
-    fn new(batch: &'a Batch, verified: &'a [VerifiedPair]) -> Self {
+    fn new(batch: &'a ComponentBatch, verified: &'a [VerifiedPair]) -> Self {
         let mut starts = vec![0u32; batch.documents.len() + 1];
         for (a, b, ..) in verified {
             starts[*a as usize] += 1;
@@ -232,14 +232,14 @@ impl<'a> Edges<'a> {
 
     /// The documents with greater ids that make a pair with `x`, which has this rank, by their ids;
     /// into `others`, which is cleared. Nobody asks how alike two reference documents are.
-    fn others(&self, x: u32, rank: u32, ranks: &Ranks<'_>, others: &mut Vec<Other>) {
+    fn others(&self, x: u32, rank: u32, ranks: &Ranks<'_>, others: &mut Vec<PairedDocument>) {
         others.clear();
         let reference = self.batch.records.is_reference(x);
         let mut add = |class: &[u32], edge: u32| {
             for y in class {
                 let other = ranks.of[*y as usize];
                 if other > rank && !(reference && self.batch.records.is_reference(*y)) {
-                    others.push(Other { rank: other, edge });
+                    others.push(PairedDocument { rank: other, edge });
                 }
             }
         };
@@ -282,7 +282,7 @@ impl<'a> Edges<'a> {
 /// the first of these. What an id shares with the one before it, and an overlap that is the same
 /// again, are not repeated.
 #[derive(Debug, Default)]
-struct Record {
+struct PairRecord {
     key: Vec<u8>,
     payload: Vec<u8>,
     last: Option<(Overlap, Option<SignatureEstimate>)>,
@@ -296,7 +296,7 @@ const SAME: u64 = 0;
 const NEW: u64 = 1;
 const NEW_WITH_ESTIMATE: u64 = 2;
 
-impl Record {
+impl PairRecord {
     fn begin(&mut self, a: &str) {
         self.key.clear();
         self.payload.clear();
@@ -334,7 +334,7 @@ impl Record {
 /// Goes through pairs in the order of their ids, one at a time.
 #[derive(Debug)]
 pub struct PairCursor<'a> {
-    records: Cursor<'a>,
+    records: RecordCursor<'a>,
     /// A record, and how much of it was given.
     payload: Vec<u8>,
     at: usize,
@@ -364,7 +364,7 @@ impl PairCursor<'_> {
     }
 
     fn begin(&mut self) -> Option<()> {
-        let mut reader = Reader::new(&self.payload);
+        let mut reader = FieldReader::new(&self.payload);
         self.a.clear();
         self.a.push_str(reader.str()?);
         self.b.clear();
@@ -373,7 +373,7 @@ impl PairCursor<'_> {
     }
 
     fn read(&mut self) -> Option<()> {
-        let mut reader = Reader::new(self.payload.get(self.at..)?);
+        let mut reader = FieldReader::new(self.payload.get(self.at..)?);
         let shared = usize::try_from(reader.u64()?).ok()?;
         if shared > self.b.len() {
             return None;
@@ -400,7 +400,7 @@ impl PairCursor<'_> {
 }
 
 /// How many pairs there are in a batch, those between reference documents included.
-fn count(batch: &Batch, verified: &[VerifiedPair]) -> u64 {
+fn count(batch: &ComponentBatch, verified: &[VerifiedPair]) -> u64 {
     let class = |document: &u32| batch.class(document).len() as u64;
     let across = verified.iter().map(|(a, b, ..)| class(a).saturating_mul(class(b)));
     let within = batch.classes.iter().map(|class| {

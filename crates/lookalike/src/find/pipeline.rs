@@ -1,21 +1,21 @@
 //! The stages of a run, one after the other.
 
 use crate::error::Error;
-use crate::find::batch::{Batch, Connected, Links};
+use crate::find::batch::{ComponentBatch, ComponentLinks, Links};
 use crate::find::bucket_lists::BucketLists;
 use crate::find::checkpoint::Checkpoint;
-use crate::find::documents::Documents;
-use crate::find::exact_candidates::Exact;
+use crate::find::documents::RunDocuments;
+use crate::find::exact_candidates::ExactCandidates;
 use crate::find::few_results::better_setting_of;
 use crate::find::findings::{self, Findings};
 use crate::find::keep_keys::KeepRules;
 use crate::find::memory::Budget;
 use crate::find::options::FindOptions;
-use crate::find::prepare::Prepare;
-use crate::find::results::{Found, Results};
-use crate::find::shingle_counts::Counts as ShingleCounts;
+use crate::find::prepare::BlockPreparation;
+use crate::find::results::{ResultCollector, RunResults};
+use crate::find::shingle_counts::ShingleCounts;
 use crate::find::{bucket, decide, estimates, identity};
-use crate::progress::{Progress, Silent, Stage};
+use crate::progress::{NoProgress, Progress, Stage};
 use crate::read::{Collection, ReadError, ReadOptions, Spool};
 use crate::spill::TempSpace;
 use lookalike_core::params::Measure;
@@ -54,7 +54,7 @@ const BLOCK_ROUNDING: u64 = 16;
 /// As [`in_collection`], and those of [`Collection::open`].
 pub fn find(inputs: &[PathBuf], options: &FindOptions) -> Result<Findings, Error> {
     let read = ReadOptions { fields: options.fields(), ..ReadOptions::default() };
-    in_collection(&Collection::open(inputs, &read)?, options, &Silent)
+    in_collection(&Collection::open(inputs, &read)?, options, &NoProgress)
 }
 
 /// Finds the near-duplicates of an open collection.
@@ -71,20 +71,20 @@ pub fn in_collection(
     progress: &dyn Progress,
 ) -> Result<Findings, Error> {
     let mut run =
-        Run { collection, options, progress, times: Vec::new(), missing_fields: Vec::new() };
+        FindRun { collection, options, progress, times: Vec::new(), missing_fields: Vec::new() };
     run.find()
 }
 
 /// The documents of a run, and what may be similar.
-struct Linked<'t> {
-    documents: Documents,
+struct LinkedDocuments<'t> {
+    documents: RunDocuments,
     links: Links<'t>,
     left_out: usize,
     budget: Budget,
 }
 
 /// A run under way.
-struct Run<'a> {
+struct FindRun<'a> {
     collection: &'a Collection,
     options: &'a FindOptions,
     progress: &'a dyn Progress,
@@ -93,7 +93,7 @@ struct Run<'a> {
     missing_fields: Vec<String>,
 }
 
-impl Run<'_> {
+impl FindRun<'_> {
     fn find(&mut self) -> Result<Findings, Error> {
         let (collection, options) = (self.collection, self.options);
         estimates::check(options)?;
@@ -116,7 +116,7 @@ impl Run<'_> {
             self.times.clear();
             linked = self.prepare_and_link(budget, &temp, checkpoint)?;
         }
-        let Some(Linked { mut documents, links, left_out, budget }) = linked else {
+        let Some(LinkedDocuments { mut documents, links, left_out, budget }) = linked else {
             return Err(Error::TemporaryFile { what: "the ids of records".to_owned() });
         };
         documents.drop_columns();
@@ -140,7 +140,7 @@ impl Run<'_> {
         budget: Budget,
         temp: &'t Arc<TempSpace>,
         checkpoint: Option<&Checkpoint>,
-    ) -> Result<Option<Linked<'t>>, Error> {
+    ) -> Result<Option<LinkedDocuments<'t>>, Error> {
         let (collection, options) = (self.collection, self.options);
         let counts =
             options.params.exact().then(|| ShingleCounts::new(counters(collection, &budget)));
@@ -164,7 +164,7 @@ impl Run<'_> {
             self.missing_fields = rules.missing_fields();
         }
         let linked = self.link(&mut documents, &budget, temp, counts, checkpoint)?;
-        Ok(linked.map(|(links, left_out)| Linked { documents, links, left_out, budget }))
+        Ok(linked.map(|(links, left_out)| LinkedDocuments { documents, links, left_out, budget }))
     }
 
     /// Reads all documents.
@@ -175,21 +175,29 @@ impl Run<'_> {
         counts: Option<&ShingleCounts>,
         rules: &KeepRules,
         checkpoint: Option<&Checkpoint>,
-    ) -> Result<Documents, Error> {
+    ) -> Result<RunDocuments, Error> {
         let (collection, options, progress) = (self.collection, self.options, self.progress);
         self.timed(Stage::Prepare, collection.bytes(), || {
             let spool = spool(budget, temp, checkpoint)?;
             let spool = spool.as_ref();
-            let prepare =
-                Prepare { collection, options, budget, temp, spool, counts, rules, checkpoint };
-            Documents::new(prepare.run(progress)?, collection.listed())
+            let prepare = BlockPreparation {
+                collection,
+                options,
+                budget,
+                temp,
+                spool,
+                counts,
+                rules,
+                checkpoint,
+            };
+            RunDocuments::new(prepare.run(progress)?, collection.listed())
         })
     }
 
     /// Finds what is equal and what shares a bucket; also how many documents were left out.
     fn link<'t>(
         &mut self,
-        documents: &mut Documents,
+        documents: &mut RunDocuments,
         budget: &Budget,
         temp: &'t Arc<TempSpace>,
         counts: Option<ShingleCounts>,
@@ -227,7 +235,7 @@ impl Run<'_> {
                 Some(_) if checkpoint.is_some_and(|c| !c.done.bands.is_empty()) => {}
                 Some(counts) => {
                     let counted = counts.finish();
-                    let exact = Exact { documents, options, budget, temp };
+                    let exact = ExactCandidates { documents, options, budget, temp };
                     exact.buckets(counted, &mut shared, progress)?;
                     if let Some(checkpoint) = checkpoint {
                         shared.all_done(checkpoint)?;
@@ -241,19 +249,19 @@ impl Run<'_> {
     /// Verifies and groups all components.
     fn decide(
         &mut self,
-        documents: &Documents,
+        documents: &RunDocuments,
         links: &Links<'_>,
         budget: &Budget,
         temp: &Arc<TempSpace>,
         checkpoint: Option<&Checkpoint>,
-    ) -> Result<Found, Error> {
+    ) -> Result<RunResults, Error> {
         let (options, progress) = (self.options, self.progress);
-        let mut connected = Connected::new(documents.len(), links)?;
+        let mut connected = ComponentLinks::new(documents.len(), links)?;
         let total = connected.documents();
         self.timed(Stage::Decide, Some(total), || {
-            let mut results = Results::new(options, budget, temp, checkpoint)?;
+            let mut results = ResultCollector::new(options, budget, temp, checkpoint)?;
             for roots in results.left(connected.plan(links, budget)?) {
-                let batch = Batch::load(documents, links, &mut connected, &roots)?;
+                let batch = ComponentBatch::load(documents, links, &mut connected, &roots)?;
                 let decided = decide::decide(documents, &batch, options, budget, progress)?;
                 results.add(&roots, documents, &batch, &decided, options)?;
             }

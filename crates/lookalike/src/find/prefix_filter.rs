@@ -12,28 +12,28 @@
 //! second.
 
 use super::ordered_component::OrderedComponent;
-use super::shingle_sets::Sets;
-use lookalike_core::group::Buckets;
+use super::shingle_sets::ShingleSets;
+use lookalike_core::group::BucketMembership;
 use lookalike_core::params::Params;
 use lookalike_core::prefix::{self, Counters, SelectScratch};
 use std::collections::HashMap;
 
 /// Buckets of rare shingles.
-pub(super) struct Screen<'a> {
+pub(super) struct PrefixFilter<'a> {
     placed: &'a OrderedComponent<'a>,
-    stand: Table,
-    look: Table,
+    stand: MemberBuckets,
+    look: MemberBuckets,
     count: usize,
 }
 
 /// A list of buckets for every member.
 #[derive(Default)]
-struct Table {
+struct MemberBuckets {
     buckets: Vec<u32>,
     ends: Vec<usize>,
 }
 
-impl Table {
+impl MemberBuckets {
     fn end_member(&mut self) {
         self.ends.push(self.buckets.len());
     }
@@ -45,12 +45,12 @@ impl Table {
     }
 }
 
-impl<'a> Screen<'a> {
+impl<'a> PrefixFilter<'a> {
     /// Makes the sets of all members twice: once to count, once to choose.
     pub(super) fn new(
         placed: &'a OrderedComponent<'a>,
         params: &Params,
-        sets: &mut Sets<'_>,
+        sets: &mut ShingleSets<'_>,
     ) -> Self {
         let members = 0..placed.len() as u32;
         let shingles: usize = members.clone().map(|m| placed.set(m, sets).len()).sum();
@@ -59,7 +59,7 @@ impl<'a> Screen<'a> {
             placed.set(member, sets).iter().for_each(|hash| counters.add(*hash));
         }
         let mut numbers = HashMap::new();
-        let (mut stand, mut look) = (Table::default(), Table::default());
+        let (mut stand, mut look) = (MemberBuckets::default(), MemberBuckets::default());
         let (mut counts, mut long, mut short) = (Vec::new(), Vec::new(), Vec::new());
         let mut scratch = SelectScratch::default();
         for member in members {
@@ -88,7 +88,7 @@ impl<'a> Screen<'a> {
 
 /// How often members meet in buckets, those that meet twice counted twice: what a walk through all
 /// buckets costs where all members are kept.
-pub(super) fn meetings(members: usize, buckets: &impl Buckets) -> u64 {
+pub(super) fn meetings(members: usize, buckets: &impl BucketMembership) -> u64 {
     let (mut standing, mut meetings) = (vec![0u64; buckets.count()], 0);
     for member in 0..members as u32 {
         let looks = buckets.look(member).iter().filter(|_| !buckets.fixed(member));
@@ -104,7 +104,7 @@ fn log2_slots(shingles: usize, share: usize) -> u32 {
     wanted.clamp(10, share.max(1 << 10).ilog2())
 }
 
-impl Buckets for Screen<'_> {
+impl BucketMembership for PrefixFilter<'_> {
     fn look(&self, member: u32) -> &[u32] {
         self.look.of(member)
     }
@@ -126,9 +126,9 @@ impl Buckets for Screen<'_> {
 mod tests {
     use super::*;
 
-    struct Lists(Vec<Vec<u32>>);
+    struct BucketMembers(Vec<Vec<u32>>);
 
-    impl Buckets for Lists {
+    impl BucketMembership for BucketMembers {
         fn look(&self, member: u32) -> &[u32] {
             &self.0[member as usize]
         }
@@ -148,7 +148,8 @@ mod tests {
 
     #[test]
     fn meetings_are_those_of_members_that_look_with_earlier_ones() {
-        let lists = |lists: &[&[u32]]| Lists(lists.iter().map(|list| list.to_vec()).collect());
+        let lists =
+            |lists: &[&[u32]]| BucketMembers(lists.iter().map(|list| list.to_vec()).collect());
         // Member 2 meets 0 and 1 in bucket 0, and 1 in bucket 2.
         let three = lists(&[&[0], &[0, 2], &[0, 2]]);
         assert_eq!(meetings(3, &three), 1 + 3);

@@ -1,23 +1,24 @@
 //! Blocks in, parts out: every document read, shingled, signed and banded; its text dropped.
 
-use super::block_store::{Data, Part, Parts, Store};
+use super::block_store::{BlockData, BlockStore, BlockStoreWriter, StoredBlock};
 use super::checkpoint::Checkpoint;
-use super::columns::{Columns, FIRST_BAND_COLUMN, Row, Rows};
+use super::columns::{DocumentRow, FIRST_BAND_COLUMN, FixedColumns, RowBuffer};
 use super::cut_from_mail::CutFromMail;
 use super::keep_keys::KeepRules;
 use super::memory::Budget;
-use super::shingle_counts::{Counting, Counts};
-use super::shingles::Cutter;
+use super::shingle_counts::{ShingleCounter, ShingleCounts};
+use super::shingles::ShingleCutter;
 use super::skipped::{SkippedFile, SkippedWriter};
-use super::sources::{Sources, Tally};
+use super::sources::{SourceTally, Sources};
 use super::workers::{Earliest, on_threads};
-use crate::digest::Inputs;
+use crate::digest::InputsDigest;
 use crate::error::Error;
 use crate::find::options::FindOptions;
 use crate::folding::Sampler;
 use crate::progress::Progress;
 use crate::read::{
-    Block, BlockNumber, Collection, Document, ReadError, Scratch, Sink, Skipped, Spool,
+    Block, BlockNumber, Collection, Document, DocumentSink, ReadBuffers, ReadError, SkippedItem,
+    Spool,
 };
 use crate::spill::TempSpace;
 use lookalike_core::band;
@@ -28,7 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What all threads share.
-pub(super) struct Prepare<'a> {
+pub(super) struct BlockPreparation<'a> {
     pub(super) collection: &'a Collection,
     pub(super) options: &'a FindOptions,
     pub(super) budget: &'a Budget,
@@ -36,15 +37,15 @@ pub(super) struct Prepare<'a> {
     /// Takes what cannot be read again; memory does where there is none.
     pub(super) spool: Option<&'a Arc<Spool>>,
     /// Counts shingles, in exact mode.
-    pub(super) counts: Option<&'a Counts>,
+    pub(super) counts: Option<&'a ShingleCounts>,
     pub(super) rules: &'a KeepRules,
     /// What an earlier run finished, and where to take down what this one does.
     pub(super) checkpoint: Option<&'a Checkpoint>,
 }
 
-impl Prepare<'_> {
+impl BlockPreparation<'_> {
     /// Reads the whole collection. Parts come in reading order.
-    pub(super) fn run(&self, progress: &dyn Progress) -> Result<Parts, Error> {
+    pub(super) fn run(&self, progress: &dyn Progress) -> Result<BlockStore, Error> {
         let told = AtomicU64::new(0);
         let parts = self.checkpoint.into_iter().flat_map(|c| &c.done.chunks);
         let parts = parts.flat_map(|step| &step.parts);
@@ -55,7 +56,7 @@ impl Prepare<'_> {
         let sources = Sources::new(self.options.source_field.as_ref(), self.budget);
         let sources = Arc::new(sources);
         let (files, names) = (Arc::clone(&skipped), Arc::clone(&sources));
-        let mut store = Store::new(self.temp, self.spool, files, names, self.budget);
+        let mut store = BlockStoreWriter::new(self.temp, self.spool, files, names, self.budget);
         if let Some(checkpoint) = self.checkpoint {
             store = store.resumed(checkpoint, self.collection)?;
             if checkpoint.done.prepared {
@@ -68,8 +69,8 @@ impl Prepare<'_> {
         // those met.
         let failed = Earliest::<BlockNumber, ReadError>::default();
         let done = on_threads(self.options.threads, |stop| {
-            let mut preparer = Preparer::new(self, &skipped, &sources);
-            let mut scratch = Scratch::retaining();
+            let mut preparer = BlockPreparer::new(self, &skipped, &sources);
+            let mut scratch = ReadBuffers::retaining();
             while !stop.asked() {
                 let Some(block) = self.collection.next_block()? else { break };
                 let number = block.number();
@@ -102,18 +103,18 @@ impl Prepare<'_> {
 }
 
 /// One thread's tools, and the columns of the block at hand.
-struct Preparer<'a> {
-    shared: &'a Prepare<'a>,
-    cutter: Cutter,
+struct BlockPreparer<'a> {
+    shared: &'a BlockPreparation<'a>,
+    cutter: ShingleCutter,
     signer: Signer,
-    counting: Option<Counting<'a>>,
+    counting: Option<ShingleCounter<'a>>,
     /// Bands, of which there are none in exact mode.
     bands: usize,
     rows_per_band: usize,
     source: u32,
     block: u32,
     reference: bool,
-    rows: Rows,
+    rows: RowBuffer,
     key: Vec<u8>,
     empty: Vec<u32>,
     /// Values of the columns, document after document.
@@ -121,31 +122,35 @@ struct Preparer<'a> {
     sources: &'a Sources,
     /// The sources of the block by name: where they stand in `tallies`.
     places: HashMap<Box<str>, usize>,
-    tallies: Vec<Tally>,
+    tallies: Vec<SourceTally>,
     skipped: SkippedWriter,
     skipped_file: &'a SkippedFile,
     /// Why a skipped record could not be written, or a source not counted.
     broken: Option<Error>,
-    inputs: Inputs,
+    inputs: InputsDigest,
     cut_from_mail: CutFromMail,
     sampler: Sampler,
 }
 
-impl<'a> Preparer<'a> {
-    fn new(shared: &'a Prepare<'a>, skipped_file: &'a SkippedFile, sources: &'a Sources) -> Self {
+impl<'a> BlockPreparer<'a> {
+    fn new(
+        shared: &'a BlockPreparation<'a>,
+        skipped_file: &'a SkippedFile,
+        sources: &'a Sources,
+    ) -> Self {
         let (params, kernel) = (&shared.options.params, shared.options.kernel);
         let (scheme, num_hashes, seed) = (params.scheme(), params.num_hashes(), params.seed());
         Self {
             shared,
-            cutter: Cutter::new(shared.options),
+            cutter: ShingleCutter::new(shared.options),
             signer: Signer::with_kernel(scheme, num_hashes, seed, kernel),
-            counting: shared.counts.map(Counts::counting),
+            counting: shared.counts.map(ShingleCounts::counting),
             bands: if params.exact() { 0 } else { params.bands() },
             rows_per_band: params.rows(),
             source: 0,
             block: 0,
             reference: false,
-            rows: Rows::default(),
+            rows: RowBuffer::default(),
             key: Vec::new(),
             empty: Vec::new(),
             values: Vec::new(),
@@ -155,22 +160,22 @@ impl<'a> Preparer<'a> {
             skipped: SkippedWriter::default(),
             skipped_file,
             broken: None,
-            inputs: Inputs::default(),
+            inputs: InputsDigest::default(),
             cut_from_mail: CutFromMail::default(),
             sampler: Sampler::new(params.shingle(), shared.collection.wording()),
         }
     }
 
-    fn part(&mut self, block: Block, scratch: &mut Scratch) -> Result<Part, ReadError> {
+    fn part(&mut self, block: Block, scratch: &mut ReadBuffers) -> Result<StoredBlock, ReadError> {
         let number = block.number();
         (self.source, self.block) = (number.source, number.index);
         self.reference = self.shared.collection.is_reference(number.source);
         block.read(scratch, self)?;
-        let columns = Columns::transposed(&self.values, FIRST_BAND_COLUMN + self.bands);
+        let columns = FixedColumns::transposed(&self.values, FIRST_BAND_COLUMN + self.bands);
         self.values.clear();
         let mut rows = std::mem::take(&mut self.rows);
         rows.bytes.shrink_to_fit();
-        Ok(Part {
+        Ok(StoredBlock {
             number,
             retained: block.retain_read(self.shared.spool, scratch)?,
             reference: self.reference,
@@ -180,7 +185,7 @@ impl<'a> Preparer<'a> {
             inputs: std::mem::take(&mut self.inputs),
             cut_from_mail: std::mem::take(&mut self.cut_from_mail),
             drawn: self.sampler.take(),
-            data: Data::Memory { columns, rows },
+            data: BlockData::Memory { columns, rows },
         })
     }
 
@@ -192,7 +197,7 @@ impl<'a> Preparer<'a> {
     }
 
     /// What the block had of each source.
-    fn take_tallies(&mut self) -> Vec<Tally> {
+    fn take_tallies(&mut self) -> Vec<SourceTally> {
         self.places.clear();
         std::mem::take(&mut self.tallies)
     }
@@ -207,7 +212,7 @@ impl<'a> Preparer<'a> {
             let place = self.tallies.len();
             let block = BlockNumber { source: self.source, index: self.block };
             let first = (block, place as u32);
-            self.tallies.push(Tally { source, first, documents: 0, bytes: 0 });
+            self.tallies.push(SourceTally { source, first, documents: 0, bytes: 0 });
             self.places.insert(name.into(), place);
             place
         };
@@ -218,7 +223,7 @@ impl<'a> Preparer<'a> {
     }
 }
 
-impl Sink for Preparer<'_> {
+impl DocumentSink for BlockPreparer<'_> {
     fn document(&mut self, document: &Document<'_>) {
         if self.broken.is_some() {
             return;
@@ -254,10 +259,10 @@ impl Sink for Preparer<'_> {
         self.shared.rules.key(collection, document, position, self.reference, &mut self.key);
         let bytes = document.bytes();
         let (place, key, id) = (document.place, self.key.as_slice(), document.id);
-        self.rows.push(&Row { place, fingerprint, bytes, label, key, id });
+        self.rows.push(&DocumentRow { place, fingerprint, bytes, label, key, id });
     }
 
-    fn skipped(&mut self, skipped: Skipped) {
+    fn skipped(&mut self, skipped: SkippedItem) {
         if self.broken.is_none() {
             self.broken = self.skipped.push(&skipped, self.skipped_file).err();
         }

@@ -5,12 +5,12 @@ use super::memory::Budget;
 
 /// One range of 64-bit values out of several of equal width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Range {
+pub(super) struct KeyRange {
     number: u64,
     of: u64,
 }
 
-impl Range {
+impl KeyRange {
     /// Whether the value is in it.
     pub(super) fn has(self, value: u64) -> bool {
         self.of == 1 || (u128::from(value) * u128::from(self.of)) >> 64 == u128::from(self.number)
@@ -19,12 +19,12 @@ impl Range {
 
 /// Ranges that together hold every value once.
 #[derive(Debug)]
-pub(super) struct Ranges {
+pub(super) struct KeyRanges {
     next: u64,
     of: u64,
 }
 
-impl Ranges {
+impl KeyRanges {
     /// As many as make a range of `entries` values, at `entry_bytes` each, fit one thread's share.
     pub(super) fn new(entries: usize, entry_bytes: usize, budget: &Budget) -> Self {
         let needed = entries.saturating_mul(entry_bytes);
@@ -43,13 +43,13 @@ impl Ranges {
     }
 }
 
-impl Iterator for Ranges {
-    type Item = Range;
+impl Iterator for KeyRanges {
+    type Item = KeyRange;
 
-    fn next(&mut self) -> Option<Range> {
+    fn next(&mut self) -> Option<KeyRange> {
         let number = self.next;
         self.next += 1;
-        (number < self.of).then_some(Range { number, of: self.of })
+        (number < self.of).then_some(KeyRange { number, of: self.of })
     }
 }
 
@@ -67,12 +67,12 @@ mod tests {
         };
         let memory = Memory { limit: Some(least), ..Memory::default() };
         let budget = Budget::new(&memory, 1).unwrap();
-        let ranges: Vec<Range> = Ranges::new(1_000_000, 32, &budget).collect();
+        let ranges: Vec<KeyRange> = KeyRanges::new(1_000_000, 32, &budget).collect();
         assert!(ranges.len() > 2);
         for value in [0, 1, u64::MAX / 3, u64::MAX / 2, u64::MAX - 1, u64::MAX] {
             assert_eq!(ranges.iter().filter(|range| range.has(value)).count(), 1);
         }
         let unlimited = Budget::new(&Memory::default(), 1).unwrap();
-        assert_eq!(Ranges::new(1 << 40, 32, &unlimited).count(), 1);
+        assert_eq!(KeyRanges::new(1 << 40, 32, &unlimited).count(), 1);
     }
 }

@@ -1,13 +1,13 @@
 //! The rows of some documents, side by side in memory.
 
-use super::columns::{self, Row, Rows};
-use super::documents::{self, Documents};
+use super::columns::{self, DocumentRow, RowBuffer};
+use super::documents::{self, RunDocuments};
 use crate::error::Error;
 use std::cmp::Ordering;
 
 /// Rows of documents, by their place in the list they were loaded by.
 #[derive(Debug, Default)]
-pub(super) struct Records {
+pub(super) struct LoadedRows {
     bytes: Vec<u8>,
     /// Where each row begins, and where the last ends.
     starts: Vec<usize>,
@@ -15,9 +15,9 @@ pub(super) struct Records {
     references: Vec<bool>,
 }
 
-impl Records {
+impl LoadedRows {
     /// Loads the rows of `documents`, which are ascending.
-    pub(super) fn load(all: &Documents, documents: &[u32]) -> Result<Self, Error> {
+    pub(super) fn load(all: &RunDocuments, documents: &[u32]) -> Result<Self, Error> {
         let mut records = Self { starts: vec![0], ..Self::default() };
         let mut rest = documents;
         while let Some(first) = rest.first() {
@@ -37,7 +37,7 @@ impl Records {
         Ok(records)
     }
 
-    fn push(&mut self, rows: &Rows, i: usize) -> Result<(), Error> {
+    fn push(&mut self, rows: &RowBuffer, i: usize) -> Result<(), Error> {
         // Checked once here, so that it can be read without an error from now on.
         documents::row(rows, i)?;
         self.bytes.extend_from_slice(rows.get(i));
@@ -46,8 +46,8 @@ impl Records {
     }
 
     /// The row of a document.
-    pub(super) fn row(&self, place: u32) -> Row<'_> {
-        Row::read(self.bytes_of(place)).unwrap_or_else(Row::none)
+    pub(super) fn row(&self, place: u32) -> DocumentRow<'_> {
+        DocumentRow::read(self.bytes_of(place)).unwrap_or_else(DocumentRow::none)
     }
 
     fn bytes_of(&self, place: u32) -> &[u8] {

@@ -1,17 +1,17 @@
 //! Kept documents without a group that resemble duplicates of other keepers.
 
-use super::batch::Batch;
-use super::decision::Decided;
+use super::batch::ComponentBatch;
+use super::decision::BatchDecisions;
 use super::record_file::TakeRecord;
 use crate::error::Error;
-use crate::spill::Sorted;
-use crate::spill::codec::{Reader, put_bytes, put_u64};
+use crate::spill::SortedRecords;
+use crate::spill::codec::{FieldReader, put_bytes, put_u64};
 use lookalike_core::verify::Overlap;
 use std::io;
 
 /// A kept document without a group, and the duplicate that it resembles most.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Related {
+pub struct RelatedDocument {
     /// The number of the kept document in reading order, from 0.
     pub document: u32,
     /// The id of the duplicate.
@@ -23,17 +23,17 @@ pub struct Related {
 /// Every such document of a run, in reading order.
 #[derive(Debug, Default)]
 pub struct RelatedDocuments {
-    sorted: Sorted,
+    sorted: SortedRecords,
 }
 
 impl RelatedDocuments {
     /// Of records as [`records`] makes them.
-    pub(super) fn new(sorted: Sorted) -> Self {
+    pub(super) fn new(sorted: SortedRecords) -> Self {
         Self { sorted }
     }
 
     /// The documents in order.
-    pub fn iter(&self) -> impl Iterator<Item = io::Result<Related>> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = io::Result<RelatedDocument>> + '_ {
         self.sorted.iter().map(|record| {
             let (key, payload) = record.map_err(Error::into_io)?;
             decode(&key, &payload).ok_or_else(|| {
@@ -45,8 +45,8 @@ impl RelatedDocuments {
 
 /// Gives those of a batch as records.
 pub(super) fn records(
-    batch: &Batch,
-    decided: &Decided,
+    batch: &ComponentBatch,
+    decided: &BatchDecisions,
     take: &mut TakeRecord<'_>,
 ) -> Result<(), Error> {
     let mut payload = Vec::new();
@@ -61,9 +61,9 @@ pub(super) fn records(
     Ok(())
 }
 
-fn decode(key: &[u8], payload: &[u8]) -> Option<Related> {
-    let mut reader = Reader::new(payload);
-    Some(Related {
+fn decode(key: &[u8], payload: &[u8]) -> Option<RelatedDocument> {
+    let mut reader = FieldReader::new(payload);
+    Some(RelatedDocument {
         document: u32::from_be_bytes(key.try_into().ok()?),
         neighbour: std::str::from_utf8(reader.bytes()?).ok()?.to_owned(),
         overlap: Overlap { intersection: reader.u64()?, left: reader.u64()?, right: reader.u64()? },

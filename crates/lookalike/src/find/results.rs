@@ -1,21 +1,21 @@
 //! What batches give, on its way to the order of a report: groups and pairs go to sorters at once,
 //! or to a file first where the run may have to go on from it.
 
-use super::batch::Batch;
+use super::batch::ComponentBatch;
 use super::checkpoint::{BatchStep, Checkpoint};
 use super::clustering::Clustering;
-use super::decision::Decided;
-use super::documents::Documents;
+use super::decision::BatchDecisions;
+use super::documents::RunDocuments;
 use super::groups::{self, Groups};
 use super::memory::Budget;
 use super::pairs::{self, Pairs};
-use super::record_file::Piece;
-use super::record_file::{Written, end};
+use super::record_file::FileRange;
+use super::record_file::{RecordFile, end};
 use super::related::{self, RelatedDocuments};
 use crate::error::Error;
 use crate::find::options::FindOptions;
 use crate::find::options::PairList;
-use crate::spill::codec::{Reader, put_bytes, put_u64};
+use crate::spill::codec::{FieldReader, put_bytes, put_u64};
 use crate::spill::{Sorter, TempSpace};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -27,11 +27,11 @@ const PAIRS: u64 = 1;
 const RELATED: u64 = 2;
 
 /// What all batches have given so far.
-pub(super) struct Results<'a> {
-    sorters: Sorters,
+pub(super) struct ResultCollector<'a> {
+    sorters: ResultSorters,
     pair_count: u64,
     checkpoint: Option<&'a Checkpoint>,
-    file: Option<Written>,
+    file: Option<RecordFile>,
     /// Their duplicates are added up and not kept.
     batches: Vec<BatchStep>,
     /// Duplicates and their bytes, by source.
@@ -39,7 +39,7 @@ pub(super) struct Results<'a> {
 }
 
 /// A sorter for each kind of record.
-struct Sorters {
+struct ResultSorters {
     groups: Sorter,
     pairs: Option<Sorter>,
     estimates: bool,
@@ -47,7 +47,7 @@ struct Sorters {
     clustering: Clustering,
 }
 
-impl Sorters {
+impl ResultSorters {
     fn push(&mut self, kind: u64, key: &[u8], payload: &[u8]) -> Result<(), Error> {
         match (kind, &mut self.pairs) {
             (GROUP, _) => {
@@ -62,7 +62,7 @@ impl Sorters {
 }
 
 /// Everything that was found.
-pub(super) struct Found {
+pub(super) struct RunResults {
     pub(super) groups: Groups,
     pub(super) pairs: Option<Pairs>,
     pub(super) related: RelatedDocuments,
@@ -74,7 +74,7 @@ pub(super) struct Found {
     pub(super) duplicates: Vec<(u64, u64)>,
 }
 
-impl<'a> Results<'a> {
+impl<'a> ResultCollector<'a> {
     pub(super) fn new(
         options: &FindOptions,
         budget: &Budget,
@@ -87,11 +87,12 @@ impl<'a> Results<'a> {
         for batch in &mut batches {
             add_up(&mut duplicates, batch);
         }
-        let pieces: Vec<Piece> =
+        let pieces: Vec<FileRange> =
             batches.iter().flat_map(|batch| batch.pieces.iter().copied()).collect();
-        let file = checkpoint.map(|_| Written::open(temp, "results", end(&pieces))).transpose()?;
+        let file =
+            checkpoint.map(|_| RecordFile::open(temp, "results", end(&pieces))).transpose()?;
         Ok(Self {
-            sorters: Sorters {
+            sorters: ResultSorters {
                 groups: sorter(),
                 pairs: options.pairs.is_listed().then(sorter),
                 estimates: options.pairs == PairList::WithEstimates,
@@ -122,9 +123,9 @@ impl<'a> Results<'a> {
     pub(super) fn add(
         &mut self,
         roots: &Range<u32>,
-        documents: &Documents,
-        batch: &Batch,
-        decided: &Decided,
+        documents: &RunDocuments,
+        batch: &ComponentBatch,
+        decided: &BatchDecisions,
         options: &FindOptions,
     ) -> Result<(), Error> {
         let sorters = &mut self.sorters;
@@ -168,12 +169,12 @@ impl<'a> Results<'a> {
     }
 
     /// Puts everything in order.
-    pub(super) fn finish(mut self) -> Result<Found, Error> {
+    pub(super) fn finish(mut self) -> Result<RunResults, Error> {
         if let Some(file) = &self.file {
             let mut bytes = Vec::new();
             for piece in self.batches.iter().flat_map(|batch| &batch.pieces) {
                 file.read(*piece, &mut bytes)?;
-                let mut reader = Reader::new(&bytes);
+                let mut reader = FieldReader::new(&bytes);
                 while !reader.is_empty() {
                     let record = || Some((reader.u64()?, reader.bytes()?, reader.bytes()?));
                     let mut record = record;
@@ -184,9 +185,9 @@ impl<'a> Results<'a> {
         }
         let sum = |f: fn(&BatchStep) -> u64| self.batches.iter().map(f).sum::<u64>();
         let (verified, pair_count) = (sum(|batch| batch.verified), sum(|batch| batch.pairs));
-        let Sorters { groups, pairs, estimates, related, clustering } = self.sorters;
+        let ResultSorters { groups, pairs, estimates, related, clustering } = self.sorters;
         let pairs = pairs.map(Sorter::finish).transpose()?;
-        Ok(Found {
+        Ok(RunResults {
             groups: Groups::new(groups.finish()?),
             pairs: pairs.map(|sorted| Pairs::new(sorted, pair_count, estimates)),
             related: RelatedDocuments::new(related.finish()?),
@@ -213,7 +214,11 @@ fn corrupt() -> Error {
 }
 
 /// Duplicates and their bytes, by the sources that have any.
-fn of_sources(documents: &Documents, batch: &Batch, decided: &Decided) -> Vec<(u32, u64, u64)> {
+fn of_sources(
+    documents: &RunDocuments,
+    batch: &ComponentBatch,
+    decided: &BatchDecisions,
+) -> Vec<(u32, u64, u64)> {
     let mut sums: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for (duplicate, _, _) in &decided.duplicates {
         let row = batch.records.row(*duplicate);

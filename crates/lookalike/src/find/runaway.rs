@@ -2,7 +2,7 @@
 //! compared with each other.
 
 use super::ordered_component::OrderedComponent;
-use super::shingle_sets::Sets;
+use super::shingle_sets::ShingleSets;
 use crate::progress::Runaway;
 use lookalike_core::curve::{self, Choice, Cost};
 use lookalike_core::verify;
@@ -19,7 +19,7 @@ const SAMPLE_SHINGLES: usize = 4_000_000;
 pub(super) fn runaway(
     placed: &OrderedComponent<'_>,
     pairs: u64,
-    sets: &mut Sets<'_>,
+    sets: &mut ShingleSets<'_>,
 ) -> Option<Runaway> {
     if pairs < MANY {
         return None;
@@ -43,7 +43,7 @@ pub(super) fn runaway(
 }
 
 /// The sets of members at even distances in the keep order.
-fn sample(placed: &OrderedComponent<'_>, sets: &mut Sets<'_>) -> Vec<Vec<u64>> {
+fn sample(placed: &OrderedComponent<'_>, sets: &mut ShingleSets<'_>) -> Vec<Vec<u64>> {
     let step = placed.len().div_ceil(SAMPLE).max(1);
     let (mut sample, mut shingles) = (Vec::new(), 0);
     for member in (0..placed.len() as u32).step_by(step) {

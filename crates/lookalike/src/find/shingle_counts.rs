@@ -20,11 +20,11 @@ fn table_of(upper: u32) -> usize {
 }
 
 /// Counters of shingles.
-pub(super) struct Counts {
+pub(super) struct ShingleCounts {
     tables: Vec<Mutex<Counters>>,
 }
 
-impl Counts {
+impl ShingleCounts {
     /// `bytes` of counters in all, of one byte each.
     pub(super) fn new(bytes: u64) -> Self {
         let log2_slots = bytes.max(2).ilog2().saturating_sub(LOG2_TABLES).max(8);
@@ -33,30 +33,34 @@ impl Counts {
     }
 
     /// One thread's way to add to them.
-    pub(super) fn counting(&self) -> Counting<'_> {
+    pub(super) fn counting(&self) -> ShingleCounter<'_> {
         let tables = self.tables.len();
-        Counting { counts: self, gathered: vec![0; tables * GATHERED], lengths: vec![0; tables] }
+        ShingleCounter {
+            counts: self,
+            gathered: vec![0; tables * GATHERED],
+            lengths: vec![0; tables],
+        }
     }
 
     /// The counters, when all has been counted.
-    pub(super) fn finish(self) -> Counted {
+    pub(super) fn finish(self) -> CompleteCounts {
         let tables = self.tables.into_iter();
         let tables: Vec<Counters> = tables
             .map(|table| table.into_inner().unwrap_or_else(PoisonError::into_inner))
             .collect();
-        Counted { tables }
+        CompleteCounts { tables }
     }
 }
 
 /// Hashes of one thread on their way to the counters.
-pub(super) struct Counting<'a> {
-    counts: &'a Counts,
+pub(super) struct ShingleCounter<'a> {
+    counts: &'a ShingleCounts,
     /// Some for each table.
     gathered: Vec<u32>,
     lengths: Vec<usize>,
 }
 
-impl Counting<'_> {
+impl ShingleCounter<'_> {
     /// Counts the shingles of a document by the upper halves of their hashes.
     pub(super) fn add(&mut self, hashes: &[u32]) {
         for hash in hashes {
@@ -87,11 +91,11 @@ fn flush(table: &Mutex<Counters>, gathered: &[u32]) {
 }
 
 /// Counts that are complete.
-pub(super) struct Counted {
+pub(super) struct CompleteCounts {
     tables: Vec<Counters>,
 }
 
-impl Counted {
+impl CompleteCounts {
     /// How often a shingle occurs: at least so often as it does, and at most 255.
     pub(super) fn get(&self, upper: u32) -> u8 {
         self.tables[table_of(upper)].get(u64::from(upper) << 32)
@@ -133,7 +137,7 @@ mod tests {
     fn counts_are_never_too_low_and_singles_are_counts_of_one() {
         let mut random = SplitMix64::new(4);
         let hashes: Vec<u32> = (0..40_000).map(|_| random.below(30_000) as u32 * 143_000).collect();
-        let counts = Counts::new(1 << 18);
+        let counts = ShingleCounts::new(1 << 18);
         let (one, two) = hashes.split_at(12_345);
         for some in [one, two] {
             let mut counting = counts.counting();

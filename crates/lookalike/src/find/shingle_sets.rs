@@ -3,20 +3,20 @@
 //! Documents are read again, or their sets from an index; the sets that were used last are kept,
 //! up to a share of memory. A document that is not what it was when it was read first is an error.
 
-use super::batch::Batch;
-use super::documents::Documents;
+use super::batch::ComponentBatch;
+use super::documents::RunDocuments;
 use crate::error::Error;
 use crate::find::options::FindOptions;
 use crate::find::options::PairList;
-use crate::read::Scratch;
+use crate::read::ReadBuffers;
 use lookalike_core::shingle::Shingler;
 use std::collections::VecDeque;
 
 /// One thread's sets.
-pub(super) struct Sets<'a> {
-    documents: &'a Documents,
+pub(super) struct ShingleSets<'a> {
+    documents: &'a RunDocuments,
     shingler: Shingler,
-    scratch: Scratch,
+    scratch: ReadBuffers,
     share: usize,
     signature_share: usize,
     /// By place in the component.
@@ -28,13 +28,13 @@ pub(super) struct Sets<'a> {
     failure: Option<Error>,
 }
 
-impl<'a> Sets<'a> {
-    pub(super) fn new(documents: &'a Documents, options: &FindOptions, share: usize) -> Self {
+impl<'a> ShingleSets<'a> {
+    pub(super) fn new(documents: &'a RunDocuments, options: &FindOptions, share: usize) -> Self {
         let signature_share = if options.pairs == PairList::WithEstimates { share / 4 } else { 0 };
         Self {
             documents,
             shingler: Shingler::with_kernel(options.params.shingle(), options.kernel),
-            scratch: Scratch::default(),
+            scratch: ReadBuffers::default(),
             share: share - signature_share,
             signature_share,
             made: Vec::new(),
@@ -77,7 +77,7 @@ impl<'a> Sets<'a> {
     /// the batch.
     pub(super) fn two(
         &mut self,
-        batch: &Batch,
+        batch: &ComponentBatch,
         (a, document_a): (u32, u32),
         (b, document_b): (u32, u32),
     ) -> (&[u64], &[u64]) {
@@ -88,13 +88,13 @@ impl<'a> Sets<'a> {
     }
 
     /// The set of one member.
-    pub(super) fn one(&mut self, batch: &Batch, place: u32, document: u32) -> &[u64] {
+    pub(super) fn one(&mut self, batch: &ComponentBatch, place: u32, document: u32) -> &[u64] {
         self.load(batch, place, document, place);
         self.made[place as usize].as_deref().unwrap_or_default()
     }
 
     /// Makes the set at `place`, letting go of others but of that at `stays`.
-    fn load(&mut self, batch: &Batch, place: u32, document: u32, stays: u32) {
+    fn load(&mut self, batch: &ComponentBatch, place: u32, document: u32, stays: u32) {
         if self.made[place as usize].is_some() || self.failure.is_some() {
             return;
         }
@@ -120,7 +120,7 @@ impl<'a> Sets<'a> {
         self.held_bytes += bytes;
     }
 
-    fn read(&mut self, batch: &Batch, document: u32) -> Result<(), Error> {
+    fn read(&mut self, batch: &ComponentBatch, document: u32) -> Result<(), Error> {
         let row = batch.records.row(document);
         let part = self.documents.part(batch.records.part(document));
         let (shingler, set) = (&mut self.shingler, &mut self.set);

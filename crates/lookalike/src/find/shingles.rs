@@ -6,12 +6,12 @@ use crate::read::Document;
 use lookalike_core::shingle::{Shingler, Shingles};
 
 /// One thread's tools.
-pub(super) struct Cutter {
+pub(super) struct ShingleCutter {
     shingler: Shingler,
     upper: Vec<u32>,
 }
 
-impl Cutter {
+impl ShingleCutter {
     pub(super) fn new(options: &FindOptions) -> Self {
         let shingler = Shingler::with_kernel(options.params.shingle(), options.kernel);
         Self { shingler, upper: Vec::new() }

@@ -8,10 +8,10 @@
 //!
 //! A piece begins anew: what it says does not depend on other pieces.
 
-use super::record_file::Piece;
+use super::record_file::FileRange;
 use crate::error::Error;
-use crate::read::{SkipReason, Skipped};
-use crate::spill::codec::{Reader, put_bytes, put_u64};
+use crate::read::{SkipReason, SkippedItem};
+use crate::spill::codec::{FieldReader, put_bytes, put_u64};
 use crate::spill::{SpillFile, TempSpace};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -32,7 +32,7 @@ const LINE: u64 = 8;
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct SkippedPart {
     count: u64,
-    pieces: Vec<Piece>,
+    pieces: Vec<FileRange>,
     /// Behind the pieces.
     #[serde(skip)]
     held: Vec<u8>,
@@ -89,7 +89,7 @@ impl SkippedFile {
         }
     }
 
-    fn read(&self, (at, length): Piece, bytes: &mut Vec<u8>) -> Result<(), Error> {
+    fn read(&self, (at, length): FileRange, bytes: &mut Vec<u8>) -> Result<(), Error> {
         bytes.clear();
         bytes.resize(length as usize, 0);
         self.file().as_ref().map_or_else(|| Err(corrupt()), |file| file.read_at(bytes, at))
@@ -115,8 +115,8 @@ pub(super) struct SkippedWriter {
 
 impl SkippedWriter {
     /// Takes a record; what is held goes to `file` when it is much.
-    pub(super) fn push(&mut self, skipped: &Skipped, file: &SkippedFile) -> Result<(), Error> {
-        let Skipped { source, line, id, reason } = skipped;
+    pub(super) fn push(&mut self, skipped: &SkippedItem, file: &SkippedFile) -> Result<(), Error> {
+        let SkippedItem { source, line, id, reason } = skipped;
         let reason = serde_json::to_vec(reason).map_err(|_| corrupt())?;
         let first = self.part.held.is_empty();
         let mut given = id.as_ref().map_or(0, |_| ID) | line.map_or(0, |_| LINE);
@@ -180,7 +180,7 @@ impl SkippedRecords {
     /// Adds some that are held by somebody else, too.
     pub(super) fn extend<'a>(
         &mut self,
-        records: impl IntoIterator<Item = &'a Skipped>,
+        records: impl IntoIterator<Item = &'a SkippedItem>,
     ) -> Result<(), Error> {
         let mut writer = SkippedWriter::default();
         records.into_iter().try_for_each(|record| writer.push(record, &self.file))?;
@@ -204,22 +204,22 @@ impl SkippedRecords {
     }
 
     /// The records in order; may be asked for again. They are read as they are asked for.
-    pub fn iter(&self) -> impl Iterator<Item = io::Result<Skipped>> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = io::Result<SkippedItem>> + '_ {
         let mut pieces = self.parts.iter().flat_map(|part| {
-            let held = (!part.held.is_empty()).then_some(Stretch::Held(&part.held));
-            part.pieces.iter().map(|piece| Stretch::Written(*piece)).chain(held)
+            let held = (!part.held.is_empty()).then_some(SkippedRange::Held(&part.held));
+            part.pieces.iter().map(|piece| SkippedRange::Written(*piece)).chain(held)
         });
-        let mut records = Records::default();
+        let mut records = SkippedReader::default();
         let mut broken = false;
         std::iter::from_fn(move || {
             while !broken && records.is_at_end() {
                 let begun = match pieces.next()? {
-                    Stretch::Held(bytes) => records.begin(|own| {
+                    SkippedRange::Held(bytes) => records.begin(|own| {
                         own.clear();
                         own.extend_from_slice(bytes);
                         Ok(())
                     }),
-                    Stretch::Written(piece) => records.begin(|own| self.file.read(piece, own)),
+                    SkippedRange::Written(piece) => records.begin(|own| self.file.read(piece, own)),
                 };
                 if let Err(error) = begun {
                     broken = true;
@@ -239,7 +239,7 @@ impl SkippedRecords {
     ///
     /// # Errors
     /// None, as they are held in memory.
-    pub fn of(records: &[Skipped]) -> Result<Self, Error> {
+    pub fn of(records: &[SkippedItem]) -> Result<Self, Error> {
         let file = SkippedFile { temp: None, file: Mutex::default() };
         let mut all = Self::new(Arc::new(file));
         all.extend(records)?;
@@ -248,21 +248,21 @@ impl SkippedRecords {
 }
 
 /// Bytes of records.
-enum Stretch<'a> {
-    Written(Piece),
+enum SkippedRange<'a> {
+    Written(FileRange),
     Held(&'a [u8]),
 }
 
 /// Goes through the records of one stretch.
 #[derive(Default)]
-struct Records {
+struct SkippedReader {
     bytes: Vec<u8>,
     at: usize,
     source: String,
     reason: Option<SkipReason>,
 }
 
-impl Records {
+impl SkippedReader {
     fn begin(&mut self, fill: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>) -> Result<(), Error> {
         (self.at, self.reason) = (0, None);
         fill(&mut self.bytes)
@@ -272,8 +272,8 @@ impl Records {
         self.at == self.bytes.len()
     }
 
-    fn next(&mut self) -> Option<Skipped> {
-        let mut reader = Reader::new(self.bytes.get(self.at..)?);
+    fn next(&mut self) -> Option<SkippedItem> {
+        let mut reader = FieldReader::new(self.bytes.get(self.at..)?);
         let given = reader.u64()?;
         let line = reader.u64()?;
         let line = (given & LINE != 0).then_some(line);
@@ -286,7 +286,7 @@ impl Records {
         }
         let reason = self.reason.clone()?;
         self.at = self.bytes.len() - reader.rest().len();
-        Some(Skipped { source: self.source.clone(), line, id, reason })
+        Some(SkippedItem { source: self.source.clone(), line, id, reason })
     }
 }
 
@@ -296,8 +296,8 @@ mod tests {
     use crate::find::memory::{Budget, Memory};
 
     /// Records with everything that is shared and is not, more than a piece of them.
-    fn records() -> Vec<Skipped> {
-        let record = |i: u64| Skipped {
+    fn records() -> Vec<SkippedItem> {
+        let record = |i: u64| SkippedItem {
             source: format!("in-{}.jsonl", i / 1000),
             line: (i % 7 != 3).then_some(i),
             id: i.is_multiple_of(3).then(|| format!("ü{i}")),
@@ -314,7 +314,7 @@ mod tests {
         (0..20_000).map(record).collect()
     }
 
-    fn all(records: &SkippedRecords) -> Vec<Skipped> {
+    fn all(records: &SkippedRecords) -> Vec<SkippedItem> {
         records.iter().map(Result::unwrap).collect()
     }
 

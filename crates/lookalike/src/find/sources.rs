@@ -33,11 +33,11 @@ pub const MAX_SOURCES: usize = 100_000;
 const SOURCE_BYTES: u64 = 200;
 
 /// A source as it is stored: its name, and whether it belongs to a reference collection.
-pub(super) type Name = (String, bool);
+pub(super) type SourceName = (String, bool);
 
 /// The documents of one source in a block, or in several.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Tally {
+pub(super) struct SourceTally {
     /// Its number.
     pub(super) source: u32,
     /// The first block that has it, and which it is of those that the block has.
@@ -48,10 +48,10 @@ pub(super) struct Tally {
 
 /// Tallies of several blocks, by the source's number.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Tallies(Vec<Option<Tally>>);
+pub(super) struct Tallies(Vec<Option<SourceTally>>);
 
 impl Tallies {
-    pub(super) fn add(&mut self, more: &[Tally]) {
+    pub(super) fn add(&mut self, more: &[SourceTally]) {
         for tally in more {
             let at = tally.source as usize;
             self.0.resize(self.0.len().max(at + 1), None);
@@ -67,7 +67,7 @@ impl Tallies {
     }
 
     /// Those there are, in the order of their numbers.
-    pub(super) fn take(&mut self) -> Vec<Tally> {
+    pub(super) fn take(&mut self) -> Vec<SourceTally> {
         std::mem::take(&mut self.0).into_iter().flatten().collect()
     }
 }
@@ -77,11 +77,11 @@ pub(super) struct Sources {
     /// The field whose values they are, if they are.
     field: Option<String>,
     budget: Budget,
-    known: Mutex<Known>,
+    known: Mutex<SourceNumbers>,
 }
 
 #[derive(Default)]
-struct Known {
+struct SourceNumbers {
     /// Those of the input, and those of reference collections.
     numbers: [HashMap<Arc<str>, u32>; 2],
     names: Vec<(Arc<str>, bool)>,
@@ -89,7 +89,7 @@ struct Known {
     held: u64,
 }
 
-impl Known {
+impl SourceNumbers {
     fn add(&mut self, name: &str, reference: bool) -> u32 {
         let number = self.names.len() as u32;
         self.held += held(name);
@@ -111,7 +111,7 @@ impl Sources {
     }
 
     /// Goes on from what an earlier run has met.
-    pub(super) fn resume(&self, names: &[Name], tallies: &Tallies) {
+    pub(super) fn resume(&self, names: &[SourceName], tallies: &Tallies) {
         let mut known = self.known();
         for (name, reference) in names {
             known.add(name, *reference);
@@ -119,7 +119,7 @@ impl Sources {
         known.tallies.clone_from(tallies);
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, SourceNumbers> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -141,12 +141,12 @@ impl Sources {
     }
 
     /// Counts the documents of a block.
-    pub(super) fn count(&self, tallies: &[Tally]) {
+    pub(super) fn count(&self, tallies: &[SourceTally]) {
         self.known().tallies.add(tallies);
     }
 
     /// Those that were met after the first `known`.
-    pub(super) fn names_from(&self, known: usize) -> Vec<Name> {
+    pub(super) fn names_from(&self, known: usize) -> Vec<SourceName> {
         let all = self.known();
         let names = all.names.get(known..).unwrap_or_default().iter();
         names.map(|(name, reference)| (name.as_ref().to_owned(), *reference)).collect()
@@ -164,7 +164,7 @@ impl Sources {
         tallies.sort_unstable_by_key(|tally| tally.first);
         let mut places = vec![0; known.names.len()];
         let mut sources = Vec::with_capacity(tallies.len());
-        for Tally { source, documents, bytes, .. } in tallies {
+        for SourceTally { source, documents, bytes, .. } in tallies {
             let Some((name, reference)) = known.names.get(source as usize) else { continue };
             places[source as usize] = sources.len() as u32;
             sources.push(SourceCounts {

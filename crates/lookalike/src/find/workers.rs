@@ -7,9 +7,9 @@ use std::thread::Builder;
 
 /// Lets workers know that one of them failed, so that the others stop early.
 #[derive(Debug, Default)]
-pub struct Stop(AtomicBool);
+pub struct StopFlag(AtomicBool);
 
-impl Stop {
+impl StopFlag {
     /// Asks all workers to stop.
     pub fn ask(&self) {
         self.0.store(true, Ordering::Relaxed);
@@ -60,9 +60,9 @@ impl<K: Ord, E> Earliest<K, E> {
 /// The first one met in that order, when all have stopped.
 pub fn on_threads<T: Send, E: Send>(
     threads: NonZeroUsize,
-    work: impl Fn(&Stop) -> Result<T, E> + Sync,
+    work: impl Fn(&StopFlag) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {
-    let stop = Stop::default();
+    let stop = StopFlag::default();
     let run = || {
         let result = work(&stop);
         if result.is_err() {

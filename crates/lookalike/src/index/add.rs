@@ -1,14 +1,14 @@
 //! A collection in, its documents in an index: read by all threads, written in reading order.
 
 use super::add_options::{AddOptions, Existing};
-use super::prepare::Preparer;
-use super::prepared_block::{Maker, Part, Row};
-use super::reorder_buffer::Ordered;
+use super::prepare::TextPreparer;
+use super::prepared_block::{BlockMaker, PreparedBlock, PreparedRow};
+use super::reorder_buffer::ReorderBuffer;
 use crate::error::Error;
-use crate::progress::{Interrupted, Progress, Stage};
-use crate::read::{Block, Collection, ReadError, Skipped};
-use lookalike_index::backend::{Change, Done};
-use lookalike_index::entry::Wanted;
+use crate::progress::{Interruption, Progress, Stage};
+use crate::read::{Block, Collection, ReadError, SkippedItem};
+use lookalike_index::backend::{Change, ChangeOutcome};
+use lookalike_index::entry::RecordFields;
 use lookalike_index::stored::record;
 use lookalike_index::{Index, IndexError};
 use std::collections::HashSet;
@@ -23,7 +23,7 @@ const BATCH_BYTES: usize = 64 << 20;
 
 /// What was done, for good.
 #[derive(Debug, Default)]
-pub struct Added {
+pub struct AddCounts {
     /// Documents with new ids.
     pub added: u64,
     /// Documents that replaced others.
@@ -35,14 +35,14 @@ pub struct Added {
     /// Names of [`AddOptions::metadata`] that no document has; none where no document was read.
     pub not_found: Vec<String>,
     /// What is no document, that of the collection's walk of folders included.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedItem>,
 }
 
 /// Adding that was broken off.
 #[derive(Debug)]
-pub struct Broken {
+pub struct InterruptedAdd {
     /// What was done before, for good: all documents before the one that failed.
-    pub before: Added,
+    pub before: AddCounts,
     /// Why.
     pub error: Error,
 }
@@ -64,23 +64,23 @@ pub fn add(
     collection: &Collection,
     options: &AddOptions,
     progress: &dyn Progress,
-) -> Result<Added, Box<Broken>> {
+) -> Result<AddCounts, Box<InterruptedAdd>> {
     let start = Instant::now();
     progress.begin(Stage::Add, collection.bytes());
     let (handed_out, told) = (Mutex::new(0), AtomicU64::new(0));
-    let reading = Reading { index, collection, options, progress, handed_out, told };
-    let mut writer = Writer::new(index, options);
+    let reading = CollectionReader { index, collection, options, progress, handed_out, told };
+    let mut writer = BlockWriter::new(index, options);
     writer.added.skipped.extend_from_slice(collection.listed());
     let written = reading.write(&mut writer);
     progress.end(Stage::Add, start.elapsed());
     match written {
         Ok(()) => Ok(writer.done()),
-        Err(error) => Err(Box::new(Broken { before: writer.added, error })),
+        Err(error) => Err(Box::new(InterruptedAdd { before: writer.added, error })),
     }
 }
 
 /// A collection on its way into an index.
-struct Reading<'a> {
+struct CollectionReader<'a> {
     index: &'a Index,
     collection: &'a Collection,
     options: &'a AddOptions,
@@ -91,10 +91,10 @@ struct Reading<'a> {
     told: AtomicU64,
 }
 
-impl Reading<'_> {
+impl CollectionReader<'_> {
     /// Has all of it read by other threads and written by this one.
-    fn write(&self, writer: &mut Writer<'_>) -> Result<(), Error> {
-        let ordered = &Ordered::new(self.options.threads.get());
+    fn write(&self, writer: &mut BlockWriter<'_>) -> Result<(), Error> {
+        let ordered = &ReorderBuffer::new(self.options.threads.get());
         std::thread::scope(|scope| {
             let _taker = ordered.taker();
             for number in 0..self.options.threads.get() {
@@ -117,13 +117,13 @@ impl Reading<'_> {
         })
     }
 
-    fn preparer(&self) -> Result<Preparer, IndexError> {
-        Preparer::new(self.index.settings())
+    fn preparer(&self) -> Result<TextPreparer, IndexError> {
+        TextPreparer::new(self.index.settings())
     }
 
     /// The blocks that one thread takes, each with its number; one that fails is the last.
-    fn parts(&self, preparer: Preparer) -> impl Iterator<Item = (u64, Part)> {
-        let mut maker = Maker::new(self.collection, preparer, self.options);
+    fn parts(&self, preparer: TextPreparer) -> impl Iterator<Item = (u64, PreparedBlock)> {
+        let mut maker = BlockMaker::new(self.collection, preparer, self.options);
         let (mut wanted, mut failed) = (Ok(()), false);
         std::iter::from_fn(move || {
             if failed {
@@ -132,8 +132,8 @@ impl Reading<'_> {
             let (number, block) = self.next()?;
             let part = match (wanted, block) {
                 (Ok(()), Ok(block)) => maker.part(&block),
-                (Ok(()), Err(error)) => Part::failed(error),
-                (Err(interrupted), _) => Part::failed(interrupted),
+                (Ok(()), Err(error)) => PreparedBlock::failed(error),
+                (Err(interrupted), _) => PreparedBlock::failed(interrupted),
             };
             failed = part.failure.is_some();
             wanted = self.tell();
@@ -149,7 +149,7 @@ impl Reading<'_> {
         Some((*number - 1, block))
     }
 
-    fn tell(&self) -> Result<(), Interrupted> {
+    fn tell(&self) -> Result<(), Interruption> {
         let read = self.collection.bytes_read();
         let before = self.told.fetch_max(read, Ordering::Relaxed);
         self.progress.advance(read.saturating_sub(before))
@@ -157,7 +157,7 @@ impl Reading<'_> {
 }
 
 /// Writes parts as they come.
-pub(super) struct Writer<'a> {
+pub(super) struct BlockWriter<'a> {
     index: &'a Index,
     options: &'a AddOptions,
     /// Which fields any document has.
@@ -166,16 +166,16 @@ pub(super) struct Writer<'a> {
     read: u64,
     /// The line of the document that failed.
     pub(super) failed: Option<u64>,
-    pub(super) added: Added,
+    pub(super) added: AddCounts,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> BlockWriter<'a> {
     pub(super) fn new(index: &'a Index, options: &'a AddOptions) -> Self {
         let found = vec![false; options.metadata.len()];
-        Self { index, options, found, read: 0, failed: None, added: Added::default() }
+        Self { index, options, found, read: 0, failed: None, added: AddCounts::default() }
     }
 
-    fn done(mut self) -> Added {
+    fn done(mut self) -> AddCounts {
         if self.read > 0 {
             let names = self.options.metadata.iter().zip(&self.found);
             let missing = names.filter(|(_, found)| !**found).map(|(name, _)| name.clone());
@@ -184,13 +184,13 @@ impl<'a> Writer<'a> {
         self.added
     }
 
-    fn write_all(&mut self, parts: impl Iterator<Item = Part>) -> Result<(), Error> {
-        let mut batch: Vec<Part> = Vec::new();
+    fn write_all(&mut self, parts: impl Iterator<Item = PreparedBlock>) -> Result<(), Error> {
+        let mut batch: Vec<PreparedBlock> = Vec::new();
         for mut part in parts {
             let failure = part.failure.take();
             batch.push(part);
             let rows: usize = batch.iter().map(|part| part.rows.len()).sum();
-            let bytes: usize = batch.iter().map(Part::bytes).sum();
+            let bytes: usize = batch.iter().map(PreparedBlock::bytes).sum();
             if failure.is_some() || rows >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES {
                 self.write(std::mem::take(&mut batch))?;
             }
@@ -200,7 +200,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes some parts, all of them or all before the document that fails.
-    pub(super) fn write(&mut self, mut parts: Vec<Part>) -> Result<(), Error> {
+    pub(super) fn write(&mut self, mut parts: Vec<PreparedBlock>) -> Result<(), Error> {
         for part in &mut parts {
             self.added.skipped.append(&mut part.skipped);
             self.read += part.rows.len() as u64;
@@ -209,7 +209,7 @@ impl<'a> Writer<'a> {
             }
         }
         let rows = parts.iter().flat_map(|part| part.rows.iter().map(move |row| (part, row)));
-        let mut rows: Vec<(&Part, &Row)> = rows.collect();
+        let mut rows: Vec<(&PreparedBlock, &PreparedRow)> = rows.collect();
         let mut left_out = Vec::new();
         if self.options.existing == Existing::Keep {
             left_out = self.leave_out(&mut rows)?;
@@ -225,7 +225,7 @@ impl<'a> Writer<'a> {
         Err(Error::NotAdded { place: rows[at].1.place(), error })
     }
 
-    fn put(&mut self, rows: &[(&Part, &Row)]) -> Result<(), IndexError> {
+    fn put(&mut self, rows: &[(&PreparedBlock, &PreparedRow)]) -> Result<(), IndexError> {
         if rows.is_empty() {
             return Ok(());
         }
@@ -235,9 +235,9 @@ impl<'a> Writer<'a> {
         let changes: Vec<Change<'_>> = entries.map(change).collect();
         for done in self.index.write(&changes)? {
             match done {
-                Done::Added => self.added.added += 1,
-                Done::Replaced => self.added.replaced += 1,
-                Done::Removed | Done::Absent => {}
+                ChangeOutcome::Added => self.added.added += 1,
+                ChangeOutcome::Replaced => self.added.replaced += 1,
+                ChangeOutcome::Removed | ChangeOutcome::Absent => {}
             }
         }
         self.added.without_shingles += rows.iter().filter(|(_, row)| row.is_empty()).count() as u64;
@@ -245,13 +245,16 @@ impl<'a> Writer<'a> {
     }
 
     /// Leaves out documents whose ids are there, or come twice. Of each: how many stay before it.
-    fn leave_out(&mut self, rows: &mut Vec<(&Part, &Row)>) -> Result<Vec<usize>, IndexError> {
+    fn leave_out(
+        &mut self,
+        rows: &mut Vec<(&PreparedBlock, &PreparedRow)>,
+    ) -> Result<Vec<usize>, IndexError> {
         let (mut snapshot, now) = (self.index.snapshot()?, self.options.added);
         let (mut seen, mut failure) = (HashSet::new(), None);
         let (mut staying, mut left_out) = (0, Vec::new());
         rows.retain(|(part, row)| {
             let id = part.id(row);
-            let known = record(&mut *snapshot, id, now, Wanted::default());
+            let known = record(&mut *snapshot, id, now, RecordFields::default());
             let known = match known {
                 Ok(known) => known.is_some(),
                 Err(error) => {
@@ -271,7 +274,11 @@ impl<'a> Writer<'a> {
     }
 
     /// Which document an error is about.
-    fn place_of(&self, error: &IndexError, rows: &[(&Part, &Row)]) -> Option<usize> {
+    fn place_of(
+        &self,
+        error: &IndexError,
+        rows: &[(&PreparedBlock, &PreparedRow)],
+    ) -> Option<usize> {
         let ids = || rows.iter().map(|(part, row)| part.id(row));
         match error {
             IndexError::IdTaken { id } => {

@@ -2,8 +2,8 @@
 
 use super::time;
 use crate::error::Error;
-use lookalike_index::entry::{Metadata, Record, Wanted, shown};
-use lookalike_index::settings::Store;
+use lookalike_index::entry::{IndexRecord, Metadata, RecordFields, shown};
+use lookalike_index::settings::StoredContent;
 use lookalike_index::{Index, IndexError};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use std::io::{self, Write};
 const BATCH: usize = 256;
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct ExportLine<'a> {
     id: &'a str,
     bytes: u64,
     metadata: &'a Metadata,
@@ -36,16 +36,16 @@ pub fn export(index: &Index, now: i64, out: &mut dyn Write) -> io::Result<Result
         Ok(snapshot) => snapshot,
         Err(error) => return Ok(Err(error.into())),
     };
-    let wanted = Wanted { metadata: true, text: true, ..Wanted::default() };
+    let wanted = RecordFields { metadata: true, text: true, ..RecordFields::default() };
     let store = index.settings().store;
     let (mut from, mut count, mut read) = (0, 0, 0);
     loop {
-        let mut batch: Vec<Record> = Vec::new();
+        let mut batch: Vec<IndexRecord> = Vec::new();
         let mut last = None;
         let scanned = snapshot.scan(from, BATCH, wanted, &mut |record| {
             last = Some(record.number);
             read += 1;
-            if store == Store::Texts && record.text.is_none() && record.bytes > 0 {
+            if store == StoredContent::Texts && record.text.is_none() && record.bytes > 0 {
                 return Err(without_text(record));
             }
             if !record.is_expired(now) {
@@ -68,7 +68,7 @@ pub fn export(index: &Index, now: i64, out: &mut dyn Write) -> io::Result<Result
     }
 }
 
-fn without_text(record: &Record) -> IndexError {
+fn without_text(record: &IndexRecord) -> IndexError {
     IndexError::Damaged {
         what: format!("document {:?}", shown(&record.id)),
         why: format!("it has no text, expected are {} bytes", record.bytes),
@@ -83,8 +83,8 @@ fn incomplete(index: &Index, expected: u64, got: u64) -> IndexError {
     }
 }
 
-fn line(record: &Record, out: &mut dyn Write) -> io::Result<()> {
-    let line = Line {
+fn line(record: &IndexRecord, out: &mut dyn Write) -> io::Result<()> {
+    let line = ExportLine {
         id: &record.id,
         bytes: record.bytes,
         metadata: &record.metadata,

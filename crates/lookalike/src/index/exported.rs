@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 /// What is kept of it; what does not stand in the line is the reader's to say.
 #[derive(Debug, Default)]
-pub(super) struct Exported {
+pub(super) struct ExportedDocument {
     pub(super) metadata: Metadata,
     pub(super) added: Option<i64>,
     pub(super) modified: Option<i64>,
@@ -14,7 +14,7 @@ pub(super) struct Exported {
 }
 
 #[derive(Deserialize)]
-struct Line {
+struct ExportedLine {
     #[serde(default)]
     metadata: Option<Metadata>,
     #[serde(default)]
@@ -29,14 +29,14 @@ struct Line {
 ///
 /// # Errors
 /// What is wrong with a member, in words.
-pub(super) fn exported(line: &[u8]) -> Result<Exported, String> {
-    let line: Line = serde_json::from_slice(line).map_err(|error| {
+pub(super) fn exported(line: &[u8]) -> Result<ExportedDocument, String> {
+    let line: ExportedLine = serde_json::from_slice(line).map_err(|error| {
         format!(
             "its line is none of `index export`, which has `metadata` as an object and times as \
              texts: {error}"
         )
     })?;
-    Ok(Exported {
+    Ok(ExportedDocument {
         metadata: line.metadata.unwrap_or_default(),
         added: at("added", line.added.as_deref())?,
         modified: at("modified", line.modified.as_deref())?,

@@ -5,13 +5,13 @@ use crate::find::{self, FindOptions, Findings};
 use crate::progress::Progress;
 use crate::read::Collection;
 use lookalike_core::error::ParamsError;
-use lookalike_core::params::{Measure, Params, Wishes};
+use lookalike_core::params::{Measure, Params, ParamsBuilder};
 use lookalike_index::Index;
-use lookalike_index::settings::Settings;
+use lookalike_index::settings::IndexSettings;
 
 /// What is asked of the documents of an index; what is `None` is what the index has.
 #[derive(Debug, Clone, Copy)]
-pub struct Aim {
+pub struct GroupingOptions {
     /// Least exact similarity: above 0, at most 1.
     pub threshold: Option<f64>,
     /// Least predicted share of the pairs at the threshold that are found: above 0, below 1.
@@ -26,8 +26,8 @@ pub struct Aim {
 ///
 /// # Errors
 /// What [`Params::new`] says of the aim.
-pub fn params_for(has: &Params, aim: Aim) -> Result<Params, ParamsError> {
-    let Aim { exact, .. } = aim;
+pub fn params_for(has: &Params, aim: GroupingOptions) -> Result<Params, ParamsError> {
+    let GroupingOptions { exact, .. } = aim;
     let measure = aim.measure.unwrap_or(has.measure());
     let threshold = aim.threshold.unwrap_or(has.threshold());
     let recall = aim.recall.unwrap_or(has.recall());
@@ -37,7 +37,7 @@ pub fn params_for(has: &Params, aim: Aim) -> Result<Params, ParamsError> {
         && has.measure() == Measure::Jaccard
         && threshold.to_bits() == has.threshold().to_bits()
         && recall.to_bits() == has.recall().to_bits();
-    let wishes = Wishes {
+    let wishes = ParamsBuilder {
         shingle: has.shingle().clone(),
         threshold,
         measure,
@@ -71,7 +71,7 @@ pub fn groups(
 ) -> Result<Findings, Error> {
     let (settings, params) = (index.settings(), index.params());
     let has_bands = settings.containment.is_none();
-    let asked = Params::new(&Wishes {
+    let asked = Params::new(&ParamsBuilder {
         shingle: options.params.shingle().clone(),
         measure: params.measure(),
         threshold: params.threshold(),
@@ -83,7 +83,7 @@ pub fn groups(
         scheme: params.scheme(),
         seed: params.seed(),
     })?;
-    let asked = Settings::new(&asked, &settings.wording, settings.store)?;
+    let asked = IndexSettings::new(&asked, &settings.wording, settings.store)?;
     settings.expect(&asked, index.name())?;
     let collection = Collection::of_index(index, now, &options.fields())?;
     find::in_collection(&collection, options, progress)

@@ -15,10 +15,10 @@ mod remove;
 mod reorder_buffer;
 pub mod time;
 
-pub use add::{Added, Broken, add};
+pub use add::{AddCounts, InterruptedAdd, add};
 pub use add_options::{AddOptions, Existing};
 pub use export::export;
-pub use groups::{Aim, groups, params_for};
-pub use prepare::{Prepared, Preparer};
-pub use put::{BATCH_BYTES, BATCH_DOCUMENTS, Cause, NewDocument, Unfinished, put_all};
-pub use remove::{Removed, remove, remove_inputs};
+pub use groups::{GroupingOptions, groups, params_for};
+pub use prepare::{PreparedText, TextPreparer};
+pub use put::{BATCH_BYTES, BATCH_DOCUMENTS, InterruptedPut, NewDocument, PutError, put_all};
+pub use remove::{RemovedCounts, remove, remove_inputs};

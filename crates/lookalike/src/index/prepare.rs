@@ -1,29 +1,29 @@
 //! Texts in, entries and probes of an index out.
 
-use crate::read::{Wording, Words};
+use crate::read::{Normalization, Words};
 use lookalike_core::error::ParamsError;
 use lookalike_core::parameter::Parameter;
 use lookalike_core::shingle::Shingler;
 use lookalike_core::signature::Signer;
-use lookalike_index::entry::{Entry, Metadata};
-use lookalike_index::query::Probe;
-use lookalike_index::settings::{Settings, Store};
+use lookalike_index::entry::{IndexEntry, Metadata};
+use lookalike_index::query::QueryDocument;
+use lookalike_index::settings::{IndexSettings, StoredContent};
 use lookalike_index::{IndexError, set};
 
 /// Shingles and signs texts as an index wants them. Keeps its buffers; use one per thread.
-pub struct Preparer {
-    wording: Wording,
+pub struct TextPreparer {
+    wording: Normalization,
     words: Words,
     shingler: Shingler,
     signer: Signer,
-    store: Store,
+    store: StoredContent,
     upper: Vec<u32>,
     set: Vec<u64>,
 }
 
 /// A text, shingled and signed.
 #[derive(Debug, Clone, Copy)]
-pub struct Prepared<'a> {
+pub struct PreparedText<'a> {
     /// What it says.
     pub text: &'a str,
     /// Its shingle set.
@@ -37,14 +37,14 @@ pub struct Prepared<'a> {
     keeps_set: bool,
 }
 
-impl Preparer {
+impl TextPreparer {
     /// For an index with these settings.
     ///
     /// # Errors
     /// [`IndexError::Params`] for settings that this build of the crate does not know.
-    pub fn new(settings: &Settings) -> Result<Self, IndexError> {
+    pub fn new(settings: &IndexSettings) -> Result<Self, IndexError> {
         let params = settings.params()?;
-        let wording: Wording = settings.wording.parse()?;
+        let wording: Normalization = settings.wording.parse()?;
         if !wording.is_supported() {
             return Err(IndexError::Params(ParamsError::Parse {
                 parameter: Parameter::Wording,
@@ -65,26 +65,26 @@ impl Preparer {
 
     /// Whether the index keeps texts.
     pub(super) fn keeps_texts(&self) -> bool {
-        self.store == Store::Texts
+        self.store == StoredContent::Texts
     }
 
     /// Shingles and signs a text. What it gives is good until the next text.
-    pub fn prepare<'a>(&'a mut self, text: &'a str) -> Prepared<'a> {
+    pub fn prepare<'a>(&'a mut self, text: &'a str) -> PreparedText<'a> {
         let worded = self.words.of(text, self.wording);
         let bytes = worded.len() as u64;
         let fingerprint = self.shingler.set(worded, &mut self.set);
         self.upper.clear();
         self.upper.extend(self.set.iter().map(|hash| (hash >> 32) as u32));
         let signature = if self.set.is_empty() { &[][..] } else { self.signer.sign(&self.upper) };
-        let keeps_set = self.store != Store::Signatures;
-        Prepared { text, bytes, set: &self.set, fingerprint, signature, keeps_set }
+        let keeps_set = self.store != StoredContent::Signatures;
+        PreparedText { text, bytes, set: &self.set, fingerprint, signature, keeps_set }
     }
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> PreparedText<'a> {
     /// To ask an index for what resembles the text.
-    pub fn probe(&self) -> Probe<'a> {
-        Probe { set: self.set, fingerprint: self.fingerprint, signature: self.signature }
+    pub fn probe(&self) -> QueryDocument<'a> {
+        QueryDocument { set: self.set, fingerprint: self.fingerprint, signature: self.signature }
     }
 
     /// Appends the encoded set as the index keeps it: nothing where it keeps no sets.
@@ -102,8 +102,8 @@ impl<'a> Prepared<'a> {
         set: &'a [u8],
         metadata: &'a Metadata,
         added: i64,
-    ) -> Entry<'a> {
-        Entry {
+    ) -> IndexEntry<'a> {
+        IndexEntry {
             id,
             fingerprint: self.fingerprint,
             bytes: self.bytes,
@@ -121,18 +121,23 @@ impl<'a> Prepared<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike_core::params::{Params, Wishes};
+    use lookalike_core::params::{Params, ParamsBuilder};
     use lookalike_index::backend::Change;
     use lookalike_index::memory::MemoryBackend;
-    use lookalike_index::query::{Question, Scratch};
-    use lookalike_index::{Index, entry::Wanted};
+    use lookalike_index::query::{QueryBuffers, QueryRequest};
+    use lookalike_index::{Index, entry::RecordFields};
 
     #[test]
     fn what_was_put_is_found() {
-        let params = Params::new(&Wishes { threshold: 0.5, ..Wishes::default() }).unwrap();
-        let settings =
-            Settings::new(&params, &Wording::default().to_string(), Store::Texts).unwrap();
-        let mut preparer = Preparer::new(&settings).unwrap();
+        let params =
+            Params::new(&ParamsBuilder { threshold: 0.5, ..ParamsBuilder::default() }).unwrap();
+        let settings = IndexSettings::new(
+            &params,
+            &Normalization::default().to_string(),
+            StoredContent::Texts,
+        )
+        .unwrap();
+        let mut preparer = TextPreparer::new(&settings).unwrap();
         let index = Index::new(Box::new(MemoryBackend::new(settings))).unwrap();
         let metadata = Metadata::new();
         let texts = [
@@ -145,18 +150,18 @@ mod tests {
             prepared.encode_set(&mut set);
             index.write(&[Change::Put(prepared.entry(id, &set, &metadata, 5))]).unwrap();
         }
-        let question = Question {
+        let question = QueryRequest {
             threshold: 0.5,
             top: None,
             nearest: None,
             filters: &[],
             now: 0,
             except: None,
-            wanted: Wanted { text: true, ..Wanted::default() },
+            wanted: RecordFields { text: true, ..RecordFields::default() },
         };
         let mut ask = |text: &str| {
             let prepared = preparer.prepare(text);
-            let answer = index.query(&prepared.probe(), &question, &mut Scratch::default());
+            let answer = index.query(&prepared.probe(), &question, &mut QueryBuffers::default());
             let matches = answer.unwrap().matches.into_iter();
             matches.map(|m| (m.record.id, m.similarity.six_decimals())).collect::<Vec<_>>()
         };

@@ -1,14 +1,15 @@
 //! One block of documents in, the same shingled and signed out, ready to be written.
 
 use super::add_options::AddOptions;
-use super::exported::{Exported, exported};
-use super::prepare::Preparer;
+use super::exported::{ExportedDocument, exported};
+use super::prepare::TextPreparer;
 use crate::error::Error;
 use crate::read::{
-    Block, Collection, Document, Format, Raw, RawSink, Scratch, SkipReason, Skipped, name_of,
+    Block, Collection, Document, Format, Raw, RawSink, ReadBuffers, SkipReason, SkippedItem,
+    name_of,
 };
 use lookalike_extract::Fields;
-use lookalike_index::entry::{self, Entry, MAX_METADATA_BYTES, MAX_TEXT_BYTES, Metadata};
+use lookalike_index::entry::{self, IndexEntry, MAX_METADATA_BYTES, MAX_TEXT_BYTES, Metadata};
 use lookalike_index::{IndexError, filter};
 use serde_json::Value;
 use std::io;
@@ -17,15 +18,15 @@ use std::sync::Arc;
 
 /// Documents of one block, in order, and how it went.
 #[derive(Default)]
-pub(super) struct Part {
-    pub(super) rows: Vec<Row>,
+pub(super) struct PreparedBlock {
+    pub(super) rows: Vec<PreparedRow>,
     /// Ids and texts, one after the other.
     words: String,
     codes: Vec<u8>,
     signatures: Vec<u32>,
     /// Bytes of metadata as JSON.
     described: usize,
-    pub(super) skipped: Vec<Skipped>,
+    pub(super) skipped: Vec<SkippedItem>,
     /// Which of the chosen fields any of them has.
     pub(super) found: Vec<bool>,
     /// Why there are no more documents behind these.
@@ -33,28 +34,28 @@ pub(super) struct Part {
 }
 
 /// One document.
-pub(super) struct Row {
+pub(super) struct PreparedRow {
     id: Range<usize>,
     text: Option<Range<usize>>,
     code: Range<usize>,
     signature: Range<usize>,
     fingerprint: u128,
     bytes: u64,
-    beside: Exported,
+    beside: ExportedDocument,
     source: Arc<str>,
     line: Option<u64>,
 }
 
 /// A document as it was read.
-pub(super) struct Given<'a> {
+pub(super) struct UnpreparedDocument<'a> {
     pub(super) id: &'a str,
     pub(super) text: &'a str,
-    pub(super) beside: Exported,
+    pub(super) beside: ExportedDocument,
     pub(super) source: &'a Arc<str>,
     pub(super) line: Option<u64>,
 }
 
-impl Row {
+impl PreparedRow {
     /// Whether it has shingles.
     pub(super) fn is_empty(&self) -> bool {
         self.signature.is_empty()
@@ -74,7 +75,7 @@ impl Row {
     }
 }
 
-impl Part {
+impl PreparedBlock {
     /// A part that ends the reading.
     pub(super) fn failed(error: impl Into<Error>) -> Self {
         Self { failure: Some(error.into()), ..Self::default() }
@@ -88,7 +89,12 @@ impl Part {
 
     /// Shingles and signs a document and puts it behind the others; `described` are the bytes of
     /// its metadata.
-    pub(super) fn push(&mut self, preparer: &mut Preparer, given: Given<'_>, described: usize) {
+    pub(super) fn push(
+        &mut self,
+        preparer: &mut TextPreparer,
+        given: UnpreparedDocument<'_>,
+        described: usize,
+    ) {
         let keeps_texts = preparer.keeps_texts();
         let prepared = preparer.prepare(given.text);
         let mut words = |text: &str| {
@@ -101,7 +107,7 @@ impl Part {
         prepared.encode_set(&mut self.codes);
         self.signatures.extend_from_slice(prepared.signature);
         self.described += described;
-        self.rows.push(Row {
+        self.rows.push(PreparedRow {
             id,
             text,
             code: codes..self.codes.len(),
@@ -115,13 +121,18 @@ impl Part {
     }
 
     /// The id of a document.
-    pub(super) fn id(&self, row: &Row) -> &str {
+    pub(super) fn id(&self, row: &PreparedRow) -> &str {
         &self.words[row.id.clone()]
     }
 
     /// A document as an index takes it, added and expiring then where its line says nothing else.
-    pub(super) fn entry<'a>(&'a self, row: &'a Row, added: i64, expires: Option<i64>) -> Entry<'a> {
-        Entry {
+    pub(super) fn entry<'a>(
+        &'a self,
+        row: &'a PreparedRow,
+        added: i64,
+        expires: Option<i64>,
+    ) -> IndexEntry<'a> {
+        IndexEntry {
             id: self.id(row),
             fingerprint: row.fingerprint,
             bytes: row.bytes,
@@ -137,33 +148,36 @@ impl Part {
 }
 
 /// One thread's tools.
-pub(super) struct Maker<'a> {
+pub(super) struct BlockMaker<'a> {
     collection: &'a Collection,
-    preparer: Preparer,
-    scratch: Scratch,
+    preparer: TextPreparer,
+    scratch: ReadBuffers,
     options: &'a AddOptions,
 }
 
-impl<'a> Maker<'a> {
+impl<'a> BlockMaker<'a> {
     pub(super) fn new(
         collection: &'a Collection,
-        preparer: Preparer,
+        preparer: TextPreparer,
         options: &'a AddOptions,
     ) -> Self {
-        Self { collection, preparer, scratch: Scratch::default(), options }
+        Self { collection, preparer, scratch: ReadBuffers::default(), options }
     }
 
     /// Reads a block. What stands before a record that fails is in the part.
-    pub(super) fn part(&mut self, block: &Block) -> Part {
+    pub(super) fn part(&mut self, block: &Block) -> PreparedBlock {
         let source = block.number().source;
         let name = self.collection.source_name(source).unwrap_or_default();
-        let mut sink = Taker {
+        let mut sink = BlockTaker {
             block,
             preparer: &mut self.preparer,
             options: self.options,
             is_jsonl: self.collection.source_format(source) == Some(Format::Jsonl),
             source: name.into(),
-            part: Part { found: vec![false; self.options.metadata.len()], ..Part::default() },
+            part: PreparedBlock {
+                found: vec![false; self.options.metadata.len()],
+                ..PreparedBlock::default()
+            },
         };
         let read = block.read_raw(&mut self.scratch, &mut sink);
         let mut part = sink.part;
@@ -178,16 +192,16 @@ impl<'a> Maker<'a> {
 const MAP_BYTES: usize = 3;
 const NO_LINE: &str = "it is not a JSON line of an index export";
 
-struct Taker<'a> {
+struct BlockTaker<'a> {
     block: &'a Block,
-    preparer: &'a mut Preparer,
+    preparer: &'a mut TextPreparer,
     options: &'a AddOptions,
     is_jsonl: bool,
     source: Arc<str>,
-    part: Part,
+    part: PreparedBlock,
 }
 
-impl Taker<'_> {
+impl BlockTaker<'_> {
     /// The file that the document stands in, which is mostly that of the one before.
     fn set_source(&mut self, raw: Raw<'_>) {
         if let Raw::File(path) | Raw::Part(path) = raw {
@@ -199,8 +213,12 @@ impl Taker<'_> {
     }
 
     /// What is kept of a document beside its id and its text.
-    fn beside(&mut self, document: &Document<'_>, raw: Raw<'_>) -> Result<Exported, IndexError> {
-        let mut beside = Exported::default();
+    fn beside(
+        &mut self,
+        document: &Document<'_>,
+        raw: Raw<'_>,
+    ) -> Result<ExportedDocument, IndexError> {
+        let mut beside = ExportedDocument::default();
         if self.options.exported {
             let wrong = |why| IndexError::Document { id: entry::shown(document.id), why };
             let Raw::Record(line) = raw else { return Err(wrong(NO_LINE.to_owned())) };
@@ -246,7 +264,7 @@ impl Taker<'_> {
     }
 }
 
-impl RawSink for Taker<'_> {
+impl RawSink for BlockTaker<'_> {
     fn record(&mut self, document: &Document<'_>, raw: Raw<'_>) {
         if self.part.failure.is_some() {
             return;
@@ -258,7 +276,7 @@ impl RawSink for Taker<'_> {
         let checked = beside.and_then(|beside| Ok((check(id, text, &beside.metadata)?, beside)));
         let error = match checked {
             Ok((described, beside)) => {
-                let given = Given { id, text, beside, source: &self.source, line };
+                let given = UnpreparedDocument { id, text, beside, source: &self.source, line };
                 return self.part.push(self.preparer, given, described);
             }
             Err(error) => error,
@@ -266,7 +284,7 @@ impl RawSink for Taker<'_> {
         if self.options.skip_bad {
             let reason = SkipReason::NotStored { why: error.to_string() };
             let (source, id) = (self.source.to_string(), Some(document.id.to_owned()));
-            self.part.skipped.push(Skipped { source, line, id, reason });
+            self.part.skipped.push(SkippedItem { source, line, id, reason });
         } else {
             let source = &self.source;
             let place = line.map_or(source.to_string(), |line| format!("{source}:{line}"));
@@ -274,7 +292,7 @@ impl RawSink for Taker<'_> {
         }
     }
 
-    fn skipped(&mut self, skipped: Skipped) {
+    fn skipped(&mut self, skipped: SkippedItem) {
         self.part.skipped.push(skipped);
     }
 }
@@ -286,7 +304,7 @@ pub(super) fn check(id: &str, text: &str, metadata: &Metadata) -> Result<usize, 
     if text.len() > MAX_TEXT_BYTES {
         return wrong(format!("its text has more than {MAX_TEXT_BYTES} bytes: split it"));
     }
-    let mut counted = Counted(0);
+    let mut counted = CountedBytes(0);
     // Counting does not fail.
     let _ = serde_json::to_writer(&mut counted, metadata);
     if counted.0 > MAX_METADATA_BYTES {
@@ -299,9 +317,9 @@ pub(super) fn check(id: &str, text: &str, metadata: &Metadata) -> Result<usize, 
     Ok(counted.0)
 }
 
-struct Counted(usize);
+struct CountedBytes(usize);
 
-impl io::Write for Counted {
+impl io::Write for CountedBytes {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 += bytes.len();
         Ok(bytes.len())

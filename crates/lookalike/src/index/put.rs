@@ -1,11 +1,11 @@
 //! Documents that a program has, batch by batch into an index: shingled by all threads, written in
 //! their order.
 
-use super::add::{Added, Writer};
+use super::add::{AddCounts, BlockWriter};
 use super::add_options::AddOptions;
-use super::exported::Exported;
-use super::prepare::Preparer;
-use super::prepared_block::{Given, Part, check};
+use super::exported::ExportedDocument;
+use super::prepare::TextPreparer;
+use super::prepared_block::{PreparedBlock, UnpreparedDocument, check};
 use crate::error::Error;
 use lookalike_index::entry::Metadata;
 use lookalike_index::{Index, IndexError};
@@ -40,7 +40,7 @@ pub struct NewDocument<S> {
 
 /// Why not all documents were put.
 #[derive(Debug)]
-pub enum Cause<E> {
+pub enum PutError<E> {
     /// What kept the next documents from coming.
     Feed(E),
     /// What the index says of a document, or of itself.
@@ -49,13 +49,13 @@ pub enum Cause<E> {
 
 /// Putting that was broken off.
 #[derive(Debug)]
-pub struct Unfinished<E> {
+pub struct InterruptedPut<E> {
     /// What was done before, for good: all documents before the one that failed.
-    pub before: Added,
+    pub before: AddCounts,
     /// Which document failed, counted from 0; `None` where it is not a document that failed.
     pub row: Option<u64>,
     /// Why.
-    pub cause: Cause<E>,
+    pub cause: PutError<E>,
 }
 
 /// Puts documents into an index, in order, batch by batch; what is done stays done, whatever
@@ -72,18 +72,18 @@ pub fn put_all<S: AsRef<str> + Send, E>(
     index: &Index,
     options: &AddOptions,
     mut feed: impl FnMut(&mut Vec<NewDocument<S>>) -> Result<bool, E>,
-) -> Result<Added, Box<Unfinished<E>>> {
-    let mut makers = Makers { index, threads: options.threads.get(), idle: Vec::new() };
+) -> Result<AddCounts, Box<InterruptedPut<E>>> {
+    let mut makers = PreparerPool { index, threads: options.threads.get(), idle: Vec::new() };
     let (mut documents, mut row) = (Vec::new(), 0);
     let mut next = || {
         documents.clear();
         let more = feed(&mut documents);
         let made = makers.make(&mut documents, row);
         row += documents.len() as u64;
-        Batch::of(more, made)
+        FeedBatch::of(more, made)
     };
     let first = next();
-    let mut writer = Writer::new(index, options);
+    let mut writer = BlockWriter::new(index, options);
     let (end, failed) = if first.end.is_none() {
         write_beside(&mut writer, first, next)
     } else {
@@ -93,14 +93,14 @@ pub fn put_all<S: AsRef<str> + Send, E>(
     let (before, place) = (writer.added, writer.failed);
     let (row, cause) = match (failed, end) {
         (Some(Error::NotAdded { error, .. } | Error::Index(error)), _) => {
-            (place, Cause::Index(error))
+            (place, PutError::Index(error))
         }
-        (Some(error), _) => (place, Cause::Index(unexpected(index, &error))),
-        (None, Some(End::Refused(row, error))) => (row, Cause::Index(error)),
-        (None, Some(End::Failed(error))) => (None, Cause::Feed(error)),
-        (None, Some(End::Complete) | None) => return Ok(before),
+        (Some(error), _) => (place, PutError::Index(unexpected(index, &error))),
+        (None, Some(FeedEnd::Refused(row, error))) => (row, PutError::Index(error)),
+        (None, Some(FeedEnd::Failed(error))) => (None, PutError::Feed(error)),
+        (None, Some(FeedEnd::Complete) | None) => return Ok(before),
     };
-    Err(Box::new(Unfinished { before, row, cause }))
+    Err(Box::new(InterruptedPut { before, row, cause }))
 }
 
 /// A writer only fails by the index.
@@ -112,15 +112,16 @@ fn unexpected(index: &Index, error: &Error) -> IndexError {
 /// Writes batches in a thread of its own while this one makes the next; in this one, where the
 /// system gives no other.
 fn write_beside<E>(
-    writer: &mut Writer<'_>,
-    first: Batch<E>,
-    next: impl FnMut() -> Batch<E>,
-) -> (Option<End<E>>, Option<Error>) {
+    writer: &mut BlockWriter<'_>,
+    first: FeedBatch<E>,
+    next: impl FnMut() -> FeedBatch<E>,
+) -> (Option<FeedEnd<E>>, Option<Error>) {
     let writer = Mutex::new(writer);
-    let write =
-        |parts: Vec<Part>| writer.lock().unwrap_or_else(PoisonError::into_inner).write(parts).err();
+    let write = |parts: Vec<PreparedBlock>| {
+        writer.lock().unwrap_or_else(PoisonError::into_inner).write(parts).err()
+    };
     std::thread::scope(|scope| {
-        let (sender, receiver) = sync_channel::<Vec<Part>>(1);
+        let (sender, receiver) = sync_channel::<Vec<PreparedBlock>>(1);
         let work = move || receiver.iter().find_map(write);
         let Ok(writing) = Builder::new().spawn_scoped(scope, work) else {
             let mut failed = None;
@@ -140,10 +141,10 @@ fn write_beside<E>(
 
 /// Hands over one batch after the other, until one is the last, or is not taken any more.
 fn hand_over<E>(
-    first: Batch<E>,
-    mut next: impl FnMut() -> Batch<E>,
-    mut take: impl FnMut(Vec<Part>) -> bool,
-) -> Option<End<E>> {
+    first: FeedBatch<E>,
+    mut next: impl FnMut() -> FeedBatch<E>,
+    mut take: impl FnMut(Vec<PreparedBlock>) -> bool,
+) -> Option<FeedEnd<E>> {
     let mut batch = first;
     loop {
         if !take(batch.parts) || batch.end.is_some() {
@@ -154,63 +155,63 @@ fn hand_over<E>(
 }
 
 /// Why there are no more documents.
-enum End<E> {
+enum FeedEnd<E> {
     Complete,
     Refused(Option<u64>, IndexError),
     Failed(E),
 }
 
 /// Documents that are written together, and whether there are more.
-struct Batch<E> {
-    parts: Vec<Part>,
-    end: Option<End<E>>,
+struct FeedBatch<E> {
+    parts: Vec<PreparedBlock>,
+    end: Option<FeedEnd<E>>,
 }
 
-impl<E> Batch<E> {
-    fn of(more: Result<bool, E>, made: Result<Vec<Made>, IndexError>) -> Self {
+impl<E> FeedBatch<E> {
+    fn of(more: Result<bool, E>, made: Result<Vec<PreparedPart>, IndexError>) -> Self {
         let mut parts = Vec::new();
-        for Made { part, refused, .. } in match made {
+        for PreparedPart { part, refused, .. } in match made {
             Ok(made) => made,
-            Err(error) => return Self { parts, end: Some(End::Refused(None, error)) },
+            Err(error) => return Self { parts, end: Some(FeedEnd::Refused(None, error)) },
         } {
             parts.push(part);
             if let Some((row, error)) = refused {
-                return Self { parts, end: Some(End::Refused(Some(row), error)) };
+                return Self { parts, end: Some(FeedEnd::Refused(Some(row), error)) };
             }
         }
         let end = match more {
             Ok(true) => None,
-            Ok(false) => Some(End::Complete),
-            Err(error) => Some(End::Failed(error)),
+            Ok(false) => Some(FeedEnd::Complete),
+            Err(error) => Some(FeedEnd::Failed(error)),
         };
         Self { parts, end }
     }
 }
 
 /// Some documents, shingled and signed, and the first of them that no index takes.
-struct Made {
+struct PreparedPart {
     number: usize,
-    part: Part,
+    part: PreparedBlock,
     refused: Option<(u64, IndexError)>,
 }
 
 /// Tools of all threads.
-struct Makers<'a> {
+struct PreparerPool<'a> {
     index: &'a Index,
     threads: usize,
-    idle: Vec<Preparer>,
+    idle: Vec<TextPreparer>,
 }
 
-impl Makers<'_> {
+impl PreparerPool<'_> {
     /// Shingles and signs documents of which the first has this row.
     fn make<S: AsRef<str> + Send>(
         &mut self,
         documents: &mut [NewDocument<S>],
         first: u64,
-    ) -> Result<Vec<Made>, IndexError> {
+    ) -> Result<Vec<PreparedPart>, IndexError> {
         let threads = self.threads.min(documents.len().div_ceil(CHUNK)).max(1);
         while self.idle.len() < threads {
-            self.idle.push(Preparer::new(self.index.settings())?);
+            self.idle.push(TextPreparer::new(self.index.settings())?);
         }
         let chunks = Mutex::new(documents.chunks_mut(CHUNK).enumerate());
         let chunks = &chunks;
@@ -236,14 +237,14 @@ impl Makers<'_> {
     }
 }
 
-type Chunks<'a, S> = Mutex<std::iter::Enumerate<ChunksMut<'a, NewDocument<S>>>>;
+type ChunkQueue<'a, S> = Mutex<std::iter::Enumerate<ChunksMut<'a, NewDocument<S>>>>;
 
 /// What one thread does.
 fn make_all<S: AsRef<str>>(
-    preparer: &mut Preparer,
-    chunks: &Chunks<'_, S>,
+    preparer: &mut TextPreparer,
+    chunks: &ChunkQueue<'_, S>,
     first: u64,
-) -> Vec<Made> {
+) -> Vec<PreparedPart> {
     let mut all = Vec::new();
     let take = || chunks.lock().unwrap_or_else(PoisonError::into_inner).next();
     while let Some((number, chunk)) = take() {
@@ -253,43 +254,44 @@ fn make_all<S: AsRef<str>>(
 }
 
 fn make<S: AsRef<str>>(
-    preparer: &mut Preparer,
+    preparer: &mut TextPreparer,
     chunk: &mut [NewDocument<S>],
     number: usize,
     first: u64,
-) -> Made {
+) -> PreparedPart {
     let source: Arc<str> = "documents".into();
-    let mut part = Part::default();
+    let mut part = PreparedBlock::default();
     for (row, document) in (first..).zip(chunk) {
         let (id, text) = (document.id.as_ref(), document.text.as_ref());
         let metadata = std::mem::take(&mut document.metadata);
         let described = match check(id, text, &metadata) {
             Ok(described) => described,
-            Err(error) => return Made { number, part, refused: Some((row, error)) },
+            Err(error) => return PreparedPart { number, part, refused: Some((row, error)) },
         };
         let (modified, expires) = (document.modified, document.expires);
-        let beside = Exported { metadata, added: None, modified, expires };
+        let beside = ExportedDocument { metadata, added: None, modified, expires };
         part.push(
             preparer,
-            Given { id, text, beside, source: &source, line: Some(row) },
+            UnpreparedDocument { id, text, beside, source: &source, line: Some(row) },
             described,
         );
     }
-    Made { number, part, refused: None }
+    PreparedPart { number, part, refused: None }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::Existing;
     use super::*;
-    use crate::read::Wording;
-    use lookalike_core::params::{Params, Wishes};
+    use crate::read::Normalization;
+    use lookalike_core::params::{Params, ParamsBuilder};
     use lookalike_index::memory::MemoryBackend;
-    use lookalike_index::settings::{Settings, Store};
+    use lookalike_index::settings::{IndexSettings, StoredContent};
 
     fn index() -> Index {
-        let params = Params::new(&Wishes::default()).unwrap();
-        let settings = Settings::new(&params, &Wording::default().to_string(), Store::Sets);
+        let params = Params::new(&ParamsBuilder::default()).unwrap();
+        let settings =
+            IndexSettings::new(&params, &Normalization::default().to_string(), StoredContent::Sets);
         Index::new(Box::new(MemoryBackend::new(settings.unwrap()))).unwrap()
     }
 
@@ -299,7 +301,10 @@ mod tests {
     }
 
     /// Ids of batches, one list each.
-    fn put(index: &Index, batches: &[Vec<String>]) -> Result<Added, Box<Unfinished<&'static str>>> {
+    fn put(
+        index: &Index,
+        batches: &[Vec<String>],
+    ) -> Result<AddCounts, Box<InterruptedPut<&'static str>>> {
         let mut batches = batches.iter();
         let options = AddOptions { existing: Existing::Refuse, ..AddOptions::new(1) };
         put_all(index, &options, |list| {
@@ -320,8 +325,8 @@ mod tests {
         assert_eq!(put(&index, &batches).unwrap().added, 3000);
         let mut seen = Vec::new();
         let mut snapshot = index.snapshot().unwrap();
-        let wanted = lookalike_index::entry::Wanted::default();
-        let mut take = |record: &lookalike_index::entry::Record| {
+        let wanted = lookalike_index::entry::RecordFields::default();
+        let mut take = |record: &lookalike_index::entry::IndexRecord| {
             seen.push(record.id.clone());
             Ok(())
         };
@@ -337,7 +342,7 @@ mod tests {
             batches[twice / 1000][twice % 1000] = "5".to_owned();
             let broken = put(&index, &batches).unwrap_err();
             assert_eq!((broken.before.added, broken.row), (twice as u64, Some(twice as u64)));
-            assert!(matches!(broken.cause, Cause::Index(IndexError::IdTaken { .. })));
+            assert!(matches!(broken.cause, PutError::Index(IndexError::IdTaken { .. })));
             assert_eq!(index.snapshot().unwrap().len(), twice as u64);
         }
     }
@@ -349,7 +354,7 @@ mod tests {
         batches[1][77] = String::new();
         let broken = put(&index, &batches).unwrap_err();
         assert_eq!((broken.before.added, broken.row), (1077, Some(1077)));
-        assert!(matches!(broken.cause, Cause::Index(IndexError::Document { .. })));
+        assert!(matches!(broken.cause, PutError::Index(IndexError::Document { .. })));
     }
 
     #[test]
@@ -365,7 +370,7 @@ mod tests {
         });
         let broken = done.unwrap_err();
         assert_eq!((broken.before.added, broken.row), (200, None));
-        assert!(matches!(broken.cause, Cause::Feed("interrupted")));
+        assert!(matches!(broken.cause, PutError::Feed("interrupted")));
     }
 
     #[test]
@@ -378,6 +383,6 @@ mod tests {
         });
         let broken = done.unwrap_err();
         assert_eq!((broken.before.added, broken.row), (100, None));
-        assert!(matches!(broken.cause, Cause::Feed("broken")));
+        assert!(matches!(broken.cause, PutError::Feed("broken")));
     }
 }

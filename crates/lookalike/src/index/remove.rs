@@ -2,8 +2,8 @@
 
 use crate::error::Error;
 use crate::progress::{Progress, Stage};
-use crate::read::{Collection, Document, Scratch, Sink, Skipped};
-use lookalike_index::backend::{Change, Done};
+use crate::read::{Collection, Document, DocumentSink, ReadBuffers, SkippedItem};
+use lookalike_index::backend::{Change, ChangeOutcome};
 use lookalike_index::{Index, IndexError};
 use std::collections::HashSet;
 use std::time::Instant;
@@ -13,7 +13,7 @@ const BATCH: usize = 4096;
 
 /// What was removed, for good.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Removed {
+pub struct RemovedCounts {
     /// Documents that are gone now.
     pub removed: u64,
     /// Ids of which there was no document, in the order in which they were given.
@@ -28,8 +28,8 @@ pub struct Removed {
 pub fn remove<'a>(
     index: &Index,
     ids: impl IntoIterator<Item = &'a str>,
-) -> Result<Removed, IndexError> {
-    let mut remover = Remover { index, seen: HashSet::new(), removed: Removed::default() };
+) -> Result<RemovedCounts, IndexError> {
+    let mut remover = Remover { index, seen: HashSet::new(), removed: RemovedCounts::default() };
     remover.remove(ids)?;
     Ok(remover.removed)
 }
@@ -42,11 +42,11 @@ pub fn remove_inputs(
     index: &Index,
     collection: &Collection,
     progress: &dyn Progress,
-) -> Result<Removed, Error> {
+) -> Result<RemovedCounts, Error> {
     let start = Instant::now();
     progress.begin(Stage::Add, collection.bytes());
-    let mut remover = Remover { index, seen: HashSet::new(), removed: Removed::default() };
-    let (mut scratch, mut ids, mut told) = (Scratch::default(), Ids::default(), 0);
+    let mut remover = Remover { index, seen: HashSet::new(), removed: RemovedCounts::default() };
+    let (mut scratch, mut ids, mut told) = (ReadBuffers::default(), IdBatch::default(), 0);
     while let Some(block) = collection.next_block_in_order()? {
         let read = block.read(&mut scratch, &mut ids);
         remover.remove(ids.0.iter().map(String::as_str))?;
@@ -63,7 +63,7 @@ struct Remover<'a> {
     index: &'a Index,
     /// All ids so far: one that comes twice is no document that was not there.
     seen: HashSet<String>,
-    removed: Removed,
+    removed: RemovedCounts,
 }
 
 impl Remover<'_> {
@@ -95,8 +95,10 @@ impl Remover<'_> {
         };
         for (id, done) in ids.iter().zip(written) {
             match done {
-                Done::Absent => self.removed.absent.push((*id).to_owned()),
-                Done::Removed | Done::Added | Done::Replaced => self.removed.removed += 1,
+                ChangeOutcome::Absent => self.removed.absent.push((*id).to_owned()),
+                ChangeOutcome::Removed | ChangeOutcome::Added | ChangeOutcome::Replaced => {
+                    self.removed.removed += 1
+                }
             }
         }
         Ok(())
@@ -104,12 +106,12 @@ impl Remover<'_> {
 }
 
 #[derive(Default)]
-struct Ids(Vec<String>);
+struct IdBatch(Vec<String>);
 
-impl Sink for Ids {
+impl DocumentSink for IdBatch {
     fn document(&mut self, document: &Document<'_>) {
         self.0.push(document.id.to_owned());
     }
 
-    fn skipped(&mut self, _: Skipped) {}
+    fn skipped(&mut self, _: SkippedItem) {}
 }

@@ -4,32 +4,35 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Takes values from several threads, each with its number, and gives them to one by number.
-pub(super) struct Ordered<T> {
-    state: Mutex<State<T>>,
+pub(super) struct ReorderBuffer<T> {
+    state: Mutex<ReorderState<T>>,
     changed: Condvar,
     /// How far one may be ahead of the one that is wanted next.
     window: u64,
 }
 
-struct State<T> {
+struct ReorderState<T> {
     next: u64,
     waiting: BTreeMap<u64, T>,
     makers: usize,
     given_up: bool,
 }
 
-impl<T> Ordered<T> {
+impl<T> ReorderBuffer<T> {
     /// For so many threads at most that make values.
     pub(super) fn new(makers: usize) -> Self {
-        let state = State { next: 0, waiting: BTreeMap::new(), makers: 0, given_up: false };
+        let state = ReorderState { next: 0, waiting: BTreeMap::new(), makers: 0, given_up: false };
         Self { state: Mutex::new(state), changed: Condvar::new(), window: 4 * makers as u64 }
     }
 
-    fn state(&self) -> MutexGuard<'_, State<T>> {
+    fn state(&self) -> MutexGuard<'_, ReorderState<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'a>(&'a self, state: MutexGuard<'a, State<T>>) -> MutexGuard<'a, State<T>> {
+    fn wait<'a>(
+        &'a self,
+        state: MutexGuard<'a, ReorderState<T>>,
+    ) -> MutexGuard<'a, ReorderState<T>> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -66,21 +69,21 @@ impl<T> Ordered<T> {
     }
 
     /// Who takes values: nothing more is wanted when this is dropped, in whatever way.
-    pub(super) fn taker(&self) -> Taker<'_, T> {
-        Taker(self)
+    pub(super) fn taker(&self) -> ReorderReceiver<'_, T> {
+        ReorderReceiver(self)
     }
 
     /// One thread that makes values; it ends when this is dropped, in whatever way.
-    pub(super) fn maker(&self) -> Maker<'_, T> {
+    pub(super) fn maker(&self) -> ReorderSender<'_, T> {
         self.state().makers += 1;
-        Maker(self)
+        ReorderSender(self)
     }
 }
 
 /// See [`Ordered::taker`].
-pub(super) struct Taker<'a, T>(&'a Ordered<T>);
+pub(super) struct ReorderReceiver<'a, T>(&'a ReorderBuffer<T>);
 
-impl<T> Drop for Taker<'_, T> {
+impl<T> Drop for ReorderReceiver<'_, T> {
     fn drop(&mut self) {
         self.0.state().given_up = true;
         self.0.changed.notify_all();
@@ -88,9 +91,9 @@ impl<T> Drop for Taker<'_, T> {
 }
 
 /// See [`Ordered::maker`].
-pub(super) struct Maker<'a, T>(&'a Ordered<T>);
+pub(super) struct ReorderSender<'a, T>(&'a ReorderBuffer<T>);
 
-impl<T> Drop for Maker<'_, T> {
+impl<T> Drop for ReorderSender<'_, T> {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.makers -= 1;
@@ -107,7 +110,7 @@ mod tests {
 
     #[test]
     fn values_come_in_order_whoever_makes_them() {
-        let (ordered, counter) = (Ordered::new(3), AtomicU64::new(0));
+        let (ordered, counter) = (ReorderBuffer::new(3), AtomicU64::new(0));
         let work = || loop {
             let number = counter.fetch_add(1, Ordering::Relaxed);
             if number >= 500 || !ordered.put(number, number * 2) {
@@ -128,7 +131,7 @@ mod tests {
 
     #[test]
     fn who_gives_up_lets_the_others_end() {
-        let ordered = Ordered::new(1);
+        let ordered = ReorderBuffer::new(1);
         std::thread::scope(|scope| {
             let (taker, maker) = (ordered.taker(), ordered.maker());
             let ordered = &ordered;
@@ -143,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_maker_that_panics_ends_all() {
-        let ordered = Ordered::new(2);
+        let ordered = ReorderBuffer::new(2);
         let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             std::thread::scope(|scope| {
                 let (_taker, one, other) = (ordered.taker(), ordered.maker(), ordered.maker());

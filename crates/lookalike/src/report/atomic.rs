@@ -1,7 +1,7 @@
 //! Files that are complete or not there.
 
 use super::part_file::PartFile;
-use super::{Compression, Target};
+use super::{OutputCompression, Target};
 use crate::error::Error;
 use flate2::write::GzEncoder;
 use std::io::{self, BufWriter, Write};
@@ -22,13 +22,13 @@ pub struct Output {
 }
 
 enum Encoder {
-    Plain(BufWriter<Sink>),
-    Gzip(GzEncoder<BufWriter<Sink>>),
-    Zstd(zstd::stream::write::Encoder<'static, BufWriter<Sink>>),
+    Plain(BufWriter<OutputSink>),
+    Gzip(GzEncoder<BufWriter<OutputSink>>),
+    Zstd(zstd::stream::write::Encoder<'static, BufWriter<OutputSink>>),
 }
 
 /// What takes the bytes.
-enum Sink {
+enum OutputSink {
     File {
         part: PartFile,
         /// The file to put in place: what the name points at where it is a link.
@@ -56,17 +56,17 @@ impl Output {
     /// As [`create`](Self::create).
     pub fn named(path: &Path) -> Result<Self, Error> {
         let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase());
-        Self::with(path.to_owned(), Compression::of(&name.unwrap_or_default()).0)
+        Self::with(path.to_owned(), OutputCompression::of(&name.unwrap_or_default()).0)
     }
 
     /// Writes to standard output, uncompressed, as the bytes come. Its path is `-`.
     pub fn standard_output() -> Self {
-        Self::plain(Sink::StandardOutput(io::stdout()))
+        Self::plain(OutputSink::StandardOutput(io::stdout()))
     }
 
     /// Writes nothing, in place of [standard output](Self::standard_output).
     pub(crate) fn nothing() -> Self {
-        Self::plain(Sink::Nothing)
+        Self::plain(OutputSink::Nothing)
     }
 
     /// The name it was made for.
@@ -74,21 +74,21 @@ impl Output {
         &self.path
     }
 
-    fn plain(sink: Sink) -> Self {
+    fn plain(sink: OutputSink) -> Self {
         let encoder = Encoder::Plain(BufWriter::with_capacity(BUFFER_BYTES, sink));
         Self { path: PathBuf::from("-"), encoder }
     }
 
-    fn with(path: PathBuf, compression: Compression) -> Result<Self, Error> {
+    fn with(path: PathBuf, compression: OutputCompression) -> Result<Self, Error> {
         let made = place(&path).and_then(|place| {
             let part = PartFile::create(&place)?;
-            let file = BufWriter::with_capacity(BUFFER_BYTES, Sink::File { part, place });
+            let file = BufWriter::with_capacity(BUFFER_BYTES, OutputSink::File { part, place });
             Ok(match compression {
-                Compression::None => Encoder::Plain(file),
-                Compression::Gzip => {
+                OutputCompression::None => Encoder::Plain(file),
+                OutputCompression::Gzip => {
                     Encoder::Gzip(GzEncoder::new(file, flate2::Compression::default()))
                 }
-                Compression::Zstd => {
+                OutputCompression::Zstd => {
                     let level = zstd::DEFAULT_COMPRESSION_LEVEL;
                     Encoder::Zstd(zstd::stream::write::Encoder::new(file, level)?)
                 }
@@ -133,7 +133,7 @@ impl Write for Output {
     }
 }
 
-impl Sink {
+impl OutputSink {
     fn finish(self) -> io::Result<()> {
         match self {
             Self::File { part, place } => {
@@ -146,7 +146,7 @@ impl Sink {
     }
 }
 
-impl Write for Sink {
+impl Write for OutputSink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::File { part, .. } => part.as_file_mut().write(bytes),
@@ -165,7 +165,7 @@ impl Write for Sink {
 }
 
 impl Encoder {
-    fn into_sink(self) -> io::Result<Sink> {
+    fn into_sink(self) -> io::Result<OutputSink> {
         let buffered = match self {
             Self::Plain(file) => file,
             Self::Gzip(encoder) => encoder.finish()?,

@@ -1,7 +1,9 @@
 //! Findings as comma-separated values: `\n` ends a line, a value is quoted where it must be.
 
-use crate::find::{ESTIMATE_COLUMNS, Groups, Identical, Ids, PairRef, Pairs, SkippedRecords};
-use crate::read::Skipped;
+use crate::find::{
+    ESTIMATE_COLUMNS, Groups, IdList, IdenticalDocuments, PairRef, Pairs, SkippedRecords,
+};
+use crate::read::SkippedItem;
 use ::csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
 use lookalike_core::parameter::NamesParameters;
 use lookalike_core::params::Measure;
@@ -11,7 +13,7 @@ use std::io::{self, Write};
 
 /// How texts of the input are written: ids, sources, paths, reasons.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Cells {
+pub enum CellRule {
     /// As they are.
     #[default]
     Exact,
@@ -20,7 +22,7 @@ pub enum Cells {
     FormulaSafe,
 }
 
-impl Cells {
+impl CellRule {
     /// The text to write.
     pub(crate) fn text(self, text: &str) -> Cow<'_, str> {
         const FORMULAS: [char; 11] =
@@ -50,7 +52,7 @@ pub fn groups(
     out: &mut dyn Write,
     groups: &Groups,
     measure: Measure,
-    cells: Cells,
+    cells: CellRule,
 ) -> io::Result<()> {
     let mut csv = writer(out);
     let width = columns(measure);
@@ -85,7 +87,12 @@ fn similarities(overlap: &Overlap) -> [String; 2] {
 ///
 /// # Errors
 /// Those of `out`, and of temporary files that hold pairs.
-pub fn pairs(out: &mut dyn Write, pairs: &Pairs, measure: Measure, cells: Cells) -> io::Result<()> {
+pub fn pairs(
+    out: &mut dyn Write,
+    pairs: &Pairs,
+    measure: Measure,
+    cells: CellRule,
+) -> io::Result<()> {
     let measures = &[Measure::Jaccard, Measure::Containment][..columns(measure)];
     let mut lines = Vec::with_capacity(LINES_BYTES + 256);
     let header = ["id_a", "id_b", "jaccard", "containment"];
@@ -172,15 +179,15 @@ impl Decimals {
 pub fn skipped(
     out: &mut dyn Write,
     skipped: &SkippedRecords,
-    identical: &Identical,
-    empty: &Ids,
-    cells: Cells,
+    identical: &IdenticalDocuments,
+    empty: &IdList,
+    cells: CellRule,
 ) -> io::Result<()> {
     let mut csv = writer(out);
     csv.write_record(["source", "line", "id", "reason"])?;
     for record in skipped.iter() {
         let record = record?;
-        let Skipped { source, line, id, reason } = &record;
+        let SkippedItem { source, line, id, reason } = &record;
         let line = line.map(|line| line.to_string()).unwrap_or_default();
         let id = id.as_deref().unwrap_or_default();
         let twin = identical
@@ -216,7 +223,7 @@ mod tests {
     #[test]
     fn groups_name_each_document_once() {
         assert_eq!(
-            text(|out| groups(out, &some(), Measure::Jaccard, Cells::Exact)),
+            text(|out| groups(out, &some(), Measure::Jaccard, CellRule::Exact)),
             "group,id,role,keeper,jaccard\n\
              1,\"a,b\",keeper,\"a,b\",\n\
              1,\"say \"\"x\"\"\",duplicate,\"a,b\",1.000000\n\
@@ -229,7 +236,7 @@ mod tests {
     #[test]
     fn pairs_have_the_header_of_the_truth_files() {
         assert_eq!(
-            text(|out| pairs(out, &two(), Measure::Jaccard, Cells::Exact)),
+            text(|out| pairs(out, &two(), Measure::Jaccard, CellRule::Exact)),
             "id_a,id_b,jaccard\n\"a,b\",\"say \"\"x\"\"\",1.000000\nk,ü,0.900000\n"
         );
     }
@@ -237,7 +244,13 @@ mod tests {
     #[test]
     fn skipped_records_and_empty_documents_are_listed() {
         assert_eq!(
-            text(|out| skipped(out, &one(), &Identical::default(), &empty(), Cells::Exact)),
+            text(|out| skipped(
+                out,
+                &one(),
+                &IdenticalDocuments::default(),
+                &empty(),
+                CellRule::Exact
+            )),
             "source,line,id,reason\n\
              in.jsonl,7,,\"expected a JSON object such as {\"\"id\"\":…}, got an array\"\n\
              ,,nothing,empty: no tokens\n"
@@ -249,11 +262,11 @@ mod tests {
         let formulas =
             ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "\n=1", "\u{FF1D}1", "-", "=\"a\",b"];
         for id in formulas {
-            assert_eq!(Cells::FormulaSafe.text(id), format!("'{id}"));
-            assert_eq!(Cells::Exact.text(id), id);
+            assert_eq!(CellRule::FormulaSafe.text(id), format!("'{id}"));
+            assert_eq!(CellRule::Exact.text(id), id);
         }
         for id in ["", "a=1", "1-2", " =1", "'=1", "ü", "\"=1"] {
-            assert_eq!(Cells::FormulaSafe.text(id), id);
+            assert_eq!(CellRule::FormulaSafe.text(id), id);
         }
         let pair = Pair { a: "=a,b".to_owned(), b: "x".to_owned(), overlap: EQUAL, estimate: None };
         let pairs_of = |cells| {
@@ -266,13 +279,13 @@ mod tests {
                 )
             })
         };
-        assert_eq!(pairs_of(Cells::Exact), "id_a,id_b,jaccard\n\"=a,b\",x,1.000000\n");
-        assert_eq!(pairs_of(Cells::FormulaSafe), "id_a,id_b,jaccard\n\"'=a,b\",x,1.000000\n");
+        assert_eq!(pairs_of(CellRule::Exact), "id_a,id_b,jaccard\n\"=a,b\",x,1.000000\n");
+        assert_eq!(pairs_of(CellRule::FormulaSafe), "id_a,id_b,jaccard\n\"'=a,b\",x,1.000000\n");
     }
 
     #[test]
     fn containment_stands_beside_the_similarity() {
-        let text = text(|out| pairs(out, &two(), Measure::Containment, Cells::Exact));
+        let text = text(|out| pairs(out, &two(), Measure::Containment, CellRule::Exact));
         assert!(text.starts_with("id_a,id_b,jaccard,containment\n"), "{text}");
         assert!(text.ends_with("\nk,ü,0.900000,1.000000\n"), "{text}");
         let text = text_of_groups();
@@ -310,10 +323,10 @@ mod tests {
         let expected = String::from_utf8(csv.into_inner().unwrap()).unwrap();
         let all = Pairs::of(&listed).unwrap();
         assert_eq!(all.iter().map(Result::unwrap).collect::<Vec<_>>(), listed);
-        assert_eq!(text(|out| pairs(out, &all, Measure::Containment, Cells::Exact)), expected);
+        assert_eq!(text(|out| pairs(out, &all, Measure::Containment, CellRule::Exact)), expected);
     }
 
     fn text_of_groups() -> String {
-        text(|out| groups(out, &some(), Measure::Containment, Cells::Exact))
+        text(|out| groups(out, &some(), Measure::Containment, CellRule::Exact))
     }
 }

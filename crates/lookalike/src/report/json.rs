@@ -5,7 +5,7 @@ use super::{FORMAT_VERSION, jsonl};
 use crate::audit::Audit;
 use crate::find::{BetterSetting, CutFromMail, FindOptions, Findings, Grouping};
 use crate::folding::FoldingEffect;
-use crate::read::Wording;
+use crate::read::Normalization;
 use crate::tune::SettingProfile;
 use lookalike_core::parameter::NamesParameters;
 use lookalike_core::params::Params;
@@ -15,7 +15,7 @@ use std::io::{self, Write};
 
 /// What a run was told.
 #[derive(Serialize)]
-struct Parameters<'a> {
+struct ParametersView<'a> {
     unit: &'a str,
     shingle_size: usize,
     tokens: String,
@@ -281,7 +281,7 @@ fn text_notes(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
         serde_json::to_writer(&mut *out, &findings.cut_from_mail)?;
         out.write_all(b",\n")?;
     }
-    if findings.wording != Wording::default() {
+    if findings.wording != Normalization::default() {
         out.write_all(b"\"wording\":")?;
         serde_json::to_writer(&mut *out, &findings.wording.to_string())?;
         out.write_all(b",\n")?;
@@ -313,10 +313,10 @@ fn read_as_text(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
     out.write_all(b"],\n")
 }
 
-fn parameters(options: &FindOptions) -> Parameters<'_> {
+fn parameters(options: &FindOptions) -> ParametersView<'_> {
     use lookalike_core::params::Unit;
     let (params, shingle) = (&options.params, options.params.shingle());
-    Parameters {
+    ParametersView {
         unit: match shingle.unit() {
             Unit::Words => "words",
             Unit::Chars => "chars",
@@ -377,9 +377,9 @@ fn counts(findings: &Findings) -> CountsView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
     use crate::read::{Collection, ReadOptions};
-    use lookalike_core::params::{Params, Wishes};
+    use lookalike_core::params::{Params, ParamsBuilder};
 
     #[test]
     fn the_whole_is_one_object() {
@@ -393,8 +393,8 @@ mod tests {
         std::fs::write(&input, lines).unwrap();
         let read = ReadOptions { skip_bad: true, ..ReadOptions::default() };
         let collection = Collection::open(&[input], &read).unwrap();
-        let options = FindOptions::new(Params::new(&Wishes::default()).unwrap());
-        let findings = crate::find::in_collection(&collection, &options, &Silent).unwrap();
+        let options = FindOptions::new(Params::new(&ParamsBuilder::default()).unwrap());
+        let findings = crate::find::in_collection(&collection, &options, &NoProgress).unwrap();
         let mut bytes = Vec::new();
         summary(&mut bytes, &findings, &options, None).unwrap();
         let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();

@@ -22,7 +22,7 @@ pub mod parquet;
 pub(crate) mod part_file;
 
 pub use atomic::Output;
-pub use output_paths::{TakenPlace, Taker, check_places};
+pub use output_paths::{PathUser, TakenPlace, check_places};
 pub use part_file::{Leftovers, remove_leftovers};
 
 use lookalike_core::parameter::Parameter;
@@ -59,13 +59,13 @@ pub enum OutputFormat {
 
 /// How a file is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Compression {
+pub(crate) enum OutputCompression {
     None,
     Gzip,
     Zstd,
 }
 
-impl Compression {
+impl OutputCompression {
     /// By the end of a name in lower case, and the name without that end.
     pub(crate) fn of(name: &str) -> (Self, &str) {
         if let Some(stem) = name.strip_suffix(".gz") {
@@ -80,8 +80,8 @@ impl Compression {
 
 /// Whether a name in lower case says that the file is compressed, and the name without that end.
 pub(crate) fn compression_of_name(name: &str) -> (bool, &str) {
-    let (compression, stem) = Compression::of(name);
-    (compression != Compression::None, stem)
+    let (compression, stem) = OutputCompression::of(name);
+    (compression != OutputCompression::None, stem)
 }
 
 /// A file that is to be written.
@@ -89,7 +89,7 @@ pub(crate) fn compression_of_name(name: &str) -> (bool, &str) {
 pub struct Target {
     path: PathBuf,
     format: OutputFormat,
-    compression: Compression,
+    compression: OutputCompression,
 }
 
 /// A name that does not say what is to be written.
@@ -149,10 +149,10 @@ impl Target {
     pub fn new(path: &Path, possible: &'static [OutputFormat]) -> Result<Self, UnknownName> {
         let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase());
         let name = name.unwrap_or_default();
-        let (compression, stem) = Compression::of(&name);
+        let (compression, stem) = OutputCompression::of(&name);
         let fits = |format: &OutputFormat| {
             stem.ends_with(format.end())
-                && (compression == Compression::None || format.is_compressible())
+                && (compression == OutputCompression::None || format.is_compressible())
         };
         let format = possible.iter().copied().find(fits);
         match format {
@@ -175,8 +175,8 @@ impl Target {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::find::{Duplicate, Group, Groups, Ids, Member, Pair, Pairs, SkippedRecords};
-    use crate::read::{SkipReason, Skipped};
+    use crate::find::{Duplicate, Group, Groups, IdList, Keeper, Pair, Pairs, SkippedRecords};
+    use crate::read::{SkipReason, SkippedItem};
     use lookalike_core::verify::Overlap;
 
     const MOST: Overlap = Overlap { intersection: 9, left: 10, right: 9 };
@@ -185,7 +185,7 @@ pub(crate) mod tests {
     /// Groups with everything that needs quoting somewhere.
     pub(crate) fn groups() -> Groups {
         let keeper =
-            |id: &str| Member { id: id.to_owned(), document: 1, bytes: 9, reference: false };
+            |id: &str| Keeper { id: id.to_owned(), document: 1, bytes: 9, reference: false };
         let duplicate = |id: &str, overlap| Duplicate {
             id: id.to_owned(),
             document: 2,
@@ -217,13 +217,13 @@ pub(crate) mod tests {
     /// A record that was skipped.
     pub(crate) fn skipped() -> SkippedRecords {
         let reason = SkipReason::NotAnObject { got: "an array".into() };
-        let record = Skipped { source: "in.jsonl".to_owned(), line: Some(7), id: None, reason };
+        let record = SkippedItem { source: "in.jsonl".to_owned(), line: Some(7), id: None, reason };
         SkippedRecords::of(&[record]).unwrap()
     }
 
     /// A document without tokens.
-    pub(crate) fn empty() -> Ids {
-        Ids::of(["nothing"]).unwrap()
+    pub(crate) fn empty() -> IdList {
+        IdList::of(["nothing"]).unwrap()
     }
 
     #[test]
@@ -231,9 +231,9 @@ pub(crate) mod tests {
         const BOTH: &[OutputFormat] = &[OutputFormat::Jsonl, OutputFormat::Csv];
         let target = |name: &str| Target::new(Path::new(name), BOTH);
         let told = |name: &str| target(name).map(|t| (t.format, t.compression));
-        assert_eq!(told("x/a.jsonl"), Ok((OutputFormat::Jsonl, Compression::None)));
-        assert_eq!(told("a.CSV.gz"), Ok((OutputFormat::Csv, Compression::Gzip)));
-        assert_eq!(told("a.csv.zst"), Ok((OutputFormat::Csv, Compression::Zstd)));
+        assert_eq!(told("x/a.jsonl"), Ok((OutputFormat::Jsonl, OutputCompression::None)));
+        assert_eq!(told("a.CSV.gz"), Ok((OutputFormat::Csv, OutputCompression::Gzip)));
+        assert_eq!(told("a.csv.zst"), Ok((OutputFormat::Csv, OutputCompression::Zstd)));
         for name in ["a.parquet", "a", "a.gz", "csv", "..", "a.csv.bz2"] {
             let message = target(name).unwrap_err().to_string();
             assert!(message.contains(".jsonl or .csv, which .gz or .zst"), "{message}");

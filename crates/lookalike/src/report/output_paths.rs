@@ -11,12 +11,12 @@ pub struct TakenPlace {
     /// The name as it was given.
     pub path: PathBuf,
     /// Why not.
-    pub by: Taker,
+    pub by: PathUser,
 }
 
 /// What a name is taken by.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Taker {
+pub enum PathUser {
     /// Another output.
     Output,
     /// An output that is a folder, and is made as a whole.
@@ -31,16 +31,16 @@ impl fmt::Display for TakenPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
         match &self.by {
-            Taker::Output => {
+            PathUser::Output => {
                 write!(f, "{path} is named for two outputs; give each its own file")
             }
-            Taker::OutputFolder(folder) => {
+            PathUser::OutputFolder(folder) => {
                 write!(f, "{path} lies in the output {}; write beside it", folder.display())
             }
-            Taker::Input => {
+            PathUser::Input => {
                 write!(f, "{path} is an input; write to another file, inputs are never changed")
             }
-            Taker::InputFolder(folder) => write!(
+            PathUser::InputFolder(folder) => write!(
                 f,
                 "{path} is an input, it lies in {} and is not what a run wrote; write to another \
                  file, inputs are never changed",
@@ -76,20 +76,20 @@ pub fn check_places<'a>(
         let place = same_name(path);
         let refused = |by| Err(TakenPlace { path: path.to_owned(), by });
         if taken.contains(&place) {
-            return refused(Taker::Output);
+            return refused(PathUser::Output);
         }
         if inputs.iter().any(|(_, input)| *input == place) {
-            return refused(Taker::Input);
+            return refused(PathUser::Input);
         }
         let folder = inputs.iter().find(|(_, input)| place.starts_with(input));
         if let (true, Some((folder, _))) = (is_file, folder)
             && place.is_file()
             && !own_outputs::is_output(&place)
         {
-            return refused(Taker::InputFolder((*folder).clone()));
+            return refused(PathUser::InputFolder((*folder).clone()));
         }
         if let (false, Some(inside)) = (is_file, taken.iter().find(|f| f.starts_with(&place))) {
-            let by = Taker::OutputFolder(path.to_owned());
+            let by = PathUser::OutputFolder(path.to_owned());
             return Err(TakenPlace { path: inside.clone(), by });
         }
         taken.push(place);
@@ -117,7 +117,7 @@ mod tests {
 
     use super::*;
 
-    fn taker(path: &Path, survivors: Option<&Path>, inputs: &[PathBuf]) -> Option<Taker> {
+    fn taker(path: &Path, survivors: Option<&Path>, inputs: &[PathBuf]) -> Option<PathUser> {
         check_places([path], survivors, inputs, &[]).err().map(|taken| taken.by)
     }
 
@@ -129,9 +129,9 @@ mod tests {
         let (corpus, new) = (folder.join("a.jsonl"), folder.join("groups.jsonl"));
         std::fs::write(&corpus, "{\"id\":\"a\",\"text\":\"b\"}\n").unwrap();
         let inputs = [folder.clone()];
-        let by_folder = Some(Taker::InputFolder(folder.clone()));
+        let by_folder = Some(PathUser::InputFolder(folder.clone()));
         assert_eq!(taker(&corpus, None, &inputs), by_folder);
-        assert_eq!(taker(&folder, None, &inputs), Some(Taker::Input));
+        assert_eq!(taker(&folder, None, &inputs), Some(PathUser::Input));
         assert_eq!(taker(&new, None, &inputs), None);
         let link = temp.path().join("link.jsonl");
         #[cfg(unix)]
@@ -148,13 +148,13 @@ mod tests {
     fn outputs_do_not_take_each_others_places() {
         let temp = tempfile::tempdir().unwrap();
         let (out, list) = (temp.path().join("out"), temp.path().join("out/gone.csv"));
-        let by_folder = |place: &Path| Some(Taker::OutputFolder(place.to_owned()));
+        let by_folder = |place: &Path| Some(PathUser::OutputFolder(place.to_owned()));
         std::fs::create_dir(&out).unwrap();
         assert_eq!(taker(&list, Some(&out), &[]), by_folder(&out));
-        assert_eq!(taker(&out, Some(&out), &[]), Some(Taker::Output));
+        assert_eq!(taker(&out, Some(&out), &[]), Some(PathUser::Output));
         let spelled = temp.path().join("out/../x.csv");
         let both = [temp.path().join("x.csv"), spelled];
         let both = both.iter().map(PathBuf::as_path);
-        assert_eq!(check_places(both, None, &[], &[]).unwrap_err().by, Taker::Output);
+        assert_eq!(check_places(both, None, &[], &[]).unwrap_err().by, PathUser::Output);
     }
 }

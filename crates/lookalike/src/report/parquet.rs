@@ -34,21 +34,21 @@ pub(crate) enum Cell {
 
 /// Cells of a column that are not written yet.
 #[derive(Debug)]
-pub(crate) enum Column {
-    Bool(Cells<bool>),
-    Int64(Cells<i64>),
-    Double(Cells<f64>),
-    Text(Cells<ByteArray>),
+pub(crate) enum PendingColumn {
+    Bool(PendingCells<bool>),
+    Int64(PendingCells<i64>),
+    Double(PendingCells<f64>),
+    Text(PendingCells<ByteArray>),
 }
 
 /// The cells of a column: for each whether it is there, and those that are.
 #[derive(Debug)]
-pub(crate) struct Cells<V> {
+pub(crate) struct PendingCells<V> {
     present: Vec<i16>,
     values: Vec<V>,
 }
 
-impl<V> Cells<V> {
+impl<V> PendingCells<V> {
     fn new() -> Self {
         Self { present: Vec::new(), values: Vec::new() }
     }
@@ -59,13 +59,13 @@ impl<V> Cells<V> {
     }
 }
 
-impl Column {
+impl PendingColumn {
     pub(crate) fn new(cell: Cell) -> Self {
         match cell {
-            Cell::Bool => Self::Bool(Cells::new()),
-            Cell::Int64 => Self::Int64(Cells::new()),
-            Cell::Double => Self::Double(Cells::new()),
-            Cell::Text => Self::Text(Cells::new()),
+            Cell::Bool => Self::Bool(PendingCells::new()),
+            Cell::Int64 => Self::Int64(PendingCells::new()),
+            Cell::Double => Self::Double(PendingCells::new()),
+            Cell::Text => Self::Text(PendingCells::new()),
         }
     }
 
@@ -74,7 +74,7 @@ impl Column {
     pub(crate) fn write(&mut self, writer: &mut SerializedColumnWriter<'_>) -> Result<()> {
         macro_rules! write {
             ($cells:expr, $type:ty) => {{
-                let Cells { present, values } = $cells;
+                let PendingCells { present, values } = $cells;
                 writer.typed::<$type>().write_batch(values, Some(present), None)?;
                 present.clear();
                 values.clear();
@@ -105,15 +105,15 @@ pub(crate) fn column_type(name: &str, cell: Cell, repetition: Repetition) -> Res
 }
 
 /// A table being written.
-struct Table {
+struct ParquetTable {
     path: PathBuf,
     writer: SerializedFileWriter<Output>,
-    columns: Vec<Column>,
+    columns: Vec<PendingColumn>,
     rows: usize,
     bytes: usize,
 }
 
-impl Table {
+impl ParquetTable {
     /// Columns by name, cells, and whether each row has one.
     fn create(output: Output, columns: &[(&str, Cell, bool)]) -> Result<Self> {
         let path = output.path().to_owned();
@@ -127,7 +127,7 @@ impl Table {
             .build();
         let schema = Arc::new(schema.build()?);
         let writer = SerializedFileWriter::new(output, schema, Arc::new(properties))?;
-        let columns = columns.iter().map(|(_, cell, _)| Column::new(*cell)).collect();
+        let columns = columns.iter().map(|(_, cell, _)| PendingColumn::new(*cell)).collect();
         Ok(Self { path, writer, columns, rows: 0, bytes: 0 })
     }
 
@@ -158,7 +158,7 @@ impl Table {
 /// Writes the cells of the next columns of a row group.
 pub(crate) fn write_columns(
     group: &mut SerializedRowGroupWriter<'_, Output>,
-    columns: &mut [Column],
+    columns: &mut [PendingColumn],
 ) -> Result<()> {
     for column in columns {
         let Some(mut writer) = group.next_column()? else {
@@ -198,7 +198,7 @@ pub fn groups(output: Output, groups: &Groups, measure: Measure) -> std::result:
     columns.extend(similarities(measure).iter().map(|(name, _)| (*name, Cell::Double, false)));
     let path = output.path().to_owned();
     let failed = |error| failed(path.clone(), error);
-    let mut table = Table::create(output, &columns).map_err(failed)?;
+    let mut table = ParquetTable::create(output, &columns).map_err(failed)?;
     for (number, group) in (1u64..).zip(groups.iter()) {
         let group = group.map_err(Error::of_io)?;
         let keeper = group.keeper.id.as_str();
@@ -224,7 +224,7 @@ pub fn pairs(output: Output, pairs: &Pairs, measure: Measure) -> std::result::Re
     }
     let path = output.path().to_owned();
     let failed = |error| failed(path.clone(), error);
-    let mut table = Table::create(output, &columns).map_err(failed)?;
+    let mut table = ParquetTable::create(output, &columns).map_err(failed)?;
     let mut cursor = pairs.cursor();
     while let Some(pair) = cursor.next_pair().map_err(Error::of_io)? {
         table.pair(&pair, measure).map_err(failed)?;
@@ -239,7 +239,7 @@ fn similarities(measure: Measure) -> &'static [(&'static str, Measure)] {
     if measure == Measure::Containment { BOTH } else { &BOTH[..1] }
 }
 
-impl Table {
+impl ParquetTable {
     fn member(
         &mut self,
         group: u64,
@@ -275,7 +275,7 @@ impl Table {
 }
 
 /// The numbers that are written elsewhere, with six decimals.
-fn push_similarities(columns: &mut [Column], overlap: Option<&Overlap>, measure: Measure) {
+fn push_similarities(columns: &mut [PendingColumn], overlap: Option<&Overlap>, measure: Measure) {
     for (column, (_, measure)) in columns.iter_mut().zip(similarities(measure)) {
         let text = overlap.map(|overlap| overlap.six_decimals_of(*measure));
         push_double(column, text.and_then(|text| text.parse().ok()));
@@ -283,29 +283,29 @@ fn push_similarities(columns: &mut [Column], overlap: Option<&Overlap>, measure:
 }
 
 /// Adds a cell to a column of that type; to no other.
-pub(crate) fn push_text(column: &mut Column, value: Option<&str>) {
-    if let Column::Text(cells) = column {
+pub(crate) fn push_text(column: &mut PendingColumn, value: Option<&str>) {
+    if let PendingColumn::Text(cells) = column {
         cells.push(value.map(ByteArray::from));
     }
 }
 
 /// The same for whole numbers; what is above the largest 64-bit integer becomes that.
-pub(crate) fn push_number(column: &mut Column, value: Option<u64>) {
-    if let Column::Int64(cells) = column {
+pub(crate) fn push_number(column: &mut PendingColumn, value: Option<u64>) {
+    if let PendingColumn::Int64(cells) = column {
         cells.push(value.map(|value| i64::try_from(value).unwrap_or(i64::MAX)));
     }
 }
 
 /// The same for fractions.
-pub(crate) fn push_double(column: &mut Column, value: Option<f64>) {
-    if let Column::Double(cells) = column {
+pub(crate) fn push_double(column: &mut PendingColumn, value: Option<f64>) {
+    if let PendingColumn::Double(cells) = column {
         cells.push(value);
     }
 }
 
 /// The same for truth values.
-pub(crate) fn push_bool(column: &mut Column, value: Option<bool>) {
-    if let Column::Bool(cells) = column {
+pub(crate) fn push_bool(column: &mut PendingColumn, value: Option<bool>) {
+    if let PendingColumn::Bool(cells) = column {
         cells.push(value);
     }
 }

@@ -3,7 +3,7 @@
 //! The writer holds an exclusive lock on its file, so that another run can tell a file in use from
 //! one that an interrupted run left.
 
-use crate::temporary::{self, Registered};
+use crate::temporary::{self, RegisteredPath};
 use std::fs::{self, File, Metadata, Permissions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ const ATTEMPTS: usize = 16;
 #[derive(Debug)]
 pub(crate) struct PartFile {
     file: NamedTempFile,
-    _registered: Registered,
+    _registered: RegisteredPath,
 }
 
 impl PartFile {
@@ -173,9 +173,9 @@ pub fn remove_leftovers(path: &Path) -> Leftovers {
         }
         let path = entry.path();
         match is_abandoned(&path) {
-            Ok(Abandoned::File) => found.removed.push(path),
-            Ok(Abandoned::Folder) => found.folders.push(path),
-            Ok(Abandoned::Not) | Err(_) => {}
+            Ok(AbandonedFile::File) => found.removed.push(path),
+            Ok(AbandonedFile::Folder) => found.folders.push(path),
+            Ok(AbandonedFile::Not) | Err(_) => {}
         }
     }
     found.removed.sort_unstable();
@@ -191,7 +191,7 @@ pub(crate) fn is_temporary_name(name: &str) -> bool {
     })
 }
 
-enum Abandoned {
+enum AbandonedFile {
     /// A file, which is removed now.
     File,
     Folder,
@@ -199,7 +199,7 @@ enum Abandoned {
 }
 
 #[cfg(unix)]
-fn is_abandoned(path: &Path) -> io::Result<Abandoned> {
+fn is_abandoned(path: &Path) -> io::Result<AbandonedFile> {
     use rustix::fs::{Mode, OFlags};
     use std::os::unix::fs::MetadataExt;
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -207,21 +207,21 @@ fn is_abandoned(path: &Path) -> io::Result<Abandoned> {
     let opened = file.metadata()?;
     let is_own = opened.uid() == rustix::process::geteuid().as_raw();
     if !is_own || !(opened.is_file() || opened.is_dir()) || file.try_lock().is_err() {
-        return Ok(Abandoned::Not);
+        return Ok(AbandonedFile::Not);
     }
     // A run that was just finished has renamed its file.
     let named = path.symlink_metadata()?;
     if (named.dev(), named.ino()) != (opened.dev(), opened.ino()) {
-        return Ok(Abandoned::Not);
+        return Ok(AbandonedFile::Not);
     }
     if opened.is_dir() {
-        return Ok(Abandoned::Folder);
+        return Ok(AbandonedFile::Folder);
     }
     fs::remove_file(path)?;
-    Ok(Abandoned::File)
+    Ok(AbandonedFile::File)
 }
 
 #[cfg(not(unix))]
-fn is_abandoned(_: &Path) -> io::Result<Abandoned> {
-    Ok(Abandoned::Not)
+fn is_abandoned(_: &Path) -> io::Result<AbandonedFile> {
+    Ok(AbandonedFile::Not)
 }

@@ -1,30 +1,30 @@
 //! Records in memory, in one piece, and their order.
 
-use super::codec::{Reader, put_u64};
+use super::codec::{FieldReader, put_u64};
 use std::cmp::Ordering;
 
 /// Memory that an index entry takes.
-const ENTRY_BYTES: usize = size_of::<Entry>();
+const ENTRY_BYTES: usize = size_of::<SortEntry>();
 
 /// The smallest allocation of either buffer.
 const FIRST_BYTES: usize = 4096;
 
 /// Records as they were pushed, and after [`sort`](Batch::sort) in the order of key, then payload.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
+pub(super) struct SortBatch {
     /// Each record is the length of its key, that of its payload, the key, the payload.
     arena: Vec<u8>,
-    entries: Vec<Entry>,
+    entries: Vec<SortEntry>,
 }
 
 /// Where a record begins, and bytes of its key to compare first.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct SortEntry {
     prefix: u64,
     start: usize,
 }
 
-impl Batch {
+impl SortBatch {
     /// Records in it.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
@@ -59,7 +59,7 @@ impl Batch {
 
     /// Adds a record.
     pub(super) fn push(&mut self, key: &[u8], payload: &[u8]) {
-        self.entries.push(Entry { prefix: 0, start: self.arena.len() });
+        self.entries.push(SortEntry { prefix: 0, start: self.arena.len() });
         put_u64(&mut self.arena, key.len() as u64);
         put_u64(&mut self.arena, payload.len() as u64);
         self.arena.extend_from_slice(key);
@@ -120,7 +120,7 @@ impl Batch {
 
 /// Where the parts of a record are, behind its lengths.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Layout {
+pub(super) struct RecordLayout {
     pub(super) key: usize,
     pub(super) payload: usize,
     pub(super) end: usize,
@@ -128,13 +128,13 @@ pub(super) struct Layout {
 
 /// The layout of the record that `bytes` begin with; its parts may go on behind them. `None` if the
 /// lengths are not complete, or none.
-pub(super) fn parse(bytes: &[u8]) -> Option<Layout> {
-    let mut reader = Reader::new(bytes);
+pub(super) fn parse(bytes: &[u8]) -> Option<RecordLayout> {
+    let mut reader = FieldReader::new(bytes);
     let (key_bytes, payload_bytes) = (reader.u64()?, reader.u64()?);
     let key = bytes.len() - reader.rest().len();
     let payload = key.checked_add(usize::try_from(key_bytes).ok()?)?;
     let end = payload.checked_add(usize::try_from(payload_bytes).ok()?)?;
-    Some(Layout { key, payload, end })
+    Some(RecordLayout { key, payload, end })
 }
 
 /// The record that begins at `start`; empty where none does.
@@ -160,7 +160,7 @@ fn prefix(key: &[u8]) -> u64 {
 }
 
 /// How many bytes all keys have in common from their first on.
-fn shared_prefix(arena: &[u8], entries: &[Entry]) -> usize {
+fn shared_prefix(arena: &[u8], entries: &[SortEntry]) -> usize {
     let Some(first) = entries.first() else { return 0 };
     let mut shared = record(arena, first.start).0;
     for entry in entries {

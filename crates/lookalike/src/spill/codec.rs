@@ -68,11 +68,11 @@ pub fn key_last(out: &mut Vec<u8>, bytes: &[u8]) {
 /// Takes off the front of a record what was put into it, part by part. Every method gives `None`
 /// where the bytes are not what the part would be; nothing can be taken after that.
 #[derive(Debug, Clone)]
-pub struct Reader<'a> {
+pub struct FieldReader<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Reader<'a> {
+impl<'a> FieldReader<'a> {
     /// Reads `bytes` from their first on.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }

@@ -19,7 +19,7 @@ const UNFINISHED: &str = ".unfinished-";
 const FORMAT_VERSION: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
-struct Stored {
+struct StoredDescription {
     format_version: Value,
     run: Value,
 }
@@ -41,11 +41,11 @@ pub(super) fn check(private: &PrivateFolder, lock: &str, description: &Value) ->
     let text = text_of(description).map_err(|error| failed(error.into()))?;
     match private.read(FILE) {
         Ok(found) => {
-            let stored: Stored = serde_json::from_slice(&found).map_err(|error| {
+            let stored: StoredDescription = serde_json::from_slice(&found).map_err(|error| {
                 damaged(format!("a description of a run was expected, {error}"))
             })?;
             // The text is read as the stored one was, so that numbers went the same way.
-            let wanted: Stored =
+            let wanted: StoredDescription =
                 serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
             let differences = differences(&stored, &wanted);
             if differences.is_empty() {
@@ -64,7 +64,8 @@ pub(super) fn check(private: &PrivateFolder, lock: &str, description: &Value) ->
 }
 
 fn text_of(description: &Value) -> serde_json::Result<Vec<u8>> {
-    let stored = Stored { format_version: FORMAT_VERSION.into(), run: description.clone() };
+    let stored =
+        StoredDescription { format_version: FORMAT_VERSION.into(), run: description.clone() };
     let mut text = serde_json::to_vec_pretty(&stored)?;
     text.push(b'\n');
     Ok(text)
@@ -90,7 +91,7 @@ fn foreign(folder: &Path, lock: &str) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-fn differences(stored: &Stored, wanted: &Stored) -> Vec<Difference> {
+fn differences(stored: &StoredDescription, wanted: &StoredDescription) -> Vec<Difference> {
     let mut found = Vec::new();
     let versions = (Some(&stored.format_version), Some(&wanted.format_version));
     compare("format_version", versions, &mut found);

@@ -1,6 +1,6 @@
 //! A temporary file: bytes are appended from many threads, and read wherever they are.
 
-use super::folder::Folder;
+use super::folder::SpillFolder;
 use crate::error::Error;
 use std::fs::File;
 use std::io;
@@ -13,16 +13,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// append stands in one piece. It is never mapped, so a full disk is an error, not a signal.
 #[derive(Debug)]
 pub struct SpillFile {
-    file: Positioned,
+    file: PositionedFile,
     path: PathBuf,
     len: AtomicU64,
     /// Where it lies stays as long as the file.
-    _folder: Option<Arc<Folder>>,
+    _folder: Option<Arc<SpillFolder>>,
 }
 
 impl SpillFile {
-    pub(super) fn new(file: File, path: PathBuf, len: u64, folder: Option<Arc<Folder>>) -> Self {
-        Self { file: Positioned::new(file), path, len: AtomicU64::new(len), _folder: folder }
+    pub(super) fn new(
+        file: File,
+        path: PathBuf,
+        len: u64,
+        folder: Option<Arc<SpillFolder>>,
+    ) -> Self {
+        Self { file: PositionedFile::new(file), path, len: AtomicU64::new(len), _folder: folder }
     }
 
     /// Writes `bytes` at the end and says where they begin. The operating system has them when this
@@ -89,7 +94,7 @@ impl SpillFile {
 
 /// A file that is read and written at given places.
 #[derive(Debug)]
-struct Positioned {
+struct PositionedFile {
     file: File,
     /// Elsewhere than on Unix place and access are two steps, which one thread does at a time.
     #[cfg(not(unix))]
@@ -97,7 +102,7 @@ struct Positioned {
 }
 
 #[cfg(unix)]
-impl Positioned {
+impl PositionedFile {
     fn new(file: File) -> Self {
         Self { file }
     }
@@ -112,7 +117,7 @@ impl Positioned {
 }
 
 #[cfg(not(unix))]
-impl Positioned {
+impl PositionedFile {
     fn new(file: File) -> Self {
         Self { file, turn: std::sync::Mutex::new(()) }
     }

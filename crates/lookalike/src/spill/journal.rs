@@ -3,7 +3,7 @@
 //! A line is 16 hexadecimal digits, a space, the step as JSON and `\n`; the digits are the hash of
 //! the JSON's bytes as tokens are hashed.
 
-use super::folder::Folder;
+use super::folder::SpillFolder;
 use super::workspace::Workspace;
 use crate::error::Error;
 use lookalike_core::hash::token_hash;
@@ -22,13 +22,13 @@ const DIGITS: usize = 16;
 #[derive(Debug)]
 pub struct Journal<T> {
     path: PathBuf,
-    state: Mutex<State>,
-    _folder: Arc<Folder>,
+    state: Mutex<JournalState>,
+    _folder: Arc<SpillFolder>,
     steps: PhantomData<fn(&T)>,
 }
 
 #[derive(Debug)]
-struct State {
+struct JournalState {
     file: File,
     len: u64,
 }
@@ -51,7 +51,7 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
         }
         let steps = steps(bytes.get(..good).unwrap_or_default());
         let steps = steps.map_err(|p| workspace.damaged(path.clone(), p))?;
-        let state = Mutex::new(State { file, len: good as u64 });
+        let state = Mutex::new(JournalState { file, len: good as u64 });
         let folder = workspace.folder();
         Ok((Self { path, state, _folder: folder, steps: PhantomData }, steps))
     }
@@ -73,7 +73,7 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
     }
 }
 
-impl State {
+impl JournalState {
     fn write(&mut self, line: &[u8]) -> io::Result<()> {
         self.file.seek(SeekFrom::Start(self.len))?;
         self.file.write_all(line)?;

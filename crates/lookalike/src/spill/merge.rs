@@ -1,6 +1,6 @@
 //! Sorted runs of records in a temporary file, and many of them as one.
 
-use super::batch::{Layout, parse};
+use super::batch::{RecordLayout, parse};
 use super::file::SpillFile;
 use crate::error::Error;
 use std::cmp::Ordering;
@@ -25,15 +25,15 @@ pub(super) fn buffer_bytes(memory: usize, count: usize) -> usize {
 
 /// Records of several runs in the order of key, then payload.
 #[derive(Debug)]
-pub(super) struct Merge<'a> {
+pub(super) struct MergedRuns<'a> {
     file: &'a SpillFile,
     /// A heap: the source with the first record is the first.
-    sources: Vec<Source>,
+    sources: Vec<RunReader>,
     /// Whether the first source's record was given.
     given: bool,
 }
 
-impl<'a> Merge<'a> {
+impl<'a> MergedRuns<'a> {
     /// Reads the first bytes of each of `runs`, with `buffer` bytes for each.
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl<'a> Merge<'a> {
     ) -> Result<Self, Error> {
         let mut sources = Vec::with_capacity(runs.len());
         for run in runs {
-            let mut source = Source::new(run.clone(), buffer);
+            let mut source = RunReader::new(run.clone(), buffer);
             if source.advance(file)? {
                 sources.push(source);
             }
@@ -61,7 +61,7 @@ impl<'a> Merge<'a> {
     ///
     /// # Errors
     /// [`Error::Spill`], [`Error::SpillDamaged`].
-    pub(super) fn next(&mut self) -> Result<Option<(&[u8], Layout)>, Error> {
+    pub(super) fn next(&mut self) -> Result<Option<(&[u8], RecordLayout)>, Error> {
         if self.given {
             if let Some(first) = self.sources.first_mut()
                 && !first.advance(self.file)?
@@ -101,7 +101,7 @@ impl<'a> Merge<'a> {
 
 /// A run being read from its first record to its last.
 #[derive(Debug)]
-struct Source {
+struct RunReader {
     /// What of the file is not in the buffer yet.
     rest: Range<u64>,
     buffer: Vec<u8>,
@@ -109,12 +109,12 @@ struct Source {
     usual: usize,
     /// Where the record begins in the buffer.
     start: usize,
-    layout: Layout,
+    layout: RecordLayout,
 }
 
-impl Source {
+impl RunReader {
     fn new(run: Range<u64>, usual: usize) -> Self {
-        Self { rest: run, buffer: Vec::new(), usual, start: 0, layout: Layout::default() }
+        Self { rest: run, buffer: Vec::new(), usual, start: 0, layout: RecordLayout::default() }
     }
 
     /// Bytes of the record, with its lengths.
@@ -131,7 +131,7 @@ impl Source {
     /// Goes to the next record. Whether there is one.
     fn advance(&mut self, file: &SpillFile) -> Result<bool, Error> {
         self.start += self.layout.end;
-        self.layout = Layout::default();
+        self.layout = RecordLayout::default();
         loop {
             let unread = self.buffer.len() - self.start;
             let left = self.rest.end - self.rest.start;
@@ -197,7 +197,7 @@ mod tests {
             let total: u64 = runs.iter().map(|run| run.end - run.start).sum();
             let mut given = 0;
             let mut read = || -> Result<(), Error> {
-                let mut merge = Merge::new(&file, &runs, buffer)?;
+                let mut merge = MergedRuns::new(&file, &runs, buffer)?;
                 while let Some((bytes, layout)) = merge.next()? {
                     assert_eq!(bytes.len(), layout.end);
                     given += bytes.len() as u64;

@@ -33,7 +33,7 @@ pub use crate::error::Difference;
 pub use file::{BufferedAppend, SpillFile};
 pub use journal::Journal;
 pub use memory::parse_memory;
-pub use sorter::{Cursor, MIN_MEMORY, Record, Sorted, Sorter};
+pub use sorter::{KeyedRecord, MIN_MEMORY, RecordCursor, SortedRecords, Sorter};
 pub use workspace::{TempSpace, Workspace};
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Sorts more records than fit in memory: batches in memory are sorted and go to a temporary file
 //! as runs, runs are merged when they are read.
 
-use super::batch::{Batch, Layout};
+use super::batch::{RecordLayout, SortBatch};
 use super::file::{BufferedAppend, SpillFile};
-use super::merge::{LEAST_BUFFER, Merge, buffer_bytes, fan_in};
+use super::merge::{LEAST_BUFFER, MergedRuns, buffer_bytes, fan_in};
 use super::workspace::TempSpace;
 use crate::error::Error;
 use std::ops::Range;
@@ -19,14 +19,14 @@ pub const MIN_MEMORY: usize = 4 * LEAST_BUFFER;
 pub struct Sorter {
     temp: Option<Arc<TempSpace>>,
     memory: usize,
-    batch: Batch,
-    spilled: Option<Spilled>,
+    batch: SortBatch,
+    spilled: Option<SpilledRuns>,
     len: u64,
 }
 
 /// Runs in a file.
 #[derive(Debug)]
-struct Spilled {
+struct SpilledRuns {
     file: SpillFile,
     runs: Vec<Range<u64>>,
 }
@@ -38,7 +38,7 @@ impl Sorter {
     /// stays in memory.
     pub fn new(temp: Option<Arc<TempSpace>>, memory: usize) -> Self {
         let memory = memory.max(MIN_MEMORY);
-        Self { temp, memory, batch: Batch::default(), spilled: None, len: 0 }
+        Self { temp, memory, batch: SortBatch::default(), spilled: None, len: 0 }
     }
 
     /// Takes a record.
@@ -47,13 +47,13 @@ impl Sorter {
     /// [`Error::TempDir`] and [`Error::Spill`] when memory is full and the records cannot go to a
     /// file; the sorter is then good for nothing more.
     pub fn push(&mut self, key: &[u8], payload: &[u8]) -> Result<(), Error> {
-        let bytes = Batch::record_bytes(key, payload);
+        let bytes = SortBatch::record_bytes(key, payload);
         let limit = self.limit();
         if !self.batch.make_room(bytes, limit) {
             self.spill()?;
             if !self.batch.make_room(bytes, limit) {
                 // Larger than all the memory there is: by itself, and at once to the file.
-                self.batch = Batch::default();
+                self.batch = SortBatch::default();
                 self.batch.make_room(bytes, usize::MAX);
             }
         }
@@ -61,7 +61,7 @@ impl Sorter {
         self.len += 1;
         if self.batch.memory() > limit {
             self.spill()?;
-            self.batch = Batch::default();
+            self.batch = SortBatch::default();
         }
         Ok(())
     }
@@ -85,7 +85,7 @@ impl Sorter {
     ///
     /// # Errors
     /// [`Error::TempDir`], [`Error::Spill`], [`Error::SpillDamaged`].
-    pub fn finish(mut self) -> Result<Sorted, Error> {
+    pub fn finish(mut self) -> Result<SortedRecords, Error> {
         if self.spilled.is_some() {
             self.spill()?;
         }
@@ -93,13 +93,13 @@ impl Sorter {
         let (Some(mut spilled), Some(temp)) = (spilled, temp) else {
             batch.sort();
             batch.shrink();
-            return Ok(Sorted { len, records: Records::Memory(batch) });
+            return Ok(SortedRecords { len, records: SortedStorage::Memory(batch) });
         };
         drop(batch);
         while spilled.runs.len() > fan_in(memory) {
             spilled = spilled.merged(&temp, memory)?;
         }
-        Ok(Sorted { len, records: Records::File { spilled, memory } })
+        Ok(SortedRecords { len, records: SortedStorage::File { spilled, memory } })
     }
 
     /// How much the batch may take: a part is for the buffer through which it is written.
@@ -117,7 +117,7 @@ impl Sorter {
         self.batch.sort();
         let spilled = match &mut self.spilled {
             Some(spilled) => spilled,
-            none => none.insert(Spilled::new(temp)?),
+            none => none.insert(SpilledRuns::new(temp)?),
         };
         let mut out = BufferedAppend::new(&spilled.file, write_buffer(self.memory));
         let start = spilled.file.len();
@@ -136,7 +136,7 @@ fn write_buffer(memory: usize) -> usize {
     buffer_bytes(memory, 8)
 }
 
-impl Spilled {
+impl SpilledRuns {
     fn new(temp: &TempSpace) -> Result<Self, Error> {
         Ok(Self { file: temp.workspace()?.scratch("sort")?, runs: Vec::new() })
     }
@@ -149,7 +149,7 @@ impl Spilled {
         for runs in self.runs.chunks(together) {
             let start = longer.file.len();
             let mut out = BufferedAppend::new(&longer.file, buffer);
-            let mut merge = Merge::new(&self.file, runs, buffer)?;
+            let mut merge = MergedRuns::new(&self.file, runs, buffer)?;
             while let Some((bytes, _)) = merge.next()? {
                 out.append(bytes)?;
             }
@@ -162,24 +162,24 @@ impl Spilled {
 
 /// Records in order. Any number of threads may read them, each from the first, and again.
 #[derive(Debug, Default)]
-pub struct Sorted {
+pub struct SortedRecords {
     len: u64,
-    records: Records,
+    records: SortedStorage,
 }
 
 #[derive(Debug)]
-enum Records {
-    Memory(Batch),
-    File { spilled: Spilled, memory: usize },
+enum SortedStorage {
+    Memory(SortBatch),
+    File { spilled: SpilledRuns, memory: usize },
 }
 
-impl Default for Records {
+impl Default for SortedStorage {
     fn default() -> Self {
-        Self::Memory(Batch::default())
+        Self::Memory(SortBatch::default())
     }
 }
 
-impl Sorted {
+impl SortedRecords {
     /// No records.
     pub fn empty() -> Self {
         Self::default()
@@ -197,25 +197,27 @@ impl Sorted {
 
     /// Whether they are in a file.
     pub fn is_spilled(&self) -> bool {
-        matches!(self.records, Records::File { .. })
+        matches!(self.records, SortedStorage::File { .. })
     }
 
     /// Bytes of memory they take. Every [`cursor`](Self::cursor) takes as much as the sorter was
     /// given beside that if they are in a file, and nothing otherwise.
     pub fn memory(&self) -> usize {
         match &self.records {
-            Records::Memory(batch) => batch.memory(),
-            Records::File { .. } => 0,
+            SortedStorage::Memory(batch) => batch.memory(),
+            SortedStorage::File { .. } => 0,
         }
     }
 
     /// Reads them from the first on, without a copy of each.
-    pub fn cursor(&self) -> Cursor<'_> {
+    pub fn cursor(&self) -> RecordCursor<'_> {
         let state = match &self.records {
-            Records::Memory(batch) => State::Memory { batch, at: 0 },
-            Records::File { spilled, memory } => State::Opening { spilled, memory: *memory },
+            SortedStorage::Memory(batch) => CursorState::Memory { batch, at: 0 },
+            SortedStorage::File { spilled, memory } => {
+                CursorState::Opening { spilled, memory: *memory }
+            }
         };
-        Cursor { state }
+        RecordCursor { state }
     }
 
     /// The records from the first on, copied: key and payload. It ends after an error.
@@ -236,50 +238,50 @@ impl Sorted {
 }
 
 /// A key and its payload.
-pub type Record<'a> = (&'a [u8], &'a [u8]);
+pub type KeyedRecord<'a> = (&'a [u8], &'a [u8]);
 
 /// Goes through records, one at a time.
 #[derive(Debug)]
-pub struct Cursor<'a> {
-    state: State<'a>,
+pub struct RecordCursor<'a> {
+    state: CursorState<'a>,
 }
 
 #[derive(Debug)]
-enum State<'a> {
+enum CursorState<'a> {
     Memory {
-        batch: &'a Batch,
+        batch: &'a SortBatch,
         at: usize,
     },
     /// The runs are opened when the first record is asked for.
     Opening {
-        spilled: &'a Spilled,
+        spilled: &'a SpilledRuns,
         memory: usize,
     },
-    Merge(Merge<'a>),
+    Merge(MergedRuns<'a>),
 }
 
-impl Cursor<'_> {
+impl RecordCursor<'_> {
     /// The next record, key and payload.
     ///
     /// # Errors
     /// [`Error::Spill`] and [`Error::SpillDamaged`] when the temporary file cannot be read.
-    pub fn next_record(&mut self) -> Result<Option<Record<'_>>, Error> {
-        if let State::Opening { spilled, memory } = &self.state {
+    pub fn next_record(&mut self) -> Result<Option<KeyedRecord<'_>>, Error> {
+        if let CursorState::Opening { spilled, memory } = &self.state {
             let buffer = buffer_bytes(*memory, spilled.runs.len());
-            self.state = State::Merge(Merge::new(&spilled.file, &spilled.runs, buffer)?);
+            self.state = CursorState::Merge(MergedRuns::new(&spilled.file, &spilled.runs, buffer)?);
         }
         match &mut self.state {
-            State::Memory { batch, at } => {
+            CursorState::Memory { batch, at } => {
                 *at += 1;
                 Ok(batch.get(*at - 1))
             }
-            State::Merge(merge) => Ok(merge.next()?.map(parts)),
-            State::Opening { .. } => Ok(None),
+            CursorState::Merge(merge) => Ok(merge.next()?.map(parts)),
+            CursorState::Opening { .. } => Ok(None),
         }
     }
 }
 
-fn parts((bytes, layout): (&[u8], Layout)) -> Record<'_> {
+fn parts((bytes, layout): (&[u8], RecordLayout)) -> KeyedRecord<'_> {
     let key = bytes.get(layout.key..layout.payload).unwrap_or_default();
     (key, bytes.get(layout.payload..).unwrap_or_default())
 }
@@ -299,7 +301,7 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let temp = Arc::new(TempSpace::new(parent.path().to_owned()));
         let mut sorter = Sorter::new(Some(temp), 0);
-        sorter.spilled = Some(Spilled { file, runs: Vec::new() });
+        sorter.spilled = Some(SpilledRuns { file, runs: Vec::new() });
         let error = (0..10_000).find_map(|_| sorter.push(b"key", &[7; 90]).err()).unwrap();
         assert!(error.to_string().contains("/dev/full"), "{error}");
         assert!(error.to_string().contains("disk is full"), "{error}");

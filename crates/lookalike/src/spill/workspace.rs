@@ -3,7 +3,7 @@
 
 use super::description;
 use super::file::SpillFile;
-use super::folder::Folder;
+use super::folder::SpillFolder;
 use super::private::PrivateFolder;
 use crate::error::Error;
 use crate::temporary;
@@ -23,7 +23,7 @@ const LOCK: &str = "lock";
 /// A clone is the same folder.
 #[derive(Debug, Clone)]
 pub struct Workspace {
-    folder: Arc<Folder>,
+    folder: Arc<SpillFolder>,
 }
 
 impl Workspace {
@@ -39,7 +39,7 @@ impl Workspace {
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
         let made = temporary::register(|| builder.tempdir_in(parent), TempDir::path);
         let (folder, registered) = made.map_err(|source| refused(parent, source))?;
-        Ok(Self { folder: Arc::new(Folder::Temporary { folder, _registered: registered }) })
+        Ok(Self { folder: Arc::new(SpillFolder::Temporary { folder, _registered: registered }) })
     }
 
     /// Makes the folder `lookalike-NAME.run` in `parent`, or finds it again. It stays until
@@ -69,7 +69,7 @@ impl Workspace {
             Err(TryLockError::Error(source)) => return Err(refused(&path, source)),
         }
         description::check(&folder, LOCK, description)?;
-        Ok(Self { folder: Arc::new(Folder::Resumable { folder, _lock: lock }) })
+        Ok(Self { folder: Arc::new(SpillFolder::Resumable { folder, _lock: lock }) })
     }
 
     /// Whether [`resumable`](Self::resumable) would find a run that was started before.
@@ -84,7 +84,7 @@ impl Workspace {
 
     /// Whether its files stay when the run is stopped.
     pub fn is_resumable(&self) -> bool {
-        matches!(*self.folder, Folder::Resumable { .. })
+        matches!(*self.folder, SpillFolder::Resumable { .. })
     }
 
     /// Makes an empty file; one of that name that is there already is emptied.
@@ -143,7 +143,7 @@ impl Workspace {
     /// # Errors
     /// [`Error::Spill`] naming the folder when it cannot be removed.
     pub fn finish(self) -> Result<(), Error> {
-        let Folder::Resumable { folder, .. } = &*self.folder else { return Ok(()) };
+        let SpillFolder::Resumable { folder, .. } = &*self.folder else { return Ok(()) };
         let path = folder.path();
         // Under another name first: stopped halfway, the rest must not be taken for a run. Where
         // open files are in the way of that, it is removed as it is.
@@ -157,8 +157,8 @@ impl Workspace {
     pub(super) fn raw(&self, name: &str) -> Result<(File, PathBuf), Error> {
         let path = self.path().join(name);
         let opened = match &*self.folder {
-            Folder::Temporary { folder, .. } => tempfile::tempfile_in(folder.path()),
-            Folder::Resumable { folder, .. } => folder.file(name),
+            SpillFolder::Temporary { folder, .. } => tempfile::tempfile_in(folder.path()),
+            SpillFolder::Resumable { folder, .. } => folder.file(name),
         };
         match opened {
             Ok(file) => Ok((file, path)),
@@ -166,7 +166,7 @@ impl Workspace {
         }
     }
 
-    pub(super) fn folder(&self) -> Arc<Folder> {
+    pub(super) fn folder(&self) -> Arc<SpillFolder> {
         Arc::clone(&self.folder)
     }
 

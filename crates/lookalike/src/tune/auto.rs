@@ -1,10 +1,10 @@
 //! Bands and rows for a collection, from a sample of it.
 
-use super::{Measured, SAMPLE_DOCUMENTS, plan};
+use super::{MeasuredSample, SAMPLE_DOCUMENTS, plan};
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::Collection;
-use lookalike_core::params::{Params, Wishes};
+use lookalike_core::params::{Params, ParamsBuilder};
 
 /// Parameters for a collection.
 #[derive(Debug, Clone)]
@@ -25,17 +25,17 @@ pub struct ChosenBands {
 /// values named does not allow.
 pub fn choose_bands(
     collection: &Collection,
-    wishes: &Wishes,
+    wishes: &ParamsBuilder,
     progress: &dyn Progress,
 ) -> Result<ChosenBands, Error> {
-    let wishes = Wishes { bands: None, rows: None, ..wishes.clone() };
+    let wishes = ParamsBuilder { bands: None, rows: None, ..wishes.clone() };
     let params = Params::new(&wishes)?;
     let rule = params.shingle();
     let rules = [rule.clone()];
     let size = SAMPLE_DOCUMENTS;
-    let measured = Measured::of(collection, size, params.seed(), &rules, rule, progress)?;
+    let measured = MeasuredSample::of(collection, size, params.seed(), &rules, rule, progress)?;
     let best = plan(&wishes, &params, Some(&measured), None)?.best;
-    let chosen = Wishes {
+    let chosen = ParamsBuilder {
         num_hashes: Some(best.num_hashes),
         bands: Some(best.bands),
         rows: Some(best.rows),

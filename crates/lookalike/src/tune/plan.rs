@@ -1,19 +1,19 @@
 //! What is asked for, and perhaps a sample, in; bands and rows out.
 
-use super::{Advice, Profile, Sample, advise, measure, sample, settings_of, usual_rules};
+use super::{Advice, Profile, TextSample, advise, measure, sample, settings_of, usual_rules};
 use crate::error::Error;
 use crate::folding::{FOLD, FoldingEffect};
 use crate::progress::Progress;
 use crate::read::{Collection, Words};
 use lookalike_core::curve::{self, Banding, Choice, Cost};
 use lookalike_core::error::ParamsError;
-use lookalike_core::params::{Params, RecallCaveat, ShingleRule, Unit, Wishes};
+use lookalike_core::params::{Params, ParamsBuilder, RecallCaveat, ShingleRule, Unit};
 
 /// A sample of a collection, and what shingle rules make of it.
 #[derive(Debug)]
-pub struct Measured {
+pub struct MeasuredSample {
     /// Documents drawn.
-    pub sample: Sample,
+    pub sample: TextSample,
     /// What each rule makes of them.
     pub profiles: Vec<Profile>,
     /// How many documents of the sample the normal form `fold` changes.
@@ -24,7 +24,7 @@ pub struct Measured {
     current: usize,
 }
 
-impl Measured {
+impl MeasuredSample {
     /// Draws `size` documents and measures them by `rules`, of which `used` is one.
     ///
     /// # Errors
@@ -98,7 +98,7 @@ pub fn rules_to_try(used: &ShingleRule, tried: &[ShingleRule]) -> Vec<ShingleRul
 
 /// A choice of bands and rows, and what it is for.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct BandPlan {
     /// The similarity from which on pairs are to be found.
     pub threshold: f64,
     /// The share of pairs at the threshold that is to be found.
@@ -125,16 +125,16 @@ pub struct Plan {
 /// # Errors
 /// [`ParamsError`] where no choice of that length reaches the recall.
 pub fn plan(
-    wishes: &Wishes,
+    wishes: &ParamsBuilder,
     params: &Params,
-    measured: Option<&Measured>,
+    measured: Option<&MeasuredSample>,
     documents: Option<u64>,
-) -> Result<Plan, ParamsError> {
+) -> Result<BandPlan, ParamsError> {
     let (threshold, recall) = (params.threshold(), params.recall());
     let (num_hashes, bands, rows) = (params.num_hashes(), params.bands(), params.rows());
     let usual = Choice { num_hashes, bands, rows };
     // Fewer than two documents have no pair to tell anything by.
-    let used = measured.and_then(Measured::used);
+    let used = measured.and_then(MeasuredSample::used);
     let used = used.filter(|profile| profile.similarities.pairs() > 0);
     let mut cost = Cost::default();
     cost.documents =
@@ -149,10 +149,10 @@ pub fn plan(
         curve::choose_for(threshold, recall, wishes.num_hashes, &cost)?
     };
     let (measured, recall_caveat) = (used.is_some(), params.recall_caveat());
-    Ok(Plan { threshold, recall, cost, usual, best, measured, recall_caveat })
+    Ok(BandPlan { threshold, recall, cost, usual, best, measured, recall_caveat })
 }
 
-impl Plan {
+impl BandPlan {
     /// What to expect of a choice.
     pub fn banding(&self, choice: Choice) -> Banding {
         let Choice { bands, rows, .. } = choice;
@@ -172,30 +172,34 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
-    fn measured(texts: &[&str]) -> Measured {
+    fn measured(texts: &[&str]) -> MeasuredSample {
         let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
         let rules = vec![ShingleRule::new(Unit::Words, 5).unwrap()];
-        let profiles = measure(&texts, &rules, &Silent).unwrap();
+        let profiles = measure(&texts, &rules, &NoProgress).unwrap();
         let documents = texts.len() as u64;
-        let sample = Sample { texts, documents, skipped: Vec::new() };
+        let sample = TextSample { texts, documents, skipped: Vec::new() };
         let (folding, folded) = (FoldingEffect::default(), None);
-        Measured { sample, profiles, folding, folded, current: 0 }
+        MeasuredSample { sample, profiles, folding, folded, current: 0 }
     }
 
-    fn planned(wishes: &Wishes, measured: Option<&Measured>, documents: Option<u64>) -> Plan {
+    fn planned(
+        wishes: &ParamsBuilder,
+        measured: Option<&MeasuredSample>,
+        documents: Option<u64>,
+    ) -> BandPlan {
         plan(wishes, &Params::new(wishes).unwrap(), measured, documents).unwrap()
     }
 
     #[test]
     fn a_number_alone_changes_the_cost_and_no_choice() {
         for documents in [1, 100, 1_000_000_000_000] {
-            let plan = planned(&Wishes::default(), None, Some(documents));
+            let plan = planned(&ParamsBuilder::default(), None, Some(documents));
             assert_eq!((plan.best, plan.cost.documents), (plan.usual, documents));
             assert!(!plan.measured);
         }
-        assert_eq!(planned(&Wishes::default(), None, None).cost.documents, 1_000_000);
+        assert_eq!(planned(&ParamsBuilder::default(), None, None).cost.documents, 1_000_000);
     }
 
     #[test]
@@ -208,13 +212,13 @@ mod tests {
         let texts: Vec<String> = (0..60).map(|text| format!("{same} {}", own(text))).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let alike = measured(&texts);
-        let plan = planned(&Wishes::default(), Some(&alike), Some(1_000_000));
+        let plan = planned(&ParamsBuilder::default(), Some(&alike), Some(1_000_000));
         assert!(plan.measured && plan.best != plan.usual);
-        let by_hand = Wishes { bands: Some(21), rows: Some(6), ..Wishes::default() };
+        let by_hand = ParamsBuilder { bands: Some(21), rows: Some(6), ..ParamsBuilder::default() };
         let plan = planned(&by_hand, Some(&alike), Some(1_000_000));
         assert_eq!(plan.best, plan.usual);
         // Nothing to compare, and still known to be one.
-        let plan = planned(&Wishes::default(), Some(&measured(&texts[..1])), None);
+        let plan = planned(&ParamsBuilder::default(), Some(&measured(&texts[..1])), None);
         assert_eq!((plan.best, plan.cost.documents, plan.measured), (plan.usual, 1, false));
     }
 

@@ -16,7 +16,7 @@
 //!   students with copies among them, 60 have a neighbour by two words at 0.3, and all share one.
 
 use super::{settings_of, shared_shingles};
-use crate::progress::{Interrupted, Progress};
+use crate::progress::{Interruption, Progress};
 use crate::read::language_of;
 use crate::stop_words::stop_words;
 use lookalike_core::params::{Measure, Params, ShingleRule, Unit};
@@ -49,7 +49,7 @@ const LEAST_CONTAINED: u64 = 10;
 
 /// The job that a setting is for, as `docs/choosing.md` names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Job {
+pub enum SettingJob {
     /// What the run is for; the setting is the one in use.
     InUse,
     /// Drafts and versions of a document.
@@ -64,7 +64,7 @@ pub enum Job {
     ShortRecords,
 }
 
-impl Job {
+impl SettingJob {
     /// A phrase, such as `drafts and versions`.
     pub fn name(self) -> &'static str {
         match self {
@@ -82,7 +82,7 @@ impl Job {
 #[derive(Debug, Clone)]
 pub struct Setting {
     /// The job it suits.
-    pub job: Job,
+    pub job: SettingJob,
     /// Jaccard or containment.
     pub measure: Measure,
     /// The shingles.
@@ -95,7 +95,7 @@ impl Setting {
     /// The setting of a run.
     pub fn in_use(params: &Params) -> Self {
         Self {
-            job: Job::InUse,
+            job: SettingJob::InUse,
             measure: params.measure(),
             rule: params.shingle().clone(),
             threshold: params.threshold(),
@@ -184,7 +184,7 @@ impl SettingProfile {
 }
 
 /// Documents of which settings are measured.
-pub struct Texts<'a> {
+pub struct SettingTexts<'a> {
     /// The texts.
     pub texts: &'a [String],
     /// Whether each is of a reference collection: two of these are no pair. May be shorter.
@@ -195,7 +195,7 @@ pub struct Texts<'a> {
     pub most_meetings: u64,
 }
 
-impl Texts<'_> {
+impl SettingTexts<'_> {
     fn is_reference(&self, document: usize) -> bool {
         self.reference.get(document).copied().unwrap_or(false)
     }
@@ -204,7 +204,7 @@ impl Texts<'_> {
         &self,
         rule: &ShingleRule,
         progress: &dyn Progress,
-    ) -> Result<Vec<Vec<u64>>, Interrupted> {
+    ) -> Result<Vec<Vec<u64>>, Interruption> {
         let mut shingler = Shingler::new(rule);
         let set_of = |text: &String| {
             let mut set = Vec::new();
@@ -217,7 +217,7 @@ impl Texts<'_> {
 }
 
 /// The setting in use, then those of `docs/choosing.md` that find pairs which it does not find.
-pub fn settings_to_compare(used: Setting, texts: &Texts<'_>) -> Vec<Setting> {
+pub fn settings_to_compare(used: Setting, texts: &SettingTexts<'_>) -> Vec<Setting> {
     let words = |size| {
         let rule = ShingleRule::new(Unit::Words, size).ok()?;
         Some(settings_of(&used.rule, rule))
@@ -232,11 +232,11 @@ pub fn settings_to_compare(used: Setting, texts: &Texts<'_>) -> Vec<Setting> {
     };
     let same = Some(used.rule.clone());
     let all = [
-        (Job::Versions, Measure::Jaccard, same.clone(), 0.5),
-        (Job::Parts, Measure::Containment, same, 0.5),
-        (Job::ShortRecords, Measure::Jaccard, words(1), 0.8),
-        (Job::Revised, Measure::Containment, words(2), 0.3),
-        (Job::Rewritten, Measure::Containment, bag_without_stop_words(), 0.4),
+        (SettingJob::Versions, Measure::Jaccard, same.clone(), 0.5),
+        (SettingJob::Parts, Measure::Containment, same, 0.5),
+        (SettingJob::ShortRecords, Measure::Jaccard, words(1), 0.8),
+        (SettingJob::Revised, Measure::Containment, words(2), 0.3),
+        (SettingJob::Rewritten, Measure::Containment, bag_without_stop_words(), 0.4),
     ];
     let mut settings = vec![used];
     for (job, measure, rule, threshold) in all {
@@ -262,16 +262,16 @@ fn most_frequent_language(texts: &[String]) -> Option<&'static str> {
 }
 
 /// Numbers of the documents that are compared.
-struct Documents {
+struct ComparedDocuments {
     /// All of them.
     count: u64,
     /// Pairs of which at least one is no reference.
     pairs: u64,
 }
 
-impl Documents {
+impl ComparedDocuments {
     /// Those whose set is not empty.
-    fn with_token(sets: &[Vec<u64>], texts: &Texts<'_>) -> Self {
+    fn with_token(sets: &[Vec<u64>], texts: &SettingTexts<'_>) -> Self {
         let full = || (0..sets.len()).filter(|document| !sets[*document].is_empty());
         let count = full().count() as u64;
         let references = full().filter(|document| texts.is_reference(*document)).count() as u64;
@@ -287,9 +287,9 @@ impl Documents {
 /// [`Interrupted`] where the caller asks for that.
 pub fn measure_settings(
     settings: &[Setting],
-    texts: &Texts<'_>,
+    texts: &SettingTexts<'_>,
     progress: &dyn Progress,
-) -> Result<Vec<SettingProfile>, Interrupted> {
+) -> Result<Vec<SettingProfile>, Interruption> {
     let Some(used) = settings.first() else { return Ok(Vec::new()) };
     let Some(passages) = passages(&used.rule, texts, progress)? else { return Ok(Vec::new()) };
     let mut profiles = Vec::new();
@@ -297,7 +297,8 @@ pub fn measure_settings(
     for setting in settings {
         let sets = texts.sets(&setting.rule, progress)?;
         // Shares of all settings are of the same documents.
-        let with_token = with_token.get_or_insert_with(|| Documents::with_token(&sets, texts));
+        let with_token =
+            with_token.get_or_insert_with(|| ComparedDocuments::with_token(&sets, texts));
         profiles.extend(neighbours(setting, &sets, texts, with_token, &passages, progress)?);
     }
     Ok(profiles)
@@ -306,9 +307,9 @@ pub fn measure_settings(
 /// The pairs of documents that share a passage; `None` where not all can be compared.
 fn passages(
     used: &ShingleRule,
-    texts: &Texts<'_>,
+    texts: &SettingTexts<'_>,
     progress: &dyn Progress,
-) -> Result<Option<HashSet<(usize, usize)>>, Interrupted> {
+) -> Result<Option<HashSet<(usize, usize)>>, Interruption> {
     let Ok(rule) = ShingleRule::new(Unit::Words, PASSAGE_WORDS) else { return Ok(None) };
     let mut sets = texts.sets(&rule.with_tokens(used.tokens()), progress)?;
     let most = (sets.len() / PASSAGE_DOCUMENTS).max(2);
@@ -331,11 +332,11 @@ fn passages(
 fn neighbours(
     setting: &Setting,
     sets: &[Vec<u64>],
-    texts: &Texts<'_>,
-    documents: &Documents,
+    texts: &SettingTexts<'_>,
+    documents: &ComparedDocuments,
     passages: &HashSet<(usize, usize)>,
     progress: &dyn Progress,
-) -> Result<Option<SettingProfile>, Interrupted> {
+) -> Result<Option<SettingProfile>, Interruption> {
     let Setting { measure, threshold, .. } = *setting;
     let mut similarities = Vec::new();
     let (mut has_neighbour, mut pairs) = (vec![false; sets.len()], 0);
@@ -381,7 +382,7 @@ fn neighbours(
 /// the first that finds 95 % of what the best of them finds.
 pub fn better_setting(profiles: &[SettingProfile]) -> Option<&SettingProfile> {
     let (used, others) = profiles.split_first()?;
-    if used.setting.job != Job::InUse {
+    if used.setting.job != SettingJob::InUse {
         return None;
     }
     let better = || others.iter().filter(|profile| profile.is_better_than(used));

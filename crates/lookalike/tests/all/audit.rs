@@ -4,12 +4,12 @@
 
 use lookalike::audit::{Audit, AuditOptions, Neighbours, true_neighbours};
 use lookalike::core::hash::SplitMix64;
-use lookalike::core::params::{Measure, Params, Wishes};
+use lookalike::core::params::{Measure, Params, ParamsBuilder};
 use lookalike::core::shingle::Shingler;
 use lookalike::core::verify::overlap_at_least;
 use lookalike::error::Error;
 use lookalike::find::{FindOptions, Findings, PairList, in_collection};
-use lookalike::progress::Silent;
+use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
 use std::collections::BTreeSet;
 use std::io;
@@ -59,7 +59,7 @@ fn open(files: &Files) -> Result<Collection, Error> {
 }
 
 fn params(bands_rows: Option<(usize, usize)>) -> Params {
-    let mut wishes = Wishes::default();
+    let mut wishes = ParamsBuilder::default();
     if let Some((bands, rows)) = bands_rows {
         wishes.bands = Some(bands);
         wishes.rows = Some(rows);
@@ -69,7 +69,7 @@ fn params(bands_rows: Option<(usize, usize)>) -> Params {
 
 fn run(files: &Files, params: &Params) -> Findings {
     let options = FindOptions { pairs: PairList::Exact, ..FindOptions::new(params.clone()) };
-    in_collection(&open(files).unwrap(), &options, &Silent).unwrap()
+    in_collection(&open(files).unwrap(), &options, &NoProgress).unwrap()
 }
 
 fn neighbours(files: &Files, params: &Params, sample: usize, threads: usize) -> Neighbours {
@@ -78,7 +78,7 @@ fn neighbours(files: &Files, params: &Params, sample: usize, threads: usize) -> 
         threads: NonZeroUsize::new(threads).unwrap(),
         ..AuditOptions::default()
     };
-    true_neighbours(|| open(files), params, &options, &Silent).unwrap()
+    true_neighbours(|| open(files), params, &options, &NoProgress).unwrap()
 }
 
 fn by_pairs(neighbours: &Neighbours, findings: &Findings) -> Audit {
@@ -219,7 +219,7 @@ fn input_that_changes_between_the_passes_is_noticed() {
             calls.set(calls.get() + 1);
             open(if calls.get() == 1 { &before } else { other })
         };
-        let failed = true_neighbours(open, &params(None), &AuditOptions::default(), &Silent);
+        let failed = true_neighbours(open, &params(None), &AuditOptions::default(), &NoProgress);
         let message = failed.unwrap_err().to_string();
         assert!(message.contains("changed between two readings"), "{message}");
     }
@@ -234,7 +234,7 @@ fn containment_is_measured_by_containment() {
         documents.push((format!("excerpt{i}"), words[20..60].join(" ")));
     }
     let files = files(&documents, 1);
-    let wishes = Wishes { measure: Measure::Containment, ..Wishes::default() };
+    let wishes = ParamsBuilder { measure: Measure::Containment, ..ParamsBuilder::default() };
     let params = Params::new(&wishes).unwrap();
     let truth = truth(&documents, &params);
     let neighbours = neighbours(&files, &params, 10_000, 2);
@@ -259,9 +259,9 @@ fn a_reference_collection_is_no_neighbour_of_itself() {
     };
     let params = params(Some((40, 2)));
     let options = AuditOptions::default();
-    let neighbours = true_neighbours(open, &params, &options, &Silent).unwrap();
+    let neighbours = true_neighbours(open, &params, &options, &NoProgress).unwrap();
     let findings =
-        in_collection(&open().unwrap(), &FindOptions::new(params.clone()), &Silent).unwrap();
+        in_collection(&open().unwrap(), &FindOptions::new(params.clone()), &NoProgress).unwrap();
     assert_eq!(neighbours.inputs(), findings.inputs);
     let audit = by_groups(&neighbours, &findings);
     assert_eq!(audit.overall.recall, Some(1.0), "{audit:?}");

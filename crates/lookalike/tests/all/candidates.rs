@@ -6,15 +6,15 @@
 use lookalike::core::band::bucket_keys;
 use lookalike::core::group::{components_of_pairs, stars_of_pairs};
 use lookalike::core::hash::SplitMix64;
-use lookalike::core::keep::{KeepPolicy, KeepRule, Traits, compare};
+use lookalike::core::keep::{KeepAttributes, KeepPolicy, KeepRule, compare};
 use lookalike::core::naive;
-use lookalike::core::params::{Params, Wishes};
+use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::core::shingle::Shingler;
 use lookalike::core::signature::Signer;
 use lookalike::core::verify::{Overlap, overlap};
 use lookalike::error::Error;
 use lookalike::find::{self, FindOptions, Findings, Grouping, PairList};
-use lookalike::progress::{Interrupted, Progress, Silent, Stage};
+use lookalike::progress::{Interruption, NoProgress, Progress, Stage};
 use lookalike::read::{Collection, ReadOptions};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -59,7 +59,7 @@ fn write(path: &Path, documents: &[(String, String)]) -> PathBuf {
 }
 
 fn find(inputs: &[PathBuf], options: &FindOptions) -> Result<Findings, Error> {
-    find::in_collection(&Collection::open(inputs, &ReadOptions::default())?, options, &Silent)
+    find::in_collection(&Collection::open(inputs, &ReadOptions::default())?, options, &NoProgress)
 }
 
 /// What a report says of two documents. Sizes are not counted where shingles are equal.
@@ -78,7 +78,9 @@ fn expected(documents: &[(String, String)], options: &FindOptions) -> (Pairs, Ke
     let key = |i: &usize| {
         let mut key = Vec::new();
         let (length, position) = (documents[*i].1.len() as u64, [0, 0, *i as u32]);
-        options.keep.key(&Traits { length, position, ..Traits::default() }, &mut key);
+        options
+            .keep
+            .key(&KeepAttributes { length, position, ..KeepAttributes::default() }, &mut key);
         key
     };
     order.sort_by(|a, b| compare(&key(a), &documents[*a].0, &key(b), &documents[*b].0));
@@ -110,8 +112,9 @@ fn expected(documents: &[(String, String)], options: &FindOptions) -> (Pairs, Ke
         Grouping::Stars => stars_of_pairs(order.len(), &pairs, |_| false, params.measure()),
         Grouping::Components => components_of_pairs(order.len(), &pairs, |_| false, far),
     };
-    let keeper =
-        |d: &lookalike::core::group::Duplicate| (id(d.member), (id(d.keeper), told(&d.overlap)));
+    let keeper = |d: &lookalike::core::group::DuplicateMember| {
+        (id(d.member), (id(d.keeper), told(&d.overlap)))
+    };
     (by_ids.collect(), duplicates.iter().map(keeper).collect())
 }
 
@@ -135,7 +138,9 @@ fn findings_are_the_definition_on_the_pairs_that_share_a_bucket() {
         let documents = documents(300, case as u64 + 20);
         let input = write(&folder.path().join(format!("{case}.jsonl")), &documents);
         let (bands, rows) = (Some(bands), Some(rows));
-        let params = Params::new(&Wishes { threshold, bands, rows, ..Wishes::default() }).unwrap();
+        let params =
+            Params::new(&ParamsBuilder { threshold, bands, rows, ..ParamsBuilder::default() })
+                .unwrap();
         for keep in KEEPS {
             for grouping in [Grouping::Stars, Grouping::Components] {
                 for pairs in [PairList::Exact, PairList::Omitted] {
@@ -170,11 +175,11 @@ fn copies_are_compared_with_later_keepers_of_their_buckets_only() {
     let (bands, rows) = (Some(2), Some(2));
     // Single words, so that similarities are many.
     let shingle = "bag".parse().unwrap();
-    let wishes = Wishes { shingle, threshold: 0.3, bands, rows, ..Wishes::default() };
+    let wishes = ParamsBuilder { shingle, threshold: 0.3, bands, rows, ..ParamsBuilder::default() };
     for seed in 0..60 {
         let documents = documents(200, seed);
         let input = write(&folder.path().join(format!("{seed}.jsonl")), &documents);
-        let params = Params::new(&Wishes { seed, ..wishes.clone() }).unwrap();
+        let params = Params::new(&ParamsBuilder { seed, ..wishes.clone() }).unwrap();
         let keep = KeepPolicy::new(vec![KeepRule::First]);
         let options = FindOptions { keep, ..FindOptions::new(params) };
         let found = find(std::slice::from_ref(&input), &options).unwrap();
@@ -191,7 +196,8 @@ fn reading_order_is_that_of_the_inputs_for_any_number_of_threads() {
         .enumerate()
         .map(|(i, part)| write(&folder.path().join(format!("{i}.jsonl")), part))
         .collect();
-    let params = Params::new(&Wishes { threshold: 0.5, ..Wishes::default() }).unwrap();
+    let params =
+        Params::new(&ParamsBuilder { threshold: 0.5, ..ParamsBuilder::default() }).unwrap();
     for rule in [KeepRule::First, KeepRule::Last] {
         let keep = KeepPolicy::new(vec![rule]);
         let base = FindOptions { keep: keep.clone(), ..FindOptions::new(params.clone()) };
@@ -212,7 +218,7 @@ fn the_first_document_of_an_id_stays_and_the_others_are_listed() {
         [own("x", "one two"), own("y", "one two"), own("x", ""), own("x", "one two"), own("z", "")];
     let input = write(&folder.path().join("in.jsonl"), &documents);
     let inputs = std::slice::from_ref(&input);
-    let options = FindOptions::new(Params::new(&Wishes::default()).unwrap());
+    let options = FindOptions::new(Params::new(&ParamsBuilder::default()).unwrap());
     let Err(Error::DuplicateId { id, first, second }) = find(inputs, &options) else {
         panic!("a repeated id is an error");
     };
@@ -242,7 +248,7 @@ impl Progress for Rewrite<'_> {
             std::fs::write(self.0, self.1).unwrap();
         }
     }
-    fn advance(&self, _: u64) -> Result<(), Interrupted> {
+    fn advance(&self, _: u64) -> Result<(), Interruption> {
         Ok(())
     }
     fn end(&self, _: Stage, _: Duration) {}
@@ -257,7 +263,7 @@ fn a_text_that_changes_between_the_readings_is_refused() {
     let input = write(&folder.path().join("in.jsonl"), &documents);
     let collection =
         Collection::open(std::slice::from_ref(&input), &ReadOptions::default()).unwrap();
-    let options = FindOptions::new(Params::new(&Wishes::default()).unwrap());
+    let options = FindOptions::new(Params::new(&ParamsBuilder::default()).unwrap());
     let changed = lines(&documents).replace("others", "anothr");
     let found = find::in_collection(&collection, &options, &Rewrite(&input, &changed));
     let error = found.map(|_| ()).unwrap_err();

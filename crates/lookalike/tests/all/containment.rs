@@ -6,7 +6,7 @@ use crate::collection::sets::documents;
 use crate::collection::{data, find_in, run, write};
 use lookalike::core::band::bucket_keys;
 use lookalike::core::hash::SplitMix64;
-use lookalike::core::params::{Case, Measure, Params, ShingleRule, TokenRule, Unit, Wishes};
+use lookalike::core::params::{Case, Measure, Params, ParamsBuilder, ShingleRule, TokenRule, Unit};
 use lookalike::core::shingle::Shingler;
 use lookalike::core::signature::Signer;
 use std::collections::{BTreeMap, HashSet};
@@ -16,11 +16,11 @@ fn words(random: &mut SplitMix64, count: u64) -> Vec<String> {
 }
 
 /// Shingles of white-space words, case kept.
-fn wishes(size: usize, threshold: f64) -> Wishes {
+fn wishes(size: usize, threshold: f64) -> ParamsBuilder {
     let shingle = ShingleRule::new(Unit::Words, size).unwrap();
     let shingle = shingle.with_tokens(TokenRule::Whitespace).with_case(Case::Keep);
     let measure = Measure::Containment;
-    Wishes { shingle, threshold, measure, exact: true, ..Wishes::default() }
+    ParamsBuilder { shingle, threshold, measure, exact: true, ..ParamsBuilder::default() }
 }
 
 /// Puts excerpts of 20 to 120 words behind the texts, every second one with 3 in 100 words
@@ -59,8 +59,8 @@ fn containment(part: &str, whole: &str, size: usize) -> f64 {
 }
 
 /// The bucket keys of a text in a run by signatures at the threshold wished for.
-fn keys(wishes: &Wishes) -> impl FnMut(&str) -> Vec<u64> {
-    let wishes = Wishes { measure: Measure::Jaccard, exact: false, ..wishes.clone() };
+fn keys(wishes: &ParamsBuilder) -> impl FnMut(&str) -> Vec<u64> {
+    let wishes = ParamsBuilder { measure: Measure::Jaccard, exact: false, ..wishes.clone() };
     let params = Params::new(&wishes).unwrap();
     let mut shingler = Shingler::new(params.shingle());
     let mut signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
@@ -79,7 +79,7 @@ struct Seen {
 }
 
 /// All excerpts that reach the threshold are found, unedited ones and edited ones.
-fn all_found(mut texts: Vec<String>, wishes: &Wishes) {
+fn all_found(mut texts: Vec<String>, wishes: &ParamsBuilder) {
     let documents = texts.len();
     let origins = plant(&mut texts, 2_000, 12);
     let folder = tempfile::tempdir().unwrap();
@@ -152,9 +152,10 @@ fn quoted(mails: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
 fn mails_quoted_in_their_replies_are_all_found() {
     let (Some(data), Some(mails)) = (data(), documents("mail")) else { return };
     let input = data.join("mail/docs.jsonl.gz");
-    let wishes = Wishes { measure: Measure::Containment, exact: true, ..Wishes::default() };
+    let wishes =
+        ParamsBuilder { measure: Measure::Containment, exact: true, ..ParamsBuilder::default() };
     let found = find_in(&input, &wishes);
-    let alike = find_in(&input, &Wishes { measure: Measure::Jaccard, ..wishes });
+    let alike = find_in(&input, &ParamsBuilder { measure: Measure::Jaccard, ..wishes });
     let quoted = quoted(&mails);
     let pair = |a: &str, b: &str| (a.min(b).to_owned(), a.max(b).to_owned());
     for (mail, reply) in &quoted {
@@ -169,7 +170,7 @@ fn mails_quoted_in_their_replies_are_all_found() {
     let reply = "easy_ham/01053.9f4c2fea143d25bf2680c444e547df55";
     assert!(quoted.contains(&(mail, reply)));
     assert_eq!(found[&pair(mail, reply)], "1.000000");
-    let low = Wishes { threshold: 0.2, exact: true, ..Wishes::default() };
+    let low = ParamsBuilder { threshold: 0.2, exact: true, ..ParamsBuilder::default() };
     assert_eq!(find_in(&input, &low)[&pair(mail, reply)], "0.231544");
 }
 
@@ -184,7 +185,8 @@ fn a_disclaimer_that_many_hold_is_compared_once_with_each() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in.jsonl");
     write(&path, &texts);
-    let wishes = Wishes { measure: Measure::Containment, exact: true, ..Wishes::default() };
+    let wishes =
+        ParamsBuilder { measure: Measure::Containment, exact: true, ..ParamsBuilder::default() };
     let counts = run(&path, &wishes, 2, false).counts;
     assert_eq!((counts.groups, counts.duplicates), (1, 1));
     assert!(counts.verified < 2 * 20_000, "{counts:?}");

@@ -2,9 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "tests may stop at anything unexpected")]
 
-use lookalike::dedup::{Annotate, DEFAULT_FIELD, Decision, Destination, Origin, Record, Survivors};
+use lookalike::dedup::{
+    Annotate, DEFAULT_FIELD, Decision, Destination, DocumentOrigin, SourceRecord, Survivors,
+};
 use lookalike::error::Error;
-use lookalike::read::{Collection, Document, Format, Raw, RawSink, ReadOptions, Scratch, Skipped};
+use lookalike::read::{
+    Collection, Document, Format, Raw, RawSink, ReadBuffers, ReadOptions, SkippedItem,
+};
 use proptest::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,28 +39,28 @@ impl RawSink for Replayed {
         self.documents.push((self.source, document.id.to_owned(), document.text.to_owned(), piece));
     }
 
-    fn skipped(&mut self, skipped: Skipped) {
+    fn skipped(&mut self, skipped: SkippedItem) {
         panic!("{skipped}");
     }
 }
 
 struct Nothing;
 
-impl lookalike::read::Sink for Nothing {
+impl lookalike::read::DocumentSink for Nothing {
     fn document(&mut self, _: &Document<'_>) {}
-    fn skipped(&mut self, _: Skipped) {}
+    fn skipped(&mut self, _: SkippedItem) {}
 }
 
 /// Reads inputs twice, the second time by replaying.
 fn replay(inputs: &[PathBuf], options: &ReadOptions) -> (Collection, Replayed) {
     let collection = Collection::open(inputs, options).unwrap();
     let mut blocks = Vec::new();
-    let mut scratch = Scratch::default();
+    let mut scratch = ReadBuffers::default();
     while let Some(block) = collection.next_block().unwrap() {
         block.read(&mut scratch, &mut Nothing).unwrap();
         blocks.push(block.retain(None).unwrap());
     }
-    blocks.sort_by_key(lookalike::read::Retained::number);
+    blocks.sort_by_key(lookalike::read::RetainedBlock::number);
     let mut replayed = Replayed::default();
     for block in blocks {
         replayed.source = block.number().source;
@@ -65,8 +69,8 @@ fn replay(inputs: &[PathBuf], options: &ReadOptions) -> (Collection, Replayed) {
     (collection, replayed)
 }
 
-fn origins(collection: &Collection) -> Vec<Origin> {
-    (0..collection.sources()).filter_map(|n| Origin::of(collection, n)).collect()
+fn origins(collection: &Collection) -> Vec<DocumentOrigin> {
+    (0..collection.sources()).filter_map(|n| DocumentOrigin::of(collection, n)).collect()
 }
 
 const REMOVED: Decision<'static> = Decision::Duplicate {
@@ -98,9 +102,9 @@ fn dedup(
         while let Some((n, (_, id, text, piece))) = documents.next_if(|(_, d)| d.0 == source) {
             let decision = if keep(n) { Decision::Unique } else { REMOVED };
             let record = match &piece {
-                Piece::Bytes(bytes) => Record::Bytes(bytes),
-                Piece::File(path) => Record::File(path),
-                Piece::Row(row) => Record::Row(*row),
+                Piece::Bytes(bytes) => SourceRecord::Bytes(bytes),
+                Piece::File(path) => SourceRecord::File(path),
+                Piece::Row(row) => SourceRecord::Row(*row),
             };
             survivors.record(&id, record, &decision)?;
             if all || keep(n) {

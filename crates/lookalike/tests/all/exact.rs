@@ -4,7 +4,7 @@
 
 use crate::collection::sets::{known, reported, test_each_set};
 use crate::collection::{Drawn, check};
-use lookalike::core::params::{Measure, ShingleRule, Unit, Wishes};
+use lookalike::core::params::{Measure, ParamsBuilder, ShingleRule, Unit};
 use proptest::prelude::*;
 
 fn rules() -> impl Strategy<Value = ShingleRule> {
@@ -26,7 +26,7 @@ proptest! {
     ) {
         let threshold = f64::from(tenths) / 20.0;
         let measure = if containment { Measure::Containment } else { Measure::Jaccard };
-        let wishes = Wishes { shingle, threshold, measure, exact: true, ..Wishes::default() };
+        let wishes = ParamsBuilder { shingle, threshold, measure, exact: true, ..ParamsBuilder::default() };
         check(&Drawn { documents: 120, vocabulary, seed }, &wishes, threads, pairs);
     }
 }
@@ -36,7 +36,7 @@ fn check_set(set: &str) {
     for known in known(set) {
         for threshold in [0.8, known.least] {
             let expected = known.pairs(threshold);
-            let wishes = Wishes { threshold, exact: true, ..Wishes::default() };
+            let wishes = ParamsBuilder { threshold, exact: true, ..ParamsBuilder::default() };
             let found = reported(&known.find(&wishes));
             eprintln!("{} at {threshold}: {} pairs", known.name, expected.len());
             assert!(!expected.is_empty() && found == expected, "{} at {threshold}", known.name);

@@ -5,19 +5,19 @@
 
 use crate::collection::{Pairs, data, truth};
 use flate2::read::GzDecoder;
-use lookalike::core::params::{Case, Params, ShingleRule, TokenRule, Unit, Wishes};
+use lookalike::core::params::{Case, Params, ParamsBuilder, ShingleRule, TokenRule, Unit};
 use lookalike::extract::{ExtractOptions, HtmlText};
 use lookalike::find::{self, FindOptions, Findings, PairList};
-use lookalike::progress::Silent;
-use lookalike::read::{Collection, NormalForm, ReadOptions, Wording};
+use lookalike::progress::NoProgress;
+use lookalike::read::{Collection, NormalForm, Normalization, ReadOptions};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-fn find(inputs: &[PathBuf], reading: &ReadOptions, wishes: &Wishes) -> Findings {
+fn find(inputs: &[PathBuf], reading: &ReadOptions, wishes: &ParamsBuilder) -> Findings {
     let collection = Collection::open(inputs, reading).unwrap();
     let options =
         FindOptions { pairs: PairList::Exact, ..FindOptions::new(Params::new(wishes).unwrap()) };
-    find::in_collection(&collection, &options, &Silent).unwrap()
+    find::in_collection(&collection, &options, &NoProgress).unwrap()
 }
 
 fn pairs(findings: &Findings) -> Pairs {
@@ -53,8 +53,9 @@ fn a_mixed_folder_is_searched_without_a_loss() {
         let extract = ExtractOptions { html, ..ExtractOptions::default() };
         let reading = ReadOptions { extract, ..ReadOptions::default() };
         let inputs = [folder.path().to_owned()];
-        let found = find(&inputs, &reading, &Wishes::default());
-        let exact = find(&inputs, &reading, &Wishes { exact: true, ..Wishes::default() });
+        let found = find(&inputs, &reading, &ParamsBuilder::default());
+        let exact =
+            find(&inputs, &reading, &ParamsBuilder { exact: true, ..ParamsBuilder::default() });
         let (counts, found, exact) = (found.counts, pairs(&found), pairs(&exact));
         let hit = exact.iter().filter(|(pair, jaccard)| found.get(*pair) == Some(jaccard)).count();
         eprintln!(
@@ -77,7 +78,7 @@ fn an_archive_gives_what_the_folder_gives() {
         let folder = tempfile::tempdir().unwrap();
         let stream = GzDecoder::new(File::open(&archive).unwrap());
         tar::Archive::new(stream).unpack(folder.path()).unwrap();
-        let (reading, wishes) = (ReadOptions::default(), Wishes::default());
+        let (reading, wishes) = (ReadOptions::default(), ParamsBuilder::default());
         let of_folder = find(&[folder.path().to_owned()], &reading, &wishes);
         let of_archive = find(std::slice::from_ref(&archive), &reading, &wishes);
         let before = format!("{}/", archive.to_str().unwrap());
@@ -102,10 +103,14 @@ fn normal_forms_make_spellings_equal() {
     for (form, file) in
         [(NormalForm::Nfc, "truth.w5-nfc.csv"), (NormalForm::Nfkc, "truth.w5-nfkc.csv")]
     {
-        let wording = Wording { normal_form: Some(form), ..Wording::default() };
+        let wording = Normalization { normal_form: Some(form), ..Normalization::default() };
         let reading = ReadOptions { wording, ..ReadOptions::default() };
-        let wishes =
-            Wishes { shingle: shingle.clone(), threshold: 0.5, exact: true, ..Wishes::default() };
+        let wishes = ParamsBuilder {
+            shingle: shingle.clone(),
+            threshold: 0.5,
+            exact: true,
+            ..ParamsBuilder::default()
+        };
         let found = pairs(&find(&[folder.join("docs.jsonl")], &reading, &wishes));
         let expected = truth(&folder, file, 0.5);
         assert!(!expected.is_empty() && found == expected, "{form}");

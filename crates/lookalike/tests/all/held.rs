@@ -3,10 +3,10 @@
 
 use lookalike::audit::{AuditOptions, true_neighbours};
 use lookalike::core::hash::SplitMix64;
-use lookalike::core::params::{Params, Wishes};
+use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::error::Error;
 use lookalike::find::{self, FindOptions, Findings, PairList};
-use lookalike::progress::{Interrupted, Progress, Silent, Stage};
+use lookalike::progress::{Interruption, NoProgress, Progress, Stage};
 use lookalike::read::{
     Collection, DocumentRows, Field, InMemoryDocuments, Raw, ReadError, ReadOptions, Side,
     SkipReason,
@@ -57,7 +57,7 @@ fn rows(count: usize) -> Rows {
 }
 
 fn options() -> FindOptions {
-    let params = Params::new(&Wishes::default()).unwrap();
+    let params = Params::new(&ParamsBuilder::default()).unwrap();
     let keep = lookalike::core::keep::KeepPolicy::new(vec!["field:date".parse().unwrap()]);
     FindOptions {
         pairs: PairList::Exact,
@@ -95,10 +95,10 @@ fn held_documents_are_found_as_those_of_a_file_are() {
     std::fs::write(&path, rows(count).0.iter().map(line).collect::<String>()).unwrap();
     let reading = reading(&options);
     let of_file = Collection::open(&[path], &reading).unwrap();
-    let of_file = find::in_collection(&of_file, &options, &Silent).unwrap();
+    let of_file = find::in_collection(&of_file, &options, &NoProgress).unwrap();
     let collection = held(rows(count), &reading);
     assert!(collection.stream().is_some(), "another run cannot read them");
-    let found = find::in_collection(&collection, &options, &Silent).unwrap();
+    let found = find::in_collection(&collection, &options, &NoProgress).unwrap();
     assert_eq!(told(&of_file), told(&found));
     assert_eq!(of_file.counts, found.counts);
     assert_eq!(of_file.inputs, found.inputs);
@@ -125,12 +125,12 @@ fn a_row_without_text_is_an_error_that_names_it_or_is_listed() {
         rows
     };
     let collection = held(without(), &reading(&options));
-    match find::in_collection(&collection, &options, &Silent).err() {
+    match find::in_collection(&collection, &options, &NoProgress).err() {
         Some(Error::Read(ReadError::BadRow(skipped))) => assert_eq!(skipped.line, Some(4)),
         other => panic!("{other:?}"),
     }
     let collection = held(without(), &ReadOptions { skip_bad: true, ..reading(&options) });
-    let found = find::in_collection(&collection, &options, &Silent).unwrap();
+    let found = find::in_collection(&collection, &options, &NoProgress).unwrap();
     assert_eq!((found.counts.documents, found.counts.skipped), (9, 1));
 }
 
@@ -143,7 +143,7 @@ fn held_documents_stand_beside_held_references() {
     let reading = reading(&options);
     let collection =
         Collection::of_sides(Side::InMemory(&a), Side::InMemory(&b), &reading).unwrap();
-    let found = find::in_collection(&collection, &options, &Silent).unwrap();
+    let found = find::in_collection(&collection, &options, &NoProgress).unwrap();
     assert_eq!((found.counts.reference, found.counts.duplicates), (9, 9));
     let none = Collection::of_sides(Side::InMemory(&[]), Side::InMemory(&b), &reading);
     assert!(matches!(none.err(), Some(ReadError::NoInputs)));
@@ -161,11 +161,11 @@ impl Progress for Until {
         self.stages.lock().unwrap().push(stage);
     }
 
-    fn advance(&self, _: u64) -> Result<(), Interrupted> {
+    fn advance(&self, _: u64) -> Result<(), Interruption> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         let less = |left: u64| left.checked_sub(1);
         let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
-        left.map(drop).map_err(|_| Interrupted)
+        left.map(drop).map_err(|_| Interruption)
     }
 
     fn end(&self, _: Stage, _: Duration) {}
@@ -179,7 +179,7 @@ fn until(questions: u64) -> Until {
 #[test]
 fn work_that_is_not_wanted_any_more_ends_in_every_stage() {
     for exact in [false, true] {
-        let params = Params::new(&Wishes { exact, ..Wishes::default() }).unwrap();
+        let params = Params::new(&ParamsBuilder { exact, ..ParamsBuilder::default() }).unwrap();
         let options = FindOptions { params, ..options() };
         let reading = reading(&options);
         let whole = until(u64::MAX);
@@ -214,7 +214,7 @@ fn stopped_in(work: impl Fn(&Until) -> Result<(), Error>) -> Vec<Stage> {
 
 #[test]
 fn an_audit_that_is_not_wanted_any_more_ends() {
-    let params = Params::new(&Wishes::default()).unwrap();
+    let params = Params::new(&ParamsBuilder::default()).unwrap();
     let reading = reading(&options());
     let how = AuditOptions { threads: NonZeroUsize::MIN, ..AuditOptions::default() };
     let open = || Ok(held(rows(3_000), &reading));
@@ -229,7 +229,7 @@ fn an_audit_that_is_not_wanted_any_more_ends() {
 #[test]
 fn a_sample_that_is_not_wanted_any_more_is_not_measured() {
     let reading = reading(&options());
-    let rules = tune::usual_rules(Params::new(&Wishes::default()).unwrap().shingle());
+    let rules = tune::usual_rules(Params::new(&ParamsBuilder::default()).unwrap().shingle());
     let last = stopped_in(|until| {
         let sample = tune::sample(&held(rows(3_000), &reading), 300, 1, until)?;
         tune::measure(&sample.texts, &rules, until)?;

@@ -5,11 +5,11 @@
 use lookalike::core::group::{components_of_pairs, stars_of_pairs};
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::naive;
-use lookalike::core::params::{Measure, Params, Wishes};
+use lookalike::core::params::{Measure, Params, ParamsBuilder};
 use lookalike::core::shingle::Shingler;
 use lookalike::core::verify;
 use lookalike::find::{self, FindOptions, Findings, Grouping};
-use lookalike::progress::Silent;
+use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
 use std::collections::BTreeMap;
 
@@ -55,10 +55,10 @@ fn find(texts: &Texts, exact: bool, grouping: Grouping) -> Findings {
         format!("{{\"id\": \"d{i:06}\", \"text\": \"{}\"}}\n", text.join(" "))
     };
     std::fs::write(&path, texts.iter().enumerate().map(line).collect::<String>()).unwrap();
-    let params = Params::new(&Wishes { exact, ..Wishes::default() }).unwrap();
+    let params = Params::new(&ParamsBuilder { exact, ..ParamsBuilder::default() }).unwrap();
     let options = FindOptions { grouping, ..FindOptions::new(params) };
     let collection = Collection::open(&[path], &ReadOptions::default()).unwrap();
-    let findings = find::in_collection(&collection, &options, &Silent).unwrap();
+    let findings = find::in_collection(&collection, &options, &NoProgress).unwrap();
     for group in findings.groups.iter().map(Result::unwrap) {
         for duplicate in group.duplicates.iter().filter(|_| grouping == Grouping::Stars) {
             assert!(duplicate.overlap.reaches(Measure::Jaccard, 0.8), "{duplicate:?}");
@@ -81,7 +81,7 @@ fn stars(findings: &Findings) -> BTreeMap<String, (String, String)> {
 
 /// The same by comparing all with all.
 fn expected(texts: &Texts, grouping: Grouping) -> BTreeMap<String, (String, String)> {
-    let wishes = Wishes::default();
+    let wishes = ParamsBuilder::default();
     let mut shingler = Shingler::new(&wishes.shingle);
     let mut set = |text: &Vec<String>| {
         let mut set = Vec::new();

@@ -5,16 +5,16 @@
 
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::keep::KeepPolicy;
-use lookalike::core::params::{Measure, Params, Wishes};
+use lookalike::core::params::{Measure, Params, ParamsBuilder};
 use lookalike::find::{self, FindOptions, Findings, Grouping, PairList};
-use lookalike::index::{AddOptions, Existing, Preparer, add, groups, remove, remove_inputs};
-use lookalike::progress::Silent;
-use lookalike::read::{Collection, ReadOptions, Wording};
+use lookalike::index::{AddOptions, Existing, TextPreparer, add, groups, remove, remove_inputs};
+use lookalike::progress::NoProgress;
+use lookalike::read::{Collection, Normalization, ReadOptions};
 use lookalike::report;
 use lookalike::store::backend::Change;
-use lookalike::store::entry::{Metadata, Wanted};
+use lookalike::store::entry::{Metadata, RecordFields};
 use lookalike::store::memory::MemoryBackend;
-use lookalike::store::settings::{Settings, Store};
+use lookalike::store::settings::{IndexSettings, StoredContent};
 use lookalike::store::{Index, IndexError};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -38,9 +38,10 @@ const EVERYWHERE: &[Kept] = &[
     Kept::Folder,
 ];
 
-fn create(kept: Kept, at: &Path, wishes: &Wishes, store: Store) -> Index {
+fn create(kept: Kept, at: &Path, wishes: &ParamsBuilder, store: StoredContent) -> Index {
     let params = Params::new(wishes).unwrap();
-    let settings = Settings::new(&params, &Wording::default().to_string(), store).unwrap();
+    let settings =
+        IndexSettings::new(&params, &Normalization::default().to_string(), store).unwrap();
     match kept {
         Kept::Memory => {
             let _ = at;
@@ -48,8 +49,8 @@ fn create(kept: Kept, at: &Path, wishes: &Wishes, store: Store) -> Index {
         }
         #[cfg(feature = "sqlite")]
         Kept::Folder => {
-            use lookalike::store::index::{Place, create};
-            create(&Place::Folder(at.join("x.lookalike")), &settings).unwrap()
+            use lookalike::store::index::{IndexLocation, create};
+            create(&IndexLocation::Folder(at.join("x.lookalike")), &settings).unwrap()
         }
     }
 }
@@ -89,7 +90,7 @@ fn year(random: &mut SplitMix64) -> Value {
 /// Applies a random history and gives what is left of it, with one document that has expired.
 fn live(index: &Index, random: &mut SplitMix64) -> BTreeMap<String, Said> {
     let mut model: BTreeMap<String, Said> = BTreeMap::new();
-    let mut preparer = Preparer::new(index.settings()).unwrap();
+    let mut preparer = TextPreparer::new(index.settings()).unwrap();
     for at in 0..150 {
         let id = format!("d{}", random.below(60));
         if random.below(4) == 0 {
@@ -131,7 +132,7 @@ fn survivors(folder: &Path, model: &BTreeMap<String, Said>) -> PathBuf {
 
 fn find(inputs: &[PathBuf], options: &FindOptions) -> Findings {
     let reading = ReadOptions { fields: options.fields(), ..ReadOptions::default() };
-    find::in_collection(&Collection::open(inputs, &reading).unwrap(), options, &Silent).unwrap()
+    find::in_collection(&Collection::open(inputs, &reading).unwrap(), options, &NoProgress).unwrap()
 }
 
 /// Everything that was found, in the bytes of reports.
@@ -140,7 +141,7 @@ fn reported(findings: &Findings, options: &FindOptions) -> String {
     let mut out = Vec::new();
     report::jsonl::groups(&mut out, &findings.groups, measure).unwrap();
     if let Some(pairs) = &findings.pairs {
-        report::csv::pairs(&mut out, pairs, measure, report::csv::Cells::Exact).unwrap();
+        report::csv::pairs(&mut out, pairs, measure, report::csv::CellRule::Exact).unwrap();
     }
     let mut summary = Vec::new();
     report::json::summary(&mut summary, findings, options, None).unwrap();
@@ -158,12 +159,12 @@ fn reported(findings: &Findings, options: &FindOptions) -> String {
 }
 
 fn variants(index: &Index) -> Vec<FindOptions> {
-    let wishes = Wishes::default();
-    let with = |wishes: Wishes| FindOptions::new(Params::new(&wishes).unwrap());
+    let wishes = ParamsBuilder::default();
+    let with = |wishes: ParamsBuilder| FindOptions::new(Params::new(&wishes).unwrap());
     let mut all = vec![FindOptions::new(index.params().clone())];
     all.push(FindOptions {
         pairs: PairList::Exact,
-        ..with(Wishes { threshold: 0.5, ..wishes.clone() })
+        ..with(ParamsBuilder { threshold: 0.5, ..wishes.clone() })
     });
     all.push(FindOptions {
         grouping: Grouping::Components,
@@ -172,10 +173,10 @@ fn variants(index: &Index) -> Vec<FindOptions> {
     });
     for rule in ["shortest", "first", "last", "field:year", "field:year:asc", "path:d1*"] {
         let keep = KeepPolicy::new(vec![rule.parse().unwrap()]);
-        all.push(FindOptions { keep, ..with(Wishes { threshold: 0.6, ..wishes.clone() }) });
+        all.push(FindOptions { keep, ..with(ParamsBuilder { threshold: 0.6, ..wishes.clone() }) });
     }
-    all.push(with(Wishes { exact: true, threshold: 0.7, ..wishes.clone() }));
-    all.push(with(Wishes { measure: Measure::Containment, threshold: 0.7, ..wishes }));
+    all.push(with(ParamsBuilder { exact: true, threshold: 0.7, ..wishes.clone() }));
+    all.push(with(ParamsBuilder { measure: Measure::Containment, threshold: 0.7, ..wishes }));
     all[1].memory.limit = Some(64 << 20);
     all[1].threads = NonZeroUsize::MIN;
     all
@@ -186,14 +187,14 @@ fn groups_are_those_of_a_fresh_run_after_any_history() {
     for (kept, seeds) in EVERYWHERE.iter().map(|kept| (*kept, 1..4)) {
         for seed in seeds {
             let folder = TempDir::new().unwrap();
-            let wishes = Wishes { threshold: 0.7, ..Wishes::default() };
-            let index = create(kept, folder.path(), &wishes, Store::Sets);
+            let wishes = ParamsBuilder { threshold: 0.7, ..ParamsBuilder::default() };
+            let index = create(kept, folder.path(), &wishes, StoredContent::Sets);
             let mut random = SplitMix64::new(seed);
             let model = live(&index, &mut random);
             let path = survivors(folder.path(), &model);
             for options in variants(&index) {
                 let fresh = find(std::slice::from_ref(&path), &options);
-                let same = groups(&index, &options, 10, &Silent).unwrap();
+                let same = groups(&index, &options, 10, &NoProgress).unwrap();
                 assert!(!fresh.groups.is_empty());
                 let what = format!("{kept:?} {seed} {} {}", options.params, options.keep);
                 // A file of records has one name, documents of an index have each its id.
@@ -209,13 +210,13 @@ fn groups_are_those_of_a_fresh_run_after_any_history() {
 #[test]
 fn paths_in_keep_rules_are_ids() {
     let folder = TempDir::new().unwrap();
-    let index = create(Kept::Memory, folder.path(), &Wishes::default(), Store::Sets);
+    let index = create(Kept::Memory, folder.path(), &ParamsBuilder::default(), StoredContent::Sets);
     let text = |n: usize| (0..40 + n).map(|i| format!("w{i}")).collect::<Vec<_>>().join(" ");
     put(&index, &[("copies/long", &text(3)), ("originals/short", &text(0))]);
     let keeper = |rule: &str| {
         let keep = KeepPolicy::new(vec![rule.parse().unwrap()]);
         let options = FindOptions { keep, ..FindOptions::new(index.params().clone()) };
-        let findings = groups(&index, &options, 0, &Silent).unwrap();
+        let findings = groups(&index, &options, 0, &NoProgress).unwrap();
         findings.groups.iter().next().unwrap().unwrap().keeper.id
     };
     assert_eq!(keeper("path:originals/**"), "originals/short");
@@ -223,7 +224,7 @@ fn paths_in_keep_rules_are_ids() {
 }
 
 fn put(index: &Index, documents: &[(&str, &str)]) {
-    let mut preparer = Preparer::new(index.settings()).unwrap();
+    let mut preparer = TextPreparer::new(index.settings()).unwrap();
     let metadata = Metadata::new();
     for (id, text) in documents {
         let (prepared, mut set) = (preparer.prepare(text), Vec::new());
@@ -235,12 +236,12 @@ fn put(index: &Index, documents: &[(&str, &str)]) {
 /// An index that keeps no texts cannot say which of its empty documents are equal.
 #[test]
 fn empty_documents_of_an_index_are_compared_where_it_keeps_texts() {
-    for (store, copies) in [(Store::Sets, 0), (Store::Texts, 1)] {
+    for (store, copies) in [(StoredContent::Sets, 0), (StoredContent::Texts, 1)] {
         let folder = tempfile::tempdir().unwrap();
-        let index = create(Kept::Memory, folder.path(), &Wishes::default(), store);
+        let index = create(Kept::Memory, folder.path(), &ParamsBuilder::default(), store);
         put(&index, &[("a", "!!!"), ("b", "!!!"), ("c", "???"), ("d", "")]);
-        let options = FindOptions::new(Params::new(&Wishes::default()).unwrap());
-        let findings = groups(&index, &options, 0, &Silent).unwrap();
+        let options = FindOptions::new(Params::new(&ParamsBuilder::default()).unwrap());
+        let findings = groups(&index, &options, 0, &NoProgress).unwrap();
         assert_eq!((findings.empty.len(), findings.identical.empty_copies().len()), (4, copies));
     }
 }
@@ -248,13 +249,14 @@ fn empty_documents_of_an_index_are_compared_where_it_keeps_texts() {
 #[test]
 fn an_index_of_signatures_has_no_groups() {
     let folder = TempDir::new().unwrap();
-    let index = create(Kept::Memory, folder.path(), &Wishes::default(), Store::Signatures);
+    let index =
+        create(Kept::Memory, folder.path(), &ParamsBuilder::default(), StoredContent::Signatures);
     let options = FindOptions::new(index.params().clone());
-    let error = groups(&index, &options, 0, &Silent).err().unwrap();
+    let error = groups(&index, &options, 0, &NoProgress).err().unwrap();
     assert!(matches!(error, lookalike::error::Error::Index(IndexError::NoSets { .. })));
-    let other = Wishes { shingle: "words:3".parse().unwrap(), ..Wishes::default() };
+    let other = ParamsBuilder { shingle: "words:3".parse().unwrap(), ..ParamsBuilder::default() };
     let options = FindOptions::new(Params::new(&other).unwrap());
-    let error = groups(&index, &options, 0, &Silent).err().unwrap().to_string();
+    let error = groups(&index, &options, 0, &NoProgress).err().unwrap().to_string();
     assert!(error.contains("words:3") && error.contains("words:5"), "{error}");
 }
 
@@ -266,11 +268,11 @@ fn a_folder_that_is_added_has_the_groups_of_the_folder() {
         for kept in EVERYWHERE {
             let folder = folder.path().join(format!("{i}{kept:?}"));
             std::fs::create_dir(&folder).unwrap();
-            let index = create(*kept, &folder, &Wishes::default(), Store::Texts);
+            let index = create(*kept, &folder, &ParamsBuilder::default(), StoredContent::Texts);
             let collection = Collection::open(&inputs, &ReadOptions::default()).unwrap();
             let mut how = AddOptions::new(7);
             how.threads = NonZeroUsize::new(threads).unwrap();
-            let added = add(&index, &collection, &how, &Silent).unwrap();
+            let added = add(&index, &collection, &how, &NoProgress).unwrap();
             assert_eq!((added.added, added.without_shingles, added.replaced), (33, 1, 0));
             let newest = KeepPolicy::new(vec!["newest".parse().unwrap()]);
             for keep in [KeepPolicy::default(), newest] {
@@ -280,7 +282,7 @@ fn a_folder_that_is_added_has_the_groups_of_the_folder() {
                     ..FindOptions::new(index.params().clone())
                 };
                 let fresh = find(&inputs, &options);
-                let same = groups(&index, &options, 0, &Silent).unwrap();
+                let same = groups(&index, &options, 0, &NoProgress).unwrap();
                 assert_eq!(reported(&same, &options), reported(&fresh, &options));
                 assert!(same.has_texts());
                 let group = same.groups.iter().next().unwrap().unwrap();
@@ -303,21 +305,21 @@ fn newest_is_the_time_of_the_file() {
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(day * 86_400);
         std::fs::File::options().append(true).open(&file).unwrap().set_modified(time).unwrap();
     }
-    let index = create(Kept::Memory, folder.path(), &Wishes::default(), Store::Sets);
+    let index = create(Kept::Memory, folder.path(), &ParamsBuilder::default(), StoredContent::Sets);
     let collection = Collection::open(&[files], &ReadOptions::default()).unwrap();
-    add(&index, &collection, &AddOptions::new(0), &Silent).unwrap();
+    add(&index, &collection, &AddOptions::new(0), &NoProgress).unwrap();
     let keep = KeepPolicy::new(vec!["newest".parse().unwrap()]);
     let options = FindOptions { keep, ..FindOptions::new(index.params().clone()) };
-    let findings = groups(&index, &options, 0, &Silent).unwrap();
+    let findings = groups(&index, &options, 0, &NoProgress).unwrap();
     assert_eq!(findings.groups.iter().next().unwrap().unwrap().keeper.id, "b");
 }
 
 /// All documents of an index, by number: id, metadata, text.
 fn stored(index: &Index) -> Vec<(String, Value, Option<String>)> {
-    let wanted = Wanted { metadata: true, text: true, ..Wanted::default() };
+    let wanted = RecordFields { metadata: true, text: true, ..RecordFields::default() };
     let mut all = Vec::new();
     let mut snapshot = index.snapshot().unwrap();
-    let mut each = |record: &lookalike::store::entry::Record| {
+    let mut each = |record: &lookalike::store::entry::IndexRecord| {
         let metadata = Value::Object(record.metadata.clone());
         all.push((record.id.clone(), metadata, record.text.clone()));
         Ok(())
@@ -336,21 +338,22 @@ fn collection(folder: &Path, name: &str, content: &str, fields: &[&str]) -> Coll
 #[test]
 fn metadata_are_the_chosen_fields_and_the_file() {
     let folder = TempDir::new().unwrap();
-    let index = create(Kept::Memory, folder.path(), &Wishes::default(), Store::Texts);
+    let index =
+        create(Kept::Memory, folder.path(), &ParamsBuilder::default(), StoredContent::Texts);
     let line =
         r#"{"id":1,"text":"one two","page":7,"tags":["a","b"],"meta":{"lang":"en"},"x":null}"#;
     let fields = ["page", "tags", "meta.lang", "x"];
     let records = collection(folder.path(), "a.jsonl", line, &fields);
     let mut how = AddOptions::new(0);
     how.metadata = fields.map(str::to_owned).to_vec();
-    add(&index, &records, &how, &Silent).unwrap();
+    add(&index, &records, &how, &NoProgress).unwrap();
     let records = collection(folder.path(), "b.csv", "id,text,page\n2,one three,007\n", &["page"]);
     how.metadata.truncate(1);
-    add(&index, &records, &how, &Silent).unwrap();
+    add(&index, &records, &how, &NoProgress).unwrap();
     let mail = "From: Ann <ann@example.org>\nSubject: Keys\nDate: Mon, 1 Jan 2024 10:00:00 +0000\n\
                 \nThe keys are on the table.\n";
     let mail = collection(folder.path(), "c.eml", mail, &["page"]);
-    add(&index, &mail, &how, &Silent).unwrap();
+    add(&index, &mail, &how, &NoProgress).unwrap();
     let all = stored(&index);
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let expected =
@@ -368,10 +371,11 @@ fn metadata_are_the_chosen_fields_and_the_file() {
 fn what_stands_before_a_bad_record_is_stored_and_the_record_is_named() {
     for kept in EVERYWHERE {
         let folder = TempDir::new().unwrap();
-        let index = create(*kept, folder.path(), &Wishes::default(), Store::Sets);
+        let index = create(*kept, folder.path(), &ParamsBuilder::default(), StoredContent::Sets);
         let how = AddOptions::new(0);
         let broken = "{\"id\":\"a\",\"text\":\"one\"}\n{\"id\":\"b\",\"text\":3}\n";
-        let error = add(&index, &collection(folder.path(), "x.jsonl", broken, &[]), &how, &Silent);
+        let error =
+            add(&index, &collection(folder.path(), "x.jsonl", broken, &[]), &how, &NoProgress);
         let error = error.unwrap_err();
         assert_eq!(error.before.added, 1);
         assert!(error.error.to_string().contains("x.jsonl:2"), "{}", error.error);
@@ -383,7 +387,7 @@ fn what_stands_before_a_bad_record_is_stored_and_the_record_is_named() {
                  {{\"id\":\"never\",\"text\":\"one\"}}\n"
             );
             let records = collection(folder.path(), "y.jsonl", &lines, &[]);
-            let error = add(&index, &records, &how, &Silent).unwrap_err();
+            let error = add(&index, &records, &how, &NoProgress).unwrap_err();
             assert_eq!(error.before.added, 1, "{}", error.error);
             assert!(error.error.to_string().contains("y.jsonl:2: document"), "{}", error.error);
         }
@@ -396,7 +400,7 @@ fn what_stands_before_a_bad_record_is_stored_and_the_record_is_named() {
 fn ids_that_are_there_are_kept_or_replaced_as_asked() {
     for kept in EVERYWHERE {
         let folder = TempDir::new().unwrap();
-        let index = create(*kept, folder.path(), &Wishes::default(), Store::Texts);
+        let index = create(*kept, folder.path(), &ParamsBuilder::default(), StoredContent::Texts);
         let lines = |documents: &[(&str, &str)]| {
             let line = |(id, text): &(&str, &str)| json!({"id": id, "text": text}).to_string();
             documents.iter().map(line).collect::<Vec<String>>().join("\n")
@@ -405,7 +409,7 @@ fn ids_that_are_there_are_kept_or_replaced_as_asked() {
         let mut next = |documents: &[(&str, &str)], existing| {
             how.existing = existing;
             let records = collection(folder.path(), "x.jsonl", &lines(documents), &[]);
-            let done = add(&index, &records, &how, &Silent).unwrap();
+            let done = add(&index, &records, &how, &NoProgress).unwrap();
             (done.added, done.replaced, done.existing)
         };
         assert_eq!(next(&[("a", "1"), ("b", "2")], Existing::Refuse), (2, 0, 0));
@@ -417,7 +421,7 @@ fn ids_that_are_there_are_kept_or_replaced_as_asked() {
         let gone = remove(&index, ["b", "nobody", "a"]).unwrap();
         assert_eq!((gone.removed, gone.absent), (2, vec!["nobody".to_owned()]));
         let records = collection(folder.path(), "y.jsonl", &lines(&[("c", ""), ("e", "")]), &[]);
-        let gone = remove_inputs(&index, &records, &Silent).unwrap();
+        let gone = remove_inputs(&index, &records, &NoProgress).unwrap();
         assert_eq!((gone.removed, gone.absent), (1, vec!["e".to_owned()]));
         assert_eq!(stored(&index).len(), 1);
     }
@@ -433,12 +437,17 @@ fn numbers_do_not_depend_on_threads() {
         std::fs::write(folder.path().join(format!("{file}.jsonl")), lines.join("\n")).unwrap();
     }
     let with = |threads| {
-        let index = create(Kept::Memory, folder.path(), &Wishes::default(), Store::Signatures);
+        let index = create(
+            Kept::Memory,
+            folder.path(),
+            &ParamsBuilder::default(),
+            StoredContent::Signatures,
+        );
         let inputs = [0, 1, 2].map(|file| folder.path().join(format!("{file}.jsonl")));
         let collection = Collection::open(&inputs, &ReadOptions::default()).unwrap();
         let mut how = AddOptions::new(0);
         how.threads = NonZeroUsize::new(threads).unwrap();
-        assert_eq!(add(&index, &collection, &how, &Silent).unwrap().added, 4500);
+        assert_eq!(add(&index, &collection, &how, &NoProgress).unwrap().added, 4500);
         stored(&index).into_iter().map(|(id, ..)| id).collect::<Vec<String>>()
     };
     let expected = (0..3).flat_map(|file| (0..1500).map(move |i| format!("{file}-{i}")));

@@ -4,13 +4,13 @@
 
 use lookalike::core::group::stars_of_pairs;
 use lookalike::core::hash::SplitMix64;
-use lookalike::core::keep::{KeepPolicy, KeepRule, Traits, compare};
+use lookalike::core::keep::{KeepAttributes, KeepPolicy, KeepRule, compare};
 use lookalike::core::kernel::Kernel;
 use lookalike::core::naive;
-use lookalike::core::params::{Measure, Params, Wishes};
+use lookalike::core::params::{Measure, Params, ParamsBuilder};
 use lookalike::core::shingle::Shingler;
 use lookalike::find::{self, FindOptions, Findings, Group, Grouping, PairList};
-use lookalike::progress::Silent;
+use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -51,13 +51,13 @@ fn lines(documents: &[(String, String)]) -> String {
     documents.iter().map(line).collect()
 }
 
-fn options(wishes: &Wishes) -> FindOptions {
+fn options(wishes: &ParamsBuilder) -> FindOptions {
     FindOptions { pairs: PairList::Exact, ..FindOptions::new(Params::new(wishes).unwrap()) }
 }
 
 fn find(inputs: &[PathBuf], options: &FindOptions) -> Findings {
     let collection = Collection::open(inputs, &ReadOptions::default()).unwrap();
-    find::in_collection(&collection, options, &Silent).unwrap()
+    find::in_collection(&collection, options, &NoProgress).unwrap()
 }
 
 /// Everything that must not depend on how the work was done.
@@ -89,7 +89,7 @@ fn findings_do_not_depend_on_order_split_threads_or_kernel() {
     let path = |name: &str| folder.path().join(name);
     let mut documents = documents(1_500, 5);
     let whole = write(&path("whole.jsonl"), &lines(&documents));
-    let base = options(&Wishes { threshold: 0.7, ..Wishes::default() });
+    let base = options(&ParamsBuilder { threshold: 0.7, ..ParamsBuilder::default() });
     let first = find(std::slice::from_ref(&whole), &base);
     assert!(first.groups.len() > 50 && first.pairs.as_ref().unwrap().len() > 200);
     let expected = essence(&first);
@@ -123,7 +123,7 @@ fn without_pairs_the_groups_are_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let input = write(&folder.path().join("in.jsonl"), &lines(&documents(1_200, 6)));
     for grouping in [Grouping::Stars, Grouping::Components] {
-        let with = FindOptions { grouping, ..options(&Wishes::default()) };
+        let with = FindOptions { grouping, ..options(&ParamsBuilder::default()) };
         let without = FindOptions { pairs: PairList::Omitted, ..with.clone() };
         let (a, b) = (
             find(std::slice::from_ref(&input), &with),
@@ -146,7 +146,12 @@ fn findings_are_those_of_comparing_all_with_all() {
         let mut documents = documents(500, seed);
         let input = write(&folder.path().join(format!("{seed}.jsonl")), &lines(&documents));
         // Single values as bands: hardly a pair at these thresholds can be missed.
-        let wishes = Wishes { threshold, bands: Some(256), rows: Some(1), ..Wishes::default() };
+        let wishes = ParamsBuilder {
+            threshold,
+            bands: Some(256),
+            rows: Some(1),
+            ..ParamsBuilder::default()
+        };
         let keep = KeepPolicy::new(vec![keep]);
         let found = find(&[input], &FindOptions { keep: keep.clone(), ..options(&wishes) });
 
@@ -155,7 +160,10 @@ fn findings_are_those_of_comparing_all_with_all() {
             let key = |i: usize| {
                 let mut key = Vec::new();
                 let (length, position) = (documents[i].1.len() as u64, [0, 0, i as u32]);
-                keep.key(&Traits { length, position, ..Traits::default() }, &mut key);
+                keep.key(
+                    &KeepAttributes { length, position, ..KeepAttributes::default() },
+                    &mut key,
+                );
                 key
             };
             compare(&key(*a), &documents[*a].0, &key(*b), &documents[*b].0)
@@ -213,8 +221,8 @@ fn more_pairs_than_can_be_listed_are_an_error_before_they_are_made() {
         .collect();
     let input = write(&folder.path().join("equal.jsonl"), &lines(&equal));
     let collection = Collection::open(&[input], &ReadOptions::default()).unwrap();
-    let with = options(&Wishes::default());
-    let error = find::in_collection(&collection, &with, &Silent).map(|_| ()).unwrap_err();
+    let with = options(&ParamsBuilder::default());
+    let error = find::in_collection(&collection, &with, &NoProgress).map(|_| ()).unwrap_err();
     assert!(
         matches!(error, lookalike::error::Error::TooManyPairs { got: 200_010_000, .. }),
         "{error}"

@@ -3,10 +3,10 @@
 
 use flate2::write::GzEncoder;
 use lookalike::core::hash::SplitMix64;
-use lookalike::core::params::{Measure, Params, Wishes};
+use lookalike::core::params::{Measure, Params, ParamsBuilder};
 use lookalike::error::Error;
 use lookalike::find::{self, FindOptions, Findings, Grouping, Memory, PairList};
-use lookalike::progress::Silent;
+use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -42,7 +42,7 @@ fn find(input: &Path, options: &FindOptions) -> Result<Findings, Error> {
     find::in_collection(
         &Collection::open(&[input.to_owned()], &ReadOptions::default())?,
         options,
-        &Silent,
+        &NoProgress,
     )
 }
 
@@ -94,7 +94,8 @@ fn the_least_memory_gives_the_same_as_no_limit() {
             (true, Measure::Jaccard, false, Grouping::Stars),
             (true, Measure::Containment, true, Grouping::Stars),
         ] {
-            let wishes = Wishes { exact, measure, threshold: 0.7, ..Wishes::default() };
+            let wishes =
+                ParamsBuilder { exact, measure, threshold: 0.7, ..ParamsBuilder::default() };
             let mut options = FindOptions::new(Params::new(&wishes).unwrap());
             options.pairs = PairList::new(pairs, false).unwrap();
             options.grouping = grouping;

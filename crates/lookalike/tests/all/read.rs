@@ -2,10 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails and skips loudly")]
 
-use lookalike::core::params::{Params, Wishes};
+use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::find::{self, FindOptions};
-use lookalike::progress::Silent;
-use lookalike::read::{Collection, Document, Format, ReadOptions, Scratch, Sink, Skipped};
+use lookalike::progress::NoProgress;
+use lookalike::read::{
+    Collection, Document, DocumentSink, Format, ReadBuffers, ReadOptions, SkippedItem,
+};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -17,7 +19,7 @@ struct Count {
     bytes: usize,
 }
 
-impl Sink for Count {
+impl DocumentSink for Count {
     fn document(&mut self, document: &Document<'_>) {
         let text = document.text;
         assert!(!document.id.is_empty());
@@ -26,7 +28,7 @@ impl Sink for Count {
         self.bytes += text.len();
     }
 
-    fn skipped(&mut self, skipped: Skipped) {
+    fn skipped(&mut self, skipped: SkippedItem) {
         panic!("{skipped}");
     }
 }
@@ -43,7 +45,7 @@ fn count(file: &str, format: Option<Format>) -> Option<Count> {
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
-                let mut scratch = Scratch::default();
+                let mut scratch = ReadBuffers::default();
                 let mut count = Count::default();
                 while let Some(block) = collection.next_block().unwrap() {
                     block.read(&mut scratch, &mut count).unwrap();
@@ -97,8 +99,8 @@ fn a_truncated_input_is_reported_as_changed() {
     let inputs = std::slice::from_ref(&path);
     let collection = Collection::open(inputs, &ReadOptions::default()).unwrap();
     std::fs::write(&path, &whole[..whole.len() - 9]).unwrap();
-    let options = FindOptions::new(Params::new(&Wishes::default()).unwrap());
-    let found = find::in_collection(&collection, &options, &Silent);
+    let options = FindOptions::new(Params::new(&ParamsBuilder::default()).unwrap());
+    let found = find::in_collection(&collection, &options, &NoProgress);
     let error = found.map(drop).unwrap_err().to_string();
     assert!(error.contains("a.jsonl: changed since it was opened"), "{error}");
 }

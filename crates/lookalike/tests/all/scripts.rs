@@ -2,10 +2,10 @@
 #![cfg(feature = "scripts")]
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use lookalike::core::params::{Params, Wishes};
+use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::find::{FindOptions, Findings, PairList, in_collection};
-use lookalike::progress::Silent;
-use lookalike::read::{Collection, NormalForm, ReadOptions, Wording};
+use lookalike::progress::NoProgress;
+use lookalike::read::{Collection, NormalForm, Normalization, ReadOptions};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -28,12 +28,12 @@ fn found(documents: &[(String, &str)], form: Option<NormalForm>) -> (Findings, t
         writeln!(lines, "{}", json!({ "id": id, "text": text })).unwrap();
     }
     std::fs::write(&path, lines).unwrap();
-    let wording = Wording { normal_form: form, ..Wording::default() };
+    let wording = Normalization { normal_form: form, ..Normalization::default() };
     let reading = ReadOptions { wording, ..ReadOptions::default() };
     let collection = Collection::open(&[PathBuf::from(&path)], &reading).unwrap();
-    let mut options = FindOptions::new(Params::new(&Wishes::default()).unwrap());
+    let mut options = FindOptions::new(Params::new(&ParamsBuilder::default()).unwrap());
     options.pairs = PairList::Exact;
-    (in_collection(&collection, &options, &Silent).unwrap(), folder)
+    (in_collection(&collection, &options, &NoProgress).unwrap(), folder)
 }
 
 /// Which cases come out right, and the pairs that should not be there.
@@ -162,7 +162,7 @@ fn texts_without_words_that_are_equal_are_named() {
     assert_eq!(named, [("b".to_owned(), "d".to_owned())]);
     let mut csv = Vec::new();
     let (skipped, empty) = (&findings.skipped, &findings.empty);
-    let cells = lookalike::report::csv::Cells::Exact;
+    let cells = lookalike::report::csv::CellRule::Exact;
     lookalike::report::csv::skipped(&mut csv, skipped, &findings.identical, empty, cells).unwrap();
     let csv = String::from_utf8(csv).unwrap();
     assert!(csv.contains("\n,,b,empty: no tokens; the same text as d\n"), "{csv}");

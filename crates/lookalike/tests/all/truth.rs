@@ -6,7 +6,7 @@
 
 use crate::collection::Pairs;
 use crate::collection::sets::{known, reported, test_each_set};
-use lookalike::core::params::{Measure, Wishes};
+use lookalike::core::params::{Measure, ParamsBuilder};
 use lookalike::find::Findings;
 
 /// Compares and says what was measured.
@@ -31,7 +31,7 @@ fn check(label: &str, expected: &Pairs, findings: &Findings) {
 
 fn check_set(set: &str) {
     for known in known(set) {
-        check(&known.name, &known.pairs(0.8), &known.find(&Wishes::default()));
+        check(&known.name, &known.pairs(0.8), &known.find(&ParamsBuilder::default()));
     }
 }
 

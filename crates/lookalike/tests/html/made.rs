@@ -2,8 +2,8 @@
 
 use lookalike::core::params::ShingleRule;
 use lookalike::report::html::{
-    self, Audit, AuditBin, Counts, Duplicate, Group, Interval, Page, Parameter, Recall, Sample,
-    Skipped, Source, Streams,
+    self, AuditBin, Page, PageAudit, PageCounts, PageDuplicate, PageGroup, PageInterval,
+    PageParameter, PageSample, PageSkipped, PageSource, Recall, Streams,
 };
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -43,7 +43,7 @@ impl Random {
 }
 
 /// `count` groups, largest first, of a dozen documents in the mean.
-fn groups(count: u64) -> impl Iterator<Item = Group> {
+fn groups(count: u64) -> impl Iterator<Item = PageGroup> {
     let mut random = Random(1);
     (0..count).map(move |at| {
         // A large collection has a group of a hundred thousand, and halves of it.
@@ -53,8 +53,8 @@ fn groups(count: u64) -> impl Iterator<Item = Group> {
             _ => 0,
         };
         let size = 1 + larger + (count - at) * 19 / count;
-        let mut duplicates: Vec<Duplicate> = (0..size)
-            .map(|place| Duplicate {
+        let mut duplicates: Vec<PageDuplicate> = (0..size)
+            .map(|place| PageDuplicate {
                 about: None,
                 id: format!("archive/{}/letter-{at:06}-copy-{place}.txt", 1990 + at % 30),
                 similarity: match random.below(5) {
@@ -66,7 +66,7 @@ fn groups(count: u64) -> impl Iterator<Item = Group> {
             })
             .collect();
         duplicates.sort_by(|a, b| b.similarity.cmp(&a.similarity).then_with(|| a.id.cmp(&b.id)));
-        Group {
+        PageGroup {
             about: None,
             keeper: format!("archive/{}/letter-{at:06}.txt", 1990 + at % 30),
             bytes: 10_000 + random.below(1_000),
@@ -97,17 +97,17 @@ fn text(other: bool) -> String {
     out
 }
 
-fn audit() -> Audit {
+fn audit() -> PageAudit {
     let bin = |from, to, checked: u64, found: u64, low, high| AuditBin {
         from,
         to,
         checked,
         found,
-        recall: Interval { value: found as f64 / checked.max(1) as f64, low, high },
+        recall: PageInterval { value: found as f64 / checked.max(1) as f64, low, high },
     };
-    Audit {
+    PageAudit {
         what: "similar documents".into(),
-        recall: Interval { value: 0.9982, low: 0.9936, high: 0.9998 },
+        recall: PageInterval { value: 0.9982, low: 0.9936, high: 0.9998 },
         confidence: 0.95,
         complete: false,
         sampled: 2_000,
@@ -122,9 +122,9 @@ fn audit() -> Audit {
     }
 }
 
-fn sources(groups: u64) -> Vec<Source> {
+fn sources(groups: u64) -> Vec<PageSource> {
     let names = ["archive/2019", "archive/2020", "letters from the harbour", "scans", HOSTILE[0]];
-    let source = |(at, name): (usize, &&str)| Source {
+    let source = |(at, name): (usize, &&str)| PageSource {
         name: (*name).into(),
         documents: groups * 4 + 10 * at as u64,
         bytes: groups * 40_000,
@@ -135,8 +135,8 @@ fn sources(groups: u64) -> Vec<Source> {
     names.iter().enumerate().map(source).collect()
 }
 
-fn skipped(count: u64) -> impl Iterator<Item = Skipped> {
-    (0..count).map(|at| Skipped {
+fn skipped(count: u64) -> impl Iterator<Item = PageSkipped> {
+    (0..count).map(|at| PageSkipped {
         source: format!("corpus-{}.jsonl", at % 7),
         line: Some(at * 31 + 1),
         id: (at % 3 == 0).then(|| HOSTILE[at as usize % HOSTILE.len()].to_owned()),
@@ -150,7 +150,7 @@ fn skipped(count: u64) -> impl Iterator<Item = Skipped> {
 }
 
 /// Ids among the first of which stand the hostile ones and one of ten kilobytes.
-fn with_hostile(groups: impl Iterator<Item = Group>) -> impl Iterator<Item = Group> {
+fn with_hostile(groups: impl Iterator<Item = PageGroup>) -> impl Iterator<Item = PageGroup> {
     groups.enumerate().map(|(at, mut group)| {
         if let Some(hostile) = HOSTILE.get(at) {
             group.keeper = format!("{hostile} {at}");
@@ -168,7 +168,7 @@ pub(crate) fn page(name: &str, count: u64) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let mut out = BufWriter::new(File::create(&path).unwrap());
     let (audit, sources, rule) = (audit(), sources(count), ShingleRule::default());
-    let sample = |keeper: &str, duplicate: &str, similarity| Sample {
+    let sample = |keeper: &str, duplicate: &str, similarity| PageSample {
         keeper: keeper.into(),
         duplicate: duplicate.into(),
         similarity,
@@ -187,24 +187,24 @@ pub(crate) fn page(name: &str, count: u64) -> PathBuf {
         title: "Near-duplicates in archive/ and letters/",
         version: env!("CARGO_PKG_VERSION"),
         parameters: &[
-            Parameter {
+            PageParameter {
                 name: "--threshold",
                 value: "0.8",
                 meaning: "least exact similarity of two documents",
             },
-            Parameter {
+            PageParameter {
                 name: "--recall",
                 value: "0.99",
                 meaning: "least predicted share of the pairs at the threshold that are found",
             },
-            Parameter {
+            PageParameter {
                 name: "--shingle",
                 value: "words:5",
                 meaning: "what is compared: runs of five words",
             },
-            Parameter { name: "--keep", value: "longest", meaning: "which document stays" },
+            PageParameter { name: "--keep", value: "longest", meaning: "which document stays" },
         ],
-        counts: Counts {
+        counts: PageCounts {
             documents: duplicates * 3 + 17,
             bytes: duplicates * 9_000,
             empty: 3,

@@ -1,17 +1,17 @@
 //! Questions to an index of sketches.
 
 use super::ids::{ORIGINAL, REPEATED, nth, split};
-use super::refused::Refused;
-use super::shelf::{Open, Shelf, records_of, repeated};
+use super::refused::SketchIndexError;
+use super::shelf::{Open, SketchIndex, records_of, repeated};
 use lookalike::store::IndexError;
 use lookalike::store::backend::{Snapshot, bucket_keys};
-use lookalike::store::entry::{Record, Wanted, shown};
-use lookalike::store::settings::Settings;
+use lookalike::store::entry::{IndexRecord, RecordFields, shown};
+use lookalike::store::settings::IndexSettings;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A record of a key.
-pub(super) struct Row {
+pub(super) struct KeyRow {
     /// The number of its row.
     pub(super) number: u64,
     /// The id of the key.
@@ -24,8 +24,8 @@ pub(super) struct Row {
     pub(super) bands: Vec<Vec<u8>>,
 }
 
-impl Row {
-    fn of(record: &Record, settings: Option<&Settings>) -> Result<Self, IndexError> {
+impl KeyRow {
+    fn of(record: &IndexRecord, settings: Option<&IndexSettings>) -> Result<Self, IndexError> {
         let (id, repeat) = split(&record.id);
         let original = match record.metadata.get(ORIGINAL) {
             None => None,
@@ -43,13 +43,13 @@ impl Row {
     }
 }
 
-fn damaged(record: &Record, why: String) -> IndexError {
+fn damaged(record: &IndexRecord, why: String) -> IndexError {
     let what = format!("the key {:?} (row {})", shown(&record.id), record.number);
     IndexError::Damaged { what, why }
 }
 
 /// The numbers that keep the bands of a record, band by band.
-fn numbers<'a>(record: &'a Record, settings: &Settings) -> Result<&'a [u32], IndexError> {
+fn numbers<'a>(record: &'a IndexRecord, settings: &IndexSettings) -> Result<&'a [u32], IndexError> {
     let (got, expected) = (record.signature.len(), settings.num_hashes);
     if got != expected {
         return Err(damaged(record, format!("it has {got} numbers, expected are {expected}")));
@@ -57,7 +57,7 @@ fn numbers<'a>(record: &'a Record, settings: &Settings) -> Result<&'a [u32], Ind
     Ok(&record.signature)
 }
 
-fn bands_of(record: &Record, settings: &Settings) -> Result<Vec<Vec<u8>>, IndexError> {
+fn bands_of(record: &IndexRecord, settings: &IndexSettings) -> Result<Vec<Vec<u8>>, IndexError> {
     let mut bands = Vec::with_capacity(settings.bands);
     for packed in numbers(record, settings)?.chunks(settings.rows.max(1)) {
         let mut band = Vec::new();
@@ -70,14 +70,14 @@ fn bands_of(record: &Record, settings: &Settings) -> Result<Vec<Vec<u8>>, IndexE
 }
 
 /// Bands that are asked for.
-struct Probe {
+struct BandProbe {
     signature: Vec<u32>,
     /// Which of them can be in the index at all.
     asked: Vec<usize>,
 }
 
-impl Probe {
-    fn new<B: AsRef<[u8]>>(settings: &Settings, bands: &[(usize, B)]) -> Self {
+impl BandProbe {
+    fn new<B: AsRef<[u8]>>(settings: &IndexSettings, bands: &[(usize, B)]) -> Self {
         let rows = settings.rows;
         let (mut signature, mut asked) = (vec![0; settings.num_hashes], Vec::new());
         let mut packed = Vec::new();
@@ -96,7 +96,7 @@ impl Probe {
         Self { signature, asked }
     }
 
-    fn keys(&self, settings: &Settings) -> Vec<u64> {
+    fn keys(&self, settings: &IndexSettings) -> Vec<u64> {
         let mut keys = Vec::new();
         bucket_keys(settings, &self.signature, &mut keys);
         self.asked.iter().filter_map(|at| keys.get(*at).copied()).collect()
@@ -110,23 +110,26 @@ impl Probe {
     }
 }
 
-impl Shelf {
+impl SketchIndex {
     /// The keys that have one of these bands, each once.
     ///
     /// # Errors
     /// What keeps the index from being read.
-    pub(super) fn find<B: AsRef<[u8]>>(&self, bands: &[(usize, B)]) -> Result<Vec<Row>, Refused> {
+    pub(super) fn find<B: AsRef<[u8]>>(
+        &self,
+        bands: &[(usize, B)],
+    ) -> Result<Vec<KeyRow>, SketchIndexError> {
         let Some(open) = self.settled()? else { return Ok(Vec::new()) };
         let settings = &open.settings;
-        let probe = Probe::new(settings, bands);
+        let probe = BandProbe::new(settings, bands);
         let mut snapshot = open.backend.snapshot()?;
         let (mut candidates, mut found) = (Vec::new(), Vec::new());
         snapshot.candidates(&probe.keys(settings), &mut candidates)?;
-        let wanted = Wanted { signature: true, metadata: true, ..Wanted::default() };
+        let wanted = RecordFields { signature: true, metadata: true, ..RecordFields::default() };
         snapshot.records(&candidates, wanted, &mut |record| {
             // A document without a signature has no bands; nothing else is of another length.
             if probe.shares_a_band(numbers(record, settings)?, settings.rows) {
-                found.push(Row::of(record, None)?);
+                found.push(KeyRow::of(record, None)?);
             }
             Ok(())
         })?;
@@ -141,7 +144,7 @@ impl Shelf {
     ///
     /// # Errors
     /// As [`find`](Self::find).
-    pub(super) fn has(&self, id: &str) -> Result<bool, Refused> {
+    pub(super) fn has(&self, id: &str) -> Result<bool, SketchIndexError> {
         let Some(open) = self.settled()? else { return Ok(false) };
         Ok(open.backend.snapshot()?.number_of(id)?.is_some())
     }
@@ -150,7 +153,7 @@ impl Shelf {
     ///
     /// # Errors
     /// As [`find`](Self::find).
-    pub(super) fn size(&self) -> Result<u64, Refused> {
+    pub(super) fn size(&self) -> Result<u64, SketchIndexError> {
         let Some(open) = self.settled()? else { return Ok(0) };
         let mut snapshot = open.backend.snapshot()?;
         let repeated = repeated(&mut *snapshot)?;
@@ -162,7 +165,7 @@ impl Shelf {
     ///
     /// # Errors
     /// As [`find`](Self::find).
-    pub(super) fn rows_of(&self, id: &str) -> Result<Vec<Row>, Refused> {
+    pub(super) fn rows_of(&self, id: &str) -> Result<Vec<KeyRow>, SketchIndexError> {
         let Some(open) = self.settled()? else { return Ok(Vec::new()) };
         let mut snapshot = open.backend.snapshot()?;
         let count = records_of(&mut *snapshot, id)?;
@@ -173,7 +176,7 @@ impl Shelf {
     ///
     /// # Errors
     /// As [`find`](Self::find).
-    pub(super) fn scan(&self, from: u64) -> Result<Option<Scan>, Refused> {
+    pub(super) fn scan(&self, from: u64) -> Result<Option<Scan>, SketchIndexError> {
         let Some(open) = self.settled()? else { return Ok(None) };
         let snapshot = open.backend.snapshot()?;
         Ok(Some(Scan { snapshot, open, next: from }))
@@ -183,18 +186,18 @@ impl Shelf {
 /// The first `count` records of a key.
 fn rows_of(
     snapshot: &mut dyn Snapshot,
-    settings: &Settings,
+    settings: &IndexSettings,
     id: &str,
     count: u32,
-) -> Result<Vec<Row>, IndexError> {
+) -> Result<Vec<KeyRow>, IndexError> {
     let mut numbers = Vec::new();
     for at in 0..count {
         numbers.extend(snapshot.number_of(&nth(id, at))?);
     }
     let mut rows = Vec::with_capacity(numbers.len());
-    let wanted = Wanted { signature: true, metadata: true, ..Wanted::default() };
+    let wanted = RecordFields { signature: true, metadata: true, ..RecordFields::default() };
     snapshot.records(&numbers, wanted, &mut |record| {
-        rows.push(Row::of(record, Some(settings))?);
+        rows.push(KeyRow::of(record, Some(settings))?);
         Ok(())
     })?;
     Ok(rows)
@@ -213,9 +216,13 @@ impl Scan {
     ///
     /// # Errors
     /// What keeps them from being read.
-    pub(super) fn next(&mut self, most: usize, bands: bool) -> Result<Vec<Row>, Refused> {
+    pub(super) fn next(
+        &mut self,
+        most: usize,
+        bands: bool,
+    ) -> Result<Vec<KeyRow>, SketchIndexError> {
         let settings = bands.then_some(&*self.open.settings);
-        let wanted = Wanted { signature: bands, metadata: true, ..Wanted::default() };
+        let wanted = RecordFields { signature: bands, metadata: true, ..RecordFields::default() };
         let mut rows = Vec::new();
         // One piece may hold the row that is no key, and nothing else.
         while rows.is_empty() {
@@ -223,7 +230,7 @@ impl Scan {
             self.snapshot.scan(self.next, most, wanted, &mut |record| {
                 last = Some(record.number);
                 if record.id != REPEATED {
-                    rows.push(Row::of(record, settings)?);
+                    rows.push(KeyRow::of(record, settings)?);
                 }
                 Ok(())
             })?;
@@ -239,7 +246,7 @@ impl Scan {
     ///
     /// # Errors
     /// What keeps it from being read.
-    pub(super) fn first_of(&mut self, id: &str) -> Result<Vec<Row>, Refused> {
+    pub(super) fn first_of(&mut self, id: &str) -> Result<Vec<KeyRow>, SketchIndexError> {
         Ok(rows_of(&mut *self.snapshot, &self.open.settings, id, 1)?)
     }
 }

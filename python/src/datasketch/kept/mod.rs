@@ -16,15 +16,15 @@ mod waiting;
 
 use crate::error::StoreError;
 use crate::index::patience::patiently;
-use asked::{Row, Scan};
+use asked::{KeyRow, Scan};
 use ids::Key;
 use lookalike::index::time;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PySet, PyTuple};
-use refused::{Refused, told};
-use shelf::{Shelf, Wished};
+use refused::{SketchIndexError, told};
+use shelf::{IndexParameters, SketchIndex};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -34,23 +34,23 @@ const PIECE: usize = 1_024;
 
 /// Keys by the bands of their sketches, in a folder.
 #[pyclass(frozen, weakref, name = "DsKept", module = "lookalike._engine")]
-pub(crate) struct Kept {
+pub(crate) struct FolderLsh {
     /// The process that opened it. One that was forked from it shares the file positions, the locks
     /// and none of the threads, so that anything it did would damage the index: it does nothing.
     process: u32,
     name: String,
     bands: usize,
     /// `None` when it is dropped only.
-    shelf: Option<Shelf>,
+    shelf: Option<SketchIndex>,
 }
 
 /// Keys or rows, and the number to go on from.
-type Page<'py> = (Bound<'py, PyList>, u64);
+type KeyPage<'py> = (Bound<'py, PyList>, u64);
 
-impl Kept {
+impl FolderLsh {
     /// # Errors
     /// `StoreError` in a process that was forked.
-    fn shelf(&self) -> PyResult<&Shelf> {
+    fn shelf(&self) -> PyResult<&SketchIndex> {
         let here = std::process::id();
         // Before any lock is touched, which another thread may have had when the process forked.
         match &self.shelf {
@@ -68,7 +68,7 @@ impl Kept {
     fn detached<T: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&Shelf) -> Result<T, Refused> + Send,
+        work: impl FnOnce(&SketchIndex) -> Result<T, SketchIndexError> + Send,
     ) -> PyResult<T> {
         let shelf = self.shelf()?;
         py.detach(|| work(shelf)).map_err(|refused| refused.told(&self.name))
@@ -81,17 +81,17 @@ impl Kept {
         nothing: T,
         work: impl FnOnce(&shelf::Open) -> Result<T, lookalike::store::IndexError> + Send + 'static,
     ) -> PyResult<T> {
-        let Some(open) = self.detached(py, Shelf::settled)? else { return Ok(nothing) };
+        let Some(open) = self.detached(py, SketchIndex::settled)? else { return Ok(nothing) };
         patiently(py, move || work(&open))?.map_err(|error| told(error, &self.name))
     }
 
-    fn key<'py>(&self, py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyAny>> {
+    fn key<'py>(&self, py: Python<'py>, row: &KeyRow) -> PyResult<Bound<'py, PyAny>> {
         let allows_pickles = self.shelf()?.allows_pickles();
         let original = row.original.as_deref();
         ids::key(py, &self.name, row.number, (&row.id, original), allows_pickles)
     }
 
-    fn keys<'py>(&self, py: Python<'py>, rows: &[Row]) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    fn keys<'py>(&self, py: Python<'py>, rows: &[KeyRow]) -> PyResult<Vec<Bound<'py, PyAny>>> {
         rows.iter().map(|row| self.key(py, row)).collect()
     }
 
@@ -105,7 +105,7 @@ impl Kept {
     }
 
     /// The next rows; none at the end.
-    fn next(&self, py: Python<'_>, scan: &mut Scan, bands: bool) -> PyResult<Vec<Row>> {
+    fn next(&self, py: Python<'_>, scan: &mut Scan, bands: bool) -> PyResult<Vec<KeyRow>> {
         py.check_signals()?;
         py.detach(|| scan.next(PIECE, bands)).map_err(|refused| refused.told(&self.name))
     }
@@ -130,7 +130,7 @@ impl Kept {
 fn count<'py>(
     py: Python<'py>,
     counts: &[Bound<'py, PyDict>],
-    row: &Row,
+    row: &KeyRow,
     earlier: &[Vec<Vec<u8>>],
 ) -> PyResult<()> {
     for (at, (band, of_band)) in row.bands.iter().zip(counts).enumerate() {
@@ -150,7 +150,7 @@ fn by_band(bands: Vec<PyBackedBytes>) -> Vec<(usize, PyBackedBytes)> {
 }
 
 #[pymethods]
-impl Kept {
+impl FolderLsh {
     /// Opens the folder `path`, or takes note of one that the first sketch makes.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "settings of an index")]
@@ -169,8 +169,8 @@ impl Kept {
         // Where the process is may change before the first sketch.
         let folder = std::path::absolute(&path)
             .map_err(|error| StoreError::new_err(format!("{name:?} is no path: {error}")))?;
-        let wished = Wished { num_perm, bands, rows, prepickle, hashfunc };
-        let shelf = py.detach(|| Shelf::new(folder, wished, read_only, allow_pickle));
+        let wished = IndexParameters { num_perm, bands, rows, prepickle, hashfunc };
+        let shelf = py.detach(|| SketchIndex::new(folder, wished, read_only, allow_pickle));
         let shelf = Some(shelf.map_err(|refused| refused.told(&name))?);
         Ok(Self { process: std::process::id(), name, bands, shelf })
     }
@@ -183,7 +183,7 @@ impl Kept {
     /// The scheme of its sketches, where that is known.
     #[getter]
     fn scheme(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        self.detached(py, Shelf::scheme)
+        self.detached(py, SketchIndex::scheme)
     }
 
     /// Adds a key; false where it is there already, and `is_new` is asked for. Changes are written
@@ -224,12 +224,16 @@ impl Kept {
 
     /// Writes what waits.
     fn commit(&self, py: Python<'_>) -> PyResult<()> {
-        self.detached(py, Shelf::commit)
+        self.detached(py, SketchIndex::commit)
     }
 
     /// Writes what waits and lets the folder go; nothing happens in a process that was forked.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        if self.process == std::process::id() { self.detached(py, Shelf::close) } else { Ok(()) }
+        if self.process == std::process::id() {
+            self.detached(py, SketchIndex::close)
+        } else {
+            Ok(())
+        }
     }
 
     /// The keys that share a bucket with these bands.
@@ -281,11 +285,11 @@ impl Kept {
     }
 
     /// Some keys from a row on, and the row to go on from; None at the end.
-    fn _page<'py>(&self, py: Python<'py>, start: u64) -> PyResult<Option<Page<'py>>> {
+    fn _page<'py>(&self, py: Python<'py>, start: u64) -> PyResult<Option<KeyPage<'py>>> {
         let Some(mut scan) = self.detached(py, |shelf| shelf.scan(start))? else { return Ok(None) };
         let rows = self.next(py, &mut scan, false)?;
         let Some(last) = rows.last().map(|row| row.number) else { return Ok(None) };
-        let firsts: Vec<Row> = rows.into_iter().filter(|row| row.repeat == 0).collect();
+        let firsts: Vec<KeyRow> = rows.into_iter().filter(|row| row.repeat == 0).collect();
         Ok(Some((PyList::new(py, self.keys(py, &firsts)?)?, last + 1)))
     }
 
@@ -306,7 +310,7 @@ impl Kept {
     }
 
     fn _size(&self, py: Python<'_>) -> PyResult<u64> {
-        self.detached(py, Shelf::size)
+        self.detached(py, SketchIndex::size)
     }
 
     /// The bands of `key`; none if it is not there.
@@ -396,7 +400,7 @@ impl Kept {
     /// Place, what, and whether it can be repaired, of each problem.
     fn check(&self, py: Python<'_>) -> PyResult<Vec<(String, String, bool)>> {
         let problems = self.patiently(py, Vec::new(), |open| open.backend.check())?;
-        let row = |problem: lookalike::store::backend::Problem| {
+        let row = |problem: lookalike::store::backend::IndexProblem| {
             (problem.place, problem.what, problem.repairable)
         };
         Ok(problems.into_iter().map(row).collect())
@@ -427,7 +431,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for FolderLsh {
     fn drop(&mut self) {
         let Some(shelf) = self.shelf.take() else { return };
         if std::process::id() != self.process {
@@ -452,5 +456,5 @@ impl Drop for Kept {
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Kept>()
+    module.add_class::<FolderLsh>()
 }

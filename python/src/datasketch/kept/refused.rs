@@ -3,12 +3,12 @@
 use crate::error::{DamagedError, MismatchError, StoreError, index_error};
 use lookalike::store::IndexError;
 use lookalike::store::error::Unwritable;
-use lookalike::store::sketches::Unfit;
+use lookalike::store::sketches::BandError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// Why something is not done.
-pub(super) enum Refused {
+pub(super) enum SketchIndexError {
     /// The index is closed.
     Closed,
     /// There is an index of documents.
@@ -24,7 +24,7 @@ pub(super) enum Refused {
     /// It has another number of bands.
     Bands { expected: usize, got: usize },
     /// A band is not like those that are kept.
-    Unfit(Unfit),
+    Unfit(BandError),
     /// A key was inserted too often.
     Repeats { most: u32 },
     /// The folder cannot be used.
@@ -35,19 +35,19 @@ pub(super) enum Refused {
     Undone { error: IndexError, count: usize },
 }
 
-impl From<IndexError> for Refused {
+impl From<IndexError> for SketchIndexError {
     fn from(error: IndexError) -> Self {
         Self::Index(error)
     }
 }
 
-impl From<Unfit> for Refused {
-    fn from(unfit: Unfit) -> Self {
+impl From<BandError> for SketchIndexError {
+    fn from(unfit: BandError) -> Self {
         Self::Unfit(unfit)
     }
 }
 
-impl Refused {
+impl SketchIndexError {
     /// The error of the index `name`.
     pub(super) fn told(self, name: &str) -> PyErr {
         match self {
@@ -104,13 +104,13 @@ fn scheme(name: &str, known: Option<&str>, got: &str) -> PyErr {
     })
 }
 
-fn unlike(name: &str, unfit: Unfit) -> String {
+fn unlike(name: &str, unfit: BandError) -> String {
     match unfit {
-        Unfit::Length { expected, got } => format!(
+        BandError::Length { expected, got } => format!(
             "a band has {got} bytes, expected {expected}, as every band in {name} has: give it \
              sketches of one kind, and a hashfunc that returns equally many bytes for each band"
         ),
-        Unfit::Value { got } => format!(
+        BandError::Value { got } => format!(
             "a value of a sketch with scheme 'legacy' is {got}, expected less than 2**32: name \
              the scheme that its values have"
         ),

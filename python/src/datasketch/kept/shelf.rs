@@ -9,16 +9,16 @@
 
 use super::ids::{Key, MOST_REPEATS, REPEATED, nth};
 use super::origin;
-use super::refused::Refused;
-use super::waiting::{Planned, Waiting};
+use super::refused::SketchIndexError;
+use super::waiting::{PendingChanges, PlannedChange};
 use lookalike::index::time;
 use lookalike::store::IndexError;
 use lookalike::store::backend::{Backend, Change, Snapshot};
-use lookalike::store::entry::{Entry, Metadata, Wanted};
+use lookalike::store::entry::{IndexEntry, Metadata, RecordFields};
 use lookalike::store::error::Unwritable;
 use lookalike::store::index::Access;
-use lookalike::store::settings::Settings;
-use lookalike::store::sketches::Sketches;
+use lookalike::store::settings::IndexSettings;
+use lookalike::store::sketches::SketchSettings;
 use lookalike::store::sqlite;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What an index is opened with, and was made with.
-pub(super) struct Wished {
+pub(super) struct IndexParameters {
     pub(super) num_perm: usize,
     pub(super) bands: usize,
     pub(super) rows: usize,
@@ -41,10 +41,10 @@ pub(super) struct Wished {
 /// What is in the folder.
 pub(super) struct Open {
     pub(super) backend: Box<dyn Backend>,
-    pub(super) settings: Arc<Settings>,
+    pub(super) settings: Arc<IndexSettings>,
 }
 
-enum Slot {
+enum IndexSlot {
     /// There is no folder yet.
     Nothing,
     Open(Arc<Open>),
@@ -52,27 +52,27 @@ enum Slot {
 }
 
 /// An index of sketches.
-pub(super) struct Shelf {
+pub(super) struct SketchIndex {
     folder: PathBuf,
-    wished: Wished,
+    wished: IndexParameters,
     is_read_only: bool,
     /// Whether pickles in the folder may be loaded, which can run any code.
     allows_pickles: AtomicBool,
     /// Whoever writes has it; taken before `slot`.
-    writing: Mutex<Waiting>,
+    writing: Mutex<PendingChanges>,
     /// Whether a session has changes that are not on the disk.
     waits: AtomicBool,
-    slot: Mutex<Slot>,
+    slot: Mutex<IndexSlot>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Wished {
+impl IndexParameters {
     /// The settings of an index whose first sketch has these bands.
-    fn settings<B: AsRef<[u8]>>(&self, bands: &[B], scheme: Option<&str>) -> Settings {
-        let sketches = Sketches {
+    fn settings<B: AsRef<[u8]>>(&self, bands: &[B], scheme: Option<&str>) -> IndexSettings {
+        let sketches = SketchSettings {
             num_perm: self.num_perm,
             rows: self.rows,
             scheme: scheme.map(str::to_owned),
@@ -82,12 +82,12 @@ impl Wished {
             prepickle: self.prepickle,
             hashfunc: self.hashfunc.clone(),
         };
-        Settings::of_sketches(self.bands, sketches)
+        IndexSettings::of_sketches(self.bands, sketches)
     }
 
     /// Refuses an index of documents, and one that was made with other settings.
-    fn expect(&self, has: &Settings) -> Result<(), Refused> {
-        let Some(sketches) = &has.sketches else { return Err(Refused::Documents) };
+    fn expect(&self, has: &IndexSettings) -> Result<(), SketchIndexError> {
+        let Some(sketches) = &has.sketches else { return Err(SketchIndexError::Documents) };
         let params = |bands: usize, rows: usize| format!("({bands}, {rows})");
         let pickled = |is_so: bool| if is_so { "True" } else { "False" }.to_owned();
         let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "None".to_owned());
@@ -98,13 +98,13 @@ impl Wished {
             ("hashfunc", name(&sketches.hashfunc), name(&self.hashfunc)),
         ];
         match pairs.into_iter().find(|(_, has, asked)| has != asked) {
-            Some((what, has, asked)) => Err(Refused::Mismatch { what, has, asked }),
+            Some((what, has, asked)) => Err(SketchIndexError::Mismatch { what, has, asked }),
             None => Ok(()),
         }
     }
 }
 
-impl Shelf {
+impl SketchIndex {
     /// Opens the index in a folder, or takes note of a folder that is not there yet.
     ///
     /// # Errors
@@ -112,21 +112,21 @@ impl Shelf {
     /// pickled keys that another process made, without `allow_pickle`.
     pub(super) fn new(
         folder: PathBuf,
-        wished: Wished,
+        wished: IndexParameters,
         is_read_only: bool,
         allow_pickle: bool,
-    ) -> Result<Self, Refused> {
+    ) -> Result<Self, SketchIndexError> {
         let slot = match folder.symlink_metadata() {
             Err(error) if error.kind() == ErrorKind::NotFound && !is_read_only => {
                 look_above(&folder)?;
-                Slot::Nothing
+                IndexSlot::Nothing
             }
-            _ => Slot::Open(Arc::new(opened(&folder, &wished, is_read_only)?)),
+            _ => IndexSlot::Open(Arc::new(opened(&folder, &wished, is_read_only)?)),
         };
         let allows_pickles = allow_pickle || origin::is_own(&folder);
         // Nothing but pickles is in there.
-        if matches!(slot, Slot::Open(_)) && wished.prepickle && !allows_pickles {
-            return Err(Refused::Pickles);
+        if matches!(slot, IndexSlot::Open(_)) && wished.prepickle && !allows_pickles {
+            return Err(SketchIndexError::Pickles);
         }
         Ok(Self {
             folder,
@@ -145,11 +145,11 @@ impl Shelf {
     }
 
     /// What is in the folder, if there is one.
-    fn open(&self) -> Result<Option<Arc<Open>>, Refused> {
+    fn open(&self) -> Result<Option<Arc<Open>>, SketchIndexError> {
         match &*lock(&self.slot) {
-            Slot::Nothing => Ok(None),
-            Slot::Open(open) => Ok(Some(Arc::clone(open))),
-            Slot::Closed => Err(Refused::Closed),
+            IndexSlot::Nothing => Ok(None),
+            IndexSlot::Open(open) => Ok(Some(Arc::clone(open))),
+            IndexSlot::Closed => Err(SketchIndexError::Closed),
         }
     }
 
@@ -157,7 +157,7 @@ impl Shelf {
     ///
     /// # Errors
     /// It is closed, or what waits cannot be written.
-    pub(super) fn settled(&self) -> Result<Option<Arc<Open>>, Refused> {
+    pub(super) fn settled(&self) -> Result<Option<Arc<Open>>, SketchIndexError> {
         if self.waits.load(Ordering::Acquire) {
             self.write(&mut lock(&self.writing))?;
         }
@@ -168,8 +168,8 @@ impl Shelf {
     ///
     /// # Errors
     /// It is closed.
-    pub(super) fn scheme(&self) -> Result<Option<String>, Refused> {
-        let of = |settings: &Settings| settings.sketches.as_ref()?.scheme.clone();
+    pub(super) fn scheme(&self) -> Result<Option<String>, SketchIndexError> {
+        let of = |settings: &IndexSettings| settings.sketches.as_ref()?.scheme.clone();
         if let Some(open) = self.open()? {
             return Ok(of(&open.settings));
         }
@@ -188,7 +188,7 @@ impl Shelf {
         scheme: Option<&str>,
         is_new: bool,
         most: usize,
-    ) -> Result<bool, Refused> {
+    ) -> Result<bool, SketchIndexError> {
         let mut waiting = self.writer()?;
         let open = self.open()?;
         let count = waiting.count(open.as_deref(), &key.id)?;
@@ -211,18 +211,18 @@ impl Shelf {
         &self,
         rows: Vec<(Key, Vec<B>)>,
         scheme: Option<&str>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), SketchIndexError> {
         let mut waiting = self.writer()?;
         // What a session has collected is not undone with these.
         self.write(&mut waiting)?;
         let open = self.open()?;
         for (key, bands) in rows {
             let count = waiting.count(open.as_deref(), &key.id);
-            let planned = count.map_err(Refused::from).and_then(|count| {
+            let planned = count.map_err(SketchIndexError::from).and_then(|count| {
                 self.plan(&mut waiting, open.as_deref(), (key, count), &bands, scheme)
             });
             if planned.is_err() {
-                *waiting = Waiting::default();
+                *waiting = PendingChanges::default();
                 return planned;
             }
         }
@@ -234,7 +234,7 @@ impl Shelf {
     ///
     /// # Errors
     /// It cannot be written.
-    pub(super) fn remove(&self, id: &str, most: usize) -> Result<bool, Refused> {
+    pub(super) fn remove(&self, id: &str, most: usize) -> Result<bool, SketchIndexError> {
         let mut waiting = self.writer()?;
         let open = self.open()?;
         let count = waiting.count(open.as_deref(), id)?;
@@ -251,7 +251,7 @@ impl Shelf {
     ///
     /// # Errors
     /// What keeps it from being written; it is undone then.
-    pub(super) fn commit(&self) -> Result<(), Refused> {
+    pub(super) fn commit(&self) -> Result<(), SketchIndexError> {
         self.settled().map(drop)
     }
 
@@ -259,25 +259,25 @@ impl Shelf {
     ///
     /// # Errors
     /// As [`commit`](Self::commit); it is closed all the same.
-    pub(super) fn close(&self) -> Result<(), Refused> {
+    pub(super) fn close(&self) -> Result<(), SketchIndexError> {
         let mut waiting = lock(&self.writing);
         let done = self.write(&mut waiting);
-        let before = std::mem::replace(&mut *lock(&self.slot), Slot::Closed);
+        let before = std::mem::replace(&mut *lock(&self.slot), IndexSlot::Closed);
         drop(before);
         match done {
-            Err(Refused::Closed) => Ok(()),
+            Err(SketchIndexError::Closed) => Ok(()),
             done => done,
         }
     }
 
     /// The right to write.
-    fn writer(&self) -> Result<MutexGuard<'_, Waiting>, Refused> {
+    fn writer(&self) -> Result<MutexGuard<'_, PendingChanges>, SketchIndexError> {
         let waiting = lock(&self.writing);
         self.open()?;
         if self.is_read_only {
             let index = self.folder.display().to_string();
             let cause = Unwritable::Opened;
-            return Err(Refused::Index(IndexError::ReadOnly { index, cause }));
+            return Err(SketchIndexError::Index(IndexError::ReadOnly { index, cause }));
         }
         Ok(waiting)
     }
@@ -285,12 +285,12 @@ impl Shelf {
     /// Has a record wait.
     fn plan<B: AsRef<[u8]>>(
         &self,
-        waiting: &mut Waiting,
+        waiting: &mut PendingChanges,
         open: Option<&Open>,
         (key, count): (Key, u32),
         bands: &[B],
         scheme: Option<&str>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), SketchIndexError> {
         let known = open.map(|open| &open.settings).or(waiting.settings.as_ref());
         let settings = match known {
             Some(settings) => Arc::clone(settings),
@@ -299,7 +299,7 @@ impl Shelf {
         expect_scheme(&settings, scheme)?;
         let signature = signature(&settings, bands)?;
         if count >= MOST_REPEATS {
-            return Err(Refused::Repeats { most: MOST_REPEATS });
+            return Err(SketchIndexError::Repeats { most: MOST_REPEATS });
         }
         if open.is_none() {
             waiting.settings = Some(settings);
@@ -309,7 +309,11 @@ impl Shelf {
     }
 
     /// Writes where `most` changes wait, or no more may.
-    fn write_above(&self, waiting: &mut Waiting, most: usize) -> Result<(), Refused> {
+    fn write_above(
+        &self,
+        waiting: &mut PendingChanges,
+        most: usize,
+    ) -> Result<(), SketchIndexError> {
         if waiting.planned.len() >= most.max(1) {
             return self.write(waiting);
         }
@@ -318,18 +322,18 @@ impl Shelf {
     }
 
     /// Writes all that waits in one transaction. Nothing waits any more, then.
-    fn write(&self, waiting: &mut Waiting) -> Result<(), Refused> {
+    fn write(&self, waiting: &mut PendingChanges) -> Result<(), SketchIndexError> {
         let waiting = std::mem::take(waiting);
         let count = waiting.planned.len();
         let done = if count == 0 { Ok(()) } else { self.write_changes(waiting) };
         self.waits.store(false, Ordering::Release);
         done.map_err(|error| match error {
-            Refused::Index(error) => Refused::Undone { error, count },
+            SketchIndexError::Index(error) => SketchIndexError::Undone { error, count },
             error => error,
         })
     }
 
-    fn write_changes(&self, mut waiting: Waiting) -> Result<(), Refused> {
+    fn write_changes(&self, mut waiting: PendingChanges) -> Result<(), SketchIndexError> {
         let open = self.open()?;
         let now = time::now();
         let note = match open.as_deref() {
@@ -363,17 +367,17 @@ impl Shelf {
         let (slot, done) = match opened {
             Ok(backend) => {
                 let settings = Arc::clone(settings);
-                (Slot::Open(Arc::new(Open { backend, settings })), Ok(()))
+                (IndexSlot::Open(Arc::new(Open { backend, settings })), Ok(()))
             }
             // What is written stays.
-            Err(error) => (Slot::Closed, Err(Refused::Left { error })),
+            Err(error) => (IndexSlot::Closed, Err(SketchIndexError::Left { error })),
         };
         *lock(&self.slot) = slot;
         done
     }
 }
 
-impl Planned {
+impl PlannedChange {
     fn change(&self, now: i64) -> Change<'_> {
         match self {
             Self::Add { id, signature, metadata } => {
@@ -384,8 +388,13 @@ impl Planned {
     }
 }
 
-fn entry<'a>(id: &'a str, signature: &'a [u32], metadata: &'a Metadata, added: i64) -> Entry<'a> {
-    Entry {
+fn entry<'a>(
+    id: &'a str,
+    signature: &'a [u32],
+    metadata: &'a Metadata,
+    added: i64,
+) -> IndexEntry<'a> {
+    IndexEntry {
         id,
         fingerprint: 0,
         bytes: 0,
@@ -400,17 +409,21 @@ fn entry<'a>(id: &'a str, signature: &'a [u32], metadata: &'a Metadata, added: i
 }
 
 /// Whether a folder can be made.
-fn look_above(folder: &Path) -> Result<(), Refused> {
+fn look_above(folder: &Path) -> Result<(), SketchIndexError> {
     let above = folder.parent().filter(|above| !above.as_os_str().is_empty());
     let is_there = above.is_none_or(Path::is_dir);
     if folder.file_name().is_none() || !is_there {
         let above = above.unwrap_or(folder).display().to_string();
-        return Err(Refused::NoPlace { above });
+        return Err(SketchIndexError::NoPlace { above });
     }
     Ok(())
 }
 
-fn opened(folder: &Path, wished: &Wished, is_read_only: bool) -> Result<Open, Refused> {
+fn opened(
+    folder: &Path,
+    wished: &IndexParameters,
+    is_read_only: bool,
+) -> Result<Open, SketchIndexError> {
     wished.expect(&sqlite::settings(folder)?)?;
     let access = if is_read_only { Access::Read } else { Access::Write { wait: PATIENCE } };
     let backend = sqlite::open(folder, access)?;
@@ -420,22 +433,25 @@ fn opened(folder: &Path, wished: &Wished, is_read_only: bool) -> Result<Open, Re
     Ok(Open { backend, settings })
 }
 
-fn expect_scheme(settings: &Settings, scheme: Option<&str>) -> Result<(), Refused> {
+fn expect_scheme(settings: &IndexSettings, scheme: Option<&str>) -> Result<(), SketchIndexError> {
     let known = settings.sketches.as_ref().and_then(|sketches| sketches.scheme.as_deref());
     match scheme {
         Some(got) if known != Some(got) => {
             let known = known.map(str::to_owned);
-            Err(Refused::Scheme { known, got: got.to_owned() })
+            Err(SketchIndexError::Scheme { known, got: got.to_owned() })
         }
         _ => Ok(()),
     }
 }
 
 /// The numbers that keep all bands of a sketch.
-fn signature<B: AsRef<[u8]>>(settings: &Settings, bands: &[B]) -> Result<Vec<u32>, Refused> {
-    let Some(sketches) = &settings.sketches else { return Err(Refused::Documents) };
+fn signature<B: AsRef<[u8]>>(
+    settings: &IndexSettings,
+    bands: &[B],
+) -> Result<Vec<u32>, SketchIndexError> {
+    let Some(sketches) = &settings.sketches else { return Err(SketchIndexError::Documents) };
     if bands.len() != settings.bands {
-        return Err(Refused::Bands { expected: settings.bands, got: bands.len() });
+        return Err(SketchIndexError::Bands { expected: settings.bands, got: bands.len() });
     }
     let mut signature = Vec::with_capacity(settings.num_hashes);
     for band in bands {
@@ -466,7 +482,7 @@ pub(super) fn records_of(snapshot: &mut dyn Snapshot, id: &str) -> Result<u32, I
 /// How many records are not the first of their key.
 pub(super) fn repeated(snapshot: &mut dyn Snapshot) -> Result<u64, IndexError> {
     let Some(number) = snapshot.number_of(REPEATED)? else { return Ok(0) };
-    let wanted = Wanted { metadata: true, ..Wanted::default() };
+    let wanted = RecordFields { metadata: true, ..RecordFields::default() };
     let mut count = None;
     snapshot.records(&[number], wanted, &mut |record| {
         count = record.metadata.get(REPEATED).and_then(serde_json::Value::as_u64);

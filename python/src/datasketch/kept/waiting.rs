@@ -5,31 +5,31 @@ use super::shelf::{Open, records_of};
 use lookalike::store::IndexError;
 use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::Metadata;
-use lookalike::store::settings::Settings;
+use lookalike::store::settings::IndexSettings;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// One change.
-pub(super) enum Planned {
+pub(super) enum PlannedChange {
     Add { id: String, signature: Vec<u32>, metadata: Metadata },
     Remove { id: String },
 }
 
 /// Changes in order, and what is known because of them.
 #[derive(Default)]
-pub(super) struct Waiting {
-    pub(super) planned: Vec<Planned>,
+pub(super) struct PendingChanges {
+    pub(super) planned: Vec<PlannedChange>,
     /// How many records keys have that were changed.
     counts: HashMap<String, u32>,
     /// How many more records are not the first of their key.
     pub(super) repeated: i64,
     /// What the folder will be made with, where there is none.
-    pub(super) settings: Option<Arc<Settings>>,
+    pub(super) settings: Option<Arc<IndexSettings>>,
     /// What is on the disk, for as long as nothing is written.
     snapshot: Option<Box<dyn Snapshot>>,
 }
 
-impl Waiting {
+impl PendingChanges {
     /// What is on the disk.
     ///
     /// # Errors
@@ -76,14 +76,14 @@ impl Waiting {
             metadata.insert(ORIGINAL.to_owned(), original.into());
         }
         let id = nth(&key.id, count).into_owned();
-        self.planned.push(Planned::Add { id, signature, metadata });
+        self.planned.push(PlannedChange::Add { id, signature, metadata });
         self.counts.insert(key.id, count + 1);
     }
 
     /// Removes the `count` records of a key.
     pub(super) fn remove(&mut self, id: &str, count: u32) {
         self.repeated -= i64::from(count.saturating_sub(1));
-        let records = (0..count).map(|at| Planned::Remove { id: nth(id, at).into_owned() });
+        let records = (0..count).map(|at| PlannedChange::Remove { id: nth(id, at).into_owned() });
         self.planned.extend(records);
         self.counts.insert(id.to_owned(), 0);
     }

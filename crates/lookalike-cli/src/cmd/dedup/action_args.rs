@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// For inputs that are files of one document each.
 #[derive(Debug, clap::Args)]
-pub(super) struct Actions {
+pub(super) struct ActionArgs {
     /// Move files that are duplicates to FOLDER, under their paths below the input; nothing is
     /// overwritten
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["output", "link"])]
@@ -14,7 +14,7 @@ pub(super) struct Actions {
     /// Replace files with the same bytes as their keeper by links to it: hard, or reflink (shared
     /// blocks, where the file system can)
     #[arg(long, value_enum, value_name = "HOW", conflicts_with = "output")]
-    pub(super) link: Option<Link>,
+    pub(super) link: Option<LinkArg>,
 
     /// Write a shell script that removes the files that are duplicates, to read and run
     #[arg(long, value_name = "FILE")]
@@ -22,7 +22,7 @@ pub(super) struct Actions {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum Link {
+pub(super) enum LinkArg {
     Hard,
     Reflink,
 }

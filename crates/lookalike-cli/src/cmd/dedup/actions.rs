@@ -1,32 +1,33 @@
 //! What is done with the files that are duplicates.
 
-use super::action_args::{Actions, Link};
-use super::args::{Args, measure};
-use crate::cmd::Failure;
+use super::action_args::{ActionArgs, LinkArg};
+use super::args::{DedupArgs, measure};
+use crate::cmd::CommandError;
 use lookalike::dedup::actions::{
-    Acted, DuplicateFiles, LinkKind, check_folder, link, move_to, without_files, write_script,
+    ActionCounts, DuplicateFiles, LinkKind, check_folder, link, move_to, without_files,
+    write_script,
 };
-use lookalike::dedup::{Removed, find_files};
+use lookalike::dedup::{RemovedList, find_files};
 use lookalike::find::{FindOptions, Findings};
-use lookalike::progress::Silent;
+use lookalike::progress::NoProgress;
 use lookalike::read::Collection;
 use std::path::{Path, PathBuf};
 
 /// What was done, or would be.
-pub(super) struct Taken {
+pub(super) struct ActionSummary {
     pub(super) found: DuplicateFiles,
     /// Of `--move-to` or `--link`.
-    pub(super) acted: Option<Acted>,
+    pub(super) acted: Option<ActionCounts>,
 }
 
-impl Taken {
+impl ActionSummary {
     /// Files on which the action failed.
     pub(super) fn failed(&self) -> usize {
         self.acted.as_ref().map_or(0, |acted| acted.failed.len())
     }
 }
 
-impl Actions {
+impl ActionArgs {
     fn any(&self) -> Option<&'static str> {
         match self {
             Self { move_to: Some(_), .. } => Some("--move-to"),
@@ -42,17 +43,17 @@ impl Actions {
         collection: &Collection,
         inputs: &[PathBuf],
         reference: &[PathBuf],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandError> {
         let Some(option) = self.any() else { return Ok(()) };
         if let Some(first) = without_files(collection) {
-            return Err(Failure::Usage(format!(
+            return Err(CommandError::Usage(format!(
                 "{option} is for inputs that are files of one document each, and {first} holds \
                  records or is an archive; --output writes the documents that stay"
             )));
         }
         if let Some(folder) = &self.move_to {
             check_folder(folder, inputs, reference)
-                .map_err(|error| Failure::Usage(format!("--move-to: {error}")))?;
+                .map_err(|error| CommandError::Usage(format!("--move-to: {error}")))?;
         }
         Ok(())
     }
@@ -62,15 +63,15 @@ impl Actions {
         &self,
         findings: &Findings,
         collection: &Collection,
-        args: &Args,
+        args: &DedupArgs,
         options: &FindOptions,
-        removed: Option<Removed>,
-    ) -> Result<Option<Taken>, Failure> {
+        removed: Option<RemovedList>,
+    ) -> Result<Option<ActionSummary>, CommandError> {
         if self.any().is_none() {
             return Ok(None);
         }
         let dry_run = args.result.dry_run;
-        let found = find_files(findings, collection, options, removed, &Silent)?;
+        let found = find_files(findings, collection, options, removed, &NoProgress)?;
         if let Some(path) = self.script.as_deref().filter(|_| !dry_run) {
             write_script(&found, path, measure(options))?;
         }
@@ -79,13 +80,13 @@ impl Actions {
                 let reference = args.run.reference();
                 Some(move_to(&found, folder, &args.inputs, reference, dry_run)?)
             }
-            Self { link: Some(Link::Hard), .. } => Some(link(&found, LinkKind::Hard, dry_run)),
-            Self { link: Some(Link::Reflink), .. } => {
+            Self { link: Some(LinkArg::Hard), .. } => Some(link(&found, LinkKind::Hard, dry_run)),
+            Self { link: Some(LinkArg::Reflink), .. } => {
                 Some(link(&found, LinkKind::Reflink, dry_run))
             }
             _ => None,
         };
-        Ok(Some(Taken { found, acted }))
+        Ok(Some(ActionSummary { found, acted }))
     }
 
     /// What is done with a file, for the summary: the word, and where to.

@@ -1,7 +1,7 @@
 //! The arguments of `lookalike dedup`.
 
-use super::action_args::Actions;
-use crate::cmd::Failure;
+use super::action_args::ActionArgs;
+use crate::cmd::CommandError;
 use crate::options::{CsvArgs, ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
 use lookalike::core::params::Measure;
 use lookalike::dedup::DEFAULT_FIELD;
@@ -20,7 +20,7 @@ Examples:
 /// The inputs without their near-duplicates, in their own format
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
-pub(crate) struct Args {
+pub(crate) struct DedupArgs {
     /// Files, folders, or - for standard input
     #[arg(required_unless_present = "files_from", value_name = "INPUT")]
     pub(super) inputs: Vec<PathBuf>,
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     pub(super) run: RunArgs,
 
     #[command(flatten)]
-    pub(super) result: ResultArgs,
+    pub(super) result: DedupOutputArgs,
 
     #[command(flatten)]
     pub(super) reading: ReadArgs,
@@ -45,7 +45,7 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub(super) struct ResultArgs {
+pub(super) struct DedupOutputArgs {
     /// Write the documents that stay to OUT, in the format of the input [also .gz, .zst]; - is
     /// standard output. A folder (it exists and is empty, or the name ends in /) gets a file for
     /// each input. Of text files: a folder gets copies, FILE.txt, .csv or .jsonl a list
@@ -59,7 +59,7 @@ pub(super) struct ResultArgs {
     pub(super) documents_only: bool,
 
     #[command(flatten)]
-    pub(super) actions: Actions,
+    pub(super) actions: ActionArgs,
 
     /// Write all documents, each with what was decided: JSON objects get a member, tables columns
     #[arg(long)]
@@ -97,9 +97,9 @@ pub(super) struct ResultArgs {
     pub(super) verbose: bool,
 }
 
-impl Args {
+impl DedupArgs {
     /// Adds the inputs of `--files-from`.
-    pub(crate) fn read_list(&mut self) -> Result<(), Failure> {
+    pub(crate) fn read_list(&mut self) -> Result<(), CommandError> {
         self.inputs = self.reading.inputs(&self.inputs)?;
         Ok(())
     }

@@ -1,13 +1,13 @@
 //! What was done, on standard error; in a dry run the table of the sources on standard output.
 
-use super::actions::Taken;
-use super::args::Args;
-use crate::sources::{Fate, Table};
+use super::actions::ActionSummary;
+use super::args::DedupArgs;
+use crate::sources::{DuplicateAction, SourceTable};
 use crate::summary::{self, Summary, count};
 use crate::terminal;
 use crate::text_width::one_line;
-use lookalike::dedup::actions::Acted;
-use lookalike::dedup::{Refused, Written};
+use lookalike::dedup::actions::ActionCounts;
+use lookalike::dedup::{RefusedFile, SurvivorCounts};
 use lookalike::find::Findings;
 use std::io::{self, Write};
 use std::path::Path;
@@ -19,16 +19,16 @@ const NAMED_FILES: usize = 10;
 
 /// Prints everything.
 pub(super) fn print(
-    args: &Args,
+    args: &DedupArgs,
     summary: &Summary<'_>,
-    written: Option<&Written>,
-    taken: Option<&Taken>,
+    written: Option<&SurvivorCounts>,
+    taken: Option<&ActionSummary>,
     is_folder: bool,
 ) -> io::Result<()> {
     let findings = summary.findings;
     let (dry, quiet) = (args.result.dry_run, args.result.quiet);
-    let fate = if dry { Fate::WouldGo } else { Fate::Go };
-    let table = Table { sources: &findings.sources, fate };
+    let fate = if dry { DuplicateAction::WouldGo } else { DuplicateAction::Go };
+    let table = SourceTable { sources: &findings.sources, fate };
     if dry {
         let mut out = terminal::stdout();
         table.write(&mut out, usize::MAX)?;
@@ -66,9 +66,9 @@ pub(super) fn print(
 
 fn write_written(
     err: &mut impl Write,
-    args: &Args,
+    args: &DedupArgs,
     out: &Path,
-    written: &Written,
+    written: &SurvivorCounts,
 ) -> io::Result<()> {
     let kept = count(written.kept, "document");
     let removed = count(written.removed, "duplicate");
@@ -94,7 +94,7 @@ fn write_written(
 /// folder of documents only.
 fn left_out(
     err: &mut impl Write,
-    args: &Args,
+    args: &DedupArgs,
     findings: &Findings,
     is_folder: bool,
 ) -> io::Result<()> {
@@ -113,9 +113,9 @@ fn left_out(
     Ok(())
 }
 
-fn actions(err: &mut impl Write, args: &Args, taken: &Taken) -> io::Result<()> {
+fn actions(err: &mut impl Write, args: &DedupArgs, taken: &ActionSummary) -> io::Result<()> {
     let (done, to) = args.result.actions.verb();
-    if let Some(Acted { done: files, bytes, unsuitable, failed }) = &taken.acted {
+    if let Some(ActionCounts { done: files, bytes, unsuitable, failed }) = &taken.acted {
         let (files, bytes) = (count(*files, "file"), count(*bytes, "byte"));
         let to = to.map(|to| format!(" to {}", one_line(&to.to_string_lossy())));
         let to = to.unwrap_or_default();
@@ -143,7 +143,7 @@ fn actions(err: &mut impl Write, args: &Args, taken: &Taken) -> io::Result<()> {
 }
 
 /// The first files of a list, each with the reason.
-fn list(err: &mut impl Write, what: &str, files: &[Refused]) -> io::Result<()> {
+fn list(err: &mut impl Write, what: &str, files: &[RefusedFile]) -> io::Result<()> {
     for (path, why) in files.iter().take(NAMED_FILES) {
         let path = path.to_string_lossy();
         writeln!(err, "{what}: {}: {}", one_line(&path), one_line(why))?;

@@ -1,7 +1,7 @@
 //! The arguments of `lookalike find`.
 
-use super::measure::AuditArgs;
-use crate::cmd::Failure;
+use super::measure::AuditSampleArgs;
+use crate::cmd::CommandError;
 use crate::options::{CsvArgs, ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ Examples:
 /// Groups of near-duplicates: a table to read, or files
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
-pub(crate) struct Args {
+pub(crate) struct FindArgs {
     /// Files, folders, or - for standard input
     #[arg(required_unless_present = "files_from", value_name = "INPUT")]
     pub(super) inputs: Vec<PathBuf>,
@@ -30,10 +30,10 @@ pub(crate) struct Args {
     pub(super) run: RunArgs,
 
     #[command(flatten)]
-    pub(super) result: ResultArgs,
+    pub(super) result: FindOutputArgs,
 
     #[command(flatten)]
-    pub(super) audit: AuditArgs,
+    pub(super) audit: AuditSampleArgs,
 
     #[command(flatten)]
     pub(super) reading: ReadArgs,
@@ -43,7 +43,7 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub(in crate::cmd) struct ResultArgs {
+pub(in crate::cmd) struct FindOutputArgs {
     /// Write groups to FILE.jsonl, FILE.csv [also .gz, .zst] or FILE.parquet instead of the table
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
@@ -90,9 +90,9 @@ pub(in crate::cmd) struct ResultArgs {
     pub(super) verbose: bool,
 }
 
-impl Args {
+impl FindArgs {
     /// Adds the inputs of `--files-from`.
-    pub(crate) fn read_list(&mut self) -> Result<(), Failure> {
+    pub(crate) fn read_list(&mut self) -> Result<(), CommandError> {
         self.inputs = self.reading.inputs(&self.inputs)?;
         Ok(())
     }

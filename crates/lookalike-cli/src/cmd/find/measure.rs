@@ -1,11 +1,11 @@
 //! `find --audit N`: findings and their inputs once more in, what an audit measured out.
 
-use crate::cmd::Failure;
+use crate::cmd::CommandError;
 use crate::cmd::audit::{positive, refuse_confidence};
 use crate::streams::refuse_streams;
 use lookalike::audit::{Audit, AuditOptions, CONFIDENCE, true_neighbours};
 use lookalike::find::{FindOptions, Findings};
-use lookalike::progress::{Interrupted, Progress, Stage};
+use lookalike::progress::{Interruption, Progress, Stage};
 use lookalike::read::{Collection, ReadError};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// How the run is audited, if it is.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
-pub(super) struct AuditArgs {
+pub(super) struct AuditSampleArgs {
     /// Measure the recall of this run on N documents drawn at random, such as 2000; reads the
     /// inputs twice more
     #[arg(long, value_name = "N", value_parser = positive)]
@@ -31,12 +31,12 @@ pub(super) struct AuditArgs {
     confidence: f64,
 }
 
-impl AuditArgs {
+impl AuditSampleArgs {
     /// What cannot be audited is told before the work.
     pub(super) fn refuse<'a>(
         &self,
         mut inputs: impl Iterator<Item = &'a PathBuf>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandError> {
         if self.audit.is_none() {
             return Ok(());
         }
@@ -51,7 +51,7 @@ impl AuditArgs {
         options: &FindOptions,
         open: impl Fn() -> Result<Collection, ReadError>,
         progress: &dyn Progress,
-    ) -> Result<Option<Audit>, Failure> {
+    ) -> Result<Option<Audit>, CommandError> {
         let Some(sample) = self.audit else { return Ok(None) };
         let how = AuditOptions {
             sample,
@@ -87,7 +87,7 @@ impl Progress for Clock<'_> {
         self.progress.begin(stage, total);
     }
 
-    fn advance(&self, done: u64) -> Result<(), Interrupted> {
+    fn advance(&self, done: u64) -> Result<(), Interruption> {
         self.progress.advance(done)
     }
 

@@ -2,28 +2,28 @@
 //!
 //! All names are checked, and all files made, before a run begins.
 
-use super::args::ResultArgs;
-use crate::cmd::Failure;
+use super::args::FindOutputArgs;
+use crate::cmd::CommandError;
 use crate::page::{self, Subject};
 use lookalike::core::params::Measure;
 use lookalike::error::Error;
 use lookalike::find::{Findings, Pairs};
-use lookalike::report::csv::Cells;
+use lookalike::report::csv::CellRule;
 use lookalike::report::{self, Output, OutputFormat, Target};
 use std::path::{Path, PathBuf};
 
 /// The files that are asked for.
-pub(in crate::cmd) struct Targets {
+pub(in crate::cmd) struct FindTargets {
     groups: Option<Target>,
     pairs: Option<Target>,
     skipped: Option<Target>,
     reports: Vec<Target>,
-    cells: Cells,
+    cells: CellRule,
 }
 
-impl Targets {
+impl FindTargets {
     /// Refuses names that do not say what to write.
-    pub(in crate::cmd) fn new(args: &ResultArgs) -> Result<Self, Failure> {
+    pub(in crate::cmd) fn new(args: &FindOutputArgs) -> Result<Self, CommandError> {
         const LIST: &[OutputFormat] = &[OutputFormat::Csv];
         const TABLE: &[OutputFormat] = &[
             OutputFormat::Csv,
@@ -39,7 +39,7 @@ impl Targets {
         const REPORT: &[OutputFormat] = &[OutputFormat::Json, OutputFormat::Html];
         let named = |option: &str, path: &Path, possible| {
             let target = Target::new(path, possible);
-            target.map_err(|error| Failure::Usage(format!("{option}: {error}")))
+            target.map_err(|error| CommandError::Usage(format!("{option}: {error}")))
         };
         let target = |option, path: &Option<PathBuf>, possible| {
             path.as_deref().map(|path| named(option, path, possible)).transpose()
@@ -65,15 +65,15 @@ impl Targets {
         &self,
         inputs: &[PathBuf],
         reference: &[PathBuf],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandError> {
         report::check_places(self.all().map(Target::path), None, inputs, reference)
-            .map_err(|taken| Failure::Usage(taken.to_string()))
+            .map_err(|taken| CommandError::Usage(taken.to_string()))
     }
 
     /// Makes the files of results, under temporary names.
-    pub(in crate::cmd) fn create(&self) -> Result<Outputs, Failure> {
+    pub(in crate::cmd) fn create(&self) -> Result<FindOutputs, CommandError> {
         let create = |target: &Option<Target>| target.as_ref().map(Output::create).transpose();
-        Ok(Outputs {
+        Ok(FindOutputs {
             groups: create(&self.groups)?.zip(self.groups.as_ref().map(Target::format)),
             pairs: create(&self.pairs)?.zip(self.pairs.as_ref().map(Target::format)),
             skipped: create(&self.skipped)?,
@@ -82,27 +82,27 @@ impl Targets {
     }
 
     /// Makes those of reports.
-    pub(in crate::cmd) fn create_reports(&self) -> Result<Reports, Failure> {
+    pub(in crate::cmd) fn create_reports(&self) -> Result<FindReports, CommandError> {
         let create = |target: &Target| Ok((Output::create(target)?, target.format()));
-        Ok(Reports { reports: self.reports.iter().map(create).collect::<Result<_, Error>>()? })
+        Ok(FindReports { reports: self.reports.iter().map(create).collect::<Result<_, Error>>()? })
     }
 }
 
 /// The files that are being written.
-pub(in crate::cmd) struct Outputs {
+pub(in crate::cmd) struct FindOutputs {
     groups: Option<(Output, OutputFormat)>,
     pairs: Option<(Output, OutputFormat)>,
     skipped: Option<Output>,
-    cells: Cells,
+    cells: CellRule,
 }
 
-impl Outputs {
+impl FindOutputs {
     /// Writes and names them.
     pub(in crate::cmd) fn write(
         self,
         findings: &Findings,
         measure: Measure,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandError> {
         let (groups, cells) = (&findings.groups, self.cells);
         match self.groups {
             #[cfg(feature = "parquet")]
@@ -139,13 +139,13 @@ impl Outputs {
 }
 
 /// The reports that are being written.
-pub(in crate::cmd) struct Reports {
+pub(in crate::cmd) struct FindReports {
     reports: Vec<(Output, OutputFormat)>,
 }
 
-impl Reports {
+impl FindReports {
     /// Writes and names them.
-    pub(in crate::cmd) fn write(self, subject: &Subject<'_>) -> Result<(), Failure> {
+    pub(in crate::cmd) fn write(self, subject: &Subject<'_>) -> Result<(), CommandError> {
         let Subject { findings, options, audit, .. } = *subject;
         for (output, format) in self.reports {
             if format == OutputFormat::Html {

@@ -1,9 +1,9 @@
 //! Findings in, what a person or a program reads out: the table or JSON on standard output, the
 //! summary and what an audit measured on standard error.
 
-use super::args::ResultArgs;
+use super::args::FindOutputArgs;
 use crate::cmd::audit::write_text;
-use crate::sources::{Fate, Table};
+use crate::sources::{DuplicateAction, SourceTable};
 use crate::summary::{self, Summary, count};
 use crate::table::{self, Extent, NotShown};
 use crate::terminal;
@@ -18,7 +18,7 @@ const TERMINAL_DUPLICATES: usize = 20;
 
 /// Prints the JSON or the table, whichever is wanted.
 pub(super) fn print(
-    args: &ResultArgs,
+    args: &FindOutputArgs,
     summary: &Summary<'_>,
     audit: Option<&Audit>,
 ) -> io::Result<NotShown> {
@@ -56,7 +56,7 @@ fn extent(limit: Option<usize>, terminal: bool) -> Extent {
 /// What the table does not say, on standard error: what is not in it, what was skipped, how it ran,
 /// what an audit measured.
 pub(super) fn tell(
-    args: &ResultArgs,
+    args: &FindOutputArgs,
     summary: &Summary<'_>,
     audit: Option<&Audit>,
     not_shown: NotShown,
@@ -92,7 +92,7 @@ pub(super) fn tell(
     for (what, path) in single.chain(args.report.iter().map(|path| ("report", path))) {
         writeln!(err, "{what}: {}", one_line(&path.to_string_lossy()))?;
     }
-    Table { sources: &findings.sources, fate: Fate::Reported }.warn(&mut err)?;
+    SourceTable { sources: &findings.sources, fate: DuplicateAction::Reported }.warn(&mut err)?;
     summary.write(&mut err)?;
     let Some(audit) = audit else { return Ok(()) };
     writeln!(err)?;

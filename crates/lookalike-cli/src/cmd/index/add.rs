@@ -1,15 +1,15 @@
 //! `lookalike index add INDEX INPUT…` and `index update INDEX INPUT…`: documents into an index.
 
 use super::open::{PlaceArgs, WaitArgs};
-use super::settings::Asked;
+use super::settings::SettingsArgs;
 use crate::cmd::run_message;
-use crate::cmd::{Failure, Outcome};
+use crate::cmd::{CommandError, CommandResult};
 use crate::difference::thousands;
 use crate::exit_code::ExitCode;
 use crate::explicit_args::ExplicitArgs;
-use crate::extraction::Worker;
+use crate::extraction::WorkerOption;
 use crate::options::{ReadArgs, ThreadArgs};
-use crate::progress_bar::Bar;
+use crate::progress_bar::StageBar;
 use crate::span::lifetime;
 use crate::summary::{count, seconds, write_as_text, write_reasons};
 use crate::terminal;
@@ -17,9 +17,9 @@ use crate::waiting::WaitingNote;
 use lookalike::core::parameter::NamesParameters;
 use lookalike::error::Error;
 use lookalike::index::time;
-use lookalike::index::{self, AddOptions, Added, Broken, Existing};
-use lookalike::progress::{Progress, Silent};
-use lookalike::read::{Collection, ReadOptions, Skipped, Wording};
+use lookalike::index::{self, AddCounts, AddOptions, Existing, InterruptedAdd};
+use lookalike::progress::{NoProgress, Progress};
+use lookalike::read::{Collection, Normalization, ReadOptions, SkippedItem};
 use lookalike::report::option_name;
 use lookalike::store::{Index, IndexError};
 use serde_json::{Value, json};
@@ -92,7 +92,7 @@ struct CommonArgs {
     how: HowArgs,
 
     #[command(flatten)]
-    asked: Asked,
+    asked: SettingsArgs,
 
     #[command(flatten)]
     reading: ExplicitArgs<ReadArgs>,
@@ -100,20 +100,20 @@ struct CommonArgs {
 
 impl AddArgs {
     /// Adds the inputs of `--files-from`.
-    pub(super) fn read_list(&mut self) -> Result<(), Failure> {
+    pub(super) fn read_list(&mut self) -> Result<(), CommandError> {
         self.common.read_list()
     }
 }
 
 impl UpdateArgs {
     /// Adds the inputs of `--files-from`.
-    pub(super) fn read_list(&mut self) -> Result<(), Failure> {
+    pub(super) fn read_list(&mut self) -> Result<(), CommandError> {
         self.common.read_list()
     }
 }
 
 impl CommonArgs {
-    fn read_list(&mut self) -> Result<(), Failure> {
+    fn read_list(&mut self) -> Result<(), CommandError> {
         self.inputs = self.reading.args.inputs(&self.inputs)?;
         Ok(())
     }
@@ -135,15 +135,15 @@ fn field(text: &str) -> Result<String, String> {
 }
 
 /// Runs `add`.
-pub(super) fn run(args: &AddArgs, worker: Worker<'_>) -> Outcome {
+pub(super) fn run(args: &AddArgs, worker: WorkerOption<'_>) -> CommandResult {
     let keep = args.common.how.skip_existing;
     put(&args.common, if keep { Existing::Keep } else { Existing::Refuse }, worker)
 }
 
 /// Runs `update`.
-pub(super) fn run_update(args: &UpdateArgs, worker: Worker<'_>) -> Outcome {
+pub(super) fn run_update(args: &UpdateArgs, worker: WorkerOption<'_>) -> CommandResult {
     if args.common.how.skip_existing {
-        return Err(Failure::Usage(
+        return Err(CommandError::Usage(
             "--skip-existing leaves documents as they are, `index update` replaces them: use \
              `index add --skip-existing`"
                 .to_owned(),
@@ -152,13 +152,13 @@ pub(super) fn run_update(args: &UpdateArgs, worker: Worker<'_>) -> Outcome {
     put(&args.common, Existing::Replace, worker)
 }
 
-fn put(args: &CommonArgs, existing: Existing, worker: Worker<'_>) -> Outcome {
+fn put(args: &CommonArgs, existing: Existing, worker: WorkerOption<'_>) -> CommandResult {
     let reading = &args.reading.args;
     let inputs = collection(&args.inputs, reading.options(worker), &args.how, &args.place)?;
     let index = args.place.write(&args.wait)?;
     args.asked.expect(&index, &args.reading)?;
     let skip_bad = reading.skip_bad();
-    add(&Adding { index: &index, inputs: &inputs, how: &args.how, existing, skip_bad })
+    add(&IndexAdd { index: &index, inputs: &inputs, how: &args.how, existing, skip_bad })
 }
 
 /// Opens inputs as an index takes them: texts as they are, with the fields to keep.
@@ -167,11 +167,11 @@ pub(super) fn collection(
     reading: ReadOptions,
     how: &HowArgs,
     place: &PlaceArgs,
-) -> Result<Collection, Failure> {
+) -> Result<Collection, CommandError> {
     let options = ReadOptions {
         fields: how.metadata.clone(),
         // The index brings texts to its wording itself.
-        wording: Wording::default(),
+        wording: Normalization::default(),
         leave_out: place.folder().into_iter().collect(),
         ..reading
     };
@@ -180,7 +180,7 @@ pub(super) fn collection(
 }
 
 /// Documents on their way into an index.
-pub(super) struct Adding<'a> {
+pub(super) struct IndexAdd<'a> {
     pub(super) index: &'a Index,
     pub(super) inputs: &'a Collection,
     pub(super) how: &'a HowArgs,
@@ -189,8 +189,8 @@ pub(super) struct Adding<'a> {
 }
 
 /// Adds, and tells what was done.
-pub(super) fn add(adding: &Adding<'_>) -> Outcome {
-    let Adding { index, inputs, how, existing, skip_bad } = *adding;
+pub(super) fn add(adding: &IndexAdd<'_>) -> CommandResult {
+    let IndexAdd { index, inputs, how, existing, skip_bad } = *adding;
     let start = Instant::now();
     let now = time::now();
     let ttl = how.ttl.map(|ttl| i64::try_from(ttl.as_nanos()).unwrap_or(i64::MAX));
@@ -204,8 +204,8 @@ pub(super) fn add(adding: &Adding<'_>) -> Outcome {
         options.threads = threads;
     }
     let outcome = {
-        let bar = (!how.quiet).then(Bar::new);
-        let progress: &dyn Progress = bar.as_ref().map_or(&Silent, |bar| bar);
+        let bar = (!how.quiet).then(StageBar::new);
+        let progress: &dyn Progress = bar.as_ref().map_or(&NoProgress, |bar| bar);
         index::add(index, inputs, &options, progress)
     };
     match outcome {
@@ -214,7 +214,7 @@ pub(super) fn add(adding: &Adding<'_>) -> Outcome {
             Ok(ExitCode::SUCCESS)
         }
         Err(broken) => {
-            let Broken { before, error } = *broken;
+            let InterruptedAdd { before, error } = *broken;
             if before.added + before.replaced > 0 {
                 let stored = count(before.added + before.replaced, "document");
                 writeln!(terminal::stderr(), "{stored} before the error are stored")?;
@@ -224,20 +224,22 @@ pub(super) fn add(adding: &Adding<'_>) -> Outcome {
     }
 }
 
-fn with_remedy(error: Error) -> Failure {
+fn with_remedy(error: Error) -> CommandError {
     match error {
-        Error::NotAdded { place, error: IndexError::IdTaken { id } } => Failure::Data(format!(
-            "{place}: document {id:?} is there already; `index update` replaces it, \
+        Error::NotAdded { place, error: IndexError::IdTaken { id } } => {
+            CommandError::Data(format!(
+                "{place}: document {id:?} is there already; `index update` replaces it, \
              --skip-existing leaves it as it is"
-        )),
+            ))
+        }
         error @ Error::NotAdded { .. } => {
-            Failure::Data(format!("{}; --skip-bad leaves it out", run_message(&error)))
+            CommandError::Data(format!("{}; --skip-bad leaves it out", run_message(&error)))
         }
         error => error.into(),
     }
 }
 
-fn tell(added: &Added, adding: &Adding<'_>, elapsed: Duration) -> io::Result<()> {
+fn tell(added: &AddCounts, adding: &IndexAdd<'_>, elapsed: Duration) -> io::Result<()> {
     if adding.how.json {
         let value = json!({
             "index": adding.index.name(),
@@ -278,7 +280,7 @@ fn tell(added: &Added, adding: &Adding<'_>, elapsed: Duration) -> io::Result<()>
     write_as_text(&mut err, adding.inputs.read_as_text())
 }
 
-fn skipped(skipped: &Skipped) -> Value {
-    let Skipped { source, line, id, reason } = skipped;
+fn skipped(skipped: &SkippedItem) -> Value {
+    let SkippedItem { source, line, id, reason } = skipped;
     json!({ "source": source, "line": line, "id": id, "reason": reason.spelled(option_name) })
 }

@@ -1,11 +1,11 @@
 //! `lookalike index create INDEX [INPUT…]`: a new index, with documents in it.
 
-use super::add::{Adding, HowArgs, add, collection};
+use super::add::{HowArgs, IndexAdd, add, collection};
 use super::open::PlaceArgs;
 use super::settings::{self, StoreArg};
-use crate::cmd::{Failure, Outcome};
+use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
-use crate::extraction::Worker;
+use crate::extraction::WorkerOption;
 use crate::options::{AimArgs, ReadArgs, ShingleArgs, SignatureArgs};
 use crate::terminal;
 use lookalike::core::params::Measure;
@@ -25,7 +25,7 @@ Examples:
 /// Make a new index, and put documents into it
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
-pub(super) struct Args {
+pub(super) struct CreateArgs {
     #[command(flatten)]
     place: PlaceArgs,
 
@@ -59,17 +59,17 @@ pub(super) struct Args {
     reading: ReadArgs,
 }
 
-impl Args {
+impl CreateArgs {
     /// Adds the inputs of `--files-from`.
-    pub(super) fn read_list(&mut self) -> Result<(), Failure> {
+    pub(super) fn read_list(&mut self) -> Result<(), CommandError> {
         self.inputs = self.reading.inputs(&self.inputs)?;
         Ok(())
     }
 }
 
 /// Runs the command.
-pub(super) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
-    let Args { aim, shingle, signature, reading, store, .. } = args;
+pub(super) fn run(args: &CreateArgs, worker: WorkerOption<'_>) -> CommandResult {
+    let CreateArgs { aim, shingle, signature, reading, store, .. } = args;
     let settings = settings::new(aim, args.measure, shingle, signature, reading, *store)?;
     // What cannot be read is told before anything is made.
     let inputs = match args.inputs.as_slice() {
@@ -91,5 +91,5 @@ pub(super) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     };
     let existing = if args.how.skip_existing { Existing::Keep } else { Existing::Refuse };
     let skip_bad = reading.skip_bad();
-    add(&Adding { index: &index, inputs: &inputs, how: &args.how, existing, skip_bad })
+    add(&IndexAdd { index: &index, inputs: &inputs, how: &args.how, existing, skip_bad })
 }

@@ -1,7 +1,7 @@
 //! `lookalike index export INDEX`: the documents of an index as JSON lines.
 
 use super::open::PlaceArgs;
-use crate::cmd::{Failure, Outcome};
+use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::summary::count;
 use crate::terminal;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 /// Write the documents of an index as JSON lines: id, metadata, times, and the text if it is kept
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct ExportArgs {
     #[command(flatten)]
     place: PlaceArgs,
 
@@ -24,7 +24,7 @@ pub(super) struct Args {
 }
 
 /// Runs the command.
-pub(super) fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &ExportArgs) -> CommandResult {
     let index = args.place.read()?;
     let Some(path) = &args.output else {
         let mut out = BufWriter::with_capacity(1 << 16, terminal::stdout().json());
@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     };
     let target = Target::new(path, &[OutputFormat::Jsonl]);
-    let target = target.map_err(|error| Failure::Usage(format!("--output: {error}")))?;
+    let target = target.map_err(|error| CommandError::Usage(format!("--output: {error}")))?;
     termination::clean_up(std::iter::once(target.path()))?;
     let mut written = 0;
     Output::create(&target)?.finish(|out| {

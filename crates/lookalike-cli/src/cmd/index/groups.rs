@@ -1,17 +1,17 @@
 //! `lookalike index groups INDEX`: the near-duplicates among the documents of an index.
 
 use super::open::PlaceArgs;
-use crate::cmd::Outcome;
-use crate::cmd::find::ResultArgs;
-use crate::cmd::find::targets::Targets;
+use crate::cmd::CommandResult;
+use crate::cmd::find::FindOutputArgs;
+use crate::cmd::find::targets::FindTargets;
 use crate::options::{KeepArgs, WorkArgs, recall, threshold};
 use crate::page::Subject;
-use crate::progress_bar::Bar;
+use crate::progress_bar::StageBar;
 use crate::termination;
 use lookalike::core::params::Measure;
 use lookalike::index::time;
-use lookalike::index::{self, Aim, params_for};
-use lookalike::progress::{Progress, Silent};
+use lookalike::index::{self, GroupingOptions, params_for};
+use lookalike::progress::{NoProgress, Progress};
 use lookalike::report::Target;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -25,7 +25,7 @@ Examples:
 /// Groups of near-duplicates in an index: those that `find` finds in the same documents
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
-pub(super) struct Args {
+pub(super) struct GroupsArgs {
     #[command(flatten)]
     place: PlaceArgs,
 
@@ -60,24 +60,24 @@ pub(super) struct Args {
     work: WorkArgs,
 
     #[command(flatten)]
-    result: ResultArgs,
+    result: FindOutputArgs,
 }
 
 /// Runs the command.
-pub(super) fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &GroupsArgs) -> CommandResult {
     let start = Instant::now();
-    let targets = Targets::new(&args.result)?;
+    let targets = FindTargets::new(&args.result)?;
     targets.refuse_taken(&[], &[])?;
     let index = args.place.read()?;
     let (measure, exact) = (args.measure, args.exact);
-    let aim = Aim { threshold: args.threshold, recall: args.recall, measure, exact };
+    let aim = GroupingOptions { threshold: args.threshold, recall: args.recall, measure, exact };
     let mut options = args.keep.options(params_for(index.params(), aim)?, &args.work)?;
     options.pairs = args.result.pair_list()?;
     termination::clean_up(targets.all().map(Target::path))?;
     drop((targets.create()?, targets.create_reports()?));
     let findings = {
-        let bar = (!args.result.is_quiet()).then(Bar::of_index);
-        let progress: &dyn Progress = bar.as_ref().map_or(&Silent, |bar| bar);
+        let bar = (!args.result.is_quiet()).then(StageBar::of_index);
+        let progress: &dyn Progress = bar.as_ref().map_or(&NoProgress, |bar| bar);
         index::groups(&index, &options, time::now(), progress)?
     };
     targets.create()?.write(&findings, options.params.measure())?;

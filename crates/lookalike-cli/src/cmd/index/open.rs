@@ -1,10 +1,10 @@
 //! Where an index is, and how it is opened.
 
-use crate::cmd::Failure;
+use crate::cmd::CommandError;
 use crate::span::patience;
 use clap::Args;
 use lookalike::store::Index;
-use lookalike::store::index::{Access, Place, open};
+use lookalike::store::index::{Access, IndexLocation, open};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ use std::time::Duration;
 ///
 /// # Errors
 /// An address or a file of passwords that cannot be read.
-pub(in crate::cmd) fn place(text: &str) -> Result<Place, Failure> {
-    match Place::of(text) {
+pub(in crate::cmd) fn place(text: &str) -> Result<IndexLocation, CommandError> {
+    match IndexLocation::of(text) {
         #[cfg(feature = "postgres")]
-        Place::Postgres(url) => {
+        IndexLocation::Postgres(url) => {
             let defaults = super::postgres_environment::defaults();
-            Ok(Place::Postgres(lookalike::store::postgres::with_defaults(&url, &defaults)?))
+            Ok(IndexLocation::Postgres(lookalike::store::postgres::with_defaults(&url, &defaults)?))
         }
         place => Ok(place),
     }
@@ -45,25 +45,25 @@ impl PlaceArgs {
     ///
     /// # Errors
     /// As [`place`].
-    pub(super) fn place(&self) -> Result<Place, Failure> {
+    pub(super) fn place(&self) -> Result<IndexLocation, CommandError> {
         place(&self.index)
     }
 
     /// Opens it to look at it.
-    pub(in crate::cmd) fn read(&self) -> Result<Index, Failure> {
+    pub(in crate::cmd) fn read(&self) -> Result<Index, CommandError> {
         Ok(open(&self.place()?, Access::Read)?)
     }
 
     /// Opens it to change it.
-    pub(super) fn write(&self, wait: &WaitArgs) -> Result<Index, Failure> {
+    pub(super) fn write(&self, wait: &WaitArgs) -> Result<Index, CommandError> {
         Ok(open(&self.place()?, Access::Write { wait: wait.wait })?)
     }
 
     /// Its folder, if it is in one: no input.
     pub(in crate::cmd) fn folder(&self) -> Option<PathBuf> {
-        match Place::of(&self.index) {
-            Place::Folder(folder) => Some(folder),
-            Place::Postgres(_) => None,
+        match IndexLocation::of(&self.index) {
+            IndexLocation::Folder(folder) => Some(folder),
+            IndexLocation::Postgres(_) => None,
         }
     }
 }

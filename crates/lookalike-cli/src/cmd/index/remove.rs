@@ -1,17 +1,17 @@
 //! `lookalike index remove INDEX ID…`: documents out of an index.
 
 use super::open::{PlaceArgs, WaitArgs};
-use crate::cmd::{Failure, Outcome};
+use crate::cmd::{CommandError, CommandResult};
 use crate::difference::thousands;
 use crate::exit_code::ExitCode;
-use crate::extraction::Worker;
+use crate::extraction::WorkerOption;
 use crate::options::ReadArgs;
-use crate::progress_bar::Bar;
+use crate::progress_bar::StageBar;
 use crate::summary::count;
 use crate::terminal;
 use crate::text_width::one_line;
-use lookalike::index::{self, Removed};
-use lookalike::progress::{Progress, Silent};
+use lookalike::index::{self, RemovedCounts};
+use lookalike::progress::{NoProgress, Progress};
 use lookalike::read::Collection;
 use serde_json::json;
 use std::io::{self, Read, Write};
@@ -29,7 +29,7 @@ const NAMED: usize = 10;
 /// Remove documents from an index
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
-pub(super) struct Args {
+pub(super) struct RemoveArgs {
     #[command(flatten)]
     place: PlaceArgs,
 
@@ -61,11 +61,11 @@ pub(super) struct Args {
 }
 
 /// Runs the command.
-pub(super) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
+pub(super) fn run(args: &RemoveArgs, worker: WorkerOption<'_>) -> CommandResult {
     let mut ids = args.ids.clone();
     if let Some(path) = &args.ids_from {
         let text = read(path).map_err(|error| {
-            Failure::Data(format!("{}: {error}; expected an id on each line", path.display()))
+            CommandError::Data(format!("{}: {error}; expected an id on each line", path.display()))
         })?;
         let lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
         ids.extend(lines.filter(|line| !line.is_empty()).map(str::to_owned));
@@ -76,9 +76,9 @@ pub(super) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     let index = args.place.write(&args.wait)?;
     let mut all = index::remove(&index, ids.iter().map(String::as_str))?;
     if let Some(like) = like {
-        let bar = (!args.quiet).then(Bar::new);
-        let progress: &dyn Progress = bar.as_ref().map_or(&Silent, |bar| bar);
-        let Removed { removed, mut absent } = index::remove_inputs(&index, &like, progress)?;
+        let bar = (!args.quiet).then(StageBar::new);
+        let progress: &dyn Progress = bar.as_ref().map_or(&NoProgress, |bar| bar);
+        let RemovedCounts { removed, mut absent } = index::remove_inputs(&index, &like, progress)?;
         all.removed += removed;
         all.absent.append(&mut absent);
     }
@@ -94,7 +94,7 @@ fn read(path: &Path) -> io::Result<String> {
     std::fs::read_to_string(path)
 }
 
-fn tell(args: &Args, name: &str, done: &Removed) -> io::Result<()> {
+fn tell(args: &RemoveArgs, name: &str, done: &RemovedCounts) -> io::Result<()> {
     if args.json {
         let value = json!({ "index": name, "removed": done.removed, "absent": done.absent });
         return writeln!(terminal::stdout().json(), "{value}");

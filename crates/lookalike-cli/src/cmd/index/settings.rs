@@ -1,12 +1,12 @@
 //! Options that an index was created with: chosen when it is made, held against it later.
 
-use crate::cmd::Failure;
+use crate::cmd::CommandError;
 use crate::explicit_args::ExplicitArgs;
 use crate::options::{AimArgs, ReadArgs, ShingleArgs, SignatureArgs};
 use clap::{Args, ValueEnum};
-use lookalike::core::params::{Measure, Params, Wishes};
+use lookalike::core::params::{Measure, Params, ParamsBuilder};
 use lookalike::store::Index;
-use lookalike::store::settings::{Settings, Store};
+use lookalike::store::settings::{IndexSettings, StoredContent};
 
 /// What is kept of a document.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -20,11 +20,11 @@ pub(super) enum StoreArg {
 }
 
 impl StoreArg {
-    pub(super) fn store(self) -> Store {
+    pub(super) fn store(self) -> StoredContent {
         match self {
-            Self::Signatures => Store::Signatures,
-            Self::Sets => Store::Sets,
-            Self::Texts => Store::Texts,
+            Self::Signatures => StoredContent::Signatures,
+            Self::Sets => StoredContent::Sets,
+            Self::Texts => StoredContent::Texts,
         }
     }
 }
@@ -37,24 +37,24 @@ pub(super) fn new(
     signature: &SignatureArgs,
     reading: &ReadArgs,
     store: StoreArg,
-) -> Result<Settings, Failure> {
+) -> Result<IndexSettings, CommandError> {
     let wording = reading.wording();
     if signature.bands_auto()? {
-        return Err(Failure::Usage(
+        return Err(CommandError::Usage(
             "--bands auto is for `find` and `dedup`: an index keeps its bands as documents come \
              and go; run `lookalike tune` on some of them, and name what it advises: \
              --num-hashes, --bands and --rows"
                 .to_owned(),
         ));
     }
-    let wishes = Wishes { measure, ..signature.wishes(shingle.rule(wording)?, aim) };
+    let wishes = ParamsBuilder { measure, ..signature.wishes(shingle.rule(wording)?, aim) };
     let params = Params::new(&wishes)?;
-    Ok(Settings::new(&params, &wording.to_string(), store.store())?)
+    Ok(IndexSettings::new(&params, &wording.to_string(), store.store())?)
 }
 
 /// Options that an index has already. They need not be said; what is said must be what it has.
 #[derive(Debug, Args)]
-pub(in crate::cmd) struct Asked {
+pub(in crate::cmd) struct SettingsArgs {
     #[command(flatten)]
     shingle: ExplicitArgs<ShingleArgs>,
 
@@ -66,27 +66,27 @@ pub(in crate::cmd) struct Asked {
     store: Option<StoreArg>,
 }
 
-impl Asked {
+impl SettingsArgs {
     /// Refuses what the index has otherwise.
     pub(in crate::cmd) fn expect(
         &self,
         index: &Index,
         reading: &ExplicitArgs<ReadArgs>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandError> {
         let has = index.settings();
         let (shingle, signature) = (&self.shingle, &self.signature);
         let wording = reading.args.wording();
         let rule = shingle.args.rule(wording)?;
         let measure = index.params().measure();
         let wishes = signature.args.wishes_like(rule, index.params());
-        let params = Params::new(&Wishes { measure, ..wishes })?;
+        let params = Params::new(&ParamsBuilder { measure, ..wishes })?;
         let store = self.store.map_or(has.store, StoreArg::store);
-        let mut asked = Settings::new(&params, &wording.to_string(), store)?;
+        let mut asked = IndexSettings::new(&params, &wording.to_string(), store)?;
         if !["normalize", "language", "segment"].iter().any(|name| reading.has(name)) {
             asked.wording.clone_from(&has.wording);
         }
         let segment = reading.has("segment");
-        let Settings { shingle: cut, tokens, case, frequencies, stop_words, .. } = &mut asked;
+        let IndexSettings { shingle: cut, tokens, case, frequencies, stop_words, .. } = &mut asked;
         keep(shingle.has("shingle"), cut, &has.shingle);
         keep(shingle.has("tokens") || segment, tokens, &has.tokens);
         keep(shingle.has("case"), case, &has.case);

@@ -1,7 +1,7 @@
 //! `lookalike index stats INDEX`: what is in an index, and what it was made with.
 
 use super::open::{PlaceArgs, ReadingArgs};
-use crate::cmd::Outcome;
+use crate::cmd::CommandResult;
 use crate::difference::thousands;
 use crate::exit_code::ExitCode;
 use crate::summary::{count, percent};
@@ -14,7 +14,7 @@ use std::io::{self, Write};
 
 /// Sizes and counts of an index, and what it was made with
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct StatsArgs {
     #[command(flatten)]
     place: PlaceArgs,
 
@@ -23,7 +23,7 @@ pub(super) struct Args {
 }
 
 /// Runs the command.
-pub(super) fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &StatsArgs) -> CommandResult {
     let index = args.place.read()?;
     let stats = index.stats()?;
     let mut out = terminal::stdout().json_if(args.output.json);

@@ -1,12 +1,12 @@
 //! `lookalike index compact | check | backup | restore INDEX`: looking after an index.
 
 use super::open::{PlaceArgs, ReadingArgs, WaitArgs};
-use crate::cmd::{Failure, Outcome};
+use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::summary::count;
 use crate::terminal;
 use lookalike::index::time;
-use lookalike::store::backend::Problem;
+use lookalike::store::backend::IndexProblem;
 use lookalike::store::index;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -71,7 +71,7 @@ pub(super) struct RestoreArgs {
 }
 
 /// Runs `compact`.
-pub(super) fn compact(args: &CompactArgs) -> Outcome {
+pub(super) fn compact(args: &CompactArgs) -> CommandResult {
     let index = args.place.write(&args.wait)?;
     let before = index.stats()?;
     index.compact(time::now())?;
@@ -95,7 +95,7 @@ pub(super) fn compact(args: &CompactArgs) -> Outcome {
 }
 
 /// Runs `check`.
-pub(super) fn check(args: &CheckArgs) -> Outcome {
+pub(super) fn check(args: &CheckArgs) -> CommandResult {
     let index = if args.repair { args.place.write(&args.wait)? } else { args.place.read()? };
     let found = index.check()?;
     let mut left = found.clone();
@@ -104,7 +104,7 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
         left = index.check()?;
     }
     if args.output.json {
-        let list = |problems: &[Problem]| problems.iter().map(problem).collect::<Vec<Value>>();
+        let list = |problems: &[IndexProblem]| problems.iter().map(problem).collect::<Vec<Value>>();
         let value = json!({
             "index": index.name(),
             "repaired": args.repair && left != found,
@@ -118,13 +118,18 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
     match left.as_slice() {
         [] => Ok(ExitCode::SUCCESS),
         _ if args.output.json => Ok(ExitCode::FAILURE),
-        problems => Err(Failure::Data(remedy(problems, index.name()))),
+        problems => Err(CommandError::Data(remedy(problems, index.name()))),
     }
 }
 
-fn tell(args: &CheckArgs, name: &str, found: &[Problem], left: &[Problem]) -> io::Result<()> {
+fn tell(
+    args: &CheckArgs,
+    name: &str,
+    found: &[IndexProblem],
+    left: &[IndexProblem],
+) -> io::Result<()> {
     let mut out = terminal::stdout();
-    for Problem { place, what, .. } in left {
+    for IndexProblem { place, what, .. } in left {
         out.message(&format!("{place}: {what}"))?;
     }
     if left.is_empty() {
@@ -139,7 +144,7 @@ fn tell(args: &CheckArgs, name: &str, found: &[Problem], left: &[Problem]) -> io
     Ok(())
 }
 
-fn remedy(problems: &[Problem], name: &str) -> String {
+fn remedy(problems: &[IndexProblem], name: &str) -> String {
     let found = count(problems.len() as u64, "problem");
     if problems.iter().all(|problem| problem.repairable) {
         format!("{name}: {found}; `lookalike index check --repair` repairs without loss")
@@ -151,13 +156,13 @@ fn remedy(problems: &[Problem], name: &str) -> String {
     }
 }
 
-fn problem(problem: &Problem) -> Value {
-    let Problem { place, what, repairable } = problem;
+fn problem(problem: &IndexProblem) -> Value {
+    let IndexProblem { place, what, repairable } = problem;
     json!({ "place": place, "what": what, "repairable": repairable })
 }
 
 /// Runs `backup`.
-pub(super) fn backup(args: &BackupArgs) -> Outcome {
+pub(super) fn backup(args: &BackupArgs) -> CommandResult {
     let index = args.place.read()?;
     index.backup(&args.to)?;
     let to = args.to.display();
@@ -171,7 +176,7 @@ pub(super) fn backup(args: &BackupArgs) -> Outcome {
 }
 
 /// Runs `restore`.
-pub(super) fn restore(args: &RestoreArgs) -> Outcome {
+pub(super) fn restore(args: &RestoreArgs) -> CommandResult {
     let index = index::restore(&args.place.place()?, &args.from)?;
     let documents = index.stats()?.documents;
     if args.output.json {

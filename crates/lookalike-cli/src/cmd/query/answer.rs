@@ -5,17 +5,17 @@
 //!      0.842  office/tenancy-notice-flat-3.txt
 //! ```
 
-use super::args::Args;
+use super::args::QueryArgs;
 use crate::difference::thousands;
 use crate::summary::{count, percent, write_reasons};
 use crate::terminal::{self, Stdout, Style};
 use crate::text_width::{one_line, shorten, visible};
 use lookalike::core::params::RecallCaveat;
 use lookalike::index::time;
-use lookalike::read::Skipped;
+use lookalike::read::SkippedItem;
 use lookalike::store::Index;
-use lookalike::store::query::{Answer, Match, Probe, Question, Similarity};
-use lookalike::store::settings::Store;
+use lookalike::store::query::{Match, MatchSimilarity, QueryDocument, QueryRequest, QueryResult};
+use lookalike::store::settings::StoredContent;
 use serde_json::{Map, Number, Value, json};
 use std::io::{self, BufWriter, Write};
 
@@ -29,8 +29,8 @@ const LEAST_ID: usize = 20;
 const TEXT: usize = 300;
 
 /// What is told as answers come.
-pub(super) struct Asking<'a> {
-    args: &'a Args,
+pub(super) struct QueryOutput<'a> {
+    args: &'a QueryArgs,
     estimated: bool,
     /// Columns of a line, where there is a terminal.
     width: Option<usize>,
@@ -42,15 +42,15 @@ pub(super) struct Asking<'a> {
     /// The threshold, and the least predicted recall.
     recall: Option<(f64, f64)>,
     recall_caveat: Option<RecallCaveat>,
-    skipped: Vec<Skipped>,
+    skipped: Vec<SkippedItem>,
 }
 
-impl<'a> Asking<'a> {
-    pub(super) fn new(args: &'a Args, index: &Index) -> Self {
+impl<'a> QueryOutput<'a> {
+    pub(super) fn new(args: &'a QueryArgs, index: &Index) -> Self {
         let out = terminal::stdout().json_if(args.json);
         Self {
             args,
-            estimated: index.settings().store == Store::Signatures,
+            estimated: index.settings().store == StoredContent::Signatures,
             width: out.is_terminal().then(terminal::columns),
             out: BufWriter::new(out),
             asked: 0,
@@ -64,7 +64,7 @@ impl<'a> Asking<'a> {
     }
 
     /// Takes down what is no document.
-    pub(super) fn skipped(&mut self, skipped: Skipped) {
+    pub(super) fn skipped(&mut self, skipped: SkippedItem) {
         self.skipped.push(skipped);
     }
 
@@ -72,9 +72,9 @@ impl<'a> Asking<'a> {
     pub(super) fn tell(
         &mut self,
         id: &str,
-        probe: &Probe<'_>,
-        question: &Question<'_>,
-        answer: &Answer,
+        probe: &QueryDocument<'_>,
+        question: &QueryRequest<'_>,
+        answer: &QueryResult,
     ) -> io::Result<()> {
         self.asked += 1;
         self.with_matches += u64::from(answer.found > 0);
@@ -92,7 +92,7 @@ impl<'a> Asking<'a> {
         self.table(id, answer)
     }
 
-    fn table(&mut self, id: &str, answer: &Answer) -> io::Result<()> {
+    fn table(&mut self, id: &str, answer: &QueryResult) -> io::Result<()> {
         if self.with_matches > 1 {
             writeln!(self.out)?;
         }
@@ -122,9 +122,9 @@ impl<'a> Asking<'a> {
     fn value(
         &self,
         id: &str,
-        probe: &Probe<'_>,
-        question: &Question<'_>,
-        answer: &Answer,
+        probe: &QueryDocument<'_>,
+        question: &QueryRequest<'_>,
+        answer: &QueryResult,
     ) -> Value {
         let shingles = if self.estimated { Value::Null } else { json!(probe.set.len()) };
         let nearest = question.nearest.map(|nearest| nearest.count);
@@ -207,7 +207,7 @@ fn of_match(found: &Match) -> Value {
     let mut set = |name: &str, member: Value| value.insert(name.to_owned(), member);
     set("id", json!(record.id));
     set("similarity", number(&similarity.six_decimals()));
-    set("estimated", json!(matches!(similarity, Similarity::Estimated(_))));
+    set("estimated", json!(matches!(similarity, MatchSimilarity::Estimated(_))));
     if let Some(overlap) = similarity.overlap() {
         let share = |of: u64| number(&format!("{:.6}", overlap.intersection as f64 / of as f64));
         set("shared", json!(overlap.intersection));

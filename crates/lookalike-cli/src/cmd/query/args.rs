@@ -1,10 +1,10 @@
 //! The arguments of `lookalike query`.
 
-use crate::cmd::Failure;
-use crate::cmd::index::{Asked, PlaceArgs};
+use crate::cmd::CommandError;
+use crate::cmd::index::{PlaceArgs, SettingsArgs};
 use crate::explicit_args::ExplicitArgs;
 use crate::options::{ReadArgs, threshold};
-use lookalike::store::filter::Filter;
+use lookalike::store::filter::MetadataFilter;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
-pub(crate) struct Args {
+pub(crate) struct QueryArgs {
     #[command(flatten)]
     pub(super) place: PlaceArgs,
 
@@ -50,7 +50,7 @@ pub(crate) struct Args {
     /// A condition on metadata that matches meet, such as language=en, year>=2020 or title~budget;
     /// may be given again
     #[arg(long, value_name = "CONDITION")]
-    pub(super) filter: Vec<Filter>,
+    pub(super) filter: Vec<MetadataFilter>,
 
     /// Show the texts of matches, where the index keeps them
     #[arg(long)]
@@ -69,15 +69,15 @@ pub(crate) struct Args {
     pub(super) quiet: bool,
 
     #[command(flatten)]
-    pub(super) asked: Asked,
+    pub(super) asked: SettingsArgs,
 
     #[command(flatten)]
     pub(super) reading: ExplicitArgs<ReadArgs>,
 }
 
-impl Args {
+impl QueryArgs {
     /// Adds the inputs of `--files-from`.
-    pub(crate) fn read_list(&mut self) -> Result<(), Failure> {
+    pub(crate) fn read_list(&mut self) -> Result<(), CommandError> {
         self.documents = self.reading.args.inputs(&self.documents)?;
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Where each setting of the server comes from: an option, the environment, a file, or nowhere.
 
-use crate::cmd::Failure;
+use crate::cmd::CommandError;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -33,7 +33,7 @@ pub(super) const KNOWN: &[(&str, &str, bool)] = &[
 
 /// Who says what a setting is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum SettingOrigin {
     Option,
     /// The name of the variable.
     Environment(String),
@@ -44,33 +44,37 @@ pub(super) enum Origin {
 
 /// A setting as it was said.
 #[derive(Debug, Clone)]
-pub(super) struct Said {
+pub(super) struct LayeredValue {
     pub(super) value: String,
-    pub(super) origin: Origin,
+    pub(super) origin: SettingOrigin,
 }
 
 /// What was said of every setting that counts.
 #[derive(Debug)]
-pub(super) struct Layers {
-    said: BTreeMap<&'static str, Said>,
+pub(super) struct ConfigSources {
+    said: BTreeMap<&'static str, LayeredValue>,
     /// Variables that look like settings and are none.
     pub(super) unknown: Vec<String>,
 }
 
-impl Layers {
+impl ConfigSources {
     /// Puts options over environment over file over defaults.
     pub(super) fn collect(
         flags: Vec<(&'static str, String)>,
         environment: impl Iterator<Item = (String, String)>,
         file: Option<&Path>,
-    ) -> Result<Self, Failure> {
-        let default = |value: &str| Said { value: value.to_owned(), origin: Origin::Default };
+    ) -> Result<Self, CommandError> {
+        let default =
+            |value: &str| LayeredValue { value: value.to_owned(), origin: SettingOrigin::Default };
         let mut said: BTreeMap<_, _> =
             KNOWN.iter().map(|(name, value, _)| (*name, default(value))).collect();
         if let Some(path) = file {
             let shown = path.display().to_string();
             for (name, value) in read(path)? {
-                said.insert(name, Said { value, origin: Origin::File(shown.clone()) });
+                said.insert(
+                    name,
+                    LayeredValue { value, origin: SettingOrigin::File(shown.clone()) },
+                );
             }
         }
         let mut unknown = Vec::new();
@@ -78,52 +82,55 @@ impl Layers {
             let name = variable.trim_start_matches(PREFIX).to_ascii_lowercase().replace('_', "-");
             match KNOWN.iter().find(|(known, ..)| *known == name) {
                 Some((name, ..)) => {
-                    said.insert(name, Said { value, origin: Origin::Environment(variable) });
+                    said.insert(
+                        name,
+                        LayeredValue { value, origin: SettingOrigin::Environment(variable) },
+                    );
                 }
                 None => unknown.push(variable),
             }
         }
         unknown.sort_unstable();
         for (name, value) in flags {
-            said.insert(name, Said { value, origin: Origin::Option });
+            said.insert(name, LayeredValue { value, origin: SettingOrigin::Option });
         }
         Ok(Self { said, unknown })
     }
 
     /// What was said of a setting that is [`KNOWN`].
-    pub(super) fn get(&self, name: &str) -> Said {
-        let nothing = || Said { value: String::new(), origin: Origin::Default };
+    pub(super) fn get(&self, name: &str) -> LayeredValue {
+        let nothing = || LayeredValue { value: String::new(), origin: SettingOrigin::Default };
         self.said.get(name).cloned().unwrap_or_else(nothing)
     }
 
     /// That it cannot be, and who said it.
-    pub(super) fn refuse(&self, name: &str, expected: &str) -> Failure {
-        let Said { value, origin } = self.get(name);
+    pub(super) fn refuse(&self, name: &str, expected: &str) -> CommandError {
+        let LayeredValue { value, origin } = self.get(name);
         let place = match origin {
-            Origin::Option => format!("--{name}"),
-            Origin::Environment(variable) => variable,
-            Origin::File(file) => format!("{file}: {name}"),
-            Origin::Default => format!("the default of {name}"),
+            SettingOrigin::Option => format!("--{name}"),
+            SettingOrigin::Environment(variable) => variable,
+            SettingOrigin::File(file) => format!("{file}: {name}"),
+            SettingOrigin::Default => format!("the default of {name}"),
         };
         let is_secret = KNOWN.iter().any(|(known, _, secret)| *known == name && *secret);
         let got = if is_secret { "what it is".to_owned() } else { format!("{value:?}") };
-        Failure::Usage(format!("{place}: expected {expected}, got {got}"))
+        CommandError::Usage(format!("{place}: expected {expected}, got {got}"))
     }
 
     /// All of it as a TOML file, with the origin of each behind it and no secrets.
     pub(super) fn shown(&self) -> String {
         let mut text = String::new();
         for (name, _, secret) in KNOWN {
-            let Said { value, origin } = self.get(name);
+            let LayeredValue { value, origin } = self.get(name);
             let value = match (secret, value.is_empty()) {
                 (true, false) => format!("{} of them", split(&value).count()),
                 _ => value,
             };
             let origin = match origin {
-                Origin::Option => format!("--{name}"),
-                Origin::Environment(variable) => variable,
-                Origin::File(file) => file,
-                Origin::Default => "default".to_owned(),
+                SettingOrigin::Option => format!("--{name}"),
+                SettingOrigin::Environment(variable) => variable,
+                SettingOrigin::File(file) => file,
+                SettingOrigin::Default => "default".to_owned(),
             };
             let hidden = if *secret && !value.is_empty() { "# " } else { "" };
             let value = toml::Value::String(value);
@@ -144,8 +151,8 @@ pub(super) fn split(value: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The settings that a file says.
-fn read(path: &Path) -> Result<Vec<(&'static str, String)>, Failure> {
-    let wrong = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
+fn read(path: &Path) -> Result<Vec<(&'static str, String)>, CommandError> {
+    let wrong = |why: String| CommandError::Usage(format!("{}: {why}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -198,7 +205,7 @@ mod tests {
         ];
         let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let flags = vec![("listen", "127.0.0.1:3".to_owned())];
-        let layers = Layers::collect(flags, environment.into_iter(), Some(&file)).unwrap();
+        let layers = ConfigSources::collect(flags, environment.into_iter(), Some(&file)).unwrap();
         assert_eq!(layers.unknown, ["LOOKALIKE_QUEU"]);
         let shown = layers.shown();
         for line in [
@@ -221,7 +228,8 @@ mod tests {
         let file = folder.path().join("serve.toml");
         for text in ["listn = \"x\"", "listen = 1.5", "listen = [1]", "listen", "[listen]\na = 1"] {
             std::fs::write(&file, text).unwrap();
-            let error = Layers::collect(Vec::new(), std::iter::empty(), Some(&file)).unwrap_err();
+            let error =
+                ConfigSources::collect(Vec::new(), std::iter::empty(), Some(&file)).unwrap_err();
             assert!(error.to_string().contains("serve.toml: "), "{error}");
         }
     }

@@ -1,17 +1,17 @@
 //! What was said of the server's settings → its configuration.
 
-use super::layers::{Layers, Origin, split};
-use crate::cmd::Failure;
+use super::layers::{ConfigSources, SettingOrigin, split};
+use crate::cmd::CommandError;
 use crate::span::patience;
 use crate::terminal;
 use lookalike::spill::parse_memory;
-use lookalike_server::{Config, Limits, Log, LogFormat, Tokens};
+use lookalike_server::{Config, Log, LogFormat, ServerLimits, Tokens};
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The server's configuration, and how long another writer is waited for.
-pub(super) struct Settings {
+pub(super) struct ServeSettings {
     /// What the user should know.
     pub(super) warnings: Vec<String>,
     pub(super) config: Config,
@@ -19,7 +19,7 @@ pub(super) struct Settings {
 }
 
 /// Reads all of it.
-pub(super) fn read(layers: &Layers) -> Result<Settings, Failure> {
+pub(super) fn read(layers: &ConfigSources) -> Result<ServeSettings, CommandError> {
     let listen = layers.get("listen").value.parse();
     let listen = listen.map_err(|_| {
         layers.refuse("listen", "an address with a port, such as 127.0.0.1:8377 or [::1]:8377")
@@ -36,10 +36,10 @@ pub(super) fn read(layers: &Layers) -> Result<Settings, Failure> {
         _ => return Err(layers.refuse("read-only", "true or false")),
     };
     let workers = match layers.get("workers").value.as_str() {
-        "" => Limits::default().workers,
+        "" => ServerLimits::default().workers,
         _ => number(layers, "workers")?,
     };
-    let limits = Limits {
+    let limits = ServerLimits {
         body_bytes: size(layers, "max-body")?,
         text_bytes: size(layers, "max-text")?,
         held_bytes: size(layers, "max-held")?,
@@ -61,35 +61,35 @@ pub(super) fn read(layers: &Layers) -> Result<Settings, Failure> {
         temp_dir: Some(std::env::temp_dir()),
         log: Log { format, sink: Arc::new(move || Box::new(log_stream(format))) },
     };
-    Ok(Settings { warnings: warnings(layers), config, wait: time(layers, "wait")? })
+    Ok(ServeSettings { warnings: warnings(layers), config, wait: time(layers, "wait")? })
 }
 
 fn log_stream(format: LogFormat) -> impl Write {
     terminal::shared_stderr().json_if(format == LogFormat::Json)
 }
 
-fn size(layers: &Layers, name: &str) -> Result<u64, Failure> {
+fn size(layers: &ConfigSources, name: &str) -> Result<u64, CommandError> {
     parse_memory(&layers.get(name).value)
         .map_err(|_| layers.refuse(name, "a size such as 512KiB, 64MiB or 2GiB"))
 }
 
-fn number(layers: &Layers, name: &str) -> Result<usize, Failure> {
+fn number(layers: &ConfigSources, name: &str) -> Result<usize, CommandError> {
     let number = layers.get(name).value.parse().ok();
     number
         .filter(|number| (1..=65_536).contains(number))
         .ok_or_else(|| layers.refuse(name, "a number from 1 to 65536"))
 }
 
-fn time(layers: &Layers, name: &str) -> Result<Duration, Failure> {
+fn time(layers: &ConfigSources, name: &str) -> Result<Duration, CommandError> {
     patience(&layers.get(name).value)
         .map_err(|_| layers.refuse(name, "a time such as 500ms, 30s or 2min"))
 }
 
 /// Files with tokens that other users of this machine can read.
-fn warnings(layers: &Layers) -> Vec<String> {
+fn warnings(layers: &ConfigSources) -> Vec<String> {
     let token_file = Some(layers.get("token-file").value).filter(|path| !path.is_empty());
     let config_files = ["read-tokens", "write-tokens"].map(|name| match layers.get(name).origin {
-        Origin::File(path) => Some(path),
+        SettingOrigin::File(path) => Some(path),
         _ => None,
     });
     let mut files: Vec<String> = config_files.into_iter().chain([token_file]).flatten().collect();
@@ -115,7 +115,7 @@ fn mode_for_others(_: &str) -> Option<u32> {
     None
 }
 
-fn tokens(layers: &Layers) -> Result<Tokens, Failure> {
+fn tokens(layers: &ConfigSources) -> Result<Tokens, CommandError> {
     let list = |name| split(&layers.get(name).value).map(str::to_owned).collect::<Vec<_>>();
     let (mut read, mut write) = (list("read-tokens"), list("write-tokens"));
     let file = layers.get("token-file").value;
@@ -133,13 +133,15 @@ fn tokens(layers: &Layers) -> Result<Tokens, Failure> {
                     // The line may be a token, so it is not shown.
                     let number = number + 1;
                     let expected = "`read TOKEN` or `write TOKEN`";
-                    return Err(Failure::Usage(format!("{file}:{number}: expected {expected}")));
+                    return Err(CommandError::Usage(format!(
+                        "{file}:{number}: expected {expected}"
+                    )));
                 }
             }
         }
         if read.is_empty() && write.is_empty() {
-            return Err(Failure::Usage(format!("{file}: there is no token in it")));
+            return Err(CommandError::Usage(format!("{file}: there is no token in it")));
         }
     }
-    Tokens::new(read, write).map_err(|error| Failure::Usage(error.to_string()))
+    Tokens::new(read, write).map_err(|error| CommandError::Usage(error.to_string()))
 }

@@ -1,6 +1,6 @@
 //! The arguments of `lookalike tune`.
 
-use crate::cmd::Failure;
+use crate::cmd::CommandError;
 use crate::options::{ParameterArgs, ReadArgs, ShingleArgs};
 use lookalike::core::params::ShingleRule;
 use lookalike::tune::SAMPLE_DOCUMENTS;
@@ -15,7 +15,7 @@ Examples:
 /// Choose bands, rows and shingles: predicted recall and cost, the S-curve, advice from a sample
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
-pub(crate) struct Args {
+pub(crate) struct TuneArgs {
     /// Documents to measure, as for `find`; without any, the cost is that of newswire articles
     pub(super) inputs: Vec<PathBuf>,
 
@@ -54,9 +54,9 @@ pub(crate) struct Args {
     pub(super) reading: ReadArgs,
 }
 
-impl Args {
+impl TuneArgs {
     /// Adds the inputs of `--files-from`.
-    pub(crate) fn read_list(&mut self) -> Result<(), Failure> {
+    pub(crate) fn read_list(&mut self) -> Result<(), CommandError> {
         self.inputs = self.reading.inputs(&self.inputs)?;
         Ok(())
     }

@@ -1,21 +1,22 @@
 //! What a sample of the documents says, and which shingle is advised.
 
-use super::args::Args;
+use super::args::TuneArgs;
 use super::layout::{heading, percent, six, write_table};
-use crate::cmd::Failure;
+use crate::cmd::CommandError;
 use crate::difference::{plural, thousands};
-use crate::extraction::Worker;
-use crate::progress_bar::Bar;
+use crate::extraction::WorkerOption;
+use crate::progress_bar::StageBar;
 use crate::summary::{setting_options, write_as_text};
 use crate::terminal::{self, Style};
 use crate::text_width::one_line;
-use lookalike::core::params::{Params, ShingleRule, Wishes};
+use lookalike::core::params::{Params, ParamsBuilder, ShingleRule};
 use lookalike::error::Error;
-use lookalike::progress::Silent;
-use lookalike::read::{Collection, Skipped};
+use lookalike::progress::NoProgress;
+use lookalike::read::{Collection, SkippedItem};
 use lookalike::report::json::{FoldingView, SettingView};
 use lookalike::tune::{
-    self, Advice, Profile, RELATED_WORDS, Reason, Sample, Setting, SettingProfile, Texts,
+    self, Advice, AdviceReason, Profile, RELATED_WORDS, Setting, SettingProfile, SettingTexts,
+    TextSample,
 };
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -26,46 +27,54 @@ const MOST_COMPARED: usize = 2_000;
 const MOST_MEETINGS: u64 = 400_000_000;
 
 /// What a sample of the input says, and what is advised.
-pub(super) struct Measured {
-    of: tune::Measured,
+pub(super) struct SampleAdvice {
+    of: tune::MeasuredSample,
     /// The setting in use, then others.
     settings: Vec<SettingProfile>,
     advice: Option<Advice>,
 }
 
-impl Measured {
+impl SampleAdvice {
     /// Draws from the inputs and measures.
     pub(super) fn of(
-        args: &Args,
-        wishes: &Wishes,
+        args: &TuneArgs,
+        wishes: &ParamsBuilder,
         params: &Params,
-        worker: Worker<'_>,
-    ) -> Result<Self, Failure> {
+        worker: WorkerOption<'_>,
+    ) -> Result<Self, CommandError> {
         let collection = Collection::open(&args.inputs, &args.reading.options(worker))?;
         write_as_text(&mut terminal::stderr(), collection.read_as_text())?;
         let (size, rule) = (args.sample as usize, &wishes.shingle);
         let rules = tune::rules_to_try(rule, &args.tried);
-        let of = tune::Measured::of(&collection, size, wishes.seed, &rules, rule, &Bar::new())?;
+        let of = tune::MeasuredSample::of(
+            &collection,
+            size,
+            wishes.seed,
+            &rules,
+            rule,
+            &StageBar::new(),
+        )?;
         let advice = of.advice(wishes.threshold);
-        let texts = Texts {
+        let texts = SettingTexts {
             texts: of.sample.texts.get(..MOST_COMPARED).unwrap_or(&of.sample.texts),
             reference: &[],
             without_stop_words: collection.wording().stop_words_by_language,
             most_meetings: MOST_MEETINGS,
         };
         let settings = tune::settings_to_compare(Setting::in_use(params), &texts);
-        let settings = tune::measure_settings(&settings, &texts, &Silent).map_err(Error::from)?;
+        let settings =
+            tune::measure_settings(&settings, &texts, &NoProgress).map_err(Error::from)?;
         Ok(Self { of, settings, advice })
     }
 
     /// What was measured.
-    pub(super) fn measured(&self) -> &tune::Measured {
+    pub(super) fn measured(&self) -> &tune::MeasuredSample {
         &self.of
     }
 
     /// Writes the table of shingles and the advice.
     pub(super) fn write(&self, out: &mut impl Write, threshold: f64) -> io::Result<()> {
-        let Sample { texts, documents, skipped } = &self.of.sample;
+        let TextSample { texts, documents, skipped } = &self.of.sample;
         let count = plural(*documents as usize, "document");
         writeln!(out, "{count}, {} drawn", thousands(texts.len() as u64))?;
         write_skipped(out, skipped)?;
@@ -120,7 +129,7 @@ impl Measured {
         for profile in &self.settings {
             let setting = &profile.setting;
             let options = match setting.job {
-                tune::Job::InUse => "these options".to_owned(),
+                tune::SettingJob::InUse => "these options".to_owned(),
                 _ => setting_options(setting, &used.setting),
             };
             lines.push(vec![
@@ -237,21 +246,21 @@ impl Measured {
             _ => percent(profile.short_share()),
         };
         match advice.reason {
-            Reason::Fits if tune::better_setting(&self.settings).is_some() => format!(
+            AdviceReason::Fits if tune::better_setting(&self.settings).is_some() => format!(
                 "Another setting than {} at {threshold} finds clearly more: see Settings. Under \
                  {}, 99.9 % of unrelated pairs are\nat most {} alike.",
                 used.rule,
                 used.rule,
                 below(used)
             ),
-            Reason::Fits => format!(
+            AdviceReason::Fits => format!(
                 "Keep {}: 99.9 % of unrelated pairs are at most {} alike, far from the threshold \
                  of {threshold},\nand {} of the documents are shorter than a shingle.",
                 used.rule,
                 below(used),
                 shorter(used)
             ),
-            Reason::Saturated => format!(
+            AdviceReason::Saturated => format!(
                 "Use --shingle {} instead of {}: unrelated documents look alike under it. Their \
                  mean similarity is {:.3} and\none pair in a thousand is above {}; with {} these \
                  are {:.3} and {}.",
@@ -263,7 +272,7 @@ impl Measured {
                 better.similarities.unrelated_mean(),
                 below(better)
             ),
-            Reason::TooLong => format!(
+            AdviceReason::TooLong => format!(
                 "Use --shingle {} instead of {}: {} of the documents are shorter than that, and \
                  can only\nbe similar to documents of the very same tokens; with {} these are {}.",
                 short_name(&better.rule),
@@ -272,7 +281,7 @@ impl Measured {
                 short_name(&better.rule),
                 shorter(better)
             ),
-            Reason::NoneFits => format!(
+            AdviceReason::NoneFits => format!(
                 "None of these suits: unrelated documents look alike, or many documents are \
                  shorter than a shingle.\nThe least evil is --shingle {}. Look at what the \
                  documents have in common (templates, navigation, signatures)\n\
@@ -312,10 +321,10 @@ impl Measured {
         });
         let advice = self.advice.map(|advice| {
             let reason = match advice.reason {
-                Reason::Fits => "fits",
-                Reason::Saturated => "saturated",
-                Reason::TooLong => "too_long",
-                Reason::NoneFits => "none_fits",
+                AdviceReason::Fits => "fits",
+                AdviceReason::Saturated => "saturated",
+                AdviceReason::TooLong => "too_long",
+                AdviceReason::NoneFits => "none_fits",
             };
             json!({
                 "shingle": self.of.profiles[advice.advised].rule.to_string(),
@@ -347,7 +356,7 @@ impl Measured {
 }
 
 /// How many records could not be read, and the first few of them.
-fn write_skipped(out: &mut impl Write, skipped: &[Skipped]) -> io::Result<()> {
+fn write_skipped(out: &mut impl Write, skipped: &[SkippedItem]) -> io::Result<()> {
     if skipped.is_empty() {
         return Ok(());
     }

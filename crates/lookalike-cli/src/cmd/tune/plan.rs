@@ -1,12 +1,12 @@
 //! Bands and rows: the choice, its curve, and what else could be chosen.
 
-use super::args::Args;
+use super::args::TuneArgs;
 use super::layout::{duration, heading, rounded, six, write_table};
-use super::measured::Measured;
+use super::measured::SampleAdvice;
 use crate::difference::plural;
-use crate::plot::Curve;
+use crate::plot::CurvePlot;
 use lookalike::core::curve::{self, Banding, Choice, Cost};
-use lookalike::tune::Plan as Chosen;
+use lookalike::tune::BandPlan as Chosen;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
@@ -18,12 +18,12 @@ const NEIGHBORS: usize = 3;
 const CURVE: (usize, usize) = (61, 17);
 
 /// The choice of bands and rows, and the alternatives.
-pub(super) struct Plan {
+pub(super) struct PlanOutput {
     chosen: Chosen,
     alternatives: Vec<(usize, Banding)>,
 }
 
-impl Plan {
+impl PlanOutput {
     /// With what else could be had.
     pub(super) fn new(chosen: Chosen) -> Self {
         let alternatives = alternatives(&chosen);
@@ -31,13 +31,13 @@ impl Plan {
     }
 
     /// The curve of what was chosen.
-    pub(super) fn curve(&self) -> Curve {
+    pub(super) fn curve(&self) -> CurvePlot {
         let Chosen { best, threshold, recall_caveat: caveat, .. } = self.chosen;
-        Curve { bands: best.bands, rows: best.rows, threshold, caveat }
+        CurvePlot { bands: best.bands, rows: best.rows, threshold, caveat }
     }
 
     /// Writes the choice, its curve and what else could be chosen.
-    pub(super) fn write(&self, out: &mut impl Write, args: &Args) -> io::Result<()> {
+    pub(super) fn write(&self, out: &mut impl Write, args: &TuneArgs) -> io::Result<()> {
         let Chosen { threshold, recall, cost, best, usual, measured, recall_caveat } = &self.chosen;
         let banding = self.chosen.banding(*best);
         heading(out, "Bands and rows", &format!("threshold {threshold}, recall {recall}"))?;
@@ -147,7 +147,7 @@ impl Plan {
     }
 
     /// The same for a program.
-    pub(super) fn json(&self, measured: Option<&Measured>) -> Value {
+    pub(super) fn json(&self, measured: Option<&SampleAdvice>) -> Value {
         let chosen = &self.chosen;
         let banding = |length: usize, banding: &Banding| {
             json!({

@@ -21,7 +21,7 @@ pub(super) use intersect::{
 pub(super) use scan::{scan_avx2, scan_avx512};
 pub(super) use sketch::{sketch_avx2, sketch_avx512};
 
-use super::buffers::{Parameters, ShingleBuffer};
+use super::buffers::{HashParameters, ShingleBuffer};
 use super::portable;
 use crate::hash;
 use std::arch::x86_64::*;
@@ -47,14 +47,18 @@ pub(super) fn has_avx512() -> bool {
 /// # Safety
 /// [`has_avx2`].
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn classic_avx2(parameters: &Parameters, shingles: &[u32], out: &mut [u32]) {
+pub(super) unsafe fn classic_avx2(parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
     portable::classic(parameters, shingles, out);
 }
 
 /// # Safety
 /// [`has_avx512`].
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub(super) unsafe fn classic_avx512(parameters: &Parameters, shingles: &[u32], out: &mut [u32]) {
+pub(super) unsafe fn classic_avx512(
+    parameters: &HashParameters,
+    shingles: &[u32],
+    out: &mut [u32],
+) {
     portable::classic(parameters, shingles, out);
 }
 

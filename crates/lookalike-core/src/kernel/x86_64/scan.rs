@@ -1,6 +1,6 @@
 //! What the scan needs of AVX2 and AVX-512.
 
-use crate::kernel::blocks::{self, Scanner};
+use crate::kernel::blocks::{self, BlockScanner};
 use crate::kernel::buffers::{ScanRule, TokenBuffer};
 use std::arch::asm;
 use std::arch::x86_64::*;
@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 struct Avx2;
 struct Avx512;
 
-impl Scanner for Avx2 {
+impl BlockScanner for Avx2 {
     #[inline(always)]
     unsafe fn classify<const SPACES: bool, const FOLD: bool>(
         source: *const u8,
@@ -89,7 +89,7 @@ static IOTA: [u8; 64] = {
     iota
 };
 
-impl Scanner for Avx512 {
+impl BlockScanner for Avx512 {
     #[inline(always)]
     unsafe fn classify<const SPACES: bool, const FOLD: bool>(
         source: *const u8,

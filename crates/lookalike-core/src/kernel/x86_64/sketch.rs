@@ -1,6 +1,6 @@
 //! Shingle hashes to a truncated fast similarity sketch.
 
-use crate::kernel::buffers::Parameters;
+use crate::kernel::buffers::HashParameters;
 use crate::kernel::portable;
 use crate::kernel::scalar::{self, FALLBACK};
 use std::arch::x86_64::*;
@@ -9,7 +9,7 @@ use std::arch::x86_64::*;
 /// [`has_avx2`](super::has_avx2).
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 pub(in crate::kernel) unsafe fn sketch_avx2(
-    parameters: &Parameters,
+    parameters: &HashParameters,
     shingles: &[u32],
     out: &mut [u32],
 ) {
@@ -25,7 +25,7 @@ const SKETCH_MAX: usize = 512;
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt"
 )]
 pub(in crate::kernel) unsafe fn sketch_avx512(
-    parameters: &Parameters,
+    parameters: &HashParameters,
     shingles: &[u32],
     out: &mut [u32],
 ) {
@@ -75,7 +75,7 @@ unsafe fn lower(out: &mut [u32], bin: usize, value: u32) {
 /// first: in a long document nearly every shingle fails that test (0.95 → 0.33 ns per shingle).
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2")]
-unsafe fn first_round(parameters: &Parameters, shingles: &[u32], out: &mut [u32]) {
+unsafe fn first_round(parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
     let k = parameters.num_hashes;
     let (a, b) = parameters.rounds[0];
     let (av, bv) = (_mm512_set1_epi32(a as i32), _mm512_set1_epi32(b as i32));
@@ -132,7 +132,11 @@ unsafe fn first_round(parameters: &Parameters, shingles: &[u32], out: &mut [u32]
 /// fall in a later round, so only shingles whose bin is empty matter: sixteen look-ups at a time.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,popcnt")]
-unsafe fn second_round(parameters: &Parameters, shingles: &[u32], out: &mut [u32]) -> [u32; 16] {
+unsafe fn second_round(
+    parameters: &HashParameters,
+    shingles: &[u32],
+    out: &mut [u32],
+) -> [u32; 16] {
     let k = parameters.num_hashes;
     let empty = empty_values(out, k);
     if empty.iter().all(|w| *w == 0) {
@@ -170,7 +174,7 @@ unsafe fn second_round(parameters: &Parameters, shingles: &[u32], out: &mut [u32
 /// work is that of the empty values alone, and the results are spread to their places.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
 unsafe fn fill_empty(
-    parameters: &Parameters,
+    parameters: &HashParameters,
     shingles: &[u32],
     out: &mut [u32],
     empty: &[u32; 16],

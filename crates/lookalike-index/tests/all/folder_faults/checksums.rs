@@ -6,14 +6,14 @@ use crate::conformance::{assert_clean, everything, now};
 use lookalike_core::hash::SplitMix64;
 use lookalike_index::IndexError;
 use lookalike_index::backend::{Backend, Change, bucket_keys};
-use lookalike_index::entry::{Record, Wanted};
+use lookalike_index::entry::{IndexRecord, RecordFields};
 use lookalike_index::index::Access;
-use lookalike_index::settings::Store;
+use lookalike_index::settings::StoredContent;
 use lookalike_index::sqlite;
 use std::path::Path;
 
-fn with_texts(folder: &Path) -> Vec<Record> {
-    let settings = settings(Store::Texts);
+fn with_texts(folder: &Path) -> Vec<IndexRecord> {
+    let settings = settings(StoredContent::Texts);
     let backend = sqlite::create_with(folder, &settings, TINY).unwrap();
     let mut maker = Maker::new(&settings, 5);
     for i in 0..400 {
@@ -26,9 +26,9 @@ fn with_texts(folder: &Path) -> Vec<Record> {
 }
 
 /// All documents as an export reads them.
-fn exported(backend: &dyn Backend) -> Result<Vec<Record>, IndexError> {
+fn exported(backend: &dyn Backend) -> Result<Vec<IndexRecord>, IndexError> {
     let mut snapshot = backend.snapshot()?;
-    let wanted = Wanted { signature: true, set: true, metadata: true, text: true };
+    let wanted = RecordFields { signature: true, set: true, metadata: true, text: true };
     let mut records = Vec::new();
     let read = snapshot.scan(0, usize::MAX, wanted, &mut |record| {
         records.push(record.clone());
@@ -120,7 +120,7 @@ fn every_stored_value_has_a_checksum() {
 }
 
 /// A folder as version 1 has made it.
-fn of_version_1(folder: &Path) -> Vec<Record> {
+fn of_version_1(folder: &Path) -> Vec<IndexRecord> {
     let records = with_texts(folder);
     let catalogue = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
     for (table, column) in [

@@ -5,7 +5,7 @@ use crate::conformance::documents::{Document, Maker, settings};
 use crate::conformance::{assert_clean, now};
 use lookalike_index::IndexError;
 use lookalike_index::backend::Change;
-use lookalike_index::settings::Store;
+use lookalike_index::settings::StoredContent;
 use lookalike_index::sqlite;
 use std::io::Write as _;
 
@@ -22,7 +22,7 @@ fn documents_are_removed_and_space_is_given_back_on_a_full_disk() {
     let above = tempfile::tempdir().unwrap();
     let Some(disk) = Disk::of(above.path(), "size=16m") else { return };
     let folder = disk.0.join("index");
-    let settings = settings(Store::Texts);
+    let settings = settings(StoredContent::Texts);
     let backend = sqlite::create_with(&folder, &settings, TINY).unwrap();
     let mut maker = Maker::new(&settings, 7);
     let mut stored = 0;

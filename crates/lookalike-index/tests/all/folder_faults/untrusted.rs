@@ -6,7 +6,7 @@ use crate::conformance::documents::{Document, Maker, settings};
 use lookalike_index::IndexError;
 use lookalike_index::backend::Backend;
 use lookalike_index::index::Access;
-use lookalike_index::settings::Store;
+use lookalike_index::settings::StoredContent;
 use lookalike_index::sqlite;
 use std::path::Path;
 
@@ -24,7 +24,7 @@ fn use_all(folder: &Path, to: &Path) -> Result<(), IndexError> {
     reader.backup(to)?;
     drop(reader);
     let writer = open(folder, WRITE)?;
-    let mut maker = Maker::new(&settings(Store::Sets), 99);
+    let mut maker = Maker::new(&settings(StoredContent::Sets), 99);
     let documents: Vec<_> = (0..60).map(|i| maker.document(&format!("new{i}"), i)).collect();
     writer.write(&documents.iter().map(Document::add).collect::<Vec<_>>())?;
     writer.compact(0)?;

@@ -7,14 +7,14 @@ use crate::postgres_server::{Server, drop_index, server, skipped};
 use lookalike_index::IndexError;
 use lookalike_index::backend::Change;
 use lookalike_index::postgres;
-use lookalike_index::settings::Store;
+use lookalike_index::settings::StoredContent;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn documents(count: u64) -> Vec<Document> {
-    let mut maker = Maker::new(&settings(Store::Sets), 3);
+    let mut maker = Maker::new(&settings(StoredContent::Sets), 3);
     (0..count).map(|i| maker.document(&format!("d{i}"), i % 4)).collect()
 }
 
@@ -58,7 +58,7 @@ fn own() -> Option<Server> {
 fn a_session_that_ends_in_a_batch_leaves_nothing() {
     let Some(server) = own() else { return };
     let url = server.index("lost in a batch");
-    let backend = postgres::create(&url, &settings(Store::Sets)).unwrap();
+    let backend = postgres::create(&url, &settings(StoredContent::Sets)).unwrap();
     let before = documents(30);
     backend.write(&puts(&before[..10])).unwrap();
     let stored = now(&*backend);
@@ -91,7 +91,7 @@ fn a_session_that_ends_in_a_batch_leaves_nothing() {
 fn idle_sessions_that_end_are_not_noticed() {
     let Some(server) = own() else { return };
     let url = server.index("lost idle");
-    let backend = postgres::create(&url, &settings(Store::Sets)).unwrap();
+    let backend = postgres::create(&url, &settings(StoredContent::Sets)).unwrap();
     let all = documents(9);
     for (round, part) in all.chunks(3).enumerate() {
         let both = (backend.snapshot().unwrap(), backend.snapshot().unwrap());
@@ -114,7 +114,7 @@ fn idle_sessions_that_end_are_not_noticed() {
 fn a_session_that_ends_in_its_commit_is_asked_about() {
     let Some(server) = own() else { return };
     let url = server.index("lost commit");
-    let backend = postgres::create(&url, &settings(Store::Sets)).unwrap();
+    let backend = postgres::create(&url, &settings(StoredContent::Sets)).unwrap();
     let all = documents(20);
     backend.write(&puts(&all[..5])).unwrap();
     let mut client = server.client();
@@ -160,7 +160,7 @@ fn a_session_that_ends_in_its_commit_is_asked_about() {
 fn a_statement_that_takes_too_long_is_an_error_for_now() {
     let Some(server) = server() else { return };
     let url = server.fresh();
-    drop(postgres::create(&url, &settings(Store::Sets)).unwrap());
+    drop(postgres::create(&url, &settings(StoredContent::Sets)).unwrap());
     // Milliseconds; long enough for every statement that waits for nothing, on a busy machine.
     let limited = format!("{url}&options=-c%20statement_timeout%3D5000");
     let backend = postgres_open(&limited, WRITE);

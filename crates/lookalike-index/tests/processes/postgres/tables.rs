@@ -6,14 +6,14 @@ use crate::conformance::{assert_clean, candidates, now};
 use crate::postgres_server::{Server, drop_index, server};
 use ::postgres::Client;
 use lookalike_index::IndexError;
-use lookalike_index::backend::{Backend, Change, Done, bucket_keys};
-use lookalike_index::entry::Wanted;
+use lookalike_index::backend::{Backend, Change, ChangeOutcome, bucket_keys};
+use lookalike_index::entry::RecordFields;
 use lookalike_index::index::Access;
 use lookalike_index::postgres;
-use lookalike_index::settings::Store;
+use lookalike_index::settings::StoredContent;
 
 /// An index of a name with some documents, and a connection that sees its tables.
-fn filled(server: &Server, name: &str, store: Store) -> (String, Box<dyn Backend>, Client) {
+fn filled(server: &Server, name: &str, store: StoredContent) -> (String, Box<dyn Backend>, Client) {
     let url = server.index(name);
     let backend = postgres::create(&url, &settings(store)).unwrap();
     let mut maker = Maker::new(&settings(store), 11);
@@ -32,9 +32,9 @@ fn any_name_names_an_index() {
     let long = "é".repeat(31);
     let names = ["it's \"quoted\"; DROP TABLE docs; --", "A b", "Ünï/..", "select", &long];
     for name in names {
-        let (url, backend, _) = filled(server, name, Store::Sets);
+        let (url, backend, _) = filled(server, name, StoredContent::Sets);
         assert!(backend.name().contains(name), "{}", backend.name());
-        let again = postgres::create(&url, &settings(Store::Sets));
+        let again = postgres::create(&url, &settings(StoredContent::Sets));
         assert!(matches!(again, Err(IndexError::Exists { .. })));
         let other = server.index(&name.chars().skip(1).collect::<String>());
         assert!(matches!(postgres::open(&other, WRITE), Err(IndexError::Missing { .. })));
@@ -55,11 +55,11 @@ fn what_is_no_index_is_told_from_one() {
     client.batch_execute("CREATE TABLE other.docs (a int)").unwrap();
     let opened = postgres::open(&url, WRITE);
     assert!(matches!(opened, Err(IndexError::NotAnIndex { .. })));
-    let created = postgres::create(&url, &settings(Store::Sets));
+    let created = postgres::create(&url, &settings(StoredContent::Sets));
     assert!(matches!(created, Err(IndexError::Exists { .. })));
     // An empty schema may wait for an index.
     client.batch_execute("DROP TABLE other.docs").unwrap();
-    drop(postgres::create(&url, &settings(Store::Sets)).unwrap());
+    drop(postgres::create(&url, &settings(StoredContent::Sets)).unwrap());
     assert!(now(&*postgres_open(&url, WRITE)).is_empty());
     drop_index(server, &url);
 }
@@ -70,7 +70,7 @@ fn two_that_create_the_same_make_one() {
     for round in 0..5 {
         let url = server.index(&format!("made twice {round}"));
         let made = std::thread::scope(|scope| {
-            let make = || postgres::create(&url, &settings(Store::Sets)).map(drop);
+            let make = || postgres::create(&url, &settings(StoredContent::Sets)).map(drop);
             let threads: Vec<_> = (0..3).map(|_| scope.spawn(make)).collect();
             threads.into_iter().map(|one| one.join().unwrap()).collect::<Vec<_>>()
         });
@@ -84,7 +84,7 @@ fn two_that_create_the_same_make_one() {
 #[test]
 fn another_version_is_refused() {
     let Some(server) = server() else { return };
-    let (url, backend, mut client) = filled(server, "versions", Store::Sets);
+    let (url, backend, mut client) = filled(server, "versions", StoredContent::Sets);
     drop(backend);
     let refused = |wanted: u32, known: u32| {
         for access in [WRITE, Access::Read] {
@@ -114,7 +114,7 @@ fn another_version_is_refused() {
 #[test]
 fn keys_in_the_table_are_those_of_the_signatures() {
     let Some(server) = server() else { return };
-    let (url, backend, mut client) = filled(server, "keys", Store::Signatures);
+    let (url, backend, mut client) = filled(server, "keys", StoredContent::Signatures);
     let settings = backend.settings().clone();
     let (mut keys, mut postings) = (Vec::new(), 0);
     for record in now(&*backend) {
@@ -140,7 +140,7 @@ fn keys_in_the_table_are_those_of_the_signatures() {
 #[test]
 fn damage_is_found_and_what_can_be_is_repaired() {
     let Some(server) = server() else { return };
-    let (url, backend, mut client) = filled(server, "damage", Store::Texts);
+    let (url, backend, mut client) = filled(server, "damage", StoredContent::Texts);
     let before = now(&*backend);
     let repairable = [
         ("DELETE FROM bands WHERE doc % 3 = 0", "are missing"),
@@ -185,12 +185,12 @@ fn damage_is_found_and_what_can_be_is_repaired() {
         let found = found.unwrap_or_else(|| panic!("{damage}: {problems:?}"));
         assert!(!found.repairable && found.place.contains("docs"), "{found:?}");
     }
-    let wanted = Wanted { text: true, ..Wanted::default() };
+    let wanted = RecordFields { text: true, ..RecordFields::default() };
     let read = backend.snapshot().unwrap().records(&[5], wanted, &mut |_| Ok(()));
     assert!(matches!(read, Err(IndexError::Damaged { .. })), "{read:?}");
     // What is damaged can be removed, and nothing of it stays.
     let removals = ["d0", "d1", "d2", "d3", "d4", "d5"].map(Change::Remove);
-    assert!(backend.write(&removals).unwrap().iter().all(|done| *done == Done::Removed));
+    assert!(backend.write(&removals).unwrap().iter().all(|done| *done == ChangeOutcome::Removed));
     // The sizes of what was damaged behind its back were counted as they had been.
     assert!(backend.check().unwrap().iter().all(|one| one.place == "state"));
     backend.repair().unwrap();
@@ -203,7 +203,7 @@ fn damage_is_found_and_what_can_be_is_repaired() {
 #[test]
 fn a_folder_that_is_no_whole_copy_makes_no_index() {
     let Some(server) = server() else { return };
-    let (url, backend, _) = filled(server, "copied", Store::Sets);
+    let (url, backend, _) = filled(server, "copied", StoredContent::Sets);
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("copy");
     backend.backup(&to).unwrap();
@@ -230,7 +230,7 @@ fn a_folder_that_is_no_whole_copy_makes_no_index() {
 fn long_signatures_are_kept() {
     let Some(server) = server() else { return };
     let url = server.fresh();
-    let mut long = settings(Store::Sets);
+    let mut long = settings(StoredContent::Sets);
     (long.num_hashes, long.bands, long.rows) = (8192, 1000, 8);
     let backend = postgres::create(&url, &long).unwrap();
     let document = Maker::new(&long, 1).of_set("a", (1..500).collect());
@@ -247,7 +247,7 @@ fn long_signatures_are_kept() {
 fn the_examples_in_the_documentation_hold() {
     let Some(server) = server() else { return };
     let url = server.index("lookalike");
-    let settings = settings(Store::Sets);
+    let settings = settings(StoredContent::Sets);
     let backend = postgres::create(&url, &settings).unwrap();
     let mut maker = Maker::new(&settings, 1);
     let set: Vec<u64> = (0..40).map(|i| i * 0x0123_4567_89ab_cdef).collect();
@@ -330,13 +330,13 @@ fn every_stored_value_has_a_checksum() {
         "set = NULL".to_owned(),
     ];
     for damage in damages {
-        let (url, backend, mut client) = filled(server, "checksums", Store::Texts);
+        let (url, backend, mut client) = filled(server, "checksums", StoredContent::Texts);
         assert_clean(&*backend);
         let sql = format!("UPDATE docs SET {damage} WHERE id = 'd1'");
         assert_eq!(client.execute(&sql, &[]).unwrap(), 1);
         let problems = backend.check().unwrap();
         assert!(problems.iter().any(|problem| !problem.repairable), "{damage}: {problems:?}");
-        let wanted = Wanted { signature: true, set: true, metadata: true, text: true };
+        let wanted = RecordFields { signature: true, set: true, metadata: true, text: true };
         let mut snapshot = backend.snapshot().unwrap();
         let read = snapshot.scan(0, usize::MAX, wanted, &mut |_| Ok(()));
         assert!(matches!(read, Err(IndexError::Damaged { .. })), "{damage}: {read:?}");
@@ -344,7 +344,7 @@ fn every_stored_value_has_a_checksum() {
         drop_index(server, &url);
     }
     // Rows of version 1 have none.
-    let (url, backend, mut client) = filled(server, "checksums", Store::Texts);
+    let (url, backend, mut client) = filled(server, "checksums", StoredContent::Texts);
     let records = now(&*backend);
     drop(backend);
     client

@@ -6,7 +6,7 @@ use crate::postgres_server::{Server, skipped};
 use lookalike_index::IndexError;
 use lookalike_index::index::Access;
 use lookalike_index::postgres::{self, Defaults, with_defaults};
-use lookalike_index::settings::Store;
+use lookalike_index::settings::StoredContent;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
@@ -87,7 +87,7 @@ fn connections_are_encrypted_and_verified_as_the_address_says() {
              CREATE ROLE bob LOGIN SUPERUSER",
         )
         .unwrap();
-    drop(postgres::create(&server.index("a"), &settings(Store::Sets)).unwrap());
+    drop(postgres::create(&server.index("a"), &settings(StoredContent::Sets)).unwrap());
     let pem = |name: &str| format!("&sslrootcert={}", folder.path().join(name).display());
     let (ca, other) = (pem("ca.pem"), pem("other.pem"));
     let open = |user: &str, host: &str, rest: &str| {

@@ -6,9 +6,9 @@ use crate::conformance::{assert_clean, now};
 use crate::postgres_server::{drop_index, server};
 use lookalike_core::hash::SplitMix64;
 use lookalike_index::IndexError;
-use lookalike_index::backend::{Change, Done};
+use lookalike_index::backend::{Change, ChangeOutcome};
 use lookalike_index::postgres;
-use lookalike_index::settings::Store;
+use lookalike_index::settings::StoredContent;
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -41,7 +41,7 @@ fn write_on_and_on() {
         let documents = batch(&mut maker, &name, round);
         let changes: Vec<Change<'_>> = documents.iter().map(Document::put).collect();
         let done = backend.write(&changes).unwrap();
-        let added = done.iter().filter(|done| **done == Done::Added).count();
+        let added = done.iter().filter(|done| **done == ChangeOutcome::Added).count();
         writeln!(out, "\nstored {round} {added}").unwrap();
         out.flush().unwrap();
     }
@@ -80,7 +80,7 @@ fn several_processes_lose_nothing_and_double_nothing() {
     const ROUNDS: u64 = 40;
     let Some(server) = server() else { return };
     let url = server.fresh();
-    let backend = postgres::create(&url, &settings(Store::Sets)).unwrap();
+    let backend = postgres::create(&url, &settings(StoredContent::Sets)).unwrap();
     let names = ["p", "q", "r"];
     let children: Vec<_> = names.iter().map(|name| child(&url, name, ROUNDS)).collect();
     let mut added = 0;
@@ -104,8 +104,8 @@ fn several_processes_lose_nothing_and_double_nothing() {
 fn an_id_is_added_by_one_of_several() {
     let Some(server) = server() else { return };
     let url = server.fresh();
-    let backend = postgres::create(&url, &settings(Store::Sets)).unwrap();
-    let mut maker = Maker::new(&settings(Store::Sets), 1);
+    let backend = postgres::create(&url, &settings(StoredContent::Sets)).unwrap();
+    let mut maker = Maker::new(&settings(StoredContent::Sets), 1);
     let document = maker.document("a", 1);
     for _ in 0..10 {
         let results = std::thread::scope(|scope| {
@@ -118,7 +118,7 @@ fn an_id_is_added_by_one_of_several() {
         assert_eq!(results.iter().filter(taken).count(), 3);
         assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
         assert_eq!(now(&*backend).len(), 1);
-        assert_eq!(backend.write(&[Change::Remove("a")]).unwrap(), [Done::Removed]);
+        assert_eq!(backend.write(&[Change::Remove("a")]).unwrap(), [ChangeOutcome::Removed]);
     }
     assert_clean(&*backend);
     drop(backend);
@@ -130,7 +130,7 @@ fn what_is_acknowledged_outlives_the_process() {
     const KILLS: u64 = 50;
     let Some(server) = server() else { return };
     let url = server.fresh();
-    let backend = postgres::create(&url, &settings(Store::Sets)).unwrap();
+    let backend = postgres::create(&url, &settings(StoredContent::Sets)).unwrap();
     let mut random = SplitMix64::new(17);
     let mut acknowledged = 0;
     for kill in 0..KILLS {

@@ -14,7 +14,7 @@ use std::fmt::{Display, Write};
 
 /// What a column holds, of what can be read as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ColumnKind {
     Text,
     Int32 { signed: bool },
     Int64 { signed: bool },
@@ -23,7 +23,7 @@ pub(super) enum Kind {
     Double,
 }
 
-impl Kind {
+impl ColumnKind {
     /// `None` for lists, for what stands inside of one, and for values that are no text.
     pub(super) fn of(column: &ColumnDescriptor) -> Option<Self> {
         if column.max_rep_level() > 0 {
@@ -68,10 +68,12 @@ impl Kind {
 /// What a column holds, for messages: `string`, `int64`, `list of string`, `int64 (Timestamp)`.
 pub(super) fn type_of(column: &ColumnDescriptor) -> String {
     let list = if column.max_rep_level() > 0 { "list of " } else { "" };
-    let kind = Kind::of(column);
+    let kind = ColumnKind::of(column);
     let physical = column.physical_type().to_string().to_lowercase();
-    let unsigned =
-        matches!(kind, Some(Kind::Int32 { signed: false } | Kind::Int64 { signed: false }));
+    let unsigned = matches!(
+        kind,
+        Some(ColumnKind::Int32 { signed: false } | ColumnKind::Int64 { signed: false })
+    );
     let u = if unsigned { "u" } else { "" };
     match column.logical_type_ref() {
         Some(LogicalType::String) => format!("{list}string"),
@@ -85,28 +87,28 @@ pub(super) fn type_of(column: &ColumnDescriptor) -> String {
 }
 
 /// A column that is being read.
-pub(super) enum Column {
-    Text(Typed<ByteArrayType>),
-    Int32(Typed<Int32Type>),
-    Uint32(Typed<Int32Type>),
-    Int64(Typed<Int64Type>),
-    Uint64(Typed<Int64Type>),
-    Boolean(Typed<BoolType>),
-    Float(Typed<FloatType>),
-    Double(Typed<DoubleType>),
+pub(super) enum ParquetColumn {
+    Text(TypedColumn<ByteArrayType>),
+    Int32(TypedColumn<Int32Type>),
+    Uint32(TypedColumn<Int32Type>),
+    Int64(TypedColumn<Int64Type>),
+    Uint64(TypedColumn<Int64Type>),
+    Boolean(TypedColumn<BoolType>),
+    Float(TypedColumn<FloatType>),
+    Double(TypedColumn<DoubleType>),
 }
 
-impl Column {
-    pub(super) fn new(kind: Kind, column: ColumnDescPtr, pages: Box<dyn PageReader>) -> Self {
+impl ParquetColumn {
+    pub(super) fn new(kind: ColumnKind, column: ColumnDescPtr, pages: Box<dyn PageReader>) -> Self {
         match kind {
-            Kind::Text => Self::Text(Typed::new(column, pages)),
-            Kind::Int32 { signed: true } => Self::Int32(Typed::new(column, pages)),
-            Kind::Int32 { signed: false } => Self::Uint32(Typed::new(column, pages)),
-            Kind::Int64 { signed: true } => Self::Int64(Typed::new(column, pages)),
-            Kind::Int64 { signed: false } => Self::Uint64(Typed::new(column, pages)),
-            Kind::Boolean => Self::Boolean(Typed::new(column, pages)),
-            Kind::Float => Self::Float(Typed::new(column, pages)),
-            Kind::Double => Self::Double(Typed::new(column, pages)),
+            ColumnKind::Text => Self::Text(TypedColumn::new(column, pages)),
+            ColumnKind::Int32 { signed: true } => Self::Int32(TypedColumn::new(column, pages)),
+            ColumnKind::Int32 { signed: false } => Self::Uint32(TypedColumn::new(column, pages)),
+            ColumnKind::Int64 { signed: true } => Self::Int64(TypedColumn::new(column, pages)),
+            ColumnKind::Int64 { signed: false } => Self::Uint64(TypedColumn::new(column, pages)),
+            ColumnKind::Boolean => Self::Boolean(TypedColumn::new(column, pages)),
+            ColumnKind::Float => Self::Float(TypedColumn::new(column, pages)),
+            ColumnKind::Double => Self::Double(TypedColumn::new(column, pages)),
         }
     }
 
@@ -148,7 +150,7 @@ fn push_text(value: Option<impl Display>, text: &mut String, row: &mut Vec<u8>) 
 }
 
 /// A column of one type, and the batch of it that is decoded.
-pub(super) struct Typed<T: DataType> {
+pub(super) struct TypedColumn<T: DataType> {
     reader: ColumnReaderImpl<T>,
     /// The definition level of a value that is there; 0 where none can be null.
     whole: i16,
@@ -159,7 +161,7 @@ pub(super) struct Typed<T: DataType> {
     value: usize,
 }
 
-impl<T: DataType> Typed<T> {
+impl<T: DataType> TypedColumn<T> {
     fn new(column: ColumnDescPtr, pages: Box<dyn PageReader>) -> Self {
         Self {
             whole: column.max_def_level(),

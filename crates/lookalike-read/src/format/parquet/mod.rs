@@ -11,33 +11,33 @@ mod row_group;
 pub(crate) use row_group::RowGroup;
 
 use crate::error::ReadError;
-use crate::format::record::Fields;
+use crate::format::record::FieldNames;
 use crate::table_problem::{Field, TableProblem};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{
     ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader, ParquetStatisticsPolicy,
 };
-use column::{Kind, type_of};
-use pages::Shared;
+use column::{ColumnKind, type_of};
+use pages::SharedFile;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 /// A file, its footer, and the columns that make documents.
-pub(crate) struct Table {
-    file: Shared,
+pub(crate) struct ParquetFile {
+    file: SharedFile,
     footer: ParquetMetaData,
     /// In the order of the values of a row.
-    columns: Vec<(usize, Kind)>,
+    columns: Vec<(usize, ColumnKind)>,
     /// The first row of each row group.
     first_rows: Vec<u64>,
 }
 
-impl Table {
+impl ParquetFile {
     /// Reads the footer and finds the columns.
-    pub(crate) fn open(path: &Path, shown: &str, fields: &Fields) -> Result<Self, ReadError> {
+    pub(crate) fn open(path: &Path, shown: &str, fields: &FieldNames) -> Result<Self, ReadError> {
         let io = |error| ReadError::Io { source_name: shown.to_owned(), error };
-        let file = Shared::new(File::open(path).map_err(io)?).map_err(io)?;
+        let file = SharedFile::new(File::open(path).map_err(io)?).map_err(io)?;
         let footer = guarded(shown, || {
             let options = ParquetMetaDataOptions::new()
                 .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
@@ -69,8 +69,8 @@ impl Table {
 fn columns(
     footer: &ParquetMetaData,
     shown: &str,
-    fields: &Fields,
-) -> Result<Vec<(usize, Kind)>, ReadError> {
+    fields: &FieldNames,
+) -> Result<Vec<(usize, ColumnKind)>, ReadError> {
     let all = footer.file_metadata().schema_descr().columns();
     let present = || {
         let name = |column: &::parquet::schema::types::ColumnDescPtr| {
@@ -91,7 +91,7 @@ fn columns(
         if more > 0 {
             return Err(not_once(field, name, more + 1));
         }
-        match Kind::of(column).filter(|kind| kind.suits(field)) {
+        match ColumnKind::of(column).filter(|kind| kind.suits(field)) {
             Some(kind) => Ok((index, kind)),
             None => Err(refused(TableProblem::ColumnType {
                 field,

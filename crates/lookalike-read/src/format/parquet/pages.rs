@@ -16,25 +16,25 @@ const HEADER_BYTES: usize = 1 << 10;
 
 /// A file that all threads read at positions of their own.
 #[derive(Clone)]
-pub(super) struct Shared {
+pub(super) struct SharedFile {
     file: Arc<File>,
     length: u64,
 }
 
-impl Shared {
+impl SharedFile {
     pub(super) fn new(file: File) -> io::Result<Self> {
         let length = file.metadata()?.len();
         Ok(Self { file: Arc::new(file), length })
     }
 }
 
-impl Length for Shared {
+impl Length for SharedFile {
     fn len(&self) -> u64 {
         self.length
     }
 }
 
-impl ChunkReader for Shared {
+impl ChunkReader for SharedFile {
     type T = BufReader<From>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
@@ -56,7 +56,7 @@ impl ChunkReader for Shared {
 
 /// The file from a position on.
 pub(super) struct From {
-    shared: Shared,
+    shared: SharedFile,
     at: u64,
 }
 
@@ -71,14 +71,14 @@ impl Read for From {
 }
 
 /// Pages of one column of a row group.
-pub(super) struct Checked<P> {
+pub(super) struct CheckedPages<P> {
     pub(super) pages: P,
     pub(super) kind: Type,
     /// Rows that are not in a page yet.
     pub(super) rows: u64,
 }
 
-impl<P: PageReader> Checked<P> {
+impl<P: PageReader> CheckedPages<P> {
     fn check(&mut self, page: &Page) -> Result<()> {
         let bytes = page.buffer().len() as u64;
         let values = u64::from(page.num_values());
@@ -114,7 +114,7 @@ fn promise(got: u64, what: &str, most: u64) -> ParquetError {
     ParquetError::General(format!("a page promises {got} {what}, there can be {most}"))
 }
 
-impl<P: PageReader> Iterator for Checked<P> {
+impl<P: PageReader> Iterator for CheckedPages<P> {
     type Item = Result<Page>;
 
     fn next(&mut self) -> Option<Result<Page>> {
@@ -122,7 +122,7 @@ impl<P: PageReader> Iterator for Checked<P> {
     }
 }
 
-impl<P: PageReader> PageReader for Checked<P> {
+impl<P: PageReader> PageReader for CheckedPages<P> {
     fn get_next_page(&mut self) -> Result<Option<Page>> {
         let page = self.pages.get_next_page()?;
         if let Some(page) = &page {

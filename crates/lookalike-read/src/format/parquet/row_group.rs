@@ -1,8 +1,8 @@
 //! One row group → packed rows, block after block.
 
-use super::column::Column;
-use super::pages::Checked;
-use super::{Table, guarded};
+use super::column::ParquetColumn;
+use super::pages::CheckedPages;
+use super::{ParquetFile, guarded};
 use crate::document::MAX_DOCUMENT_BYTES;
 use crate::error::ReadError;
 use ::parquet::errors::{ParquetError, Result};
@@ -15,7 +15,7 @@ const BATCH_ROWS: u64 = 1024;
 
 /// A row group that is being read. It holds the pages at hand of each column.
 pub(crate) struct RowGroup {
-    columns: Vec<Column>,
+    columns: Vec<ParquetColumn>,
     /// Rows that are not in a batch yet.
     left: u64,
     /// Rows of a batch, and those of this one that are not given out.
@@ -28,14 +28,14 @@ pub(crate) struct RowGroup {
 
 impl RowGroup {
     pub(crate) fn open(
-        table: &Table,
+        table: &ParquetFile,
         group: usize,
         shown: &str,
     ) -> std::result::Result<Self, ReadError> {
         guarded(shown, || Self::decoder(table, group))
     }
 
-    fn decoder(table: &Table, group: usize) -> Result<Self> {
+    fn decoder(table: &ParquetFile, group: usize) -> Result<Self> {
         let missing = || ParquetError::General(format!("no row group {group}"));
         let meta = table.footer.row_groups().get(group).ok_or_else(missing)?;
         let rows = u64::try_from(meta.num_rows())?;
@@ -62,8 +62,8 @@ impl RowGroup {
             u64::try_from(chunk.compressed_size())?;
             let file = Arc::new(table.file.clone());
             let pages = SerializedPageReader::new(file, chunk, usize::try_from(rows)?, None)?;
-            let pages = Checked { pages, kind: column.physical_type(), rows };
-            columns.push(Column::new(kind, Arc::clone(column), Box::new(pages)));
+            let pages = CheckedPages { pages, kind: column.physical_type(), rows };
+            columns.push(ParquetColumn::new(kind, Arc::clone(column), Box::new(pages)));
         }
         let batch = (BATCH_BYTES.saturating_mul(rows) / bytes.max(1)).clamp(1, BATCH_ROWS) as usize;
         let row = table.first_rows.get(group).copied().unwrap_or(0);

@@ -3,7 +3,7 @@
 use crate::serve::served::Served;
 use lookalike::store::Index;
 use lookalike::store::memory::MemoryBackend;
-use lookalike::store::settings::Store;
+use lookalike::store::settings::StoredContent;
 use lookalike_server::listen::StartError;
 use lookalike_server::{Config, Server, Tokens};
 use serde_json::json;
@@ -12,7 +12,7 @@ const READ: &str = "read-read-read-read";
 const WRITE: &str = "write-write-write-write";
 
 fn with_tokens() -> Served {
-    Served::with(Store::Texts, |config| {
+    Served::with(StoredContent::Texts, |config| {
         config.tokens = Tokens::new(vec![READ.to_owned()], vec![WRITE.to_owned()]).unwrap();
     })
 }
@@ -90,8 +90,11 @@ fn readers_do_not_see_folders_of_the_server() {
 
 #[test]
 fn without_tokens_only_this_machine_is_served() {
-    let index =
-        || Index::new(Box::new(MemoryBackend::new(crate::serve::served::settings(Store::Sets))));
+    let index = || {
+        Index::new(Box::new(MemoryBackend::new(crate::serve::served::settings(
+            StoredContent::Sets,
+        ))))
+    };
     let mut config = Config { listen: "0.0.0.0:0".parse().unwrap(), ..Config::default() };
     let error = Server::bind(index().unwrap(), config.clone()).err().unwrap();
     assert!(matches!(error, StartError::Config(_)));
@@ -102,7 +105,8 @@ fn without_tokens_only_this_machine_is_served() {
 
 #[test]
 fn other_names_and_other_sites_are_kept_out() {
-    let served = Served::with(Store::Texts, |config| config.hosts = vec!["docs.example".into()]);
+    let served =
+        Served::with(StoredContent::Texts, |config| config.hosts = vec!["docs.example".into()]);
     let client = &served.client;
     let get = |host: &str| client.request("GET", "/v1/stats", &[&format!("host: {host}")], b"");
     for host in ["localhost", "LOCALHOST:80", "127.0.0.1:1", "[::1]:9", "docs.example:443"] {

@@ -1,7 +1,7 @@
 //! What clients send by mistake or on purpose: a problem with a remedy, and the server goes on.
 
 use crate::serve::served::Served;
-use lookalike::store::settings::Store;
+use lookalike::store::settings::StoredContent;
 
 #[test]
 fn bad_members_are_named() {
@@ -136,7 +136,7 @@ fn a_body_may_come_in_chunks_and_may_break_off() {
 
 #[test]
 fn what_is_no_http_is_no_harm() {
-    let served = Served::with(Store::Sets, |_| {});
+    let served = Served::with(StoredContent::Sets, |_| {});
     let junk: [&[u8]; 6] = [
         b"\0\x01\x02\r\n\r\n",
         b"GET\r\n\r\n",

@@ -2,7 +2,7 @@
 
 use crate::serve::schema::DESCRIPTION;
 use crate::serve::served::Served;
-use lookalike::store::settings::Store;
+use lookalike::store::settings::StoredContent;
 use serde_json::json;
 
 #[test]
@@ -125,7 +125,7 @@ fn what_is_written_together_fails_alone() {
 
 #[test]
 fn a_server_for_reading_takes_no_documents() {
-    let served = Served::with(Store::Sets, |config| config.writable = false);
+    let served = Served::with(StoredContent::Sets, |config| config.writable = false);
     let client = &served.client;
     client.put("/v1/documents/a", &json!({ "text": "" })).problem(403, "read-only");
     client.lines("/v1/documents", b"").problem(403, "read-only");

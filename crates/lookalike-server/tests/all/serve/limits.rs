@@ -2,8 +2,8 @@
 
 use crate::serve::client::{Answer, rest};
 use crate::serve::served::Served;
-use lookalike::store::settings::Store;
-use lookalike_server::{Stopped, Tokens};
+use lookalike::store::settings::StoredContent;
+use lookalike_server::{StopOutcome, Tokens};
 use serde_json::json;
 use std::io::Write;
 use std::net::TcpStream;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn too_much_is_refused() {
-    let served = Served::with(Store::Texts, |config| {
+    let served = Served::with(StoredContent::Texts, |config| {
         config.limits.body_bytes = 20_000;
         config.limits.text_bytes = 10_000;
     });
@@ -39,10 +39,10 @@ fn too_much_is_refused() {
 fn fifty_megabytes_are_refused_or_stored_as_the_limits_say() {
     let text = "word after word\n".repeat(50_000_000 / 16);
     let body = json!({ "text": text });
-    let served = Served::with(Store::Texts, |_| {});
+    let served = Served::with(StoredContent::Texts, |_| {});
     served.client.put("/v1/documents/long", &body).problem(413, "text-too-large");
     served.client.get("/v1/documents/long").problem(404, "unknown-document");
-    let served = Served::with(Store::Texts, |config| {
+    let served = Served::with(StoredContent::Texts, |config| {
         config.limits.text_bytes = 64 << 20;
         config.limits.request_time = Duration::from_secs(300);
     });
@@ -55,7 +55,7 @@ fn fifty_megabytes_are_refused_or_stored_as_the_limits_say() {
 
 #[test]
 fn a_full_disk_is_told_and_what_was_stored_stays() {
-    let served = Served::with(Store::Texts, |_| {});
+    let served = Served::with(StoredContent::Texts, |_| {});
     let client = &served.client;
     let body = json!({ "text": "one two three" });
     client.put("/v1/documents/a", &body).ok(201);
@@ -118,7 +118,7 @@ fn a_database_that_does_not_answer_is_named() {
 
 #[test]
 fn idle_connections_make_room() {
-    let served = Served::with(Store::Texts, |config| {
+    let served = Served::with(StoredContent::Texts, |config| {
         config.limits.connections = 4;
         config.limits.head_time = Duration::from_secs(600);
         config.limits.request_time = Duration::from_secs(600);
@@ -149,7 +149,7 @@ fn bursts_fit_into_the_backlog() {
         writeln!(std::io::stderr(), "SKIPPED: somaxconn is {most}, below {BURST}").unwrap();
         return;
     }
-    let served = Served::with(Store::Texts, |config| config.limits.connections = 1);
+    let served = Served::with(StoredContent::Texts, |config| config.limits.connections = 1);
     let client = served.client.clone();
     served.gate.close();
     let busy = std::thread::spawn(move || client.get("/v1/documents"));
@@ -167,7 +167,7 @@ fn bursts_fit_into_the_backlog() {
 
 #[test]
 fn clients_that_are_still_sending_see_why_they_are_refused() {
-    let served = Served::with(Store::Texts, |config| {
+    let served = Served::with(StoredContent::Texts, |config| {
         config.limits.body_bytes = 20_000;
         config.limits.text_bytes = 10_000;
         config.tokens = Tokens::new(Vec::new(), vec!["write-write-write-write".into()]).unwrap();
@@ -187,7 +187,7 @@ fn clients_that_are_still_sending_see_why_they_are_refused() {
 
 #[test]
 fn the_slow_are_cut_off() {
-    let heads = Served::with(Store::Texts, |config| {
+    let heads = Served::with(StoredContent::Texts, |config| {
         config.limits.head_time = Duration::from_millis(100);
     });
     let mut slow: Vec<_> = (0..20).map(|_| heads.client.connect()).collect();
@@ -199,7 +199,7 @@ fn the_slow_are_cut_off() {
         let answer = Answer::read(&rest(stream));
         assert!(matches!(answer.status, 0 | 408), "{}", answer.head);
     }
-    let served = Served::with(Store::Texts, |config| {
+    let served = Served::with(StoredContent::Texts, |config| {
         config.limits.idle_time = Duration::from_millis(100);
     });
     let mut body = served.client.connect();
@@ -212,7 +212,7 @@ fn the_slow_are_cut_off() {
 
 #[test]
 fn what_the_server_cannot_do_now_it_says() {
-    let served = Served::with(Store::Texts, |config| {
+    let served = Served::with(StoredContent::Texts, |config| {
         config.limits.workers = 1;
         config.limits.queue = 1;
     });
@@ -241,7 +241,7 @@ fn what_the_server_cannot_do_now_it_says() {
 
 #[test]
 fn an_answer_has_its_time() {
-    let served = Served::with(Store::Texts, |config| {
+    let served = Served::with(StoredContent::Texts, |config| {
         config.limits.request_time = Duration::from_millis(100);
     });
     served.gate.close();
@@ -271,7 +271,7 @@ fn until_ok(ask: impl Fn() -> Answer) -> Answer {
 
 #[test]
 fn the_memory_for_bodies_ends() {
-    let served = Served::with(Store::Texts, |config| {
+    let served = Served::with(StoredContent::Texts, |config| {
         config.limits.body_bytes = 1 << 20;
         config.limits.held_bytes = 1 << 20;
     });
@@ -304,12 +304,12 @@ fn stopping_finishes_what_was_begun() {
     served.gate.open();
     asked.join().unwrap().ok(201);
     drop(idle);
-    assert_eq!(served.ended(), Stopped::InOrder);
+    assert_eq!(served.ended(), StopOutcome::InOrder);
 }
 
 /// A server with a document whose answer has 30 MB, more than the system keeps for a connection.
 fn with_a_long_document(idle: Duration) -> Served {
-    let served = Served::with(Store::Texts, |config| {
+    let served = Served::with(StoredContent::Texts, |config| {
         config.limits.held_bytes = 64 << 20;
         config.limits.idle_time = idle;
     });
@@ -362,13 +362,13 @@ fn who_takes_nothing_is_cut_off() {
         connection: close\r\n\r\n";
     until_ok(|| served.client.raw(head));
     let _more = ask_and_leave(&served);
-    assert_eq!(served.end(), Stopped::InOrder);
+    assert_eq!(served.end(), StopOutcome::InOrder);
     drop(left);
 }
 
 #[test]
 fn slow_uploads_leave_room_for_others() {
-    let served = Served::with(Store::Texts, |config| {
+    let served = Served::with(StoredContent::Texts, |config| {
         config.limits.held_bytes = 16 << 20;
         config.limits.body_bytes = 1 << 20;
         config.limits.idle_time = Duration::from_secs(600);

@@ -1,13 +1,13 @@
 //! A server in this process that is gone at the end of the test.
 
 use crate::serve::client::Client;
-use lookalike::core::params::{Measure, Params, Scheme, Wishes};
-use lookalike::read::Wording;
-use lookalike::store::backend::{Backend, Change, Done, Problem, Snapshot, Stats};
+use lookalike::core::params::{Measure, Params, ParamsBuilder, Scheme};
+use lookalike::read::Normalization;
+use lookalike::store::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats};
 use lookalike::store::memory::MemoryBackend;
-use lookalike::store::settings::{Settings, Store};
+use lookalike::store::settings::{IndexSettings, StoredContent};
 use lookalike::store::{Index, IndexError};
-use lookalike_server::{Config, Server, Stop, Stopped};
+use lookalike_server::{Config, Server, StopHandle, StopOutcome};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -16,20 +16,20 @@ use std::thread::JoinHandle;
 pub(crate) struct Served {
     pub(crate) client: Client,
     pub(crate) gate: Arc<Gate>,
-    pub(crate) stop: Stop,
-    thread: Option<JoinHandle<Stopped>>,
+    pub(crate) stop: StopHandle,
+    thread: Option<JoinHandle<StopOutcome>>,
 }
 
 impl Served {
     pub(crate) fn start() -> Self {
-        Self::with(Store::Texts, |_| {})
+        Self::with(StoredContent::Texts, |_| {})
     }
 
-    pub(crate) fn with(store: Store, change: impl FnOnce(&mut Config)) -> Self {
+    pub(crate) fn with(store: StoredContent, change: impl FnOnce(&mut Config)) -> Self {
         Self::with_settings(settings(store), change)
     }
 
-    pub(crate) fn with_settings(settings: Settings, change: impl FnOnce(&mut Config)) -> Self {
+    pub(crate) fn with_settings(settings: IndexSettings, change: impl FnOnce(&mut Config)) -> Self {
         let mut config = Config { listen: "127.0.0.1:0".parse().unwrap(), ..Config::default() };
         config.limits.workers = 2;
         change(&mut config);
@@ -37,19 +37,19 @@ impl Served {
         let backend = Gated { memory: MemoryBackend::new(settings), gate: Arc::clone(&gate) };
         let server = Server::bind(Index::new(Box::new(backend)).unwrap(), config).unwrap();
         let client = Client { address: server.address(), token: None };
-        let stop = Stop::new();
+        let stop = StopHandle::new();
         let told = stop.clone();
         let thread = std::thread::spawn(move || server.run(&told, false).unwrap());
         Self { client, gate, stop, thread: Some(thread) }
     }
 
-    pub(crate) fn end(self) -> Stopped {
+    pub(crate) fn end(self) -> StopOutcome {
         self.stop.stop();
         self.ended()
     }
 
     /// Waits for the end of one that was told to stop; telling it again would break it off.
-    pub(crate) fn ended(mut self) -> Stopped {
+    pub(crate) fn ended(mut self) -> StopOutcome {
         self.thread.take().unwrap().join().unwrap()
     }
 }
@@ -64,23 +64,25 @@ impl Drop for Served {
     }
 }
 
-pub(crate) fn settings(store: Store) -> Settings {
-    let params = Params::new(&Wishes { threshold: 0.5, ..Wishes::default() }).unwrap();
-    Settings::new(&params, &Wording::default().to_string(), store).unwrap()
+pub(crate) fn settings(store: StoredContent) -> IndexSettings {
+    let params =
+        Params::new(&ParamsBuilder { threshold: 0.5, ..ParamsBuilder::default() }).unwrap();
+    IndexSettings::new(&params, &Normalization::default().to_string(), store).unwrap()
 }
 
 /// Those of an index with signatures of a scheme.
-pub(crate) fn with_scheme(scheme: Scheme) -> Settings {
-    let params = Params::new(&Wishes { threshold: 0.5, scheme, ..Wishes::default() }).unwrap();
-    Settings::new(&params, &Wording::default().to_string(), Store::Sets).unwrap()
+pub(crate) fn with_scheme(scheme: Scheme) -> IndexSettings {
+    let params =
+        Params::new(&ParamsBuilder { threshold: 0.5, scheme, ..ParamsBuilder::default() }).unwrap();
+    IndexSettings::new(&params, &Normalization::default().to_string(), StoredContent::Sets).unwrap()
 }
 
 /// Those of an index for containment.
-pub(crate) fn containment() -> Settings {
+pub(crate) fn containment() -> IndexSettings {
     let measure = Measure::Containment;
-    let wishes = Wishes { threshold: 0.5, measure, ..Wishes::default() };
+    let wishes = ParamsBuilder { threshold: 0.5, measure, ..ParamsBuilder::default() };
     let params = Params::new(&wishes).unwrap();
-    Settings::new(&params, &Wording::default().to_string(), Store::Sets).unwrap()
+    IndexSettings::new(&params, &Normalization::default().to_string(), StoredContent::Sets).unwrap()
 }
 
 /// Holds up whoever reads or writes while it is closed.
@@ -148,7 +150,7 @@ struct Gated {
 }
 
 impl Backend for Gated {
-    fn settings(&self) -> &Settings {
+    fn settings(&self) -> &IndexSettings {
         self.memory.settings()
     }
 
@@ -156,7 +158,7 @@ impl Backend for Gated {
         self.memory.name()
     }
 
-    fn write(&self, changes: &[Change<'_>]) -> Result<Vec<Done>, IndexError> {
+    fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
         self.gate.pass();
         self.gate.check_up(self.name())?;
         // A place for an index has room in reserve for removing documents.
@@ -177,7 +179,7 @@ impl Backend for Gated {
         self.memory.compact(now)
     }
 
-    fn check(&self) -> Result<Vec<Problem>, IndexError> {
+    fn check(&self) -> Result<Vec<IndexProblem>, IndexError> {
         self.memory.check()
     }
 

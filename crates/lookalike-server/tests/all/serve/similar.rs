@@ -3,7 +3,7 @@
 use crate::serve::client::Client;
 use crate::serve::served::{Served, containment, with_scheme};
 use lookalike::core::params::Scheme;
-use lookalike::store::settings::Store;
+use lookalike::store::settings::StoredContent;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -123,7 +123,7 @@ fn the_nearest_by_containment_are_refused() {
 
 #[test]
 fn an_index_of_signatures_estimates() {
-    let served = Served::with(Store::Signatures, |_| {});
+    let served = Served::with(StoredContent::Signatures, |_| {});
     let client = &served.client;
     fill(client);
     let found = client.post("/v1/query", &json!({ "id": "a", "texts": true })).ok(200);
@@ -235,7 +235,8 @@ fn groups_are_computed_kept_and_computed_anew() {
 
 #[test]
 fn a_list_is_kept_for_its_cursor_for_a_limited_time() {
-    let served = Served::with(Store::Texts, |config| config.limits.cursor_time = Duration::ZERO);
+    let served =
+        Served::with(StoredContent::Texts, |config| config.limits.cursor_time = Duration::ZERO);
     let client = &served.client;
     fill(client);
     let other = json!({ "text": "a wholly different text of words" });

@@ -1,6 +1,6 @@
 //! Duplicates with the same bytes as their keepers → links to these.
 
-use super::{Acted, DuplicateFile, DuplicateFiles, NotDone};
+use super::{ActionCounts, DuplicateFile, DuplicateFiles, NotDone};
 use crate::report::part_file::{PREFIX, SUFFIX, folder_of};
 use crate::temporary;
 use std::fs::{self, File, Metadata};
@@ -23,8 +23,8 @@ pub enum LinkKind {
 /// always one under its name.
 ///
 /// With `dry_run` nothing is replaced; files that could not be are found as far as can be.
-pub fn link(found: &DuplicateFiles, kind: LinkKind, dry_run: bool) -> Acted {
-    let mut acted = Acted::default();
+pub fn link(found: &DuplicateFiles, kind: LinkKind, dry_run: bool) -> ActionCounts {
+    let mut acted = ActionCounts::default();
     for file in &found.files {
         acted.add(file, one(file, kind, dry_run));
     }

@@ -18,8 +18,8 @@ pub use link::{LinkKind, link};
 pub use relocate::{check_folder, move_to};
 pub use script::write_script;
 
-use super::others::{Refused, UnreadParts};
-use super::{Decision, Record};
+use super::others::{RefusedFile, UnreadParts};
+use super::{Decision, SourceRecord};
 use crate::read::{Collection, Format, Stamp, name_of};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -49,20 +49,20 @@ pub struct DuplicateFiles {
     /// In reading order.
     pub files: Vec<DuplicateFile>,
     /// Files in which some documents are duplicates, and why nothing is done with them.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RefusedFile>,
 }
 
 /// What was done with duplicates.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Acted {
+pub struct ActionCounts {
     /// Files that were moved or replaced by links.
     pub done: u64,
     /// Their bytes.
     pub bytes: u64,
     /// Files for which the action is not meant, and why: other bytes than the keeper's.
-    pub unsuitable: Vec<Refused>,
+    pub unsuitable: Vec<RefusedFile>,
     /// Files on which it failed, and why: they changed, or the system refused.
-    pub failed: Vec<Refused>,
+    pub failed: Vec<RefusedFile>,
 }
 
 /// Why a file is left as it is.
@@ -77,7 +77,7 @@ impl From<String> for NotDone {
     }
 }
 
-impl Acted {
+impl ActionCounts {
     fn add(&mut self, file: &DuplicateFile, outcome: Result<(), NotDone>) {
         match outcome {
             Ok(()) => {
@@ -147,14 +147,14 @@ impl Collector {
     pub(super) fn document(
         &mut self,
         source: &str,
-        record: Record<'_>,
+        record: SourceRecord<'_>,
         decision: &Decision<'_>,
         unread: &UnreadParts,
     ) {
         let (path, is_whole) = match record {
-            Record::File(path) => (path, true),
-            Record::Part(path) => (path, false),
-            Record::Bytes(_) | Record::Row(_) => {
+            SourceRecord::File(path) => (path, true),
+            SourceRecord::Part(path) => (path, false),
+            SourceRecord::Bytes(_) | SourceRecord::Row(_) => {
                 if !decision.is_kept() {
                     *self.records.entry(source.to_owned()).or_default() += 1;
                 }

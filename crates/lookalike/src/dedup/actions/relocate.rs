@@ -1,6 +1,6 @@
 //! Duplicates → another folder, under their paths below the input.
 
-use super::{Acted, DuplicateFile, DuplicateFiles, NotDone};
+use super::{ActionCounts, DuplicateFile, DuplicateFiles, NotDone};
 use crate::dedup::destination::{apart, base, relative_name};
 use crate::error::Error;
 use crate::report::part_file::PartFile;
@@ -23,10 +23,10 @@ pub fn move_to(
     inputs: &[PathBuf],
     reference: &[PathBuf],
     dry_run: bool,
-) -> Result<Acted, Error> {
+) -> Result<ActionCounts, Error> {
     check_folder(folder, inputs, reference)?;
     let base = base(inputs, &[]);
-    let mut acted = Acted::default();
+    let mut acted = ActionCounts::default();
     for file in &found.files {
         acted.add(file, one(file, folder, base.as_deref(), dry_run).map_err(NotDone::Failed));
     }

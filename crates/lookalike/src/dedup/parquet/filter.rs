@@ -18,7 +18,7 @@ const BATCH_ROWS: usize = 8192;
 
 /// Rows of a column chunk.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rows<'a> {
+pub(super) struct ChunkRows<'a> {
     /// The first, counted from the beginning of the chunk.
     pub(super) first: usize,
     /// Which of those from there on stay.
@@ -30,7 +30,7 @@ pub(super) struct Rows<'a> {
 /// Copies rows from a reader at the beginning of its chunk.
 pub(super) fn copy(
     reader: ColumnReader,
-    rows: Rows<'_>,
+    rows: ChunkRows<'_>,
     writer: &mut SerializedColumnWriter<'_>,
 ) -> Result<()> {
     match reader {
@@ -49,7 +49,7 @@ pub(super) fn copy(
 
 fn typed<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
-    rows: Rows<'_>,
+    rows: ChunkRows<'_>,
     writer: &mut ColumnWriterImpl<'_, T>,
 ) -> Result<()> {
     let most = {
@@ -57,7 +57,7 @@ fn typed<T: DataType>(
         (column.max_def_level(), column.max_rep_level())
     };
     skip(&mut reader, rows.first)?;
-    let mut batch = Batch::<T>::default();
+    let mut batch = ValueBatch::<T>::default();
     let mut keep = rows.keep;
     while !keep.is_empty() {
         let wanted = keep.len().min(rows.batch.clamp(1, BATCH_ROWS));
@@ -85,19 +85,19 @@ fn too_short() -> ParquetError {
 }
 
 /// Levels and values of some rows.
-struct Batch<T: DataType> {
+struct ValueBatch<T: DataType> {
     definitions: Vec<i16>,
     repetitions: Vec<i16>,
     values: Vec<T::T>,
 }
 
-impl<T: DataType> Default for Batch<T> {
+impl<T: DataType> Default for ValueBatch<T> {
     fn default() -> Self {
         Self { definitions: Vec::new(), repetitions: Vec::new(), values: Vec::new() }
     }
 }
 
-impl<T: DataType> Batch<T> {
+impl<T: DataType> ValueBatch<T> {
     /// Replaces the content by the next `wanted` rows.
     fn read(&mut self, reader: &mut ColumnReaderImpl<T>, wanted: usize) -> Result<()> {
         self.definitions.clear();

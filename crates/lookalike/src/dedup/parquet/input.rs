@@ -16,14 +16,14 @@ use std::path::Path;
 /// The entry that holds the schema as Arrow has it.
 const ARROW_SCHEMA: &str = "ARROW:schema";
 
-pub(super) struct Input {
+pub(super) struct ParquetInput {
     name: String,
     reader: SerializedFileReader<File>,
     /// For each row group the number of rows before it, and at the end that of all.
     starts: Vec<u64>,
 }
 
-impl Input {
+impl ParquetInput {
     /// Opens the file `path`, which messages call `name`.
     pub(super) fn open(path: &Path, name: &str) -> Result<Self> {
         let reader = SerializedFileReader::new(File::open(path)?)?;

@@ -14,17 +14,17 @@ mod input;
 mod tests;
 
 use super::Decision;
-use super::annotation::{Annotate, Values};
-use super::destination::Origin;
+use super::annotation::{Annotate, AnnotationValues};
+use super::destination::DocumentOrigin;
 use crate::error::Error;
 use crate::error::SurvivorsProblem;
 use crate::report::Output;
 use crate::report::parquet::{
-    CREATED_BY, Cell, Column, column_type, failed, push_bool, push_double, push_number, push_text,
-    write_columns,
+    CREATED_BY, Cell, PendingColumn, column_type, failed, push_bool, push_double, push_number,
+    push_text, write_columns,
 };
-use filter::Rows;
-use input::Input;
+use filter::ChunkRows;
+use input::ParquetInput;
 use parquet::basic::Repetition;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::writer::SerializedFileWriter;
@@ -52,18 +52,18 @@ pub(super) struct Rewriter {
     writer: Option<SerializedFileWriter<Output>>,
     annotate: Option<Annotate>,
     /// The columns of the annotation, with the cells of the pending rows.
-    notes: Vec<Column>,
+    notes: Vec<PendingColumn>,
     /// The first input, with whose schema others are compared.
-    first: Option<Arc<Input>>,
-    input: Option<Arc<Input>>,
-    pending: Vec<Part>,
+    first: Option<Arc<ParquetInput>>,
+    input: Option<Arc<ParquetInput>>,
+    pending: Vec<RowGroupPart>,
     rows: usize,
     bytes: u64,
 }
 
 /// Rows of a row group that are to be written or left out.
-struct Part {
-    input: Arc<Input>,
+struct RowGroupPart {
+    input: Arc<ParquetInput>,
     group: usize,
     /// The first row, counted in the row group.
     first: usize,
@@ -72,7 +72,7 @@ struct Part {
 
 impl Rewriter {
     pub(super) fn new(output: Output, annotate: Option<Annotate>) -> Self {
-        let notes = annotate.iter().flat_map(|_| CELLS.map(Column::new)).collect();
+        let notes = annotate.iter().flat_map(|_| CELLS.map(PendingColumn::new)).collect();
         Self {
             out: output.path().to_owned(),
             output: Some(output),
@@ -88,11 +88,11 @@ impl Rewriter {
     }
 
     /// Opens a file and begins the output with the first.
-    pub(super) fn source(&mut self, origin: &Origin) -> std::result::Result<(), Error> {
+    pub(super) fn source(&mut self, origin: &DocumentOrigin) -> std::result::Result<(), Error> {
         let Some(path) = &origin.path else {
             return Err(self.refused(format!("{} cannot be read a second time", origin.name)));
         };
-        let input = Input::open(path, &origin.name);
+        let input = ParquetInput::open(path, &origin.name);
         let input = input.map_err(|error| self.unreadable(&origin.name, &error))?;
         let input = Arc::new(input);
         if let Some(first) = &self.first {
@@ -111,7 +111,7 @@ impl Rewriter {
         Ok(())
     }
 
-    fn begin(&mut self, input: &Input) -> std::result::Result<(), Error> {
+    fn begin(&mut self, input: &ParquetInput) -> std::result::Result<(), Error> {
         let schema = self.schema(input)?;
         let columns = self.new_columns();
         let properties = input.properties(CREATED_BY, columns.as_deref());
@@ -128,7 +128,7 @@ impl Rewriter {
     }
 
     /// The schema of the input, with the columns of the annotation behind.
-    fn schema(&self, input: &Input) -> std::result::Result<TypePtr, Error> {
+    fn schema(&self, input: &ParquetInput) -> std::result::Result<TypePtr, Error> {
         let root = input.schema();
         let Some(columns) = self.new_columns() else { return Ok(root) };
         let mut fields = root.get_fields().to_vec();
@@ -160,12 +160,12 @@ impl Rewriter {
             )));
         };
         let written = decision.is_kept() || self.annotate.is_some();
-        let same = |part: &Part| part.group == group && Arc::ptr_eq(&part.input, &input);
+        let same = |part: &RowGroupPart| part.group == group && Arc::ptr_eq(&part.input, &input);
         if !self.pending.last().is_some_and(same) {
             // What nothing is left of need not be looked at again.
             self.pending.pop_if(|part| !part.keep.contains(&true));
             let input = Arc::clone(&input);
-            self.pending.push(Part { input, group, first: at, keep: Vec::new() });
+            self.pending.push(RowGroupPart { input, group, first: at, keep: Vec::new() });
         }
         if let Some(part) = self.pending.last_mut() {
             // Bad rows between were not given.
@@ -185,7 +185,7 @@ impl Rewriter {
     }
 
     fn note(&mut self, decision: &Decision<'_>) {
-        let values = Values::of(decision);
+        let values = AnnotationValues::of(decision);
         let number = |text: Option<&str>| text.and_then(|text| text.parse().ok());
         if let [kept, group, keeper, similarity, reason, neighbour, likeness] =
             self.notes.as_mut_slice()
@@ -235,8 +235,8 @@ impl Rewriter {
 
 fn write_group(
     writer: &mut SerializedFileWriter<Output>,
-    parts: &[Part],
-    notes: &mut [Column],
+    parts: &[RowGroupPart],
+    notes: &mut [PendingColumn],
 ) -> Result<()> {
     let columns = parts.first().map_or(0, |part| part.input.columns());
     let mut group = writer.next_row_group()?;
@@ -247,7 +247,7 @@ fn write_group(
         for part in parts {
             let reader = part.input.reader(part.group, column)?;
             let batch = part.input.batch_rows(part.group, column, BATCH_BYTES);
-            let rows = Rows { first: part.first, keep: &part.keep, batch };
+            let rows = ChunkRows { first: part.first, keep: &part.keep, batch };
             filter::copy(reader, rows, &mut writer)?;
         }
         writer.close()?;

@@ -201,9 +201,9 @@ fn rows(path: &Path) -> Vec<Row> {
     reader(path).get_row_iter(None).unwrap().map(Result::unwrap).collect()
 }
 
-fn origin(path: &Path) -> Origin {
+fn origin(path: &Path) -> DocumentOrigin {
     let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-    Origin { name, path: Some(path.to_owned()), format: Format::Jsonl, reference: false }
+    DocumentOrigin { name, path: Some(path.to_owned()), format: Format::Jsonl, reference: false }
 }
 
 fn duplicate(n: u64) -> Decision<'static> {

@@ -2,15 +2,15 @@
 //!
 //! Colours are those of the page's style, so the pictures are light or dark with it.
 
-use super::number::{Plural, Probability, Similarity, Thousandths};
-use super::page::Audit;
+use super::number::{ExactSimilarity, Plural, Probability, Thousandths};
+use super::page::PageAudit;
 use lookalike_core::curve::candidate_probability;
 use std::fmt::{self, Display, Formatter, Write};
 
 /// A bar of a share, 0 to 1, beside a figure that says the same.
-pub(super) struct Bar(pub(super) f64);
+pub(super) struct ShareBar(pub(super) f64);
 
-impl Display for Bar {
+impl Display for ShareBar {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let width = self.0.clamp(0.0, 1.0) * 100.0;
         write!(
@@ -23,7 +23,7 @@ impl Display for Bar {
 }
 
 /// The probability of being found over similarity, and what an audit measured.
-pub(super) struct Curve<'a> {
+pub(super) struct RecallCurve<'a> {
     /// Bands per signature.
     pub(super) bands: usize,
     /// Rows per band.
@@ -33,7 +33,7 @@ pub(super) struct Curve<'a> {
     /// The similarity's name, with a capital.
     pub(super) measure: &'a str,
     /// Points with their intervals.
-    pub(super) audit: Option<&'a Audit>,
+    pub(super) audit: Option<&'a PageAudit>,
 }
 
 /// The field of the curve in its picture.
@@ -50,7 +50,7 @@ fn y(probability: f64) -> f64 {
     BOTTOM - probability.clamp(0.0, 1.0) * (BOTTOM - TOP)
 }
 
-impl Curve<'_> {
+impl RecallCurve<'_> {
     pub(super) fn at(&self, similarity: f64) -> f64 {
         candidate_probability(similarity, self.bands, self.rows)
     }
@@ -97,7 +97,7 @@ impl Curve<'_> {
     }
 }
 
-impl Display for Curve<'_> {
+impl Display for RecallCurve<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let recall = self.at(self.threshold);
         let (at_x, at_y) = (x(self.threshold), y(recall));
@@ -144,19 +144,19 @@ impl Display for Curve<'_> {
 /// How many duplicates have which similarity with their keeper: hundredths, and those that are
 /// equal by themselves.
 #[derive(Debug, Clone)]
-pub(super) struct Similarities {
+pub(super) struct SimilarityHistogram {
     hundredths: [u64; 100],
     /// Duplicates of similarity 1.
     pub(super) equal: u64,
 }
 
-impl Default for Similarities {
+impl Default for SimilarityHistogram {
     fn default() -> Self {
         Self { hundredths: [0; 100], equal: 0 }
     }
 }
 
-impl Similarities {
+impl SimilarityHistogram {
     /// Counts one, in millionths.
     pub(super) fn add(&mut self, similarity: u32) {
         match self.hundredths.get_mut(similarity as usize / 10_000) {
@@ -187,7 +187,7 @@ impl Similarities {
     }
 }
 
-impl Display for Similarities {
+impl Display for SimilarityHistogram {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let steps = self.steps();
         let most = steps.iter().map(|step| step.2).max().unwrap_or(0).max(1);
@@ -263,18 +263,18 @@ fn short(count: u64) -> String {
 
 /// How many groups have which number of documents: 2, 3, 4, then powers of two.
 #[derive(Debug, Clone)]
-pub(super) struct Sizes {
+pub(super) struct SizeHistogram {
     /// By the logarithm of the size, rounded up; the first three are 2, 3 and 4.
     counts: [u64; 66],
 }
 
-impl Default for Sizes {
+impl Default for SizeHistogram {
     fn default() -> Self {
         Self { counts: [0; 66] }
     }
 }
 
-impl Sizes {
+impl SizeHistogram {
     /// Counts a group of so many documents, at least 2.
     pub(super) fn add(&mut self, documents: u64) {
         let at = match documents {
@@ -302,11 +302,11 @@ impl Sizes {
 }
 
 /// The bounds of similarities in words, for a group.
-pub(super) struct Span(pub(super) u32, pub(super) u32);
+pub(super) struct SimilaritySpan(pub(super) u32, pub(super) u32);
 
-impl Display for Span {
+impl Display for SimilaritySpan {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let least_most = [self.0, self.1].map(Similarity);
+        let least_most = [self.0, self.1].map(ExactSimilarity);
         let [least, most] = [self.0, self.1].map(|millionths| Thousandths(millionths).to_string());
         write!(f, "<data value=\"{}\" title=\"", least_most[0])?;
         if self.0 == self.1 {
@@ -325,12 +325,12 @@ impl Display for Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::html::page::{AuditBin, Interval};
+    use crate::report::html::page::{AuditBin, PageInterval};
     use proptest::prelude::*;
 
-    fn audit() -> Audit {
-        let recall = Interval { value: 0.98, low: 0.9, high: 0.999 };
-        Audit {
+    fn audit() -> PageAudit {
+        let recall = PageInterval { value: 0.98, low: 0.9, high: 0.999 };
+        PageAudit {
             what: "pairs".into(),
             recall,
             confidence: 0.95,
@@ -345,7 +345,7 @@ mod tests {
     fn the_curve_names_threshold_and_probability() {
         let audit = audit();
         for threshold in [0.01, 0.8, 1.0] {
-            let curve = Curve {
+            let curve = RecallCurve {
                 bands: 21,
                 rows: 6,
                 threshold,
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn similarities_are_counted_in_steps() {
-        let mut found = Similarities::default();
+        let mut found = SimilarityHistogram::default();
         for similarity in [1_000_000, 999_999, 990_000, 989_999, 800_000] {
             found.add(similarity);
         }
@@ -373,8 +373,8 @@ mod tests {
         );
         found.add(0);
         assert_eq!((found.steps().len(), found.steps()[0]), (20, (0, 5, 1)));
-        assert!(Similarities::default().steps().is_empty());
-        assert!(!Similarities::default().to_string().contains("NaN"));
+        assert!(SimilarityHistogram::default().steps().is_empty());
+        assert!(!SimilarityHistogram::default().to_string().contains("NaN"));
     }
 
     proptest! {
@@ -383,7 +383,7 @@ mod tests {
             size in 2u64..,
             others in prop::collection::vec(2u64..99, 0..9),
         ) {
-            let mut sizes = Sizes::default();
+            let mut sizes = SizeHistogram::default();
             sizes.add(size);
             for size in &others {
                 sizes.add(*size);

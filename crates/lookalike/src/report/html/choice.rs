@@ -1,7 +1,7 @@
 //! Pairs as they come by → the few that a page shows side by side: spread evenly over the
 //! similarities that occur, the same ones for the same pairs in any order.
 
-use super::page::Sample;
+use super::page::PageSample;
 use lookalike_core::hash;
 use std::collections::BTreeMap;
 
@@ -30,9 +30,9 @@ pub struct ChosenPair<T> {
 
 impl<T> ChosenPair<T> {
     /// The pair with its texts.
-    pub fn with_texts(self, keeper_text: String, duplicate_text: String) -> Sample {
+    pub fn with_texts(self, keeper_text: String, duplicate_text: String) -> PageSample {
         let Self { keeper, duplicate, similarity, .. } = self;
-        Sample { keeper, duplicate, similarity, keeper_text, duplicate_text }
+        PageSample { keeper, duplicate, similarity, keeper_text, duplicate_text }
     }
 }
 

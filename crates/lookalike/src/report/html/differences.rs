@@ -1,11 +1,11 @@
 //! A keeper and a duplicate → their texts side by side, differences marked, long equal stretches
 //! folded.
 
-use super::chart::Bar;
-use super::escape::{Lines, Spelling, Text};
-use super::number::{Count, Plural, Similarity};
-use super::page::Sample;
-use crate::difference::{Differences, Places, StretchKind};
+use super::chart::ShareBar;
+use super::escape::{EscapedLines, EscapedText, VisibleText};
+use super::number::{Count, ExactSimilarity, Plural};
+use super::page::PageSample;
+use crate::difference::{DifferenceKind, Differences, Places};
 use lookalike_core::params::ShingleRule;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -21,7 +21,7 @@ const MOST_BYTES: usize = 40_000;
 /// Writes one pair, open or to be opened.
 pub(super) fn pair(
     out: &mut dyn Write,
-    sample: &Sample,
+    sample: &PageSample,
     rule: &ShingleRule,
     open: bool,
 ) -> io::Result<()> {
@@ -36,10 +36,10 @@ pub(super) fn pair(
          <p class=\"note\">{} shared, {} only in the document that stays, {} only in the one that \
          would go.",
         if open { " open" } else { "" },
-        Similarity(sample.similarity),
-        Bar(f64::from(sample.similarity) / 1e6),
-        Text(&sample.keeper),
-        Text(&sample.duplicate),
+        ExactSimilarity(sample.similarity),
+        ShareBar(f64::from(sample.similarity) / 1e6),
+        EscapedText(&sample.keeper),
+        EscapedText(&sample.duplicate),
         Plural(shared, "word"),
         Plural(left, "word"),
         Plural(right, "word")
@@ -57,8 +57,8 @@ pub(super) fn pair(
         "</p>\n<div class=\"sides\" tabindex=\"0\" role=\"group\" aria-label=\"Both texts side by \
          side\"><div class=\"row heads\"><p>Stays: <bdi>{}</bdi></p><p>Would go: <bdi>{}</bdi></p>\
          </div>\n",
-        Text(&sample.keeper),
-        Text(&sample.duplicate)
+        EscapedText(&sample.keeper),
+        EscapedText(&sample.duplicate)
     )?;
     hunks(out, &found)?;
     out.write_all(b"</div></details>\n")
@@ -96,14 +96,14 @@ fn beginning(text: &str) -> (&str, bool) {
 
 /// Rows of both sides; between them what is folded.
 fn hunks(out: &mut dyn Write, found: &Differences) -> io::Result<()> {
-    let mut row = Row::default();
+    let mut row = DifferenceRow::default();
     let last = found.stretches.len().saturating_sub(1);
     for (at, stretch) in found.stretches.iter().enumerate() {
         let [a, b] = found.texts(stretch);
         match stretch.kind {
-            StretchKind::Changed => row.changed(a, b),
-            StretchKind::SameWords(_) => row.same_words(a, b),
-            StretchKind::Equal => {
+            DifferenceKind::Changed => row.changed(a, b),
+            DifferenceKind::SameWords(_) => row.same_words(a, b),
+            DifferenceKind::Equal => {
                 let before = if at == 0 { 0 } else { CONTEXT };
                 let after = if at == last { 0 } else { CONTEXT };
                 let Range { start, end } = stretch.a;
@@ -134,14 +134,14 @@ fn hunks(out: &mut dyn Write, found: &Differences) -> io::Result<()> {
 
 /// What stands side by side.
 #[derive(Default)]
-struct Row {
+struct DifferenceRow {
     left: String,
     right: String,
 }
 
-impl Row {
+impl DifferenceRow {
     fn equal(&mut self, text: &str) {
-        let text = Lines(text).to_string();
+        let text = EscapedLines(text).to_string();
         self.left.push_str(&text);
         self.right.push_str(&text);
     }
@@ -151,20 +151,20 @@ impl Row {
         for (side, tag, text) in [(&mut self.left, "del", a), (&mut self.right, "ins", b)] {
             let words = text.trim();
             let (before, after) = text.split_at(text.len() - text.trim_start().len());
-            side.push_str(&Lines(before).to_string());
+            side.push_str(&EscapedLines(before).to_string());
             if !words.is_empty() {
-                let text = Lines(words);
+                let text = EscapedLines(words);
                 // Writing to a string does not fail.
                 let _ = write!(side, "<{tag}{class}>{text}</{tag}>");
             }
-            side.push_str(&Lines(after.get(words.len()..).unwrap_or_default()).to_string());
+            side.push_str(&EscapedLines(after.get(words.len()..).unwrap_or_default()).to_string());
         }
     }
 
     fn same_words(&mut self, a: &str, b: &str) {
         for (side, tag, text) in [(&mut self.left, "del", a), (&mut self.right, "ins", b)] {
             if !text.is_empty() {
-                let _ = write!(side, "<{tag} class=\"same-words\">{}</{tag}>", Spelling(text));
+                let _ = write!(side, "<{tag} class=\"same-words\">{}</{tag}>", VisibleText(text));
             }
         }
     }
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     fn shown(a: &str, b: &str) -> String {
-        let sample = Sample {
+        let sample = PageSample {
             keeper: "a".into(),
             duplicate: "b".into(),
             similarity: 900_000,

@@ -8,13 +8,13 @@ use std::fmt::{self, Display, Formatter, Write};
 
 /// A text as HTML, for between tags and for attributes in double quotes. Line ends and tabs are
 /// shown as escapes.
-pub(super) struct Text<'a>(pub(super) &'a str);
+pub(super) struct EscapedText<'a>(pub(super) &'a str);
 
 /// A text as HTML that keeps its line ends and tabs, for where white space counts.
-pub(super) struct Lines<'a>(pub(super) &'a str);
+pub(super) struct EscapedLines<'a>(pub(super) &'a str);
 
 /// A text as [`Lines`], with signs for white space where it has nothing else.
-pub(super) struct Spelling<'a>(pub(super) &'a str);
+pub(super) struct VisibleText<'a>(pub(super) &'a str);
 
 /// Characters that would not be seen, or would move others. Joiners are not among them: scripts
 /// and pictographs need these.
@@ -38,13 +38,13 @@ fn character(f: &mut Formatter<'_>, c: char) -> fmt::Result {
     }
 }
 
-impl Display for Text<'_> {
+impl Display for EscapedText<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.0.chars().try_for_each(|c| character(f, c))
     }
 }
 
-impl Display for Lines<'_> {
+impl Display for EscapedLines<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.0.chars().try_for_each(|c| match c {
             '\n' | '\t' => f.write_char(c),
@@ -55,10 +55,10 @@ impl Display for Lines<'_> {
     }
 }
 
-impl Display for Spelling<'_> {
+impl Display for VisibleText<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         if self.0.contains(|c: char| !c.is_whitespace()) {
-            return Lines(self.0).fmt(f);
+            return EscapedLines(self.0).fmt(f);
         }
         self.0.chars().try_for_each(|c| match c {
             ' ' => f.write_char('␣'),
@@ -99,13 +99,14 @@ mod tests {
 
     #[test]
     fn hostile_texts_are_texts() {
-        let shown = Text("</script><img src=x onerror='a()'> \"&\" \0\u{1b}[31m\n\u{202e}x👩‍👩‍👧");
+        let shown =
+            EscapedText("</script><img src=x onerror='a()'> \"&\" \0\u{1b}[31m\n\u{202e}x👩‍👩‍👧");
         assert_eq!(
             shown.to_string(),
             "&lt;/script&gt;&lt;img src=x onerror=&#39;a()&#39;&gt; &quot;&amp;&quot; \
              \\u{0}\\u{1b}[31m\\n\\u{202e}x👩‍👩‍👧"
         );
-        assert_eq!(Lines("a\r\n\tb\u{7}<").to_string(), "a\n\tb\\u{7}&lt;");
+        assert_eq!(EscapedLines("a\r\n\tb\u{7}<").to_string(), "a\n\tb\\u{7}&lt;");
         let mut out = String::new();
         json(&mut out, "</script><!--\u{2028}\"\\");
         assert_eq!(out, "\"\\u003c/script>\\u003c!--\\u2028\\\"\\\\\"");
@@ -122,7 +123,7 @@ mod tests {
 
         #[test]
         fn html_has_no_tags(text in any::<String>()) {
-            let out = format!("{}{}{}", Text(&text), Lines(&text), Spelling(&text));
+            let out = format!("{}{}{}", EscapedText(&text), EscapedLines(&text), VisibleText(&text));
             prop_assert!(!out.contains(['<', '>', '"', '\'', '\0', '\r']));
         }
     }

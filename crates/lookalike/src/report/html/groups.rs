@@ -15,10 +15,10 @@
 //! So a page with a million duplicates opens by reading a few numbers per group. The elements are
 //! shorter than what browsers keep in one piece (65,536 characters), so their text is not copied.
 
-use super::chart::{Bar, Similarities, Sizes, Span};
-use super::escape::{self, Text};
-use super::number::{Bytes, Count, Plural, Similarity, Thousandths};
-use super::page::{About, Duplicate, Group};
+use super::chart::{ShareBar, SimilarityHistogram, SimilaritySpan, SizeHistogram};
+use super::escape::{self, EscapedText};
+use super::number::{ByteSize, Count, ExactSimilarity, Plural, Thousandths};
+use super::page::{About, PageDuplicate, PageGroup};
 use std::fmt::{self, Display, Formatter, Write as _};
 use std::io::{self, Write};
 
@@ -33,26 +33,26 @@ pub(super) const MOST_BYTES: usize = 96 << 20;
 
 /// What is known when the last group has gone by.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Passed {
+pub(super) struct GroupTotals {
     /// All groups.
     pub(super) groups: u64,
     /// Those in the page.
     pub(super) listed: u64,
     /// Duplicates by similarity.
-    pub(super) similarities: Similarities,
+    pub(super) similarities: SimilarityHistogram,
     /// Groups by size.
-    pub(super) sizes: Sizes,
+    pub(super) sizes: SizeHistogram,
 }
 
 /// Writes a list of the largest groups, in which the data of all stand, up to `most_bytes`.
 pub(super) fn stream(
     out: &mut dyn Write,
-    groups: &mut dyn Iterator<Item = io::Result<Group>>,
+    groups: &mut dyn Iterator<Item = io::Result<PageGroup>>,
     reasons: &[&str],
     most_bytes: usize,
-) -> io::Result<Passed> {
-    let mut passed = Passed::default();
-    let mut held = Piece::default();
+) -> io::Result<GroupTotals> {
+    let mut passed = GroupTotals::default();
+    let mut held = GroupsChunk::default();
     let (mut written, mut abouts) = (0, String::from("["));
     out.write_all(
         b"<p class=\"list-head\" aria-hidden=\"true\"><span></span><span class=\"n\">Group</span>\
@@ -84,16 +84,16 @@ pub(super) fn stream(
 
 /// Data of consecutive groups.
 #[derive(Default)]
-struct Piece {
+struct GroupsChunk {
     facts: String,
     ids: String,
     rest: String,
 }
 
-impl Piece {
-    fn add(&mut self, group: &Group) {
+impl GroupsChunk {
+    fn add(&mut self, group: &PageGroup) {
         let [facts, ids, rest] = [&mut self.facts, &mut self.ids, &mut self.rest];
-        let Group { keeper, bytes, reference, duplicates, .. } = group;
+        let PageGroup { keeper, bytes, reference, duplicates, .. } = group;
         let (least, most) = bounds(duplicates);
         let goes: u64 = duplicates.iter().map(|duplicate| duplicate.bytes).sum();
         for (text, start) in [(&mut *facts, "["), (&mut *ids, "[\n"), (&mut *rest, "[\n")] {
@@ -109,7 +109,7 @@ impl Piece {
             ids.push(',');
             escape::json(ids, &duplicate.id);
             let comma = if at == 0 { "" } else { "," };
-            let Duplicate { similarity, bytes, reason, .. } = duplicate;
+            let PageDuplicate { similarity, bytes, reason, .. } = duplicate;
             let _ = write!(rest, "{comma}{similarity},{bytes},{reason}");
         }
         ids.push(']');
@@ -143,7 +143,7 @@ impl Piece {
 
 /// Adds what the documents of a group are recognised by, the keeper first: `[heading, source,
 /// date]` of each, or 0.
-fn add_about(out: &mut String, group: &Group) {
+fn add_about(out: &mut String, group: &PageGroup) {
     if out.len() > 1 {
         out.push_str(",\n");
     }
@@ -167,23 +167,23 @@ fn add_about(out: &mut String, group: &Group) {
 
 /// A document by its heading, with id, source and date below; by its id alone where no more is
 /// known of it.
-struct Name<'a> {
+struct DocumentName<'a> {
     id: &'a str,
     about: Option<&'a About>,
     class: &'static str,
 }
 
-impl Display for Name<'_> {
+impl Display for DocumentName<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let (id, class) = (Text(self.id), self.class);
+        let (id, class) = (EscapedText(self.id), self.class);
         let Some(About { heading, source, date }) = self.about else {
             return write!(f, "<bdi{class}>{id}</bdi>");
         };
-        write!(f, "<bdi class=\"heading\">{}</bdi><span class=\"about\">", Text(heading))?;
+        write!(f, "<bdi class=\"heading\">{}</bdi><span class=\"about\">", EscapedText(heading))?;
         write!(f, "<bdi{class}>{id}</bdi>")?;
         for part in [source, date] {
             if !part.is_empty() {
-                write!(f, " · <bdi>{}</bdi>", Text(part))?;
+                write!(f, " · <bdi>{}</bdi>", EscapedText(part))?;
             }
         }
         f.write_str("</span>")
@@ -191,13 +191,13 @@ impl Display for Name<'_> {
 }
 
 /// The least and the highest similarity.
-fn bounds(duplicates: &[Duplicate]) -> (u32, u32) {
+fn bounds(duplicates: &[PageDuplicate]) -> (u32, u32) {
     let similarities = || duplicates.iter().map(|duplicate| duplicate.similarity);
     (similarities().min().unwrap_or(0), similarities().max().unwrap_or(0))
 }
 
 /// One group as an item that opens; the page's script makes the same.
-fn item(out: &mut dyn Write, number: u64, group: &Group, reasons: &[&str]) -> io::Result<()> {
+fn item(out: &mut dyn Write, number: u64, group: &PageGroup, reasons: &[&str]) -> io::Result<()> {
     let (least, most) = bounds(&group.duplicates);
     write!(
         out,
@@ -207,20 +207,20 @@ fn item(out: &mut dyn Write, number: u64, group: &Group, reasons: &[&str]) -> io
          \n<div class=\"opened\"><p class=\"kept\"><span class=\"tag\">Stays</span> {} <span \
          class=\"bytes\">{}</span>{}</p>\n",
         Count(number),
-        Name { id: &group.keeper, about: group.about.as_ref(), class: "" },
+        DocumentName { id: &group.keeper, about: group.about.as_ref(), class: "" },
         Plural(group.duplicates.len() as u64 + 1, "document"),
-        Span(least, most),
-        Name {
+        SimilaritySpan(least, most),
+        DocumentName {
             id: &group.keeper,
             about: group.about.as_ref(),
             class: " class=\"full\" tabindex=\"0\"",
         },
-        Bytes(group.bytes),
+        ByteSize(group.bytes),
         if group.reference { " <span class=\"tag\">Reference</span>" } else { "" }
     )?;
     let why = because(&group.duplicates, reasons);
     if !why.is_empty() {
-        writeln!(out, "<p class=\"why\">Why it stays: {}</p>", Text(&why))?;
+        writeln!(out, "<p class=\"why\">Why it stays: {}</p>", EscapedText(&why))?;
     }
     out.write_all(
         b"<table class=\"members\"><thead><tr><th scope=\"col\">Would go</th><th scope=\"col\">\
@@ -232,13 +232,17 @@ fn item(out: &mut dyn Write, number: u64, group: &Group, reasons: &[&str]) -> io
             out,
             "<tr><td>{}</td><td class=\"similarity\"><data value=\"{}\" title=\"{}\">{}</data> \
              {}</td><td class=\"num\">{}</td><td>{}</td></tr>",
-            Name { id: &duplicate.id, about: duplicate.about.as_ref(), class: " class=\"full\"" },
-            Similarity(duplicate.similarity),
-            Similarity(duplicate.similarity),
+            DocumentName {
+                id: &duplicate.id,
+                about: duplicate.about.as_ref(),
+                class: " class=\"full\""
+            },
+            ExactSimilarity(duplicate.similarity),
+            ExactSimilarity(duplicate.similarity),
             Thousandths(duplicate.similarity),
-            Bar(f64::from(duplicate.similarity) / 1e6),
+            ShareBar(f64::from(duplicate.similarity) / 1e6),
             Count(duplicate.bytes),
-            Text(reasons.get(duplicate.reason).copied().unwrap_or_default())
+            EscapedText(reasons.get(duplicate.reason).copied().unwrap_or_default())
         )?;
     }
     out.write_all(b"</tbody></table>\n")?;
@@ -251,7 +255,7 @@ fn item(out: &mut dyn Write, number: u64, group: &Group, reasons: &[&str]) -> io
 
 /// The reasons of a keeper, the most frequent first: `it is the longer text (3), it comes
 /// first (1)`; without numbers where there is one reason.
-fn because(duplicates: &[Duplicate], reasons: &[&str]) -> String {
+fn because(duplicates: &[PageDuplicate], reasons: &[&str]) -> String {
     let mut counts = vec![0u64; reasons.len()];
     for duplicate in duplicates {
         if let Some(count) = counts.get_mut(duplicate.reason) {
@@ -275,15 +279,15 @@ fn because(duplicates: &[Duplicate], reasons: &[&str]) -> String {
 mod tests {
     use super::*;
 
-    fn group(keeper: &str, duplicates: usize) -> Group {
-        let duplicate = |at| Duplicate {
+    fn group(keeper: &str, duplicates: usize) -> PageGroup {
+        let duplicate = |at| PageDuplicate {
             id: format!("{keeper}<{at}"),
             about: None,
             similarity: 900_000 + at as u32 % 100_000,
             bytes: 10,
             reason: at % 2,
         };
-        Group {
+        PageGroup {
             keeper: keeper.into(),
             about: None,
             bytes: 99,
@@ -292,7 +296,7 @@ mod tests {
         }
     }
 
-    fn streamed(groups: Vec<Group>, most: usize) -> (String, Passed) {
+    fn streamed(groups: Vec<PageGroup>, most: usize) -> (String, GroupTotals) {
         let (mut out, mut groups) = (Vec::new(), groups.into_iter().map(Ok));
         let passed = stream(&mut out, &mut groups, &["a", "b"], most).unwrap();
         (String::from_utf8(out).unwrap(), passed)
@@ -307,7 +311,8 @@ mod tests {
 
     #[test]
     fn pieces_hold_every_group_once() {
-        let groups: Vec<Group> = (0..3000).map(|at| group(&format!("k{at}"), 1 + at % 7)).collect();
+        let groups: Vec<PageGroup> =
+            (0..3000).map(|at| group(&format!("k{at}"), 1 + at % 7)).collect();
         let (html, passed) = streamed(groups.clone(), MOST_BYTES);
         assert_eq!((passed.groups, passed.listed), (3000, 3000));
         let ids = elements(&html, "ids");

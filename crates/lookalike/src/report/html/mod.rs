@@ -24,13 +24,13 @@ mod skipped;
 
 pub use choice::{ChosenPair, SampleChoice};
 pub use page::{
-    About, Audit, AuditBin, Counts, Duplicate, Group, Interval, Page, Parameter, Recall, Sample,
-    Skipped, Source, Streams, millionths,
+    About, AuditBin, Page, PageAudit, PageCounts, PageDuplicate, PageGroup, PageInterval,
+    PageParameter, PageSample, PageSkipped, PageSource, Recall, Streams, millionths,
 };
 
 use chart::Hundredths;
-use escape::Text;
-use groups::Passed;
+use escape::EscapedText;
+use groups::GroupTotals;
 use number::{Count, Plural, Share};
 use std::io::{self, Write};
 
@@ -96,12 +96,12 @@ pub fn write(out: &mut dyn Write, page: &Page<'_>, streams: Streams<'_>) -> io::
         out,
         "</main>\n<footer><p>Made by lookalike {}. This page is complete in itself and loads \
          nothing.</p></footer>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
-        Text(page.version)
+        EscapedText(page.version)
     )
 }
 
 fn head(out: &mut dyn Write, page: &Page) -> io::Result<()> {
-    let (title, version) = (Text(page.title), Text(page.version));
+    let (title, version) = (EscapedText(page.title), EscapedText(page.version));
     write!(
         out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -204,7 +204,7 @@ impl Page<'_> {
 }
 
 /// Groups that the page does not hold, and the buttons below the list.
-fn unlisted(out: &mut dyn Write, passed: &Passed) -> io::Result<()> {
+fn unlisted(out: &mut dyn Write, passed: &GroupTotals) -> io::Result<()> {
     out.write_all(b"<div class=\"pages\" id=\"pages\" hidden></div>\n")?;
     let more = passed.groups - passed.listed;
     if more > 0 {
@@ -220,7 +220,7 @@ fn unlisted(out: &mut dyn Write, passed: &Passed) -> io::Result<()> {
 }
 
 /// Similarities and sizes, as pictures and as tables.
-fn spread(out: &mut dyn Write, page: &Page, passed: &Passed) -> io::Result<()> {
+fn spread(out: &mut dyn Write, page: &Page, passed: &GroupTotals) -> io::Result<()> {
     if passed.groups == 0 {
         return Ok(());
     }
@@ -261,7 +261,7 @@ fn spread(out: &mut dyn Write, page: &Page, passed: &Passed) -> io::Result<()> {
     let steps = passed.sizes.steps();
     let most = steps.iter().map(|step| step.2).max().unwrap_or(0).max(1);
     for (from, to, count) in steps {
-        let bar = chart::Bar(count as f64 / most as f64);
+        let bar = chart::ShareBar(count as f64 / most as f64);
         let (from, to, count) = (Count(from), (to > from).then_some(Count(to)), Count(count));
         let to = to.map(|to| format!(" to {to}")).unwrap_or_default();
         writeln!(

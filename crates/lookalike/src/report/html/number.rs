@@ -29,9 +29,9 @@ impl Display for Plural {
 }
 
 /// A number of bytes with its unit written out, in steps of 1,000, three digits.
-pub(super) struct Bytes(pub(super) u64);
+pub(super) struct ByteSize(pub(super) u64);
 
-impl Display for Bytes {
+impl Display for ByteSize {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         const UNITS: [&str; 5] = ["kilobytes", "megabytes", "gigabytes", "terabytes", "petabytes"];
         if self.0 < 1000 {
@@ -109,9 +109,9 @@ impl Display for Probability {
 }
 
 /// A similarity in millionths with six decimals, as in every report.
-pub(super) struct Similarity(pub(super) u32);
+pub(super) struct ExactSimilarity(pub(super) u32);
 
-impl Display for Similarity {
+impl Display for ExactSimilarity {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{:06}", self.0 / 1_000_000, self.0 % 1_000_000)
     }
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(Plural(1, "group").to_string(), "1 group");
         assert_eq!(
             [0, 1, 999, 1000, 9_999, 999_499, 999_600, 2_137_000_000, u64::MAX]
-                .map(|bytes| Bytes(bytes).to_string())
+                .map(|bytes| ByteSize(bytes).to_string())
                 .join("; "),
             "0 bytes; 1 byte; 999 bytes; 1.00 kilobytes; 10.0 kilobytes; 999 kilobytes; \
              1.00 megabytes; 2.14 gigabytes; 18447 petabytes"

@@ -11,9 +11,9 @@ pub struct Page<'a> {
     /// The version of the program.
     pub version: &'a str,
     /// What the run was told, in the order to show.
-    pub parameters: &'a [Parameter<'a>],
+    pub parameters: &'a [PageParameter<'a>],
     /// What was counted.
-    pub counts: Counts,
+    pub counts: PageCounts,
     /// What else is to be known of the texts, each a sentence without its full stop.
     pub notes: &'a [String],
     /// The similarity's name in a sentence: `Jaccard similarity` or `containment`.
@@ -28,9 +28,9 @@ pub struct Page<'a> {
     /// the run depends on that group ([`Clustering`](crate::find::Clustering)).
     pub concentrated: Option<(u64, f64)>,
     /// What an audit measured.
-    pub audit: Option<&'a Audit>,
+    pub audit: Option<&'a PageAudit>,
     /// Where documents came from.
-    pub sources: &'a [Source],
+    pub sources: &'a [PageSource],
     /// Why a keeper is preferred to a duplicate, each a clause such as `it is the longer text`;
     /// [`Duplicate::reason`] is a place among them.
     pub reasons: &'a [&'a str],
@@ -38,14 +38,14 @@ pub struct Page<'a> {
     /// to its keeper than the threshold.
     pub chains: bool,
     /// Pairs of a keeper and a duplicate whose texts are shown side by side.
-    pub samples: &'a [Sample],
+    pub samples: &'a [PageSample],
     /// Wall-clock time by stage, in seconds; the only part that differs from run to run.
     pub times: &'a [(&'a str, f64)],
 }
 
 /// One choice of a run.
 #[derive(Debug, Clone, Copy)]
-pub struct Parameter<'a> {
+pub struct PageParameter<'a> {
     /// As on the command line, `--threshold`.
     pub name: &'a str,
     /// Its value.
@@ -56,7 +56,7 @@ pub struct Parameter<'a> {
 
 /// Numbers of a run.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Counts {
+pub struct PageCounts {
     /// Documents that were read, empty ones included.
     pub documents: u64,
     /// Bytes of their texts; 0 where it is not known.
@@ -98,11 +98,11 @@ pub enum Recall {
 
 /// What an audit measured.
 #[derive(Debug, Clone)]
-pub struct Audit {
+pub struct PageAudit {
     /// What was looked for, in the plural: `similar documents`.
     pub what: String,
     /// The share found; of no meaning where no document had a neighbour.
-    pub recall: Interval,
+    pub recall: PageInterval,
     /// Whether all documents were drawn, so that shares without an interval are known.
     pub complete: bool,
     /// The confidence of every interval here, 0 to 1.
@@ -117,7 +117,7 @@ pub struct Audit {
 
 /// An estimate with its bounds, each 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
+pub struct PageInterval {
     /// What was measured.
     pub value: f64,
     /// The lower bound.
@@ -138,12 +138,12 @@ pub struct AuditBin {
     /// Those that the run had found.
     pub found: u64,
     /// The share found; of no meaning where nothing was looked for.
-    pub recall: Interval,
+    pub recall: PageInterval,
 }
 
 /// Where documents came from, and how many of them would go.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Source {
+pub struct PageSource {
     /// An input file, a folder, or the value of a field.
     pub name: String,
     /// Documents read from it.
@@ -160,7 +160,7 @@ pub struct Source {
 
 /// A file or record that was not read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Skipped {
+pub struct PageSkipped {
     /// The file, `stdin`, or nothing.
     pub source: String,
     /// The line it begins on, from 1.
@@ -185,7 +185,7 @@ pub struct About {
 
 /// A keeper and its duplicates.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Group {
+pub struct PageGroup {
     /// The id of the document that stays.
     pub keeper: String,
     /// What it is recognised by.
@@ -195,12 +195,12 @@ pub struct Group {
     /// Whether it belongs to the reference.
     pub reference: bool,
     /// At least one, in the order to show.
-    pub duplicates: Vec<Duplicate>,
+    pub duplicates: Vec<PageDuplicate>,
 }
 
 /// A document that would go.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Duplicate {
+pub struct PageDuplicate {
     /// Its id.
     pub id: String,
     /// What it is recognised by.
@@ -215,7 +215,7 @@ pub struct Duplicate {
 
 /// A keeper and a duplicate with their texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Sample {
+pub struct PageSample {
     /// The id of the keeper.
     pub keeper: String,
     /// The id of the duplicate.
@@ -231,9 +231,9 @@ pub struct Sample {
 /// What is streamed into a page, each once and from first to last.
 pub struct Streams<'a> {
     /// Groups, largest first.
-    pub groups: &'a mut dyn Iterator<Item = io::Result<Group>>,
+    pub groups: &'a mut dyn Iterator<Item = io::Result<PageGroup>>,
     /// What was not read, and empty documents.
-    pub skipped: &'a mut dyn Iterator<Item = io::Result<Skipped>>,
+    pub skipped: &'a mut dyn Iterator<Item = io::Result<PageSkipped>>,
 }
 
 impl std::fmt::Debug for Streams<'_> {

@@ -1,9 +1,9 @@
 //! Figures → the sections of the page that are the same with and without scripts.
 
-use super::chart::{Bar, Curve};
-use super::escape::Text;
-use super::number::{Bytes, Count, Plural, Probability, Seconds, Share};
-use super::page::{Audit, Page, Recall, Source};
+use super::chart::{RecallCurve, ShareBar};
+use super::escape::EscapedText;
+use super::number::{ByteSize, Count, Plural, Probability, Seconds, Share};
+use super::page::{Page, PageAudit, PageSource, Recall};
 use lookalike_core::params::RecallCaveat;
 use std::io::{self, Write};
 
@@ -24,7 +24,7 @@ pub(super) fn summary(out: &mut dyn Write, page: &Page) -> io::Result<()> {
         writeln!(
             out,
             "<p class=\"lead\">{} read, and <strong>no near-duplicates</strong> found.</p>",
-            Were(counts.documents)
+            CountedDocuments(counts.documents)
         )?;
     } else {
         writeln!(
@@ -41,17 +41,17 @@ pub(super) fn summary(out: &mut dyn Write, page: &Page) -> io::Result<()> {
             out,
             "<div class=\"parts\">{}<p><span class=\"key goes\"></span>Would go: {} <span \
              class=\"key stays\"></span>Would stay: {}</p></div>",
-            Bar(share.of_one()),
+            ShareBar(share.of_one()),
             Count(counts.duplicates),
             Count(stay)
         )?;
     }
-    write!(out, "<p>{}</p>\n<dl class=\"tiles\">\n", Text(&verified(page)))?;
+    write!(out, "<p>{}</p>\n<dl class=\"tiles\">\n", EscapedText(&verified(page)))?;
     let read = match (counts.bytes, counts.empty) {
         (0, 0) => String::new(),
         (0, empty) => format!("{} without a word", Count(empty)),
-        (bytes, 0) => Bytes(bytes).to_string(),
-        (bytes, empty) => format!("{}; {} without a word", Bytes(bytes), Count(empty)),
+        (bytes, 0) => ByteSize(bytes).to_string(),
+        (bytes, empty) => format!("{}; {} without a word", ByteSize(bytes), Count(empty)),
     };
     tile(out, "Documents read", counts.documents, &read)?;
     let copies = match counts.copies {
@@ -62,7 +62,7 @@ pub(super) fn summary(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     tile(out, "Near-duplicates", counts.duplicates, &copies)?;
     let room = match counts.duplicate_bytes {
         0 => String::new(),
-        bytes => format!("{} less to keep", Bytes(bytes)),
+        bytes => format!("{} less to keep", ByteSize(bytes)),
     };
     tile(out, "Would stay", stay, &room)?;
     tile(out, "Groups", counts.groups, "each a document that stays and those like it")?;
@@ -73,9 +73,9 @@ pub(super) fn summary(out: &mut dyn Write, page: &Page) -> io::Result<()> {
 }
 
 /// `1 document was`, `2 documents were`.
-struct Were(u64);
+struct CountedDocuments(u64);
 
-impl std::fmt::Display for Were {
+impl std::fmt::Display for CountedDocuments {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let were = if self.0 == 1 { "was" } else { "were" };
         write!(f, "{} {were}", Plural(self.0, "document"))
@@ -99,7 +99,7 @@ fn verified(page: &Page) -> String {
 }
 
 fn tile(out: &mut dyn Write, name: &str, count: u64, note: &str) -> io::Result<()> {
-    let note = Text(note);
+    let note = EscapedText(note);
     writeln!(
         out,
         "<div><dt>{name}</dt><dd>{} <span class=\"note\">{note}</span></dd></div>",
@@ -125,7 +125,7 @@ pub(super) fn trust(out: &mut dyn Write, page: &Page) -> io::Result<()> {
               it works, not by chance.</p>\n",
         )?,
         Recall::Banding { bands, rows, asked, caveat } => {
-            let curve = Curve {
+            let curve = RecallCurve {
                 bands,
                 rows,
                 threshold: page.threshold,
@@ -155,7 +155,7 @@ pub(super) fn trust(out: &mut dyn Write, page: &Page) -> io::Result<()> {
 fn banding(
     out: &mut dyn Write,
     page: &Page,
-    curve: &Curve,
+    curve: &RecallCurve,
     asked: f64,
     caveat: Option<RecallCaveat>,
 ) -> io::Result<()> {
@@ -191,7 +191,7 @@ fn banding(
     out.write_all(b"</dl>\n")?;
     if caveat.is_some() {
         // The curve and its table are predictions.
-        let Curve { bands, rows, .. } = curve;
+        let RecallCurve { bands, rows, .. } = curve;
         return writeln!(out, "<p class=\"note\">{bands} bands of {rows} rows.</p>");
     }
     out.write_all(b"<div class=\"beside\">\n<figure>")?;
@@ -228,15 +228,15 @@ fn banding(
 }
 
 fn figure(out: &mut dyn Write, name: &str, value: &str, note: &str) -> io::Result<()> {
-    let note = Text(note);
+    let note = EscapedText(note);
     writeln!(
         out,
         "<div><dt>{name}</dt><dd>{} <span class=\"note\">{note}</span></dd></div>",
-        Text(value)
+        EscapedText(value)
     )
 }
 
-fn measured(out: &mut dyn Write, audit: &Audit, asked: f64) -> io::Result<()> {
+fn measured(out: &mut dyn Write, audit: &PageAudit, asked: f64) -> io::Result<()> {
     if audit.with_neighbours == 0 {
         return figure(out, "Measured", "nothing", "no document drawn had a similar one");
     }
@@ -266,12 +266,12 @@ fn measured(out: &mut dyn Write, audit: &Audit, asked: f64) -> io::Result<()> {
     )
 }
 
-fn bins(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
+fn bins(out: &mut dyn Write, audit: &PageAudit) -> io::Result<()> {
     write!(
         out,
         "<h3>What the audit measured</h3>\n<p>{} drawn at random and compared with all others; {} \
          of them had at least one similar document.",
-        Were(audit.sampled),
+        CountedDocuments(audit.sampled),
         Count(audit.with_neighbours)
     )?;
     if audit.with_neighbours == 0 {
@@ -295,7 +295,7 @@ fn bins(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
         out,
         " Of the {}, {} were found: with a confidence of {} the true share lies between {} and {}.\
          </p>",
-        Text(&audit.what),
+        EscapedText(&audit.what),
         Probability(audit.recall.value),
         Probability(audit.confidence),
         Probability(audit.recall.low),
@@ -305,7 +305,7 @@ fn bins(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
 }
 
 /// What the audit measured, by similarity.
-fn audit_table(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
+fn audit_table(out: &mut dyn Write, audit: &PageAudit) -> io::Result<()> {
     if audit.bins.is_empty() {
         return Ok(());
     }
@@ -345,8 +345,8 @@ pub(super) fn sources(out: &mut dyn Write, page: &Page) -> io::Result<()> {
         return Ok(());
     }
     open(out, "sources", "Where they come from")?;
-    let share = |source: &Source| Share(source.duplicates, source.documents);
-    let is_much = |source: &&Source| loses_much(source, &share(source));
+    let share = |source: &PageSource| Share(source.duplicates, source.documents);
+    let is_much = |source: &&PageSource| loses_much(source, &share(source));
     let much = page.sources.iter().filter(is_much).count() as u64;
     if much > 0 {
         writeln!(
@@ -358,7 +358,7 @@ pub(super) fn sources(out: &mut dyn Write, page: &Page) -> io::Result<()> {
             if much == 1 { "its" } else { "their" }
         )?;
     }
-    let mut rows: Vec<&Source> = page.sources.iter().collect();
+    let mut rows: Vec<&PageSource> = page.sources.iter().collect();
     rows.sort_by_key(|source| std::cmp::Reverse(source.duplicates));
     out.write_all(
         b"<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Sources\"><table \
@@ -383,20 +383,20 @@ pub(super) fn sources(out: &mut dyn Write, page: &Page) -> io::Result<()> {
 }
 
 /// Whether a source would lose so many of its documents that it is marked.
-fn loses_much(source: &Source, share: &Share) -> bool {
+fn loses_much(source: &PageSource, share: &Share) -> bool {
     source.documents >= LEAST_DOCUMENTS && share.of_one() > MUCH
 }
 
-fn source_row(out: &mut dyn Write, source: &Source, share: &Share) -> io::Result<()> {
+fn source_row(out: &mut dyn Write, source: &PageSource, share: &Share) -> io::Result<()> {
     let much = loses_much(source, share);
     writeln!(
         out,
         "<tr{}><th scope=\"row\"><bdi>{}</bdi>{}</th><td class=\"similarity\">{} {share}{}\
          </td><td class=\"num\">{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td></tr>",
         if much { " class=\"much\"" } else { "" },
-        Text(&source.name),
+        EscapedText(&source.name),
         if source.reference { " <span class=\"tag\">Reference, stays</span>" } else { "" },
-        Bar(share.of_one()),
+        ShareBar(share.of_one()),
         if much { " <span class=\"warn\">⚠ more than half</span>" } else { "" },
         Count(source.duplicates),
         Count(source.documents),
@@ -416,14 +416,14 @@ pub(super) fn parameters(out: &mut dyn Write, page: &Page) -> io::Result<()> {
         writeln!(
             out,
             "<tr><th scope=\"row\"><code>{}</code></th><td><bdi>{}</bdi></td><td>{}</td></tr>",
-            Text(each.name),
-            Text(each.value),
-            Text(each.meaning)
+            EscapedText(each.name),
+            EscapedText(each.value),
+            EscapedText(each.meaning)
         )?;
     }
     out.write_all(b"</tbody></table></div>\n")?;
     for note in page.notes {
-        writeln!(out, "<p class=\"note\">{}.</p>", Text(note))?;
+        writeln!(out, "<p class=\"note\">{}.</p>", EscapedText(note))?;
     }
     if !page.times.is_empty() {
         out.write_all(
@@ -435,7 +435,7 @@ pub(super) fn parameters(out: &mut dyn Write, page: &Page) -> io::Result<()> {
             writeln!(
                 out,
                 "<tr><th scope=\"row\">{}</th><td class=\"num\">{}</td></tr>",
-                Text(stage),
+                EscapedText(stage),
                 Seconds(seconds)
             )?;
         }
@@ -453,12 +453,12 @@ fn capital(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::html::page::Interval;
+    use crate::report::html::page::PageInterval;
 
     #[test]
     fn an_audit_without_neighbours_measures_nothing() {
-        let recall = Interval { value: 0.0, low: 0.0, high: 1.0 };
-        let mut audit = Audit {
+        let recall = PageInterval { value: 0.0, low: 0.0, high: 1.0 };
+        let mut audit = PageAudit {
             what: "similar documents".into(),
             recall,
             confidence: 0.95,
@@ -467,7 +467,7 @@ mod tests {
             with_neighbours: 0,
             bins: Vec::new(),
         };
-        let shown = |audit: &Audit| {
+        let shown = |audit: &PageAudit| {
             let mut out = Vec::new();
             measured(&mut out, audit, 0.99).unwrap();
             bins(&mut out, audit).unwrap();

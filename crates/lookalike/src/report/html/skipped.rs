@@ -1,8 +1,8 @@
 //! What was not read → counts by kind and the first thousand, in one pass.
 
-use super::escape::Text;
+use super::escape::EscapedText;
 use super::number::Count;
-use super::page::Skipped;
+use super::page::PageSkipped;
 use super::section;
 use std::io::{self, Write};
 
@@ -14,7 +14,7 @@ const KINDS: usize = 50;
 /// Writes the section. Holds the listed ones.
 pub(super) fn write(
     out: &mut dyn Write,
-    skipped: &mut dyn Iterator<Item = io::Result<Skipped>>,
+    skipped: &mut dyn Iterator<Item = io::Result<PageSkipped>>,
 ) -> io::Result<()> {
     let mut kinds: Vec<(String, u64)> = Vec::new();
     let (mut listed, mut others, mut all) = (Vec::new(), 0, 0u64);
@@ -69,7 +69,7 @@ fn counts(out: &mut dyn Write, kinds: &[(String, u64)], others: u64) -> io::Resu
           records</th></tr></thead><tbody>\n",
     )?;
     let row = |out: &mut dyn Write, kind: &str, count: u64| {
-        let (kind, count) = (Text(kind), Count(count));
+        let (kind, count) = (EscapedText(kind), Count(count));
         writeln!(out, "<tr><th scope=\"row\">{kind}</th><td class=\"num\">{count}</td></tr>")
     };
     for (kind, count) in kinds {
@@ -81,7 +81,7 @@ fn counts(out: &mut dyn Write, kinds: &[(String, u64)], others: u64) -> io::Resu
     out.write_all(b"</tbody></table>\n")
 }
 
-fn list(out: &mut dyn Write, listed: &[Skipped], more: u64) -> io::Result<()> {
+fn list(out: &mut dyn Write, listed: &[PageSkipped], more: u64) -> io::Result<()> {
     write!(
         out,
         "<details><summary>Show {} {}</summary>\n<div class=\"wide\" tabindex=\"0\" \
@@ -91,15 +91,15 @@ fn list(out: &mut dyn Write, listed: &[Skipped], more: u64) -> io::Result<()> {
         if more > 0 { "the first" } else { "all" },
         Count(listed.len() as u64)
     )?;
-    for Skipped { source, line, id, reason } in listed {
+    for PageSkipped { source, line, id, reason } in listed {
         let line = line.map(|line| Count(line).to_string()).unwrap_or_default();
         writeln!(
             out,
             "<tr><td><bdi class=\"full\">{}</bdi></td><td class=\"num\">{line}</td><td><bdi \
              class=\"full\">{}</bdi></td><td>{}</td></tr>",
-            Text(source),
-            Text(id.as_deref().unwrap_or_default()),
-            Text(reason)
+            EscapedText(source),
+            EscapedText(id.as_deref().unwrap_or_default()),
+            EscapedText(reason)
         )?;
     }
     out.write_all(b"</tbody></table></div></details>\n")
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     fn shown(count: usize, reason: impl Fn(usize) -> String) -> String {
-        let each = |at| Skipped {
+        let each = |at| PageSkipped {
             source: format!("in<{at}>"),
             line: Some(7),
             id: None,

@@ -5,12 +5,12 @@ use lookalike_core::params::ShingleRule;
 
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\"'<!--\0\u{1b}\u{202e}";
 
-fn group(keeper: &str, id: &str) -> Group {
+fn group(keeper: &str, id: &str) -> PageGroup {
     let about =
         |text: &str| Some(About { heading: text.into(), source: text.into(), date: text.into() });
     let (similarity, bytes, reason) = (912_345, 10, 0);
-    let duplicate = Duplicate { id: id.into(), about: about(id), similarity, bytes, reason };
-    Group {
+    let duplicate = PageDuplicate { id: id.into(), about: about(id), similarity, bytes, reason };
+    PageGroup {
         keeper: keeper.into(),
         about: about(keeper),
         bytes: 12,
@@ -19,11 +19,16 @@ fn group(keeper: &str, id: &str) -> Group {
     }
 }
 
-fn shown(text: &str, groups: &[Group], skipped: &[Skipped], sources: &[Source]) -> String {
+fn shown(
+    text: &str,
+    groups: &[PageGroup],
+    skipped: &[PageSkipped],
+    sources: &[PageSource],
+) -> String {
     let rule = ShingleRule::default();
-    let recall = Interval { value: 0.99, low: 0.95, high: 0.999 };
+    let recall = PageInterval { value: 0.99, low: 0.95, high: 0.999 };
     let bin = AuditBin { from: 0.8, to: 1.0, checked: 9, found: 9, recall };
-    let audit = Audit {
+    let audit = PageAudit {
         what: text.into(),
         recall,
         confidence: 0.95,
@@ -32,7 +37,7 @@ fn shown(text: &str, groups: &[Group], skipped: &[Skipped], sources: &[Source]) 
         with_neighbours: 100,
         bins: vec![bin.clone(), AuditBin { from: 1.0, checked: 0, ..bin }],
     };
-    let samples = [Sample {
+    let samples = [PageSample {
         keeper: text.into(),
         duplicate: text.into(),
         similarity: 900_000,
@@ -42,8 +47,8 @@ fn shown(text: &str, groups: &[Group], skipped: &[Skipped], sources: &[Source]) 
     let page = Page {
         title: text,
         version: "1.2.3",
-        parameters: &[Parameter { name: "--threshold", value: text, meaning: text }],
-        counts: Counts { documents: 1000, groups: 1, duplicates: 10, ..Counts::default() },
+        parameters: &[PageParameter { name: "--threshold", value: text, meaning: text }],
+        counts: PageCounts { documents: 1000, groups: 1, duplicates: 10, ..PageCounts::default() },
         notes: &[text.into()],
         measure: "Jaccard similarity",
         threshold: 0.8,
@@ -90,13 +95,14 @@ fn tags(html: &str) -> Vec<String> {
 #[test]
 fn texts_of_the_user_add_no_tags() {
     let page = |text: &str| {
-        let skipped = Skipped {
+        let skipped = PageSkipped {
             source: text.into(),
             line: Some(3),
             id: Some(text.into()),
             reason: format!("binary: {text}"),
         };
-        let source = Source { name: text.into(), documents: 2, duplicates: 2, ..Source::default() };
+        let source =
+            PageSource { name: text.into(), documents: 2, duplicates: 2, ..PageSource::default() };
         shown(text, &[group(text, text)], &[skipped], &[source])
     };
     let hostile = page(HOSTILE);
@@ -109,11 +115,11 @@ fn texts_of_the_user_add_no_tags() {
 
 #[test]
 fn the_page_says_what_is_needed() {
-    let source = |name: &str, duplicates| Source {
+    let source = |name: &str, duplicates| PageSource {
         name: name.into(),
         documents: 100,
         duplicates,
-        ..Source::default()
+        ..PageSource::default()
     };
     let sources = [source("calm", 50), source("wild", 60)];
     let html = shown("letters/", &[group("k", "d")], &[], &sources);

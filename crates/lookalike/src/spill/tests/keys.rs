@@ -1,8 +1,8 @@
 //! Records and keys as bytes; amounts of memory.
 
 use crate::spill::codec::{
-    Reader, key_last, key_part, key_u32, key_u64, key_u64_descending, put_bytes, put_str, put_u32,
-    put_u64,
+    FieldReader, key_last, key_part, key_u32, key_u64, key_u64_descending, put_bytes, put_str,
+    put_u32, put_u64,
 };
 use crate::spill::parse_memory;
 use proptest::prelude::*;
@@ -25,14 +25,14 @@ proptest! {
         put_u32(&mut record, b);
         put_bytes(&mut record, &c);
         put_str(&mut record, &d);
-        let mut reader = Reader::new(&record);
+        let mut reader = FieldReader::new(&record);
         prop_assert_eq!(reader.u64(), Some(a));
         prop_assert_eq!(reader.u32(), Some(b));
         prop_assert_eq!(reader.bytes(), Some(&c[..]));
         prop_assert_eq!(reader.str(), Some(&d[..]));
         prop_assert!(reader.is_empty());
         for end in 0..record.len() {
-            let mut reader = Reader::new(&record[..end]);
+            let mut reader = FieldReader::new(&record[..end]);
             let whole = reader.u64().is_some() && reader.u32().is_some()
                 && reader.bytes().is_some() && reader.str().is_some();
             prop_assert!(!whole, "{} of {} bytes", end, record.len());
@@ -41,7 +41,7 @@ proptest! {
 
     #[test]
     fn no_bytes_make_a_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
-        let takes: [fn(&mut Reader<'_>) -> bool; 7] = [
+        let takes: [fn(&mut FieldReader<'_>) -> bool; 7] = [
             |r| r.u64().is_some(),
             |r| r.u32().is_some(),
             |r| r.bytes().is_some(),
@@ -51,7 +51,7 @@ proptest! {
             |r| r.key_u32().is_some(),
         ];
         for take in takes {
-            let mut reader = Reader::new(&bytes);
+            let mut reader = FieldReader::new(&bytes);
             while take(&mut reader) && !reader.is_empty() {}
             prop_assert!(reader.is_empty());
         }
@@ -81,7 +81,7 @@ proptest! {
         let naive = (a.0, Reverse(a.1), &a.2, a.3, &a.4)
             .cmp(&(b.0, Reverse(b.1), &b.2, b.3, &b.4));
         prop_assert_eq!(keys[0].cmp(&keys[1]), naive);
-        let mut reader = Reader::new(&keys[0]);
+        let mut reader = FieldReader::new(&keys[0]);
         prop_assert_eq!(reader.key_u64(), Some(a.0));
         prop_assert_eq!(reader.key_u64_descending(), Some(a.1));
         prop_assert_eq!(reader.key_part(), Some(a.2));
@@ -95,16 +95,16 @@ fn numbers_that_are_too_long_are_none() {
     let mut most = Vec::new();
     put_u64(&mut most, u64::MAX);
     assert_eq!(most.len(), 10);
-    assert_eq!(Reader::new(&most).u64(), Some(u64::MAX));
+    assert_eq!(FieldReader::new(&most).u64(), Some(u64::MAX));
     most[9] = 2;
-    assert_eq!(Reader::new(&most).u64(), None, "65 bits");
-    assert_eq!(Reader::new(&[0x80; 11]).u64(), None);
+    assert_eq!(FieldReader::new(&most).u64(), None, "65 bits");
+    assert_eq!(FieldReader::new(&[0x80; 11]).u64(), None);
     let mut large = Vec::new();
     put_u64(&mut large, 1 << 32);
-    assert_eq!(Reader::new(&large).u32(), None);
+    assert_eq!(FieldReader::new(&large).u32(), None);
     let mut length = Vec::new();
     put_u64(&mut length, u64::MAX);
-    assert_eq!(Reader::new(&length).bytes(), None);
+    assert_eq!(FieldReader::new(&length).bytes(), None);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The sorter against the sort of the standard library.
 
 use crate::error::Error;
-use crate::spill::{MIN_MEMORY, Sorted, Sorter, TempSpace};
+use crate::spill::{MIN_MEMORY, SortedRecords, Sorter, TempSpace};
 use proptest::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ fn space(parent: &Path) -> Arc<TempSpace> {
     Arc::new(TempSpace::new(parent.to_owned()))
 }
 
-fn sorted(records: &[Record], temp: Option<Arc<TempSpace>>, memory: usize) -> Sorted {
+fn sorted(records: &[Record], temp: Option<Arc<TempSpace>>, memory: usize) -> SortedRecords {
     let mut sorter = Sorter::new(temp, memory);
     for (key, payload) in records {
         sorter.push(key, payload).unwrap();
@@ -21,7 +21,7 @@ fn sorted(records: &[Record], temp: Option<Arc<TempSpace>>, memory: usize) -> So
     sorter.finish().unwrap()
 }
 
-fn read(sorted: &Sorted) -> Vec<Record> {
+fn read(sorted: &SortedRecords) -> Vec<Record> {
     sorted.iter().map(Result::unwrap).collect()
 }
 
@@ -128,7 +128,7 @@ fn what_fits_makes_no_folder() {
     let sorted = sorted(&[(vec![2], vec![]), (vec![1], vec![])], Some(temp.clone()), 1 << 20);
     assert!(!sorted.is_spilled() && !temp.is_used());
     assert_eq!(read(&sorted), [(vec![1], vec![]), (vec![2], vec![])]);
-    assert!(read(&Sorted::empty()).is_empty() && Sorted::default().is_empty());
+    assert!(read(&SortedRecords::empty()).is_empty() && SortedRecords::default().is_empty());
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_folder_that_cannot_be_made_is_an_error() {
 #[test]
 fn sorted_can_be_shared() {
     fn shared<T: Send + Sync>() {}
-    shared::<Sorted>();
+    shared::<SortedRecords>();
     shared::<Sorter>();
     shared::<TempSpace>();
 }

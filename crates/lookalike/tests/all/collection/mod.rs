@@ -8,10 +8,10 @@ use flate2::read::GzDecoder;
 use lookalike::core::group::stars_of_pairs;
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::naive;
-use lookalike::core::params::{Params, Wishes};
+use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::core::shingle::Shingler;
 use lookalike::find::{self, FindOptions, Findings, PairList};
-use lookalike::progress::Silent;
+use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -81,16 +81,16 @@ pub(crate) fn write(path: &Path, texts: &[String]) {
 }
 
 /// A run over one file.
-pub(crate) fn run(path: &Path, wishes: &Wishes, threads: usize, pairs: bool) -> Findings {
+pub(crate) fn run(path: &Path, wishes: &ParamsBuilder, threads: usize, pairs: bool) -> Findings {
     let collection = Collection::open(&[path.to_owned()], &ReadOptions::default()).unwrap();
     let threads = NonZeroUsize::new(threads).unwrap();
     let base = FindOptions::new(Params::new(wishes).unwrap());
     let pairs = PairList::new(pairs, false).unwrap();
-    find::in_collection(&collection, &FindOptions { threads, pairs, ..base }, &Silent).unwrap()
+    find::in_collection(&collection, &FindOptions { threads, pairs, ..base }, &NoProgress).unwrap()
 }
 
 /// The verified pairs of a run over one file.
-pub(crate) fn find_in(path: &Path, wishes: &Wishes) -> Pairs {
+pub(crate) fn find_in(path: &Path, wishes: &ParamsBuilder) -> Pairs {
     let findings = run(path, wishes, 2, true);
     let pairs = findings.pairs.unwrap();
     pairs.iter().map(Result::unwrap).map(|pair| of(pair.a, pair.b, &pair.overlap, wishes)).collect()
@@ -100,13 +100,13 @@ fn of(
     a: String,
     b: String,
     overlap: &lookalike::core::verify::Overlap,
-    wishes: &Wishes,
+    wishes: &ParamsBuilder,
 ) -> ((String, String), String) {
     ((a.clone().min(b.clone()), a.max(b)), overlap.six_decimals_of(wishes.measure))
 }
 
 /// Pairs, where asked for, and stars of a run against those of comparing all with all.
-pub(crate) fn check(drawn: &Drawn, wishes: &Wishes, threads: usize, pairs: bool) {
+pub(crate) fn check(drawn: &Drawn, wishes: &ParamsBuilder, threads: usize, pairs: bool) {
     let texts = drawn.texts();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in.jsonl");

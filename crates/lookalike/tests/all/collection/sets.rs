@@ -3,9 +3,9 @@
 
 use super::{Pairs, data, truth};
 use flate2::read::GzDecoder;
-use lookalike::core::params::{Case, Params, ShingleRule, TokenRule, Unit, Wishes};
+use lookalike::core::params::{Case, Params, ParamsBuilder, ShingleRule, TokenRule, Unit};
 use lookalike::find::{self, FindOptions, Findings, PairList};
-use lookalike::progress::Silent;
+use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, Format, ReadOptions};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -67,15 +67,16 @@ impl Known {
     }
 
     /// A run with these wishes and the shingles of the truth.
-    pub(crate) fn find(&self, wishes: &Wishes) -> Findings {
+    pub(crate) fn find(&self, wishes: &ParamsBuilder) -> Findings {
         let (format, hidden) = (self.format, true);
         let read = ReadOptions { format, hidden, ignore_files: false, ..ReadOptions::default() };
         let input = self.unpacked.as_ref().map_or(self.input.as_path(), TempDir::path);
         let collection = Collection::open(&[input.to_owned()], &read).unwrap();
         let params =
-            Params::new(&Wishes { shingle: self.shingle.clone(), ..wishes.clone() }).unwrap();
+            Params::new(&ParamsBuilder { shingle: self.shingle.clone(), ..wishes.clone() })
+                .unwrap();
         let options = FindOptions { pairs: PairList::Exact, ..FindOptions::new(params) };
-        find::in_collection(&collection, &options, &Silent).unwrap()
+        find::in_collection(&collection, &options, &NoProgress).unwrap()
     }
 }
 
