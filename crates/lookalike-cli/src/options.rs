@@ -103,9 +103,9 @@ pub(crate) struct SignatureArgs {
     #[arg(long, value_name = "N")]
     num_hashes: Option<usize>,
 
-    /// Bands of a signature; `find` and `dedup` take `auto`, too: values, bands and rows that take
-    /// the least time for 2,000 of the documents, which are read twice [default: chosen for
-    /// threshold and recall]
+    /// Bands of a signature; `find`, `dedup` and `tune` take `auto`, too: values, bands and rows
+    /// that take the least time for 2,000 of the documents, which are read twice [default: chosen
+    /// for threshold and recall]
     #[arg(long, value_name = "N")]
     bands: Option<BandsArg>,
 
