@@ -140,6 +140,40 @@ def test_few_results_name_the_setting_that_finds_more(tmp_path: Path) -> None:
     assert repr(written).startswith("Written(kept=80, removed=0, files=1; 0 of 80 documents have")
 
 
+def versions(number: int) -> list[str]:
+    """Of 156 shingles of each text 116 are in both."""
+    text = words(number, 160)
+    return [" ".join(text), " ".join(text[:120] + words(500 + number, 40))]
+
+
+def parts(number: int) -> list[str]:
+    text = words(number, 300)
+    return [" ".join(text), " ".join(text[100:160])]
+
+
+def records(number: int) -> list[str]:
+    """Ten words, of which one differs."""
+    text = words(number, 10)
+    return [" ".join(text), " ".join([*text[:5], f"x{number}", *text[6:]])]
+
+
+@pytest.mark.parametrize(
+    ("pair", "length", "options"),
+    [
+        (versions, 160, {"threshold": 0.5}),
+        (parts, 160, {"measure": "containment", "threshold": 0.5}),
+        (records, 10, {"shingle": "bag"}),
+    ],
+)
+def test_each_job_has_its_setting(pair: Any, length: int, options: dict[str, Any]) -> None:
+    """Jobs and settings of ``docs/choosing.md``, without what is the default already."""
+    docs = [text for number in range(20) for text in pair(number)]
+    docs += [" ".join(words(1_000 + number, length)) for number in range(40)]
+    better = lookalike.find(docs).better_setting
+    assert better is not None and better["options"] == options, better
+    assert lookalike.find(docs, **options).counts["duplicates"] == 20
+
+
 def test_predictions_of_the_scheme_xor_have_their_caveat(tmp_path: Path) -> None:
     docs = ["one two three four five six seven", "One two three four five six seven!", "x"]
     for scheme in ("xor", "fss"):

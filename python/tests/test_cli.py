@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -146,6 +147,22 @@ def test_the_script_of_the_wheel(program: list[str]) -> None:
         pytest.skip("the wheel is not installed here, so there is no script")
     for arguments in (["find", "sample"], ["find"], ["--version"]):
         assert run([str(script), *arguments], FIXTURES) == run(program + arguments, FIXTURES)
+
+
+def test_documents_count_under_the_value_of_a_field(tmp_path: Path) -> None:
+    """Of three equal texts from two senders one of each goes."""
+    documents = [("a", "x", text(1)), ("b", "x", text(1)), ("c", "y", text(1)), ("d", "y", text(2))]
+    lines = [json.dumps({"id": id, "from": sender, "text": text}) for id, sender, text in documents]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines))
+
+    def sources(*options: str) -> list[tuple[str, int, int]]:
+        code, _, _ = run([*MODULE, "find", "in.jsonl", "--report", "r.json", *options], tmp_path)
+        assert code == 0
+        found = json.loads((tmp_path / "r.json").read_text())["sources"]
+        return [(one["name"], one["documents"], one["duplicates"]) for one in found]
+
+    assert sources() == [("in.jsonl", 4, 2)]
+    assert sources("--source-field", "from") == [("x", 2, 1), ("y", 2, 1)]
 
 
 @POSIX

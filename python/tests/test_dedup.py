@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 import lookalike
-from lookalike.errors import DocumentError, FileError, OptionError
+from lookalike.errors import DocumentError, FileError, LookalikeError, OptionError
 from test_find import texts
 from waiting import PATIENCE, wait_until, writer
 
@@ -397,3 +398,68 @@ def test_related_documents_name_their_neighbour() -> None:
     assert marked["lookalike_neighbour"].to_pylist() == [None, None, "b"]
     with pytest.raises(OptionError, match="'lookalike_reason', which is there already"):
         lookalike.dedup(pa.table({"text": [a], "lookalike_reason": [1]}), annotate=True)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="hard links of Unix")
+def test_a_link_needs_every_byte_to_be_equal(tmp_path: Path) -> None:
+    """Three files of one size and the same words; the last letter of one is a capital."""
+    text = " ".join(f"w{number}" for number in range(50_000))
+    for name, end in (("a.txt", "end"), ("b.txt", "end"), ("c.txt", "enD")):
+        (tmp_path / name).write_text(f"{text} {end}", encoding="utf-8")
+    command = [sys.executable, "-m", "lookalike", "dedup", str(tmp_path), "--link", "hard"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "c.txt: its bytes are not those of" in done.stderr, done.stderr
+    first, second, third = ((tmp_path / name).stat().st_ino for name in ("a.txt", "b.txt", "c.txt"))
+    assert first == second != third
+    assert (tmp_path / "c.txt").read_text(encoding="utf-8").endswith("enD")
+
+
+def test_records_are_written_as_utf_8_with_an_end_to_the_last_line(tmp_path: Path) -> None:
+    """As ``docs/dedup.md`` says for JSONL and CSV, of input in UTF-16 and of input with a mark."""
+    jsonl = '{"id": "a",  "text": "é one"}\r\n\n{"text": "two", "id": "b", "n": 1.50}'
+    (tmp_path / "in.jsonl").write_bytes(jsonl.encode("utf-16"))
+    (tmp_path / "in.csv").write_bytes('\ufeffid,text\r\na,"é\none"\nb,two'.encode())
+    for name in ("in.jsonl", "in.csv"):
+        lookalike.dedup(tmp_path / name, output=tmp_path / f"out-{name}")
+    written = (tmp_path / "out-in.jsonl").read_bytes()
+    assert written == jsonl.replace("\n\n", "\n").encode() + b"\n"
+    written = (tmp_path / "out-in.csv").read_bytes()
+    assert written == '\ufeffid,text\r\na,"é\none"\nb,two\n'.encode()
+
+
+def test_an_annotation_names_the_rule_that_decided() -> None:
+    text = texts(1)[0]
+    rows = [
+        {"id": "a", "text": text, "score": 1},
+        {"id": "b", "text": text, "score": 2},
+        {"id": "c", "text": f"{text} more", "score": 1},
+        {"id": "d", "text": "...", "score": 0},
+        {"id": "e", "text": "another text", "score": 0},
+    ]
+
+    def reasons(**options: Any) -> list[str]:
+        return [what["reason"] for _, what in lookalike.dedup(rows, annotate=True, **options)]
+
+    assert reasons() == ["longest", "longest", "keeper", "empty", "unique"]
+    by_score = reasons(keep=["field:score", "longest"])
+    assert by_score == ["field:score:desc", "keeper", "field:score:desc", "empty", "unique"]
+    assert reasons(keep="shortest")[:3] == ["keeper", "id", "shortest"]
+    assert reasons(reference=[text])[:3] == ["reference"] * 3
+
+
+def test_an_output_does_not_lie_in_an_input(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.txt").write_text("one")
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "old").write_text("old")
+    for output, said in (
+        (folder, "is an input"),
+        (folder / "out", "lies in the input"),
+        (full, "the folder is not empty"),
+    ):
+        with pytest.raises(LookalikeError, match=said):
+            lookalike.dedup(folder, output=f"{output}{os.sep}")
+    assert [path.name for path in folder.iterdir()] == ["a.txt"]
+    assert (full / "old").read_text() == "old"

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -571,3 +572,36 @@ def test_pairs_have_the_estimates_of_their_signatures() -> None:
     ]
     with pytest.raises(OptionError, match="add pairs"):
         lookalike.find(docs, estimates=True)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "options", "shared", "all_of_both"),
+    [
+        ("one two three four five six seven", "one two three four five six eight", {}, 2, 4),
+        ("one two three four", "one two three five", {"shingle": "words:2"}, 2, 4),
+        ("one two three four", "one two three five", {"shingle": "bag"}, 3, 5),
+        ("abcd", "abce", {"shingle": "chars:3"}, 1, 3),
+        ("abé", "abê", {"shingle": "bytes:3"}, 1, 3),
+        ("One two", "one two", {"shingle": "bag"}, 2, 2),
+        ("One two", "one two", {"shingle": "bag", "case": "keep"}, 1, 3),
+        ("one,two three", "one two three", {"shingle": "bag"}, 3, 3),
+        ("one,two three", "one two three", {"shingle": "bag", "tokens": "whitespace"}, 1, 4),
+        ("日本 one", "本日 one", {"shingle": "bag"}, 3, 3),
+        ("日本 one", "本日 one", {"shingle": "bag", "tokens": "word-runs"}, 1, 3),
+        ("one one two", "one two", {"shingle": "bag"}, 2, 2),
+        ("one one two", "one two", {"shingle": "bag", "frequencies": True}, 2, 3),
+        ("the cat", "a cat", {"shingle": "bag"}, 1, 3),
+        ("the cat", "a cat", {"shingle": "bag", "stop_words": "en"}, 1, 1),
+        ("café one", "cafe one", {"shingle": "bag"}, 1, 3),
+        ("café one", "cafe one", {"shingle": "bag", "normalize": "unaccent"}, 2, 2),
+    ],
+)
+def test_options_decide_what_is_compared(
+    a: str, b: str, options: dict[str, Any], shared: int, all_of_both: int
+) -> None:
+    """The shingles that both texts have, and those of either, counted by hand."""
+    compared = lookalike.compare(a, b, **options)
+    union = compared.shingles_a + compared.shingles_b - compared.shared
+    assert (compared.shared, union) == (shared, all_of_both)
+    found = lookalike.find([a, b], exact=True, threshold=0.01, pairs=True, **options)
+    assert [pair["jaccard"] for pair in found.pairs] == [round(shared / all_of_both, 6)]

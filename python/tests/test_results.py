@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import multiprocessing
 import os
 import pickle
@@ -202,3 +203,22 @@ def test_text_columns_grow() -> None:
     skipped = found.skipped
     assert len(skipped) == 11
     assert dict(zip(skipped.column_names, skipped.engine.column_types))["id"] == "large_string"
+
+
+def test_the_digest_of_the_inputs_depends_on_the_documents_only(tmp_path: Path) -> None:
+    lines = [f'{{"id": "d{n}", "text": "text number {n} of a few"}}\n' for n in range(9)]
+
+    def inputs(*parts: list[str]) -> Any:
+        paths = [tmp_path / f"part{number}.jsonl" for number in range(len(parts))]
+        for path, part in zip(paths, parts, strict=True):
+            path.write_text("".join(part), encoding="utf-8")
+        report = tmp_path / "report.json"
+        lookalike.find(paths).write_report(report)
+        return json.loads(report.read_text(encoding="utf-8"))["inputs"]
+
+    whole = inputs(lines)
+    assert whole["documents"] == 9
+    assert inputs(lines[::-1]) == whole
+    assert inputs(lines[5:], lines[:5]) == whole
+    assert inputs([*lines[:8], lines[8].replace("few", "lot")])["digest"] != whole["digest"]
+    assert inputs([*lines[:8], lines[8].replace("d8", "d9")])["digest"] != whole["digest"]

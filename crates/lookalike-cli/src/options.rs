@@ -103,8 +103,9 @@ pub(crate) struct SignatureArgs {
     #[arg(long, value_name = "N")]
     num_hashes: Option<usize>,
 
-    /// Bands of a signature; `auto` chooses values, bands and rows that take the least time for
-    /// 2,000 of the documents, which are read twice [default: chosen for threshold and recall]
+    /// Bands of a signature; `find`, `dedup` and `tune` take `auto`, too: values, bands and rows
+    /// that take the least time for 2,000 of the documents, which are read twice [default: chosen
+    /// for threshold and recall]
     #[arg(long, value_name = "N")]
     bands: Option<BandsArg>,
 
@@ -116,7 +117,7 @@ pub(crate) struct SignatureArgs {
     #[arg(long, value_name = "SCHEME", default_value = "fss")]
     scheme: Scheme,
 
-    /// Draws the hash functions; the same number gives the same results for ever
+    /// Draws the hash functions; the same number draws the same ones in every version
     #[arg(long, value_name = "N", default_value_t = DEFAULT_SEED, value_parser = seed)]
     #[arg(allow_negative_numbers = true)]
     seed: u64,

@@ -28,7 +28,7 @@ commas) or in a file of their own. docs/http.md describes the API.";
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct ServeArgs {
-    /// The index: a folder, or postgres://…
+    /// The index: a folder, or postgres://… where `lookalike --version` lists PostgreSQL
     index: String,
     /// A TOML file with any of these options
     #[arg(long, value_name = "FILE")]

@@ -128,7 +128,7 @@ fn a_second_implementation_gives_the_known_answers() {
 #[test]
 fn ascii_is_as_it_stands() {
     let text: String = (0..128u8).map(char::from).collect();
-    for form in [NormalForm::Fold, NormalForm::Unaccent] {
+    for form in [NormalForm::Nfc, NormalForm::Nfkc, NormalForm::Fold, NormalForm::Unaccent] {
         let (findings, _folder) = found(&[("a".to_owned(), text.as_str())], Some(form));
         assert_eq!(findings.text(0).unwrap(), text);
     }

@@ -348,6 +348,9 @@ fn expired_documents_are_in_no_group() {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
+    client.get("/v1/documents/short").problem(404, "unknown-document");
+    let matches = client.post("/v1/query", &json!({ "text": FOX })).ok(200)["matches"].to_string();
+    assert!(matches.contains("\"a\"") && !matches.contains("\"short\""), "{matches}");
 }
 
 #[test]
