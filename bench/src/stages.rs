@@ -15,6 +15,7 @@ use lookalike::core::signature::Signer;
 use lookalike::core::verify;
 use lookalike::read::{self, Document, ReadOptions, Scratch, Sink, Skipped};
 use std::hint::black_box;
+use std::path::Path;
 
 /// How much work a stage does: bytes of text or file, or so many of something else.
 enum Amount {
@@ -71,7 +72,7 @@ impl Sink for Texts {
 
 /// Counts bytes, for reading alone.
 #[derive(Default)]
-struct Bytes(u64);
+pub(crate) struct Bytes(pub(crate) u64);
 
 impl Sink for Bytes {
     fn document(&mut self, document: &Document<'_>) {
@@ -89,7 +90,7 @@ pub(crate) fn stages(collection: &Collection, mut options: Options) -> Result<()
     let file = &collection.documents;
     let bytes = std::fs::read(file).map_err(|error| Problem::new(file.display(), error))?;
     let mut texts = Texts::default();
-    read_all(collection, &mut texts)?;
+    read_all(file, &ReadOptions::default(), &mut texts)?;
     let texts = texts.0;
     let size = texts.iter().map(String::len).sum();
     let header = ["stage", "CPU s", "MB per CPU s", "each"];
@@ -101,7 +102,7 @@ pub(crate) fn stages(collection: &Collection, mut options: Options) -> Result<()
     drop(bytes);
     bench.stage("read JSONL", &in_file, || {
         let mut sink = Bytes::default();
-        read_all(collection, &mut sink).map_or(0, |()| sink.0)
+        read_all(file, &ReadOptions::default(), &mut sink).map_or(0, |()| sink.0)
     })?;
     text_stages(&mut bench, &texts, &Amount::Bytes(size))?;
     later_stages(&mut bench, &texts)?;
@@ -117,10 +118,17 @@ pub(crate) fn stages(collection: &Collection, mut options: Options) -> Result<()
     Ok(())
 }
 
-fn read_all(collection: &Collection, sink: &mut impl Sink) -> Result<(), Problem> {
+/// Sends all documents of a file to the sink, in this thread.
+///
+/// # Errors
+/// The file cannot be read.
+pub(crate) fn read_all(
+    file: &Path,
+    options: &ReadOptions,
+    sink: &mut impl Sink,
+) -> Result<(), Problem> {
     let failed = |error: read::ReadError| Problem(error.to_string());
-    let inputs = [collection.documents.clone()];
-    let opened = read::Collection::open(&inputs, &ReadOptions::default()).map_err(failed)?;
+    let opened = read::Collection::open(&[file.to_owned()], options).map_err(failed)?;
     let mut scratch = Scratch::default();
     while let Some(block) = opened.next_block().map_err(failed)? {
         block.read(&mut scratch, sink).map_err(failed)?;
