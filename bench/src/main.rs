@@ -1,7 +1,8 @@
 //! Measures lookalike: every stage alone (`stages`), the whole command beside `wc -w` (`run`), on
 //! a collection with known near-duplicates that it makes itself (`generate`); the runs that have a
 //! bar to reach beside it (`bar NAME`); what it costs to get texts out of files (`files`); an index
-//! in a folder (`index`); how quickly a server answers (`serve`).
+//! in a folder (`index`); the scanner of JSON records beside other parsers (`json`); how quickly a
+//! server answers (`serve`).
 //! Without a command it does `stages` and `run`. See `bench/README.md`; `bench/peers.py` measures
 //! other libraries.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports figures")]
@@ -13,6 +14,8 @@ mod excerpt;
 mod files;
 mod generate;
 mod index;
+#[cfg(feature = "json-peers")]
+mod json;
 mod measure;
 mod options;
 mod run;
@@ -58,6 +61,11 @@ fn command() -> Result<(), BenchError> {
         Some("files") => files::files(options),
         Some("serve") => serve::serve(options),
         Some("index") => index::index(options),
+        #[cfg(feature = "json-peers")]
+        Some("json") => {
+            let collection = collection(&mut options)?;
+            json::json(&collection, options)
+        }
         Some("stages") => {
             let collection = collection(&mut options)?;
             stages::stages(&collection, options)
@@ -74,7 +82,7 @@ fn command() -> Result<(), BenchError> {
         }
         Some("bar") => Err(BenchError(format!("bar needs a name; there are {}", bars::NAMES))),
         Some(other) => Err(BenchError(format!(
-            "{other:?} is not a command; there are generate, stages, run, files, index, serve, bar"
+            "{other:?} is not a command; there are generate, stages, run, files, index, json (with the feature json-peers), serve, bar"
         ))),
     }
 }

@@ -15,6 +15,7 @@ use lookalike::core::signature::Signer;
 use lookalike::core::verify;
 use lookalike::read::{self, Document, DocumentSink, ReadBuffers, ReadOptions, SkippedItem};
 use std::hint::black_box;
+use std::path::Path;
 
 /// How much work a stage does: bytes of text or file, or so many of something else.
 enum Amount {
@@ -71,7 +72,7 @@ impl DocumentSink for StageTexts {
 
 /// Counts bytes, for reading alone.
 #[derive(Default)]
-struct ByteCounter(u64);
+pub(crate) struct ByteCounter(pub(crate) u64);
 
 impl DocumentSink for ByteCounter {
     fn document(&mut self, document: &Document<'_>) {
@@ -92,7 +93,7 @@ pub(crate) fn stages(
     let file = &collection.documents;
     let bytes = std::fs::read(file).map_err(|error| BenchError::new(file.display(), error))?;
     let mut texts = StageTexts::default();
-    read_all(collection, &mut texts)?;
+    read_all(file, &ReadOptions::default(), &mut texts)?;
     let texts = texts.0;
     let size = texts.iter().map(String::len).sum();
     let header = ["stage", "CPU s", "MB per CPU s", "each"];
@@ -104,7 +105,7 @@ pub(crate) fn stages(
     drop(bytes);
     bench.stage("read JSONL", &in_file, || {
         let mut sink = ByteCounter::default();
-        read_all(collection, &mut sink).map_or(0, |()| sink.0)
+        read_all(file, &ReadOptions::default(), &mut sink).map_or(0, |()| sink.0)
     })?;
     text_stages(&mut bench, &texts, &Amount::Bytes(size))?;
     later_stages(&mut bench, &texts)?;
@@ -120,10 +121,17 @@ pub(crate) fn stages(
     Ok(())
 }
 
-fn read_all(collection: &BenchCollection, sink: &mut impl DocumentSink) -> Result<(), BenchError> {
+/// Sends all documents of a file to the sink, in this thread.
+///
+/// # Errors
+/// The file cannot be read.
+pub(crate) fn read_all(
+    file: &Path,
+    options: &ReadOptions,
+    sink: &mut impl DocumentSink,
+) -> Result<(), BenchError> {
     let failed = |error: read::ReadError| BenchError(error.to_string());
-    let inputs = [collection.documents.clone()];
-    let opened = read::Collection::open(&inputs, &ReadOptions::default()).map_err(failed)?;
+    let opened = read::Collection::open(&[file.to_owned()], options).map_err(failed)?;
     let mut scratch = ReadBuffers::default();
     while let Some(block) = opened.next_block().map_err(failed)? {
         block.read(&mut scratch, sink).map_err(failed)?;

@@ -1,6 +1,9 @@
 //! A strict, non-recursive scanner of one JSON object: it finds the id and the text and checks the
 //! syntax of everything else without building it. It accepts what `serde_json` accepts, and in
-//! addition any depth of nesting; where a key stands twice the last one counts.
+//! addition any depth of nesting; of equal keys the last one counts.
+//!
+//! In place of `serde_json`, sonic-rs or simd-json: 900 MB/s of records against 506, 503 and 153
+//! (November 2026, command and error positions in `bench/README.md`).
 
 use memchr::memchr2;
 use std::borrow::Cow;

@@ -6,6 +6,9 @@
 //! new tables that point at it, and at the new fields, are put in front: offsets in that format
 //! lead forward only.
 //!
+//! In place of the crate `arrow-ipc`, which writes a new schema: fields that it does not know would
+//! be lost, and it comes with all of Arrow's arrays.
+//!
 //! [Arrow format]: https://arrow.apache.org/docs/format/Columnar.html
 //! [FlatBuffers]: https://flatbuffers.dev/internals/
 
