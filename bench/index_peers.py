@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measure datasketch as an index, in memory and with Redis, beside `cargo x bench index`.
+"""Measure datasketch as an index, in memory and with Redis, next to `cargo x bench index`.
 
     bench/index_peers.py [--docs 100000] [--queries 2000] [--peers memory,redis]
                          [--redis-server redis-server]
@@ -109,11 +109,11 @@ def measure(peer, args):
         if server:
             import redis
             used = redis.Redis(port=server.port).info("memory")["used_memory"]
-            beside = f", Redis {used / args.docs:.0f}"
+            sibling = f", Redis {used / args.docs:.0f}"
         else:
-            beside = ""
+            sibling = ""
         print(f"| datasketch, {peer} | {args.docs / wall:,.0f} | {args.docs / cpu:,.0f} | {there} "
-              f"| {absent} | {max(0, memory) / args.docs:.0f}{beside} |", flush=True)
+              f"| {absent} | {max(0, memory) / args.docs:.0f}{sibling} |", flush=True)
     finally:
         if server:
             server.stop()

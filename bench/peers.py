@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measure other MinHash libraries beside `lookalike find`, on one file, in one run.
+"""Measure other MinHash libraries next to `lookalike find`, on one file, in one run.
 
     bench/peers.py --corpus FILE.jsonl --truth FILE.csv [--clusters FILE.csv]
                    [--binary target/release/lookalike] [--peers rensa,gaoya] [--limit-docs N]

@@ -1,10 +1,10 @@
-"""lookalike.datasketch beside datasketch and rensa: time of the processor, as Markdown tables.
+"""lookalike.datasketch next to datasketch and rensa: time of the processor, as Markdown tables.
 
     python bench/python_datasketch.py [--rounds 5]
     python bench/python_datasketch.py --kept 300000
 
 Both libraries take turns in one process; each figure is the least of the rounds. Of bulk calls
-with one thread, `user` time of the process is measured. With `--kept`, an index of so many keys in
+with one thread, `user` time of the process is measured. With `--kept`, an index of this many keys in
 memory and in a folder instead, each in a process of its own: time, and how much memory it grows by.
 """
 

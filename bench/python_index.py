@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An index from Python beside the command line: documents added, queries, on the same documents.
+"""An index from Python next to the command line: documents added, queries, on the same documents.
 
     bench/python_index.py --program target/release/lookalike documents.jsonl [--queries 5000]
 

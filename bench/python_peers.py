@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measure `lookalike.find` on an Arrow column beside the program and other MinHash libraries.
+"""Measure `lookalike.find` on an Arrow column next to the program and other MinHash libraries.
 
     bench/python_peers.py --corpus FILE.jsonl [--truth FILE.csv --clusters FILE.csv]
                           [--binary target/release/lookalike] [--peers rensa,gaoya-split]
@@ -46,7 +46,7 @@ OWN = [FIND, PROGRAM, FIND + PLAIN, PROGRAM + PLAIN]
 
 
 def options(name, threshold):
-    """What `find` is told, by its names in Python."""
+    """The parameters of `find`, by their names in Python."""
     if name.endswith(PLAIN):
         return {"threshold": threshold}
     return {"threshold": threshold, "tokens": "whitespace", "pairs": True}

@@ -1,4 +1,4 @@
-//! `bar`: the whole command beside what it must reach, measured from outside. Takes the name of a
+//! `bar`: the whole command next to what it must reach, measured from outside. Takes the name of a
 //! bar and a collection, prints a row for each run, and what it found where there is a truth.
 
 use crate::collection::BenchCollection;
@@ -30,8 +30,8 @@ const TOLERANCE: f64 = 1.1;
 /// Documents that are compared with all others by the audit.
 const SAMPLE: &str = "2000";
 
-/// Measures and prints. Options: `--binary FILE` (`lookalike` beside this program), `--runs N` (1;
-/// the median counts), and of `many` `--beside FILE`, a smaller collection of the same kind.
+/// Measures and prints. Options: `--binary FILE` (`lookalike` next to this program), `--runs N` (1;
+/// the median counts), and of `many` `--next to FILE`, a smaller collection of the same kind.
 pub(crate) fn bar(
     name: &str,
     collection: &BenchCollection,
@@ -40,7 +40,7 @@ pub(crate) fn bar(
     let mut options = options;
     let binary = options.path("binary").map_or_else(beside_this, Ok)?;
     let runs = options.number("runs", 1)?;
-    let beside = options.path("beside");
+    let sibling = options.path("beside");
     options.finish()?;
     let documents = count_lines(&collection.documents)?;
     let table = TextTable::new(&["run", "CPU s", "wall s", "peak MB", "µs each", "bar", "met"]);
@@ -51,7 +51,7 @@ pub(crate) fn bar(
         "audit" => bench.audit()?,
         "containment" => bench.containment()?,
         "dedup" => bench.dedup()?,
-        "many" => bench.many(beside.as_deref())?,
+        "many" => bench.many(sibling.as_deref())?,
         _ => return Err(BenchError(format!("{name:?} is not a bar; there are {NAMES}"))),
     }
     println!("{}: {documents} documents, median of {runs}\n", collection.documents.display());
@@ -73,7 +73,7 @@ struct LimitBench<'a> {
 impl LimitBench<'_> {
     /// Unlimited memory and 512 MiB; the groups must be the same bytes.
     fn memory(&mut self) -> Result<(), BenchError> {
-        let (free, tight) = (self.beside("groups.jsonl"), self.beside("limited.jsonl"));
+        let (free, tight) = (self.sibling("groups.jsonl"), self.sibling("limited.jsonl"));
         let cpu = |seconds| (self.documents == 1_000_000).then_some(seconds);
         let bars = [cpu(6.0), cpu(14.0)].map(|cpu| RunLimit { cpu, peak: None });
         self.find("find, groups", &[], &free, bars[0])?;
@@ -85,10 +85,10 @@ impl LimitBench<'_> {
         self.score("--memory 512MiB", limit, "jaccard", 0.8)
     }
 
-    /// Exact runs beside signatures, at three thresholds; within 8 GiB from a million on.
+    /// Exact runs next to signatures, at three thresholds; within 8 GiB from a million on.
     fn exact(&mut self) -> Result<(), BenchError> {
         for (text, threshold) in [("0.8", 0.8), ("0.7", 0.7), ("0.5", 0.5)] {
-            let out = self.beside("groups.jsonl");
+            let out = self.sibling("groups.jsonl");
             let signatures = ["--threshold", text];
             self.find(&format!("find -t {text}"), &signatures, &out, RunLimit::default())?;
             let mut exact = vec!["--exact", "--threshold", text];
@@ -110,11 +110,11 @@ impl LimitBench<'_> {
 
     /// The audit of 2,000 documents costs at most what the run itself did.
     fn audit(&mut self) -> Result<(), BenchError> {
-        let report = self.beside("report.json");
+        let report = self.sibling("report.json");
         let find = self.arguments("find", &["--json"]);
         let run = self.measure(&find, Some(&report))?;
         self.row("find --json", run, RunLimit::default());
-        let outcome = self.beside("audit.txt");
+        let outcome = self.sibling("audit.txt");
         let mut audit = vec![OsString::from("audit"), (&report).into()];
         audit.push((&self.collection.documents).into());
         audit.extend(["--format", "jsonl", "--sample", SAMPLE, "--quiet"].map(OsString::from));
@@ -129,7 +129,7 @@ impl LimitBench<'_> {
     /// Recall of planted excerpts, and how many sets were compared for it.
     fn containment(&mut self) -> Result<(), BenchError> {
         let options = ["--measure", "containment"];
-        let report = self.beside("report.json");
+        let report = self.sibling("report.json");
         let spent = self.measure(
             &self.arguments("find", &[&options[..], &["--json"]].concat()),
             Some(&report),
@@ -154,11 +154,11 @@ impl LimitBench<'_> {
         Ok(())
     }
 
-    /// Survivors to a file beside the groups alone.
+    /// Survivors to a file next to the groups alone.
     fn dedup(&mut self) -> Result<(), BenchError> {
-        let groups = self.beside("groups.jsonl");
+        let groups = self.sibling("groups.jsonl");
         self.find("find, groups", &[], &groups, RunLimit::default())?;
-        let kept = self.beside("kept.jsonl");
+        let kept = self.sibling("kept.jsonl");
         let arguments = self.arguments("dedup", &["--output", &kept.to_string_lossy()]);
         let spent = self.measure(&arguments, None)?;
         self.row("dedup", spent, RunLimit::default());
@@ -168,15 +168,15 @@ impl LimitBench<'_> {
     }
 
     /// Very many documents within 4 GiB; a document costs at most 1.2 times what it costs in
-    /// `beside`.
-    fn many(&mut self, beside: Option<&Path>) -> Result<(), BenchError> {
+    /// `sibling`.
+    fn many(&mut self, sibling: Option<&Path>) -> Result<(), BenchError> {
         let limit = ["--memory", "4GiB"];
         let peak = Some((4096.0 * TOLERANCE * MIB as f64) as u64);
         let mut bar = RunLimit { cpu: None, peak };
-        if let Some(beside) = beside {
-            let fewer = BenchCollection::of(beside.to_owned(), None);
-            let documents = count_lines(beside)?;
-            let arguments = arguments(&fewer, "find", &limit, &self.beside("groups.jsonl"));
+        if let Some(sibling) = sibling {
+            let fewer = BenchCollection::of(sibling.to_owned(), None);
+            let documents = count_lines(sibling)?;
+            let arguments = arguments(&fewer, "find", &limit, &self.sibling("groups.jsonl"));
             let spent = self.measure(&arguments, None)?;
             let each = spent.cpu_seconds / documents as f64;
             bar.cpu = Some(1.2 * each * self.documents as f64);
@@ -184,12 +184,12 @@ impl LimitBench<'_> {
             self.table.row(&cells(&name, documents, spent, RunLimit { cpu: None, peak }));
         }
         let name = format!("find --memory 4GiB, {} documents", self.documents);
-        self.find(&name, &limit, &self.beside("groups.jsonl"), bar)?;
+        self.find(&name, &limit, &self.sibling("groups.jsonl"), bar)?;
         self.score(&name, &limit, "jaccard", 0.8)
     }
 
-    /// A file beside the collection.
-    fn beside(&self, extension: &str) -> PathBuf {
+    /// A file next to the collection.
+    fn sibling(&self, extension: &str) -> PathBuf {
         self.collection.documents.with_extension(extension)
     }
 
@@ -256,7 +256,7 @@ impl LimitBench<'_> {
         column: &str,
         threshold: f64,
     ) -> Result<FoundScore, BenchError> {
-        let pairs = self.beside("found.csv");
+        let pairs = self.sibling("found.csv");
         let file = pairs.to_string_lossy();
         let options = [options, &["--pairs", &file]].concat();
         measure::child_to(&self.binary, &self.arguments("find", &options), None)?;

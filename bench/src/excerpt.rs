@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 const TIMES: usize = 4;
 /// Words of an excerpt.
 const WORDS: std::ops::Range<u64> = 20..121;
-/// One word in so many is edited, in every second excerpt.
+/// One word in this many is edited, in every second excerpt.
 const EDITED: usize = 33;
 /// Documents that are tried as hosts before the longest of them has to do.
 const TRIED: u64 = 16;
 /// Kind of the random numbers, as [`Corpus::random`] has them.
 const KIND: u64 = 10;
 
-/// Where the truth of the excerpts is: beside that of near-duplicates.
+/// Where the truth of the excerpts is: next to that of near-duplicates.
 pub(crate) fn file(truth: &Path) -> PathBuf {
     truth.with_extension("excerpts.csv")
 }

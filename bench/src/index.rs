@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 const WINDOW: u64 = 100_000;
 /// Shingles of a document.
 const SHINGLES: u64 = 340;
-/// One in so many documents resembles an earlier one.
+/// One in this many documents resembles an earlier one.
 const ORIGINALS: u64 = 10;
 const WRITE: Access = Access::Write { wait: Duration::ZERO };
 
@@ -57,7 +57,7 @@ pub(crate) fn index(mut options: BenchOptions) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// What stands before another parameter of an address.
+/// What is before another parameter of an address.
 fn separator(url: &str) -> char {
     if url.contains('?') { '&' } else { '?' }
 }
@@ -187,8 +187,8 @@ impl IndexBench<'_> {
             std::fs::remove_dir_all(folder).map_err(|e| BenchError::new(folder.display(), e))?;
         }
         let failed = |error| BenchError::new("the index", error);
-        let wishes = ParamsBuilder { num_hashes: Some(128), ..ParamsBuilder::default() };
-        let params = Params::new(&wishes).map_err(|error| BenchError::new("settings", error))?;
+        let builder = ParamsBuilder { num_hashes: Some(128), ..ParamsBuilder::default() };
+        let params = Params::new(&builder).map_err(|error| BenchError::new("settings", error))?;
         let settings = IndexSettings::new(&params, "", store)
             .map_err(|error| BenchError::new("settings", error))?;
         let name = format!("{store:?}, {documents} documents").to_lowercase();

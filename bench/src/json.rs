@@ -1,11 +1,11 @@
 //! `json`: id and text of every record, by the scanner of lookalike and by other parsers of JSON,
 //! in this thread; and where each of them reports an error.
 
-use crate::collection::Collection;
+use crate::collection::BenchCollection;
 use crate::measure;
 use crate::options::{BenchError, BenchOptions};
 use crate::stages::{ByteCounter, read_all};
-use crate::table::Table;
+use crate::table::TextTable;
 use lookalike::read::{Document, DocumentSink, ReadOptions, SkippedItem};
 use serde::Deserialize;
 use std::borrow::Cow;

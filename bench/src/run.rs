@@ -1,4 +1,4 @@
-//! `run`: the whole command as its users start it, beside `wc -w` on the same file, and what it
+//! `run`: the whole command as its users start it, next to `wc -w` on the same file, and what it
 //! found against the truth.
 
 use crate::collection::BenchCollection;
@@ -9,9 +9,10 @@ use crate::table::TextTable;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Measures and prints. Options: `--binary FILE` (`lookalike` beside this program), `--threshold T`
-/// (0.8), `--runs N` (3; the median counts), `--pairs FILE` (beside the collection). Pairs, whose
-/// number is the square of a cluster's size, are asked for where there is a truth to score them.
+/// Measures and prints. Options: `--binary FILE` (`lookalike` next to this program), `--threshold
+/// T` (0.8), `--runs N` (3; the median counts), `--pairs FILE` (next to the collection). Pairs,
+/// whose number is the square of a cluster's size, are asked for where there is a truth to score
+/// them.
 pub(crate) fn run(
     collection: &BenchCollection,
     mut options: BenchOptions,

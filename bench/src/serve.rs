@@ -33,7 +33,7 @@ struct LoadOutcome {
 }
 
 /// `serve --address HOST:PORT --documents FILE.jsonl [--rate N --seconds N --connections N
-/// --bytes N --pid N]`: queries with texts of the file, cut to so many bytes; shorter ones are
+/// --bytes N --pid N]`: queries with texts of the file, cut to this many bytes; shorter ones are
 /// passed over.
 pub(crate) fn serve(mut options: BenchOptions) -> Result<(), BenchError> {
     let address = options.text("address").unwrap_or_else(|| "127.0.0.1:8377".to_owned());

@@ -17,7 +17,7 @@ use lookalike::read::{self, Document, DocumentSink, ReadBuffers, ReadOptions, Sk
 use std::hint::black_box;
 use std::path::Path;
 
-/// How much work a stage does: bytes of text or file, or so many of something else.
+/// How much work a stage does: bytes of text or file, or a number of something else.
 enum Amount {
     Bytes(usize),
     Units(usize, &'static str),

@@ -22,7 +22,7 @@ const ONSETS: [&str; 24] = [
 const VOWELS: [&str; 12] = ["a", "e", "i", "o", "u", "a", "e", "o", "ai", "ou", "ea", "é"];
 const CODAS: [&str; 12] = ["", "", "", "", "", "n", "r", "s", "l", "t", "m", "nd"];
 
-/// One word as it stands in a text: a word of the vocabulary with capital and punctuation, or a
+/// One word as it is in a text: a word of the vocabulary with capital and punctuation, or a
 /// number. Equal tokens have equal text and different tokens different text, so a shingle of
 /// tokens is equal where the shingle of words is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -53,9 +53,9 @@ class Index(Upkeep):
     """Documents that stay in a folder, and what resembles a text among them.
 
     Made by :meth:`create` and :meth:`open`. Use it in a ``with`` statement, or :meth:`close` it.
-    Any thread may call it; calls run beside each other without the interpreter's lock, and what is
+    Any thread may call it; calls run in parallel without the interpreter's lock, and what is
     written is on the disk when a call returns. One process at a time may have it open for writing,
-    any number for reading. A process forked from this one has to open it anew; so has one that is
+    any number for reading. A process forked from this one has to open it again; so has one that is
     spawned, since an open index cannot be pickled.
 
     >>> import lookalike, tempfile, os
@@ -132,7 +132,7 @@ class Index(Upkeep):
         :param rows: Rows of a band; chosen.
         :param scheme: ``fss``, ``multiply-shift``, ``mod-prime``, ``xor`` or ``xor-multiply``.
         :param seed: Draws the hash functions; 0 to 2**64 - 1.
-        :param store: What is kept of each document beside its signature: ``signatures`` (nothing:
+        :param store: What is stored of each document in addition to its signature: ``signatures`` (nothing:
             similarities are estimates, there are no groups), ``sets`` of shingles (similarities
             are exact), or sets and ``texts``.
         :raises StoreError: There is something at the path, or it cannot be written.
@@ -495,7 +495,7 @@ class Index(Upkeep):
 
     def ids(self) -> Iterator[str]:
         """Ids of all documents that have not expired, in the order in which they were put (one
-        that was replaced counts anew). Documents that are added meanwhile are among them.
+        that was replaced counts again). Documents that are added meanwhile are among them.
 
         >>> import lookalike, tempfile, os
         >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:

@@ -91,9 +91,9 @@ def _arrow_of_pandas(frame: Any, columns: Sequence[str]) -> Any:
     except (ValueError, TypeError, NotImplementedError, OverflowError) as error:
         row = _mixed_row(needed, columns[:2])
         place = "the table" if row is None else f"document {row}: the column"
-        told = DocumentTypeError(f"{place} cannot be read as Arrow, expected str: {error}")
-        told.row = row
-        raise told from error
+        reported = DocumentTypeError(f"{place} cannot be read as Arrow, expected str: {error}")
+        reported.row = row
+        raise distinguished from error
 
 
 def _mixed_row(frame: Any, columns: Sequence[str]) -> int | None:

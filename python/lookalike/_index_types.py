@@ -40,7 +40,7 @@ class Match(NamedTuple):
     containment_of_match: float | None
     #: Length of its text in bytes of UTF-8.
     bytes: int
-    #: What is known of it beside its text.
+    #: What is known of it other than its text.
     metadata: dict[str, Json]
     #: When it was added, in UTC.
     added: datetime
@@ -88,7 +88,7 @@ class Document(NamedTuple):
     bytes: int
     #: How many shingles it has; None where the index keeps signatures only.
     shingles: int | None
-    #: What is known of it beside its text.
+    #: What is known of it other than its text.
     metadata: dict[str, Json]
     #: When it was added, in UTC.
     added: datetime

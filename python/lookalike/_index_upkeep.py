@@ -75,7 +75,7 @@ class Upkeep:
         return [Problem._make(row) for row in self._stored.check()]
 
     def repair(self) -> list[Problem]:
-        """Makes anew what can be made of documents and signatures; gives what is still wrong, for
+        """Makes again what can be made of documents and signatures; gives what is still wrong, for
         which there is a backup or nothing.
 
         >>> import lookalike, tempfile, os
@@ -88,7 +88,7 @@ class Upkeep:
 
     def compact(self) -> None:
         """Takes what is removed or expired off the disk, and makes queries as quick as can be.
-        Broken off with Ctrl-C it ends behind the scenes, or with the process; nothing is lost.
+        Interrupted with Ctrl-C it ends behind the scenes, or with the process; nothing is lost.
 
         >>> import lookalike, tempfile, os
         >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:

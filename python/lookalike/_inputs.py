@@ -149,7 +149,7 @@ def _taken(docs: Any, columns: _Columns) -> Given:
     if not isinstance(docs, Iterable):
         raise DocumentTypeError(f"{expected} {type(docs).__name__}")
     if hasattr(docs, "columns"):
-        # Whoever goes through one of these gets the names of its columns.
+        # Iteration over one of these gives the names of its columns.
         raise DocumentTypeError(
             f"{expected} {type(docs).__name__}, a frame without the Arrow PyCapsule interface; convert it first, "
             "to pandas, polars or pyarrow"

@@ -13,7 +13,7 @@ from lookalike.errors import OptionError
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 else:
-    # Whoever asks for the hints of a function at run time finds it, on Python 3.10 something like it.
+    # Code that reads the hints of a function at run time finds it, on Python 3.10 something like it.
     try:
         from typing import Unpack
     except ImportError:
@@ -126,7 +126,7 @@ class _Fields(TypedDict, total=False):
 
 
 class Options(_Comparing, _BandsOrAuto, Reading, _Fields, total=False):
-    """Options of :func:`lookalike.find` and :func:`lookalike.dedup` beside those that they name
+    """Options of :func:`lookalike.find` and :func:`lookalike.dedup` next to those that they name
     themselves; :data:`OPTIONS` says what each means. ``None`` is what it is by default."""
 
     keep: str | Sequence[str] | None

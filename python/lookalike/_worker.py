@@ -31,7 +31,7 @@ def command() -> tuple[str, list[str]] | None:
 
     Returns:
         ``None`` where ``sys.executable`` is not an interpreter: in a frozen application, or in a
-        program that embeds Python, which would start itself anew. Files are then read in this
+        program that embeds Python, which would start itself again. Files are then read in this
         process.
 
     Example:

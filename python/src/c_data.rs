@@ -2,7 +2,7 @@
 //!
 //! What can be known is checked: that nothing was taken before, how many buffers and children there
 //! are, lengths, and that the offsets of strings begin and end in order; of parts as of the whole.
-//! How large a buffer is does not stand in these structures: a producer whose last offset lies
+//! How large a buffer is is not in these structures: a producer whose last offset lies
 //! behind the end of its data is believed, as every reader of the interface must.
 #![expect(unsafe_code, reason = "structures of C behind pointers")]
 
@@ -108,7 +108,7 @@ impl Schema {
         if count > 0 && (self.children.is_null() || count == usize::MAX) {
             return Err(missing());
         }
-        // SAFETY: so many pointers stand there, and a schema behind each.
+        // SAFETY: this many pointers are there, and a schema behind each.
         let child = |place| unsafe { (*self.children.add(place)).as_ref() };
         (0..count).map(|place| child(place).ok_or_else(missing)).collect()
     }
@@ -200,7 +200,7 @@ pub(crate) fn take_column(
     if usize::try_from(outer.n_children) != Ok(columns) || outer.children.is_null() {
         return Err(format!("it has {} columns, its type {columns}", outer.n_children));
     }
-    // SAFETY: so many pointers to arrays stand there. What is taken out is left behind as released,
+    // SAFETY: this many pointers to arrays are there. What is taken out is left behind as released,
     // which is how the interface has children moved; what releases the rest leaves it alone.
     let taken = unsafe {
         let column = *outer.children.add(column);
@@ -296,7 +296,7 @@ impl Array {
             return Err(format!("it has {there} parts, its type {expected}"));
         }
         for (place, kind) in kinds.into_iter().enumerate() {
-            // SAFETY: so many pointers stand there, and an array behind each, or nothing.
+            // SAFETY: this many pointers are there, and an array behind each, or nothing.
             let child = unsafe { (*self.children.add(place)).as_ref() };
             let child = child.ok_or("a part is missing")?;
             let (start, count) = child.range()?;
@@ -319,7 +319,7 @@ impl Array {
         if !offsets.is_aligned() {
             return Err("its offsets do not lie where numbers of their size can".to_owned());
         }
-        // SAFETY: an offset for each row stands there, and one more.
+        // SAFETY: an offset for each row is there, and one more.
         let [first, last] = [start, start + count].map(|row| unsafe { *offsets.add(row) }.into());
         if first < 0 || last < first {
             return Err(format!("its offsets go from {first} to {last}"));
@@ -337,7 +337,7 @@ impl Array {
             return Err("the lengths of its buffers are missing".to_owned());
         }
         for number in 2..buffers - 1 {
-            // SAFETY: a length for each buffer between stands there.
+            // SAFETY: a length for each buffer between is there.
             let length = unsafe { *lengths.add(number - 2) };
             if length < 0 || (length > 0 && self.buffer(number).is_null()) {
                 return Err(format!("the buffer {number} has the length {length}"));

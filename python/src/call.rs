@@ -1,4 +1,5 @@
-//! Long calls: the work is done beside the interpreter, which looks after Ctrl-C and progress.
+//! Long calls: the work is done without the interpreter's lock, which looks after Ctrl-C and
+//! progress.
 //!
 //! ```text
 //! the caller's thread: without the interpreter ── wakes now and then: signals, progress ─┐
@@ -36,15 +37,15 @@ pub(crate) struct Watch {
 enum FirstWarning {
     #[default]
     None,
-    /// Not told yet.
+    /// Not reported yet.
     New(Warning),
     Told,
 }
 
 #[derive(Default)]
 struct StageLog {
-    /// Those that have ended and were not told. Another one behind it, or a result, says that one
-    /// was completed.
+    /// Those that have ended and were not reported. Another one behind it, or a result, says that
+    /// one was completed.
     ended: Vec<StageProgress>,
     /// The one that is under way, and of how much.
     now: Option<(Stage, Option<u64>)>,
@@ -78,7 +79,7 @@ impl Watch {
         }
     }
 
-    /// What was not told yet: stages that were completed, and the one that is under way.
+    /// What was not reported yet: stages that were completed, and the one that is under way.
     fn news(&self, is_done: bool) -> Vec<StageProgress> {
         let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
         // The last one may have ended because it failed.
@@ -196,8 +197,8 @@ fn look_after<T: Send>(
             Some((_, since)) if grace.is_some_and(|grace| since.elapsed() > grace) => break None,
             Some(_) => {}
             None => {
-                let told = py.check_signals().and_then(|()| tell(py, watch, false, progress));
-                if let Err(error) = told {
+                let reported = py.check_signals().and_then(|()| tell(py, watch, false, progress));
+                if let Err(error) = reported {
                     watch.unwanted.store(true, Ordering::Relaxed);
                     raised = Some((error, Instant::now()));
                 }

@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use std::fmt::{Display, Write};
 use std::sync::Arc;
 
-/// A column of numbers, booleans, dates or times; the last two are the number that stands for them.
+/// A column of numbers, booleans, dates or times; the last two are the number that represents them.
 pub(crate) struct ValueColumn {
     arrays: Vec<ArrayRef>,
     /// The first row of each array.

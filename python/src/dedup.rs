@@ -43,7 +43,7 @@ pub(crate) fn dedup<'py>(
 ) -> PyResult<DedupTuple<'py>> {
     let options = KeywordOptions::new(options)?;
     let wording = options.wording()?;
-    let (mut find, wishes) = options.run(wording)?;
+    let (mut find, builder) = options.run(wording)?;
     let mut reading = options.reading(wording, crate::extraction::options(py)?)?;
     options.finish()?;
     reading.fields = find.fields();
@@ -55,7 +55,7 @@ pub(crate) fn dedup<'py>(
     let inputs =
         ComparedInputs::new(py, &ComparedInput::Paths(paths.clone()), reference.as_ref(), reading)?;
     let inputs = Arc::new(inputs);
-    if wishes.is_some() {
+    if builder.is_some() {
         inputs.refuse_streams("bands='auto'")?;
     }
     let reference = inputs.paths().1;
@@ -63,11 +63,11 @@ pub(crate) fn dedup<'py>(
     // Inputs may be pipes, of which another thread writes the other end, or nobody.
     let theirs = Arc::clone(&inputs);
     let collection = Arc::new(call::reading(py, None, move |_| Ok(theirs.open()?))?);
-    // What cannot be written is told before the work.
+    // What cannot be written is an error before the work.
     call::long(py, None, |_| Ok(targets.rehearse(&collection, reference, &find)))??;
     let (read, theirs) = (Arc::clone(&collection), Arc::clone(&inputs));
     let find_all = move |watch: &call::Watch| {
-        theirs.choose_bands(wishes.as_ref(), &mut find, watch)?;
+        theirs.choose_bands(builder.as_ref(), &mut find, watch)?;
         Ok((find::in_collection(&read, &find, watch)?, find))
     };
     let (findings, find) = call::reading(py, progress.as_ref(), find_all)?;

@@ -325,7 +325,7 @@ impl DocumentRows for PythonSource {
     }
 }
 
-/// The text of a row, which is looked at each time: whoever made it may have got it wrong, or
+/// The text of a row, which is looked at each time: its producer may be wrong, or
 /// have changed it since.
 fn text_of(texts: &TextRows, row: usize, field: Field) -> Result<&str, SkipReason> {
     let name = || match field {

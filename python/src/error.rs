@@ -21,7 +21,7 @@ pyo3::import_exception!(lookalike.errors, StoreError);
 /// What documents in memory are called, and those that they are compared with.
 pub(crate) const HELD: [&str; 2] = ["documents", "reference"];
 
-/// What stands in front of a row of each.
+/// What is in front of a row of each.
 pub(crate) const SIDES: [&str; 2] = ["", "reference, "];
 
 /// What a run came to.
@@ -66,13 +66,13 @@ fn audit_error(error: &AuditError, text: String) -> PyErr {
     }
 }
 
-/// The row of documents in memory that a place is, and what stands in front of it.
+/// The row of documents in memory that a place is, and what is in front of it.
 fn row(place: &str) -> Option<(&'static str, u64)> {
     let (row, name) = place.strip_prefix("row ")?.split_once(" of ")?;
     Some((side(name)?, row.parse().ok()?))
 }
 
-/// What stands in front of a row of documents of that name.
+/// What is in front of a row of documents of that name.
 fn side(name: &str) -> Option<&'static str> {
     HELD.iter().position(|held| *held == name).map(|at| SIDES[at])
 }

@@ -50,7 +50,7 @@ pub(crate) fn find(
 ) -> PyResult<Findings> {
     let options = KeywordOptions::new(options)?;
     let wording = options.wording()?;
-    let (mut find, wishes) = options.run(wording)?;
+    let (mut find, builder) = options.run(wording)?;
     let mut reading = options.reading(wording, crate::extraction::options(py)?)?;
     options.finish()?;
     reading.fields = find.fields();
@@ -58,13 +58,13 @@ pub(crate) fn find(
     find.related = related;
     let ids = IdKind::of(&documents, reference.as_ref());
     let inputs = Arc::new(ComparedInputs::new(py, &documents, reference.as_ref(), reading)?);
-    if wishes.is_some() {
+    if builder.is_some() {
         inputs.refuse_streams("bands='auto'")?;
     }
     let held = matches!(documents, ComparedInput::Documents(_));
     let theirs = Arc::clone(&inputs);
     let (findings, options, rows) = call::reading(py, progress.as_ref(), move |watch| {
-        theirs.choose_bands(wishes.as_ref(), &mut find, watch)?;
+        theirs.choose_bands(builder.as_ref(), &mut find, watch)?;
         let findings = in_collection(&theirs.open()?, &find, watch)?;
         let rows = (held && find.skip_duplicate_ids).then(|| rows(&findings)).transpose()?;
         Ok((findings, find, rows))
@@ -73,7 +73,7 @@ pub(crate) fn find(
     Ok(Findings { findings, options, inputs, ids, rows, of_index: false })
 }
 
-/// The fields that documents must have beside id and text for `keep` and `source_field`.
+/// The fields that documents must have in addition to id and text for `keep` and `source_field`.
 #[pyfunction]
 pub(crate) fn fields(options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
     let options = KeywordOptions::new(options)?;
@@ -361,7 +361,7 @@ impl SimilarityColumns {
         Self { measures, columns: measures.iter().map(|_| Float64Builder::new()).collect() }
     }
 
-    /// The numbers that stand in files, with six decimals.
+    /// The numbers that are in files, with six decimals.
     pub(crate) fn push(&mut self, overlap: Option<&Overlap>) {
         for (column, (_, measure)) in self.columns.iter_mut().zip(self.measures) {
             let text = overlap.map(|overlap| overlap.six_decimals_of(*measure));

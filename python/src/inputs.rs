@@ -125,18 +125,18 @@ impl ComparedInputs {
         }
     }
 
-    /// Chooses bands and rows for the documents, where there are `wishes` to choose by.
+    /// Chooses bands and rows for the documents, where there are `builder` to choose by.
     ///
     /// # Errors
     /// Those of [`choose_bands`].
     pub(crate) fn choose_bands(
         &self,
-        wishes: Option<&ParamsBuilder>,
+        builder: Option<&ParamsBuilder>,
         options: &mut FindOptions,
         progress: &dyn Progress,
     ) -> Result<(), Error> {
-        let Some(wishes) = wishes else { return Ok(()) };
-        let chosen = choose_bands(&self.open()?, wishes, progress)?;
+        let Some(builder) = builder else { return Ok(()) };
+        let chosen = choose_bands(&self.open()?, builder, progress)?;
         (options.params, options.bands_sample) = (chosen.params, Some(chosen.documents));
         Ok(())
     }

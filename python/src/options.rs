@@ -29,8 +29,8 @@ const NORMAL_FORMS: [(&str, NormalForm); 4] = [
 pub(crate) struct KeywordOptions<'py>(Bound<'py, PyDict>);
 
 impl<'py> KeywordOptions<'py> {
-    /// Takes out all there are; whoever asks for one removes it, so that [`finish`](Self::finish)
-    /// knows those nobody asked for.
+    /// Takes out all there are; the caller that takes one removes it, so that
+    /// [`finish`](Self::finish) knows those nobody asked for.
     pub(crate) fn new(options: &Bound<'py, PyDict>) -> PyResult<Self> {
         Ok(Self(options.copy()?))
     }
@@ -185,11 +185,11 @@ impl<'py> KeywordOptions<'py> {
     /// whether they are.
     pub(crate) fn wishes_or_auto(&self, shingle: ShingleRule) -> PyResult<(ParamsBuilder, bool)> {
         let auto = self.bands_auto()?;
-        Ok((self.wishes(shingle)?, auto))
+        Ok((self.builder(shingle)?, auto))
     }
 
     /// What [`Params`] start from.
-    pub(crate) fn wishes(&self, shingle: ShingleRule) -> PyResult<ParamsBuilder> {
+    pub(crate) fn builder(&self, shingle: ShingleRule) -> PyResult<ParamsBuilder> {
         let default = ParamsBuilder::default();
         let count = |name| Ok::<_, PyErr>(self.count(name)?.map(NonZeroUsize::get));
         Ok(ParamsBuilder {
@@ -208,25 +208,25 @@ impl<'py> KeywordOptions<'py> {
 
     /// What is similar.
     pub(crate) fn params(&self, wording: Normalization) -> PyResult<Params> {
-        let wishes = self.wishes(self.shingle(wording)?)?;
-        Params::new(&wishes).map_err(|error| params_error(&error))
+        let builder = self.builder(self.shingle(wording)?)?;
+        Params::new(&builder).map_err(|error| params_error(&error))
     }
 
-    /// What is similar, who is kept and how the work is done; the wishes that bands and rows are
+    /// What is similar, who is kept and how the work is done; the builder that bands and rows are
     /// chosen by, where they are chosen for the documents.
     pub(crate) fn run(
         &self,
         wording: Normalization,
     ) -> PyResult<(FindOptions, Option<ParamsBuilder>)> {
-        let (wishes, auto) = self.wishes_or_auto(self.shingle(wording)?)?;
-        let params = Params::new(&wishes).map_err(|error| params_error(&error))?;
+        let (builder, auto) = self.wishes_or_auto(self.shingle(wording)?)?;
+        let params = Params::new(&builder).map_err(|error| params_error(&error))?;
         if auto && params.exact() {
             return Err(OptionError::new_err(
                 "bands='auto' has nothing to choose: exact=True and measure='containment' find \
                  all pairs without bands; leave it out",
             ));
         }
-        Ok((self.find(params)?, auto.then_some(wishes)))
+        Ok((self.find(params)?, auto.then_some(builder)))
     }
 
     /// How many work at a time; all processors by default.

@@ -223,7 +223,7 @@ fn leave_out(
         (source, Some(row)) => format!("row {row} of {source}"),
         (source, None) => source,
     };
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for &(later, first) in &repeated {
         let id = parts[later.0].ids[later.1].clone();
         let first = shown(first);
@@ -232,13 +232,13 @@ fn leave_out(
         }
         let (source, line) = place(later);
         let reason = SkipReason::RepeatedId { first };
-        told.push(SkippedItem { source, line, id: Some(id), reason });
+        reported.push(SkippedItem { source, line, id: Some(id), reason });
     }
     for same in repeated.chunk_by(|a, b| a.0.0 == b.0.0) {
         let gone: Vec<usize> = same.iter().map(|((_, document), _)| *document).collect();
         parts[same[0].0.0].remove(&gone, params);
     }
-    Ok(told)
+    Ok(reported)
 }
 
 /// A part, and which of its documents.

@@ -1,8 +1,8 @@
-//! Texts that other objects own: where each stands, and what keeps it there.
+//! Texts that other objects own: where each is, and what keeps it there.
 //!
 //! Nothing is copied here. Of a `str` with other characters than those of ASCII the interpreter
 //! makes a copy in UTF-8 when it is first asked for, and keeps it with the `str`.
-#![expect(unsafe_code, reason = "bytes are borrowed from objects that are kept beside them")]
+#![expect(unsafe_code, reason = "bytes are borrowed from objects that are kept next to them")]
 
 use crate::capsule::ArrayChunks;
 use crate::column::type_name;
@@ -34,8 +34,8 @@ pub(crate) struct SharedText {
 
 impl AsRef<str> for SharedText {
     fn as_ref(&self) -> &str {
-        // SAFETY: the column keeps the bytes where they are, and nobody may change them; whoever
-        // made this has seen that they are UTF-8.
+        // SAFETY: the column keeps the bytes where they are, and nobody may change them; a caller
+        // that made this has seen that they are UTF-8.
         unsafe { std::str::from_utf8_unchecked(self.slice.bytes()) }
     }
 }
@@ -166,7 +166,7 @@ pub(crate) fn of_row(array: &dyn Array, row: usize) -> Result<&str, String> {
     utf8(unsafe { slice.bytes() })
 }
 
-/// Where the text of a row stands that is not null.
+/// Where the text of a row is that is not null.
 fn slice(array: &dyn Array, row: usize) -> Result<Slice, &'static str> {
     match array.data_type() {
         DataType::Utf8 => in_offsets(array.as_string::<i32>(), row),
@@ -295,7 +295,7 @@ fn in_views(array: &StringViewArray, row: usize) -> Result<Slice, &'static str> 
     let view = array.views().get(row).ok_or("its view is missing")?;
     let length = *view as u32 as usize;
     if length <= INLINE {
-        // The text stands in the view, behind the length.
+        // The text is in the view, behind the length.
         return Ok(Slice { start: std::ptr::from_ref(view).cast::<u8>().wrapping_add(4), length });
     }
     let (buffer, offset) = ((*view >> 64) as u32 as usize, (*view >> 96) as usize);

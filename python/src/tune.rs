@@ -44,10 +44,10 @@ pub(crate) fn tune(
     let options = KeywordOptions::new(options)?;
     let wording = options.wording()?;
     // What is chosen here is what bands='auto' chooses.
-    let (wishes, _) = options.wishes_or_auto(options.shingle(wording)?)?;
+    let (builder, _) = options.wishes_or_auto(options.shingle(wording)?)?;
     let reading = options.reading(wording, crate::extraction::options(py)?)?;
     options.finish()?;
-    let params = Params::new(&wishes).map_err(|error| params_error(&error))?;
+    let params = Params::new(&builder).map_err(|error| params_error(&error))?;
     if params.exact() {
         let text = "there is nothing to tune: exact and containment find all pairs, without bands \
                     and rows; leave them out";
@@ -55,18 +55,18 @@ pub(crate) fn tune(
     }
     let tried: Result<Vec<ShingleRule>, _> = tried.iter().map(|rule| rule.parse()).collect();
     let rules =
-        tuning::rules_to_try(&wishes.shingle, &tried.map_err(|error| params_error(&error))?);
+        tuning::rules_to_try(&builder.shingle, &tried.map_err(|error| params_error(&error))?);
     let measured = match &documents {
         None => None,
         Some(documents) => {
             let inputs = Arc::new(ComparedInputs::new(py, documents, None, reading)?);
-            let (theirs, used, seed) = (Arc::clone(&inputs), wishes.shingle.clone(), wishes.seed);
+            let (theirs, used, seed) = (Arc::clone(&inputs), builder.shingle.clone(), builder.seed);
             Some(call::reading(py, progress.as_ref(), move |watch| {
                 MeasuredSample::of(&theirs.open()?, sample, seed, &rules, &used, watch)
             })?)
         }
     };
-    let plan = tuning::plan(&wishes, &params, measured.as_ref(), count);
+    let plan = tuning::plan(&builder, &params, measured.as_ref(), count);
     let plan = plan.map_err(|error| params_error(&error))?;
     let dict = planned(py, &plan)?;
     add_measured(&dict, measured.as_ref(), plan.threshold)?;

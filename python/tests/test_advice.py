@@ -1,4 +1,4 @@
-"""What a run says beside its groups: bands chosen for the documents, a warning about candidates that
+"""What a run says next to its groups: bands chosen for the documents, a warning about candidates that
 run away, a setting that finds more, and where a predicted recall does not hold."""
 
 from __future__ import annotations
@@ -97,11 +97,11 @@ def test_candidates_that_run_away_are_warned_about_once(tmp_path: Path) -> None:
     docs: Any = forms(2_500)
     options: Any = {"shingle": "bag", "threshold": 0.85}
     for call in (lookalike.find, lookalike.dedup):
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as reported:
             warnings.simplefilter("always")
             call(docs, **options)
-        assert [(warning.category, warning.filename) for warning in told] == [(RunawayWarning, __file__)]
-        text = str(told[0].message)
+        assert [(warning.category, warning.filename) for warning in reported] == [(RunawayWarning, __file__)]
+        text = str(reported[0].message)
         assert text.startswith("2500 documents look alike without being similar"), text
         assert "bands='auto'" in text and "num_hashes=" in text, text
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Arrow data as packages hand it over: what is not used is not read, and what is wrong is told."""
+"""Arrow data as packages hand it over: what is not used is not read, and errors are reported."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ def test_text_is_not_copied() -> None:
 
 @pytest.mark.parametrize("call", [lookalike.prepare, lookalike.find])
 @pytest.mark.parametrize("threads", [1, 2, 8])
-def test_the_first_bad_row_is_told_whatever_the_threads(call: Any, threads: int) -> None:
+def test_the_first_bad_row_is_reported_whatever_the_threads(call: Any, threads: int) -> None:
     count, bad = 40_000, (9_000, 20_000, 30_000)
     whole = pa.array([f"w{i} " * 50 for i in range(count)])
     _, offsets, words = whole.buffers()

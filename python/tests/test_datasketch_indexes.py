@@ -591,7 +591,7 @@ def test_partitions_without_a_cost() -> None:
         optimal_partitions(range(1, 41), [1.7e308] * 40, 2)
 
 
-def test_a_forest_is_sorted_anew_as_keys_come() -> None:
+def test_a_forest_is_sorted_again_as_keys_come() -> None:
     _, minhashes = sketches(some_sets(60, 11), num_perm=16)
     forest, at_once = ours.MinHashLSHForest(16, 4), ours.MinHashLSHForest(16, 4)
     for key, minhash in enumerate(minhashes):

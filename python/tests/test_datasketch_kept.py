@@ -771,7 +771,7 @@ def test_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorted(os.listdir(tmp_path)) == ["elsewhere", "index"]
 
 
-def test_whoever_asks_for_documents_is_told(tmp_path: Path) -> None:
+def test_whichever_thread_asks_for_documents_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "index"
     lsh = filled(opened(path), SKETCHES)
     for _ in range(2):
@@ -816,7 +816,7 @@ def damaged(path: Path, statement: str) -> None:
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damaged_rows_are_told(tmp_path: Path, damage: str) -> None:
+def test_damaged_rows_are_reported(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "index"
     filled(opened(path), SKETCHES[:3]).close()
     damaged(path, damage)
@@ -828,7 +828,7 @@ def test_damaged_rows_are_told(tmp_path: Path, damage: str) -> None:
         lsh.close()
 
 
-def test_a_class_that_is_gone_is_told(tmp_path: Path) -> None:
+def test_a_class_that_is_gone_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "index"
     lsh = opened(path)
     lsh.insert("a", SKETCHES[0])
@@ -925,7 +925,7 @@ def test_a_damaged_segment_is_repaired(tmp_path: Path) -> None:
     lsh.close()
     (segment,) = path.glob("*.seg")
     data = bytearray(segment.read_bytes())
-    # Behind the blocks are eight bytes for each; what is wrong there is made anew at opening.
+    # Behind the blocks are eight bytes for each; what is wrong there is made again at opening.
     for block in range((len(data) - 4096) // 4104):
         data[4096 + block * 4096] ^= 1
     segment.write_bytes(data)

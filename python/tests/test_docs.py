@@ -46,11 +46,11 @@ def test_example(guide: str, line: int, example: str, defined: dict[str, dict[st
         # Empty lines before it make the numbers in a traceback those of the guide.
         exec(compile("\n" * line + example, str(DOCS / guide), "exec"), defined[guide])
     said = re.findall(r"^\s*print\(.*\)\s+# (.*)$", example, re.M)
-    told = printed.getvalue().splitlines()
+    reported = printed.getvalue().splitlines()
     if "progress=" in example:
-        # How often it is told of the work depends on how long that takes.
-        told = [line for line in told if " of " not in line]
-    assert told == said
+        # How often it reports progress depends on how long that takes.
+        reported = [line for line in reported if " of " not in line]
+    assert reported == said
 
 
 @pytest.mark.parametrize("guide", GUIDES)

@@ -26,7 +26,7 @@ from waiting import PATIENCE, NativeCode, wait_until
 
 
 def texts(count: int, seed: int = 7) -> list[str]:
-    """Every third text begins anew; the two behind it have a word more."""
+    """Every third text begins again; the two behind it have a word more."""
     words = random.Random(seed)
     made: list[str] = []
     text = ""
@@ -296,10 +296,10 @@ def test_the_interpreter_is_free_meanwhile() -> None:
         lookalike.find(docs, threads=1, progress=stop)
 
 
-def test_progress_is_told_and_may_stop_the_work() -> None:
-    told: list[tuple[str, int, int | None]] = []
-    lookalike.find(texts(3000), progress=lambda *what: told.append(what))
-    assert told and told[-1][0] == "verify and group"
+def test_progress_is_reported_and_may_stop_the_work() -> None:
+    reported: list[tuple[str, int, int | None]] = []
+    lookalike.find(texts(3000), progress=lambda *what: reported.append(what))
+    assert reported and reported[-1][0] == "verify and group"
 
     class Enough(Exception):
         pass
@@ -312,19 +312,19 @@ def test_progress_is_told_and_may_stop_the_work() -> None:
 
 
 def test_progress_arrives_where_the_work_does(tmp_path: Path) -> None:
-    told: list[tuple[str, int, int]] = []
+    reported: list[tuple[str, int, int]] = []
     rows = "".join(json.dumps({"id": str(n), "text": text}) + "\n" for n, text in enumerate(texts(3000)))
     (tmp_path / "good.jsonl").write_text(rows)
     (tmp_path / "bad.jsonl").write_text(rows + "{bad\n")
-    lookalike.find(tmp_path / "good.jsonl", progress=lambda *what: told.append(what))
-    last = {stage: (done, total) for stage, done, total in told}
+    lookalike.find(tmp_path / "good.jsonl", progress=lambda *what: reported.append(what))
+    last = {stage: (done, total) for stage, done, total in reported}
     assert len(last) >= 3 and all(done == total for done, total in last.values())
-    first = told[0][0]
-    told.clear()
+    first = reported[0][0]
+    reported.clear()
     with pytest.raises(DocumentError):
-        lookalike.find(tmp_path / "bad.jsonl", progress=lambda *what: told.append(what))
+        lookalike.find(tmp_path / "bad.jsonl", progress=lambda *what: reported.append(what))
     # The file may have been read to its end before its last line is parsed; no later stage begins.
-    assert {stage for stage, _, _ in told} <= {first}
+    assert {stage for stage, _, _ in reported} <= {first}
 
 
 def test_progress_bars(capsys: pytest.CaptureFixture[str]) -> None:
@@ -391,11 +391,11 @@ def test_compare() -> None:
     assert lookalike.compare(a, b).estimate is not None
     assert lookalike.compare(a, b, exact=True).estimate is None
     assert lookalike.compare(a, b, measure="containment").estimate is None
-    told = lookalike.compare(a, b, differences=True).differences
-    assert "".join(d.a for d in told) == a
-    assert "".join(d.b for d in told) == b
-    assert all((d.kind == "equal") == (d.a == d.b) for d in told)
-    assert [(d.a, d.b, d.same_words) for d in told if d.kind != "equal"] == [
+    reported = lookalike.compare(a, b, differences=True).differences
+    assert "".join(d.a for d in reported) == a
+    assert "".join(d.b for d in reported) == b
+    assert all((d.kind == "equal") == (d.a == d.b) for d in reported)
+    assert [(d.a, d.b, d.same_words) for d in reported if d.kind != "equal"] == [
         ("one", "One", True),
         ("seven", "eight", False),
     ]
@@ -513,12 +513,12 @@ def test_tune_advises_what_the_command_does(
             lines = [json.dumps({"id": str(i), "text": text}) for i, text in enumerate(made[given])]
             path.write_text("\n".join(lines) + "\n", encoding="utf-8")
             command.append(str(path))
-        told = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+        reported = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
         ours = lookalike.tune(path if given else None, threshold=threshold, documents=documents)
-        choice, measured = told["choice"], told["measured"] or {}
+        choice, measured = reported["choice"], reported["measured"] or {}
         for name in ("num_hashes", "bands", "rows"):
             assert getattr(ours, name) == choice[name]
-        assert ours.documents == told["documents"]
+        assert ours.documents == reported["documents"]
         assert ours.predicted_recall == choice["recall_at_threshold"]
         assert ours.sampled == measured.get("drawn", 0)
         shingles = [profile["shingle"] for profile in measured.get("shingles", [])]

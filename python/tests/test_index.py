@@ -215,7 +215,7 @@ def test_existing_documents(index: Index) -> None:
     with pytest.raises(DocumentError, match="document 1: .*\"a\" is there already") as caught:
         index.add([("b", FOX), ("a", WEATHER), ("c", FOX)])
     assert caught.value.row == 1
-    assert list(index.ids()) == ["a", "b"], "what stands before the row is stored"
+    assert list(index.ids()) == ["a", "b"], "what is before the row is stored"
     assert index.add({"a": WEATHER, "c": FOX}, on_existing="keep") == (1, 0, 1, 0, [])
     assert index.get("a").text == FOX  # type: ignore[union-attr]
     assert index.add({"a": WEATHER}, on_existing="update") == (0, 1, 0, 0, [])
@@ -726,7 +726,7 @@ def test_another_version(folder: Path) -> None:
         Index.open(folder)
 
 
-def test_damage_is_told_and_repaired(folder: Path) -> None:
+def test_damage_is_reported_and_repaired(folder: Path) -> None:
     with Index.create(folder) as index:
         index.add(texts(300))
         index.compact()
@@ -810,7 +810,7 @@ def test_closed(folder: Path) -> None:
         lambda: index.export(folder.with_name("x.jsonl")),
     ]
     for call in calls:
-        with pytest.raises(StoreError, match="is closed: open it anew"):
+        with pytest.raises(StoreError, match="is closed: open it again"):
             call()
 
 
@@ -1048,7 +1048,7 @@ def fork(work: Any) -> str:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_forked_process_is_told_to_open_anew(folder: Path) -> None:
+def test_a_forked_process_is_reported_to_open_again(folder: Path) -> None:
     with Index.create(folder, threshold=0.5) as index:
         index.add({"a": FOX})
         for call in (
@@ -1059,7 +1059,7 @@ def test_a_forked_process_is_told_to_open_anew(folder: Path) -> None:
             lambda: next(index.ids()),
         ):
             said = fork(call)
-            assert said.startswith("StoreError") and "open it anew there" in said, said
+            assert said.startswith("StoreError") and "open it again there" in said, said
 
         def closed() -> str:
             index.close()
@@ -1067,11 +1067,11 @@ def test_a_forked_process_is_told_to_open_anew(folder: Path) -> None:
 
         assert fork(closed).endswith(", closed>")
 
-        def anew() -> list[str]:
+        def again() -> list[str]:
             with Index.open(folder, read_only=True) as other:
                 return [match.id for match in other.query(FOX)]
 
-        assert fork(anew) == "['a']"
+        assert fork(again) == "['a']"
 
         def dropped() -> str:
             nonlocal index
@@ -1152,7 +1152,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are others here")
 @pytest.mark.parametrize("what", ["add", "query_many", "groups"])
-def test_long_calls_can_be_broken_off(folder: Path, what: str) -> None:
+def test_long_calls_can_be_interrupted(folder: Path, what: str) -> None:
     tests = str(Path(__file__).parent)
     command = [sys.executable, "-c", INTERRUPTED, what, str(folder), tests]
     done = subprocess.run(command, capture_output=True, text=True, timeout=10 * PATIENCE)

@@ -107,13 +107,13 @@ def test_what_cannot_be(index: lookalike.Index, tmp_path: Path) -> None:
 
 
 def test_progress(index: lookalike.Index, tmp_path: Path) -> None:
-    told: list[tuple[str, int, int | None]] = []
-    index.add(TEXTS, progress=lambda *step: told.append(step))
-    assert told[-1] == ("read and add", 2, 2)
-    told.clear()
+    reported: list[tuple[str, int, int | None]] = []
+    index.add(TEXTS, progress=lambda *step: reported.append(step))
+    assert reported[-1] == ("read and add", 2, 2)
+    reported.clear()
     path = lines(tmp_path / "one.jsonl", TEXTS)
-    index.update(path, progress=lambda *step: told.append(step))
-    assert told[-1] == ("read and add", path.stat().st_size, path.stat().st_size)
+    index.update(path, progress=lambda *step: reported.append(step))
+    assert reported[-1] == ("read and add", path.stat().st_size, path.stat().st_size)
 
     class Enough(Exception):
         pass

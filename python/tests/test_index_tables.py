@@ -381,10 +381,10 @@ def test_batches_are_let_go_of(index: Index) -> None:
 
 
 def test_progress_of_a_table(index: Index) -> None:
-    told: list[Any] = []
-    index.add(reader(batches(10)), progress=lambda *what: told.append(what))
-    assert told[-1] == ("read and add", 10_000, None)
-    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+    reported: list[Any] = []
+    index.add(reader(batches(10)), progress=lambda *what: reported.append(what))
+    assert reported[-1] == ("read and add", 10_000, None)
+    assert [done for _, done, _ in reported] == sorted(done for _, done, _ in reported)
     with pytest.raises(ZeroDivisionError):
         index.update(reader(batches(10)), progress=lambda *_: 1 // 0)
     with pytest.raises(OptionError, match="skip_bad says how files are read"):

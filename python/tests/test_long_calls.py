@@ -1,4 +1,4 @@
-"""Long calls: the interpreter's lock is free meanwhile, Ctrl-C ends them, progress is told."""
+"""Long calls: the interpreter's lock is free meanwhile, Ctrl-C ends them, progress is reported."""
 
 from __future__ import annotations
 
@@ -163,11 +163,11 @@ def longest_pause(work: Callable[[], object]) -> tuple[float, float]:
     return max(after - before for before, after in zip(meanwhile, meanwhile[1:])), ended - begun
 
 
-def test_a_sample_is_told_of() -> None:
-    told: list[tuple[str, int, int | None]] = []
-    lookalike.tune(TEXTS, sample=300, progress=lambda *what: told.append(what))
+def test_a_sample_is_reported_of() -> None:
+    reported: list[tuple[str, int, int | None]] = []
+    lookalike.tune(TEXTS, sample=300, progress=lambda *what: reported.append(what))
     # The usual rules and one for what is related; the last call is when all is done.
-    assert told[-1] == ("measure the sample", 300 * 11, 300 * 11)
+    assert reported[-1] == ("measure the sample", 300 * 11, 300 * 11)
     with pytest.raises(ZeroDivisionError):
         lookalike.tune(TEXTS, sample=2000, progress=lambda *_: 1 // 0)
 
@@ -175,15 +175,15 @@ def test_a_sample_is_told_of() -> None:
 def test_an_audit_is_not_done_before_its_end() -> None:
     found = lookalike.find(TEXTS, threads=1)
     total = sum(len(text) for text in TEXTS)
-    told: list[tuple[tuple[str, int, int | None], float]] = []
+    reported: list[tuple[tuple[str, int, int | None], float]] = []
     before = time.process_time()
     lookalike.audit(
         found,
         sample=6000,
         threads=2,
-        progress=lambda *what: told.append((what, time.process_time())),
+        progress=lambda *what: reported.append((what, time.process_time())),
     )
-    assert told[-1][0] == ("judge the sample", 0, None)
+    assert reported[-1][0] == ("judge the sample", 0, None)
     # Of the processor's time, a small part passes after the stage has reached its total.
-    complete = [at for what, at in told if what == ("find neighbours", total, total)]
+    complete = [at for what, at in reported if what == ("find neighbours", total, total)]
     assert complete[-1] - complete[0] < max(0.2 * (complete[-1] - before), 0.1)

@@ -14,7 +14,7 @@ from lookalike.errors import OptionError
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are those of Linux")
 
-#: Every thread reserves 2 GiB of addresses for its stack; so many threads may be started.
+#: Every thread reserves 2 GiB of addresses for its stack; this many threads may be started.
 LIMITED = """
 import os, pathlib, re, resource, sys
 os.environ["RUST_MIN_STACK"] = str(2 << 30)
@@ -28,7 +28,7 @@ call, started, path = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 docs = [(str(i), f"w{i} this is text number {i} and some more words") for i in range(9000)]
 index = lookalike.Index.create(path + "/index")
 if call == "files":
-    # One that looks for Ctrl-C, beside those that read.
+    # One thread that polls for Ctrl-C, in addition to the readers.
     limit(started + 1)
     print(index.add(pathlib.Path(path + "/docs.jsonl"), threads=3).added)
 elif call == "documents":

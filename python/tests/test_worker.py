@@ -35,7 +35,7 @@ def test_nothing_around_it_is_imported(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("name", "value"), [("frozen", True), ("executable", ""), ("executable", "/usr/bin/editor")]
 )
-def test_no_application_starts_itself_anew(
+def test_no_application_starts_itself_again(
     name: str, value: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, name, value, raising=False)

@@ -62,7 +62,7 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
         ["python"] => in_stages(true, |stages| python::run(root, stages)),
         ["python", rest @ ..] => python::run_pytest(root, rest),
         ["bench", rest @ ..] => {
-            // The bench measures the binary that lies beside it.
+            // The bench measures the binary that lies next to it.
             let build = ["build", "--release", "--package", "lookalike-cli"];
             cargo(root, &build, &[])?;
             let bench = ["run", "--release", "--package", "lookalike-bench", "--"];

@@ -1,4 +1,4 @@
-//! The package for Python: its wheel is built beside the tests of the workspace, put into an
+//! The package for Python: its wheel is built next to the tests of the workspace, put into an
 //! environment of its own, and tested there as a user has it.
 
 use crate::commands::{call, cargo};

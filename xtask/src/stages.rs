@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn results_of_both_runners_are_summed_up() {
         let counts = counted(
-            "test a ... ok\nSKIPPED: the document sets are not at ../shared/data beside it\n\
+            "test a ... ok\nSKIPPED: the document sets are not at ../shared/data next to it\n\
              test b ... SKIPPED: no shared data for x.jsonl\n\
              test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; \
              finished in 0.01s\n\

@@ -34,7 +34,7 @@ const UNSPACED_SCRIPTS: &[Script] = &[
     Script::Yi,
     Script::Tangut,
     Script::Nushu,
-    // Class SA: where words end can only be told with a dictionary.
+    // Class SA: the ends of words are known to a dictionary only.
     Script::Thai,
     Script::Lao,
     Script::Khmer,

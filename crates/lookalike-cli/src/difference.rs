@@ -170,7 +170,7 @@ struct WrappedLines<'a, W: Write> {
     width: usize,
     /// Columns used; 0 before anything is written.
     column: usize,
-    /// Whether a blank stands before the next word, unless that begins a line.
+    /// Whether a blank is before the next word, unless that begins a line.
     blank: bool,
     marks: bool,
 }

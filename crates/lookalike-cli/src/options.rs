@@ -159,7 +159,7 @@ impl SignatureArgs {
     }
 
     /// Parameters for Jaccard similarity start from these.
-    pub(crate) fn wishes(&self, shingle: ShingleRule, aim: &AimArgs) -> ParamsBuilder {
+    pub(crate) fn builder(&self, shingle: ShingleRule, aim: &AimArgs) -> ParamsBuilder {
         ParamsBuilder {
             shingle,
             threshold: aim.threshold,
@@ -180,7 +180,7 @@ impl SignatureArgs {
     /// The same with the aim of parameters that are there.
     pub(crate) fn wishes_like(&self, shingle: ShingleRule, params: &Params) -> ParamsBuilder {
         let aim = AimArgs { threshold: params.threshold(), recall: params.recall() };
-        self.wishes(shingle, &aim)
+        self.builder(shingle, &aim)
     }
 }
 
@@ -221,9 +221,9 @@ impl ParameterArgs {
     }
 
     /// What [`Params`](lookalike::core::params::Params) start from.
-    pub(crate) fn wishes(&self, shingle: ShingleRule) -> ParamsBuilder {
+    pub(crate) fn builder(&self, shingle: ShingleRule) -> ParamsBuilder {
         let MeasureArgs { measure, exact } = self.measure;
-        ParamsBuilder { measure, exact, ..self.signature.wishes(shingle, &self.aim) }
+        ParamsBuilder { measure, exact, ..self.signature.builder(shingle, &self.aim) }
     }
 }
 
@@ -310,7 +310,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     work: WorkArgs,
 
-    /// Keep finished stages in --temp-dir, and go on from them when the same run was broken off
+    /// Keep finished stages in --temp-dir, and go on from them when the same run was interrupted
     #[arg(long, requires = "temp_dir")]
     resume: bool,
 }
@@ -413,7 +413,7 @@ fn memory(text: &str) -> Result<u64, String> {
 #[command(next_help_heading = "How inputs are read")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct ReadArgs {
-    /// Format of all inputs: file (by what each is), text (as it stands, whatever it is), lines
+    /// Format of all inputs: file (by what each is), text (as it is, whatever it is), lines
     /// (id, blank, text), jsonl, csv, tsv, mbox, warc or tar, each also .gz or .zst, or parquet
     /// [default: by name and first bytes]
     #[arg(long, value_name = "FORMAT")]

@@ -11,7 +11,7 @@ pub(crate) struct CurvePlot {
     pub(crate) bands: usize,
     /// Rows per band.
     pub(crate) rows: usize,
-    /// Where the vertical line stands, 0 to 1.
+    /// Where the vertical line is, 0 to 1.
     pub(crate) threshold: f64,
     /// Why the probabilities may not be reached, if there is a reason.
     pub(crate) caveat: Option<RecallCaveat>,
@@ -58,7 +58,7 @@ impl CurvePlot {
         }
         let (axis, labels): (String, String) = (axis.iter().collect(), labels.iter().collect());
         let _ = writeln!(out, "       {corner}{axis}");
-        // The first digit of a label stands under its tick.
+        // The first digit of a label is under its tick.
         let _ = writeln!(out, "        {}", labels.trim_end());
         let arrow = if ascii { "^" } else { "▲" };
         let note = format!("threshold {}: found with {:.4}", self.threshold, self.recall());

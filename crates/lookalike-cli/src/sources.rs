@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_is_told_source_by_source() {
+    fn what_goes_is_reported_source_by_source() {
         let sources = [
             source("a", 10, 5, false),
             source("b", 2_000, 1_001, false),

@@ -6,7 +6,7 @@ use std::path::Path;
 /// Refuses standard input, pipes and devices, which `reader` would read twice.
 ///
 /// # Errors
-/// [`Failure::Usage`] with the remedy.
+/// [`CommandError::Usage`] with the remedy.
 pub(crate) fn refuse_streams(input: &Path, reader: &str) -> Result<(), CommandError> {
     let stream = std::fs::metadata(input).is_ok_and(|data| !data.is_file() && !data.is_dir());
     if stream || input.as_os_str() == "-" {

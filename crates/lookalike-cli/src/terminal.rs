@@ -1,4 +1,4 @@
-//! The standard streams. Everything that the command prints passes through a [`Stream`].
+//! The standard streams. Everything that the command prints passes through a [`TerminalStream`].
 //!
 //! On a terminal, control characters and bidirectional controls of names and texts are shown as
 //! escapes (`\u{1b}`, or `\u001b` in JSON), and only a [`Style`] takes effect. Anywhere else, names

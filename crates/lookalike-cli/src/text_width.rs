@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar;
 
-/// What stands for text that is left out.
+/// What represents text that is left out.
 const ELLIPSIS: char = '…';
 
 /// Each character by itself, as most terminals do.
@@ -33,7 +33,7 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// A text with escapes for line breaks and tabs: for names in lines and tables. Other control
-/// characters are left to [`Stream`](crate::terminal::Stream).
+/// characters are left to [`TerminalStream`](crate::terminal::TerminalStream).
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     let ends_line =
         |c| matches!(c, '\t'..='\r' | '\u{1C}'..='\u{1E}' | '\u{85}' | '\u{2028}' | '\u{2029}');

@@ -9,7 +9,7 @@ pub(crate) struct NormalizationArgs {
     /// `nfc`: Unicode canonical composition; `nfkc`: compatibility composition (full-width letters,
     /// ligatures); `fold`: also without vowel marks of Arabic and Hebrew, with one form of letter
     /// variants, Hangul by syllables; `unaccent`: also Latin letters without their marks
-    /// [default: as it stands]
+    /// [default: unchanged]
     #[arg(long, value_enum, value_name = "FORM")]
     normalize: Option<FormArg>,
 

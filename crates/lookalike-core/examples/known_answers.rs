@@ -1,5 +1,5 @@
 //! Prints the known answers of `docs/signature.md` as this library computes them: the file
-//! `fixtures/signature_v1.txt`, which a new version of signatures would need anew.
+//! `fixtures/signature_v1.txt`, which a new version of signatures would need again.
 //!
 //! ```text
 //! cargo run -p lookalike-core --example known_answers

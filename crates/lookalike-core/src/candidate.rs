@@ -13,7 +13,7 @@
 //!
 //! [`BandIndex`] answers for one document at a time instead.
 
-/// The number that stands for "no bucket yet" and "no document".
+/// The number that represents "no bucket yet" and "no document".
 const NONE: u32 = u32::MAX;
 
 /// The most documents one run can number.
@@ -399,7 +399,7 @@ impl BandIndex {
 }
 
 impl Band {
-    /// Where `key` stands or would stand. Keys are uniform, so their place can be guessed; the
+    /// Where `key` is or would stand. Keys are uniform, so their place can be guessed; the
     /// search starts there with doubling steps.
     fn first_at_least(&self, key: u64) -> usize {
         let guess = ((u128::from(key) * self.keys.len() as u128) >> 64) as usize;
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_agree_in_all_but_the_last_bits_are_told_apart() {
+    fn keys_that_agree_in_all_but_the_last_bits_are_distinguished() {
         let keys: Vec<u64> = (0..3000u64).map(|i| 0xabcd_0000_0000_0000 | (i % 1500)).collect();
         let found = band_buckets(&keys, |_| true, &mut BandScratch::default());
         assert_eq!(found.sorted(), plain(&keys, |_| true));

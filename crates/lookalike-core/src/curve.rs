@@ -27,8 +27,8 @@ const LENGTHS: [usize; 20] = [
     6144, 8192,
 ];
 
-/// The length that is considered first where none is given, and the least beside a banding given by
-/// hand: estimates from fewer values have a standard error above 0.035 at a similarity of 0.8.
+/// The length that is considered first where none is given, and the least next to a banding given
+/// by hand: estimates from fewer values have a standard error above 0.035 at a similarity of 0.8.
 const USUAL_LENGTH: usize = 128;
 
 /// Pairs per 10⁹ by similarity, in steps of 0.05 from 0; the first entry is for those that share
@@ -84,7 +84,7 @@ pub struct Choice {
 /// A step of a similarity histogram.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bin {
-    /// The similarity that stands for the step, 0 to 1.
+    /// The similarity that represents the step, 0 to 1.
     pub similarity: f64,
     /// The share of all pairs of different documents that lie in it, 0 to 1.
     pub share: f64,

@@ -1,8 +1,9 @@
 //! Candidates in, groups out: which documents are duplicates, and of which kept one.
 //!
 //! Members are numbered by their place in the keep order ([`keep`](crate::keep)), 0 first. Each
-//! *stands* in some buckets and *looks* into some, which may be the same ones ([`Buckets`]). A
-//! *candidate pair* is an earlier member that stands in a bucket and a later one that looks into
+//! *stands* in some buckets and *looks* into some, which may be the same ones
+//! ([`BucketMembership`]). A
+//! *candidate pair* is an earlier member that is in a bucket and a later one that looks into
 //! it; a `similarity` function makes it a *verified pair* by giving an [`Overlap`], or refuses it.
 //! Two rules make groups of them:
 //!
@@ -92,8 +93,8 @@ pub fn stars(
 }
 
 /// Star groups of a graph whose verified pairs are known: the rule of [`stars`] on `pairs` of
-/// members below `members`, in any order. `fixed` tells as [`Buckets::fixed`] does; pairs of two
-/// fixed members count for nothing. O(members + pairs).
+/// members below `members`, in any order. `fixed` tells as [`BucketMembership::fixed`] does; pairs
+/// of two fixed members count for nothing. O(members + pairs).
 pub fn stars_of_pairs(
     members: usize,
     pairs: &[(u32, u32, Overlap)],
@@ -494,7 +495,7 @@ mod tests {
         bucket_count: usize,
         look: Vec<Vec<u32>>,
         stand: Vec<Vec<u32>>,
-        /// So many members at the beginning are.
+        /// The first members are, this many.
         fixed: u32,
         verified: Graph,
     }
@@ -602,7 +603,7 @@ mod tests {
             .prop_map(|(directed, fixed)| CollectionShape { directed, fixed })
     }
 
-    /// Members that all stand in the same buckets, and all but the fixed look into them.
+    /// Members that all are in the same buckets, and all but the fixed look into them.
     struct EqualBuckets {
         buckets: Vec<u32>,
         fixed: u32,
@@ -895,7 +896,10 @@ mod tests {
             let expected: Vec<DuplicateMember> = (world.fixed..members as u32)
                 .map(|member| (member, first[member as usize]))
                 .filter(|(member, keeper)| member != keeper)
-                .map(|(member, keeper)| DuplicateMember { member, keeper, overlap: far(keeper, member) })
+                .map(|(member, keeper)| {
+                    let overlap = far(keeper, member);
+                    DuplicateMember { member, keeper, overlap }
+                })
                 .collect();
             prop_assert_eq!(&found, &expected);
             prop_assert_eq!(&found, &world.renumbered().components());

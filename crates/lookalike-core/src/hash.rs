@@ -78,7 +78,7 @@ pub(crate) fn finish(sum: u64) -> u64 {
     (sum ^ (sum >> 32)).wrapping_mul(FINISH)
 }
 
-/// The element that stands for the `count`-th repeat of a shingle (1 for the second occurrence)
+/// The element that represents the `count`-th repeat of a shingle (1 for the second occurrence)
 /// where frequencies are respected; the first occurrence is the shingle itself.
 #[inline]
 pub fn repeat_hash(shingle: u64, count: u32) -> u64 {

@@ -1,9 +1,9 @@
 //! Which of two similar documents is kept: a total order over documents.
 //!
-//! Takes a document's [`Traits`], gives a key: bytes whose order is the order of the policy, made
-//! once per document, so that comparing two documents is comparing bytes. Groups walk documents in
-//! this order ([`group`](crate::group)), so the first of a group is the one that stays. Nothing
-//! about similarity is decided here.
+//! Takes a document's [`KeepAttributes`], gives a key: bytes whose order is the order of the
+//! policy, made once per document, so that comparing two documents is comparing bytes. Groups walk
+//! documents in this order ([`group`](crate::group)), so the first of a group is the one that
+//! stays. Nothing about similarity is decided here.
 //!
 //! A key is one byte (a document of a reference collection, or not) and a segment for each rule.
 //! A segment tells where it ends, so no segment of one rule is compared with that of another.
@@ -52,13 +52,13 @@ pub enum KeepRule {
     },
     /// Documents whose path matches a pattern, before those whose path does not.
     Path {
-        /// The pattern; whoever makes [`Traits::matches`] defines what it means.
+        /// The pattern; the implementation of [`KeepAttributes::matches`] defines what it means.
         glob: String,
     },
 }
 
 impl fmt::Display for KeepRule {
-    /// As [`FromStr`] reads it, the direction of a field always told.
+    /// As [`FromStr`] reads it, the direction of a field.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Longest => f.write_str("longest"),

@@ -139,7 +139,7 @@ impl Parameter {
         Self::ALL.iter().copied().find(|parameter| parameter.name() == name)
     }
 
-    /// [`name`](Self::name) as a [`Spelling`].
+    /// [`name`](Self::name) as a [`ParameterSpelling`].
     pub fn plain(self) -> String {
         self.name().to_owned()
     }

@@ -18,7 +18,7 @@ pub const DEFAULT_SEED: u64 = 1;
 pub enum Unit {
     /// A word, as [`TokenRule`] cuts it.
     Words,
-    /// A Unicode code point; a run of white space counts as one blank, and none stands at the ends.
+    /// A Unicode code point; a run of white space counts as one blank, and none is at the ends.
     Chars,
     /// A byte of the UTF-8 text as it is (after lower-casing, where [`Case::Fold`] is chosen).
     Bytes,
@@ -36,7 +36,7 @@ pub enum TokenRule {
     Whitespace,
 }
 
-/// Whether upper case is told from lower case.
+/// Whether upper case and lower case differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Case {
     /// Full Unicode lower-casing of the whole text, with the final-sigma rule.
@@ -358,14 +358,14 @@ pub struct Params {
 }
 
 impl Params {
-    /// Checks the wishes and chooses what they leave open, see [`curve::choose`]. Bands and rows
-    /// given by hand are taken as they are, whatever recall they have; beside exact candidates
+    /// Checks the builder and chooses what they leave open, see [`curve::choose`]. Bands and rows
+    /// given by hand are taken as they are, whatever recall they have; next to exact candidates
     /// they would have no effect and are refused.
     ///
     /// # Errors
     /// A [`ParamsError`] that names the value and what is possible.
-    pub fn new(wishes: &ParamsBuilder) -> Result<Self, ParamsError> {
-        let ParamsBuilder { measure, threshold, recall, num_hashes, scheme, seed, .. } = *wishes;
+    pub fn new(builder: &ParamsBuilder) -> Result<Self, ParamsError> {
+        let ParamsBuilder { measure, threshold, recall, num_hashes, scheme, seed, .. } = *builder;
         if !(threshold > 0.0 && threshold <= 1.0) {
             return Err(ParamsError::Threshold { got: threshold });
         }
@@ -375,18 +375,18 @@ impl Params {
         if let Some(got) = num_hashes.filter(|n| !(1..=MAX_NUM_HASHES).contains(n)) {
             return Err(ParamsError::NumHashes { got });
         }
-        let exact = wishes.exact || measure == Measure::Containment;
+        let exact = builder.exact || measure == Measure::Containment;
         if exact {
-            refuse_banding(wishes)?;
+            refuse_banding(builder)?;
         }
-        let chosen = curve::choose(threshold, recall, num_hashes, wishes.bands, wishes.rows);
+        let chosen = curve::choose(threshold, recall, num_hashes, builder.bands, builder.rows);
         let choice = match chosen {
             // Low thresholds are out of reach for signatures, which are not used here.
             Err(ParamsError::Unreachable { .. }) if exact => UNUSED,
             chosen => chosen?,
         };
         Ok(Self {
-            shingle: wishes.shingle.clone(),
+            shingle: builder.shingle.clone(),
             measure,
             threshold,
             exact,
@@ -512,19 +512,19 @@ impl fmt::Display for Params {
     }
 }
 
-/// What stands in the place of a banding that is not used and that no recall can be asked of.
+/// What is in the place of a banding that is not used and that no recall can be asked of.
 const UNUSED: curve::Choice = curve::Choice { num_hashes: 128, bands: 21, rows: 6 };
 
 /// Refuses parameters of signatures where candidates are found without them.
-fn refuse_banding(wishes: &ParamsBuilder) -> Result<(), ParamsError> {
+fn refuse_banding(builder: &ParamsBuilder) -> Result<(), ParamsError> {
     let given = [
-        (Parameter::NumHashes, wishes.num_hashes),
-        (Parameter::Bands, wishes.bands),
-        (Parameter::Rows, wishes.rows),
+        (Parameter::NumHashes, builder.num_hashes),
+        (Parameter::Bands, builder.bands),
+        (Parameter::Rows, builder.rows),
     ];
     for (parameter, got) in given {
         if let Some(got) = got {
-            return Err(ParamsError::NotUsed { parameter, got, measure: wishes.measure });
+            return Err(ParamsError::NotUsed { parameter, got, measure: builder.measure });
         }
     }
     Ok(())
@@ -540,13 +540,13 @@ mod tests {
     fn containment_is_exact_and_recall_is_certain() {
         let exact = ParamsBuilder { exact: true, ..ParamsBuilder::default() };
         let contained = ParamsBuilder { measure: Measure::Containment, ..ParamsBuilder::default() };
-        for wishes in [&exact, &contained] {
-            let params = Params::new(wishes).unwrap();
+        for builder in [&exact, &contained] {
+            let params = Params::new(builder).unwrap();
             assert!(params.exact());
             assert_eq!(params.predicted_recall(), 1.0);
             // No banding reaches these, and none is needed.
             for threshold in [0.001, 1e-9] {
-                let low = ParamsBuilder { threshold, recall: 0.999_999, ..wishes.clone() };
+                let low = ParamsBuilder { threshold, recall: 0.999_999, ..builder.clone() };
                 assert!(Params::new(&low).unwrap().exact());
                 let banded = ParamsBuilder { exact: false, measure: Measure::Jaccard, ..low };
                 assert!(matches!(Params::new(&banded), Err(ParamsError::Unreachable { .. })));
@@ -562,22 +562,22 @@ mod tests {
         let exact = ParamsBuilder { exact: true, ..ParamsBuilder::default() };
         let contained = ParamsBuilder { measure: Measure::Containment, ..ParamsBuilder::default() };
         for (base, other) in [(exact, "exact"), (contained, "measure containment")] {
-            for (option, wishes) in [
+            for (option, builder) in [
                 ("num_hashes is 64", ParamsBuilder { num_hashes: Some(64), ..base.clone() }),
                 ("bands is 20", ParamsBuilder { bands: Some(20), ..base.clone() }),
                 ("rows is 5", ParamsBuilder { rows: Some(5), ..base.clone() }),
             ] {
-                let error = Params::new(&wishes).unwrap_err().to_string();
+                let error = Params::new(&builder).unwrap_err().to_string();
                 assert!(error.contains(option) && error.contains(other), "{error}");
             }
-            let wishes = ParamsBuilder { threshold: 1.5, ..base };
-            assert!(matches!(Params::new(&wishes), Err(ParamsError::Threshold { .. })));
+            let builder = ParamsBuilder { threshold: 1.5, ..base };
+            assert!(matches!(Params::new(&builder), Err(ParamsError::Threshold { .. })));
         }
     }
 
     #[test]
     fn a_line_says_what_has_an_effect() {
-        let line = |wishes: &ParamsBuilder| Params::new(wishes).unwrap().to_string();
+        let line = |builder: &ParamsBuilder| Params::new(builder).unwrap().to_string();
         let usual = "words:5 threshold:0.8 recall:0.99 scheme:fss num-hashes:128 bands:21 rows:6 \
                      seed:1";
         assert_eq!(line(&ParamsBuilder::default()), usual);

@@ -22,10 +22,10 @@ use crate::params::Measure;
 use crate::verify::{Overlap, least_part};
 
 /// In how many documents each shingle occurs, about: one byte for all shingles that hash to a slot,
-/// so a count may be too high, never too low, up to 255, which stands for all above.
+/// so a count may be too high, never too low, up to 255, which represents all above.
 ///
 /// All bits of a shingle's hash decide about its slot; of shingles whose upper bits are the same
-/// the other bits do, evenly. So many small tables may be used instead of a large one, each for the
+/// the other bits do, evenly. Many small tables may be used instead of a large one, each for the
 /// shingles whose upper bits are its number.
 #[derive(Debug, Clone)]
 pub struct Counters {

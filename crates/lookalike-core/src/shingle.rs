@@ -180,7 +180,7 @@ impl Shingler {
         }
     }
 
-    /// Sorts the whole hashes into `self.sorted` and lets the c-th repeat stand for itself.
+    /// Sorts the whole hashes into `self.sorted` and lets the c-th repeat represent itself.
     fn number_repeats(&mut self) {
         self.sorted.clear();
         sort_hashes(self.shingles.whole(), &mut self.sorted, &mut self.counts);

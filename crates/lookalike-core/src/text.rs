@@ -126,7 +126,7 @@ fn fold_into(text: &str, buffer: &mut String) -> bool {
 pub fn collapse_white_space(text: &str, out: &mut String) {
     let mut bytes = std::mem::take(out).into_bytes();
     bytes.resize(text.len(), 0);
-    // Whether a blank, or the start, stands before: then another blank is dropped.
+    // Whether a blank, or the start, is before: then another blank is dropped.
     let (mut length, mut after_blank) = (0, true);
     let mut rest = text;
     while !rest.is_empty() {

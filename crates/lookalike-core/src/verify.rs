@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! resemblance, here Jaccard   |A ∩ B| / |A ∪ B|       the same either way
-//! containment of A in B       |A ∩ B| / |A|           1 when all of A stands in B
+//! containment of A in B       |A ∩ B| / |A|           1 when all of A is in B
 //! ```
 //!
 //! As a [`Measure`] of two documents, containment is that of the smaller set in the larger one:
@@ -44,13 +44,13 @@ impl Overlap {
         ratio(self.intersection, self.union())
     }
 
-    /// |A ∩ B| / |A|, from 0 to 1: how much of the first document stands in the second; 0 where A
+    /// |A ∩ B| / |A|, from 0 to 1: how much of the first document is in the second; 0 where A
     /// is empty.
     pub fn containment_left(&self) -> f64 {
         ratio(self.intersection, self.left)
     }
 
-    /// |A ∩ B| / |B|, from 0 to 1: how much of the second document stands in the first.
+    /// |A ∩ B| / |B|, from 0 to 1: how much of the second document is in the first.
     pub fn containment_right(&self) -> f64 {
         ratio(self.intersection, self.right)
     }
@@ -94,7 +94,7 @@ impl Overlap {
     }
 
     /// The similarity with six decimals, the exact fraction rounded half to even. Only 1 gives
-    /// `1.000000`: equal sets, or for containment a set that stands in the other one as a whole;
+    /// `1.000000`: equal sets, or for containment a set that is in the other one as a whole;
     /// what would round to it is `0.999999`.
     pub fn six_decimals_of(&self, measure: Measure) -> String {
         const MILLION: u128 = 1_000_000;
@@ -477,7 +477,7 @@ mod tests {
             let (x, y) = (of(a.min(b), b), of(c.min(d), d));
             let expected = (a.min(b) * d).cmp(&(c.min(d) * b));
             prop_assert_eq!(x.compare(&y, Jaccard), expected);
-            // The same fractions as containment, beside a larger set.
+            // The same fractions as containment, next to a larger set.
             let wide = |o: Overlap| Overlap { right: o.left, left: o.left + 3, ..o };
             prop_assert_eq!(wide(x).compare(&wide(y), Containment), expected);
         }

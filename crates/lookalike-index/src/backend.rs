@@ -68,14 +68,14 @@ pub trait Backend: Send + Sync {
     /// As [`write`](Self::write).
     fn compact(&self, now: i64) -> Result<(), IndexError>;
 
-    /// Looks through everything that is stored, without changing anything. Each problem is told
+    /// Looks through everything that is stored, without changing anything. Each problem is reported
     /// once, in words.
     ///
     /// # Errors
     /// What keeps the place from being looked at; what is damaged is no error but a problem.
     fn check(&self) -> Result<Vec<IndexProblem>, IndexError>;
 
-    /// Makes everything anew that can be made of documents and signatures.
+    /// Makes everything again that can be made of documents and signatures.
     ///
     /// # Errors
     /// As [`write`](Self::write).

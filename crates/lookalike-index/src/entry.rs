@@ -10,7 +10,7 @@ pub const MAX_METADATA_BYTES: usize = 1 << 20;
 /// The most bytes of a text.
 pub const MAX_TEXT_BYTES: usize = 1 << 30;
 
-/// What is known of a document beside what it says: any JSON object. Members that have a meaning
+/// What is known of a document other than its text: any JSON object. Members that have a meaning
 /// elsewhere: `source`, `language`, `time`.
 pub type Metadata = Map<String, Value>;
 
@@ -87,7 +87,7 @@ pub fn shown(id: &str) -> String {
     }
 }
 
-/// What is wanted of a document that is read back, beside what a row always has.
+/// The fields of a document to read back, in addition to those that a row always has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "any of them goes with any other")]
 pub struct RecordFields {

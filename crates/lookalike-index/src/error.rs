@@ -114,7 +114,7 @@ pub enum IndexError {
         /// What is wrong with it.
         why: String,
     },
-    /// The catalogue of an index in a folder is not what was written. It cannot be made anew.
+    /// The catalogue of an index in a folder is not what was written. It cannot be made again.
     DamagedCatalogue {
         /// The file.
         file: String,

@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 /// The version of what is stored, whatever keeps it. It changes when older programs would read it
 /// wrongly.
 pub const FORMAT_VERSION: u32 = 1;
-/// The version of settings with [`Settings::containment`], which older programs refuse.
+/// The version of settings with [`IndexSettings::containment`], which older programs refuse.
 pub const CONTAINMENT_VERSION: u32 = 2;
 
-/// What is kept of a document beside its signature.
+/// What is stored of a document in addition to its signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StoredContent {
@@ -62,7 +62,7 @@ pub struct IndexSettings {
     pub threshold: f64,
     /// The recall that was asked for at this threshold.
     pub recall: f64,
-    /// What is kept of a document beside its signature.
+    /// What is stored of a document in addition to its signature.
     pub store: StoredContent,
     /// Where the index keeps sketches, no documents: what they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,7 +77,7 @@ pub struct IndexSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContainmentSettings {
-    /// Shingles of a document that stand for all of it.
+    /// Shingles of a document that represent all of it.
     pub anchors: usize,
 }
 
@@ -370,8 +370,9 @@ mod tests {
         let list = StopWords::new("en", ["the", "of"]);
         let shingle = "chars:7".parse::<ShingleRule>().unwrap();
         let shingle = shingle.with_stop_words(Some(list)).with_frequencies(true);
-        let wishes = ParamsBuilder { shingle, threshold: 0.7, seed: 9, ..ParamsBuilder::default() };
-        IndexSettings::new(&Params::new(&wishes).unwrap(), "nfc", StoredContent::Sets).unwrap()
+        let builder =
+            ParamsBuilder { shingle, threshold: 0.7, seed: 9, ..ParamsBuilder::default() };
+        IndexSettings::new(&Params::new(&builder).unwrap(), "nfc", StoredContent::Sets).unwrap()
     }
 
     #[test]
@@ -410,8 +411,8 @@ mod tests {
 
     #[test]
     fn settings_for_containment_have_a_version_of_their_own() {
-        let wishes = ParamsBuilder { measure: Measure::Containment, ..ParamsBuilder::default() };
-        let params = Params::new(&wishes).unwrap();
+        let builder = ParamsBuilder { measure: Measure::Containment, ..ParamsBuilder::default() };
+        let params = Params::new(&builder).unwrap();
         let settings = IndexSettings::new(&params, "", StoredContent::Sets).unwrap();
         assert_eq!(
             (settings.version, settings.containment),
@@ -440,16 +441,16 @@ mod tests {
         let error =
             IndexSettings::new(&params, "", StoredContent::Signatures).unwrap_err().to_string();
         assert!(error.contains("store sets"), "{error}");
-        let low = Params::new(&ParamsBuilder { threshold: 0.001, ..wishes }).unwrap();
+        let low = Params::new(&ParamsBuilder { threshold: 0.001, ..builder }).unwrap();
         let error = IndexSettings::new(&low, "", StoredContent::Sets).unwrap_err().to_string();
         assert!(error.contains("higher threshold"), "{error}");
     }
 
     #[test]
     fn an_index_has_bands() {
-        let wishes = ParamsBuilder { exact: true, ..ParamsBuilder::default() };
+        let builder = ParamsBuilder { exact: true, ..ParamsBuilder::default() };
         assert!(
-            IndexSettings::new(&Params::new(&wishes).unwrap(), "", StoredContent::Sets).is_err()
+            IndexSettings::new(&Params::new(&builder).unwrap(), "", StoredContent::Sets).is_err()
         );
     }
 }

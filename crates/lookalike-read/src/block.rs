@@ -81,7 +81,7 @@ impl Block {
     }
 
     /// As [`retain`](Self::retain), with the texts that [`read`](Self::read) kept in a scratch
-    /// made by [`Scratch::retaining`].
+    /// made by [`ReadBuffers::retaining`].
     ///
     /// # Errors
     /// [`ReadError::Spool`] when the spool cannot be written.

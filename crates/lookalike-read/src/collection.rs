@@ -312,7 +312,7 @@ impl Collection {
         &self.reading
     }
 
-    /// What [`Retained::state`] was made of, for a collection of the same inputs and options.
+    /// What [`RetainedBlock::state`] was made of, for a collection of the same inputs and options.
     /// `spool` is the one its bytes went to, whose length must not be less.
     ///
     /// # Errors

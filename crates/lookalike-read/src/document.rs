@@ -14,8 +14,8 @@ pub struct Document<'a> {
     pub id: &'a str,
     /// Its text; empty where [`shingled`](Self::shingled) is given.
     pub text: &'a str,
-    /// Its position in the block, by which [`Retained::fetch`](crate::Retained::fetch) reads it
-    /// again.
+    /// Its position in the block, by which [`RetainedBlock::fetch`](crate::RetainedBlock::fetch)
+    /// reads it again.
     pub place: DocumentPosition,
     /// The values of [`ReadOptions::fields`](crate::ReadOptions::fields), in that order.
     pub fields: &'a [Option<&'a str>],
@@ -88,8 +88,8 @@ pub struct BlockNumber {
     pub index: u32,
 }
 
-/// The position of a document in its block, for the [`Retained`](crate::Retained) of that block.
-/// Places of one block are in reading order.
+/// The position of a document in its block, for the [`RetainedBlock`](crate::RetainedBlock) of that
+/// block. Places of one block are in reading order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct DocumentPosition {
     /// First byte of the record in the block, or number of the file or row.

@@ -164,7 +164,8 @@ impl NamesParameters for ReadError {
             }
             Self::FormatNeeded { source_name } => write!(
                 f,
-                "{source_name}: the format cannot be told; say {} lines (id, blank, text), jsonl, \
+                "{source_name}: the format is not recognised; say {} lines (id, blank, text), \
+                 jsonl, \
                  csv, tsv, or text (all of it one document)",
                 name(Parameter::Format)
             ),

@@ -1,5 +1,5 @@
 //! What is done to a text before it is cut into tokens, where that is asked for: a normal form,
-//! the stop words of its own language left out, words of scripts without spaces told apart.
+//! the stop words of its own language left out, words of scripts without spaces distinguished.
 
 use lookalike_core::error::ParamsError;
 use lookalike_core::parameter::Parameter;
@@ -13,7 +13,7 @@ const AS_WRITTEN: &str = "as written";
 pub struct Normalization {
     /// The normal form (Unicode Standard Annex 15) that a text is brought to.
     pub normal_form: Option<NormalForm>,
-    /// Whether the stop words of the language it is in are left out. A language is told by the
+    /// Whether the stop words of the language it is in are left out. A language is detected by the
     /// first 2 KiB; nothing is left out where that is doubtful, or there is no list.
     pub stop_words_by_language: bool,
     /// Whether a blank is put between the words of scripts that are written without: Chinese,
@@ -143,7 +143,7 @@ mod scripts {
     use std::borrow::Cow;
     use std::collections::HashMap;
 
-    /// Bytes by which a language is told.
+    /// Bytes by which a language is detected.
     const TOLD_BY: usize = 2048;
 
     /// One thread's tools: lists that were used, and buffers.
@@ -276,7 +276,7 @@ mod scripts {
         }
 
         #[test]
-        fn words_without_spaces_are_told_apart() {
+        fn words_without_spaces_are_distinguished() {
             let segment = Normalization { segment: true, ..Normalization::default() };
             assert_eq!(worded("ภาษาไทยสนุก", segment), "ภาษา ไทย สนุก");
             assert_eq!(worded("Don't, it's größer.", segment), "Don't, it's größer.");
@@ -306,7 +306,7 @@ mod scripts {
         }
 
         #[test]
-        fn every_language_that_is_told_has_its_two_letters() {
+        fn every_language_that_is_reported_has_its_two_letters() {
             for language in whatlang::Lang::all() {
                 assert!(two_letters(language.code()).is_some(), "{language}");
             }

@@ -19,9 +19,9 @@ pub struct ReadOptions {
     pub text_field: String,
     /// Further fields or columns whose values are given as [`Document::fields`], each written as
     /// [`id_field`](Self::id_field) is. JSON strings are given without escapes (with them where
-    /// one is half a surrogate pair), other values as they stand in the line; null and a missing
+    /// one is half a surrogate pair), other values as they are in the line; null and a missing
     /// field are no value. In Parquet, numbers and booleans are given as text, dates and times as
-    /// the number that stands for them. A column that is not in the header once is an error. Of
+    /// the number that represents them. A column that is not in the header once is an error. Of
     /// files, the names of [`lookalike_extract::Fields::NAMES`]; plain texts and files of lines
     /// have none.
     ///
@@ -30,8 +30,8 @@ pub struct ReadOptions {
     /// The id of a record is `NAME:LINE` (the file's name as in ids of text files, the number of
     /// the line the record begins on or of the row, from 1) and is looked for in no field.
     pub line_ids: bool,
-    /// A bad record is given to [`Sink::skipped`](crate::Sink::skipped) and the rest is read; it
-    /// is an error otherwise.
+    /// A bad record is given to [`DocumentSink::skipped`](crate::DocumentSink::skipped) and the
+    /// rest is read; it is an error otherwise.
     pub skip_bad: bool,
     /// Folders: files and folders whose name begins with a dot are read too.
     pub hidden: bool,

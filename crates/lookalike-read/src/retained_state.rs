@@ -3,8 +3,8 @@
 use crate::document::BlockNumber;
 use serde::{Deserialize, Serialize};
 
-/// A [`Retained`](crate::Retained) as a few numbers, for a run that is resumed. It is valid for a
-/// [`Collection`](crate::Collection) of the same unchanged inputs and options.
+/// A [`RetainedBlock`](crate::RetainedBlock) as a few numbers, for a run that is resumed. It is
+/// valid for a [`Collection`](crate::Collection) of the same unchanged inputs and options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RetainedState {
     pub(crate) number: BlockNumber,

@@ -28,7 +28,7 @@ fn decode(raw: &str) -> Result<String, &'static str> {
     Ok(text.into_owned())
 }
 
-/// The parameters of an address; every one is known and stands there once.
+/// The parameters of an address; every one is known and is present once.
 pub(crate) struct QueryParameters(Vec<(String, String)>);
 
 impl QueryParameters {
@@ -50,7 +50,7 @@ impl QueryParameters {
                 return wrong(format!("unknown parameter {name:?}, expected {expected}"));
             }
             if all.iter().any(|(other, _)| *other == name) {
-                return wrong(format!("{name} stands there twice: leave one out"));
+                return wrong(format!("{name} is present twice: leave one out"));
             }
             all.push((name, value));
         }

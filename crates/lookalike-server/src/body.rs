@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Memory is given out in units of so many bytes.
+/// Memory is given out in units of this many bytes.
 const UNIT: u64 = 16 << 10;
 
 /// The memory that all bodies may take together.
@@ -25,7 +25,7 @@ impl BodyMemory {
         Self { free, all: bytes }
     }
 
-    /// So many bytes, or all there are: what is greater is let through where nothing else is.
+    /// This many bytes, or all there are: what is greater is let through where nothing else is.
     pub(crate) fn at_most(&self, bytes: u64) -> u64 {
         bytes.min(self.all)
     }

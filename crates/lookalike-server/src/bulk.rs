@@ -20,12 +20,12 @@ use serde_json::json;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-/// A batch ends where it has so many lines or bytes.
+/// A batch ends where it has this many lines or bytes.
 const BATCH_LINES: usize = 2_000;
 const BATCH_BYTES: usize = 4 << 20;
-/// Up to so many bytes of lines, as many again are held for those being prepared and written.
+/// Up to this many bytes of lines, as many again are held for those being prepared and written.
 const TWICE_HELD: u64 = 2 * BATCH_BYTES as u64;
-/// Memory is taken in steps of so many bytes at least; whole units of what is given out.
+/// Memory is taken in steps of this many bytes at least; whole units of what is given out.
 const STEP_BYTES: u64 = 64 << 10;
 /// Lines that are listed as skipped; all are counted.
 const LISTED: usize = 1_000;
@@ -91,7 +91,7 @@ async fn run(app: &Arc<App>, lines: &mut BodyLines, tally: &mut LineTally) -> Re
         };
         written = Some(SubmittedBatch { outcome, lines: prepared.lines });
         if wish.stop && !bad.is_empty() {
-            // What comes before the bad line may have to be told first.
+            // What comes before the bad line may have to be reported first.
             settle(app, written.take(), tally).await?;
         }
         bad.into_iter().try_for_each(|(line, problem)| tally.bad(line, problem))?;
@@ -152,7 +152,7 @@ struct LineMemory {
 }
 
 impl LineMemory {
-    /// Takes what so many bytes of lines need.
+    /// Takes what this many bytes of lines need.
     fn grow(&mut self, app: &App, lines: u64) -> Result<(), Problem> {
         let needed = app.bulk_memory.at_most(lines + lines.min(TWICE_HELD));
         let Some(more) = needed.checked_sub(self.bytes).filter(|more| *more > 0) else {

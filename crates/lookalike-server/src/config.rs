@@ -1,4 +1,4 @@
-//! What a server is told when it starts.
+//! The configuration of a server.
 
 pub use crate::config_error::ConfigError;
 use crate::token::Tokens;
@@ -13,9 +13,9 @@ use std::time::Duration;
 pub struct Config {
     /// Where it listens; port 0 takes any free one.
     pub listen: SocketAddr,
-    /// Names, without port, that a `Host` header may have beside those of this machine's loopback
-    /// and the address listened on. Where the address is no loopback and this is empty, any name is
-    /// taken.
+    /// Names, without port, that a `Host` header may have in addition to those of this machine's
+    /// loopback and the address listened on. Where the address is no loopback and this is empty,
+    /// any name is taken.
     pub hosts: Vec<String>,
     /// Who may read and write. Without any, everybody may, on this machine only.
     pub tokens: Tokens,
@@ -36,12 +36,12 @@ pub struct ServerLimits {
     pub body_bytes: u64,
     /// Bytes of one text.
     pub text_bytes: u64,
-    /// Bytes of all bodies that are held at once; beyond it requests are told to come again.
+    /// Bytes of all bodies that are held at once; beyond it requests are refused with Retry-After.
     pub held_bytes: u64,
     /// Threads that shingle, query and read. More than processors, so that what is found quickly
     /// does not wait for what has ten thousand near-duplicates.
     pub workers: usize,
-    /// Requests that wait for such a thread; beyond it they are told to come again.
+    /// Requests that wait for such a thread; beyond it they are refused with Retry-After.
     pub queue: usize,
     /// Connections at once; more wait to be accepted.
     pub connections: usize,
@@ -54,7 +54,7 @@ pub struct ServerLimits {
     pub idle_time: Duration,
     /// How long a list of groups is kept after each page, for the client that reads it.
     pub cursor_time: Duration,
-    /// For requests that are under way when the server is told to stop.
+    /// For requests that are under way when the server is stopped.
     pub grace: Duration,
 }
 
@@ -92,7 +92,7 @@ pub enum LogFormat {
     Text,
     /// A JSON object.
     Json,
-    /// No line for a request; what goes wrong is told as text.
+    /// No line for a request; errors are logged as text.
     Off,
 }
 

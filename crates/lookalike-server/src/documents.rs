@@ -31,7 +31,7 @@ const TTL_MAX: u64 = 7_000_000_000;
 /// Documents in a list if the client does not say how many, and at most.
 const LIST: usize = 100;
 const LIST_MAX: usize = 1_000;
-/// A list ends early beyond so many bytes.
+/// A list ends early beyond this many bytes.
 const LIST_BYTES: usize = 16 << 20;
 
 /// A document as a client sends it.

@@ -54,13 +54,13 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Ne
             problem.into_response()
         }
     };
-    // What was changed is told in any case, and in few bytes.
+    // What was changed is always reported, in few bytes.
     if !changes {
         response = held::held(&app.memory, response);
     }
     headers(response.headers_mut(), &trace.id);
     if is_chunked {
-        // Beside it there may have been a length, which hyper has left out: whoever passed this on
+        // Besides it there may have been a length, which hyper has left out: the intermediary
         // may have gone by that, so what follows may be no request of this client (RFC 9112 §6.3).
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
@@ -101,7 +101,7 @@ fn admit(app: &App, route: &str, request: &Request) -> Result<Right, Problem> {
     if !(is_read && page::is_open(route) && is_navigation(headers)) {
         check_origin(host, headers)?;
     }
-    // The page holds no documents; whether the server is well, whoever watches it must see.
+    // The page holds no documents; whether the server is well, monitoring must see.
     let is_open = page::is_open(route) || route == "/v1/health";
     if route == "none" || (is_read && is_open) {
         return Ok(Right::Read);
@@ -227,7 +227,7 @@ fn headers(headers: &mut HeaderMap, id: &str) {
     }
 }
 
-/// A request under way; counted and told of when it ends, however it ends.
+/// A request under way; counted and logged when it ends, however it ends.
 struct Trace<'a> {
     app: &'a App,
     _counted: CountGuard<'a>,

@@ -21,9 +21,9 @@ use std::sync::Arc;
 /// Groups in a list if the client does not say how many, and at most.
 const LIST: usize = 50;
 const LIST_MAX: usize = 1_000;
-/// A list ends early beyond so many documents.
+/// A list ends early beyond this many documents.
 const LIST_DOCUMENTS: usize = 20_000;
-/// The same beyond so many bytes of ids and metadata.
+/// The same beyond this many bytes of ids and metadata.
 const LIST_BYTES: usize = 16 << 20;
 
 /// `GET /v1/groups`
@@ -79,7 +79,7 @@ fn pending(retry_after: u32) -> HandlerResult {
     Ok(response)
 }
 
-/// Where a list goes on: in the groups of one computation, at a group, and after so many of its
+/// Where a list goes on: in the groups of one computation, at a group, and after a number of its
 /// duplicates.
 #[derive(Clone, Copy)]
 struct GroupsCursor {
@@ -147,8 +147,9 @@ impl GroupsAnswer<'_> {
         Ok(Some(shown))
     }
 
-    /// A group after so many of its duplicates, at least one of them, and how many have been passed
-    /// then. There is no group where its keeper, or all of its duplicates here, have expired.
+    /// A group after a number of its duplicates, at least one of them, and how many have been
+    /// passed then. There is no group where its keeper, or all of its duplicates here, have
+    /// expired.
     fn group(
         &mut self,
         star: &DocumentGroup,

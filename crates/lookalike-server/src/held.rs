@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::sync::OwnedSemaphorePermit;
 
-/// Answers of so many bytes are not counted, so that there is always room for a problem.
+/// Answers of up to this many bytes are not counted, so that there is always room for a problem.
 const SMALL: u64 = 16 << 10;
 
 /// The same answer, counted until it is sent; `busy` where there is no memory for it.

@@ -50,7 +50,7 @@ impl<'de> Deserialize<'de> for WholeNumber {
             }
 
             fn visit_f64<E: Error>(self, value: f64) -> Result<WholeNumber, E> {
-                // Up to 2⁵³ every whole number is told from its neighbours.
+                // Up to 2⁵³ every whole number differs from its neighbours.
                 let is_whole = value.fract() == 0.0 && (0.0..=9e15).contains(&value);
                 let wrong = || E::invalid_value(Unexpected::Float(value), &self);
                 is_whole.then_some(WholeNumber(value as u64)).ok_or_else(wrong)

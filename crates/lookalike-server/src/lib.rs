@@ -8,7 +8,7 @@
 //! | module | is |
 //! |---|---|
 //! | [`listen`] | sockets: accepts connections, stops in good order |
-//! | [`config`] | what a server is told when it starts |
+//! | [`config`] | the configuration of a server |
 //! | [`token`] | who may read, and who may write |
 //! | `app` | what requests share; which address does what |
 //! | `gate` | what every request passes |
@@ -21,7 +21,7 @@
 //! | `group_cache` | their computations, one after the other, and the lists that are kept |
 //! | `pool`, `writer` | threads that do what blocks; what is written together |
 //! | `problem` | what is answered when a request cannot be met |
-//! | `log`, `metrics` | what is told, what is counted |
+//! | `log`, `metrics` | the log, the metrics |
 //!
 //! The API is described in `docs/http.md` and in `openapi.json`. This is the only asynchronous code
 //! of the project: one thread waits for sockets, and everything that takes time is done elsewhere.

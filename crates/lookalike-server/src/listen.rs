@@ -44,7 +44,7 @@ pub struct Server {
 pub enum StopOutcome {
     /// Every request that had begun was answered, everything acknowledged is stored.
     InOrder,
-    /// Time ran out, or it was told twice to stop: requests were broken off. Everything
+    /// Time ran out, or it was stopped twice: requests were interrupted. Everything
     /// acknowledged is stored all the same.
     BrokenOff,
 }
@@ -52,7 +52,7 @@ pub enum StopOutcome {
 /// Why a server does not start.
 #[derive(Debug)]
 pub enum StartError {
-    /// It is told what cannot be.
+    /// Impossible requests are refused.
     Config(ConfigError),
     /// The index is not to be served.
     Index(IndexError),
@@ -94,7 +94,7 @@ impl StopHandle {
     }
 
     /// The first time: no more connections, what has begun is finished. The second time: all is
-    /// broken off.
+    /// interrupted.
     pub fn stop(&self) {
         self.0.send_modify(|times| *times = times.saturating_add(1));
     }
@@ -129,7 +129,7 @@ impl Server {
         self.address
     }
 
-    /// Answers until it is told to stop, by `stop` or, where `signals` are to be heeded, by an
+    /// Answers until it is stopped, by `stop` or, where `signals` are to be heeded, by an
     /// interrupt or a request of the system to end. The calling thread waits for sockets; worker
     /// threads do the work. When it returns, all that was acknowledged is stored.
     ///
@@ -176,7 +176,7 @@ async fn place(places: &Arc<Semaphore>, connections: &Connections) -> Option<Own
 async fn serve(
     app: &Arc<App>,
     listener: TcpListener,
-    mut told: watch::Receiver<u8>,
+    mut stops: watch::Receiver<u8>,
 ) -> StopOutcome {
     let router = router(app);
     let places = Arc::new(Semaphore::new(app.config.limits.connections));
@@ -184,21 +184,21 @@ async fn serve(
     loop {
         let stream = tokio::select! {
             biased;
-            _ = told.wait_for(|times| *times > 0) => break,
+            _ = stops.wait_for(|times| *times > 0) => break,
             accepted = listener.accept() => accepted,
         };
         match stream {
             Ok((stream, _)) => {
                 let place = tokio::select! {
                     biased;
-                    _ = told.wait_for(|times| *times > 0) => break,
+                    _ = stops.wait_for(|times| *times > 0) => break,
                     place = place(&places, &connections) => place,
                 };
                 let state = Arc::new(Connection::new(&connections));
-                let (app, router, told) = (Arc::clone(app), router.clone(), told.clone());
+                let (app, router, stops) = (Arc::clone(app), router.clone(), stops.clone());
                 tokio::spawn(async move {
                     let _place = place;
-                    connection(&app, stream, state, router, told).await;
+                    connection(&app, stream, state, router, stops).await;
                 });
             }
             Err(error) => {
@@ -213,7 +213,7 @@ async fn serve(
     let all = u32::try_from(app.config.limits.connections).unwrap_or(u32::MAX);
     tokio::select! {
         _ = places.acquire_many(all) => StopOutcome::InOrder,
-        _ = told.wait_for(|times| *times > 1) => StopOutcome::BrokenOff,
+        _ = stops.wait_for(|times| *times > 1) => StopOutcome::BrokenOff,
         () = tokio::time::sleep(app.config.limits.grace) => StopOutcome::BrokenOff,
     }
 }
@@ -223,7 +223,7 @@ async fn connection(
     stream: TcpStream,
     state: Arc<Connection>,
     router: Router,
-    mut told: watch::Receiver<u8>,
+    mut stops: watch::Receiver<u8>,
 ) {
     let _counted = CountGuard::one(&app.metrics.connections);
     // Answers are written whole, so waiting for more to send only delays them.
@@ -247,11 +247,11 @@ async fn connection(
         .max_buf_size(HEAD_BYTES)
         .serve_connection(TokioIo::new(stream), service);
     tokio::pin!(served);
-    // What goes wrong on a connection is the client's: it is told, or it is gone.
+    // An error on a connection concerns the client: it gets an answer, or it is gone.
     loop {
         tokio::select! {
             _ = served.as_mut() => return,
-            _ = told.wait_for(|times| *times > 0) => break,
+            _ = stops.wait_for(|times| *times > 0) => break,
             () = state.needed() => {
                 if state.is_idle() {
                     return;

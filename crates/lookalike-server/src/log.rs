@@ -14,7 +14,7 @@ use std::time::Duration;
 /// The most lines that wait to be written; more are left out and counted.
 const WAITING: usize = 10_000;
 
-/// What is told of one request.
+/// The log entry of one request.
 pub(crate) struct LogLine<'a> {
     pub(crate) id: &'a str,
     pub(crate) method: &'a str,

@@ -16,7 +16,7 @@ use lookalike::store::Index;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Where the description of the API stands.
+/// Where the description of the API is.
 pub(crate) const DESCRIPTION: &str = "/openapi.json";
 
 /// Whether a route is a file of the page or the description, which everybody may read.
@@ -30,7 +30,7 @@ pub(crate) async fn file(request: Request) -> HandlerResult {
     let found = files::FILES.iter().find(|(name, ..)| *name == path);
     let (_, kind, text) =
         found.ok_or_else(|| Problem::internal(format!("{path} is routed and not embedded")))?;
-    // The page may keep what it shows in its address, so any parameter may stand there.
+    // The page may keep what it shows in its address, so any parameter may be there.
     Ok(give(&request, kind, Bytes::from_static(text.as_bytes())))
 }
 

@@ -1,5 +1,5 @@
-//! Threads that do what blocks: shingling, queries, reading. So many wait in a queue, more are told
-//! to come again.
+//! Threads that do what blocks: shingling, queries, reading. A bounded number waits in a queue,
+//! more are reported to come again.
 
 use crate::problem::Problem;
 use lookalike::index::TextPreparer;
@@ -133,8 +133,8 @@ impl WorkerPool {
         self.put(place, job).await
     }
 
-    /// The same for a job on so many bytes. Large ones wait for their turn first; who asks first is
-    /// served first.
+    /// The same for a job on this many bytes. Large ones wait for their turn first; who asks first
+    /// is served first.
     pub(crate) async fn run_sized<T: Send + 'static>(
         &self,
         bytes: usize,
@@ -170,7 +170,7 @@ impl WorkerPool {
         let (reply, answer) = oneshot::channel();
         let job = move |worker: &mut PoolWorker| {
             let _place = place;
-            // Nobody waits for it any more when the request ran out of time or was broken off.
+            // Nobody waits for it any more when the request ran out of time or was interrupted.
             if !reply.is_closed() {
                 let _ = reply.send(job(worker));
             }

@@ -113,7 +113,7 @@ impl Problem {
 
     /// Something failed that the client can do nothing about; the log says what.
     pub(crate) fn internal(note: impl Into<String>) -> Self {
-        let detail = "the log of the server says more, beside the number in the header \
+        let detail = "the log of the server says more, with the number in the header \
                       x-request-id of this answer";
         Self { note: Some(note.into()), ..Self::new(Code::INTERNAL, detail) }
     }

@@ -143,7 +143,7 @@ pub(crate) fn least_threshold(index: &Index) -> f64 {
 }
 
 /// The version of the index, and when the first document expires that has not by now. Cost: one
-/// pass over the documents without their sets, little beside that over the sets.
+/// pass over the documents without their sets, which is small compared with that over the sets.
 fn first_expiry(
     index: &Index,
     now: i64,

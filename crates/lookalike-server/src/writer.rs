@@ -283,7 +283,7 @@ fn plan(index: &Index, groups: &[&Changes]) -> Result<Vec<Vec<Option<Problem>>>,
 }
 
 /// Writes one client's changes where writing them with others failed: as a whole, or else by halves
-/// until those that cannot be written stand alone.
+/// until those that cannot be written are alone.
 fn write_alone(index: &Index, group: &Changes) -> ChangeResults {
     let mut outcome = Vec::new();
     halves(index, &group.changes, group.stop, &mut outcome);

@@ -41,7 +41,7 @@ pub struct DifferencePart {
     pub b: Range<usize>,
 }
 
-/// What the two parts of a [`Stretch`] have in common.
+/// What the two parts of a [`DifferencePart`] have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DifferenceKind {
     /// Every byte.
@@ -63,12 +63,12 @@ pub struct Variation {
     pub white_space: bool,
 }
 
-/// Numbers of [`Stretch`]es that differ.
+/// Numbers of [`DifferencePart`]es that differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Places {
-    /// Those of [`StretchKind::Changed`].
+    /// Those of [`DifferenceKind::Changed`].
     pub words: usize,
-    /// Those of [`StretchKind::SameWords`].
+    /// Those of [`DifferenceKind::SameWords`].
     pub same_words: usize,
     /// Of `same_words`, those that differ in case. One stretch may count here and below.
     pub case: usize,

@@ -40,7 +40,7 @@ pub struct EvaluateOptions {
     /// Pairs below this similarity do not count, in either file, where the file has similarities.
     /// Groups are taken as they are. All pairs count when `None`.
     pub threshold: Option<f64>,
-    /// A group of the report stands for all pairs of its documents. Otherwise it stands for the
+    /// A group of the report represents all pairs of its documents. Otherwise it represents the
     /// pairs of the keeper with each duplicate, which are the ones a report of stars vouches for.
     pub all_members: bool,
 }

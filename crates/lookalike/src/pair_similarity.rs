@@ -34,7 +34,7 @@ impl PairSimilarity {
     /// Compares two texts.
     ///
     /// # Errors
-    /// [`Interrupted`] where `progress`, asked between the steps, does not want it any more.
+    /// [`Interruption`] where `progress`, asked between the steps, does not want it any more.
     pub fn of(
         a: &str,
         b: &str,
@@ -86,8 +86,8 @@ mod tests {
 
     const A: &str = "one two three four five six seven eight nine ten";
 
-    fn compared(a: &str, b: &str, wishes: &ParamsBuilder) -> PairSimilarity {
-        PairSimilarity::of(a, b, &Params::new(wishes).unwrap(), &NoProgress).unwrap()
+    fn compared(a: &str, b: &str, builder: &ParamsBuilder) -> PairSimilarity {
+        PairSimilarity::of(a, b, &Params::new(builder).unwrap(), &NoProgress).unwrap()
     }
 
     #[test]

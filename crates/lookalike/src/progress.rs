@@ -66,14 +66,15 @@ pub enum Warning {
     Runaway(Runaway),
 }
 
-/// Told what happens, from any thread.
+/// Receives progress from any thread.
 pub trait Progress: Sync {
     /// A stage begins, with that much to do where it is known.
     fn begin(&self, stage: Stage, total: Option<u64>);
     /// So much more is done. Asked after every block, band and component of documents.
     ///
     /// # Errors
-    /// [`Interrupted`] ends the work with [`Error::Interrupted`](crate::error::Error::Interrupted).
+    /// [`Interruption`] ends the work with
+    /// [`Error::Interrupted`](crate::error::Error::Interrupted).
     fn advance(&self, done: u64) -> Result<(), Interruption>;
     /// The stage has ended.
     fn end(&self, stage: Stage, elapsed: Duration);

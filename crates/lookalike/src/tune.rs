@@ -107,13 +107,13 @@ pub fn sample(
         documents: 0,
         skipped: Vec::new(),
     };
-    let (mut scratch, mut told) = (ReadBuffers::default(), 0);
+    let (mut scratch, mut reported) = (ReadBuffers::default(), 0);
     while let Some(block) = collection.next_block()? {
         draw.block = Some(block.number());
         block.read(&mut scratch, &mut draw)?;
         let read = collection.bytes_read();
-        progress.advance(read.saturating_sub(told))?;
-        told = read;
+        progress.advance(read.saturating_sub(reported))?;
+        reported = read;
     }
     progress.end(Stage::Draw, start.elapsed());
     let texts = draw.drawn.into_sorted_vec().into_iter().map(|drawn| drawn.text).collect();
@@ -130,7 +130,7 @@ struct Draw {
     skipped: Vec<SkippedItem>,
 }
 
-/// Ordered by the hash; equal ids stand in reading order.
+/// Ordered by the hash; equal ids are in reading order.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct DrawnDocument {
     key: u64,
@@ -273,7 +273,7 @@ impl Profile {
 /// most per rule to compare its documents.
 ///
 /// # Errors
-/// [`Interrupted`] where it is not wanted any more.
+/// [`Interruption`] where it is not wanted any more.
 pub fn measure(
     texts: &[String],
     rules: &[ShingleRule],

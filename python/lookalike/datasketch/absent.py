@@ -1,4 +1,4 @@
-"""What datasketch has and this package has not: whoever asks for it is told what does instead."""
+"""What datasketch has and this package has not: asking for it names the replacement."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ABSENT = {
 def explain(name: str) -> str:
     """Why there is no ``name``."""
     return (
-        f"{_PACKAGE} has no {name}: {ABSENT[name]}; datasketch's own still works beside it: "
+        f"{_PACKAGE} has no {name}: {ABSENT[name]}; datasketch's own still works next to it: "
         f"`from datasketch import {name}`"
     )
 

@@ -27,7 +27,7 @@ class bBitMinHash:  # noqa: N801
         minhash: The sketch.
         b: How many bits, 0 to 32.
         r: The size of the set as a share of that of the universe, at most 1.0; 0.0 if it is not
-            known, which stands for a very small share.
+            known, which represents a very small share.
 
     Raises:
         ValueError: ``b`` or ``r`` is out of its range.

@@ -31,7 +31,7 @@ Sketch: TypeAlias = MinHash | WeightedMinHash
 __all__ = ["MinHashLSH", "MinHashLSHDeletionSession", "MinHashLSHInsertionSession"]
 
 _BUFFER_SIZE = 50000
-# What a pickle has that is made anew, or that is nothing here.
+# What a pickle has that is made again, or that is nothing here.
 _NOT_ATTRIBUTES = frozenset(
     {"_H", "_minhash_scheme", "_require_bytes_keys", "hashtables", "keys", "prepickle", "hashfunc"}
 )
@@ -441,7 +441,7 @@ class MinHashLSH(_native.Tables):
         return [] if self._kept is None else self._kept.check()
 
     def repair(self) -> None:
-        """Makes everything in the folder anew that can be made of what else is there."""
+        """Makes everything in the folder again that can be made of what else is there."""
         if self._kept is not None:
             self._kept.repair()
 

@@ -23,7 +23,7 @@ def optimal_partitions(sizes: Any, counts: Any, num_part: int) -> list[tuple[Any
     Raises:
         ValueError: There are no sizes, they are not ascending or not above 0, or counts are too
             great to be summed.
-        MemoryError: There are so many that their costs find no room: 8 bytes for each interval.
+        MemoryError: There are more than fit: their costs find no room: 8 bytes for each interval.
 
     >>> optimal_partitions([1, 2, 10, 12], [5, 5, 5, 5], 2)
     [(1, 2), (10, 12)]

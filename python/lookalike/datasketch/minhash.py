@@ -405,7 +405,7 @@ def from_token_sets(
     """Hash values of many sets, as :class:`MinHash` has them, without an object for each.
 
     Args:
-        sets: Sets, each an iterable of tokens: bytes, or ``str``, which stands for its UTF-8.
+        sets: Sets, each an iterable of tokens: bytes, or ``str``, which represents its UTF-8.
         num_perm: Hash values of each set, at least 1.
         seed: What permutations are drawn from, 0 to 2**32 - 1.
         scheme: See :class:`MinHash`.

@@ -48,7 +48,7 @@ pub(crate) struct Forest {
     keys: Vec<Py<PyAny>>,
     /// Of each key: all its bytes, tree by tree.
     bytes: Vec<Box<[u8]>>,
-    /// Whoever sorts has it: what is fresh is with one call at a time.
+    /// The sorting thread holds it: what is fresh is with one call at a time.
     sorting: Arc<Mutex<()>>,
 }
 

@@ -109,7 +109,7 @@ pub(super) fn parts<'a>(tokens: &'a [&'a [u8]]) -> impl Iterator<Item = &'a [&'a
 pub(super) enum ListSlice<'py> {
     /// It is no list, or it has a token of another class.
     Other,
-    /// So many tokens, none at its end.
+    /// This many tokens, none at its end.
     Short(usize),
     /// One token, which takes long to hash.
     Great(Bound<'py, PyAny>),

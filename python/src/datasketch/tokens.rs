@@ -9,7 +9,7 @@ use pyo3::types::{PyBytes, PyMemoryView, PyString};
 /// Bytes that take some tenths of a millisecond to hash.
 pub(super) const GREAT: usize = 1 << 17;
 
-/// What may stand for bytes.
+/// What may represent bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TokenText {
     /// Bytes only, as `hashlib` takes them.

@@ -101,7 +101,7 @@ pub(super) struct IteratorRows {
     telling: ProgressCallback,
 }
 
-/// Who is told how many documents were taken, and of how many.
+/// Receives how many documents were taken, and of how many.
 #[derive(Default)]
 pub(super) struct ProgressCallback {
     pub(super) progress: Option<Py<PyAny>>,
@@ -112,7 +112,7 @@ impl ProgressCallback {
     /// Tells it.
     ///
     /// # Errors
-    /// What the function raises that is told.
+    /// What the function raises.
     pub(super) fn tell(&self, done: u64) -> PyResult<()> {
         let Self { progress: Some(progress), total } = self else { return Ok(()) };
         let what = (Stage::Add.to_string(), done, *total);

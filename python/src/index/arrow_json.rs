@@ -14,7 +14,7 @@ use lookalike::store::entry::{MAX_METADATA_BYTES, Metadata};
 use serde_json::{Number, Value};
 use std::ops::Range;
 
-/// Why a value is none of JSON, and where it stands within the value of its row.
+/// Why a value is none of JSON, and where it is within the value of its row.
 pub(super) struct ValueError {
     /// From the inside out.
     way: Vec<String>,
@@ -228,7 +228,7 @@ impl ValueReader {
         self.values(list.values(), of, range)
     }
 
-    /// Some values that stand one behind the other: from where on, and how many.
+    /// Some values that are one behind the other: from where on, and how many.
     fn values(
         &mut self,
         array: &dyn Array,

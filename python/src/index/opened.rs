@@ -185,13 +185,15 @@ impl OpenIndex {
             let (opened, here) = (self.process, std::process::id());
             return Err(StoreError::new_err(format!(
                 "{name} was opened by process {opened}, this is process {here}, forked from it: \
-                 close it before the fork, or start processes by spawn, and open it anew there, \
+                 close it before the fork, or start processes by spawn, and open it again there, \
                  with lookalike.Index.open"
             )));
         }
         let here = lock(&self.handle);
         let handle = here.clone().ok_or_else(|| {
-            StoreError::new_err(format!("{name} is closed: open it anew with lookalike.Index.open"))
+            StoreError::new_err(format!(
+                "{name} is closed: open it again with lookalike.Index.open"
+            ))
         })?;
         // Counted before another thread can begin to close it.
         let (calls, thread) = (Arc::clone(&self.calls), self.calls.begin());

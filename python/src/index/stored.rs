@@ -337,7 +337,7 @@ impl StoredIndex {
         self.opened.detached(py, |handle| Ok(handle.index.snapshot()?.len()))
     }
 
-    /// Ids of documents whose numbers are above `after`, of so many at most, and the last number;
+    /// Ids of documents whose numbers are above `after`, of this many at most, and the last number;
     /// `None` where there are no more.
     fn ids(&self, py: Python<'_>, after: u64, most: usize) -> PyResult<Option<(Vec<String>, u64)>> {
         self.opened.detached(py, |handle| {

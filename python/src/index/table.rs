@@ -62,7 +62,7 @@ impl TableFeed {
     /// Goes on to a batch that has a row left; false where there is none.
     fn has_more(&mut self) -> PyResult<bool> {
         while !self.batch.as_ref().is_some_and(TableBatch::has_more) {
-            // Who hands over nothing for ever can be broken off, too.
+            // Who hands over nothing for ever can be interrupted, too.
             Python::attach(signals)?;
             if self.table.is_none() {
                 let Some(table) = self.next_table()? else { return Ok(false) };
@@ -227,11 +227,11 @@ impl TableBatch {
         row: u64,
         at: usize,
     ) -> PyResult<NewDocument<Word>> {
-        let id = self.ids.get(at).map_err(|bad| bad.told(row, "id", &columns.id))?;
-        let text = self.texts.get(at).map_err(|bad| bad.told(row, "text", &columns.text))?;
+        let id = self.ids.get(at).map_err(|bad| bad.reported(row, "id", &columns.id))?;
+        let text = self.texts.get(at).map_err(|bad| bad.reported(row, "text", &columns.text))?;
         let (mut metadata, mut reader) = (common.clone(), ValueReader::new());
         for (name, values) in columns.described.iter().zip(&self.described) {
-            let value = values.get(&mut reader, at).map_err(|wrong| told(wrong, row, name))?;
+            let value = values.get(&mut reader, at).map_err(|wrong| reported(wrong, row, name))?;
             if !value.is_null() {
                 metadata.insert(name.clone(), value);
             }
@@ -308,7 +308,7 @@ impl AnyColumn {
 
 impl BadRow {
     /// What to say of it; `what` is the id or the text.
-    fn told(self, row: u64, what: &str, column: &str) -> PyErr {
+    fn reported(self, row: u64, what: &str, column: &str) -> PyErr {
         match self {
             Self::None => DocumentTypeError::new_err(format!(
                 "document {row}: the {what} is None, expected str: leave out what is missing"
@@ -348,7 +348,7 @@ fn damaged(row: u64, column: &str, why: &str) -> PyErr {
 }
 
 /// What to say of a value that is no metadata.
-fn told(wrong: ValueError, row: u64, column: &str) -> PyErr {
+fn reported(wrong: ValueError, row: u64, column: &str) -> PyErr {
     let way = format!("document {row}: metadata {:?}", wrong.way(column));
     match wrong.why {
         ValueErrorKind::Damaged(why) => damaged(row, column, &why),

@@ -29,7 +29,7 @@ Examples:
 
 What is similar is taken from the report. Inputs are given as they were to `find`, and read twice.";
 
-/// An interval wider than this is told how to become narrower.
+/// An interval wider than this comes with advice on how to make it narrower.
 const WIDTH: f64 = 0.02;
 
 /// Measure the recall of a finished run on a sample, with an exact confidence interval
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &AuditArgs, worker: WorkerOption<'_>) -> CommandResult {
     let mut inputs = args.inputs.iter().chain(&args.reference);
     inputs.try_for_each(|input| refuse_streams(input, "an audit"))?;
     let report = Report::open(&args.report)?;
-    // What cannot be read is told before the work.
+    // What cannot be read is an error before the work.
     args.pairs.as_deref().map(audit::pairs_file).transpose()?;
     let mut reading = args.reading.options(worker);
     reading.leave_out = args.pairs.iter().cloned().chain([args.report.clone()]).collect();
@@ -144,7 +144,7 @@ fn audit_options(args: &AuditArgs) -> Result<AuditOptions, CommandError> {
     Ok(options)
 }
 
-/// A confidence that is none is told before the work.
+/// An invalid confidence level is an error before the work.
 pub(super) fn refuse_confidence(confidence: f64) -> Result<(), CommandError> {
     if confidence > 0.0 && confidence < 1.0 {
         return Ok(());

@@ -9,15 +9,15 @@ use lookalike::progress::{NoProgress, Progress};
 use lookalike::read::Collection;
 use lookalike::tune::choose_bands;
 
-/// Chooses the bands and rows of `options`, which were made of `wishes`, for a sample of the
+/// Chooses the bands and rows of `options`, which were made of `builder`, for a sample of the
 /// collection, and prints the choice unless it is to be `quiet`.
 pub(super) fn choose(
     collection: &Collection,
-    wishes: &ParamsBuilder,
+    builder: &ParamsBuilder,
     options: &mut FindOptions,
     progress: Option<&dyn Progress>,
 ) -> Result<(), CommandError> {
-    let drawn = choose_bands(collection, wishes, progress.unwrap_or(&NoProgress))?;
+    let drawn = choose_bands(collection, builder, progress.unwrap_or(&NoProgress))?;
     if progress.is_some() {
         let (values, bands) = (drawn.params.num_hashes(), drawn.params.bands());
         let flags = format!("--num-hashes {values} --bands {bands} --rows {}", drawn.params.rows());

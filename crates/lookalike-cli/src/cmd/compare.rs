@@ -80,7 +80,7 @@ pub(crate) struct CompareArgs {
 
 /// Compares and prints.
 pub(crate) fn run(args: &CompareArgs, worker: WorkerOption<'_>) -> CommandResult {
-    let params = Params::new(&args.parameters.wishes(args.shingle.rule(args.wording.wording())?))?;
+    let params = Params::new(&args.parameters.builder(args.shingle.rule(args.wording.wording())?))?;
     if args.a == Path::new("-") && args.b == Path::new("-") {
         return Err(ReadError::StdinTwice.into());
     }
@@ -98,12 +98,12 @@ pub(crate) fn run(args: &CompareArgs, worker: WorkerOption<'_>) -> CommandResult
         marks: !stream.has_colors(),
         all: args.all,
     };
-    let told = CompareOutput { likeness: &likeness, names: &names, params: &params };
+    let output = CompareOutput { likeness: &likeness, names: &names, params: &params };
     let mut out = io::BufWriter::new(stream);
     if args.json {
-        writeln!(out, "{:#}", told.json(differences.as_ref()))?;
+        writeln!(out, "{:#}", output.json(differences.as_ref()))?;
     } else {
-        told.write(&mut out)?;
+        output.write(&mut out)?;
         if let Some(differences) = &differences {
             write_differences(&mut out, differences, likeness.same_text, layout)?;
         }
@@ -172,7 +172,7 @@ fn read(path: &Path, args: &CompareArgs, worker: WorkerOption<'_>) -> Result<Str
     )))
 }
 
-/// What is told of two texts.
+/// What is printed of two texts.
 struct CompareOutput<'a> {
     likeness: &'a PairSimilarity,
     names: &'a [String; 2],
@@ -198,7 +198,7 @@ impl CompareOutput<'_> {
         writeln!(out, "Exact Jaccard     {bold}{exact}{bold:#}  {jaccard}; {shared}")?;
         for (from, into, size) in [("A", "B", overlap.left), ("B", "A", overlap.right)] {
             let share = percent(overlap.intersection, size);
-            writeln!(out, "Containment       {share} of {from} stands in {into}")?;
+            writeln!(out, "Containment       {share} of {from} is in {into}")?;
         }
         if let Some(estimate) = self.likeness.estimate {
             writeln!(
@@ -272,11 +272,11 @@ impl CompareOutput<'_> {
         }
         if !similar && intersection == left.min(right) {
             let (a, b) = if left <= right { ("A", "B") } else { ("B", "A") };
-            return Some(format!("All of {a} stands in {b}, which has more beside it."));
+            return Some(format!("All of {a} is in {b}, which has more text."));
         }
         if !similar && intersection as f64 >= 0.9 * left.min(right) as f64 {
             let (a, b) = if left <= right { ("A", "B") } else { ("B", "A") };
-            return Some(format!("Nearly all of {a} stands in {b}, which has more beside it."));
+            return Some(format!("Nearly all of {a} is in {b}, which has more text."));
         }
         let size = rule.size();
         (!similar && size > 1 && left.min(right) < SHORT).then(|| {

@@ -37,8 +37,8 @@ const DUPLICATES_FOUND: u8 = 3;
 /// Runs the command.
 pub(crate) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
     let start = Instant::now();
-    let wishes = args.parameters.wishes(args.shingle.rule(args.reading.wording())?);
-    let mut options = options(args, &wishes)?;
+    let builder = args.parameters.builder(args.shingle.rule(args.reading.wording())?);
+    let mut options = options(args, &builder)?;
     let targets = DedupTargets::new(args)?;
     let mut reading = args.reading.options(worker);
     // A second run must not find the files of the first among its documents.
@@ -55,12 +55,12 @@ pub(crate) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
     if bands_auto {
         let bar = (!args.result.quiet).then(StageBar::new);
         let shown = bar.as_ref().map(|bar| bar as &dyn Progress);
-        bands::choose(&open()?, &wishes, &mut options, shown)?;
+        bands::choose(&open()?, &builder, &mut options, shown)?;
     }
     let plan = DedupPlan::new(args, &collection, &options, &reading)?;
     let outputs = targets.all().map(Target::path).chain(args.result.written_paths());
     termination::clean_up(outputs)?;
-    // What cannot be written is told before the work; nothing is left behind if that is broken off.
+    // What cannot be written is an error before the work; an interruption leaves nothing behind.
     if !args.result.dry_run {
         DedupOutputs::create(&plan, &targets)?.rehearse(&collection)?;
     }
@@ -98,8 +98,8 @@ pub(crate) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
     Ok(if found { ExitCode::from(DUPLICATES_FOUND) } else { ExitCode::SUCCESS })
 }
 
-fn options(args: &DedupArgs, wishes: &ParamsBuilder) -> Result<FindOptions, CommandError> {
-    let mut options = args.run.options(Params::new(wishes)?)?;
+fn options(args: &DedupArgs, builder: &ParamsBuilder) -> Result<FindOptions, CommandError> {
+    let mut options = args.run.options(Params::new(builder)?)?;
     options.skip_duplicate_ids = args.reading.skip_bad();
     options.related = args.result.annotate;
     Ok(options)
@@ -160,7 +160,7 @@ impl DedupOutputArgs {
     }
 }
 
-/// The lists that are asked for beside the survivors.
+/// The lists that are asked for next to the survivors.
 struct DedupTargets {
     removed: Option<Target>,
     skipped: Option<Target>,

@@ -37,7 +37,7 @@ pub(crate) struct EvaluateArgs {
     #[arg(allow_negative_numbers = true)]
     threshold: Option<f64>,
 
-    /// A group stands for all pairs of its documents, not only those with the keeper
+    /// A group represents all pairs of its documents, not only those with the keeper
     #[arg(long)]
     all_members: bool,
 

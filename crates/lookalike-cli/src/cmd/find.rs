@@ -30,8 +30,8 @@ const DUPLICATES_FOUND: u8 = 3;
 /// Runs the command.
 pub(crate) fn run(args: &FindArgs, worker: WorkerOption<'_>) -> CommandResult {
     let start = Instant::now();
-    let wishes = args.parameters.wishes(args.shingle.rule(args.reading.wording())?);
-    let mut options = find_options(args, &wishes)?;
+    let builder = args.parameters.builder(args.shingle.rule(args.reading.wording())?);
+    let mut options = find_options(args, &builder)?;
     let reference = args.run.reference();
     let bands_auto = args.parameters.bands_auto(args.inputs.iter().chain(reference))?;
     let targets = FindTargets::new(&args.result)?;
@@ -46,12 +46,12 @@ pub(crate) fn run(args: &FindArgs, worker: WorkerOption<'_>) -> CommandResult {
     let collection = open()?;
     drop(waiting);
     termination::clean_up(targets.all().map(Target::path))?;
-    // What cannot be written is told before the work; nothing is left behind if that is broken off.
+    // What cannot be written is an error before the work; an interruption leaves nothing behind.
     drop((targets.create()?, targets.create_reports()?));
     let bar = (!args.result.quiet).then(StageBar::new);
     let shown = bar.as_ref().map(|bar| bar as &dyn Progress);
     if bands_auto {
-        bands::choose(&open()?, &wishes, &mut options, shown)?;
+        bands::choose(&open()?, &builder, &mut options, shown)?;
     }
     let progress = shown.unwrap_or(&NoProgress);
     let mut findings = find::in_collection(&collection, &options, progress)?;
@@ -113,8 +113,8 @@ impl FindOutputArgs {
     }
 }
 
-fn find_options(args: &FindArgs, wishes: &ParamsBuilder) -> Result<FindOptions, CommandError> {
-    let mut options = args.run.options(Params::new(wishes)?)?;
+fn find_options(args: &FindArgs, builder: &ParamsBuilder) -> Result<FindOptions, CommandError> {
+    let mut options = args.run.options(Params::new(builder)?)?;
     options.pairs = args.result.pair_list()?;
     options.skip_duplicate_ids = args.reading.skip_bad();
     Ok(options)

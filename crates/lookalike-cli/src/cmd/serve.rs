@@ -19,8 +19,8 @@ Examples:
   lookalike serve news --listen 0.0.0.0:8377 --token-file tokens
   lookalike serve news --config serve.toml --print-config
 
-Each option can stand in a TOML file (--config; `max-body = \"64MiB\"`) and in the environment
-(LOOKALIKE_MAX_BODY); an option counts before the environment, that before the file. Tokens stand in
+Each option can be in a TOML file (--config; `max-body = \"64MiB\"`) and in the environment
+(LOOKALIKE_MAX_BODY); an option counts before the environment, that before the file. Tokens are in
 the file (`read-tokens`, `write-tokens`), in the environment (LOOKALIKE_WRITE_TOKENS, separated by
 commas) or in a file of their own. docs/http.md describes the API.";
 
@@ -56,7 +56,7 @@ struct ServeFlags {
     /// Take no documents and remove none
     #[arg(long)]
     read_only: bool,
-    /// How requests are told of on standard error: text, json or off [default: text]
+    /// How requests are logged on standard error: text, json or off [default: text]
     #[arg(long, value_name = "FORMAT")]
     log: Option<String>,
     /// The largest body of a request, and the longest line of many documents [default: 64MiB]
@@ -71,7 +71,7 @@ struct ServeFlags {
     /// Threads that do the work [default: twice as many as processors]
     #[arg(long, value_name = "N")]
     workers: Option<String>,
-    /// Requests that may wait for a thread; more are told to come again [default: 256]
+    /// Requests that may wait for a thread; more are refused with Retry-After [default: 256]
     #[arg(long, value_name = "N")]
     queue: Option<String>,
     /// Connections at once [default: 1000]
@@ -89,7 +89,7 @@ struct ServeFlags {
     /// How long a list of groups is kept for the pages that follow, after each page [default: 5min]
     #[arg(long, value_name = "TIME")]
     cursor_time: Option<String>,
-    /// How long requests under way may take when the server is told to stop [default: 30s]
+    /// How long requests under way may take when the server is stopped [default: 30s]
     #[arg(long, value_name = "TIME")]
     grace: Option<String>,
     /// How long another process that writes to the index is waited for [default: 5s]
@@ -124,7 +124,7 @@ impl ServeFlags {
     }
 }
 
-/// Serves until it is told to stop.
+/// Serves until it is stopped.
 pub(crate) fn run(args: &ServeArgs) -> CommandResult {
     let environment = std::env::vars_os().filter_map(|(name, value)| {
         let name = name.into_string().ok().filter(|name| name.starts_with(layers::PREFIX))?;
@@ -159,7 +159,7 @@ pub(crate) fn run(args: &ServeArgs) -> CommandResult {
     match stopped {
         StopOutcome::InOrder => Ok(ExitCode::SUCCESS),
         StopOutcome::BrokenOff => Err(CommandError::Data(
-            "requests under way were broken off; what was acknowledged is stored".to_owned(),
+            "requests under way were interrupted; what was acknowledged is stored".to_owned(),
         )),
     }
 }

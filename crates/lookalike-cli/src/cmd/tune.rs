@@ -24,8 +24,8 @@ use std::path::Path;
 
 /// Measures, chooses and prints.
 pub(crate) fn run(args: &TuneArgs, worker: WorkerOption<'_>) -> CommandResult {
-    let wishes = args.parameters.wishes(args.shingle.rule(args.reading.wording())?);
-    let params = Params::new(&wishes)?;
+    let builder = args.parameters.builder(args.shingle.rule(args.reading.wording())?);
+    let params = Params::new(&builder)?;
     if params.exact() {
         return Err(CommandError::Usage(
             "there is nothing to tune: --exact and --measure containment find all pairs, without \
@@ -36,10 +36,10 @@ pub(crate) fn run(args: &TuneArgs, worker: WorkerOption<'_>) -> CommandResult {
     let measured = if args.inputs.is_empty() {
         None
     } else {
-        Some(SampleAdvice::of(args, &wishes, &params, worker)?)
+        Some(SampleAdvice::of(args, &builder, &params, worker)?)
     };
     let sample = measured.as_ref().map(SampleAdvice::measured);
-    let chosen = lookalike::tune::plan(&wishes, &params, sample, args.documents)?;
+    let chosen = lookalike::tune::plan(&builder, &params, sample, args.documents)?;
     let plan = PlanOutput::new(chosen);
     if let Some(path) = &args.svg {
         termination::clean_up(std::iter::once(path.as_path()))?;

@@ -11,7 +11,7 @@ impl Reasons {
     pub(super) fn new(policy: &KeepPolicy) -> Self {
         let mut texts: Vec<String> = policy.rules().iter().map(clause).collect();
         texts.push("its id is first in byte order".to_owned());
-        texts.push("it stands in the reference".to_owned());
+        texts.push("it is in the reference".to_owned());
         Self { texts }
     }
 
@@ -20,7 +20,7 @@ impl Reasons {
         self.texts.iter().map(String::as_str)
     }
 
-    /// Where the clause stands that holds between a keeper and a duplicate.
+    /// Where the clause is that holds between a keeper and a duplicate.
     pub(super) fn place(&self, reference: bool, decided_by: Option<u8>) -> usize {
         let by_reference = self.texts.len() - 1;
         if reference {
@@ -60,6 +60,6 @@ mod tests {
         assert_eq!(text(false, Some(1)), "its \"date\" is lower");
         assert_eq!(text(false, Some(3)), "it comes first in the input");
         assert_eq!(text(false, None), "its id is first in byte order");
-        assert_eq!(text(true, None), "it stands in the reference");
+        assert_eq!(text(true, None), "it is in the reference");
     }
 }

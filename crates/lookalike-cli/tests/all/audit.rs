@@ -118,7 +118,7 @@ fn other_files_are_no_reports() {
 }
 
 #[test]
-fn wrong_use_is_told() {
+fn wrong_use_is_reported() {
     let (place, report) = place();
     for (more, expected) in [
         (&["--sample", "0"][..], "whole number from 1"),

@@ -36,7 +36,7 @@ fn broken_lines_are_named_or_counted() {
 }
 
 #[test]
-fn skips_are_told_even_to_those_who_want_quiet() {
+fn skips_are_reported_even_to_those_who_want_quiet() {
     let place = Place::new();
     place.file("d/a", "some text").file("d/b", b"\0\0binary\0").file("d/.c", "hidden");
     let run = place.run(&["find", "d", "-q"]);
@@ -189,7 +189,7 @@ fn outputs_do_not_take_the_place_of_documents_in_a_folder() {
         assert_eq!(place.read("in/a.jsonl"), record);
         assert!(place.read("in/b.csv").starts_with("id,text\nb,"));
     }
-    // What an earlier run wrote is written anew.
+    // What an earlier run wrote is written again.
     for _ in 0..2 {
         let args =
             ["find", "in", "-o", "in/g.jsonl", "--pairs", "in/p.csv", "--report", "in/r.html"];

@@ -55,10 +55,10 @@ fn s1_bags_of_words_share_three_of_five() {
         &text,
         &[
             "0.600000  60.0 %; 3 of 5 shingles",
-            "60.0 % of A stands in B",
-            "100.0 % of B stands in A",
+            "60.0 % of A is in B",
+            "100.0 % of B is in A",
             "Not similar: 0.600000 is below the threshold of 0.8.",
-            "All of B stands in A",
+            "All of B is in A",
             "2 differences, 3 words shared, 2 only in A, 0 only in B",
             "chair [-desk-] rug keyboard [-mouse-]\n",
         ],
@@ -96,7 +96,7 @@ fn the_threshold_is_reached_at_equality() {
 }
 
 #[test]
-fn equal_empty_and_short_texts_are_told_in_words() {
+fn equal_empty_and_short_texts_are_reported_in_words() {
     let (text, _) = printed(FOX, FOX, &[]);
     assert_has(
         &text,

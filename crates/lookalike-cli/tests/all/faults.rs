@@ -61,7 +61,7 @@ fn folders_that_take_no_temporary_files() {
     assert_eq!(names(&place.path("")), ["a.jsonl", "a.jsonl.gz", "file", "t"]);
 }
 
-/// A file that may not grow stands for a disk that is full: everywhere, in whatever file it is.
+/// A file that may not grow represents a disk that is full: everywhere, in whatever file it is.
 #[test]
 fn files_that_may_not_grow() {
     let place = place_with_input();
@@ -124,8 +124,8 @@ fn a_small_disk() {
     let find = "exec \"$0\" find a.jsonl.gz --memory 60MiB --threads 1 -q";
     let full = ["No space left", "make room"];
     let Some(outcome) = mounted("1m", &format!("{find} --temp-dir t -o g.csv")) else {
-        let told = "SKIPPED: no disk can be mounted here, so that a full one is not tried";
-        writeln!(std::io::stderr(), "{told}").unwrap();
+        let reported = "SKIPPED: no disk can be mounted here, so that a full one is not tried";
+        writeln!(std::io::stderr(), "{reported}").unwrap();
         return;
     };
     says(outcome, &full);
@@ -134,7 +134,7 @@ fn a_small_disk() {
     assert_eq!(names(&place.path("")), ["a.jsonl", "a.jsonl.gz", "t"]);
 }
 
-/// What happens to the input while the run stands still between its passes, and what it says then.
+/// What happens to the input while the run is idle between its passes, and what it says then.
 #[test]
 fn inputs_that_change_between_the_passes() {
     let place = place_with_input();
@@ -198,15 +198,15 @@ fn least_from(place: &Place, args: &[&str], mut limit: u64) -> u64 {
             return limit;
         }
         let message = run.fails(1);
-        let told = message.split("needs at least ").nth(1).unwrap().trim();
-        let more = told.trim_end_matches("MiB").parse().unwrap();
+        let reported = message.split("needs at least ").nth(1).unwrap().trim();
+        let more = reported.trim_end_matches("MiB").parse().unwrap();
         assert!(more > limit, "{message}");
         limit = more;
     }
 }
 
 #[test]
-fn the_least_memory_is_told_and_works() {
+fn the_least_memory_is_reported_and_works() {
     let place = place_with_input();
     let args = ["find", "a.jsonl", "--threads", "1", "-q", "-o", "g.csv", "--temp-dir", "t"];
     let memory = least(&place, &args);

@@ -138,7 +138,7 @@ fn a_run_says_what_it_cut_from_mail() {
 }
 
 #[test]
-fn copies_without_text_are_told_and_never_matched() {
+fn copies_without_text_are_reported_and_never_matched() {
     let place = Place::new();
     let png = [&b"\x89PNG\r\n\x1a\n\0\0\0"[..], words(5, 50).as_bytes()].concat();
     place.file("in/a.png", &png).file("in/b.png", &png).file("in/c.png", [&png[..], b"x"].concat());
@@ -177,7 +177,7 @@ fn a_named_file_without_text_is_an_error() {
 }
 
 #[test]
-fn limits_are_told_and_can_be_moved() {
+fn limits_are_reported_and_can_be_moved() {
     let place = Place::new();
     fixtures(&place, "docs");
     place.file("docs/a.txt", words(1, 50));
@@ -373,7 +373,7 @@ fn limits_hold_for_compressed_texts_and_records() {
 }
 
 #[test]
-fn equal_ids_in_two_files_of_a_folder_are_told_apart_by_file() {
+fn equal_ids_in_two_files_of_a_folder_are_reported_apart_by_file() {
     let place = Place::new();
     let records = jsonl(&collection(20));
     place.file("in/a.jsonl", &records).file("in/b.jsonl", &records).file("in/c.txt", words(3, 9));

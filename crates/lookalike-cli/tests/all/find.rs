@@ -2,7 +2,7 @@
 //! the parameters decides them.
 
 #![allow(clippy::unwrap_used, clippy::format_collect, reason = "this is a test")]
-#![allow(clippy::print_stderr, reason = "what is skipped is told")]
+#![allow(clippy::print_stderr, reason = "skipped tests are reported")]
 
 use crate::command::{Place, collection, jsonl, root, shared, words};
 use serde_json::Value;
@@ -311,14 +311,14 @@ fn reuters_stories_are_found_at_the_recall_asked_for() {
 fn an_exact_run_predicts_nothing() {
     let place = Place::new();
     let sample = root().join("fixtures/sample");
-    let told = |more: &[&str]| {
+    let reported = |more: &[&str]| {
         let run = place.run(&[&["find", sample.to_str().unwrap()], more].concat());
         assert_eq!(run.code, Some(0), "{}", run.err);
         run.err
     };
-    assert!(told(&[]).contains("are found (predicted)"));
+    assert!(reported(&[]).contains("are found (predicted)"));
     for exact in [&["--exact"][..], &["--measure", "containment"]] {
-        let err = told(exact);
+        let err = reported(exact);
         assert!(err.contains("every pair at similarity 0.8 is found (exact)"), "{err}");
         assert!(!err.contains("predicted"), "{err}");
     }

@@ -128,14 +128,14 @@ fn a_folder_with_texts_comes_back_as_it_was() {
 #[test]
 fn lines_of_an_export_keep_what_they_say() {
     let place = Place::new();
-    let line = |beside: Value| {
+    let line = |extra: Value| {
         let mut line = json!({"id": "a", "text": "some words that are kept"});
-        line.as_object_mut().unwrap().extend(beside.as_object().unwrap().clone());
+        line.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
         line.to_string()
     };
     place.run(&["index", "create", "x", "--store", "texts"]).ok();
-    let put = |beside: Value| {
-        place.file("a.jsonl", line(beside));
+    let put = |extra: Value| {
+        place.file("a.jsonl", line(extra));
         place.run(&["index", "update", "x", "a.jsonl", "--exported", "--ttl", "1d", "--json"])
     };
     let times = json!({"added": "2020-01-02T03:04:05.5Z", "modified": "1999-01-01T00:00:00Z",
@@ -151,11 +151,11 @@ fn lines_of_an_export_keep_what_they_say() {
     assert_eq!(kept["metadata"], json!({"source": "elsewhere"}));
     assert!(kept["expires"].is_string() && kept["added"] != times["added"]);
     assert!(kept["modified"].is_null());
-    for (beside, said) in [
+    for (extra, said) in [
         (json!({"metadata": 5}), "index export"),
         (json!({"added": "yesterday"}), "2026-11-21T10:00:00Z"),
     ] {
-        let error = put(beside).fails(1);
+        let error = put(extra).fails(1);
         assert!(error.contains("a.jsonl:1") && error.contains(said), "{error}");
     }
     place.file("a.txt", "words");
@@ -164,7 +164,7 @@ fn lines_of_an_export_keep_what_they_say() {
 }
 
 #[test]
-fn metadata_that_no_document_has_is_told() {
+fn metadata_that_no_document_has_is_reported() {
     let place = Place::new();
     let line = |id: &str, name: &str| json!({"id": id, "text": "one two", name: 1}).to_string();
     place.file("a.jsonl", line("a", "year") + "\n" + &line("b", "autor"));
@@ -361,7 +361,7 @@ fn bad_input_is_named_with_its_remedy() {
 }
 
 #[test]
-fn a_second_writer_waits_or_is_told() {
+fn a_second_writer_waits_or_is_reported() {
     let place = Place::new();
     place.run(&["index", "create", "x"]).ok();
     // The first writer waits for its input while it holds the index.

@@ -1,5 +1,5 @@
 //! `lookalike find --report` and `--audit` from start to exit: what the page and the JSON hold,
-//! that an audit is the same wherever it is told, and what is refused before any work.
+//! that an audit is the same in every output, and what is refused before any work.
 
 #![allow(clippy::unwrap_used, reason = "this is a test")]
 
@@ -65,8 +65,8 @@ fn an_audit_is_the_same_on_the_terminal_in_json_and_on_the_page() {
         let command = [&command[..], &["--confidence", "0.9"], pairs].concat();
         let text = place.run(&command).ok();
         assert!(text.contains("90 % confidence"), "{text}");
-        let told = text.split("\n\nThe interval").next().unwrap();
-        assert!(run.err.contains(told), "{} does not hold {told}", run.err);
+        let reported = text.split("\n\nThe interval").next().unwrap();
+        assert!(run.err.contains(reported), "{} does not hold {reported}", run.err);
         assert!(run.err.contains("draw documents ") && run.err.contains("find neighbours "));
         let alone: Value =
             serde_json::from_str(&place.run(&[&command[..], &["--json"]].concat()).ok()).unwrap();
@@ -86,7 +86,7 @@ fn an_audit_is_the_same_on_the_terminal_in_json_and_on_the_page() {
 }
 
 #[test]
-fn a_quiet_audit_is_told_once() {
+fn a_quiet_audit_is_reported_once() {
     let place = Place::new();
     place.file("in.jsonl", jsonl(&collection(9)));
     let find =
@@ -135,7 +135,7 @@ fn the_page_says_why_documents_stay_and_shows_pairs() {
     assert!(exact.contains("misses no pair") && !exact.contains("--bands"), "{exact}");
     place.file("test.jsonl", jsonl(&[("t".into(), text)]));
     let reference = page(&["in", "--reference", "test.jsonl", "--audit", "4"]);
-    for part in ["it stands in the reference", "Reference, stays", "<code>--reference</code>"] {
+    for part in ["it is in the reference", "Reference, stays", "<code>--reference</code>"] {
         assert!(reference.contains(part), "{part}");
     }
 }
@@ -271,7 +271,7 @@ fn reports_in_a_folder_that_is_read_are_no_documents() {
     let out = place.run(&["audit", "in/r.json", "in", "--hidden"]);
     assert!(
         out.err.contains("read were"),
-        "the page is a document to whoever is not told: {out:?}"
+        "the page is a document unless it is recognised: {out:?}"
     );
 }
 

@@ -339,7 +339,7 @@ fn what_cannot_be_resumed_says_so() {
         signal(&first, "-CONT");
     }
     assert_eq!(end(first).0, Some(0));
-    scenario.check(&place, &expected, "beside a second one");
+    scenario.check(&place, &expected, "next to a second one");
 }
 
 #[test]
@@ -377,12 +377,12 @@ fn a_damaged_folder_is_refused_and_never_a_wrong_result() {
     let message = refused(&|run| fs::write(run.join("run.json"), "{}").unwrap());
     assert!(message.contains("run.json"), "{message}");
 
-    // With the folder removed, as was said, it starts anew; so it does beside what a run that was
-    // stopped while it removed its folder has left.
+    // With the folder removed, as was said, it starts again; so it does with files of a run that
+    // was stopped while it removed its folder has left.
     copy_folder(&place.path("kept"), &run.with_extension("run.done"));
     let (code, message) = end(start(&place.path(""), &scenario.resumed()));
     assert_eq!(code, Some(0), "{message}");
-    scenario.check(&place, &expected, "anew");
+    scenario.check(&place, &expected, "again");
 }
 
 /// A folder that others could have made, or filled.

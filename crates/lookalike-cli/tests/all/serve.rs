@@ -106,7 +106,7 @@ fn what_was_acknowledged_outlives_a_kill() {
 }
 
 #[test]
-fn it_stops_when_it_is_told_and_logs_without_texts() {
+fn it_stops_when_it_is_reported_and_logs_without_texts() {
     let place = place();
     let served = Served::start(&place, &["--log", "json"]);
     let secret = "the very secret words of a text nobody else may see";
@@ -238,7 +238,7 @@ fn memory_is_bounded_by_the_settings() {
 }
 
 #[test]
-fn what_cannot_be_served_is_told() {
+fn what_cannot_be_served_is_reported() {
     let place = place();
     let message = place.run(&["serve", "docs", "--listen", "0.0.0.0:0"]).fails(2);
     assert!(message.contains("--token-file"), "{message}");

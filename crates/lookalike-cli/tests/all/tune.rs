@@ -208,8 +208,8 @@ fn there_is_nothing_to_tune_where_no_pair_is_missed() {
     for option in [["--exact", "--json"], ["--measure", "containment"]] {
         let output = tune(here(), &option);
         assert_eq!(output.status.code(), Some(2));
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert!(told.contains("nothing to tune"), "{told}");
+        let reported = String::from_utf8(output.stderr).unwrap();
+        assert!(reported.contains("nothing to tune"), "{reported}");
     }
 }
 

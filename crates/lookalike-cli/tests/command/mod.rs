@@ -127,7 +127,7 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// A file of the data shared between projects; told loudly where it is absent.
+/// A file of the shared data; a test without it prints SKIPPED.
 pub(crate) fn shared(name: &str) -> Option<String> {
     let path = root().join("../shared/data").join(name);
     if !path.exists() {

@@ -1,5 +1,5 @@
 //! Text to token hashes in blocks of 64 bytes, for every instruction set: bytes to a bit each, bits
-//! to bounds, bounds to hashes. What differs between instruction sets is a [`Scanner`].
+//! to bounds, bounds to hashes. What differs between instruction sets is a [`BlockScanner`].
 
 use super::buffers::{PIECE, ScanRule, TokenBuffer};
 use super::scalar;
@@ -83,7 +83,7 @@ impl BlockScanner for Plain {
     }
 }
 
-/// [`Scanner::positions`] bit by bit, in groups of eight that do not branch.
+/// [`BlockScanner::positions`] bit by bit, in groups of eight that do not branch.
 ///
 /// # Safety
 /// 72 entries writable.
@@ -186,7 +186,7 @@ unsafe fn scan<S: BlockScanner, const SPACES: bool, const FOLD: bool>(
     while base < len {
         let left = len - base;
         // SAFETY: PIECE + 128 bytes are writable at `piece` and entries at `bounds`: positions are
-        // distinct and below PIECE + 1, so at most PIECE + 1 of them stand before any write of 72.
+        // distinct and below PIECE + 1, so at most PIECE + 1 of them are before any write of 72.
         // A last block of less than 64 bytes is read from a padded copy.
         let (mut tokens, high) = unsafe {
             if left >= 64 {

@@ -132,7 +132,7 @@ impl ShingleBuffer {
     }
 }
 
-/// The numbers of a signature's hash functions, padded to [`Parameters::padded`] entries.
+/// The numbers of a signature's hash functions, padded to [`HashParameters::padded`] entries.
 #[derive(Debug, Clone)]
 pub(crate) struct HashParameters {
     pub(crate) scheme: Scheme,

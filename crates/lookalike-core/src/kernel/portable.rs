@@ -1,4 +1,4 @@
-//! Bodies in blocks of fixed width, which the compiler turns into vectors of whatever it is told to
+//! Bodies in blocks of fixed width, which the compiler turns into vectors of any width
 //! compile for. They serve processors without a variant of their own, and the x86-64 variants
 //! wherever intrinsics gain nothing over them.
 //!

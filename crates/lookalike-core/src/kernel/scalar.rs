@@ -7,7 +7,7 @@ use crate::text::{self, CharClass, lowers};
 
 /// The prime of [`Scheme::ModPrime`], the least above 2³².
 pub(super) const PRIME: u64 = 4_294_967_311;
-/// Where the round of a sketch value stands: two bits at the top, 30 remain for the hash.
+/// Where the round of a sketch value is: two bits at the top, 30 remain for the hash.
 pub(super) const ROUND_SHIFT: u32 = 30;
 /// The tag of values that no binning round filled.
 pub(super) const FALLBACK: u32 = 2 << ROUND_SHIFT;

@@ -2,7 +2,7 @@
 //! pairs that become candidates against the S-curve.
 //!
 //! Two sets of n random shingles share a part, so that their Jaccard similarity is known exactly;
-//! the hash functions are drawn anew for each trial. Bounds are five standard errors of what is
+//! the hash functions are drawn again for each trial. Bounds are five standard errors of what is
 //! measured (a false alarm in some 10⁶ runs, and the seeds are fixed), widened where a scheme is
 //! known to deviate, by what was measured in research and is stated in `docs/signature.md`.
 #![allow(clippy::unwrap_used, reason = "a test")]
@@ -16,7 +16,7 @@ use lookalike_core::verify::estimate;
 
 const VALUES: usize = 128;
 
-/// Two sets of n shingles that share `shared` of them; exact similarity beside them.
+/// Two sets of n shingles that share `shared` of them; exact similarity next to them.
 fn sets(n: usize, shared: usize, random: &mut SplitMix64) -> (Vec<u32>, Vec<u32>, f64) {
     let a: Vec<u32> = (0..n).map(|_| random.next_u32()).collect();
     let mut b = a[..shared].to_vec();
@@ -220,8 +220,8 @@ fn small_sets_reach_the_predicted_recall_by_every_scheme_without_a_caveat() {
         Scheme::XorMultiply,
         Scheme::Xor,
     ] {
-        let wishes = ParamsBuilder { scheme, ..ParamsBuilder::default() };
-        let caveat = Params::new(&wishes).unwrap().recall_caveat();
+        let builder = ParamsBuilder { scheme, ..ParamsBuilder::default() };
+        let caveat = Params::new(&builder).unwrap().recall_caveat();
         for (n, shared) in [(2, 1), (4, 3), (9, 8), (36, 32)] {
             let (share, predicted) = recall_of_small_sets(scheme, n, shared);
             let noise = 5.0 * (predicted * (1.0 - predicted) / 10_000.0).sqrt();

@@ -31,7 +31,7 @@ const HASHES: usize = 256;
 /// Eight numbers for each group.
 type Numbers = [[u64; 8]; GROUPS];
 
-/// Eight numbers, their halves apart. In either vector they stand in the order 0, 1, 4, 5, 2, 3,
+/// Eight numbers, their halves apart. In either vector they are in the order 0, 1, 4, 5, 2, 3,
 /// 6, 7, as instructions that keep to 128 bits leave them.
 #[derive(Clone, Copy)]
 struct Halves {

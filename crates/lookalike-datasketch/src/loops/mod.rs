@@ -70,7 +70,7 @@ dispatched! {
     least32 = least_body(minima: &mut [u32], others: &[u32])
 }
 dispatched! {
-    /// What consistent weighted sampling gives for one sample: see [`Sample`].
+    /// What consistent weighted sampling gives for one sample: see [`WeightSample`].
     sample = sample_body(sample: &mut WeightSample<'_>)
 }
 

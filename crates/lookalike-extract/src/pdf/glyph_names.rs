@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn encodings_are_told_apart() {
+    fn encodings_are_distinguished() {
         let glyph_names = GlyphNames::default();
         let at = |name: &[u8], code: usize| glyph_names.encoding(name)[code].clone();
         assert_eq!(at(b"WinAnsiEncoding", 0x80), "€");

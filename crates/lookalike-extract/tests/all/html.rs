@@ -298,7 +298,7 @@ proptest! {
         prop_assert!(!crashed(&all) && !crashed(&main), "{all:?} {main:?}");
         prop_assert_eq!(all.is_ok(), main.is_ok());
         if let (Ok((all, _)), Ok((main, _))) = (all, main) {
-            // The words of the main text stand in the same order in all of the text.
+            // The words of the main text are in the same order in all of the text.
             let mut words = all.split_whitespace();
             for word in main.split_whitespace() {
                 prop_assert!(words.any(|other| other == word), "{word} of {main:?} in {all:?}");
@@ -307,13 +307,16 @@ proptest! {
     }
 }
 
-/// The document sets; told loudly where they are absent.
-#[expect(clippy::disallowed_methods, reason = "tests are told where the data is")]
+/// The document sets; a test without them prints SKIPPED.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests read the path of the data from the environment"
+)]
 fn data() -> Option<PathBuf> {
     let named = std::env::var_os("LOOKALIKE_DATA").map(PathBuf::from);
     let mut above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
-    let beside = above.find_map(|folder| Some(folder.join("shared/data")).filter(|f| f.is_dir()));
-    let found = named.or(beside).filter(|folder| folder.join("html").is_dir());
+    let sibling = above.find_map(|folder| Some(folder.join("shared/data")).filter(|f| f.is_dir()));
+    let found = named.or(sibling).filter(|folder| folder.join("html").is_dir());
     if found.is_none() {
         let message = "SKIPPED: no document sets: neither LOOKALIKE_DATA nor a shared/data above";
         writeln!(std::io::stderr(), "{message}").unwrap();
@@ -337,7 +340,7 @@ fn jaccard(a: &HashSet<u64>, b: &HashSet<u64>) -> f64 {
     common as f64 / (a.len() + b.len() - common).max(1) as f64
 }
 
-/// Pairs of at least so many tenths, by trying those that share a shingle.
+/// Pairs of at least this many tenths, by trying those that share a shingle.
 #[expect(clippy::iter_over_hash_type, reason = "pairs are a set, too")]
 fn pairs(sets: &[HashSet<u64>], tenths: usize) -> HashSet<(usize, usize)> {
     let mut having: HashMap<u64, Vec<usize>> = HashMap::new();

@@ -11,11 +11,12 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The folder of the messages; told loudly where it is absent.
+/// The folder of the messages; a test without it prints SKIPPED.
 #[expect(clippy::disallowed_methods, reason = "where the data lies is no parameter of a test")]
 fn data() -> Option<PathBuf> {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = std::env::var_os("LOOKALIKE_DATA").map_or_else(beside, PathBuf::from).join("mail");
+    let sibling = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let folder =
+        std::env::var_os("LOOKALIKE_DATA").map_or_else(sibling, PathBuf::from).join("mail");
     if folder.join("raw.tar.gz").is_file() {
         return Some(folder);
     }
@@ -133,9 +134,9 @@ impl PartSink for Dump {
     }
 }
 
-/// What stands beside each file in `fixtures/extract/mail/` was read and found right.
+/// What is next to each file in `fixtures/extract/mail/` was read and found right.
 #[test]
-fn fixtures_give_what_stands_beside_them() {
+fn fixtures_give_what_is_next_to_them() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/extract/mail");
     let mut count = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -195,11 +196,15 @@ fn bodies_are_those_of_an_independent_program() {
     }
     let mean = sum / f64::from(count);
     let unmarked = unmarked / f64::from(count);
-    let told = format!(
+    let reported = format!(
         "mail: {count} compared, mean {mean:.4}, without marks {unmarked:.4}, {equal} equal, \
          {without} failed, {} far",
         others.len() - without
     );
-    writeln!(std::io::stderr(), "{told}").unwrap();
-    assert!(mean >= 0.985 && unmarked >= 0.99 && count >= 2_900, "{told}\n{}", others.join("\n"));
+    writeln!(std::io::stderr(), "{reported}").unwrap();
+    assert!(
+        mean >= 0.985 && unmarked >= 0.99 && count >= 2_900,
+        "{reported}\n{}",
+        others.join("\n")
+    );
 }

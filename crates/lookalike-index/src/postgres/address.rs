@@ -80,7 +80,7 @@ impl Address {
         }
         check_name(&schema)?;
         let config = format!("{front}{others}").parse::<Config>();
-        let mut config = config.map_err(|error| wrong(&super::failure::told(&error)))?;
+        let mut config = config.map_err(|error| wrong(&super::failure::reported(&error)))?;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT_TIMEOUT);
         }
@@ -153,7 +153,7 @@ fn shown(config: &Config, schema: &str) -> String {
     format!("postgres://{}/{database}?{socket}index={schema}", hosts.join(","))
 }
 
-/// What percent-encoding stands for; `None` where it is broken.
+/// What percent-encoding represents; `None` where it is broken.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -2,7 +2,7 @@
 //!
 //! `docs.copy` has the rows of `docs` as the server copies them (COPY, binary); `index.json` what
 //! else there is to know. It is written last: a folder without it is no whole copy. Postings are
-//! made anew.
+//! made again.
 
 use super::address::Address;
 use super::failure::{failure, sending};

@@ -41,7 +41,7 @@ pub(super) struct CopyRows<'a> {
 }
 
 impl CopyRows<'_> {
-    /// Starts a row of so many values.
+    /// Starts a row of this many values.
     pub(super) fn row(&mut self, values: i16) -> io::Result<()> {
         if self.held.len() >= BLOCK {
             self.send()?;

@@ -15,7 +15,7 @@ pub(super) fn failure(index: &str, error: &Error) -> IndexError {
         Some(code) if *code == SqlState::READ_ONLY_SQL_TRANSACTION => {
             IndexError::ReadOnly { index, cause: Unwritable::Server }
         }
-        _ => IndexError::Database { index, why: told(error), transient: is_transient(error) },
+        _ => IndexError::Database { index, why: reported(error), transient: is_transient(error) },
     }
 }
 
@@ -40,7 +40,7 @@ pub(super) fn sending(index: &str, error: &std::io::Error) -> IndexError {
 }
 
 /// The message in one line: what the server says, or else what each layer says.
-pub(super) fn told(error: &Error) -> String {
+pub(super) fn reported(error: &Error) -> String {
     if let Some(said) = error.as_db_error() {
         let mut text = said.message().to_owned();
         for more in [said.detail(), said.hint()].into_iter().flatten() {

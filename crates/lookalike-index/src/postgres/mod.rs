@@ -7,7 +7,7 @@
 //! | `defaults` | what an address leaves out: passwords, `sslmode` |
 //! | `tls` | TLS, by the modes of PostgreSQL |
 //! | `failure` | what the server says, as an error of the index |
-//! | `pool` | connections, used again; lost ones made anew |
+//! | `pool` | connections, used again; lost ones made again |
 //! | `schema` | making the tables, and bringing them to this version |
 //! | `plan` | what a batch of changes comes to, without the database |
 //! | `copy` | rows as the server copies them in bulk |
@@ -78,8 +78,8 @@ fn new(url: &str, settings: &IndexSettings, wait: Duration) -> Result<PostgresBa
     Ok(PostgresBackend { pool, settings: settings.clone(), wait: Some(wait) })
 }
 
-/// Makes an index in a database from the folder that
-/// [`Backend::backup`](crate::backend::Backend::backup) of one wrote, and opens it for writing.
+/// Creates an index in a database from the folder that [`Backend::backup`] of another one wrote,
+/// and opens it for writing.
 ///
 /// # Errors
 /// [`IndexError::Exists`] where there is something in the database, [`IndexError::NotAnIndex`] for

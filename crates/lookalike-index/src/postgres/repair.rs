@@ -1,4 +1,4 @@
-//! Making postings and counts anew from documents and signatures.
+//! Making postings and counts again from documents and signatures.
 
 use super::failure::failure;
 use super::pool::{ConnectionPool, PooledConnection};
@@ -48,7 +48,7 @@ const STATE: &str = "
         WHERE NOT EXISTS (SELECT FROM state)
         ON CONFLICT DO NOTHING";
 
-/// Makes everything anew that can be made.
+/// Makes everything again that can be made.
 pub(super) fn repair(
     pool: &Arc<ConnectionPool>,
     settings: &IndexSettings,

@@ -138,7 +138,7 @@ fn value<'a, T: postgres::types::FromSql<'a>>(
     column: usize,
     id: &str,
 ) -> Result<T, IndexError> {
-    row.try_get(column).map_err(|error| damaged(id, &super::failure::told(&error)))
+    row.try_get(column).map_err(|error| damaged(id, &super::failure::reported(&error)))
 }
 
 /// A text, compressed.

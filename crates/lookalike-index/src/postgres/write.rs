@@ -105,8 +105,8 @@ fn has_lost(error: &IndexError) -> bool {
     why.ends_with("(40001)") || why.ends_with("(40P01)")
 }
 
-/// Begins a transaction that no other writer's runs beside, and gives the greatest number used so
-/// far.
+/// Begins a transaction that no other writer's runs in parallel, and gives the greatest number used
+/// so far.
 pub(super) fn lock(
     pool: &Arc<ConnectionPool>,
     wait: Duration,
@@ -312,7 +312,7 @@ fn outcome(
             _ => std::thread::sleep(BETWEEN_LOOKS),
         }
     }
-    let why = format!("{}; {what}", super::failure::told(lost));
+    let why = format!("{}; {what}", super::failure::reported(lost));
     Err(IndexError::Database { index: pool.name().to_owned(), why, transient: true })
 }
 

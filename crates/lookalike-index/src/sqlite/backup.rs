@@ -25,7 +25,7 @@ pub(super) fn backup(shared: &Arc<IndexState>, to: &Path) -> Result<(), IndexErr
         copy_catalogue(&moment, unfinished)?;
         copy_segments(&moment, unfinished)?;
         drop(moment);
-        // A writer makes anew what is missing, because it was merged while it was copied.
+        // A writer makes again what is missing, because it was merged while it was copied.
         let wait = Duration::ZERO;
         let tuning = Tuning { background: false, ..shared.tuning };
         drop(folder::open_for_writing(unfinished, wait, tuning)?);

@@ -60,7 +60,7 @@ pub(super) fn connect(place: &IndexFolder) -> Result<Connection, IndexError> {
     opened.map_err(|error| place.database(error))
 }
 
-/// A connection whose cache has so many KiB.
+/// A connection whose cache has this many KiB.
 ///
 /// # Errors
 /// What SQLite says.

@@ -62,7 +62,7 @@ pub(super) fn check(shared: &Arc<IndexState>) -> Result<Vec<IndexProblem>, Index
     Ok(problems)
 }
 
-/// What came of a look; a damaged catalogue is told among the problems, once.
+/// What came of a look; a damaged catalogue is among the problems, once.
 fn noted<T>(
     looked: Result<T, IndexError>,
     problems: &mut Vec<IndexProblem>,
@@ -107,7 +107,7 @@ fn open_once(shared: &Arc<IndexState>) -> Result<(FolderSnapshot, OpenedSegments
     Ok((moment, opened))
 }
 
-/// What signs shingle sets anew; none where there are no sets.
+/// What signs shingle sets again; none where there are no sets.
 fn signer(settings: &IndexSettings) -> Result<Option<Signer>, IndexError> {
     if settings.store == StoredContent::Signatures {
         return Ok(None);
@@ -160,7 +160,7 @@ struct DocumentChecker<'a> {
     /// None where there are no sets.
     signer: Option<Signer>,
     parts: &'a PostingView,
-    /// Documents of segments that cannot be read, which were told already.
+    /// Documents of segments that cannot be read, which were reported already.
     lost: Vec<(u32, u32)>,
     in_segments: u32,
     keys: Vec<u64>,
@@ -260,7 +260,7 @@ impl DocumentChecker<'_> {
     }
 }
 
-/// What is wrong, without the place, which is told beside it.
+/// What is wrong, without the place, which is reported separately.
 fn reason(error: &IndexError) -> String {
     match error {
         IndexError::Damaged { why, .. } | IndexError::DamagedCatalogue { why, .. } => why.clone(),

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 /// How long between two looks whether another writer is done.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What stands between the name of a folder and a number while it is filled.
+/// What is between the name of a folder and a number while it is filled.
 const UNFINISHED: &str = ".unfinished-";
 
 /// Makes an empty index, which is there when it is complete.
@@ -55,7 +55,7 @@ pub(super) fn create_filled(
     })
 }
 
-/// Makes a folder under another name beside `to`, has it filled, and gives it its name.
+/// Makes a folder under another name next to `to`, has it filled, and gives it its name.
 ///
 /// # Errors
 /// [`IndexError::Exists`], what `fill` gives, and what keeps it from being named.
@@ -177,7 +177,7 @@ pub(super) fn open_for_reading(folder: &Path, tuning: Tuning) -> Result<IndexSta
     Ok(IndexState::new(place, settings, tuning, None, PostingView::default()))
 }
 
-/// Opens an index to write to it; what is missing of its segments is made anew.
+/// Opens an index to write to it; what is missing of its segments is made again.
 ///
 /// # Errors
 /// As [`open`](crate::index::open), and what keeps it from being written.

@@ -9,7 +9,7 @@ use super::posting::{Posting, PostingList};
 use super::segment::Segment;
 use crate::error::IndexError;
 
-/// A filter is made when so many times the ids that were looked for are as many as there are.
+/// A filter is made when this many times the ids that were looked for are as many as there are.
 const PAYS: u64 = 8;
 /// Ids that are read at once.
 const AT_ONCE: u64 = 1 << 14;
@@ -23,7 +23,7 @@ pub(super) struct IdFilter {
 }
 
 impl IdFilter {
-    /// So many ids are about to be looked for: makes a filter if it pays by now. What that takes
+    /// Builds the filter for the ids to be looked up if it pays by now. What that takes
     /// is a small part of what they took that were looked for.
     pub(super) fn prepare(&mut self, parts: &PostingView, ids: usize) {
         self.asked += ids as u64;
@@ -49,7 +49,7 @@ impl IdFilter {
     }
 }
 
-/// Eight bits for each of so many keys.
+/// Eight bits for each key.
 struct BloomFilter {
     words: Vec<u64>,
     /// Keys for which there is room; with more, more are thought to be there that are not.
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told_to_those_only_who_come_upon_it() {
+    fn damage_is_reported_to_those_only_who_come_upon_it() {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("index");
         let tuning = Tuning { tail: 1, fan_out: 4, background: false };

@@ -1,6 +1,6 @@
 //! Connections that read the catalogue.
 //!
-//! A reader shares a log with the writer, for which it needs files beside the catalogue. On a file
+//! A reader shares a log with the writer, for which it needs files next to the catalogue. On a file
 //! system that is mounted for reading only they cannot be made; there the catalogue is read as a
 //! file that does not change, and looked at before each moment, since it may be mounted for
 //! writing elsewhere. On any other file system somebody else may write at any time, so that

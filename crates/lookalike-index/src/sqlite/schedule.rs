@@ -1,6 +1,6 @@
-//! When segments are merged: by a thread beside everything else, in step with what is added.
+//! When segments are merged: by a thread of its own, in step with what is added.
 //!
-//! Merging a large segment takes seconds. Done at once, it would take them from whoever adds
+//! Merging a large segment takes seconds. Done at once, it would delay additions
 //! documents just then. So several merges are under way at a time, each done piece by piece, and
 //! each is as far as the documents that were added since it began ask for: it ends before enough
 //! segments for the next one of its level are there. Where nothing is added, nobody is disturbed,
@@ -16,14 +16,14 @@ use crate::error::IndexError;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A merge is done when so many documents were added for each one in it.
+/// A merge is done when this many documents were added for each one in it.
 const SPREAD: f64 = 0.75;
 /// Nothing is being added when nothing was for so long, at least and at most.
 const PATIENCE: Duration = Duration::from_millis(100);
 const MOST_PATIENCE: Duration = Duration::from_secs(2);
 
 impl MergeSignal {
-    /// Lets a writer wait while there are so many segments that looking into each would cost more
+    /// Lets a writer wait while there are segments enough that looking into each would cost more
     /// than merging them.
     pub(super) fn wait_while_behind(&self, shared: &IndexState) {
         if !shared.tuning.background {
@@ -38,8 +38,8 @@ impl MergeSignal {
     }
 }
 
-/// From so many segments on, merges are not held up: more than there are in step, up to hundreds of
-/// millions of documents.
+/// From this many segments on, merges are not held up: more than there are in step, up to hundreds
+/// of millions of documents.
 fn hurried(fan_out: usize) -> usize {
     8 * fan_out
 }

@@ -28,7 +28,7 @@ use std::time::Duration;
 const PAGE_BYTES: u64 = 16 << 10;
 /// Connections that are kept for the next reader.
 const IDLE: usize = 8;
-/// How often a reader begins anew when the segments that it is about to open are merged meanwhile.
+/// How often a reader begins again when the segments that it is about to open are merged meanwhile.
 const TRIES: u32 = 40;
 
 /// An opened index.
@@ -119,7 +119,8 @@ impl IndexState {
     pub(super) fn moment(self: &Arc<Self>) -> Result<FolderSnapshot, IndexError> {
         let mut tries = 0;
         loop {
-            // Whoever has to begin anew lets no other gather later documents meanwhile.
+            // A reader that has to begin again keeps others from gathering later documents
+            // meanwhile.
             let held = (tries > 0).then(|| lock(&self.refreshing));
             let moment = self.begin()?;
             let parts = self.parts();

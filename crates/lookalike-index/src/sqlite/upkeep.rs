@@ -1,4 +1,4 @@
-//! Compacting, and making segments anew from the catalogue.
+//! Compacting, and making segments again from the catalogue.
 
 use super::catalogue;
 use super::checksums;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Documents removed in one transaction.
 const REMOVED_AT_ONCE: usize = 10_000;
-/// Documents of a segment that is made anew.
+/// Documents of a segment that is made again.
 const REBUILT_AT_ONCE: usize = 100_000;
 /// Free pages given back in one transaction.
 const PAGES_AT_ONCE: usize = 4_000;
@@ -51,7 +51,7 @@ pub(super) fn compact(shared: &Arc<IndexState>, now: i64) -> Result<(), IndexErr
     Ok(())
 }
 
-/// Repeats `work` with at most so many at a time while it does as many. Where the disk is full it
+/// Repeats `work` with at most this many at a time while it does as many. Where the disk is full it
 /// is done with fewer, and the log is emptied in between.
 fn sparing(
     shared: &IndexState,
@@ -184,7 +184,7 @@ fn give_back(shared: &IndexState, full: &mut bool) -> Result<(), IndexError> {
     })
 }
 
-/// Makes all segments and counts anew from the rows.
+/// Makes all segments and counts again from the rows.
 ///
 /// # Errors
 /// As [`Backend::repair`](crate::backend::Backend::repair).
@@ -196,7 +196,7 @@ pub(super) fn repair(shared: &Arc<IndexState>) -> Result<(), IndexError> {
         let writer = held.as_mut().ok_or_else(|| shared.read_only())?;
         writer.connection.execute_batch("REINDEX").map_err(failed)?;
         writer.transaction(shared, |writer, _| {
-            count_anew(&writer.connection, &mut writer.head).map_err(failed)
+            count_again(&writer.connection, &mut writer.head).map_err(failed)
         })?;
         checksums::fill(shared, writer)?;
         let parts = shared.parts();
@@ -252,7 +252,7 @@ pub(super) fn rebuilt(
     }
 }
 
-/// Makes anew what is missing or is not what the catalogue lists; gives the segments as they are
+/// Makes again what is missing or is not what the catalogue lists; gives the segments as they are
 /// then. For the one who opens an index to write to it.
 ///
 /// # Errors
@@ -301,7 +301,7 @@ fn replace(
 }
 
 /// Counts rows instead of believing the counts.
-fn count_anew(connection: &Connection, head: &mut CatalogueState) -> rusqlite::Result<()> {
+fn count_again(connection: &Connection, head: &mut CatalogueState) -> rusqlite::Result<()> {
     let counted = counted(connection)?;
     head.documents = counted.documents;
     head.without_shingles = counted.without_shingles;

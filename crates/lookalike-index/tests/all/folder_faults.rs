@@ -76,7 +76,7 @@ fn assert_answers(backend: &dyn Backend, documents: &[Document], wanted: &[Vec<S
 }
 
 #[test]
-fn a_segment_that_is_missing_or_cut_is_made_anew() {
+fn a_segment_that_is_missing_or_cut_is_made_again() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
     let (documents, records) = filled(&folder);
@@ -291,7 +291,7 @@ fn another_version_is_refused() {
 }
 
 #[test]
-fn what_is_wrong_with_rows_is_told() {
+fn what_is_wrong_with_rows_is_reported() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
     let (_, records) = filled(&folder);
@@ -375,7 +375,8 @@ fn nothing_is_written_where_it_is_open_for_reading() {
     }
 }
 
-/// A file system of its own in the memory, of so many bytes; `None`, loudly, where that cannot be.
+/// A file system of its own in the memory, of this many bytes; `None`, loudly, where that cannot
+/// be.
 struct Disk(PathBuf);
 
 impl Disk {
@@ -453,7 +454,7 @@ fn a_folder_that_cannot_be_written_to_is_read() {
     let reader = open(&folder, Access::Read).unwrap();
     assert_eq!(now(&*reader), records);
     assert_answers(&*reader, &documents, &answers(&documents, &records));
-    // Whoever may write elsewhere is noticed.
+    // Write access in other places is noticed.
     disk.remount("remount,rw");
     let writer = open(&folder, WRITE).unwrap();
     writer.write(&[Change::Remove("d1")]).unwrap();
@@ -475,8 +476,8 @@ fn as_another(test: &str, folder: &Path) {
         std::io::stderr().write_all(skipped.as_bytes()).unwrap();
         return;
     };
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && told.contains("1 passed"), "{output:?}");
+    let reported = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && reported.contains("1 passed"), "{output:?}");
 }
 
 #[cfg(unix)]
@@ -484,8 +485,11 @@ const FOLDER: &str = "LOOKALIKE_TEST_FOLDER";
 
 #[cfg(unix)]
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the test starts itself and is told so")]
-fn without_rights_to_the_folder_the_remedy_is_told() {
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test starts itself with a task in the environment"
+)]
+fn without_rights_to_the_folder_the_remedy_is_reported() {
     use std::os::unix::fs::PermissionsExt;
     if let Ok(folder) = std::env::var(FOLDER) {
         let error = open(Path::new(&folder), Access::Read).map(drop).unwrap_err().to_string();
@@ -506,7 +510,7 @@ fn without_rights_to_the_folder_the_remedy_is_told() {
     for place in [above.path(), &folder] {
         std::fs::set_permissions(place, PermissionsExt::from_mode(0o555)).unwrap();
     }
-    as_another("folder_faults::without_rights_to_the_folder_the_remedy_is_told", &folder);
+    as_another("folder_faults::without_rights_to_the_folder_the_remedy_is_reported", &folder);
     for place in [above.path(), &folder] {
         std::fs::set_permissions(place, PermissionsExt::from_mode(0o755)).unwrap();
     }

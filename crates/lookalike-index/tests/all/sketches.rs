@@ -1,4 +1,4 @@
-//! An index of sketches: kept like one of documents, found by its bands, and refused to whoever
+//! An index of sketches: kept like one of documents, found by its bands, and refused to a user who
 //! asks for documents.
 #![cfg(feature = "sqlite")]
 #![allow(clippy::unwrap_used, reason = "these are tests")]
@@ -166,7 +166,7 @@ fn refuses(folder: &Path, access: Access) {
 }
 
 #[test]
-fn whoever_asks_for_documents_is_told() {
+fn whoever_asks_for_documents_is_reported() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("sketches");
     let backend = sqlite::create(&folder, &settings()).unwrap();
@@ -183,7 +183,7 @@ fn whoever_asks_for_documents_is_told() {
 }
 
 #[test]
-fn stored_settings_that_cannot_be_are_told() {
+fn stored_settings_that_cannot_be_are_reported() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("sketches");
     drop(sqlite::create(&folder, &settings()).unwrap());

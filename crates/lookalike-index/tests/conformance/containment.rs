@@ -12,12 +12,12 @@ use lookalike_index::settings::{IndexSettings, StoredContent};
 const THRESHOLD: f64 = 0.6;
 
 fn settings() -> IndexSettings {
-    let wishes = ParamsBuilder {
+    let builder = ParamsBuilder {
         measure: Measure::Containment,
         threshold: THRESHOLD,
         ..ParamsBuilder::default()
     };
-    IndexSettings::new(&Params::new(&wishes).unwrap(), "", StoredContent::Sets).unwrap()
+    IndexSettings::new(&Params::new(&builder).unwrap(), "", StoredContent::Sets).unwrap()
 }
 
 /// A text of a source: shingles from a place on, some of them changed.

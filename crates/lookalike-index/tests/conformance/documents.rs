@@ -12,17 +12,17 @@ use lookalike_index::settings::{IndexSettings, StoredContent};
 
 /// Few short bands, so that unlike documents share some.
 pub fn settings(store: StoredContent) -> IndexSettings {
-    let wishes = ParamsBuilder {
+    let builder = ParamsBuilder {
         threshold: 0.5,
         num_hashes: Some(24),
         bands: Some(8),
         rows: Some(3),
         ..ParamsBuilder::default()
     };
-    IndexSettings::new(&Params::new(&wishes).unwrap(), "", store).unwrap()
+    IndexSettings::new(&Params::new(&builder).unwrap(), "", store).unwrap()
 }
 
-/// A document that owns what an [`Entry`] borrows.
+/// A document that owns what an [`IndexEntry`] borrows.
 #[derive(Debug, Clone)]
 pub struct Document {
     pub id: String,

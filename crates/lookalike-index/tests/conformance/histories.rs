@@ -93,7 +93,7 @@ fn change(backend: &dyn Backend, model: &MemoryBackend, maker: &mut Maker, ids: 
     }
 }
 
-/// An `Add` has to name an id that is not there, so many batches with one are refused.
+/// An `Add` has to name an id that is not there, batches with one are refused.
 fn one_change((kind, document): &(u64, Document)) -> Change<'_> {
     match kind {
         0 => document.add(),

@@ -37,7 +37,7 @@ pub trait Place {
     /// Closes it and opens it again for writing.
     fn reopen(&self, backend: Box<dyn Backend>) -> Box<dyn Backend>;
 
-    /// Opens it for reading beside the writer; `None` where nobody else can.
+    /// Opens it for reading while the writer is open; `None` where nobody else can.
     fn reader(&self) -> Option<Box<dyn Backend>>;
 
     /// Opens what [`Backend::backup`] wrote; `None` where it writes nothing.

@@ -51,7 +51,7 @@ pub fn a_snapshot_sees_one_moment<P: Place>(fresh: impl Fn() -> P) {
     assert_eq!(later.len(), 58);
 }
 
-/// Nor do putting together and making anew what is stored disturb it.
+/// Nor do putting together and making again what is stored disturb it.
 pub fn a_snapshot_outlives_compacting<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Sets);
     let place = fresh();
@@ -77,7 +77,7 @@ pub fn a_snapshot_outlives_compacting<P: Place>(fresh: impl Fn() -> P) {
     assert_eq!(now(&*backend).len(), records.len() - 5);
 }
 
-/// A version stands for what is there.
+/// A version represents what is there.
 pub fn versions_tell_changes<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Sets);
     let place = fresh();

@@ -17,9 +17,9 @@ use std::num::NonZeroUsize;
 
 /// For a high threshold, so that its bands find nothing of low similarity.
 fn settings(store: StoredContent) -> IndexSettings {
-    let wishes =
+    let builder =
         ParamsBuilder { threshold: 0.95, num_hashes: Some(126), ..ParamsBuilder::default() };
-    IndexSettings::new(&Params::new(&wishes).unwrap(), "", store).unwrap()
+    IndexSettings::new(&Params::new(&builder).unwrap(), "", store).unwrap()
 }
 
 /// What is asked of one index.

@@ -190,7 +190,7 @@ pub fn what_cannot_be_stored_changes_nothing<P: Place>(fresh: impl Fn() -> P) {
     assert_eq!(backend.write(&[good.add()]).unwrap(), [ChangeOutcome::Added]);
 }
 
-/// A number stands for one document for good.
+/// A number represents one document for good.
 pub fn numbers_are_never_used_again<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Sets);
     let place = fresh();

@@ -79,9 +79,9 @@ fn apply(contents: &mut Contents, batch: &(Vec<Document>, Vec<String>)) {
     }
 }
 
-/// Runs a writer until it has told `told` batches to be stored, and kills it a moment later; how
-/// many it has told then.
-fn killed(folder: &Path, round: u64, told: u64, moment: Duration) -> u64 {
+/// Runs a writer until it has reported `reported` batches as stored, and kills it a moment later;
+/// how many it has reported by then.
+fn killed(folder: &Path, round: u64, reported: u64, moment: Duration) -> u64 {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "folder_crash::writer", "--nocapture", "--test-threads=1"])
         .env(FOLDER, folder)
@@ -92,12 +92,12 @@ fn killed(folder: &Path, round: u64, told: u64, moment: Duration) -> u64 {
         .unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     let mut stored = lines.filter(|line| line.starts_with("stored "));
-    let seen = stored.by_ref().take(told as usize).count() as u64;
-    assert_eq!(seen, told, "the writer ended by itself");
+    let seen = stored.by_ref().take(reported as usize).count() as u64;
+    assert_eq!(seen, reported, "the writer ended by itself");
     std::thread::sleep(moment);
     child.kill().unwrap();
     child.wait().unwrap();
-    told + stored.count() as u64
+    reported + stored.count() as u64
 }
 
 fn contents(backend: &dyn Backend) -> Contents {
@@ -117,9 +117,9 @@ fn what_was_acknowledged_outlives_a_kill() {
     let mut maker = Maker::new(&settings, 77);
     let (mut wanted, mut batches) = (Contents::new(), 0);
     for round in 0..ROUNDS {
-        // With none told, it is killed while it starts and opens the index.
-        let (told, moment) = (maker.below(8), Duration::from_micros(maker.below(8_000)));
-        let stored = killed(&folder, round, told, moment);
+        // With none reported, it is killed while it starts and opens the index.
+        let (reported, moment) = (maker.below(8), Duration::from_micros(maker.below(8_000)));
+        let stored = killed(&folder, round, reported, moment);
         (0..stored).for_each(|number| apply(&mut wanted, &batch(round, number)));
         batches += stored;
         let backend = sqlite::open_with(&folder, WRITE, TUNING).unwrap();

@@ -34,7 +34,10 @@ pub struct Server {
 }
 
 impl Server {
-    #[expect(clippy::disallowed_methods, reason = "tests are told of a server by the environment")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "tests read the address of a server from the environment"
+    )]
     fn find() -> Option<Self> {
         if let Ok(base) = std::env::var("DATABASE_URL") {
             return Some(Self { base, watcher: None });

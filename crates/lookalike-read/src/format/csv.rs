@@ -232,7 +232,8 @@ fn utf8(record: &ByteRecord, column: usize) -> Result<&str, InvalidRecord> {
     })
 }
 
-/// A reader of records that checks nothing: a wrong number of fields is for [`Columns`] to report.
+/// A reader of records that checks nothing: a wrong number of fields is for [`DocumentColumns`] to
+/// report.
 fn reader(delimiter: u8, bytes: &[u8]) -> csv::Reader<&[u8]> {
     csv::ReaderBuilder::new()
         .delimiter(delimiter)

@@ -17,7 +17,7 @@ pub(crate) struct SyntaxError {
     pub(crate) expected: &'static str,
 }
 
-/// A value as it stands in the line.
+/// A value as it is in the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JsonValue {
     /// Bytes between the quotes.
@@ -233,7 +233,7 @@ impl<'a> JsonScanner<'a> {
         Ok(JsonValue::String { start, end, escaped })
     }
 
-    /// Takes one escape and says what it stands for.
+    /// Takes one escape and says what it represents.
     #[inline]
     fn character(&mut self) -> Result<char, StringFault> {
         match self.bytes.get(self.at + 1).map(|&byte| ESCAPES[usize::from(byte)]) {
@@ -438,7 +438,7 @@ impl<'a> JsonScanner<'a> {
         }
     }
 
-    /// What stands at a byte of the line, for messages.
+    /// What is at a byte of the line, for messages.
     pub(crate) fn seen(line: &str, at: usize) -> String {
         match line.get(at..).and_then(|rest| rest.chars().next()) {
             None => "the end of the line".to_owned(),
@@ -466,7 +466,7 @@ fn has_controls(bytes: &[u8]) -> bool {
     least.iter().any(|&byte| byte < b' ') || rest.iter().any(|&byte| byte < b' ')
 }
 
-/// What stands behind a backslash → the character meant, `u` for a code, 0 where nothing is. A
+/// What is behind a backslash → the character meant, `u` for a code, 0 where nothing is. A
 /// table, since which escape comes next cannot be predicted.
 static ESCAPES: [u8; 256] = {
     let mut table = [0; 256];

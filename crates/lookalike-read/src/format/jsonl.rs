@@ -278,7 +278,7 @@ fn lacking(
 }
 
 /// Calls `visit` with each key and value of the object at `start`, which has been checked, and
-/// with where in the line the value stands.
+/// with where in the line the value is.
 fn each_member<'a>(
     scanner: &JsonScanner<'a>,
     start: usize,

@@ -91,7 +91,7 @@ pub(crate) trait RecordFormat: Send + Sync {
         false
     }
 
-    /// Whether no bytes at all make a block. `unclosed` is that of the last [`Cut`].
+    /// Whether no bytes at all make a block. `unclosed` is that of the last [`RecordBoundary`].
     fn reads_empty(&self, _is_first: bool, _unclosed: bool) -> bool {
         false
     }
@@ -112,7 +112,7 @@ pub(crate) struct BlockRecords {
     pub(crate) offset: u64,
     /// Number of the first line, from 1.
     pub(crate) first_line: u64,
-    /// The stream ends with [`Cut::unclosed`] in the last of these records.
+    /// The stream ends with [`RecordBoundary::unclosed`] in the last of these records.
     pub(crate) unclosed: bool,
 }
 
@@ -125,7 +125,7 @@ pub(crate) struct WholeRecords<'a> {
     pub(crate) bytes: &'a [u8],
     /// Number of the first line, from 1.
     pub(crate) first_line: u64,
-    /// See [`Records::unclosed`].
+    /// See [`BlockRecords::unclosed`].
     pub(crate) unclosed: bool,
     /// Bytes of the decoded stream before these; `None` when they are read again.
     pub(crate) offset: Option<u64>,

@@ -180,7 +180,7 @@ pub(crate) trait RetainedContent: Send + Sync {
     /// Reads a document again and gives its text to `take`.
     ///
     /// # Errors
-    /// As [`Retained::fetch`](crate::Retained::fetch).
+    /// As [`RetainedBlock::fetch`](crate::RetainedBlock::fetch).
     fn read_again(
         &self,
         place: DocumentPosition,
@@ -207,6 +207,6 @@ pub(crate) trait RetainedContent: Send + Sync {
     /// Gives every document to the sink again, in order.
     ///
     /// # Errors
-    /// As [`Retained::replay`](crate::Retained::replay).
+    /// As [`RetainedBlock::replay`](crate::RetainedBlock::replay).
     fn replay(&self, scratch: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError>;
 }

@@ -1,4 +1,4 @@
-//! Reading again: fields and times beside the text, spools, replays, states, references, and
+//! Reading again: fields and times next to the text, spools, replays, states, references, and
 //! files that change.
 
 use super::*;

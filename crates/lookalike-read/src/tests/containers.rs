@@ -81,8 +81,12 @@ fn a_cut_off_archive_gives_what_is_there_and_says_so() {
     for tenth in 1..10 {
         let cut = everything("in.tar", &bytes[..bytes.len() * tenth / 10], 1 << 20);
         assert!(cut.documents.len() <= whole.documents.len());
-        let told = cut.reasons().iter().any(|reason| reason.contains("damaged"));
-        assert!(told || cut.documents.len() == whole.documents.len(), "{tenth}: {:?}", cut.ids());
+        let reported = cut.reasons().iter().any(|reason| reason.contains("damaged"));
+        assert!(
+            reported || cut.documents.len() == whole.documents.len(),
+            "{tenth}: {:?}",
+            cut.ids()
+        );
     }
 }
 

@@ -54,7 +54,7 @@ fn a_folder() {
     );
     assert_eq!(all.skipped[0].reason, SkipReason::Binary);
     assert!(all.reasons()[1].contains("g.txt.gz: cannot be read: "), "{:?}", all.reasons());
-    // With another input beside it, ids say where they are from.
+    // With another input next to it, ids say where they are from.
     let one = folder.path().join("b.txt");
     let all = read_paths(&[folder.path(), &one], &ReadOptions::default(), 20).unwrap();
     let one = one.to_str().unwrap();
@@ -230,7 +230,7 @@ fn pipes_are_streams() {
     assert_eq!(through(zst(jsonl), &none).unwrap().texts(), ["one", "two"]);
     assert!(through(Vec::new(), &none).unwrap().documents.is_empty());
     let error = through(b"a b\n".to_vec(), &none).map(|_| ()).unwrap_err().to_string();
-    assert!(error.contains("pipe: the format cannot be told; say format lines"), "{error}");
+    assert!(error.contains("pipe: the format is not recognised; say format lines"), "{error}");
     let lines = ReadOptions { format: Some(Format::Lines), ..none.clone() };
     assert_eq!(through(b"a b\nc d".to_vec(), &lines).unwrap().ids(), ["a", "c"]);
     let text = ReadOptions { format: Some(Format::Text), ..none };

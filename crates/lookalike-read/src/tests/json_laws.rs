@@ -91,7 +91,7 @@ impl<'de> Visitor<'de> for Members {
     }
 }
 
-/// Id and text of a line; a number's text is left open, the scanner gives it as it stands.
+/// Id and text of a line; a number's text is left open, the scanner gives it as it is.
 fn oracle(line: &[u8]) -> Option<(Option<String>, String)> {
     // The scanner wants all of the line to be UTF-8, `serde_json` only what it builds.
     std::str::from_utf8(line).ok()?;

@@ -37,7 +37,7 @@ const sides = (found, a, b, mine) => {
     const shown = differences(found.differences, names);
     if (found.differences_cut_short) {
       shown.unshift(make("p", { class: "note" }, "The texts are so different that the search for " +
-        "the fewest changes was broken off: more is marked than would have to be."));
+        "the fewest changes was interrupted: more is marked than would have to be."));
     }
     return shown;
   }

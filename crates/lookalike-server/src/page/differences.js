@@ -13,7 +13,7 @@ const CONTEXT_CHARACTERS = 160;
 const LEAST_FOLDED = 120;
 /** Cost of what is drawn at once, in UTF-16 units. */
 const BUDGET = 30_000;
-/** What a row costs beside its text. */
+/** What a row costs in addition to its text. */
 const ROW_COST = 100;
 /** A row that costs more ends where both sides have the same, even within a line. */
 const ROW_MOST = 1_500;
@@ -79,7 +79,7 @@ const marked = (tag, text, sameWords) => {
   return [text.slice(0, from), make(tag, {}, inner), text.slice(from + inner.length)];
 };
 
-/** What stands side by side until a line ends or something is folded. */
+/** What is side by side until a line ends or something is folded. */
 class Row {
   constructor() {
     this.left = [];
@@ -132,7 +132,7 @@ class Rows {
     this.row = new Row();
   }
 
-  /** Both sides go on in a new row where a line ends in both, or much stands in this one. */
+  /** Both sides go on in a new row where a line ends in both, or much is in this one. */
   * shared(text) {
     for (const line of text.split(/(?<=\n)/)) {
       this.row.same(line);

@@ -28,13 +28,13 @@ const confirmed = (id) => new Promise((resolve) => {
   at("confirm-no").focus();
 });
 
-const remove = async (id, told) => {
+const remove = async (id, message) => {
   if (!await confirmed(id)) return;
-  told.replaceChildren();
+  message.replaceChildren();
   try {
     await request("DELETE", documentPath(id));
   } catch (error) {
-    told.replaceChildren(problem(error, () => remove(id, told)));
+    message.replaceChildren(problem(error, () => remove(id, message)));
     return;
   }
   forgetViews();
@@ -52,14 +52,14 @@ const facts = (found) => {
 };
 
 const draw = (id, found, writable) => {
-  const told = make("div");
+  const message = make("div");
   const acts = make("div", { class: "buttons" },
     make("a", { class: "button", href: address("query", { id }) }, "Find what resembles it"));
-  if (writable) acts.append(button("Remove …", () => remove(id, told), { class: "danger" }));
+  if (writable) acts.append(button("Remove …", () => remove(id, message), { class: "danger" }));
   const text = typeof found.text === "string" ? longText(found.text)
     : make("p", { class: "note" }, "The index keeps no texts.");
   const data = metadata(found.metadata);
-  show("", [make("p", { class: "document-id" }, shownId(id)), facts(found), acts, told,
+  show("", [make("p", { class: "document-id" }, shownId(id)), facts(found), acts, message,
     ...(data ? [make("h2", {}, "Metadata"), data] : []), make("h2", {}, "Text"), text]);
 };
 

@@ -60,7 +60,7 @@ export const button = (text, act, attributes = {}) => {
 };
 
 /**
- * An id, isolated from the direction of what stands around it.
+ * An id, isolated from the direction of what is around it.
  * @param {string} id
  * @param {string} name class
  * @returns {HTMLElement}

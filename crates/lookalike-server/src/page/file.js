@@ -39,7 +39,7 @@ export const readText = async (file) => {
     throw new Error(`${name} is no file of plain text. ${COMMAND}`);
   }
   const note = MARKED_UP.test(file.name)
-    ? "It is taken as it stands, with its markup; the command line takes its text out first."
+    ? "It is taken as it is, with its markup; the command line takes its text out first."
     : "";
   return { text, note };
 };

@@ -4,7 +4,7 @@
 //! and have no script or style in the markup, so that [`POLICY`] can be strict.
 
 /// What a browser lets the page do (`Content-Security-Policy`): nothing but its own files and the
-/// API beside them, no markup made of texts, no frame of another page around it.
+/// API next to them, no markup made of texts, no frame of another page around it.
 pub(crate) const POLICY: &str = "default-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'; \
     trusted-types 'none'";

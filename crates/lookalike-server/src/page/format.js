@@ -3,7 +3,7 @@
 
 const grouped = new Intl.NumberFormat("en-US");
 
-// Control characters and those that turn the direction of what stands around them.
+// Control characters and those that turn the direction of what is around them.
 const HIDDEN = new RegExp("[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f" +
   "\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]", "g");
 const NAMES = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };

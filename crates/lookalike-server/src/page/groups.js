@@ -35,7 +35,7 @@ const spanOf = (duplicates) => {
   return low === high ? low : `${low} to ${high}`;
 };
 
-/** Whether the rest of a group stands on the next page. */
+/** Whether the rest of a group is on the next page. */
 const goesOn = (group) => group !== undefined &&
   group.duplicates_before + group.duplicates.length < group.duplicates_total;
 

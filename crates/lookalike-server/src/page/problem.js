@@ -26,11 +26,11 @@ const BY_CODE = {
   "cursor-expired": () => ["This list of groups is not kept any more",
     "The index may have changed since; begin again with the first page."],
   "read-only": () => ["The index is only read here",
-    "Whoever runs the server can start it for writing."],
+    "Its administrator can start it for writing."],
   "timeout": () => ["It took the server too long",
     "Ask for less: a higher similarity or a shorter text. Or try again when it has less to do."],
   "unreadable": () => ["The server cannot read the index",
-    "Whoever runs it finds the reason in its log."],
+    "Its administrator finds the reason in its log."],
   "disk-full": () => ["The disk of the server is full",
     "Nothing was stored. Try again when there is room."],
   "answer-too-large": () => ["There is too much to show", "Ask for fewer documents at once."],
@@ -47,7 +47,7 @@ BY_CODE["unknown-host"] = BY_CODE["cross-origin"];
 /** The same by status, for answers without a known code. */
 const BY_STATUS = {
   401: () => ["A token is needed", "Try again and enter it."],
-  403: () => ["This is not allowed", "Ask whoever runs the server."],
+  403: () => ["This is not allowed", "Ask the administrator of the server."],
   404: () => ["There is no such thing here", "The server may be an older one than this page."],
   413: BY_CODE["body-too-large"],
   429: (error) => ["Too many requests", soon(error)],

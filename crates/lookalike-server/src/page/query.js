@@ -11,12 +11,12 @@ import { problem } from "./problem.js";
 import { address, forgetViews, go, shownAt } from "./router.js";
 import { settings } from "./settings.js";
 
-/** Longer files are held beside the field, which would be slow with them. */
+/** Longer files are held outside the field, which would be slow with them. */
 const FIELD_CHARACTERS = 200_000;
 /** What is shown of them. */
 const SHOWN_CHARACTERS = 2_000;
 
-// A long file that stands in for the field, as {name, text}.
+// A long file that replaces the field, as {name, text}.
 let file = null;
 // What the last text gave, to be shown again when one comes back from a search by id.
 let last = { status: "", nodes: [] };

@@ -1,5 +1,5 @@
 "use strict";
-// The address behind `#/` → the view that is shown. A view that is returned to stands as it was
+// The address behind `#/` → the view that is shown. A view that is returned to is as it was
 // left, with its scroll position and focus.
 
 import { at, focusHeading } from "./dom.js";
@@ -72,7 +72,7 @@ const move = (first) => {
 };
 
 /**
- * Goes to an address; the same one again shows its view anew.
+ * Goes to an address; the same one again shows its view again.
  * @param {string} to from {@link address}
  */
 export const go = (to) => {
@@ -81,7 +81,7 @@ export const go = (to) => {
 };
 
 /**
- * Shows a view anew.
+ * Shows a view again.
  * @param {string} name
  */
 export const reshow = (name) => {
@@ -106,7 +106,7 @@ export const shownAt = (to) => {
 };
 
 /**
- * Makes views load anew when they are shown next; the current one stays.
+ * Makes views load again when they are shown next; the current one stays.
  * @param {string[]} names all where none are given
  */
 export const forgetViews = (names = Array.from(views.keys())) => {

@@ -48,7 +48,7 @@ export const askForToken = (refused) => {
     const dialog = at("token"), field = at("token-value");
     at("token-why").textContent = refused
       ? "The token that was sent is not one of its tokens. Look whether it was copied as a whole."
-      : "Whoever runs it has given tokens out. Nothing that you have typed is lost.";
+      : "Its administrator has the tokens. Nothing that you have typed is lost.";
     field.value = "";
     // A header holds visible characters of ASCII only.
     field.oninput = () => field.setCustomValidity(/^\s*[\x21-\x7e]*\s*$/.test(field.value) ? ""

@@ -1,4 +1,4 @@
-//! The web page in a real browser. What is done there stands in `page/`, in modules of Node, which
+//! The web page in a real browser. What is done there is in `page/`, in modules of Node, which
 //! drive the browser by the `WebDriver` protocol. So this needs Node, chromedriver and
 //! Chromium; where one of them is missing there is nothing to test, which is said aloud.
 //!
@@ -44,8 +44,8 @@ fn run(cases: &str, more: &[&str]) {
     let mut node = Command::new("node");
     node.arg(script).arg(cases).arg(env!("CARGO_TARGET_TMPDIR")).args(more);
     let output = node.output().unwrap();
-    let told = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(output.status.success(), "{}\n{}", told(&output.stdout), told(&output.stderr));
+    let reported = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{}\n{}", reported(&output.stdout), reported(&output.stderr));
 }
 
 /// A server that runs until it is dropped.
@@ -64,9 +64,9 @@ impl Running {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let server = Server::bind(index, Config { listen, tokens, ..Config::default() }).unwrap();
         let (url, stop) = (format!("http://{}/", server.address()), StopHandle::new());
-        let told = stop.clone();
+        let reported = stop.clone();
         let thread = thread::spawn(move || {
-            server.run(&told, false).unwrap();
+            server.run(&reported, false).unwrap();
         });
         Self { url, stop, thread: Some(thread) }
     }

@@ -35,7 +35,7 @@ impl IdHasher {
     }
 }
 
-/// Where a document stands in the reading order.
+/// Where a document is in the reading order.
 pub(super) type Position = (BlockNumber, u32);
 
 /// A document of the sample.

@@ -14,7 +14,7 @@ use lookalike_core::hash::mix64;
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
 
-/// Indexed elements that must be found in a document before it is compared: at least so many, and
+/// Indexed elements that must be found in a document before it is compared: at least this many, and
 /// at least that part of the smallest possible overlap. One would do; but texts share phrases, and
 /// a comparison costs more than some lookups. Of a million documents an audit took 5.6 CPU seconds
 /// with a tenth, 7.1 with a thirtieth, 6.0 with a quarter.

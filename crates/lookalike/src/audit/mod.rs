@@ -105,10 +105,10 @@ pub fn true_neighbours(
         draw(collection, params, lots, options, progress)
     })?;
     let collection = open()?;
-    let (sought, found) = timed(Stage::Search, &collection, progress, |collection| {
-        let sought = SearchedSample::new(params, lots, sample, seen, progress)?;
-        let found = search(collection, &sought, options, progress)?;
-        Ok((sought, found))
+    let (searched, found) = timed(Stage::Search, &collection, progress, |collection| {
+        let searched = SearchedSample::new(params, lots, sample, seen, progress)?;
+        let found = search(collection, &searched, options, progress)?;
+        Ok((searched, found))
     })?;
     if seen != found.inputs.documents || found.met.contains(&false) {
         let missing = found.met.iter().filter(|met| !**met).count();
@@ -119,7 +119,7 @@ pub fn true_neighbours(
     Ok(Neighbours {
         inputs: found.inputs,
         population: found.population,
-        bins: sought.bins,
+        bins: searched.bins,
         seed: options.seed,
         confidence,
         sample: found.sample,
@@ -207,16 +207,16 @@ impl DocumentVisitor for Drawer {
 /// The second pass.
 fn search(
     collection: &Collection,
-    sought: &SearchedSample<'_>,
+    searched: &SearchedSample<'_>,
     options: &AuditOptions,
     progress: &dyn Progress,
 ) -> Result<FoundNeighbours, Error> {
     let mut all = each_document(collection, options.threads, progress, || {
-        Searcher::new(sought, options.kernel, progress)
+        Searcher::new(searched, options.kernel, progress)
     })?
     .into_iter()
     .map(|searcher| searcher.found);
-    let mut found = all.next().unwrap_or_else(|| FoundNeighbours::of(sought));
+    let mut found = all.next().unwrap_or_else(|| FoundNeighbours::of(searched));
     for more in all {
         found.merge(more);
     }

@@ -19,7 +19,8 @@ const KEPT_OF_ALL: usize = 1_000_000;
 /// Ranges from the threshold to below 1.
 const RANGES: u32 = 4;
 
-/// The ranges of similarity that are told apart: from the threshold to 1 in four equal steps (0.8,
+/// The ranges of similarity that are distinguished: from the threshold to 1 in four equal steps
+/// (0.8,
 /// 0.85, 0.9, 0.95), and 1 itself.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Bins {

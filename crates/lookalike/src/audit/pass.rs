@@ -14,14 +14,14 @@ pub(super) trait DocumentVisitor: DocumentSink + Send {
 }
 
 /// Shows every document to one of the visitors and gives them back. Of several bad records in one
-/// source the first is the error, whoever meets it.
+/// source the first is the error, whichever thread meets it.
 pub(super) fn each_document<V: DocumentVisitor>(
     collection: &Collection,
     threads: NonZeroUsize,
     progress: &dyn Progress,
     make: impl Fn() -> V + Sync,
 ) -> Result<Vec<V>, Error> {
-    let told = AtomicU64::new(0);
+    let reported = AtomicU64::new(0);
     let failed = Earliest::<BlockNumber, ReadError>::default();
     let visitors = on_threads(threads, |stop| {
         let mut visitor = make();
@@ -36,12 +36,13 @@ pub(super) fn each_document<V: DocumentVisitor>(
                 failed.keep(block.number(), error);
                 stop.ask();
             }
-            progress.advance(before.saturating_sub(told.fetch_max(before, Ordering::Relaxed)))?;
+            progress
+                .advance(before.saturating_sub(reported.fetch_max(before, Ordering::Relaxed)))?;
         }
         Ok(visitor)
     });
     let visitors = failed.or::<_, Error>(visitors)?;
     let read = collection.bytes_read();
-    progress.advance(read.saturating_sub(told.into_inner()))?;
+    progress.advance(read.saturating_sub(reported.into_inner()))?;
     Ok(visitors)
 }

@@ -32,7 +32,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Reads what the run was told and what it read. A report compressed with gzip or zstd will
+    /// Reads the parameters of the run and what it read. A report compressed with gzip or zstd will
     /// do, too.
     ///
     /// # Errors
@@ -276,23 +276,23 @@ impl ParameterMembers<'_> {
             .with_stop_words(list);
         let threshold = self.of.get("threshold").and_then(Value::as_f64);
         let threshold = threshold.ok_or_else(|| self.wrong("threshold", "a number"))?;
-        let mut wishes = ParamsBuilder { shingle, threshold, ..ParamsBuilder::default() };
+        let mut builder = ParamsBuilder { shingle, threshold, ..ParamsBuilder::default() };
         if self.of.contains_key("measure") {
-            wishes.measure = self.text("measure", "jaccard or containment")?.parse()?;
+            builder.measure = self.text("measure", "jaccard or containment")?.parse()?;
         }
-        wishes.exact = self.of.get("exact").and_then(Value::as_bool).unwrap_or(false);
-        if !wishes.exact && wishes.measure == Measure::Jaccard {
+        builder.exact = self.of.get("exact").and_then(Value::as_bool).unwrap_or(false);
+        if !builder.exact && builder.measure == Measure::Jaccard {
             let whole = |name| self.number(name).and_then(|n| usize::try_from(n).ok());
-            wishes.num_hashes = whole("num_hashes");
-            wishes.bands = whole("bands");
-            wishes.rows = whole("rows");
+            builder.num_hashes = whole("num_hashes");
+            builder.bands = whole("bands");
+            builder.rows = whole("rows");
         }
-        wishes.recall = self.of.get("recall").and_then(Value::as_f64).unwrap_or(wishes.recall);
-        wishes.seed = self.number("seed").unwrap_or(wishes.seed);
+        builder.recall = self.of.get("recall").and_then(Value::as_f64).unwrap_or(builder.recall);
+        builder.seed = self.number("seed").unwrap_or(builder.seed);
         if let Some(Value::String(scheme)) = self.of.get("scheme") {
-            wishes.scheme = scheme.parse()?;
+            builder.scheme = scheme.parse()?;
         }
-        Ok(Params::new(&wishes)?)
+        Ok(Params::new(&builder)?)
     }
 
     fn text(&self, name: &'static str, expected: &str) -> Result<&str, Error> {

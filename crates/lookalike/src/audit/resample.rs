@@ -1,8 +1,8 @@
 //! Documents with their pairs in, the interval of a pair-weighted share out: a bootstrap by
 //! document (Efron and Tibshirani, *An introduction to the bootstrap*, 1993, percentiles).
 //!
-//! The pairs of one document stand or fall together, so documents are drawn again, with all their
-//! pairs, and not pairs.
+//! The pairs of one document are found or missed together, so documents are drawn again, with all
+//! their pairs, and not pairs.
 
 use super::interval::Interval;
 use lookalike_core::hash::SplitMix64;

@@ -65,14 +65,14 @@ impl<'a> SearchedSample<'a> {
 
 /// One thread's tools and findings.
 pub(super) struct Searcher<'a> {
-    sought: &'a SearchedSample<'a>,
+    searched: &'a SearchedSample<'a>,
     shingler: Shingler,
     hits: Hits,
     candidates: Vec<u32>,
     set: Vec<u64>,
     reference: bool,
     progress: &'a dyn Progress,
-    /// Not wanted any more: documents pass by, until whoever gives them asks, too.
+    /// Not wanted any more: documents pass by, until their source polls, too.
     stopped: bool,
     pub(super) found: FoundNeighbours,
 }
@@ -88,13 +88,14 @@ pub(super) struct FoundNeighbours {
 
 impl FoundNeighbours {
     /// Nothing yet.
-    pub(super) fn of(sought: &SearchedSample<'_>) -> Self {
-        let sampled = |(id, _): &(String, bool)| DocumentNeighbours::new(id.clone(), &sought.bins);
+    pub(super) fn of(searched: &SearchedSample<'_>) -> Self {
+        let sampled =
+            |(id, _): &(String, bool)| DocumentNeighbours::new(id.clone(), &searched.bins);
         Self {
             inputs: InputsDigest::default(),
             population: 0,
-            met: vec![false; sought.ids.len()],
-            sample: sought.ids.iter().map(sampled).collect(),
+            met: vec![false; searched.ids.len()],
+            sample: searched.ids.iter().map(sampled).collect(),
         }
     }
 
@@ -112,29 +113,29 @@ impl FoundNeighbours {
 
 impl<'a> Searcher<'a> {
     pub(super) fn new(
-        sought: &'a SearchedSample<'a>,
+        searched: &'a SearchedSample<'a>,
         kernel: Kernel,
         progress: &'a dyn Progress,
     ) -> Self {
         Self {
-            sought,
-            shingler: Shingler::with_kernel(sought.params.shingle(), kernel),
+            searched,
+            shingler: Shingler::with_kernel(searched.params.shingle(), kernel),
             hits: Hits::default(),
             candidates: Vec::new(),
             set: Vec::new(),
             reference: false,
             progress,
             stopped: false,
-            found: FoundNeighbours::of(sought),
+            found: FoundNeighbours::of(searched),
         }
     }
 
     /// Compares a document with the sets that it may resemble.
     fn compare(&mut self, id: &str, text: &str, fingerprint: u128) {
-        let sought = self.sought;
+        let searched = self.searched;
         let mut made = false;
         for candidate in std::mem::take(&mut self.candidates) {
-            let class = &sought.classes[candidate as usize];
+            let class = &searched.classes[candidate as usize];
             let overlap = if class.fingerprint == fingerprint {
                 let size = class.set.len() as u64;
                 Some(Overlap { intersection: size, left: size, right: size })
@@ -143,7 +144,7 @@ impl<'a> Searcher<'a> {
                     self.shingler.set(text, &mut self.set);
                     made = true;
                 }
-                let (measure, threshold) = (sought.params.measure(), sought.params.threshold());
+                let (measure, threshold) = (searched.params.measure(), searched.params.threshold());
                 verify::overlap_at_least(&class.set, &self.set, measure, threshold)
             };
             if let Some(overlap) = overlap {
@@ -155,11 +156,11 @@ impl<'a> Searcher<'a> {
     fn count(&mut self, class: &Class, id: &str, fingerprint: u128, overlap: &Overlap) {
         for &document in &class.documents {
             let document = document as usize;
-            let (drawn, reference) = &self.sought.ids[document];
+            let (drawn, reference) = &self.searched.ids[document];
             if drawn == id {
                 self.found.met[document] |= class.fingerprint == fingerprint;
             } else if !(*reference && self.reference) {
-                let (lots, bins) = (self.sought.lots, &self.sought.bins);
+                let (lots, bins) = (self.searched.lots, &self.searched.bins);
                 self.found.sample[document].add(lots, bins, id, overlap);
             }
         }
@@ -179,7 +180,7 @@ impl DocumentSink for Searcher<'_> {
             return;
         }
         self.found.population += 1;
-        let index = &self.sought.index;
+        let index = &self.searched.index;
         index.candidates(shingles.hashes, &mut self.hits, &mut self.candidates);
         if !self.candidates.is_empty() {
             self.compare(id, text, fingerprint);

@@ -23,7 +23,7 @@ struct Population {
 }
 
 impl Population {
-    /// Clusters of these sizes, so many of each, all of whose documents are neighbours. `recall`
+    /// Clusters of these sizes, with their counts, all of whose documents are neighbours. `recall`
     /// gives the probability that a pair is found from the size and from where its similarity lies
     /// in [0.8, 1].
     fn new(sizes: &[(usize, usize)], recall: impl Fn(usize, f64) -> f64) -> Self {

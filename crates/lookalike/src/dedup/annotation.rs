@@ -1,4 +1,4 @@
-//! A decision as values that are written beside a document.
+//! A decision as values that are written next to a document.
 
 use super::Decision;
 

@@ -20,11 +20,11 @@ const DECISION_SHARE: u64 = 16;
 /// Cost: one more pass over the inputs, by one thread. Memory: a block of the input, and a
 /// sixteenth of the limit for decisions, which are sorted in temporary files.
 ///
-/// `progress` may end it; it is asked at every document and is told of none.
+/// `progress` may end it; it is polled at every document and gets no counts.
 ///
 /// # Errors
 /// [`Error::Read`] and [`Error::Changed`] when an input is no longer what it was,
-/// [`Error::Interrupted`], and those of writing. Nothing stands under the names of the outputs then
+/// [`Error::Interrupted`], and those of writing. Nothing is under the names of the outputs then
 /// that was not there before.
 pub fn apply(
     findings: &Findings,

@@ -36,7 +36,7 @@ impl DocumentOrigin {
 
     /// Whether its documents are files of their own.
     pub(super) fn is_files(&self) -> bool {
-        // Crawls and tar archives are not written anew.
+        // Crawls and tar archives are not written again.
         matches!(self.format, Format::Text | Format::Warc | Format::Tar)
     }
 }
@@ -269,7 +269,7 @@ pub(super) fn apart(out: &Path, inputs: &[PathBuf]) -> Result<(), String> {
         if other.is_dir() && place.starts_with(&other) {
             return Err(format!(
                 "it lies in the input {}, and would be among its documents next time; write \
-                 beside it",
+                 next to it",
                 input.display()
             ));
         }

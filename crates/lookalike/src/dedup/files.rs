@@ -110,7 +110,7 @@ impl FileListWriter {
     }
 }
 
-/// A folder being filled under a temporary name beside its own. Dropped before
+/// A folder being filled under a temporary name next to its own. Dropped before
 /// [`finish`](Self::finish), it goes with all that is in it.
 pub(super) struct FolderWriter {
     out: PathBuf,

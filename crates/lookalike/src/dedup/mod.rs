@@ -74,7 +74,7 @@ impl Decision<'_> {
     }
 }
 
-/// A document as it stands in its input.
+/// A document as it is in its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SourceRecord<'a> {
     /// The bytes of a record, without a line feed behind them.

@@ -398,7 +398,7 @@ impl Survivors {
     /// Brings everything to the disk and gives it its name.
     ///
     /// # Errors
-    /// [`Error::Write`]; nothing stands under the name then that was not there before.
+    /// [`Error::Write`]; nothing is under the name then that was not there before.
     pub fn finish(mut self) -> Result<SurvivorCounts, Error> {
         self.finish_file().map_err(|error| self.named(error))?;
         if let Some(folder) = self.folder {

@@ -71,7 +71,7 @@ pub(super) fn quoted(delimiter: u8, value: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// A record without what ended it, and that end. Line ends stand inside of quotes only, so all
+/// A record without what ended it, and that end. Line ends are inside of quotes only, so all
 /// behind the record belong to its end.
 pub(super) fn split_end(record: &[u8]) -> (&[u8], &[u8]) {
     let ends = record.iter().rev().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();

@@ -1,4 +1,4 @@
-//! What can go wrong in an audit, beside reading.
+//! Errors of an audit, other than those of reading.
 
 use crate::digest::InputsDigest;
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};

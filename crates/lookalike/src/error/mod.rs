@@ -32,7 +32,7 @@ pub enum Error {
     Index(IndexError),
     /// A document could not be put into an index.
     NotAdded {
-        /// Where it stands, as `source:line`, or the source alone.
+        /// Where it is, as `source:line`, or the source alone.
         place: String,
         /// Why not.
         error: IndexError,
@@ -43,17 +43,17 @@ pub enum Error {
     DuplicateId {
         /// The id.
         id: String,
-        /// Where it stands first, as `source:line`, or the source alone; `row N of source` where
+        /// Where it is first, as `source:line`, or the source alone; `row N of source` where
         /// the caller holds it.
         first: String,
-        /// Where it stands again.
+        /// Where it is again.
         second: String,
     },
     /// A document read again for verification is not the one that was read first.
     Changed {
         /// The document's id.
         id: String,
-        /// Where it stands.
+        /// Where it is.
         place: String,
     },
     /// The memory that is allowed is not enough.

@@ -19,12 +19,12 @@ use std::ops::Range;
 const UNIT_BYTES: usize = 24;
 /// Units of a document: its record, and what is decided about it.
 const DOCUMENT_UNITS: u32 = 12;
-/// Stands for no place.
+/// Represents no place.
 const NONE: u32 = u32::MAX;
 
 /// What shares a bucket, and what is equal.
 pub(super) struct Links<'a> {
-    /// Documents with equal shingles; the first stands for all.
+    /// Documents with equal shingles; the first represents all.
     pub(super) equal: BucketLists<'a>,
     /// Documents that share a bucket.
     pub(super) shared: BucketLists<'a>,
@@ -34,7 +34,7 @@ pub(super) struct Links<'a> {
 }
 
 impl Links<'_> {
-    /// Gives every bucket: who stands in it, and who looks into it.
+    /// Gives every bucket: who is in it, and who looks into it.
     fn for_each_shared(&self, mut f: impl FnMut(&[u32], &[u32])) -> Result<(), Error> {
         self.shared.for_each(|list| {
             if !self.directed {
@@ -55,7 +55,7 @@ pub(super) struct ComponentLinks {
 }
 
 impl ComponentLinks {
-    /// Joins all that stand in one list.
+    /// Joins all that are in one list.
     pub(super) fn new(documents: usize, links: &Links<'_>) -> Result<Self, Error> {
         let mut forest = DocumentSets::new(documents);
         let mut involved = Bits::new(documents);

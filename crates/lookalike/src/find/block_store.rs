@@ -1,7 +1,7 @@
 //! Parts: what is kept of each block, in memory or in temporary files.
 //!
-//! [`Store`] takes parts from all threads; above its share of memory it writes those it holds as
-//! one *chunk*, column after column, so that later a column is read in long stretches.
+//! [`BlockStoreWriter`] takes parts from all threads; above its share of memory it writes those it
+//! holds as one *chunk*, column after column, so that later a column is read in long stretches.
 
 use super::checkpoint::{BlockState, Checkpoint, ChunkStep, ColumnChunk};
 use super::columns::{FixedColumns, RowBuffer};
@@ -161,7 +161,7 @@ impl BlockFiles {
             _ => None,
         });
         let mut at = None;
-        // Nobody else appends meanwhile, so the columns stand one behind the other.
+        // Nobody else appends meanwhile, so the columns are one behind the other.
         for column in 0..width.unwrap_or(0) {
             bytes.clear();
             for part in parts.iter() {

@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 /// Bytes of memory for one document while a band is sorted.
 const ENTRY_BYTES: usize = 40;
 
-/// Adds the buckets of all bands, among the documents that stand for their equals.
+/// Adds the buckets of all bands, among the documents that represent their equals.
 pub(super) fn band_buckets(
     documents: &RunDocuments,
     options: &FindOptions,

@@ -1,4 +1,4 @@
-//! Finished steps of a run, so that it goes on from them after it was broken off.
+//! Finished steps of a run, so that it goes on from them after an interruption.
 //!
 //! ```text
 //! prepare: Chunk … Prepared      bucket: Band …      decide: Batch …
@@ -38,7 +38,7 @@ pub(super) struct ColumnChunk {
     pub(super) documents: u32,
 }
 
-/// What is stored of a part beside its columns and rows.
+/// What is stored of a part in addition to its columns and rows.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct BlockState {
     pub(super) number: BlockNumber,

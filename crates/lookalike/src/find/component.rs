@@ -1,6 +1,6 @@
 //! One component: its members in keep order, and what is a duplicate of what.
 //!
-//! Members stand for all documents with equal shingles (their *class*); copies of a duplicate are
+//! Members represent all documents with equal shingles (their *class*); copies of a duplicate are
 //! decided here, since a document that was kept later than their first may be more like them.
 
 use super::decision::BatchDecisions;

@@ -28,7 +28,7 @@ impl DocumentState {
     pub(super) const EMPTY: Self = Self(1);
     /// An earlier document has its id.
     pub(super) const LEFT_OUT: Self = Self(2);
-    /// An earlier document has equal shingles and stands for it.
+    /// An earlier document has equal shingles and represents it.
     pub(super) const COPY: Self = Self(3);
 
     /// Whether it can be similar to anything.
@@ -42,7 +42,7 @@ pub(super) struct RunDocuments {
     parts: BlockStore,
     /// The first document of each part, and the number of documents behind the last.
     starts: Vec<u32>,
-    /// Where the source of a number stands in `sources`.
+    /// Where the source of a number is in `sources`.
     source_places: Vec<u32>,
     pub(super) sources: Vec<SourceCounts>,
     /// Bytes of memory they take.

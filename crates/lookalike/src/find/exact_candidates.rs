@@ -29,7 +29,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Entries that one thread gathers before it hands them on.
 const GATHERED: usize = 1 << 16;
 
-/// The mark of a key under which a document looks for others, not only stands.
+/// The mark of a key under which a document looks for others, not only is in it.
 const LOOKS: u64 = 1;
 
 /// What all threads share.
@@ -71,7 +71,7 @@ impl ExactCandidates<'_> {
         self.list(&standing, Some(&looking), lists)
     }
 
-    /// Reads all documents that stand for their equals again and adds what `keys` gives for each.
+    /// Reads all documents that represent their equals again and adds what `keys` gives for each.
     fn read(
         &self,
         entries: &Entries<'_>,

@@ -62,7 +62,7 @@ pub(super) fn of_kept(batch: &ComponentBatch, class: &[u32], decided: &mut Batch
     decided.duplicates.extend(copies.map(|copy| (*copy, *first, EQUAL)));
 }
 
-/// The kept members that stand in every bucket, ascending.
+/// The kept members that are in every bucket, ascending.
 fn by_bucket(placed: &OrderedComponent<'_>, is_kept: &[bool]) -> Vec<Vec<u32>> {
     let mut kept = vec![Vec::new(); placed.count()];
     for member in (0..placed.len() as u32).filter(|x| is_kept[*x as usize]) {

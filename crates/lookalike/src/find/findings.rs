@@ -91,7 +91,7 @@ pub struct Findings {
     pub(super) temp: Arc<TempSpace>,
 }
 
-/// What is known of a document beside its group.
+/// What is known of a document in addition to its group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DocumentStatus {
     /// The number of its source in the collection.

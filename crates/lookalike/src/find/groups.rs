@@ -33,7 +33,7 @@ pub struct Duplicate {
     /// The length of its text in bytes.
     pub bytes: u64,
     /// Exact overlap with the keeper: `left` is the keeper's set. Where both documents have equal
-    /// shingles the sizes are not counted: 1, 1 and 1 stand for them.
+    /// shingles the sizes are not counted: 1, 1 and 1 represent them.
     pub overlap: Overlap,
     /// The rule of the keep policy, by its place there, that put the keeper first; `None` where
     /// the id did.

@@ -30,7 +30,7 @@ impl IdenticalDocuments {
                 SkipReason::NoText { content: Some(content), .. } => {
                     known.push((**content, at, name.to_owned()));
                 }
-                // Of what stands in another file there is nothing to read.
+                // Of what is in another file there is nothing to read.
                 SkipReason::Binary | SkipReason::NoText { .. } if each.line.is_none() => {
                     let Ok(file) = std::fs::metadata(name) else { continue };
                     if file.is_file() && file.len() > 0 {
@@ -96,7 +96,7 @@ mod tests {
     use lookalike_extract::ExtractError;
 
     #[test]
-    fn copies_are_told_from_files_of_the_same_length() {
+    fn copies_are_distinguished_from_files_of_the_same_length() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let mut skipped = Vec::new();

@@ -1,5 +1,5 @@
 //! Which documents are the same: by id, which is an error, and by shingles, of which one then
-//! stands for all.
+//! represents all.
 //!
 //! Both sort a column of hashes, a range of values at a time where memory is short.
 
@@ -90,7 +90,7 @@ fn leave_out_or_refuse(
     documents.skip(&SkippedItem { source, line, id: Some(id), reason })
 }
 
-/// Lists documents with equal shingles, and lets the first of each list stand for the others.
+/// Lists documents with equal shingles, and lets the first of each list represent the others.
 pub(super) fn equal_documents(
     documents: &mut RunDocuments,
     budget: &Budget,

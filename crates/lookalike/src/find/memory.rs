@@ -39,7 +39,7 @@ pub struct Memory {
     /// The folder in which temporary files are made; the current one where it is `None`.
     pub temp_dir: Option<PathBuf>,
     /// Whether finished stages are kept in `temp_dir`, so that the same run goes on from them after
-    /// it was broken off.
+    /// it was interrupted.
     pub resume: bool,
 }
 
@@ -83,7 +83,7 @@ impl Budget {
         Ok(budget)
     }
 
-    /// The same, beside bytes that are held for good.
+    /// The same, next to bytes that are held for good.
     pub(super) fn with_held(self, bytes: u64) -> Result<Self, Error> {
         let budget = Self { resident: self.resident + bytes, ..self };
         budget.check()?;
@@ -102,7 +102,7 @@ impl Budget {
         }
     }
 
-    /// What stages may hold beside what is resident.
+    /// What stages may hold in addition to what is resident.
     fn work(&self) -> u64 {
         match self.limit {
             Some(limit) => limit - self.fixed() - self.resident,
@@ -149,7 +149,7 @@ impl Budget {
         self.need(bytes.saturating_mul(2))
     }
 
-    /// Refuses a block of so many bytes: it has the buffers of its thread and of the quarter that
+    /// Refuses a block of this many bytes: it has the buffers of its thread and of the quarter that
     /// the columns do not take.
     pub(super) fn block(&self, bytes: u64) -> Result<(), Error> {
         let above = (BLOCK_FACTOR * bytes).saturating_sub(THREAD_BYTES);
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_that_works_is_told_and_works() {
+    fn the_least_that_works_is_reported_and_works() {
         let tight = |limit| Memory { limit: Some(limit), ..Memory::default() };
         let Err(Error::MemoryTooSmall { got: 1, least }) = Budget::new(&tight(1), 2) else {
             panic!("one byte was enough");

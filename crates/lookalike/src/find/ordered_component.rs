@@ -37,7 +37,7 @@ impl<'a> OrderedComponent<'a> {
     }
 
     /// Of directed buckets, the upper half of the numbers are those who look into the lower half:
-    /// they look at all that stand there. The others look at those who look.
+    /// they look at all that are there. The others look at those who look.
     fn directed(&self) -> Vec<Vec<u32>> {
         let half = self.component.bucket_count as u32 / 2;
         let looks = |position: u32| {

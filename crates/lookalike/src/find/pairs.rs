@@ -128,7 +128,7 @@ fn corrupt() -> Error {
     Error::TemporaryFile { what: "verified pairs".to_owned() }
 }
 
-/// Gives the pairs of a batch as records: those of the members that stand for their equals, and
+/// Gives the pairs of a batch as records: those of the members that represent their equals, and
 /// with them those of their equals, at most `most`; they are counted first. Returns how many.
 pub(super) fn records(
     batch: &ComponentBatch,
@@ -194,7 +194,7 @@ struct PairedDocument {
     edge: u32,
 }
 
-/// Stands for the pairs of documents with equal shingles.
+/// Represents the pairs of documents with equal shingles.
 const IN_CLASS: u32 = u32::MAX;
 
 /// The verified pairs by the members that are in them.

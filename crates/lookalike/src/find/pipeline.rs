@@ -289,7 +289,7 @@ impl FindRun<'_> {
 }
 
 /// A file for the texts that cannot be read again, where memory is limited or the run may be
-/// broken off.
+/// interrupted.
 fn spool(
     budget: &Budget,
     temp: &TempSpace,

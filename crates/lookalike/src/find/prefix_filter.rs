@@ -73,7 +73,7 @@ impl<'a> PrefixFilter<'a> {
             for hash in &long {
                 let next = 2 * numbers.len() as u32;
                 let bucket = *numbers.entry(*hash).or_insert(next);
-                // Both are ascending, and all of the short prefix stands in the long one.
+                // Both are ascending, and all of the short prefix is in the long one.
                 let in_short = short.binary_search(hash).is_ok();
                 stand.buckets.push(bucket);
                 stand.buckets.extend(in_short.then_some(bucket + 1));

@@ -46,7 +46,7 @@ pub(super) struct BlockPreparation<'a> {
 impl BlockPreparation<'_> {
     /// Reads the whole collection. Parts come in reading order.
     pub(super) fn run(&self, progress: &dyn Progress) -> Result<BlockStore, Error> {
-        let told = AtomicU64::new(0);
+        let reported = AtomicU64::new(0);
         let parts = self.checkpoint.into_iter().flat_map(|c| &c.done.chunks);
         let parts = parts.flat_map(|step| &step.parts);
         let length = parts.map(|part| part.skipped.end()).max().unwrap_or(0);
@@ -65,8 +65,8 @@ impl BlockPreparation<'_> {
         }
         let there = store.blocks();
         // Blocks of one source are given out in order and finished once begun, so of several
-        // failures in it the first is told, whoever meets it. Between sources it is the first of
-        // those met.
+        // failures in it the first is reported, whichever thread meets it. Between sources it is
+        // the first of those met.
         let failed = Earliest::<BlockNumber, ReadError>::default();
         let done = on_threads(self.options.threads, |stop| {
             let mut preparer = BlockPreparer::new(self, &skipped, &sources);
@@ -88,7 +88,8 @@ impl BlockPreparation<'_> {
                     }
                 }
                 let read = self.collection.bytes_read();
-                progress.advance(read.saturating_sub(told.fetch_max(read, Ordering::Relaxed)))?;
+                progress
+                    .advance(read.saturating_sub(reported.fetch_max(read, Ordering::Relaxed)))?;
             }
             preparer.finish();
             Ok(())
@@ -120,7 +121,7 @@ struct BlockPreparer<'a> {
     /// Values of the columns, document after document.
     values: Vec<u64>,
     sources: &'a Sources,
-    /// The sources of the block by name: where they stand in `tallies`.
+    /// The sources of the block by name: where they are in `tallies`.
     places: HashMap<Box<str>, usize>,
     tallies: Vec<SourceTally>,
     skipped: SkippedWriter,

@@ -6,7 +6,7 @@
 //! parts in reading order, then repeated ids → SkippedRecords
 //! ```
 //!
-//! A piece begins anew: what it says does not depend on other pieces.
+//! A piece begins again: what it says does not depend on other pieces.
 
 use super::record_file::FileRange;
 use crate::error::Error;

@@ -29,7 +29,7 @@ pub struct SourceCounts {
 /// The most values of a field that documents are counted under: nobody reads a longer table.
 pub const MAX_SOURCES: usize = 100_000;
 
-/// Bytes of memory for a source beside its name, which is held twice.
+/// Bytes of memory for a source in addition to its name, which is held twice.
 const SOURCE_BYTES: u64 = 200;
 
 /// A source as it is stored: its name, and whether it belongs to a reference collection.

@@ -88,7 +88,7 @@ pub fn on_threads<T: Send, E: Send>(
     })
 }
 
-/// Hands out 0, 1, 2 … to whoever asks.
+/// Hands out 0, 1, 2 … to every caller.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicUsize);
 
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_earliest_failure_is_told_whoever_meets_it() {
+    fn the_earliest_failure_is_reported_whichever_thread_meets_it() {
         for threads in [1, 2, 5] {
             let (next, failed) = (Counter::default(), Earliest::default());
             let done = on_threads(NonZeroUsize::new(threads).unwrap(), |stop| {

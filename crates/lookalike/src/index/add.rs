@@ -38,7 +38,7 @@ pub struct AddCounts {
     pub skipped: Vec<SkippedItem>,
 }
 
-/// Adding that was broken off.
+/// Interrupted adding of documents.
 #[derive(Debug)]
 pub struct InterruptedAdd {
     /// What was done before, for good: all documents before the one that failed.
@@ -67,8 +67,8 @@ pub fn add(
 ) -> Result<AddCounts, Box<InterruptedAdd>> {
     let start = Instant::now();
     progress.begin(Stage::Add, collection.bytes());
-    let (handed_out, told) = (Mutex::new(0), AtomicU64::new(0));
-    let reading = CollectionReader { index, collection, options, progress, handed_out, told };
+    let (handed_out, reported) = (Mutex::new(0), AtomicU64::new(0));
+    let reading = CollectionReader { index, collection, options, progress, handed_out, reported };
     let mut writer = BlockWriter::new(index, options);
     writer.added.skipped.extend_from_slice(collection.listed());
     let written = reading.write(&mut writer);
@@ -87,8 +87,8 @@ struct CollectionReader<'a> {
     progress: &'a dyn Progress,
     /// Blocks that were handed out.
     handed_out: Mutex<u64>,
-    /// Bytes that were told of.
-    told: AtomicU64,
+    /// Bytes that were reported.
+    reported: AtomicU64,
 }
 
 impl CollectionReader<'_> {
@@ -151,7 +151,7 @@ impl CollectionReader<'_> {
 
     fn tell(&self) -> Result<(), Interruption> {
         let read = self.collection.bytes_read();
-        let before = self.told.fetch_max(read, Ordering::Relaxed);
+        let before = self.reported.fetch_max(read, Ordering::Relaxed);
         self.progress.advance(read.saturating_sub(before))
     }
 }

@@ -1,10 +1,10 @@
-//! What a line of an export says of a document beside its id and its text.
+//! What a line of an export has of a document in addition to its id and its text.
 
 use super::time;
 use lookalike_index::entry::Metadata;
 use serde::Deserialize;
 
-/// What is kept of it; what does not stand in the line is the reader's to say.
+/// What is kept of it; what is not in the line is the reader's to say.
 #[derive(Debug, Default)]
 pub(super) struct ExportedDocument {
     pub(super) metadata: Metadata,

@@ -37,7 +37,7 @@ pub fn params_for(has: &Params, aim: GroupingOptions) -> Result<Params, ParamsEr
         && has.measure() == Measure::Jaccard
         && threshold.to_bits() == has.threshold().to_bits()
         && recall.to_bits() == has.recall().to_bits();
-    let wishes = ParamsBuilder {
+    let builder = ParamsBuilder {
         shingle: has.shingle().clone(),
         threshold,
         measure,
@@ -49,14 +49,14 @@ pub fn params_for(has: &Params, aim: GroupingOptions) -> Result<Params, ParamsEr
         scheme: has.scheme(),
         seed: has.seed(),
     };
-    Params::new(&wishes)
+    Params::new(&builder)
 }
 
 /// Finds the near-duplicates among the documents of an index as they are now, but for those that
 /// expired before `now` (in ns since 1970).
 ///
 /// It is what [`find::find`] finds in the same documents read from files in the order of their
-/// numbers, for any threshold: signatures are made anew of the stored shingle sets. Cost: one
+/// numbers, for any threshold: signatures are made again from the stored shingle sets. Cost: one
 /// pass over the sets, then a second reading of those that share a bucket.
 ///
 /// # Errors

@@ -41,7 +41,7 @@ pub(super) struct PreparedRow {
     signature: Range<usize>,
     fingerprint: u128,
     bytes: u64,
-    beside: ExportedDocument,
+    extra: ExportedDocument,
     source: Arc<str>,
     line: Option<u64>,
 }
@@ -50,7 +50,7 @@ pub(super) struct PreparedRow {
 pub(super) struct UnpreparedDocument<'a> {
     pub(super) id: &'a str,
     pub(super) text: &'a str,
-    pub(super) beside: ExportedDocument,
+    pub(super) extra: ExportedDocument,
     pub(super) source: &'a Arc<str>,
     pub(super) line: Option<u64>,
 }
@@ -66,7 +66,7 @@ impl PreparedRow {
         self.line
     }
 
-    /// Where it stands.
+    /// Where it is.
     pub(super) fn place(&self) -> String {
         match self.line {
             Some(line) => format!("{}:{line}", self.source),
@@ -114,7 +114,7 @@ impl PreparedBlock {
             signature: signatures..self.signatures.len(),
             fingerprint: prepared.fingerprint,
             bytes: prepared.bytes,
-            beside: given.beside,
+            extra: given.extra,
             source: Arc::clone(given.source),
             line: given.line,
         });
@@ -139,10 +139,10 @@ impl PreparedBlock {
             signature: &self.signatures[row.signature.clone()],
             set: &self.codes[row.code.clone()],
             text: row.text.clone().map(|range| &self.words[range]),
-            metadata: &row.beside.metadata,
-            added: row.beside.added.unwrap_or(added),
-            modified: row.beside.modified,
-            expires: row.beside.expires.or(expires),
+            metadata: &row.extra.metadata,
+            added: row.extra.added.unwrap_or(added),
+            modified: row.extra.modified,
+            expires: row.extra.expires.or(expires),
         }
     }
 }
@@ -164,7 +164,7 @@ impl<'a> BlockMaker<'a> {
         Self { collection, preparer, scratch: ReadBuffers::default(), options }
     }
 
-    /// Reads a block. What stands before a record that fails is in the part.
+    /// Reads a block. What is before a record that fails is in the part.
     pub(super) fn part(&mut self, block: &Block) -> PreparedBlock {
         let source = block.number().source;
         let name = self.collection.source_name(source).unwrap_or_default();
@@ -202,7 +202,7 @@ struct BlockTaker<'a> {
 }
 
 impl BlockTaker<'_> {
-    /// The file that the document stands in, which is mostly that of the one before.
+    /// The file that the document is in, which is mostly that of the one before.
     fn set_source(&mut self, raw: Raw<'_>) {
         if let Raw::File(path) | Raw::Part(path) = raw {
             let name = name_of(path);
@@ -212,28 +212,28 @@ impl BlockTaker<'_> {
         }
     }
 
-    /// What is kept of a document beside its id and its text.
-    fn beside(
+    /// What is stored of a document in addition to its id and its text.
+    fn extra(
         &mut self,
         document: &Document<'_>,
         raw: Raw<'_>,
     ) -> Result<ExportedDocument, IndexError> {
-        let mut beside = ExportedDocument::default();
+        let mut extra = ExportedDocument::default();
         if self.options.exported {
             let wrong = |why| IndexError::Document { id: entry::shown(document.id), why };
             let Raw::Record(line) = raw else { return Err(wrong(NO_LINE.to_owned())) };
             if !self.is_jsonl {
                 return Err(wrong(NO_LINE.to_owned()));
             }
-            beside = exported(line).map_err(wrong)?;
+            extra = exported(line).map_err(wrong)?;
         }
         if !self.options.exported {
-            beside.modified = document.modified.and_then(|time| i64::try_from(time).ok());
+            extra.modified = document.modified.and_then(|time| i64::try_from(time).ok());
             let source = Value::String((*self.source).to_owned());
-            beside.metadata.insert("source".to_owned(), source);
+            extra.metadata.insert("source".to_owned(), source);
         }
-        self.describe(document, raw, &mut beside.metadata);
-        Ok(beside)
+        self.describe(document, raw, &mut extra.metadata);
+        Ok(extra)
     }
 
     /// Adds what the document says of itself, and the chosen fields, to its metadata.
@@ -271,12 +271,12 @@ impl RawSink for BlockTaker<'_> {
         }
         self.set_source(raw);
         let line = self.block.line(document.place);
-        let beside = self.beside(document, raw);
+        let extra = self.extra(document, raw);
         let (id, text) = (document.id, document.text);
-        let checked = beside.and_then(|beside| Ok((check(id, text, &beside.metadata)?, beside)));
+        let checked = extra.and_then(|extra| Ok((check(id, text, &extra.metadata)?, extra)));
         let error = match checked {
-            Ok((described, beside)) => {
-                let given = UnpreparedDocument { id, text, beside, source: &self.source, line };
+            Ok((described, extra)) => {
+                let given = UnpreparedDocument { id, text, extra, source: &self.source, line };
                 return self.part.push(self.preparer, given, described);
             }
             Err(error) => error,

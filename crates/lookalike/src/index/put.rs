@@ -47,7 +47,7 @@ pub enum PutError<E> {
     Index(IndexError),
 }
 
-/// Putting that was broken off.
+/// Interrupted writing of documents.
 #[derive(Debug)]
 pub struct InterruptedPut<E> {
     /// What was done before, for good: all documents before the one that failed.
@@ -269,10 +269,10 @@ fn make<S: AsRef<str>>(
             Err(error) => return PreparedPart { number, part, refused: Some((row, error)) },
         };
         let (modified, expires) = (document.modified, document.expires);
-        let beside = ExportedDocument { metadata, added: None, modified, expires };
+        let extra = ExportedDocument { metadata, added: None, modified, expires };
         part.push(
             preparer,
-            UnpreparedDocument { id, text, beside, source: &source, line: Some(row) },
+            UnpreparedDocument { id, text, extra, source: &source, line: Some(row) },
             described,
         );
     }
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_index_takes_is_told_by_its_row() {
+    fn what_no_index_takes_is_reported_by_its_row() {
         let index = index();
         let mut batches = [ids(0..1000), ids(1000..2000)];
         batches[1][77] = String::new();

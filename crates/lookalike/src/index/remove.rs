@@ -46,14 +46,14 @@ pub fn remove_inputs(
     let start = Instant::now();
     progress.begin(Stage::Add, collection.bytes());
     let mut remover = Remover { index, seen: HashSet::new(), removed: RemovedCounts::default() };
-    let (mut scratch, mut ids, mut told) = (ReadBuffers::default(), IdBatch::default(), 0);
+    let (mut scratch, mut ids, mut reported) = (ReadBuffers::default(), IdBatch::default(), 0);
     while let Some(block) = collection.next_block_in_order()? {
         let read = block.read(&mut scratch, &mut ids);
         remover.remove(ids.0.iter().map(String::as_str))?;
         read?;
         ids.0.clear();
-        progress.advance(collection.bytes_read() - told)?;
-        told = collection.bytes_read();
+        progress.advance(collection.bytes_read() - reported)?;
+        reported = collection.bytes_read();
     }
     progress.end(Stage::Add, start.elapsed());
     Ok(remover.removed)

@@ -19,7 +19,7 @@ struct ReorderState<T> {
 }
 
 impl<T> ReorderBuffer<T> {
-    /// For so many threads at most that make values.
+    /// For this many threads at most that make values.
     pub(super) fn new(makers: usize) -> Self {
         let state = ReorderState { next: 0, waiting: BTreeMap::new(), makers: 0, given_up: false };
         Self { state: Mutex::new(state), changed: Condvar::new(), window: 4 * makers as u64 }
@@ -80,7 +80,7 @@ impl<T> ReorderBuffer<T> {
     }
 }
 
-/// See [`Ordered::taker`].
+/// See [`ReorderBuffer::taker`].
 pub(super) struct ReorderReceiver<'a, T>(&'a ReorderBuffer<T>);
 
 impl<T> Drop for ReorderReceiver<'_, T> {
@@ -90,7 +90,7 @@ impl<T> Drop for ReorderReceiver<'_, T> {
     }
 }
 
-/// See [`Ordered::maker`].
+/// See [`ReorderBuffer::maker`].
 pub(super) struct ReorderSender<'a, T>(&'a ReorderBuffer<T>);
 
 impl<T> Drop for ReorderSender<'_, T> {
@@ -109,7 +109,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     #[test]
-    fn values_come_in_order_whoever_makes_them() {
+    fn values_come_in_order_whichever_thread_makes_them() {
         let (ordered, counter) = (ReorderBuffer::new(3), AtomicU64::new(0));
         let work = || loop {
             let number = counter.fetch_add(1, Ordering::Relaxed);

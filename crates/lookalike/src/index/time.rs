@@ -34,9 +34,9 @@ pub fn parse(text: &str) -> Option<i64> {
         let digits = text.get(from..to)?;
         digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok())?
     };
-    let stands = |at: usize, what: &[u8]| bytes.get(at).is_some_and(|b| what.contains(b));
+    let is_at = |at: usize, what: &[u8]| bytes.get(at).is_some_and(|b| what.contains(b));
     let signs = [(4, b"-" as &[u8]), (7, b"-"), (10, b"Tt"), (13, b":"), (16, b":")];
-    if !signs.iter().all(|(at, what)| stands(*at, what)) {
+    if !signs.iter().all(|(at, what)| is_at(*at, what)) {
         return None;
     }
     let fields = [
@@ -49,17 +49,17 @@ pub fn parse(text: &str) -> Option<i64> {
     ];
     let seconds = date::seconds(fields)?;
     let (mut end, mut fraction) = (19, 0);
-    if stands(19, b".") {
+    if is_at(19, b".") {
         end = 20 + bytes[20..].iter().take_while(|b| b.is_ascii_digit()).count();
         let digits = text.get(20..end).filter(|digits| !digits.is_empty())?;
         fraction = format!("{digits:0<9}").get(..9)?.parse().ok()?;
     }
     let offset = match text.get(end..)? {
         "Z" | "z" => 0,
-        zone if zone.len() == 6 && stands(end, b"+-") && stands(end + 3, b":") => {
+        zone if zone.len() == 6 && is_at(end, b"+-") && is_at(end + 3, b":") => {
             let (hours, minutes) = (number(end + 1, end + 3)?, number(end + 4, end + 6)?);
             let east = (hours < 24 && minutes < 60).then_some(hours * 3600 + minutes * 60)?;
-            if stands(end, b"-") { -i64::from(east) } else { i64::from(east) }
+            if is_at(end, b"-") { -i64::from(east) } else { i64::from(east) }
         }
         _ => return None,
     };

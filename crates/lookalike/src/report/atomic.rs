@@ -103,7 +103,7 @@ impl Output {
     /// Writes by `write`, brings everything to the disk and gives the file its name.
     ///
     /// # Errors
-    /// [`Error::Write`]; the name then stands for what it stood for before.
+    /// [`Error::Write`]; the name then refers to what it referred to before.
     pub fn finish(
         self,
         write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,

@@ -72,7 +72,7 @@ pub fn groups(
     csv.flush()
 }
 
-/// How many similarities stand in a line.
+/// How many similarities are in a line.
 fn columns(measure: Measure) -> usize {
     if measure == Measure::Containment { 2 } else { 1 }
 }
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn containment_stands_beside_the_similarity() {
+    fn containment_is_next_to_the_similarity() {
         let text = text(|out| pairs(out, &two(), Measure::Containment, CellRule::Exact));
         assert!(text.starts_with("id_a,id_b,jaccard,containment\n"), "{text}");
         assert!(text.ends_with("\nk,ü,0.900000,1.000000\n"), "{text}");

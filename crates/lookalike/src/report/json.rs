@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// What a run was told.
+/// The parameters of a run.
 #[derive(Serialize)]
 struct ParametersView<'a> {
     unit: &'a str,

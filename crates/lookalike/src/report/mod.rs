@@ -230,10 +230,10 @@ pub(crate) mod tests {
     fn names_say_format_and_compression() {
         const BOTH: &[OutputFormat] = &[OutputFormat::Jsonl, OutputFormat::Csv];
         let target = |name: &str| Target::new(Path::new(name), BOTH);
-        let told = |name: &str| target(name).map(|t| (t.format, t.compression));
-        assert_eq!(told("x/a.jsonl"), Ok((OutputFormat::Jsonl, OutputCompression::None)));
-        assert_eq!(told("a.CSV.gz"), Ok((OutputFormat::Csv, OutputCompression::Gzip)));
-        assert_eq!(told("a.csv.zst"), Ok((OutputFormat::Csv, OutputCompression::Zstd)));
+        let reported = |name: &str| target(name).map(|t| (t.format, t.compression));
+        assert_eq!(reported("x/a.jsonl"), Ok((OutputFormat::Jsonl, OutputCompression::None)));
+        assert_eq!(reported("a.CSV.gz"), Ok((OutputFormat::Csv, OutputCompression::Gzip)));
+        assert_eq!(reported("a.csv.zst"), Ok((OutputFormat::Csv, OutputCompression::Zstd)));
         for name in ["a.parquet", "a", "a.gz", "csv", "..", "a.csv.bz2"] {
             let message = target(name).unwrap_err().to_string();
             assert!(message.contains(".jsonl or .csv, which .gz or .zst"), "{message}");

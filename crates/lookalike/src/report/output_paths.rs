@@ -1,4 +1,4 @@
-//! Names of outputs beside those of inputs: no output is written over a document, and no two over
+//! Names of outputs next to those of inputs: no output is written over a document, and no two over
 //! each other.
 
 use super::own_outputs;
@@ -35,7 +35,7 @@ impl fmt::Display for TakenPlace {
                 write!(f, "{path} is named for two outputs; give each its own file")
             }
             PathUser::OutputFolder(folder) => {
-                write!(f, "{path} lies in the output {}; write beside it", folder.display())
+                write!(f, "{path} lies in the output {}; write next to it", folder.display())
             }
             PathUser::Input => {
                 write!(f, "{path} is an input; write to another file, inputs are never changed")
@@ -52,7 +52,7 @@ impl fmt::Display for TakenPlace {
 
 impl std::error::Error for TakenPlace {}
 
-/// Whether all `files` may be written: tables, lists and reports; and the survivors beside them,
+/// Whether all `files` may be written: tables, lists and reports; and the survivors next to them,
 /// which have rules of their own in an input folder. A file in an input folder may be written over
 /// where an earlier run wrote one of its kind there.
 ///

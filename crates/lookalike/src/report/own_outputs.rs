@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Bytes looked at. The style of a page stands before what it is known by.
+/// Bytes looked at. The style of a page is before what it is known by.
 const BYTES: u64 = 1 << 18;
 /// How tables begin.
 const BEGINNINGS: &[&str] = &[
@@ -18,7 +18,7 @@ const BEGINNINGS: &[&str] = &[
 ];
 /// What a page says of itself, below its style.
 const BRAND: &[u8] = b"<p class=\"brand\">lookalike ";
-/// How Parquet begins, whoever wrote it.
+/// The first bytes of Parquet files.
 #[cfg(feature = "parquet")]
 const PARQUET: &[u8] = b"PAR1";
 

@@ -16,7 +16,7 @@ use parquet::schema::types::{Type, TypePtr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What stands in the footer of files written here.
+/// What is in the footer of files written here.
 pub(crate) const CREATED_BY: &str = concat!("lookalike version ", env!("CARGO_PKG_VERSION"));
 /// Rows of a row group at most.
 const GROUP_ROWS: usize = 1 << 18;
@@ -184,7 +184,7 @@ pub(crate) fn failed(path: PathBuf, error: ParquetError) -> Error {
 
 /// Groups as a table, a document a row, with the columns of [`csv::groups`](super::csv::groups):
 /// `group` (64-bit integer), `id`, `role` and `keeper` (text), and the similarities (64-bit floats,
-/// the numbers that stand in the other formats; null for keepers).
+/// the numbers that are in the other formats; null for keepers).
 ///
 /// # Errors
 /// [`Error::Write`], and those of temporary files that hold groups.

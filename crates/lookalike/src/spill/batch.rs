@@ -149,7 +149,7 @@ fn by_record(arena: &[u8], a: usize, b: usize) -> Ordering {
     record(arena, a).cmp(&record(arena, b))
 }
 
-/// The first eight bytes as a number that sorts like them; zeros stand for those not there, so
+/// The first eight bytes as a number that sorts like them; zeros represent those not there, so
 /// equal numbers do not mean equal bytes.
 fn prefix(key: &[u8]) -> u64 {
     let mut first = [0; 8];

@@ -1,8 +1,8 @@
-//! Records as bytes, and keys as bytes whose order is that of what they stand for.
+//! Records as bytes, and keys as bytes whose order is that of what they represent.
 //!
-//! `put_…` appends to a record, the method of [`Reader`] named like it takes it off again. What
-//! the `key_…` functions append sorts, byte by byte, like the tuple of what was put: numbers first
-//! to last, texts by their bytes.
+//! `put_…` appends to a record, the method of [`FieldReader`] named like it takes it off again.
+//! What the `key_…` functions append sorts, byte by byte, like the tuple of what was put: numbers
+//! first to last, texts by their bytes.
 
 /// The most bytes a variable-length number takes.
 const MAX_VARINT: usize = 10;

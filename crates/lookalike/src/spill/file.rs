@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A temporary file. Appends and reads take `&self` and may come from any number of threads; each
-/// append stands in one piece. It is never mapped, so a full disk is an error, not a signal.
+/// append is in one piece. It is never mapped, so a full disk is an error, not a signal.
 #[derive(Debug)]
 pub struct SpillFile {
     file: PositionedFile,
@@ -41,7 +41,7 @@ impl SpillFile {
         Ok(offset)
     }
 
-    /// Fills `buffer` with what stands from `offset` on.
+    /// Fills `buffer` with what is from `offset` on.
     ///
     /// # Errors
     /// [`Error::Spill`], also where the file ends before.
@@ -138,7 +138,7 @@ impl PositionedFile {
 }
 
 /// Gathers the small appends of one thread. The file may have several of these and be appended to
-/// otherwise; as long as this is the only one at work, what it appends stands without gaps.
+/// otherwise; as long as this is the only one at work, what it appends has no gaps.
 ///
 /// What was appended can be read after [`flush`](Self::flush). Dropped without that, the rest of
 /// the buffer is lost.

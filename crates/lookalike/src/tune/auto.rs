@@ -17,7 +17,7 @@ pub struct ChosenBands {
 
 /// Chooses values, bands and rows for a collection by the similarities of [`SAMPLE_DOCUMENTS`] of
 /// its documents, drawn by the hash of their ids, so that the choice does not depend on their
-/// order. Bands and rows of `wishes` are not looked at; a number of values that is named stays.
+/// order. Bands and rows of `builder` are not looked at; a number of values that is named stays.
 /// Reads the collection once.
 ///
 /// # Errors
@@ -25,21 +25,21 @@ pub struct ChosenBands {
 /// values named does not allow.
 pub fn choose_bands(
     collection: &Collection,
-    wishes: &ParamsBuilder,
+    builder: &ParamsBuilder,
     progress: &dyn Progress,
 ) -> Result<ChosenBands, Error> {
-    let wishes = ParamsBuilder { bands: None, rows: None, ..wishes.clone() };
-    let params = Params::new(&wishes)?;
+    let builder = ParamsBuilder { bands: None, rows: None, ..builder.clone() };
+    let params = Params::new(&builder)?;
     let rule = params.shingle();
     let rules = [rule.clone()];
     let size = SAMPLE_DOCUMENTS;
     let measured = MeasuredSample::of(collection, size, params.seed(), &rules, rule, progress)?;
-    let best = plan(&wishes, &params, Some(&measured), None)?.best;
+    let best = plan(&builder, &params, Some(&measured), None)?.best;
     let chosen = ParamsBuilder {
         num_hashes: Some(best.num_hashes),
         bands: Some(best.bands),
         rows: Some(best.rows),
-        ..wishes
+        ..builder
     };
     Ok(ChosenBands { params: Params::new(&chosen)?, documents: measured.sample.texts.len() })
 }

@@ -105,7 +105,7 @@ pub struct BandPlan {
     pub recall: f64,
     /// What a run over the collection costs.
     pub cost: Cost,
-    /// What a run takes without being told.
+    /// What a run takes by default.
     pub usual: Choice,
     /// The cheapest for the documents measured; the usual one where there are none.
     pub best: Choice,
@@ -115,9 +115,9 @@ pub struct BandPlan {
     pub recall_caveat: Option<RecallCaveat>,
 }
 
-/// Chooses bands and rows for `params`, which were made of `wishes`.
+/// Chooses bands and rows for `params`, which were made of `builder`.
 ///
-/// Only what was measured speaks against what a run takes without being told, and bands or rows
+/// Only what was measured speaks against what a run takes by default, and bands or rows
 /// that are named stay. The plan is for `documents`; else for as many as the collection has that
 /// was measured, else for a million. How many there are does not decide the choice on its own: a
 /// run does not know it either when it begins.
@@ -125,7 +125,7 @@ pub struct BandPlan {
 /// # Errors
 /// [`ParamsError`] where no choice of that length reaches the recall.
 pub fn plan(
-    wishes: &ParamsBuilder,
+    builder: &ParamsBuilder,
     params: &Params,
     measured: Option<&MeasuredSample>,
     documents: Option<u64>,
@@ -142,11 +142,11 @@ pub fn plan(
     if let Some(profile) = used {
         cost = profile.similarities.cost(cost.documents).with_set_size(profile.median_shingles);
     }
-    let by_hand = wishes.bands.is_some() || wishes.rows.is_some();
+    let by_hand = builder.bands.is_some() || builder.rows.is_some();
     let best = if used.is_none() || by_hand {
         usual
     } else {
-        curve::choose_for(threshold, recall, wishes.num_hashes, &cost)?
+        curve::choose_for(threshold, recall, builder.num_hashes, &cost)?
     };
     let (measured, recall_caveat) = (used.is_some(), params.recall_caveat());
     Ok(BandPlan { threshold, recall, cost, usual, best, measured, recall_caveat })
@@ -185,11 +185,11 @@ mod tests {
     }
 
     fn planned(
-        wishes: &ParamsBuilder,
+        builder: &ParamsBuilder,
         measured: Option<&MeasuredSample>,
         documents: Option<u64>,
     ) -> BandPlan {
-        plan(wishes, &Params::new(wishes).unwrap(), measured, documents).unwrap()
+        plan(builder, &Params::new(builder).unwrap(), measured, documents).unwrap()
     }
 
     #[test]
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn what_is_measured_decides() {
-        // A third of the shingles of any two are the same, so a run without being told would
+        // A third of the shingles of any two are the same, so a run by default would
         // compare far too many.
         let numbered = |name: &str| (0..20).map(|k| format!("{name}{k}")).collect::<Vec<_>>();
         let same = numbered("same").join(" ");

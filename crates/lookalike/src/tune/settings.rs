@@ -284,7 +284,7 @@ impl ComparedDocuments {
 /// are left out.
 ///
 /// # Errors
-/// [`Interrupted`] where the caller asks for that.
+/// [`Interruption`] where the caller asks for that.
 pub fn measure_settings(
     settings: &[Setting],
     texts: &SettingTexts<'_>,

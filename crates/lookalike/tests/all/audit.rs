@@ -59,12 +59,12 @@ fn open(files: &Files) -> Result<Collection, Error> {
 }
 
 fn params(bands_rows: Option<(usize, usize)>) -> Params {
-    let mut wishes = ParamsBuilder::default();
+    let mut builder = ParamsBuilder::default();
     if let Some((bands, rows)) = bands_rows {
-        wishes.bands = Some(bands);
-        wishes.rows = Some(rows);
+        builder.bands = Some(bands);
+        builder.rows = Some(rows);
     }
-    Params::new(&wishes).unwrap()
+    Params::new(&builder).unwrap()
 }
 
 fn run(files: &Files, params: &Params) -> Findings {
@@ -225,7 +225,7 @@ fn input_that_changes_between_the_passes_is_noticed() {
     }
 }
 
-/// Excerpts of documents beside them: found by containment, and by nothing else.
+/// Excerpts of documents next to them: found by containment, and by nothing else.
 #[test]
 fn containment_is_measured_by_containment() {
     let mut documents = documents();
@@ -234,8 +234,8 @@ fn containment_is_measured_by_containment() {
         documents.push((format!("excerpt{i}"), words[20..60].join(" ")));
     }
     let files = files(&documents, 1);
-    let wishes = ParamsBuilder { measure: Measure::Containment, ..ParamsBuilder::default() };
-    let params = Params::new(&wishes).unwrap();
+    let builder = ParamsBuilder { measure: Measure::Containment, ..ParamsBuilder::default() };
+    let params = Params::new(&builder).unwrap();
     let truth = truth(&documents, &params);
     let neighbours = neighbours(&files, &params, 10_000, 2);
     assert_eq!(neighbours.pairs(), 2 * truth.len() as u64);

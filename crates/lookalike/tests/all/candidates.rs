@@ -63,7 +63,7 @@ fn find(inputs: &[PathBuf], options: &FindOptions) -> Result<Findings, Error> {
 }
 
 /// What a report says of two documents. Sizes are not counted where shingles are equal.
-fn told(overlap: &Overlap) -> (String, Option<Overlap>) {
+fn reported(overlap: &Overlap) -> (String, Option<Overlap>) {
     let equal = overlap.left == overlap.intersection && overlap.right == overlap.intersection;
     (overlap.six_decimals(), (!equal).then_some(*overlap))
 }
@@ -105,7 +105,7 @@ fn expected(documents: &[(String, String)], options: &FindOptions) -> (Pairs, Ke
     let id = |i: u32| documents[order[i as usize]].0.clone();
     let by_ids = pairs.iter().map(|(a, b, o)| {
         let (a, b) = (id(*a), id(*b));
-        if a < b { ((a, b), told(o)) } else { ((b, a), told(&o.swapped())) }
+        if a < b { ((a, b), reported(o)) } else { ((b, a), reported(&o.swapped())) }
     });
     let far = |a: u32, b: u32| overlap(&sets[a as usize], &sets[b as usize]);
     let duplicates = match options.grouping {
@@ -113,7 +113,7 @@ fn expected(documents: &[(String, String)], options: &FindOptions) -> (Pairs, Ke
         Grouping::Components => components_of_pairs(order.len(), &pairs, |_| false, far),
     };
     let keeper = |d: &lookalike::core::group::DuplicateMember| {
-        (id(d.member), (id(d.keeper), told(&d.overlap)))
+        (id(d.member), (id(d.keeper), reported(&d.overlap)))
     };
     (by_ids.collect(), duplicates.iter().map(keeper).collect())
 }
@@ -123,7 +123,7 @@ fn keepers(findings: &Findings) -> Keepers {
     let mut keepers = Keepers::new();
     for group in findings.groups.iter().map(Result::unwrap) {
         for duplicate in group.duplicates {
-            keepers.insert(duplicate.id, (group.keeper.id.clone(), told(&duplicate.overlap)));
+            keepers.insert(duplicate.id, (group.keeper.id.clone(), reported(&duplicate.overlap)));
         }
     }
     keepers
@@ -153,7 +153,7 @@ fn findings_are_the_definition_on_the_pairs_that_share_a_bucket() {
                         let pairs = pairs.iter();
                         let by_ids: BTreeMap<_, _> = pairs
                             .map(Result::unwrap)
-                            .map(|p| ((p.a, p.b), told(&p.overlap)))
+                            .map(|p| ((p.a, p.b), reported(&p.overlap)))
                             .collect();
                         assert_eq!(by_ids, expected_pairs, "{case} {keep}");
                         assert!(!by_ids.is_empty());
@@ -175,11 +175,12 @@ fn copies_are_compared_with_later_keepers_of_their_buckets_only() {
     let (bands, rows) = (Some(2), Some(2));
     // Single words, so that similarities are many.
     let shingle = "bag".parse().unwrap();
-    let wishes = ParamsBuilder { shingle, threshold: 0.3, bands, rows, ..ParamsBuilder::default() };
+    let builder =
+        ParamsBuilder { shingle, threshold: 0.3, bands, rows, ..ParamsBuilder::default() };
     for seed in 0..60 {
         let documents = documents(200, seed);
         let input = write(&folder.path().join(format!("{seed}.jsonl")), &documents);
-        let params = Params::new(&ParamsBuilder { seed, ..wishes.clone() }).unwrap();
+        let params = Params::new(&ParamsBuilder { seed, ..builder.clone() }).unwrap();
         let keep = KeepPolicy::new(vec![KeepRule::First]);
         let options = FindOptions { keep, ..FindOptions::new(params) };
         let found = find(std::slice::from_ref(&input), &options).unwrap();

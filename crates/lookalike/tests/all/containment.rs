@@ -16,7 +16,7 @@ fn words(random: &mut SplitMix64, count: u64) -> Vec<String> {
 }
 
 /// Shingles of white-space words, case kept.
-fn wishes(size: usize, threshold: f64) -> ParamsBuilder {
+fn builder(size: usize, threshold: f64) -> ParamsBuilder {
     let shingle = ShingleRule::new(Unit::Words, size).unwrap();
     let shingle = shingle.with_tokens(TokenRule::Whitespace).with_case(Case::Keep);
     let measure = Measure::Containment;
@@ -59,9 +59,9 @@ fn containment(part: &str, whole: &str, size: usize) -> f64 {
 }
 
 /// The bucket keys of a text in a run by signatures at the threshold wished for.
-fn keys(wishes: &ParamsBuilder) -> impl FnMut(&str) -> Vec<u64> {
-    let wishes = ParamsBuilder { measure: Measure::Jaccard, exact: false, ..wishes.clone() };
-    let params = Params::new(&wishes).unwrap();
+fn keys(builder: &ParamsBuilder) -> impl FnMut(&str) -> Vec<u64> {
+    let builder = ParamsBuilder { measure: Measure::Jaccard, exact: false, ..builder.clone() };
+    let params = Params::new(&builder).unwrap();
     let mut shingler = Shingler::new(params.shingle());
     let mut signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
     move |text| {
@@ -79,19 +79,19 @@ struct Seen {
 }
 
 /// All excerpts that reach the threshold are found, unedited ones and edited ones.
-fn all_found(mut texts: Vec<String>, wishes: &ParamsBuilder) {
+fn all_found(mut texts: Vec<String>, builder: &ParamsBuilder) {
     let documents = texts.len();
     let origins = plant(&mut texts, 2_000, 12);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in.jsonl");
     write(&path, &texts);
-    let found = find_in(&path, wishes);
-    let mut keys = keys(wishes);
+    let found = find_in(&path, builder);
+    let mut keys = keys(builder);
     let mut seen = [Seen::default(), Seen::default()];
     for (i, origin) in origins.iter().enumerate() {
         let (excerpt, whole) = (&texts[documents + i], &texts[*origin]);
-        let expected = containment(excerpt, whole, wishes.shingle.size());
-        if expected < wishes.threshold {
+        let expected = containment(excerpt, whole, builder.shingle.size());
+        if expected < builder.threshold {
             continue;
         }
         let pair = (format!("d{origin:06}"), format!("d{:06}", documents + i));
@@ -116,13 +116,13 @@ fn planted_excerpts_are_all_found() {
         words(&mut random, length).join(" ")
     };
     let texts = (0..30_000).map(one).collect();
-    all_found(texts, &wishes(5, 0.8));
+    all_found(texts, &builder(5, 0.8));
 }
 
 #[test]
 fn planted_excerpts_of_newswire_are_all_found() {
     let Some(documents) = documents("reuters") else { return };
-    all_found(documents.into_values().collect(), &wishes(3, 0.7));
+    all_found(documents.into_values().collect(), &builder(3, 0.7));
 }
 
 /// Lines without the white space around them, with nothing in front of the first; empty ones are
@@ -152,10 +152,10 @@ fn quoted(mails: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
 fn mails_quoted_in_their_replies_are_all_found() {
     let (Some(data), Some(mails)) = (data(), documents("mail")) else { return };
     let input = data.join("mail/docs.jsonl.gz");
-    let wishes =
+    let builder =
         ParamsBuilder { measure: Measure::Containment, exact: true, ..ParamsBuilder::default() };
-    let found = find_in(&input, &wishes);
-    let alike = find_in(&input, &ParamsBuilder { measure: Measure::Jaccard, ..wishes });
+    let found = find_in(&input, &builder);
+    let alike = find_in(&input, &ParamsBuilder { measure: Measure::Jaccard, ..builder });
     let quoted = quoted(&mails);
     let pair = |a: &str, b: &str| (a.min(b).to_owned(), a.max(b).to_owned());
     for (mail, reply) in &quoted {
@@ -185,9 +185,9 @@ fn a_disclaimer_that_many_hold_is_compared_once_with_each() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in.jsonl");
     write(&path, &texts);
-    let wishes =
+    let builder =
         ParamsBuilder { measure: Measure::Containment, exact: true, ..ParamsBuilder::default() };
-    let counts = run(&path, &wishes, 2, false).counts;
+    let counts = run(&path, &builder, 2, false).counts;
     assert_eq!((counts.groups, counts.duplicates), (1, 1));
     assert!(counts.verified < 2 * 20_000, "{counts:?}");
 }

@@ -143,7 +143,7 @@ impl Place {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// What stands in the folder, hidden files included.
+    /// What is in the folder, hidden files included.
     fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).unwrap();
         let mut names: Vec<String> =

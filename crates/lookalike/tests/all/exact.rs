@@ -26,8 +26,9 @@ proptest! {
     ) {
         let threshold = f64::from(tenths) / 20.0;
         let measure = if containment { Measure::Containment } else { Measure::Jaccard };
-        let wishes = ParamsBuilder { shingle, threshold, measure, exact: true, ..ParamsBuilder::default() };
-        check(&Drawn { documents: 120, vocabulary, seed }, &wishes, threads, pairs);
+        let builder =
+            ParamsBuilder { shingle, threshold, measure, exact: true, ..Default::default() };
+        check(&Drawn { documents: 120, vocabulary, seed }, &builder, threads, pairs);
     }
 }
 
@@ -36,8 +37,8 @@ fn check_set(set: &str) {
     for known in known(set) {
         for threshold in [0.8, known.least] {
             let expected = known.pairs(threshold);
-            let wishes = ParamsBuilder { threshold, exact: true, ..ParamsBuilder::default() };
-            let found = reported(&known.find(&wishes));
+            let builder = ParamsBuilder { threshold, exact: true, ..ParamsBuilder::default() };
+            let found = reported(&known.find(&builder));
             eprintln!("{} at {threshold}: {} pairs", known.name, expected.len());
             assert!(!expected.is_empty() && found == expected, "{} at {threshold}", known.name);
         }

@@ -13,10 +13,10 @@ use lookalike::read::{Collection, NormalForm, Normalization, ReadOptions};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-fn find(inputs: &[PathBuf], reading: &ReadOptions, wishes: &ParamsBuilder) -> Findings {
+fn find(inputs: &[PathBuf], reading: &ReadOptions, builder: &ParamsBuilder) -> Findings {
     let collection = Collection::open(inputs, reading).unwrap();
     let options =
-        FindOptions { pairs: PairList::Exact, ..FindOptions::new(Params::new(wishes).unwrap()) };
+        FindOptions { pairs: PairList::Exact, ..FindOptions::new(Params::new(builder).unwrap()) };
     find::in_collection(&collection, &options, &NoProgress).unwrap()
 }
 
@@ -25,7 +25,7 @@ fn pairs(findings: &Findings) -> Pairs {
     all.map(|pair| ((pair.a, pair.b), pair.overlap.six_decimals())).collect()
 }
 
-/// Unpacks real pages and messages, and writes real texts beside them.
+/// Unpacks real pages and messages, and writes real texts next to them.
 fn mixed_folder(data: &Path) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for set in ["html", "mail"] {
@@ -78,9 +78,9 @@ fn an_archive_gives_what_the_folder_gives() {
         let folder = tempfile::tempdir().unwrap();
         let stream = GzDecoder::new(File::open(&archive).unwrap());
         tar::Archive::new(stream).unpack(folder.path()).unwrap();
-        let (reading, wishes) = (ReadOptions::default(), ParamsBuilder::default());
-        let of_folder = find(&[folder.path().to_owned()], &reading, &wishes);
-        let of_archive = find(std::slice::from_ref(&archive), &reading, &wishes);
+        let (reading, builder) = (ReadOptions::default(), ParamsBuilder::default());
+        let of_folder = find(&[folder.path().to_owned()], &reading, &builder);
+        let of_archive = find(std::slice::from_ref(&archive), &reading, &builder);
         let before = format!("{}/", archive.to_str().unwrap());
         let stripped = |pairs: Pairs| -> Pairs {
             let own = |id: String| id.strip_prefix(&before).unwrap_or(&id).to_owned();
@@ -105,17 +105,17 @@ fn normal_forms_make_spellings_equal() {
     {
         let wording = Normalization { normal_form: Some(form), ..Normalization::default() };
         let reading = ReadOptions { wording, ..ReadOptions::default() };
-        let wishes = ParamsBuilder {
+        let builder = ParamsBuilder {
             shingle: shingle.clone(),
             threshold: 0.5,
             exact: true,
             ..ParamsBuilder::default()
         };
-        let found = pairs(&find(&[folder.join("docs.jsonl")], &reading, &wishes));
+        let found = pairs(&find(&[folder.join("docs.jsonl")], &reading, &builder));
         let expected = truth(&folder, file, 0.5);
         assert!(!expected.is_empty() && found == expected, "{form}");
         let as_it_stands =
-            pairs(&find(&[folder.join("docs.jsonl")], &ReadOptions::default(), &wishes));
+            pairs(&find(&[folder.join("docs.jsonl")], &ReadOptions::default(), &builder));
         assert_ne!(as_it_stands, expected, "{form} changes nothing");
     }
 }

@@ -1,4 +1,4 @@
-//! Documents that the caller holds: found as those of a file are; and work that is broken off.
+//! Documents that the caller holds: found as those of a file are; and interrupted work.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use lookalike::audit::{AuditOptions, true_neighbours};
@@ -77,7 +77,7 @@ fn held(rows: Rows, reading: &ReadOptions) -> Collection {
 }
 
 /// Groups and pairs, without the numbers of documents.
-fn told(findings: &Findings) -> (Vec<String>, Vec<String>) {
+fn reported(findings: &Findings) -> (Vec<String>, Vec<String>) {
     let groups = findings.groups.iter().map(|group| format!("{:?}", group.unwrap())).collect();
     let pairs = findings.pairs.as_ref().unwrap();
     (groups, pairs.iter().map(|pair| format!("{:?}", pair.unwrap())).collect())
@@ -99,7 +99,7 @@ fn held_documents_are_found_as_those_of_a_file_are() {
     let collection = held(rows(count), &reading);
     assert!(collection.stream().is_some(), "another run cannot read them");
     let found = find::in_collection(&collection, &options, &NoProgress).unwrap();
-    assert_eq!(told(&of_file), told(&found));
+    assert_eq!(reported(&of_file), reported(&found));
     assert_eq!(of_file.counts, found.counts);
     assert_eq!(of_file.inputs, found.inputs);
     assert_eq!(found.counts.groups, 4_000);
@@ -196,7 +196,7 @@ fn work_that_is_not_wanted_any_more_ends_in_every_stage() {
     }
 }
 
-/// Does the work until it is told to stop, at the first question, the last one and between; gives
+/// Does the work until it is interrupted, at the first question, the last one and between; gives
 /// the stages in which it stopped.
 fn stopped_in(work: impl Fn(&Until) -> Result<(), Error>) -> Vec<Stage> {
     let whole = until(u64::MAX);

@@ -24,7 +24,7 @@ fn words(random: &mut SplitMix64, count: usize) -> Vec<String> {
     (0..count).map(|_| word(random)).collect()
 }
 
-/// A template of 200 words with five fields of two words, each filled in anew: 166 of 196 shingles
+/// A template of 200 words with five fields of two words, each filled in again: 166 of 196 shingles
 /// are the template's, so that two forms have Jaccard 166 / 226 = 0.73. Every `near`-th is an
 /// earlier one with one field filled in differently.
 fn forms(count: usize, near: usize) -> Texts {
@@ -81,8 +81,8 @@ fn stars(findings: &Findings) -> BTreeMap<String, (String, String)> {
 
 /// The same by comparing all with all.
 fn expected(texts: &Texts, grouping: Grouping) -> BTreeMap<String, (String, String)> {
-    let wishes = ParamsBuilder::default();
-    let mut shingler = Shingler::new(&wishes.shingle);
+    let builder = ParamsBuilder::default();
+    let mut shingler = Shingler::new(&builder.shingle);
     let mut set = |text: &Vec<String>| {
         let mut set = Vec::new();
         shingler.set(&text.join(" "), &mut set);

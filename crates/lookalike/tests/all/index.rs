@@ -38,8 +38,8 @@ const EVERYWHERE: &[Kept] = &[
     Kept::Folder,
 ];
 
-fn create(kept: Kept, at: &Path, wishes: &ParamsBuilder, store: StoredContent) -> Index {
-    let params = Params::new(wishes).unwrap();
+fn create(kept: Kept, at: &Path, builder: &ParamsBuilder, store: StoredContent) -> Index {
+    let params = Params::new(builder).unwrap();
     let settings =
         IndexSettings::new(&params, &Normalization::default().to_string(), store).unwrap();
     match kept {
@@ -159,24 +159,24 @@ fn reported(findings: &Findings, options: &FindOptions) -> String {
 }
 
 fn variants(index: &Index) -> Vec<FindOptions> {
-    let wishes = ParamsBuilder::default();
-    let with = |wishes: ParamsBuilder| FindOptions::new(Params::new(&wishes).unwrap());
+    let builder = ParamsBuilder::default();
+    let with = |builder: ParamsBuilder| FindOptions::new(Params::new(&builder).unwrap());
     let mut all = vec![FindOptions::new(index.params().clone())];
     all.push(FindOptions {
         pairs: PairList::Exact,
-        ..with(ParamsBuilder { threshold: 0.5, ..wishes.clone() })
+        ..with(ParamsBuilder { threshold: 0.5, ..builder.clone() })
     });
     all.push(FindOptions {
         grouping: Grouping::Components,
         pairs: PairList::Exact,
-        ..with(wishes.clone())
+        ..with(builder.clone())
     });
     for rule in ["shortest", "first", "last", "field:year", "field:year:asc", "path:d1*"] {
         let keep = KeepPolicy::new(vec![rule.parse().unwrap()]);
-        all.push(FindOptions { keep, ..with(ParamsBuilder { threshold: 0.6, ..wishes.clone() }) });
+        all.push(FindOptions { keep, ..with(ParamsBuilder { threshold: 0.6, ..builder.clone() }) });
     }
-    all.push(with(ParamsBuilder { exact: true, threshold: 0.7, ..wishes.clone() }));
-    all.push(with(ParamsBuilder { measure: Measure::Containment, threshold: 0.7, ..wishes }));
+    all.push(with(ParamsBuilder { exact: true, threshold: 0.7, ..builder.clone() }));
+    all.push(with(ParamsBuilder { measure: Measure::Containment, threshold: 0.7, ..builder }));
     all[1].memory.limit = Some(64 << 20);
     all[1].threads = NonZeroUsize::MIN;
     all
@@ -187,8 +187,8 @@ fn groups_are_those_of_a_fresh_run_after_any_history() {
     for (kept, seeds) in EVERYWHERE.iter().map(|kept| (*kept, 1..4)) {
         for seed in seeds {
             let folder = TempDir::new().unwrap();
-            let wishes = ParamsBuilder { threshold: 0.7, ..ParamsBuilder::default() };
-            let index = create(kept, folder.path(), &wishes, StoredContent::Sets);
+            let builder = ParamsBuilder { threshold: 0.7, ..ParamsBuilder::default() };
+            let index = create(kept, folder.path(), &builder, StoredContent::Sets);
             let mut random = SplitMix64::new(seed);
             let model = live(&index, &mut random);
             let path = survivors(folder.path(), &model);

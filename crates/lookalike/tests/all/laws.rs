@@ -51,8 +51,8 @@ fn lines(documents: &[(String, String)]) -> String {
     documents.iter().map(line).collect()
 }
 
-fn options(wishes: &ParamsBuilder) -> FindOptions {
-    FindOptions { pairs: PairList::Exact, ..FindOptions::new(Params::new(wishes).unwrap()) }
+fn options(builder: &ParamsBuilder) -> FindOptions {
+    FindOptions { pairs: PairList::Exact, ..FindOptions::new(Params::new(builder).unwrap()) }
 }
 
 fn find(inputs: &[PathBuf], options: &FindOptions) -> Findings {
@@ -146,14 +146,14 @@ fn findings_are_those_of_comparing_all_with_all() {
         let mut documents = documents(500, seed);
         let input = write(&folder.path().join(format!("{seed}.jsonl")), &lines(&documents));
         // Single values as bands: hardly a pair at these thresholds can be missed.
-        let wishes = ParamsBuilder {
+        let builder = ParamsBuilder {
             threshold,
             bands: Some(256),
             rows: Some(1),
             ..ParamsBuilder::default()
         };
         let keep = KeepPolicy::new(vec![keep]);
-        let found = find(&[input], &FindOptions { keep: keep.clone(), ..options(&wishes) });
+        let found = find(&[input], &FindOptions { keep: keep.clone(), ..options(&builder) });
 
         let mut order: Vec<usize> = (0..documents.len()).collect();
         order.sort_by(|a, b| {
@@ -169,7 +169,7 @@ fn findings_are_those_of_comparing_all_with_all() {
             compare(&key(*a), &documents[*a].0, &key(*b), &documents[*b].0)
         });
         documents = order.into_iter().map(|i| documents[i].clone()).collect();
-        let mut shingler = Shingler::new(&wishes.shingle);
+        let mut shingler = Shingler::new(&builder.shingle);
         let sets: Vec<Vec<u64>> = documents
             .iter()
             .map(|(_, text)| {

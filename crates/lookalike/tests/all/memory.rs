@@ -94,9 +94,9 @@ fn the_least_memory_gives_the_same_as_no_limit() {
             (true, Measure::Jaccard, false, Grouping::Stars),
             (true, Measure::Containment, true, Grouping::Stars),
         ] {
-            let wishes =
+            let builder =
                 ParamsBuilder { exact, measure, threshold: 0.7, ..ParamsBuilder::default() };
-            let mut options = FindOptions::new(Params::new(&wishes).unwrap());
+            let mut options = FindOptions::new(Params::new(&builder).unwrap());
             options.pairs = PairList::new(pairs, false).unwrap();
             options.grouping = grouping;
             options.memory.temp_dir = Some(temp.clone());

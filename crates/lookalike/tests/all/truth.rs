@@ -1,6 +1,6 @@
 //! Real collections against their exact truth: at the default recall at least 99 in 100 of the
 //! pairs at Jaccard 0.8 or more are found, nothing else is, and every similarity is equal to six
-//! decimals. The sets lie beside the repository in `../shared/data`; without them there is nothing
+//! decimals. The sets lie next to the repository in `../shared/data`; without them there is nothing
 //! to test, which is said aloud.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
 

@@ -195,7 +195,7 @@ impl Drop for Browser {
     }
 }
 
-/// What base 64 stands for.
+/// What base 64 represents.
 fn base64(text: &str) -> Vec<u8> {
     let digit = |byte: u8| match byte {
         b'A'..=b'Z' => byte - b'A',

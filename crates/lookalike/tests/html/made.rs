@@ -26,7 +26,7 @@ const REASONS: [&str; 4] = [
     "it is the longer text",
     "it comes first in the input",
     "its id is first in byte order",
-    "it stands in the reference",
+    "it is in the reference",
 ];
 
 /// Numbers that look random, the same ones every time (SplitMix64).
@@ -163,7 +163,7 @@ fn with_hostile(groups: impl Iterator<Item = PageGroup>) -> impl Iterator<Item =
     })
 }
 
-/// Writes a page of so many groups into the folder for things made by tests.
+/// Writes a page of this many groups into the folder for things made by tests.
 pub(crate) fn page(name: &str, count: u64) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let mut out = BufWriter::new(File::create(&path).unwrap());

@@ -108,7 +108,7 @@ fn hostile_texts_are_texts() {
         browser.evaluate("document.querySelector('#list summary').click()");
         browser.wait_for("!!document.querySelector('#list .opened')");
     }
-    // What stands in the data but in no id is not found.
+    // What is in the data but in no id is not found.
     search(&mut browser, "u003c");
     assert_eq!(status(&mut browser), "1 group has an id with “u003c”.");
     search(&mut browser, "end-of-long");
@@ -272,12 +272,12 @@ fn a_hundred_thousand_groups_are_listed_and_searched() {
         "({paint: performance.getEntriesByName('first-contentful-paint')[0]?.startTime,\
           interactive: +document.documentElement.dataset.ready})",
     );
-    let mut told = format!("large page of {} MB: milliseconds {timed}", bytes / 1_000_000);
+    let mut reported = format!("large page of {} MB: milliseconds {timed}", bytes / 1_000_000);
     let metrics = browser.call("Performance.getMetrics", &json!({}));
     for metric in metrics["metrics"].as_array().unwrap() {
         let name = metric["name"].as_str().unwrap();
         if ["ScriptDuration", "LayoutDuration", "TaskDuration", "JSHeapUsedSize"].contains(&name) {
-            told.extend(["; ", name, " ", &metric["value"].to_string()]);
+            reported.extend(["; ", name, " ", &metric["value"].to_string()]);
         }
     }
     for query in ["l", "le", "letter-077777-copy", "2003", "nowhere", "COPY-19.txt"] {
@@ -297,7 +297,7 @@ fn a_hundred_thousand_groups_are_listed_and_searched() {
               look();
             }})"
         ));
-        told.extend(["\n  ", query, ": ", &timed.to_string()]);
+        reported.extend(["\n  ", query, ": ", &timed.to_string()]);
         assert!(timed[2].as_str().unwrap().contains("group") || query == "nowhere", "{timed}");
     }
     let timed = browser.evaluate(
@@ -313,8 +313,8 @@ fn a_hundred_thousand_groups_are_listed_and_searched() {
             if (!document.querySelector('#list .opened')) setTimeout(look, 0);\
             else done(Math.round(performance.now() - start)); }; look(); })",
     );
-    told.extend(["\n  milliseconds to open the largest group: ", &opened.to_string()]);
-    writeln!(std::io::stderr(), "{told}\n  milliseconds to sort: {timed}").unwrap();
+    reported.extend(["\n  milliseconds to open the largest group: ", &opened.to_string()]);
+    writeln!(std::io::stderr(), "{reported}\n  milliseconds to sort: {timed}").unwrap();
     browser.picture(&picture("large.png"), 3_000);
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }

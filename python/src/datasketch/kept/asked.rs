@@ -211,7 +211,7 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// The next records, at most so many; none at the end. Bands are empty where they are not
+    /// The next records, at most this many; none at the end. Bands are empty where they are not
     /// asked for.
     ///
     /// # Errors

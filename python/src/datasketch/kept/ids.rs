@@ -27,7 +27,7 @@ pub(super) const MOST_REPEATS: u32 = 1 << 24;
 /// The longest id of a key, so that the number of a record goes before it.
 const MOST_BYTES: usize = MAX_ID_BYTES - 16;
 
-/// The longest pickle beside an id, as base64, with room for its name.
+/// The longest pickle next to an id, as base64, with room for its name.
 const MOST_ORIGINAL: usize = MAX_METADATA_BYTES - 64;
 
 /// A key as it is kept.

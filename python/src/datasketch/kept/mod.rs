@@ -1,4 +1,5 @@
-//! The tables of a `MinHashLSH` in a folder: what [`Tables`](super::tables::Tables) are in memory.
+//! The tables of a `MinHashLSH` in a folder: what [`LshTables`](super::tables::LshTables) are in
+//! memory.
 //!
 //! ```text
 //! keys ─ ids.rs ─► ids ─┐
@@ -23,7 +24,7 @@ use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PySet, PyTuple};
-use refused::{SketchIndexError, told};
+use refused::{SketchIndexError, reported};
 use shelf::{IndexParameters, SketchIndex};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -58,7 +59,7 @@ impl FolderLsh {
             _ => Err(StoreError::new_err(format!(
                 "{} was opened by process {}, this is process {here}, forked from it: close it \
                  before the fork, or start processes by spawn, and open it there, with 'readonly': \
-                 True beside one that writes",
+                 True next to one that writes",
                 self.name, self.process
             ))),
         }
@@ -71,7 +72,7 @@ impl FolderLsh {
         work: impl FnOnce(&SketchIndex) -> Result<T, SketchIndexError> + Send,
     ) -> PyResult<T> {
         let shelf = self.shelf()?;
-        py.detach(|| work(shelf)).map_err(|refused| refused.told(&self.name))
+        py.detach(|| work(shelf)).map_err(|refused| refused.reported(&self.name))
     }
 
     /// Does long work on what is in the folder, while signals are looked for.
@@ -82,7 +83,7 @@ impl FolderLsh {
         work: impl FnOnce(&shelf::Open) -> Result<T, lookalike::store::IndexError> + Send + 'static,
     ) -> PyResult<T> {
         let Some(open) = self.detached(py, SketchIndex::settled)? else { return Ok(nothing) };
-        patiently(py, move || work(&open))?.map_err(|error| told(error, &self.name))
+        patiently(py, move || work(&open))?.map_err(|error| reported(error, &self.name))
     }
 
     fn key<'py>(&self, py: Python<'py>, row: &KeyRow) -> PyResult<Bound<'py, PyAny>> {
@@ -107,7 +108,7 @@ impl FolderLsh {
     /// The next rows; none at the end.
     fn next(&self, py: Python<'_>, scan: &mut Scan, bands: bool) -> PyResult<Vec<KeyRow>> {
         py.check_signals()?;
-        py.detach(|| scan.next(PIECE, bands)).map_err(|refused| refused.told(&self.name))
+        py.detach(|| scan.next(PIECE, bands)).map_err(|refused| refused.reported(&self.name))
     }
 
     /// # Errors
@@ -171,7 +172,7 @@ impl FolderLsh {
             .map_err(|error| StoreError::new_err(format!("{name:?} is no path: {error}")))?;
         let wished = IndexParameters { num_perm, bands, rows, prepickle, hashfunc };
         let shelf = py.detach(|| SketchIndex::new(folder, wished, read_only, allow_pickle));
-        let shelf = Some(shelf.map_err(|refused| refused.told(&name))?);
+        let shelf = Some(shelf.map_err(|refused| refused.reported(&name))?);
         Ok(Self { process: std::process::id(), name, bands, shelf })
     }
 
@@ -362,7 +363,7 @@ impl FolderLsh {
                 }
                 if !repeated.contains_key(&row.id) {
                     let first = py.detach(|| scan.first_of(&row.id));
-                    let first = first.map_err(|refused| refused.told(&self.name))?;
+                    let first = first.map_err(|refused| refused.reported(&self.name))?;
                     let bands = first.into_iter().map(|row| row.bands).collect();
                     repeated.insert(row.id.clone(), bands);
                 }
@@ -445,10 +446,10 @@ impl Drop for FolderLsh {
             let done = py.detach(|| take().map_or(Ok(()), |shelf| shelf.close()));
             match done {
                 Ok(()) => {}
-                Err(refused) => refused.told(&self.name).write_unraisable(py, None),
+                Err(refused) => refused.reported(&self.name).write_unraisable(py, None),
             }
         });
-        // Where there is no interpreter any more, there is nobody to be told.
+        // Where there is no interpreter any more, nobody can receive it.
         if let Some(shelf) = take() {
             let _ = shelf.close();
         }

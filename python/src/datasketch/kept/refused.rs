@@ -31,7 +31,7 @@ pub(super) enum SketchIndexError {
     Index(IndexError),
     /// What was to be written is, and the index cannot be opened again.
     Left { error: IndexError },
-    /// It cannot be written, and so many changes are undone.
+    /// It cannot be written, and this many changes are undone.
     Undone { error: IndexError, count: usize },
 }
 
@@ -49,7 +49,7 @@ impl From<BandError> for SketchIndexError {
 
 impl SketchIndexError {
     /// The error of the index `name`.
-    pub(super) fn told(self, name: &str) -> PyErr {
+    pub(super) fn reported(self, name: &str) -> PyErr {
         match self {
             Self::Closed => {
                 StoreError::new_err(format!("{name} is closed: open it with another MinHashLSH"))
@@ -81,7 +81,7 @@ impl SketchIndexError {
                 "{name} takes a key at most {most} times, it was inserted once more: remove it \
                  first, or use another key"
             )),
-            Self::Index(error) => told(error, name),
+            Self::Index(error) => reported(error, name),
             Self::Left { error } => StoreError::new_err(format!(
                 "{name} is written, but was not opened again: {error}; open it with another \
                  MinHashLSH"
@@ -118,7 +118,7 @@ fn unlike(name: &str, unfit: BandError) -> String {
 }
 
 /// What the folder came to, with remedies as Python has them.
-pub(super) fn told(error: IndexError, name: &str) -> PyErr {
+pub(super) fn reported(error: IndexError, name: &str) -> PyErr {
     match &error {
         IndexError::Missing { .. } => StoreError::new_err(format!(
             "there is no index {name}: name one that is there; without 'readonly' one is made \
@@ -166,12 +166,12 @@ fn undone(error: IndexError, count: usize, name: &str) -> PyErr {
         )),
         IndexError::Exists { .. } => StoreError::new_err(format!(
             "{name} was made by something else since this index was opened: {changes}; open it \
-             anew, or use another path"
+             again, or use another path"
         )),
         IndexError::Io { .. } | IndexError::Database { .. } => {
             StoreError::new_err(format!("{name} cannot be written to: {error}; {changes}"))
         }
-        error => followed_by(&changes, &told(error, name)),
+        error => followed_by(&changes, &reported(error, name)),
     }
 }
 

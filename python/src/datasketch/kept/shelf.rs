@@ -58,7 +58,7 @@ pub(super) struct SketchIndex {
     is_read_only: bool,
     /// Whether pickles in the folder may be loaded, which can run any code.
     allows_pickles: AtomicBool,
-    /// Whoever writes has it; taken before `slot`.
+    /// The writer holds it; taken before `slot`.
     writing: Mutex<PendingChanges>,
     /// Whether a session has changes that are not on the disk.
     waits: AtomicBool,

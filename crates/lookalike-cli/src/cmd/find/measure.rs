@@ -32,7 +32,7 @@ pub(super) struct AuditSampleArgs {
 }
 
 impl AuditSampleArgs {
-    /// What cannot be audited is told before the work.
+    /// What cannot be audited is reported before the work.
     pub(super) fn refuse<'a>(
         &self,
         mut inputs: impl Iterator<Item = &'a PathBuf>,

@@ -75,10 +75,10 @@ pub(super) fn tell(
     }
     if args.quiet {
         summary::write_skipped(&mut err, findings, summary.skipped_listed)?;
-        // Who asked for an audit is told its figures once at least.
-        let told = args.json || !args.report.is_empty();
+        // The figures of an audit are printed at least once.
+        let reported = args.json || !args.report.is_empty();
         return audit
-            .filter(|_| !told)
+            .filter(|_| !reported)
             .map_or(Ok(()), |audit| write_audit(&mut err, audit, summary));
     }
     if findings.groups.is_empty() {

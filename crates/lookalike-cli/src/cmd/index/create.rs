@@ -33,7 +33,7 @@ pub(super) struct CreateArgs {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// What is kept of each document beside its signature
+    /// What is stored of each document in addition to its signature
     #[arg(long, value_enum, value_name = "WHAT", default_value = "sets")]
     store: StoreArg,
 
@@ -71,7 +71,7 @@ impl CreateArgs {
 pub(super) fn run(args: &CreateArgs, worker: WorkerOption<'_>) -> CommandResult {
     let CreateArgs { aim, shingle, signature, reading, store, .. } = args;
     let settings = settings::new(aim, args.measure, shingle, signature, reading, *store)?;
-    // What cannot be read is told before anything is made.
+    // What cannot be read is an error before anything is created.
     let inputs = match args.inputs.as_slice() {
         [] => None,
         inputs => Some(collection(inputs, reading.options(worker), &args.how, &args.place)?),

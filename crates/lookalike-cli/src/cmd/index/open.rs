@@ -76,7 +76,7 @@ pub(super) struct WaitArgs {
     wait: Duration,
 }
 
-/// How it is told.
+/// How it is printed.
 #[derive(Debug, Args)]
 pub(super) struct ReadingArgs {
     /// Print JSON

@@ -47,8 +47,8 @@ pub(super) fn new(
                 .to_owned(),
         ));
     }
-    let wishes = ParamsBuilder { measure, ..signature.wishes(shingle.rule(wording)?, aim) };
-    let params = Params::new(&wishes)?;
+    let builder = ParamsBuilder { measure, ..signature.builder(shingle.rule(wording)?, aim) };
+    let params = Params::new(&builder)?;
     Ok(IndexSettings::new(&params, &wording.to_string(), store.store())?)
 }
 
@@ -78,8 +78,8 @@ impl SettingsArgs {
         let wording = reading.args.wording();
         let rule = shingle.args.rule(wording)?;
         let measure = index.params().measure();
-        let wishes = signature.args.wishes_like(rule, index.params());
-        let params = Params::new(&ParamsBuilder { measure, ..wishes })?;
+        let builder = signature.args.wishes_like(rule, index.params());
+        let params = Params::new(&ParamsBuilder { measure, ..builder })?;
         let store = self.store.map_or(has.store, StoreArg::store);
         let mut asked = IndexSettings::new(&params, &wording.to_string(), store)?;
         if !["normalize", "language", "segment"].iter().any(|name| reading.has(name)) {

@@ -31,7 +31,7 @@ pub(super) struct CheckArgs {
     #[command(flatten)]
     place: PlaceArgs,
 
-    /// Make what can be made anew of documents and signatures, then look again
+    /// Make what can be made again from documents and signatures, then look again
     #[arg(long)]
     repair: bool,
 
@@ -151,7 +151,7 @@ fn remedy(problems: &[IndexProblem], name: &str) -> String {
     } else {
         format!(
             "{name}: {found}, some of which mean loss: go back to a backup, or create the index \
-             anew from `lookalike index export`"
+             again from `lookalike index export`"
         )
     }
 }

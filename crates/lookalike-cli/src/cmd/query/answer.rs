@@ -28,7 +28,7 @@ const LEAST_ID: usize = 20;
 /// Characters of a text that the table shows.
 const TEXT: usize = 300;
 
-/// What is told as answers come.
+/// Prints the answers as they come.
 pub(super) struct QueryOutput<'a> {
     args: &'a QueryArgs,
     estimated: bool,

@@ -13,7 +13,7 @@ pub(super) fn heading(out: &mut impl Write, title: &str, rest: &str) -> io::Resu
 }
 
 /// Columns side by side: the first `names` and the last one to the left, numbers to the right;
-/// `header` dimmed lines first, and one line that stands out.
+/// `header` dimmed lines first, and one highlighted line.
 pub(super) fn write_table(
     out: &mut impl Write,
     lines: &[Vec<String>],

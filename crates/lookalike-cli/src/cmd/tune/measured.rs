@@ -38,23 +38,23 @@ impl SampleAdvice {
     /// Draws from the inputs and measures.
     pub(super) fn of(
         args: &TuneArgs,
-        wishes: &ParamsBuilder,
+        builder: &ParamsBuilder,
         params: &Params,
         worker: WorkerOption<'_>,
     ) -> Result<Self, CommandError> {
         let collection = Collection::open(&args.inputs, &args.reading.options(worker))?;
         write_as_text(&mut terminal::stderr(), collection.read_as_text())?;
-        let (size, rule) = (args.sample as usize, &wishes.shingle);
+        let (size, rule) = (args.sample as usize, &builder.shingle);
         let rules = tune::rules_to_try(rule, &args.tried);
         let of = tune::MeasuredSample::of(
             &collection,
             size,
-            wishes.seed,
+            builder.seed,
             &rules,
             rule,
             &StageBar::new(),
         )?;
-        let advice = of.advice(wishes.threshold);
+        let advice = of.advice(builder.threshold);
         let texts = SettingTexts {
             texts: of.sample.texts.get(..MOST_COMPARED).unwrap_or(&of.sample.texts),
             reference: &[],
@@ -91,7 +91,8 @@ impl SampleAdvice {
         writeln!(
             out,
             "\nUnrelated: Jaccard similarity of documents with no {RELATED_WORDS} words in a row \
-             in common. Changes borne: scattered\ntokens replaced in a document of median length \
+             in common. Tolerated changes: scattered\ntokens replaced in a document of median \
+             length \
              before it falls below {threshold}."
         )?;
         let compared = used.similarities.documents();

@@ -45,14 +45,14 @@ impl PlanOutput {
             format!("--num-hashes {} --bands {} --rows {}", best.num_hashes, best.bands, best.rows);
         if best == usual {
             let who = if *measured { "Best for these documents, and what" } else { "What" };
-            writeln!(out, "{who} `find` takes without being told: {flags}")?;
+            writeln!(out, "{who} `find` takes by default: {flags}")?;
         } else {
             writeln!(out, "Best for these documents: {flags}")?;
             let time = |choice| duration(cost.per_document_ns(choice) * cost.documents as f64);
             writeln!(
                 out,
-                "That takes {} of CPU time beside reading. Without these flags `find` takes {} \
-                 hashes, {} bands × {} rows and {}.",
+                "That takes {} of CPU time in addition to reading. Without these flags `find` \
+                 takes {} hashes, {} bands × {} rows and {}.",
                 time(*best),
                 usual.num_hashes,
                 usual.bands,

@@ -38,7 +38,7 @@ impl BlockScanner for Avx2 {
     }
 }
 
-/// 32 bytes of [`Scanner::classify`].
+/// 32 bytes of [`BlockScanner::classify`].
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn half<const SPACES: bool, const FOLD: bool>(

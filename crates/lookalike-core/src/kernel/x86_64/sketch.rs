@@ -59,7 +59,7 @@ fn empty_values(out: &[u32], k: usize) -> [u32; 16] {
     empty
 }
 
-/// The smaller of `value` and what stands in its bin.
+/// The smaller of `value` and what is in its bin.
 ///
 /// # Safety
 /// `bin` is below the length of `out`.

@@ -46,7 +46,7 @@ fn any_name_names_an_index() {
 }
 
 #[test]
-fn what_is_no_index_is_told_from_one() {
+fn what_is_no_index_is_reported_from_one() {
     let Some(server) = server() else { return };
     let mut client = server.client();
     let url = server.index("other");

@@ -25,15 +25,19 @@ fn batch(maker: &mut Maker, name: &str, round: u64) -> Vec<Document> {
     ids.map(|id| maker.document(&id, 1)).collect()
 }
 
-/// What a child process does: the process is this program again, told by the environment what to
-/// do. It writes batch after batch and says which are acknowledged, and how many were added.
+/// What a child process does: the process is this program again, which reads from the environment
+/// what to do. It writes batch after batch and says which are acknowledged, and how many were
+/// added.
 #[test]
 #[ignore = "the other side of the tests below"]
-#[expect(clippy::disallowed_methods, reason = "a child of this program is told what to do")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a child of this program reads its task from the environment"
+)]
 fn write_on_and_on() {
-    let told = |name: &str| std::env::var(format!("LOOKALIKE_TEST_{name}")).unwrap();
-    let (url, name) = (told("URL"), told("NAME"));
-    let rounds: u64 = told("ROUNDS").parse().unwrap();
+    let reported = |name: &str| std::env::var(format!("LOOKALIKE_TEST_{name}")).unwrap();
+    let (url, name) = (reported("URL"), reported("NAME"));
+    let rounds: u64 = reported("ROUNDS").parse().unwrap();
     let backend = postgres_open(&url, WRITE);
     let mut maker = Maker::new(backend.settings(), rounds);
     let mut out = std::io::stdout();

@@ -24,7 +24,7 @@ pub(super) enum ColumnKind {
 }
 
 impl ColumnKind {
-    /// `None` for lists, for what stands inside of one, and for values that are no text.
+    /// `None` for lists, for what is inside of one, and for values that are no text.
     pub(super) fn of(column: &ColumnDescriptor) -> Option<Self> {
         if column.max_rep_level() > 0 {
             return None;

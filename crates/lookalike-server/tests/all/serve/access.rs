@@ -1,4 +1,4 @@
-//! Who may ask, and what browsers are told.
+//! Access rights, and the headers for browsers.
 
 use crate::serve::served::Served;
 use lookalike::store::Index;
@@ -166,7 +166,7 @@ fn pages_of_other_origins_cannot_read() {
 }
 
 #[test]
-fn browsers_are_told_to_be_strict() {
+fn browsers_are_reported_to_be_strict() {
     let served = Served::start();
     let page = served.client.get("/");
     let policy = page.header("content-security-policy").unwrap();

@@ -1,4 +1,5 @@
-//! Whatever is too much, too slow or too late is told so, and stopping loses nothing.
+//! Whatever is too much, too slow or too late is refused with the reason, and stopping loses
+//! nothing.
 
 use crate::serve::client::{Answer, rest};
 use crate::serve::served::Served;
@@ -54,7 +55,7 @@ fn fifty_megabytes_are_refused_or_stored_as_the_limits_say() {
 }
 
 #[test]
-fn a_full_disk_is_told_and_what_was_stored_stays() {
+fn a_full_disk_is_reported_and_what_was_stored_stays() {
     let served = Served::with(StoredContent::Texts, |_| {});
     let client = &served.client;
     let body = json!({ "text": "one two three" });
@@ -281,8 +282,8 @@ fn the_memory_for_bodies_ends() {
                 expect: 100-continue\r\n\r\n";
     first.write_all(head.as_bytes()).unwrap();
     // What it expects comes when its memory is taken.
-    let mut told = [0; 25];
-    std::io::Read::read_exact(&mut first, &mut told).unwrap();
+    let mut reported = [0; 25];
+    std::io::Read::read_exact(&mut first, &mut reported).unwrap();
     let body = json!({ "text": "x".repeat(100_000) });
     served.client.post("/v1/query", &body).problem(503, "busy");
     drop(first);
@@ -320,7 +321,7 @@ fn with_a_long_document(idle: Duration) -> Served {
         body.len()
     );
     let request = [head.as_bytes(), body.as_bytes()].concat();
-    // On a busy machine an upload may stand still for longer than `idle`, but not every one.
+    // On a busy machine an upload may pause for longer than `idle`, but not every one.
     until_ok(|| served.client.raw(&request));
     served
 }
@@ -379,8 +380,8 @@ fn slow_uploads_leave_room_for_others() {
                     content-type: application/x-ndjson\r\ncontent-length: 9000000\r\n\
                     expect: 100-continue\r\n\r\n";
         stream.write_all(head.as_bytes()).unwrap();
-        let mut told = [0; 25];
-        std::io::Read::read_exact(&mut stream, &mut told).unwrap();
+        let mut reported = [0; 25];
+        std::io::Read::read_exact(&mut stream, &mut reported).unwrap();
         stream.write_all(&vec![b' '; bytes]).unwrap();
         stream
     };

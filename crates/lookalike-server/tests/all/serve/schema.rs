@@ -102,7 +102,7 @@ pub(crate) fn meets(value: &Value, schema: &Value) -> Result<(), String> {
 }
 
 #[test]
-fn a_wrong_answer_is_told() {
+fn a_wrong_answer_is_reported() {
     let schema = &DESCRIPTION["components"]["schemas"]["Done"];
     let good = serde_json::json!({ "id": "a", "done": "added", "shingles": 3 });
     meets(&good, schema).unwrap();

@@ -14,7 +14,7 @@ fn nothing_that_the_description_allows_breaks_it() {
     }
     let served = Served::start();
     let folder = tempfile::tempdir().unwrap();
-    // What is well-formed may still be refused: a time that is past, a list that is computed anew.
+    // What is well-formed may still be refused: a time that is past, a list that is computed again.
     let config = "[checks]\n\
         positive_data_acceptance.expected-statuses = \
             [\"2xx\", \"404\", \"409\", \"410\", \"422\", \"503\"]\n\

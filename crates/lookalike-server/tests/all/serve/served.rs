@@ -38,8 +38,8 @@ impl Served {
         let server = Server::bind(Index::new(Box::new(backend)).unwrap(), config).unwrap();
         let client = Client { address: server.address(), token: None };
         let stop = StopHandle::new();
-        let told = stop.clone();
-        let thread = std::thread::spawn(move || server.run(&told, false).unwrap());
+        let reported = stop.clone();
+        let thread = std::thread::spawn(move || server.run(&reported, false).unwrap());
         Self { client, gate, stop, thread: Some(thread) }
     }
 
@@ -48,7 +48,7 @@ impl Served {
         self.ended()
     }
 
-    /// Waits for the end of one that was told to stop; telling it again would break it off.
+    /// Waits for the end of one that is stopping; telling it again would break it off.
     pub(crate) fn ended(mut self) -> StopOutcome {
         self.thread.take().unwrap().join().unwrap()
     }
@@ -80,12 +80,12 @@ pub(crate) fn with_scheme(scheme: Scheme) -> IndexSettings {
 /// Those of an index for containment.
 pub(crate) fn containment() -> IndexSettings {
     let measure = Measure::Containment;
-    let wishes = ParamsBuilder { threshold: 0.5, measure, ..ParamsBuilder::default() };
-    let params = Params::new(&wishes).unwrap();
+    let builder = ParamsBuilder { threshold: 0.5, measure, ..ParamsBuilder::default() };
+    let params = Params::new(&builder).unwrap();
     IndexSettings::new(&params, &Normalization::default().to_string(), StoredContent::Sets).unwrap()
 }
 
-/// Holds up whoever reads or writes while it is closed.
+/// Blocks readers and writers while it is closed.
 #[derive(Default)]
 pub(crate) struct Gate {
     closed: Mutex<(bool, usize)>,
@@ -123,7 +123,7 @@ impl Gate {
         self.news.notify_all();
     }
 
-    /// Waits until so many are held up.
+    /// Waits until this many are held up.
     pub(crate) fn wait_for(&self, count: usize) {
         let closed = self.closed.lock().unwrap();
         drop(self.news.wait_while(closed, |(_, held)| *held < count).unwrap());

@@ -205,7 +205,7 @@ fn settled(client: &Client, path: &str) -> Value {
 }
 
 #[test]
-fn groups_are_computed_kept_and_computed_anew() {
+fn groups_are_computed_kept_and_computed_again() {
     let served = Served::start();
     let client = &served.client;
     fill(client);
@@ -288,7 +288,7 @@ fn a_threshold_out_of_reach_is_refused_with_the_least_that_works() {
 }
 
 #[test]
-fn figures_are_told() {
+fn figures_are_reported() {
     let served = Served::start();
     let client = &served.client;
     fill(client);

@@ -48,7 +48,7 @@ impl Old<'_> {
         at.checked_add(u32::from_le_bytes(self.chunk(at)?) as usize)
     }
 
-    /// Where a field of a table stands; `None` where it has the default.
+    /// Where a field of a table is; `None` where it has the default.
     fn field(&self, table: usize, number: usize) -> Option<usize> {
         let back = i32::from_le_bytes(self.chunk(table)?);
         let descriptor = table.checked_add_signed(isize::try_from(-i64::from(back)).ok()?)?;

@@ -56,7 +56,7 @@ impl ParquetInput {
         self.metadata().file_metadata().schema_descr().num_columns()
     }
 
-    /// The row group in which a row of the file stands, and its place there.
+    /// The row group in which a row of the file is, and its place there.
     pub(super) fn place(&self, row: u64) -> Option<(usize, usize)> {
         let after = self.starts.partition_point(|start| *start <= row);
         let group = after.checked_sub(1)?;
@@ -164,7 +164,7 @@ fn as_in(
     }
 }
 
-/// The compression itself, or the one beside it that can be written.
+/// The compression itself, or its counterpart that can be written.
 fn writable(compression: Compression) -> Compression {
     match compression {
         // The framing of the older kind is not agreed upon.

@@ -41,7 +41,7 @@ const GROUP_BYTES: u64 = 128 << 20;
 const GROUP_ROWS: usize = 1 << 20;
 /// The same with annotations, whose cells are in memory until then.
 const ANNOTATED_ROWS: usize = 1 << 18;
-/// Bytes of a column to hold in memory at a time, beside its page.
+/// Bytes of a column to hold in memory at a time, in addition to its page.
 const BATCH_BYTES: u64 = 16 << 20;
 
 /// A Parquet file being written.

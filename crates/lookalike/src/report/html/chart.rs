@@ -7,7 +7,7 @@ use super::page::PageAudit;
 use lookalike_core::curve::candidate_probability;
 use std::fmt::{self, Display, Formatter, Write};
 
-/// A bar of a share, 0 to 1, beside a figure that says the same.
+/// A bar of a share, 0 to 1, next to a figure that says the same.
 pub(super) struct ShareBar(pub(super) f64);
 
 impl Display for ShareBar {
@@ -28,7 +28,7 @@ pub(super) struct RecallCurve<'a> {
     pub(super) bands: usize,
     /// Rows per band.
     pub(super) rows: usize,
-    /// Where the line stands, 0 to 1.
+    /// Where the line is, 0 to 1.
     pub(super) threshold: f64,
     /// The similarity's name, with a capital.
     pub(super) measure: &'a str,
@@ -275,7 +275,7 @@ impl Default for SizeHistogram {
 }
 
 impl SizeHistogram {
-    /// Counts a group of so many documents, at least 2.
+    /// Counts a group of this many documents, at least 2.
     pub(super) fn add(&mut self, documents: u64) {
         let at = match documents {
             0..=2 => 0,

@@ -5,7 +5,7 @@ use super::page::PageSample;
 use lookalike_core::hash;
 use std::collections::BTreeMap;
 
-/// Steps of similarity that are told apart.
+/// Steps of similarity that are distinguished.
 const STEPS: u32 = 100;
 
 /// Collects pairs. Holds at most `most` of each hundredth of similarity.

@@ -132,7 +132,7 @@ fn hunks(out: &mut dyn Write, found: &Differences) -> io::Result<()> {
     row.end(out)
 }
 
-/// What stands side by side.
+/// What is side by side.
 #[derive(Default)]
 struct DifferenceRow {
     left: String,

@@ -13,7 +13,7 @@ pub(super) struct EscapedText<'a>(pub(super) &'a str);
 /// A text as HTML that keeps its line ends and tabs, for where white space counts.
 pub(super) struct EscapedLines<'a>(pub(super) &'a str);
 
-/// A text as [`Lines`], with signs for white space where it has nothing else.
+/// A text as [`EscapedLines`], with signs for white space where it has nothing else.
 pub(super) struct VisibleText<'a>(pub(super) &'a str);
 
 /// Characters that would not be seen, or would move others. Joiners are not among them: scripts
@@ -70,7 +70,7 @@ impl Display for VisibleText<'_> {
     }
 }
 
-/// Appends a text as a JSON string that may stand in a script element: `<` is `\u003c`, so neither
+/// Appends a text as a JSON string that may be in a script element: `<` is `\u003c`, so neither
 /// `</script` nor `<!--` can occur.
 pub(super) fn json(out: &mut String, text: &str) {
     out.push('"');
@@ -123,7 +123,8 @@ mod tests {
 
         #[test]
         fn html_has_no_tags(text in any::<String>()) {
-            let out = format!("{}{}{}", EscapedText(&text), EscapedLines(&text), VisibleText(&text));
+            let (escaped, lines) = (EscapedText(&text), EscapedLines(&text));
+            let out = format!("{escaped}{lines}{}", VisibleText(&text));
             prop_assert!(!out.contains(['<', '>', '"', '\'', '\0', '\r']));
         }
     }

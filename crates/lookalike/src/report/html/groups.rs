@@ -22,11 +22,11 @@ use super::page::{About, PageDuplicate, PageGroup};
 use std::fmt::{self, Display, Formatter, Write as _};
 use std::io::{self, Write};
 
-/// Groups that stand in the page as HTML, for readers without scripts.
+/// Groups that are in the page as HTML, for readers without scripts.
 pub(super) const SHOWN: u64 = 50;
 /// Duplicates of each of these.
 const SHOWN_DUPLICATES: usize = 20;
-/// A piece ends when its longest element has so many bytes.
+/// A piece ends when its longest element has this many bytes.
 const PIECE: usize = 48 << 10;
 /// Bytes of data that a page holds; browsers stay quick up to here.
 pub(super) const MOST_BYTES: usize = 96 << 20;

@@ -1,4 +1,4 @@
-//! Findings → one HTML page that needs nothing else: no network, no folder beside it.
+//! Findings → one HTML page that needs nothing else: no network, no folder next to it.
 //!
 //! ```text
 //! Page (figures) ────────┐
@@ -9,7 +9,7 @@
 //! scripts. All groups are data in the page, which its script lists, searches and sorts. The same
 //! page and streams give the same bytes. Every text of the user is shown as text.
 //!
-//! `page.css` and `page.js` lie beside this file and are part of the program.
+//! `page.css` and `page.js` lie next to this file and are part of the program.
 
 mod chart;
 mod choice;

@@ -1,6 +1,6 @@
 
 "use strict";
-// Lists, searches and sorts the groups, whose data stand in the page in pieces:
+// Lists, searches and sorts the groups, whose data are in the page in pieces:
 // facts, six numbers per group; ids, a line per group; rest, a line per group.
 (() => {
 const all = (selector) => Array.from(document.querySelectorAll(selector));
@@ -295,7 +295,7 @@ const search = (typed) => {
   searching = 0;
   if (!query) { found = null; render(false); return; }
   found = {list: [], set: new Uint8Array(count)};
-  // As it stands in the data.
+  // As it is in the data.
   const written = query.replace(/["\\]/g, "\\$&").replace(/</g, "\\u003c").replace(HIDDEN,
     (c) => NAMES[c] || "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
   let piece = 0, drawn = -1;
@@ -307,7 +307,7 @@ const search = (typed) => {
         const split = text.split("\n");
         for (let i = 1; i < split.length - 1; i += 1) {
           if (!split[i].toLowerCase().includes(written)) continue;
-          // It may stand across ids, or be part of an escape.
+          // It may be across ids, or be part of an escape.
           const ids = JSON.parse(split[i].replace(/,$/, ""));
           if (!ids.some((id) => id.toLowerCase().includes(query))) continue;
           const group = starts[piece] + i - 1;

@@ -10,7 +10,7 @@ pub struct Page<'a> {
     pub title: &'a str,
     /// The version of the program.
     pub version: &'a str,
-    /// What the run was told, in the order to show.
+    /// The parameters of the run, in the order of display.
     pub parameters: &'a [PageParameter<'a>],
     /// What was counted.
     pub counts: PageCounts,
@@ -32,7 +32,7 @@ pub struct Page<'a> {
     /// Where documents came from.
     pub sources: &'a [PageSource],
     /// Why a keeper is preferred to a duplicate, each a clause such as `it is the longer text`;
-    /// [`Duplicate::reason`] is a place among them.
+    /// [`PageDuplicate::reason`] is a place among them.
     pub reasons: &'a [&'a str],
     /// Whether chains were followed (`--group components`), so that a duplicate may be less similar
     /// to its keeper than the threshold.
@@ -167,7 +167,7 @@ pub struct PageSkipped {
     pub line: Option<u64>,
     /// Its id, where it could be read.
     pub id: Option<String>,
-    /// Why. They are counted by what stands before the first colon, comma, semicolon, parenthesis
+    /// Why. They are counted by what is before the first colon, comma, semicolon, parenthesis
     /// or ` at `, whatever numbers it holds.
     pub reason: String,
 }

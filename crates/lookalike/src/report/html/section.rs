@@ -382,7 +382,7 @@ pub(super) fn sources(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     out.write_all(b"</section>\n")
 }
 
-/// Whether a source would lose so many of its documents that it is marked.
+/// Whether a source would lose such a share of its documents that it is marked.
 fn loses_much(source: &PageSource, share: &Share) -> bool {
     source.documents >= LEAST_DOCUMENTS && share.of_one() > MUCH
 }
@@ -404,7 +404,7 @@ fn source_row(out: &mut dyn Write, source: &PageSource, share: &Share) -> io::Re
     )
 }
 
-/// What the run was told, and how long it took.
+/// The parameters of the run, and its duration.
 pub(super) fn parameters(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     open(out, "parameters", "How it was done")?;
     out.write_all(

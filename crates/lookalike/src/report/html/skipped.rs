@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 /// Files and records that are listed.
 const LISTED: usize = 1000;
-/// Kinds that are told apart; more are counted together.
+/// Kinds that are distinguished; more are counted together.
 const KINDS: usize = 50;
 
 /// Writes the section. Holds the listed ones.

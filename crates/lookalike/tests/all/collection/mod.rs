@@ -81,82 +81,86 @@ pub(crate) fn write(path: &Path, texts: &[String]) {
 }
 
 /// A run over one file.
-pub(crate) fn run(path: &Path, wishes: &ParamsBuilder, threads: usize, pairs: bool) -> Findings {
+pub(crate) fn run(path: &Path, builder: &ParamsBuilder, threads: usize, pairs: bool) -> Findings {
     let collection = Collection::open(&[path.to_owned()], &ReadOptions::default()).unwrap();
     let threads = NonZeroUsize::new(threads).unwrap();
-    let base = FindOptions::new(Params::new(wishes).unwrap());
+    let base = FindOptions::new(Params::new(builder).unwrap());
     let pairs = PairList::new(pairs, false).unwrap();
     find::in_collection(&collection, &FindOptions { threads, pairs, ..base }, &NoProgress).unwrap()
 }
 
 /// The verified pairs of a run over one file.
-pub(crate) fn find_in(path: &Path, wishes: &ParamsBuilder) -> Pairs {
-    let findings = run(path, wishes, 2, true);
+pub(crate) fn find_in(path: &Path, builder: &ParamsBuilder) -> Pairs {
+    let findings = run(path, builder, 2, true);
     let pairs = findings.pairs.unwrap();
-    pairs.iter().map(Result::unwrap).map(|pair| of(pair.a, pair.b, &pair.overlap, wishes)).collect()
+    pairs
+        .iter()
+        .map(Result::unwrap)
+        .map(|pair| of(pair.a, pair.b, &pair.overlap, builder))
+        .collect()
 }
 
 fn of(
     a: String,
     b: String,
     overlap: &lookalike::core::verify::Overlap,
-    wishes: &ParamsBuilder,
+    builder: &ParamsBuilder,
 ) -> ((String, String), String) {
-    ((a.clone().min(b.clone()), a.max(b)), overlap.six_decimals_of(wishes.measure))
+    ((a.clone().min(b.clone()), a.max(b)), overlap.six_decimals_of(builder.measure))
 }
 
 /// Pairs, where asked for, and stars of a run against those of comparing all with all.
-pub(crate) fn check(drawn: &Drawn, wishes: &ParamsBuilder, threads: usize, pairs: bool) {
+pub(crate) fn check(drawn: &Drawn, builder: &ParamsBuilder, threads: usize, pairs: bool) {
     let texts = drawn.texts();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in.jsonl");
     write(&path, &texts);
-    let findings = run(&path, wishes, threads, pairs);
+    let findings = run(&path, builder, threads, pairs);
 
     // The longest stays, then the first id.
     let mut order: Vec<usize> = (0..texts.len()).collect();
     order.sort_by_key(|i| (std::cmp::Reverse(texts[*i].len()), *i));
-    let mut shingler = Shingler::new(&wishes.shingle);
+    let mut shingler = Shingler::new(&builder.shingle);
     let mut set = |i: &usize| {
         let mut set = Vec::new();
         shingler.set(&texts[*i], &mut set);
         set
     };
     let sets: Vec<Vec<u64>> = order.iter().map(&mut set).collect();
-    let verified = naive::all_pairs(&sets, wishes.measure, wishes.threshold);
+    let verified = naive::all_pairs(&sets, builder.measure, builder.threshold);
     let id = |place: u32| format!("d{:06}", order[place as usize]);
     if let Some(found) = &findings.pairs {
         let found: Pairs = found
             .iter()
             .map(Result::unwrap)
-            .map(|pair| of(pair.a, pair.b, &pair.overlap, wishes))
+            .map(|pair| of(pair.a, pair.b, &pair.overlap, builder))
             .collect();
         let expected: Pairs =
-            verified.iter().map(|(a, b, overlap)| of(id(*a), id(*b), overlap, wishes)).collect();
-        assert_eq!(found, expected, "{drawn:?} {wishes:?}");
+            verified.iter().map(|(a, b, overlap)| of(id(*a), id(*b), overlap, builder)).collect();
+        assert_eq!(found, expected, "{drawn:?} {builder:?}");
     }
-    let duplicates = stars_of_pairs(texts.len(), &verified, |_| false, wishes.measure);
+    let duplicates = stars_of_pairs(texts.len(), &verified, |_| false, builder.measure);
     let expected: BTreeMap<String, (String, String)> = duplicates
         .iter()
-        .map(|d| (id(d.member), (id(d.keeper), d.overlap.six_decimals_of(wishes.measure))))
+        .map(|d| (id(d.member), (id(d.keeper), d.overlap.six_decimals_of(builder.measure))))
         .collect();
     let mut found = BTreeMap::new();
     for group in findings.groups.iter().map(Result::unwrap) {
         for duplicate in group.duplicates {
-            let similarity = duplicate.overlap.six_decimals_of(wishes.measure);
+            let similarity = duplicate.overlap.six_decimals_of(builder.measure);
             found.insert(duplicate.id, (group.keeper.id.clone(), similarity));
         }
     }
-    assert_eq!(found, expected, "{drawn:?} {wishes:?}");
+    assert_eq!(found, expected, "{drawn:?} {builder:?}");
 }
 
-/// The document sets beside the repository; told loudly where they are absent.
+/// The document sets next to the repository; a test without them prints SKIPPED.
 pub(crate) fn data() -> Option<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     if folder.is_dir() {
         return Some(folder);
     }
-    let message = "SKIPPED: the document sets are not at ../shared/data beside the repository";
+    let message = "SKIPPED: the document sets are not at ../shared/data next to the repository";
     writeln!(std::io::stderr(), "{message}").unwrap();
     None
 }

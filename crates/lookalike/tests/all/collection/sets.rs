@@ -1,4 +1,4 @@
-//! The document sets beside the repository: by which rules all of their similar pairs are known,
+//! The document sets next to the repository: by which rules all of their similar pairs are known,
 //! and in which files these are.
 
 use super::{Pairs, data, truth};
@@ -66,14 +66,14 @@ impl Known {
         truth(&self.folder, &self.file, threshold)
     }
 
-    /// A run with these wishes and the shingles of the truth.
-    pub(crate) fn find(&self, wishes: &ParamsBuilder) -> Findings {
+    /// A run with these builder and the shingles of the truth.
+    pub(crate) fn find(&self, builder: &ParamsBuilder) -> Findings {
         let (format, hidden) = (self.format, true);
         let read = ReadOptions { format, hidden, ignore_files: false, ..ReadOptions::default() };
         let input = self.unpacked.as_ref().map_or(self.input.as_path(), TempDir::path);
         let collection = Collection::open(&[input.to_owned()], &read).unwrap();
         let params =
-            Params::new(&ParamsBuilder { shingle: self.shingle.clone(), ..wishes.clone() })
+            Params::new(&ParamsBuilder { shingle: self.shingle.clone(), ..builder.clone() })
                 .unwrap();
         let options = FindOptions { pairs: PairList::Exact, ..FindOptions::new(params) };
         find::in_collection(&collection, &options, &NoProgress).unwrap()
