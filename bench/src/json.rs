@@ -27,9 +27,9 @@ impl BorrowedRecord<'_> {
 }
 
 /// A parser of one line: the bytes of id and text, or the column at which it reports an error.
-type ParseLine = fn(&mut [u8]) -> Result<u64, usize>;
+type PeerParser = fn(&mut [u8]) -> Result<u64, usize>;
 
-const PEERS: [(&str, ParseLine); 3] =
+const PEERS: [(&str, PeerParser); 3] =
     [("serde_json, borrowed", serde_json), ("sonic-rs", sonic_rs), ("simd-json", simd_json)];
 
 /// Lines with one error each.
@@ -92,7 +92,7 @@ fn median_of(
 }
 
 /// The bytes of all ids and texts.
-fn read_lines(file: &Path, parse: ParseLine) -> Result<u64, BenchError> {
+fn read_lines(file: &Path, parse: PeerParser) -> Result<u64, BenchError> {
     let mut bytes = std::fs::read(file).map_err(|error| BenchError::new(file.display(), error))?;
     let mut sum = 0;
     for line in bytes.split_mut(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {

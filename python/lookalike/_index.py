@@ -123,7 +123,7 @@ class Index(Upkeep):
         :param case: ``fold`` reads upper case as lower case, ``keep`` tells them apart.
         :param frequencies: Whether repeats of a shingle count.
         :param stop_words: The language whose stop words are left out, such as ``en``.
-        :param normalize: The normal form that texts are brought to (``docs/normalize.md``); None for
+        :param normalize: The normal form that texts are brought to (``docs/reference/normalize.md``); None for
             none.
         :param language: ``auto`` leaves out the stop words of each document's own language.
         :param segment: ``dictionary`` finds the words of scripts written without spaces.

@@ -1,8 +1,9 @@
 //! `audit`: a report and its documents in, measured recall out.
 
 use crate::call;
+use crate::compared_input::ComparedInput;
 use crate::error::OptionError;
-use crate::inputs::{ComparedInput, ComparedInputs};
+use crate::inputs::ComparedInputs;
 use crate::options::KeywordOptions;
 use lookalike::audit::{Audit, AuditError, AuditOptions, Report, true_neighbours};
 use lookalike::core::params::Params;

@@ -39,7 +39,7 @@ enum FirstWarning {
     None,
     /// Not reported yet.
     New(Warning),
-    Told,
+    Reported,
 }
 
 #[derive(Default)]
@@ -55,7 +55,7 @@ struct StageLog {
 type StageProgress = (Stage, u64, Option<u64>);
 
 impl Watch {
-    /// Asked now and then by work that tells no progress.
+    /// Polls for an interruption in work that reports no progress.
     ///
     /// # Errors
     /// When the work is not wanted any more.
@@ -68,12 +68,12 @@ impl Watch {
         let mut first = self.warning.lock().unwrap_or_else(PoisonError::into_inner);
         match std::mem::take(&mut *first) {
             FirstWarning::None => None,
-            FirstWarning::Told => {
-                *first = FirstWarning::Told;
+            FirstWarning::Reported => {
+                *first = FirstWarning::Reported;
                 None
             }
             FirstWarning::New(warning) => {
-                *first = FirstWarning::Told;
+                *first = FirstWarning::Reported;
                 Some(warning)
             }
         }

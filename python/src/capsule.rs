@@ -5,6 +5,7 @@
 //! at once ([`import`]) or a batch at a time ([`Batches`]).
 #![expect(unsafe_code, reason = "structures of C behind pointers")]
 
+use crate::array_chunks::ArrayChunks;
 use crate::c_data;
 use crate::call::PATIENCE;
 use crate::column::{self, type_name};
@@ -28,13 +29,6 @@ use std::time::Instant;
 const STREAM: &CStr = c"arrow_array_stream";
 const ARRAY: &CStr = c"arrow_array";
 const SCHEMA: &CStr = c"arrow_schema";
-
-/// Arrays of one type, one behind the other; none where nothing here reads that type.
-#[derive(Clone)]
-pub(crate) struct ArrayChunks {
-    pub(crate) field: Arc<Field>,
-    pub(crate) arrays: Vec<ArrayRef>,
-}
 
 /// What another package handed over, of which columns are taken.
 pub(crate) struct ImportedTable {

@@ -1,8 +1,9 @@
 //! `compare`: two texts in, how alike they are and where they differ out.
 
 use crate::call::{self, Watch};
+use crate::compared_input::ComparedInput;
 use crate::error::{DocumentError, OptionError};
-use crate::inputs::{ComparedInput, ComparedInputs};
+use crate::inputs::ComparedInputs;
 use crate::options::KeywordOptions;
 use lookalike::core::params::Params;
 use lookalike::difference::{Differences, Places};

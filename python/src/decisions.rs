@@ -1,7 +1,7 @@
 //! What was decided about each document in memory: what `docs/dedup.md` says of `--annotate`.
 
-use crate::find::{Findings, SimilarityColumns};
 use crate::ids::IdColumn;
+use crate::run_findings::{RunFindings, SimilarityColumns};
 use crate::table::ArrowTable;
 use crate::text_column::TextColumn;
 use arrow_array::{ArrayRef, BooleanArray, UInt64Array};
@@ -62,7 +62,7 @@ impl DecisionRows {
     ///
     /// # Errors
     /// A temporary file cannot be read.
-    pub(crate) fn of(found: &Findings, rows: usize) -> Result<Self, Error> {
+    pub(crate) fn of(found: &RunFindings, rows: usize) -> Result<Self, Error> {
         let rules = found.options.keep.rules();
         let mut reasons: Vec<String> = REASONS.map(str::to_owned).to_vec();
         reasons.extend(rules.iter().map(ToString::to_string));
@@ -82,7 +82,7 @@ impl DecisionRows {
     }
 
     /// The decision about a row that is in no group.
-    fn alone(found: &Findings, row: usize) -> DecisionRow {
+    fn alone(found: &RunFindings, row: usize) -> DecisionRow {
         let standing = found.document_of(row).map(|document| found.findings.standing(document));
         let (kept, reason) = match standing {
             // What was skipped, and the later of two documents with one id, is left out.
@@ -95,7 +95,7 @@ impl DecisionRows {
     }
 
     /// Takes the groups; `by_id` is the place of the reason `id`.
-    fn add_groups(&mut self, found: &Findings, by_id: usize) -> Result<(), Error> {
+    fn add_groups(&mut self, found: &RunFindings, by_id: usize) -> Result<(), Error> {
         for (number, group) in (1u64..).zip(found.findings.groups.iter()) {
             let group = group.map_err(Error::of_io)?;
             let keeper = group.keeper;
@@ -132,7 +132,7 @@ impl DecisionRows {
     ///
     /// # Errors
     /// What the table refuses.
-    pub(crate) fn table(self, found: &Findings) -> PyResult<ArrowTable> {
+    pub(crate) fn table(self, found: &RunFindings) -> PyResult<ArrowTable> {
         let kept: Vec<bool> = self.rows.iter().map(|row| row.kept).collect();
         let groups: Vec<Option<u64>> = self.rows.iter().map(|row| row.group).collect();
         let (keepers, with_keeper) = self.others(found, DecisionRow::keeper);
@@ -161,7 +161,7 @@ impl DecisionRows {
     /// Ids of other documents, and the similarities with them.
     fn others<'a>(
         &'a self,
-        found: &Findings,
+        found: &RunFindings,
         other: impl Fn(&'a DecisionRow) -> Option<&'a OtherDocument>,
     ) -> (ArrayRef, Vec<(&'static str, ArrayRef, bool)>) {
         let (mut ids, mut similarities) =

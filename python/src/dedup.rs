@@ -1,8 +1,9 @@
 //! `dedup` of files: what stays is written in the format of the input.
 
 use crate::call;
+use crate::compared_input::ComparedInput;
 use crate::error::{FileError, OptionError, run_error};
-use crate::inputs::{ComparedInput, ComparedInputs};
+use crate::inputs::ComparedInputs;
 use crate::options::KeywordOptions;
 use crate::parameters::{self, BetterSettingTuple};
 use lookalike::core::params::Measure;

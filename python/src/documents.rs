@@ -1,6 +1,7 @@
 //! Documents that Python holds, as a source of the engine.
 
-use crate::capsule::{self, ArrayChunks};
+use crate::array_chunks::ArrayChunks;
+use crate::capsule::{self};
 use crate::column::{ValueColumn, type_name};
 use crate::error::{DocumentError, DocumentTypeError};
 use crate::text::{self, TextRows, at_row};

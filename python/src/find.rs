@@ -1,19 +1,20 @@
 //! `find`: documents in, groups of near-duplicates out, as tables and files.
 
 use crate::call;
+use crate::compared_input::ComparedInput;
 use crate::decisions::DecisionRows;
-use crate::error::{DocumentError, FileError, LookalikeError, OptionError, run_error};
+use crate::error::{FileError, LookalikeError, OptionError, run_error};
 use crate::ids::{IdColumn, IdKind};
-use crate::inputs::{ComparedInput, ComparedInputs};
+use crate::inputs::ComparedInputs;
 use crate::options::KeywordOptions;
 use crate::parameters::BetterSettingTuple;
+use crate::run_findings::{RunFindings, SimilarityColumns};
 use crate::skipped::SkippedColumns;
 use crate::table::ArrowTable;
 use crate::text_column::TextColumn;
 use arrow_array::ArrayRef;
 use arrow_array::builder::{Float64Builder, UInt64Builder};
 use lookalike::audit::true_neighbours;
-use lookalike::core::params::Measure;
 use lookalike::core::verify::Overlap;
 use lookalike::error::Error;
 use lookalike::find::{ESTIMATE_COLUMNS, FindOptions, in_collection};
@@ -24,15 +25,10 @@ use pyo3::types::PyDict;
 use std::sync::Arc;
 
 /// What a run found, with everything to tell of it.
-#[pyclass(frozen, module = "lookalike._engine")]
-#[expect(clippy::struct_field_names, reason = "it is what the engine calls so")]
-pub(crate) struct Findings {
-    pub(crate) findings: Arc<lookalike::find::Findings>,
-    pub(crate) options: FindOptions,
-    pub(crate) inputs: Arc<ComparedInputs>,
-    pub(crate) ids: IdKind,
-    /// The rows of the documents, where they may not be their numbers: bad ones are skipped.
-    rows: Option<Vec<u64>>,
+#[pyclass(frozen, name = "Findings", module = "lookalike._engine")]
+pub(crate) struct PyFindings {
+    run: RunFindings,
+    inputs: Arc<ComparedInputs>,
     /// Whether its documents are in an index, and cannot be read again from here.
     of_index: bool,
 }
@@ -47,7 +43,7 @@ pub(crate) fn find(
     options: &Bound<'_, PyDict>,
     related: bool,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Findings> {
+) -> PyResult<PyFindings> {
     let options = KeywordOptions::new(options)?;
     let wording = options.wording()?;
     let (mut find, builder) = options.run(wording)?;
@@ -70,7 +66,8 @@ pub(crate) fn find(
         Ok((findings, find, rows))
     })?;
     let findings = Arc::new(findings);
-    Ok(Findings { findings, options, inputs, ids, rows, of_index: false })
+    let run = RunFindings { findings, options, ids, rows };
+    Ok(PyFindings { run, inputs, of_index: false })
 }
 
 /// The fields that documents must have in addition to id and text for `keep` and `source_field`.
@@ -93,22 +90,22 @@ fn rows(findings: &lookalike::find::Findings) -> Result<Vec<u64>, Error> {
 }
 
 #[pymethods]
-impl Findings {
+impl PyFindings {
     /// Documents of groups: `group`, `id`, `role`, `keeper`, `jaccard` (and `containment`), and for
     /// documents in memory `row` and `keeper_row`, which is null for a reference.
     fn groups(&self, py: Python<'_>) -> PyResult<ArrowTable> {
-        py.detach(|| GroupColumns::of(self)).map_err(run_error)?.table(self)
+        py.detach(|| GroupColumns::of(&self.run)).map_err(run_error)?.table(&self.run)
     }
 
     /// Verified pairs: `id_a`, `id_b`, `jaccard` (and `containment`); with estimates also
     /// `estimated_jaccard`, `error`, `standard_error`.
     fn pairs(&self, py: Python<'_>) -> PyResult<ArrowTable> {
-        let Some(pairs) = &self.findings.pairs else {
+        let Some(pairs) = &self.run.findings.pairs else {
             return Err(OptionError::new_err("pairs were not asked for; find with pairs=True"));
         };
-        let measures = self.measures();
+        let measures = self.run.measures();
         let columns = py.detach(|| {
-            let (mut a, mut b) = (IdColumn::new(self.ids), IdColumn::new(self.ids));
+            let (mut a, mut b) = (IdColumn::new(self.run.ids), IdColumn::new(self.run.ids));
             let mut similarities = SimilarityColumns::new(measures);
             let mut estimates: [Float64Builder; 3] = Default::default();
             let mut cursor = pairs.cursor();
@@ -141,7 +138,7 @@ impl Findings {
     fn skipped(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let columns = py.detach(|| {
             let mut columns = SkippedColumns::default();
-            for skipped in self.findings.skipped.iter() {
+            for skipped in self.run.findings.skipped.iter() {
                 columns.push(&skipped.map_err(Error::of_io)?);
             }
             Ok(columns)
@@ -152,9 +149,9 @@ impl Findings {
     /// Documents without a token: `id`, `same_text_as` (the id of the first one with its text).
     fn empty(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let ids = py.detach(|| {
-            let (mut ids, mut firsts) = (IdColumn::new(self.ids), IdColumn::new(self.ids));
-            let copies = self.findings.identical.empty_copies();
-            for each in copies.join(self.findings.empty.iter()) {
+            let (mut ids, mut firsts) = (IdColumn::new(self.run.ids), IdColumn::new(self.run.ids));
+            let copies = self.run.findings.identical.empty_copies();
+            for each in copies.join(self.run.findings.empty.iter()) {
                 let (id, first) = each.map_err(Error::of_io)?;
                 ids.push(Some(&id));
                 firsts.push(first.as_deref());
@@ -170,12 +167,12 @@ impl Findings {
     /// `keeper` (an id), the similarities with it, `reason`, `neighbour` (an id) and the
     /// similarities with that one. `rows` is how many there are.
     fn decisions(&self, py: Python<'_>, rows: usize) -> PyResult<ArrowTable> {
-        py.detach(|| DecisionRows::of(self, rows)).map_err(run_error)?.table(self)
+        py.detach(|| DecisionRows::of(&self.run, rows)).map_err(run_error)?.table(&self.run)
     }
 
     /// Numbers of everything.
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let counts = &self.findings.counts;
+        let counts = &self.run.findings.counts;
         let all = [
             ("documents", counts.documents),
             ("reference", counts.reference),
@@ -194,7 +191,7 @@ impl Findings {
 
     /// What was left out of messages.
     fn cut_from_mail<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let cut = &self.findings.cut_from_mail;
+        let cut = &self.run.findings.cut_from_mail;
         let dict = PyDict::new(py);
         dict.set_item("quoting_messages", cut.quoting_messages)?;
         dict.set_item("signed_messages", cut.signed_messages)?;
@@ -205,23 +202,23 @@ impl Findings {
 
     /// How many documents of a sample the normal form `fold` changes.
     fn folding<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        crate::tune::folding(py, &self.findings.folding)
+        crate::tune::folding(py, &self.run.findings.folding)
     }
 
     /// The parameters of the run, and what they promise.
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        crate::parameters::of_run(py, &self.options)
+        crate::parameters::of_run(py, &self.run.options)
     }
 
     /// The setting that finds more where the run found few documents: JSON, as
-    /// `docs/report.md` has it, and its options as arguments.
+    /// `docs/reference/report.md` has it, and its options as arguments.
     fn better_setting<'py>(&self, py: Python<'py>) -> PyResult<BetterSettingTuple<'py>> {
-        crate::parameters::better_setting(py, self.findings.better_setting.as_ref())
+        crate::parameters::better_setting(py, self.run.findings.better_setting.as_ref())
     }
 
     /// Seconds of each stage, in order.
     fn times(&self) -> Vec<(String, f64)> {
-        let times = self.findings.times.iter();
+        let times = self.run.findings.times.iter();
         times.map(|(stage, elapsed)| (stage.to_string(), elapsed.as_secs_f64())).collect()
     }
 
@@ -234,8 +231,8 @@ impl Findings {
             ));
         }
         self.inputs.refuse_elsewhere()?;
-        let document = self.document(row)?;
-        py.detach(|| self.findings.text(document)).map_err(run_error)
+        let document = self.run.document(row)?;
+        py.detach(|| self.run.findings.text(document)).map_err(run_error)
     }
 
     /// Measures the recall of the run on documents drawn at random: JSON.
@@ -258,11 +255,11 @@ impl Findings {
         self.inputs.refuse_elsewhere()?;
         let given = KeywordOptions::new(options)?;
         let seed = given.whole("seed")?.unwrap_or(1);
-        let threads = given.threads_or(|| self.options.threads)?;
+        let threads = given.threads_or(|| self.run.options.threads)?;
         given.finish()?;
         let how = crate::audit::options(sample, seed, confidence, threads)?;
-        let (inputs, findings) = (Arc::clone(&self.inputs), Arc::clone(&self.findings));
-        let params = self.options.params.clone();
+        let (inputs, findings) = (Arc::clone(&self.inputs), Arc::clone(&self.run.findings));
+        let params = self.run.options.params.clone();
         call::reading(py, progress.as_ref(), move |watch| {
             let open = || {
                 let collection = inputs.open()?;
@@ -283,11 +280,11 @@ impl Findings {
         let (inputs, reference) = self.inputs.places();
         lookalike::report::check_places([path.as_path()], None, inputs, reference)
             .map_err(|taken| FileError::new_err(taken.to_string()))?;
-        py.detach(|| crate::files::write(what, &path, &self.findings, &self.options))
+        py.detach(|| crate::files::write(what, &path, &self.run.findings, &self.run.options))
     }
 
     fn __repr__(&self) -> String {
-        let counts = &self.findings.counts;
+        let counts = &self.run.findings.counts;
         format!(
             "<{} documents, {} groups, {} duplicates>",
             counts.documents, counts.groups, counts.duplicates
@@ -295,83 +292,12 @@ impl Findings {
     }
 }
 
-impl Findings {
+impl PyFindings {
     /// What was found among the documents of an index.
     pub(crate) fn of_index(findings: lookalike::find::Findings, options: FindOptions) -> Self {
         let (inputs, findings) = (Arc::new(ComparedInputs::nothing()), Arc::new(findings));
-        Self { findings, options, inputs, ids: IdKind::Files, rows: None, of_index: true }
-    }
-
-    pub(crate) fn measures(&self) -> &'static [(&'static str, Measure)] {
-        match self.options.params.measure() {
-            Measure::Jaccard => &[("jaccard", Measure::Jaccard)],
-            Measure::Containment => {
-                &[("jaccard", Measure::Jaccard), ("containment", Measure::Containment)]
-            }
-        }
-    }
-
-    /// The number of the document of a row.
-    fn document(&self, row: u64) -> PyResult<u32> {
-        let documents = self.findings.counts.documents;
-        let number = match &self.rows {
-            Some(rows) => rows.binary_search(&row).ok().map(|number| number as u64),
-            None => Some(row).filter(|row| *row < documents),
-        };
-        let number = number.and_then(|number| u32::try_from(number).ok());
-        number.ok_or_else(|| {
-            let remedy =
-                if self.rows.is_some() { ": found.skipped lists those left out" } else { "" };
-            DocumentError::new_err(format!(
-                "there is no document {row} among the {documents} that were read{remedy}"
-            ))
-        })
-    }
-
-    /// The document of a row; none where the row was skipped.
-    pub(crate) fn document_of(&self, row: usize) -> Option<u32> {
-        match &self.rows {
-            Some(rows) => u32::try_from(rows.binary_search(&(row as u64)).ok()?).ok(),
-            None => u32::try_from(row).ok().filter(|row| u64::from(*row) < self.documents()),
-        }
-    }
-
-    fn documents(&self) -> u64 {
-        self.findings.counts.documents
-    }
-
-    /// The row of a document; none where it is a reference, or was read from a file.
-    pub(crate) fn row(&self, document: u32, reference: bool) -> Option<u64> {
-        match (&self.rows, reference || !self.ids.is_held()) {
-            (_, true) => None,
-            (Some(rows), _) => rows.get(document as usize).copied(),
-            (None, _) => Some(u64::from(document)),
-        }
-    }
-}
-
-/// Similarities, a column for each measure.
-pub(crate) struct SimilarityColumns {
-    measures: &'static [(&'static str, Measure)],
-    columns: Vec<Float64Builder>,
-}
-
-impl SimilarityColumns {
-    pub(crate) fn new(measures: &'static [(&'static str, Measure)]) -> Self {
-        Self { measures, columns: measures.iter().map(|_| Float64Builder::new()).collect() }
-    }
-
-    /// The numbers that are in files, with six decimals.
-    pub(crate) fn push(&mut self, overlap: Option<&Overlap>) {
-        for (column, (_, measure)) in self.columns.iter_mut().zip(self.measures) {
-            let text = overlap.map(|overlap| overlap.six_decimals_of(*measure));
-            column.append_option(text.and_then(|text| text.parse().ok()));
-        }
-    }
-
-    pub(crate) fn finish(mut self, null: bool) -> Vec<(&'static str, ArrayRef, bool)> {
-        let columns = self.columns.iter_mut().zip(self.measures);
-        columns.map(|(column, (name, _))| (*name, Arc::new(column.finish()) as _, null)).collect()
+        let run = RunFindings { findings, options, ids: IdKind::Files, rows: None };
+        Self { run, inputs, of_index: true }
     }
 }
 
@@ -386,7 +312,7 @@ struct GroupColumns {
 }
 
 impl GroupColumns {
-    fn of(found: &Findings) -> Result<Self, Error> {
+    fn of(found: &RunFindings) -> Result<Self, Error> {
         let mut columns = Self {
             groups: UInt64Builder::new(),
             ids: IdColumn::new(found.ids),
@@ -427,7 +353,7 @@ impl GroupColumns {
         self.keeper_rows.append_option(keeper.1);
     }
 
-    fn table(mut self, found: &Findings) -> PyResult<ArrowTable> {
+    fn table(mut self, found: &RunFindings) -> PyResult<ArrowTable> {
         let mut columns: Vec<(&str, ArrayRef, bool)> = vec![
             ("group", Arc::new(self.groups.finish()), false),
             ("id", self.ids.finish(), false),

@@ -1,7 +1,7 @@
 //! Ids in results: of the type that they were given in.
 
+use crate::compared_input::ComparedInput;
 use crate::documents::DocumentTable;
-use crate::inputs::ComparedInput;
 use crate::text_column::TextColumn;
 use arrow_array::ArrayRef;
 use arrow_array::builder::{Int64Builder, UInt64Builder};

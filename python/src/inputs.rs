@@ -1,6 +1,6 @@
 //! What a call is given to compare: documents that Python holds, or paths.
 
-use crate::documents::PythonDocuments;
+use crate::compared_input::ComparedInput;
 use crate::error::{FileError, HELD, OptionError, SIDES};
 use crate::ids;
 use lookalike::core::params::ParamsBuilder;
@@ -11,17 +11,6 @@ use lookalike::read::{Collection, InMemoryDocuments, ReadError, ReadOptions, Sid
 use lookalike::tune::choose_bands;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf, absolute};
-
-/// One side of a comparison.
-#[derive(FromPyObject)]
-pub(crate) enum ComparedInput {
-    /// Documents in memory.
-    #[pyo3(transparent)]
-    Documents(Py<PythonDocuments>),
-    /// Files and folders.
-    #[pyo3(transparent)]
-    Paths(Vec<PathBuf>),
-}
 
 /// Both sides, ready to be opened as often as is needed.
 pub(crate) struct ComparedInputs {

@@ -8,6 +8,7 @@
 //! ```
 #![expect(clippy::needless_pass_by_value, reason = "what Python calls is given its arguments")]
 
+mod array_chunks;
 mod audit;
 mod c_data;
 mod call;
@@ -15,6 +16,7 @@ mod capsule;
 mod cli;
 mod column;
 mod compare;
+mod compared_input;
 mod datasketch;
 mod decisions;
 mod dedup;
@@ -31,6 +33,7 @@ mod options;
 mod parameters;
 mod pickled;
 mod prepare;
+mod run_findings;
 mod skipped;
 mod table;
 mod text;
@@ -59,7 +62,7 @@ mod _engine {
     #[pymodule_export]
     use super::documents::PythonDocuments;
     #[pymodule_export]
-    use super::find::{Findings, fields, find};
+    use super::find::{PyFindings, fields, find};
     #[pymodule_export]
     use super::index::{StoredIndex, check_columns};
     #[pymodule_export]

@@ -6,9 +6,10 @@
 //! ```
 
 use crate::call::{self, Watch};
+use crate::compared_input::ComparedInput;
 use crate::error::OptionError;
 use crate::ids::{IdColumn, IdKind};
-use crate::inputs::{ComparedInput, ComparedInputs};
+use crate::inputs::ComparedInputs;
 use crate::options::KeywordOptions;
 use crate::skipped::SkippedColumns;
 use crate::table::ArrowTable;

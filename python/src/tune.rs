@@ -1,8 +1,9 @@
 //! `tune`: a threshold, a recall and perhaps documents in; bands, rows, and advice out.
 
 use crate::call;
+use crate::compared_input::ComparedInput;
 use crate::error::{OptionError, params_error};
-use crate::inputs::{ComparedInput, ComparedInputs};
+use crate::inputs::ComparedInputs;
 use crate::options::KeywordOptions;
 use lookalike::core::curve::{self as curves, Choice};
 use lookalike::core::params::{Params, ShingleRule};

@@ -116,7 +116,7 @@ def prepared(words: tuple[str, ...], **options: Any) -> dict[str, Any]:
 
 
 def test_signatures_and_bucket_keys_are_those_of_the_document() -> None:
-    """Known answers of docs/signature.md."""
+    """Known answers of docs/reference/signature.md."""
     assert len(ANSWERS["keys"]) > 20
     for words, keys in ANSWERS["keys"].items():
         scheme, num_hashes, seed, bands, rows = words[6:]

@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
 
 mod commands;
+mod language;
 mod measure;
 mod members;
 mod named_tests;

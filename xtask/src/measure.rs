@@ -1,21 +1,11 @@
 //! Sizes and structure of the source: lines, lengths of functions and files, import cycles, names.
 
+use crate::language::{is_participle, repeated};
 use crate::source::{self, SourceCrate};
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Functions above this length are counted.
 const LONG_FUNCTION: usize = 70;
-
-/// Past participles that do not end in `ed`.
-const PARTICIPLES: &[&str] = &[
-    "Borne", "Bound", "Bought", "Broken", "Built", "Chosen", "Cut", "Done", "Drawn", "Found",
-    "Given", "Held", "Hidden", "Kept", "Known", "Left", "Lost", "Made", "Meant", "Met", "Put",
-    "Said", "Seen", "Sent", "Shown", "Sought", "Spent", "Split", "Spread", "Spun", "Taken", "Told",
-    "Torn", "Won", "Written",
-];
-/// Nouns that end in `ed`.
-const NOUNS: &[&str] = &["Embed", "Feed", "Need", "Seed", "Speed"];
 
 /// Prints the measurements of all crates.
 ///
@@ -103,24 +93,6 @@ fn quantiles(mut values: Vec<usize>) -> String {
     format!("median {}, p99 {}, maximum {}", at(50), at(99), at(100))
 }
 
-/// Whether a name is one word, and that a past participle.
-fn is_participle(name: &str) -> bool {
-    let is_word = name.chars().skip(1).all(char::is_lowercase);
-    let participle = name.ends_with("ed") && !NOUNS.contains(&name) || PARTICIPLES.contains(&name);
-    is_word && participle
-}
-
-/// Names that occur more than once with their numbers, most frequent first.
-fn repeated<'a>(names: &[&'a str]) -> Vec<(&'a str, usize)> {
-    let mut counts = BTreeMap::new();
-    for name in names {
-        *counts.entry(*name).or_insert(0) += 1;
-    }
-    let mut repeated: Vec<_> = counts.into_iter().filter(|(_, count)| *count > 1).collect();
-    repeated.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    repeated
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,16 +102,5 @@ mod tests {
         assert_eq!(quantiles(vec![3, 1, 2]), "median 2, p99 3, maximum 3");
         assert_eq!(quantiles(Vec::new()), "median 0, p99 0, maximum 0");
         assert_eq!(quantiles((1..=200).collect()), "median 100, p99 198, maximum 200");
-    }
-
-    #[test]
-    fn participles() {
-        let names = ["Told", "Asked", "Seed", "AskedFor", "Found", "Finding"];
-        assert_eq!(names.map(is_participle), [true, true, false, false, true, false]);
-    }
-
-    #[test]
-    fn repeated_names() {
-        assert_eq!(repeated(&["A", "B", "A", "C", "B", "A"]), [("A", 3), ("B", 2)]);
     }
 }

@@ -1,7 +1,7 @@
-//! What neither the compiler nor clippy checks: sizes of files, the order of the stages, and what
-//! must not be committed.
+//! What neither the compiler nor clippy checks: sizes of files, the order of the stages, import
+//! cycles, language, and what must not be committed.
 
-use crate::source;
+use crate::source::{self, SourceCrate};
 use std::path::Path;
 use std::process::Command;
 
@@ -58,10 +58,6 @@ const FORBIDDEN_IN_RUST: &[(&[&str], &str)] = &[
 const STREAMS: &[&[&str]] = &[&["io::", "stdout()"], &["io::", "stderr()"], &["anstream::", "std"]];
 const PRINTING: (&str, &str) = ("crates/lookalike-cli/src/", "terminal.rs");
 
-/// Crates with import cycles, which are being divided.
-const WITH_CYCLES: &[&str] =
-    &["crates/lookalike-cli", "crates/lookalike-index", "crates/lookalike-server", "python"];
-
 /// Checks every file that is, or would be, committed.
 ///
 /// # Errors
@@ -80,7 +76,9 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
         file(&name, &bytes, &mut findings);
     }
     crate::named_tests::check(root, &mut findings);
-    import_cycles(root, &files(root)?, &mut findings)?;
+    let crates = source::crates(root, &files(root)?)?;
+    import_cycles(&crates, &mut findings);
+    crate::language::check_names(&crates, &mut findings);
     if findings.is_empty() {
         crate::commands::say(&format!("tidy: {count} files in order"));
         return Ok(());
@@ -115,6 +113,7 @@ fn file(name: &str, bytes: &[u8], findings: &mut Vec<String>) {
     if is_rust {
         forbidden(name, text, FORBIDDEN_IN_RUST, findings);
     }
+    crate::language::check_words(name, text, findings);
     if is_rust && !is_table {
         sizes(name, text, findings);
     }
@@ -129,16 +128,11 @@ fn file(name: &str, bytes: &[u8], findings: &mut Vec<String>) {
 }
 
 /// Files of one crate that import each other, directly or through others.
-fn import_cycles(root: &Path, names: &[String], findings: &mut Vec<String>) -> Result<(), String> {
-    for source in source::crates(root, names)? {
-        if !WITH_CYCLES.contains(&source.folder.as_str()) {
-            for cycle in source::cycles(&source) {
-                let files = cycle.join(", ");
-                findings.push(format!("{files}: they import each other; move what both need"));
-            }
-        }
+fn import_cycles(crates: &[SourceCrate], findings: &mut Vec<String>) {
+    for cycle in crates.iter().flat_map(source::cycles) {
+        let files = cycle.join(", ");
+        findings.push(format!("{files}: they import each other; move what both need"));
     }
-    Ok(())
 }
 
 fn forbidden(name: &str, text: &str, words: &[(&[&str], &str)], findings: &mut Vec<String>) {

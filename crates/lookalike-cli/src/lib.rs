@@ -6,10 +6,11 @@ mod difference;
 mod exit_code;
 mod explicit_args;
 mod extraction;
+mod html_report;
 mod member;
+mod normalization_args;
 mod notes;
 mod options;
-mod page;
 mod phrases;
 mod plot;
 mod progress_bar;
@@ -23,7 +24,6 @@ mod termination;
 mod text_width;
 mod usage;
 mod waiting;
-mod wording;
 
 use clap::{Parser, Subcommand};
 #[cfg(feature = "serve")]

@@ -2,8 +2,8 @@
 
 use crate::cmd::CommandError;
 use crate::extraction::{ExtractArgs, WorkerOption};
+use crate::normalization_args::NormalizationArgs;
 use crate::streams::refuse_streams;
-use crate::wording::NormalizationArgs;
 use clap::{Args, ValueEnum};
 use lookalike::core::error::ParamsError;
 use lookalike::core::keep::{KeepPolicy, KeepRule};

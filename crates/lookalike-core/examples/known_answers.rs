@@ -1,4 +1,5 @@
-//! Prints the known answers of `docs/signature.md` as this library computes them: the file
+//! Prints the known answers of `docs/reference/signature.md` as this library computes them: the
+//! file
 //! `fixtures/signature_v1.txt`, which a new version of signatures would need again.
 //!
 //! ```text
@@ -18,7 +19,7 @@ use std::fmt::Write as _;
 
 fn main() {
     println!(
-        "# Known answers of docs/signature.md, version {}.",
+        "# Known answers of docs/reference/signature.md, version {}.",
         lookalike_core::hash::SIGNATURE_VERSION
     );
     println!(

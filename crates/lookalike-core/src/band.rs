@@ -9,7 +9,8 @@ use crate::hash;
 /// signature is too short hashes what is left.
 ///
 /// Equal rows give equal keys; different ones collide with a chance of about 2⁻⁶⁴. The key is the
-/// hash of the rows as little-endian bytes, started from the band's number (`docs/signature.md`).
+/// hash of the rows as little-endian bytes, started from the band's number
+/// (`docs/reference/signature.md`).
 #[inline]
 pub fn bucket_keys(signature: &[u32], rows: usize, keys: &mut [u64]) {
     let mut bands = signature.chunks(rows.max(1));

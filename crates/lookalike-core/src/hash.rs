@@ -1,10 +1,11 @@
 //! The frozen hashes: a token's, a shingle's, and the numbers drawn from a seed. Specified to the
-//! bit in `docs/signature.md` with known-answer vectors in `fixtures/`; a change is a new version.
+//! bit in `docs/reference/signature.md` with known-answer vectors in `fixtures/`; a change is a new
+//! version.
 //!
 //! This file is the specification in code. The kernels compute the same values faster.
 
-/// Version of everything `docs/signature.md` freezes: token and shingle hash, schemes, bucket
-/// keys and the Unicode tables behind them.
+/// Version of everything `docs/reference/signature.md` freezes: token and shingle hash, schemes,
+/// bucket keys and the Unicode tables behind them.
 pub const SIGNATURE_VERSION: u32 = 1;
 
 // Odd numbers with 32 of 64 bits set and no visible pattern; any such constants would do, these

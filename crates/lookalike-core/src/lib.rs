@@ -23,7 +23,7 @@
 //! | [`group`] | candidates and a similarity | groups: stars round keepers, or components |
 //! | [`keep`] | a document's traits | a key whose order says which document is kept |
 //! | [`naive`] | everything, small | the truth by comparing all with all |
-//! | [`hash`] | bytes | the frozen hashes, `docs/signature.md` in code |
+//! | [`hash`] | bytes | the frozen hashes, `docs/reference/signature.md` in code |
 //! | [`kernel`] | the inner loops | the same bits, faster |
 //!
 //! # Example

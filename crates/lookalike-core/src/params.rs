@@ -282,7 +282,7 @@ named!(
     XorMultiply = "xor-multiply"
 );
 
-/// How a signature is computed; `docs/signature.md` defines each to the bit.
+/// How a signature is computed; `docs/reference/signature.md` defines each to the bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// Truncated Fast Similarity Sketching (Dahlgaard, Knudsen, Thorup, FOCS 2017): two binning

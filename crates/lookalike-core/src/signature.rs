@@ -1,5 +1,5 @@
 //! Shingle hashes in, signature out: `num_hashes` values of 32 bits whose agreement estimates the
-//! Jaccard similarity (Broder 1997). Defined to the bit in `docs/signature.md`.
+//! Jaccard similarity (Broder 1997). Defined to the bit in `docs/reference/signature.md`.
 //!
 //! Every value is the minimum of one fixed random order over all shingles there could be. So it
 //! does not depend on the order or the repeats of a document's shingles, two documents agree in it

@@ -11,7 +11,7 @@ pub enum TokenHasher {
     Sha32,
     /// The first eight bytes: `sha1_hash64`.
     Sha64,
-    /// The low half of the token hash of `docs/signature.md`.
+    /// The low half of the token hash of `docs/reference/signature.md`.
     Token32,
     /// All of it.
     Token64,

@@ -1,5 +1,5 @@
 //! Checksums of what an index stores of a document, verified whenever it is read.
-//! `docs/index.md` and `docs/postgres.md` specify them.
+//! `docs/reference/index.md` and `docs/reference/postgres.md` specify them.
 
 use lookalike_core::hash::{mix64, token_hash};
 

@@ -20,7 +20,7 @@ pub struct IndexEntry<'a> {
     /// What names it: not empty, at most [`MAX_ID_BYTES`], no NUL; anything else, slashes and line
     /// ends among it.
     pub id: &'a str,
-    /// Of its shingles, see `docs/signature.md`.
+    /// Of its shingles, see `docs/reference/signature.md`.
     pub fingerprint: u128,
     /// Length of its text in bytes.
     pub bytes: u64,

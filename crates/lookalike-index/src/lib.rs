@@ -42,12 +42,12 @@ pub mod nearest;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 pub mod query;
+pub mod query_by_id;
 pub mod set;
 pub mod settings;
 pub mod sketches;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
-pub mod stored;
 
 pub use error::IndexError;
 pub use index::Index;

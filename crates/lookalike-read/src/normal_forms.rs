@@ -1,6 +1,6 @@
 //! The normal forms `fold` and `unaccent`: spellings of a word that its readers take for one.
-//! `docs/normalize.md` specifies both; its version 1 is frozen, and `fixtures/normalize_v1.txt`
-//! has known answers.
+//! `docs/reference/normalize.md` specifies both; its version 1 is frozen, and
+//! `fixtures/normalize_v1.txt` has known answers.
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use lookalike_core::text;

@@ -22,7 +22,7 @@ pub struct Normalization {
     pub segment: bool,
 }
 
-/// Which spellings of a character are one. `docs/normalize.md` specifies them.
+/// Which spellings of a character are one. `docs/reference/normalize.md` specifies them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NormalForm {
     /// Letters with their marks behind them are as letters that have them: `é` in one or two

@@ -2,12 +2,12 @@
 
 use crate::body::BodyMemory;
 use crate::config::Config;
+use crate::document_groups::{self, ComputeLimits};
 use crate::group_cache::{CacheLimits, GroupCache};
 use crate::log::Logger;
 use crate::metrics::{Metrics, Serial};
 use crate::pool::{self, WorkerPool};
 use crate::problem::{Code, Problem};
-use crate::stars::{self, ComputeLimits};
 use crate::writer::IndexWriter;
 use axum::body::{Body, Bytes};
 use axum::http::header::CONTENT_TYPE;
@@ -140,7 +140,7 @@ fn start_groups(index: &Arc<Index>, config: &Config) -> std::io::Result<GroupCac
         CacheLimits { bytes: list_bytes(limits.held_bytes), cursor_time: limits.cursor_time };
     let default_threshold = index.settings().threshold;
     let compute = move |threshold: f64, progress: &dyn Progress| {
-        stars::find(&index, threshold, time::now(), &compute_limits, progress)
+        document_groups::find(&index, threshold, time::now(), &compute_limits, progress)
     };
     GroupCache::start(default_threshold, cache_limits, Box::new(compute))
 }

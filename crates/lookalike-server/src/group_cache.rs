@@ -6,8 +6,8 @@
 //! * A finished list is kept until a client has read it, then until its memory is needed. A list
 //!   whose cursor is in use is kept for the time that [`CacheLimits::cursor_time`] promises.
 
+use crate::document_groups::DocumentGroups;
 use crate::problem::{Code, Problem};
-use crate::stars::DocumentGroups;
 use lookalike::index::time;
 use lookalike::progress::{Interruption, Progress, Stage};
 use std::collections::VecDeque;

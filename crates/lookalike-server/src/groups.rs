@@ -2,11 +2,11 @@
 
 use crate::address::{QueryParameters, expected};
 use crate::app::{App, HandlerResult, json, json_bytes};
+use crate::document_groups::{self, DocumentGroup, DocumentGroups, GroupMember};
 use crate::documents::{JsonList, visible};
 use crate::group_cache::Lookup;
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
-use crate::stars::{self, DocumentGroup, DocumentGroups, GroupMember};
 use crate::token::{Right, right};
 use axum::extract::{Request, State};
 use axum::http::header::RETRY_AFTER;
@@ -35,7 +35,7 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
     let cursor = parameters.text("after").map(GroupsCursor::read).transpose()?;
     let right = right(&request);
     let look = move |worker: &mut PoolWorker| {
-        stars::check_threshold(&worker.index, threshold)?;
+        document_groups::check_threshold(&worker.index, threshold)?;
         Ok(worker.index.snapshot()?.version())
     };
     let version = app.pool.run(look).await?;

@@ -23,9 +23,9 @@
 //! | `problem` | what is answered when a request cannot be met |
 //! | `log`, `metrics` | the log, the metrics |
 //!
-//! The API is described in `docs/http.md` and in `openapi.json`. This is the only asynchronous code
-//! of the project: one thread waits for sockets, and everything that takes time is done elsewhere.
-//! Nothing here prints, exits, or looks at the environment.
+//! The API is described in `docs/reference/http.md` and in `openapi.json`. This is the only
+//! asynchronous code of the project: one thread waits for sockets, and everything that takes time
+//! is done elsewhere. Nothing here prints, exits, or looks at the environment.
 
 mod about;
 mod address;
@@ -35,24 +35,24 @@ mod bulk;
 mod compare;
 pub mod config;
 mod config_error;
+mod connection_stream;
 mod connections;
+mod document_groups;
 mod documents;
-mod gate;
 mod group_cache;
 mod groups;
-mod held;
 mod json;
 pub mod listen;
 mod log;
 mod metadata;
 mod metrics;
+mod middleware;
 mod page;
 mod pool;
 mod problem;
 mod query;
+mod response_memory;
 mod routes;
-mod stars;
-mod stream;
 pub mod token;
 mod writer;
 

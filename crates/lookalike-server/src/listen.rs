@@ -3,10 +3,10 @@
 use crate::app::App;
 use crate::config::Config;
 use crate::config_error::ConfigError;
+use crate::connection_stream::{ConnectionStream, RequestBody};
 use crate::connections::{Connection, Connections};
 use crate::metrics::CountGuard;
 use crate::routes::router;
-use crate::stream::{ConnectionStream, RequestBody};
 use axum::Router;
 use axum::body::Body;
 use hyper::server::conn::http1;

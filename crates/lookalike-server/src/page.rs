@@ -4,8 +4,8 @@ pub(crate) mod files;
 
 use crate::address::QueryParameters;
 use crate::app::{App, HandlerResult};
+use crate::document_groups;
 use crate::problem::Problem;
-use crate::stars;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
@@ -51,7 +51,7 @@ fn describe(index: &Index) -> String {
         .and_then(|all| all.iter_mut().find(|parameter| parameter["name"] == "threshold"));
     if let Some(Value::Object(schema)) = threshold.map(|parameter| &mut parameter["schema"]) {
         schema.remove("exclusiveMinimum");
-        schema.insert("minimum".to_owned(), stars::least_threshold(index).into());
+        schema.insert("minimum".to_owned(), document_groups::least_threshold(index).into());
     }
     all.to_string()
 }

@@ -17,7 +17,7 @@ use lookalike::store::entry::{Metadata, RecordFields};
 use lookalike::store::filter::MetadataFilter;
 use lookalike::store::nearest::NearestRequest;
 use lookalike::store::query::{self, Match, MatchSimilarity, QueryRequest};
-use lookalike::store::stored::query_stored;
+use lookalike::store::query_by_id::query_stored;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 use std::sync::Arc;

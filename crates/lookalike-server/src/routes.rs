@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::problem::{Code, Problem};
-use crate::{about, bulk, compare, documents, gate, groups, page, query};
+use crate::{about, bulk, compare, documents, groups, middleware, page, query};
 use axum::Router;
 use axum::extract::Request;
 use axum::middleware::from_fn_with_state;
@@ -28,7 +28,7 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         .route("/v1/groups", get(groups::get))
         .fallback(nothing_here)
         .method_not_allowed_fallback(wrong_method)
-        .layer(from_fn_with_state(Arc::clone(app), gate::pass))
+        .layer(from_fn_with_state(Arc::clone(app), middleware::pass))
         .with_state(Arc::clone(app))
 }
 

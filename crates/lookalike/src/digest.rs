@@ -1,5 +1,5 @@
-//! Documents in, 128 bits out: whether two readings saw the same collection. `docs/report.md`
-//! specifies the bits.
+//! Documents in, 128 bits out: whether two readings saw the same collection.
+//! `docs/reference/report.md` specifies the bits.
 //!
 //! The digest is a sum, so it is independent of order, threads and the split into files, and those
 //! of parts add up to that of the whole.

@@ -55,7 +55,7 @@ def token_hash32(data: Any) -> int:
 
 
 def token_hash64(data: Any) -> int:
-    """The token hash of ``docs/signature.md``: not what datasketch has, but much faster than SHA-1.
+    """The token hash of ``docs/reference/signature.md``: not what datasketch has, but much faster than SHA-1.
 
     Args:
         data: bytes, or anything with a buffer.

@@ -10,10 +10,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyType};
 
 use super::arrays;
-use super::gathered::{TokenBytes, with_short_list};
 use super::memory;
 use super::memory::memory_error;
 use super::minhash::{MinHash, UpdateTools, means_of};
+use super::token_bytes::{TokenBytes, with_short_list};
 use super::tokens::TokenText;
 use crate::error::OptionError;
 

@@ -3,8 +3,8 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::gathered::TokenBytes;
 use super::memory::memory_error;
+use super::token_bytes::TokenBytes;
 use super::tokens::{self, TokenText};
 use crate::datasketch::minhash::scheme_named;
 use lookalike_datasketch::instruction_set::InstructionSet;
@@ -25,7 +25,7 @@ fn ds_sha1_hash64(data: Bound<'_, PyAny>) -> PyResult<u64> {
     Ok(tokens::hash_one(TokenHasher::Sha64, &bytes))
 }
 
-/// The token hash of `docs/signature.md`.
+/// The token hash of `docs/reference/signature.md`.
 #[pyfunction]
 fn ds_token_hash(data: Bound<'_, PyAny>) -> PyResult<u64> {
     let bytes = tokens::bytes_of(data, TokenText::Refused)?;

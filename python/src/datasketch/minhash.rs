@@ -8,8 +8,8 @@ use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyNone, PyTuple};
 
 use super::arrays;
-use super::gathered::{self, ListSlice, TokenBytes, with_part_of_list};
 use super::memory::{self, memory_error};
+use super::token_bytes::{self, ListSlice, TokenBytes, with_part_of_list};
 use super::tokens::{self, TokenText};
 use lookalike_datasketch::instruction_set::InstructionSet;
 use lookalike_datasketch::pairwise_sum::pairwise_sum;
@@ -145,7 +145,7 @@ impl UpdateTools {
         }
         let mut values = self.no_values()?;
         let mut hashes = Vec::new();
-        for part in gathered::parts(slices) {
+        for part in token_bytes::parts(slices) {
             hashes.clear();
             let hash = |hashes| hasher.hash_all(part, hashes);
             if slices.len() < LONG {

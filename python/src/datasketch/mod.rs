@@ -2,15 +2,15 @@
 
 mod arrays;
 mod bulk;
+mod folder_index;
 mod forest;
-mod gathered;
 mod hashing;
-mod kept;
 mod memory;
 mod minhash;
 mod parameters;
 mod sketch;
 mod tables;
+mod token_bytes;
 mod tokens;
 mod weights;
 
@@ -24,7 +24,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     forest::register(module)?;
     parameters::register(module)?;
     bulk::register(module)?;
-    kept::register(module)?;
+    folder_index::register(module)?;
     sketch::register(module)?;
     hashing::register(module)
 }

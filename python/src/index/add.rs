@@ -3,7 +3,7 @@
 
 use super::convert::text;
 use super::json::{kind, metadata};
-use super::opened::Handle;
+use super::open_index::Handle;
 use crate::call::staying;
 use crate::error::{DocumentError, DocumentTypeError, OptionError};
 use crate::error::{index_error, with_message};

@@ -1,10 +1,10 @@
 //! The near-duplicates among the documents of an index, as the engine's run finds them.
 
-use super::opened::Handle;
+use super::open_index::Handle;
 use crate::call;
 use crate::error::index_error;
 use crate::error::{params_error, run_error};
-use crate::find::Findings;
+use crate::find::PyFindings;
 use crate::options::KeywordOptions;
 use lookalike::core::params::Params;
 use lookalike::error::Error;
@@ -21,7 +21,7 @@ pub(super) fn groups(
     handle: &Handle,
     arguments: &Bound<'_, PyDict>,
     progress: Option<&Py<PyAny>>,
-) -> PyResult<Findings> {
+) -> PyResult<PyFindings> {
     let options = KeywordOptions::new(arguments)?;
     let params = params(handle.index.params(), &options)?;
     let find = options.find(params)?;
@@ -33,7 +33,7 @@ pub(super) fn groups(
         }
     });
     match found? {
-        Ok(findings) => Ok(Findings::of_index(findings, find)),
+        Ok(findings) => Ok(PyFindings::of_index(findings, find)),
         Err(Error::Index(error)) => Err(index_error(error)),
         Err(error) => Err(run_error(error)),
     }

@@ -6,7 +6,7 @@ mod chosen;
 mod convert;
 mod groups;
 mod json;
-mod opened;
+mod open_index;
 pub(crate) mod patience;
 mod query;
 mod read;

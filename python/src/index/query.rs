@@ -2,7 +2,7 @@
 
 use super::convert::time;
 use super::json::dictionary;
-use super::opened::{Handle, QueryTools};
+use super::open_index::{Handle, QueryTools};
 use lookalike::find::MAX_THREADS;
 use lookalike::find::workers::{Earliest, on_threads};
 use lookalike::index::time::now;
@@ -10,8 +10,8 @@ use lookalike::store::entry::{IndexRecord, RecordFields, shown};
 use lookalike::store::filter::MetadataFilter;
 use lookalike::store::nearest::NearestRequest;
 use lookalike::store::query::{Match, QueryRequest, QueryResult};
+use lookalike::store::query_by_id::query_stored;
 use lookalike::store::settings::StoredContent;
-use lookalike::store::stored::query_stored;
 use lookalike::store::{Index, IndexError, set};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};

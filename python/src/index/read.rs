@@ -1,7 +1,7 @@
 //! Files and folders into an index, read by the engine as the command line reads them.
 
 use super::add::{AddSettings, AddTuple, counts};
-use super::opened::Handle;
+use super::open_index::Handle;
 use crate::call;
 use crate::error::run_error;
 use crate::error::{index_error, with_message};

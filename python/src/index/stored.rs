@@ -5,22 +5,22 @@ use super::chosen;
 use super::convert::text;
 use super::groups;
 use super::json::metadata;
-use super::opened::OpenIndex;
+use super::open_index::OpenIndex;
 use super::patience::patiently;
 use super::query::{self, TextQuery, document, expect_texts, unknown};
 use super::read::{self, InputFiles, LeftOut};
 use super::table::TableFeed;
 use crate::error::index_error;
 use crate::error::{OptionError, run_error};
-use crate::find::Findings;
+use crate::find::PyFindings;
 use lookalike::index::{self, NewDocument, time};
 use lookalike::report::{Output, OutputFormat, Target};
 use lookalike::store::IndexError;
 use lookalike::store::entry::RecordFields;
 use lookalike::store::filter::MetadataFilter;
 use lookalike::store::index::{Access, IndexLocation};
+use lookalike::store::query_by_id::record;
 use lookalike::store::settings::StoredContent;
-use lookalike::store::stored::record;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyIterator, PyList, PyTuple};
@@ -365,7 +365,7 @@ impl StoredIndex {
         py: Python<'_>,
         arguments: &Bound<'_, PyDict>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<Findings> {
+    ) -> PyResult<PyFindings> {
         let handle = self.opened.get()?;
         let found = groups::groups(py, &handle, arguments, progress.as_ref());
         py.detach(move || drop(handle));

@@ -3,8 +3,9 @@
 use super::add::{Feed, ProgressCallback, with_row};
 use super::arrow_json::{ValueError, ValueErrorKind, ValueReader, name_of};
 use super::json;
+use crate::array_chunks::ArrayChunks;
 use crate::call::staying;
-use crate::capsule::{ArrayChunks, Batches, ImportedTable};
+use crate::capsule::{Batches, ImportedTable};
 use crate::error::{DocumentError, DocumentTypeError};
 use crate::text::{self, SharedText, TextRows};
 use arrow_array::ArrayRef;

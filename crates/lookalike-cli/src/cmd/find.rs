@@ -1,14 +1,14 @@
 //! `lookalike find INPUT…`: groups of near-duplicates, as a table, files or JSON.
 
 mod args;
-mod measure;
+mod audit;
+mod print;
 pub(super) mod targets;
-mod tell;
 
 use super::{CommandError, CommandResult, bands};
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
-use crate::page::Subject;
+use crate::html_report::Subject;
 use crate::progress_bar::StageBar;
 use crate::summary::Summary;
 use crate::termination;
@@ -106,8 +106,8 @@ impl FindOutputArgs {
             skipped_listed: self.skipped.is_some(),
             verbose: self.verbose,
         };
-        let not_shown = tell::print(self, &summary, audit)?;
-        tell::tell(self, &summary, audit, not_shown)?;
+        let not_shown = print::print(self, &summary, audit)?;
+        print::tell(self, &summary, audit, not_shown)?;
         let found = self.exit_code && !findings.groups.is_empty();
         Ok(if found { ExitCode::from(DUPLICATES_FOUND) } else { ExitCode::SUCCESS })
     }

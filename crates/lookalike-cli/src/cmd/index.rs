@@ -4,13 +4,13 @@ mod add;
 mod create;
 mod export;
 mod groups;
+mod maintenance;
 mod open;
 #[cfg(feature = "postgres")]
 mod postgres_environment;
 mod remove;
 mod settings;
 mod stats;
-mod upkeep;
 
 pub(super) use open::{PlaceArgs, place};
 pub(super) use settings::SettingsArgs;
@@ -43,10 +43,10 @@ enum IndexCommand {
     Groups(groups::GroupsArgs),
     Stats(stats::StatsArgs),
     Export(export::ExportArgs),
-    Compact(upkeep::CompactArgs),
-    Check(upkeep::CheckArgs),
-    Backup(upkeep::BackupArgs),
-    Restore(upkeep::RestoreArgs),
+    Compact(maintenance::CompactArgs),
+    Check(maintenance::CheckArgs),
+    Backup(maintenance::BackupArgs),
+    Restore(maintenance::RestoreArgs),
 }
 
 impl IndexArgs {
@@ -71,9 +71,9 @@ pub(crate) fn run(args: &IndexArgs, worker: WorkerOption<'_>) -> CommandResult {
         IndexCommand::Groups(args) => groups::run(args),
         IndexCommand::Stats(args) => stats::run(args),
         IndexCommand::Export(args) => export::run(args),
-        IndexCommand::Compact(args) => upkeep::compact(args),
-        IndexCommand::Check(args) => upkeep::check(args),
-        IndexCommand::Backup(args) => upkeep::backup(args),
-        IndexCommand::Restore(args) => upkeep::restore(args),
+        IndexCommand::Compact(args) => maintenance::compact(args),
+        IndexCommand::Check(args) => maintenance::check(args),
+        IndexCommand::Backup(args) => maintenance::backup(args),
+        IndexCommand::Restore(args) => maintenance::restore(args),
     }
 }

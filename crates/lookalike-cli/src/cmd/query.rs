@@ -19,8 +19,8 @@ use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::RecordFields;
 use lookalike::store::nearest::NearestRequest;
 use lookalike::store::query::{QueryBuffers as Buffers, QueryRequest, query};
+use lookalike::store::query_by_id::query_stored;
 use lookalike::store::settings::StoredContent;
-use lookalike::store::stored::query_stored;
 use lookalike::store::{Index, IndexError};
 use std::path::Path;
 

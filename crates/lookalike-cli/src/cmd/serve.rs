@@ -1,12 +1,12 @@
 //! An index over HTTP, with a web page.
 
-mod layers;
+mod config_sources;
 mod settings;
 
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::terminal;
-use layers::ConfigSources;
+use config_sources::ConfigSources;
 use lookalike::store::index::{Access, open};
 use lookalike_server::listen::StartError;
 use lookalike_server::{Server, StopHandle, StopOutcome};
@@ -22,7 +22,7 @@ Examples:
 Each option can be in a TOML file (--config; `max-body = \"64MiB\"`) and in the environment
 (LOOKALIKE_MAX_BODY); an option counts before the environment, that before the file. Tokens are in
 the file (`read-tokens`, `write-tokens`), in the environment (LOOKALIKE_WRITE_TOKENS, separated by
-commas) or in a file of their own. docs/http.md describes the API.";
+commas) or in a file of their own. docs/reference/http.md describes the API.";
 
 /// Serves an index over HTTP, with a web page
 #[derive(clap::Args)]
@@ -127,7 +127,8 @@ impl ServeFlags {
 /// Serves until it is stopped.
 pub(crate) fn run(args: &ServeArgs) -> CommandResult {
     let environment = std::env::vars_os().filter_map(|(name, value)| {
-        let name = name.into_string().ok().filter(|name| name.starts_with(layers::PREFIX))?;
+        let name =
+            name.into_string().ok().filter(|name| name.starts_with(config_sources::PREFIX))?;
         Some((name, value.to_string_lossy().into_owned()))
     });
     let layers = ConfigSources::collect(args.flags.given(), environment, args.config.as_deref())?;

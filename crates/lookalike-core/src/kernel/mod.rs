@@ -9,8 +9,9 @@
 //! | `count_equal` | two signatures | at how many places they agree |
 //! | `count_equal_rows` | a compact signature, and rows of them | the same for each row |
 //!
-//! `scalar.rs` is the specification: plain loops over the definitions of `docs/signature.md`,
-//! always compiled. Every other variant gives the same bits, which `tests.rs` checks on each.
+//! `scalar.rs` is the specification: plain loops over the definitions of
+//! `docs/reference/signature.md`, always compiled. Every other variant gives the same bits, which
+//! `tests.rs` checks on each.
 //!
 //! Choosing is done once, by [`Kernel::best`]; a variant that this processor lacks cannot be built
 //! ([`Kernel::named`] refuses it), which is what makes the calls into it sound.

@@ -4,7 +4,8 @@
 //! Two sets of n random shingles share a part, so that their Jaccard similarity is known exactly;
 //! the hash functions are drawn again for each trial. Bounds are five standard errors of what is
 //! measured (a false alarm in some 10⁶ runs, and the seeds are fixed), widened where a scheme is
-//! known to deviate, by what was measured in research and is stated in `docs/signature.md`.
+//! known to deviate, by what was measured in research and is stated in
+//! `docs/reference/signature.md`.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use lookalike_core::band::bucket_keys;

@@ -1,4 +1,5 @@
-//! The known answers of `docs/signature.md`: what is stored today must be readable for ever.
+//! The known answers of `docs/reference/signature.md`: what is stored today must be readable for
+//! ever.
 //!
 //! The file is checked twice: here against the library, on every kernel, and against a second
 //! implementation in Python that was written from the document alone. A line is the question, a

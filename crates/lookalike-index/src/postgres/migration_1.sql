@@ -1,4 +1,4 @@
--- What docs/postgres.md describes. Names without a schema: the search path has only that of the index.
+-- What docs/reference/postgres.md describes. Names without a schema: the search path has only that of the index.
 
 CREATE TABLE migrations (
     number integer PRIMARY KEY,

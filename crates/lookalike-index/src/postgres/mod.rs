@@ -1,5 +1,6 @@
 //! An index in a PostgreSQL database: one schema of tables for each index, for several writers and
-//! readers on any machine. `docs/postgres.md` describes the tables and what can be asked in SQL.
+//! readers on any machine. `docs/reference/postgres.md` describes the tables and what can be asked
+//! in SQL.
 //!
 //! | file | is |
 //! |---|---|

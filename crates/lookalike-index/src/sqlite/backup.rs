@@ -1,11 +1,11 @@
 //! Copies an index that is in use.
 
 use super::catalogue;
-use super::fault::{IndexFolder, sync_names};
+use super::index_folder::{IndexFolder, sync_names};
+use super::index_state::{FolderSnapshot, IndexState};
 use super::segment::Segment;
-use super::shared::{FolderSnapshot, IndexState};
 use super::tuning::Tuning;
-use super::{folder, trust};
+use super::{folder, validation};
 use crate::error::IndexError;
 use rusqlite::OpenFlags;
 use rusqlite::backup::{Backup, StepResult};
@@ -40,7 +40,7 @@ fn copy_catalogue(moment: &FolderSnapshot, to: &IndexFolder) -> Result<(), Index
     to.new_file(&to.catalogue())?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut copy = rusqlite::Connection::open_with_flags(to.catalogue(), flags).map_err(failed)?;
-    trust::harden(&copy).map_err(failed)?;
+    validation::harden(&copy).map_err(failed)?;
     let pages = Backup::new(moment.connection(), &mut copy).map_err(failed)?;
     loop {
         match pages.step(1000).map_err(failed)? {

@@ -1,11 +1,11 @@
 //! The catalogue: the database of documents, which is the truth, and its connections.
 
 use super::catalogue_schema::{CHECKSUMS, SCHEMA};
-use super::fault::IndexFolder;
-use super::head::CatalogueState;
+use super::catalogue_state::CatalogueState;
+use super::index_folder::IndexFolder;
 use super::reserve::LOG_PAGES;
 use super::segment::SegmentEntry;
-use super::trust;
+use super::validation;
 use crate::checksum;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
@@ -66,7 +66,7 @@ pub(super) fn connect(place: &IndexFolder) -> Result<Connection, IndexError> {
 /// What SQLite says.
 pub(super) fn open(path: &Path, flags: OpenFlags, kib: u32) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_NO_MUTEX | flags)?;
-    trust::harden(&connection)?;
+    validation::harden(&connection)?;
     connection.busy_timeout(Duration::from_secs(20))?;
     connection.set_prepared_statement_cache_capacity(32);
     connection.execute_batch(&format!(
@@ -158,7 +158,7 @@ pub(super) fn segments(
     head: &CatalogueState,
 ) -> Result<Vec<SegmentEntry>, IndexError> {
     let listed = segment_rows(connection).map_err(|error| place.database(error))?;
-    trust::check_segments(place, &listed, head)?;
+    validation::check_segments(place, &listed, head)?;
     Ok(listed)
 }
 

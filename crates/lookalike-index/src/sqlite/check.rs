@@ -1,11 +1,11 @@
 //! Looks through everything that is stored.
 
 use super::catalogue;
-use super::parts::PostingView;
+use super::index_state::{FolderSnapshot, IndexState};
+use super::maintenance::counted;
 use super::posting::{PostingList, id_key};
+use super::posting_view::PostingView;
 use super::segment::Segment;
-use super::shared::{FolderSnapshot, IndexState};
-use super::upkeep::counted;
 use crate::backend::{IndexProblem, Stats, posting_keys};
 use crate::entry::{IndexRecord, RecordFields, shown};
 use crate::error::IndexError;

@@ -1,7 +1,7 @@
 //! Checksums for rows that version 1 has written.
 
-use super::shared::IndexState;
-use super::writer::CatalogueWriter;
+use super::catalogue_writer::CatalogueWriter;
+use super::index_state::IndexState;
 use crate::checksum::{RowFields, content};
 use crate::error::IndexError;
 use rusqlite::{Connection, Row, params};

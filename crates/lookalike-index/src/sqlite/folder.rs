@@ -1,17 +1,17 @@
 //! The folder of an index: made, opened, locked.
 
 use super::catalogue;
-use super::fault::{IndexFolder, sync_names};
-use super::head::CatalogueState;
-use super::parts::PostingView;
-use super::reading::ReadConnection;
+use super::catalogue_state::CatalogueState;
+use super::catalogue_writer::CatalogueWriter;
+use super::index_folder::{IndexFolder, sync_names};
+use super::index_state::IndexState;
+use super::maintenance;
+use super::posting_view::PostingView;
+use super::read_connection::ReadConnection;
 use super::reserve;
-use super::shared::IndexState;
-use super::trust;
 use super::tuning::Tuning;
-use super::upkeep;
+use super::validation;
 use super::write;
-use super::writer::CatalogueWriter;
 use crate::backend::Change;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
@@ -143,7 +143,7 @@ fn look(place: &IndexFolder) -> Result<(), IndexError> {
         let why = "there is no catalog.sqlite in it".to_owned();
         return Err(IndexError::NotAnIndex { index, why });
     }
-    trust::check_files(place)
+    validation::check_files(place)
 }
 
 /// What an index was created with; `place` gets its version. The folder is checked.
@@ -160,7 +160,7 @@ pub(super) fn settings(place: &mut IndexFolder) -> Result<IndexSettings, IndexEr
 fn checked(place: &mut IndexFolder, connection: &Connection) -> Result<IndexSettings, IndexError> {
     let version = catalogue::version(place, connection)?;
     place.has_checksums = version >= 2;
-    trust::check_schema(place, connection, version)?;
+    validation::check_schema(place, connection, version)?;
     let settings = catalogue::settings(place, connection)?;
     let head = CatalogueState::read(place, connection)?;
     catalogue::segments(place, connection, &head)?;
@@ -209,7 +209,7 @@ fn open_to_write(
     if connection.is_readonly("main").map_err(|error| place.database(error))? {
         return Err(place.read_only());
     }
-    trust::check_mode(&place, &connection)?;
+    validation::check_mode(&place, &connection)?;
     // Another process may have written since.
     let settings = checked(&mut place, &connection)?;
     if !place.has_checksums {
@@ -217,8 +217,8 @@ fn open_to_write(
         place.has_checksums = true;
     }
     let mut head = CatalogueState::read(&place, &connection)?;
-    upkeep::remove_orphans(&place, &connection, &head)?;
-    upkeep::open_segments(&place, &settings, tuning, &connection, &mut head)?;
+    maintenance::remove_orphans(&place, &connection, &head)?;
+    maintenance::open_segments(&place, &settings, tuning, &connection, &mut head)?;
     let parts = PostingView::default().refreshed(&place, &settings, &connection, &head)?;
     let writer = CatalogueWriter::new(connection, head, lock);
     Ok(IndexState::new(place, settings, tuning, Some(writer), parts))

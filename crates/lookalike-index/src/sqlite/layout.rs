@@ -1,4 +1,4 @@
-//! Where everything is in a segment file; `docs/index.md` specifies it.
+//! Where everything is in a segment file; `docs/reference/index.md` specifies it.
 
 /// What a segment file begins with.
 pub(super) const MAGIC: [u8; 8] = *b"LKALSEGM";
@@ -17,7 +17,7 @@ pub(super) const PLACE: usize = COUNT + 4;
 /// Where the checksum of a block, and of the header, is.
 pub(super) const CHECKSUM: usize = BLOCK - 8;
 
-/// The checksum of some bytes: the frozen hash of `docs/signature.md`.
+/// The checksum of some bytes: the frozen hash of `docs/reference/signature.md`.
 pub(super) fn checksum(bytes: &[u8]) -> u64 {
     lookalike_core::hash::token_hash(bytes)
 }

@@ -1,13 +1,13 @@
 //! Several segments become one, piece by piece.
 
 use super::catalogue;
+use super::catalogue_writer::CatalogueWriter;
+use super::index_state::IndexState;
 use super::lock::lock;
 use super::posting::{Posting, PostingList};
 use super::segment::{PostingCursor, Segment};
 use super::segment_file::SegmentFile;
-use super::shared::IndexState;
 use super::write::next_name;
-use super::writer::CatalogueWriter;
 use crate::error::IndexError;
 use std::sync::Arc;
 

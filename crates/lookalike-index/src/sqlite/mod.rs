@@ -5,45 +5,46 @@
 //! query → segments and runs → numbers → rows
 //! ```
 //!
-//! The catalogue is the truth; segments are made of it and can be made again. `docs/index.md`
-//! specifies both. One process writes, any number read, each at moments of its own.
+//! The catalogue is the truth; segments are made of it and can be made again.
+//! `docs/reference/index.md` specifies both. One process writes, any number read, each at moments
+//! of its own.
 
 mod backup;
 mod catalogue;
 mod catalogue_schema;
+mod catalogue_state;
+mod catalogue_writer;
 mod check;
 mod checksums;
-mod fault;
 mod folder;
-mod head;
-mod known;
+mod id_filter;
+mod index_folder;
+mod index_state;
 mod layout;
 mod lock;
+mod maintenance;
 mod merge;
+mod merge_scheduler;
 mod merge_signal;
-mod parts;
 mod posting;
-mod reading;
+mod posting_view;
+mod read_connection;
+mod record_reader;
 mod reserve;
-mod rows;
-#[cfg(test)]
-mod sample;
-mod schedule;
 mod segment;
 mod segment_file;
-mod shared;
-mod trust;
+#[cfg(test)]
+mod test_index;
 mod tuning;
-mod upkeep;
+mod validation;
 mod write;
-mod writer;
 
 use crate::access::Access;
 use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats};
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
-use fault::IndexFolder;
-use shared::IndexState;
+use index_folder::IndexFolder;
+use index_state::IndexState;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -132,7 +133,7 @@ pub fn open_with(
         // What a writer that was ended has left unmerged.
         shared.signal.flushed();
         let thread = std::thread::Builder::new().name("merge".to_owned());
-        thread.spawn(move || schedule::work(&shared))
+        thread.spawn(move || merge_scheduler::work(&shared))
     });
     let merger = merger.transpose().map_err(|error| shared.place.writing(folder, error))?;
     Ok(Box::new(FolderBackend { shared, merger }))
@@ -187,7 +188,7 @@ impl Backend for FolderBackend {
     }
 
     fn compact(&self, now: i64) -> Result<(), IndexError> {
-        upkeep::compact(&self.shared, now)
+        maintenance::compact(&self.shared, now)
     }
 
     fn check(&self) -> Result<Vec<IndexProblem>, IndexError> {
@@ -195,7 +196,7 @@ impl Backend for FolderBackend {
     }
 
     fn repair(&self) -> Result<(), IndexError> {
-        upkeep::repair(&self.shared)
+        maintenance::repair(&self.shared)
     }
 
     fn stats(&self) -> Result<Stats, IndexError> {

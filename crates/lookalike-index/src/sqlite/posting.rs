@@ -16,7 +16,7 @@ impl PostingList {
     pub(super) const BOTH: [Self; 2] = [Self::Bands, Self::Ids];
 }
 
-/// The key of an id: the frozen hash of `docs/signature.md`.
+/// The key of an id: the frozen hash of `docs/reference/signature.md`.
 pub(super) fn id_key(id: &[u8]) -> u64 {
     lookalike_core::hash::token_hash(id)
 }

@@ -5,7 +5,7 @@
 //! when the log is emptied: at most the catalogue itself, and mostly at most [`LOG_PAGES`] pages,
 //! since nothing is added while the log cannot be emptied.
 
-use super::fault::IndexFolder;
+use super::index_folder::IndexFolder;
 use lookalike_core::hash::SplitMix64;
 use std::fs::File;
 use std::io::Write as _;

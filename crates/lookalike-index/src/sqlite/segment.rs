@@ -431,7 +431,7 @@ fn failed(path: &Path, source: io::Error) -> IndexError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sqlite::fault::IndexFolder;
+    use crate::sqlite::index_folder::IndexFolder;
     use crate::sqlite::segment_file::SegmentFile;
     use proptest::prelude::*;
 

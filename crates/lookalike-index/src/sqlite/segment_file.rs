@@ -1,6 +1,6 @@
 //! Writes a segment file, from the least key of each list to the greatest.
 
-use super::fault::{self, IndexFolder};
+use super::index_folder::{self, IndexFolder};
 use super::layout::{BLOCK, CHECKSUM, COUNT, NUMBERS, PER_BLOCK, PLACE, SegmentHeader, checksum};
 use super::segment::{Segment, SegmentEntry};
 use crate::error::IndexError;
@@ -100,7 +100,7 @@ impl<'a> SegmentFile<'a> {
         let done =
             done.and_then(|()| self.out.flush()).and_then(|()| self.out.get_ref().sync_all());
         done.map_err(|error| self.place.writing(&self.path, error))?;
-        fault::sync_folder(self.place)?;
+        index_folder::sync_folder(self.place)?;
         let checksum = self.header.blocks;
         let listed =
             SegmentEntry { name: self.name.clone(), first, last, level, dropped, checksum };

@@ -1,18 +1,18 @@
 //! Changes, one transaction a call.
 
 use super::catalogue;
-use super::fault::IndexFolder;
-use super::head::CatalogueState;
-use super::known::IdFilter;
+use super::catalogue_state::CatalogueState;
+use super::catalogue_writer::CatalogueWriter;
+use super::id_filter::IdFilter;
+use super::index_folder::IndexFolder;
+use super::index_state::IndexState;
 use super::lock::lock;
-use super::parts::PostingView;
 use super::posting::{Posting, PostingList, PostingRun, id_key};
-use super::rows::RecordReader;
+use super::posting_view::PostingView;
+use super::record_reader::RecordReader;
 use super::segment::Segment;
 use super::segment_file::SegmentFile;
-use super::shared::IndexState;
-use super::trust::segment_name;
-use super::writer::CatalogueWriter;
+use super::validation::segment_name;
 use crate::backend::{Change, ChangeOutcome, posting_keys};
 use crate::checksum::{self, RowFields};
 use crate::entry::{IndexEntry, MAX_METADATA_BYTES, shown};

@@ -7,8 +7,8 @@ use lookalike_index::backend::bucket_keys;
 use lookalike_index::entry::RecordFields;
 use lookalike_index::filter::MetadataFilter;
 use lookalike_index::query::{Match, MatchSimilarity, QueryBuffers, QueryRequest, query};
+use lookalike_index::query_by_id::query_stored;
 use lookalike_index::settings::StoredContent;
-use lookalike_index::stored::query_stored;
 
 /// A page that is there three thousand times, a third of them copies and a third of them with some
 /// shingles of their own, is compared as if each stood alone, with the same buffers for each

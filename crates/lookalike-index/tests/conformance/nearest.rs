@@ -10,8 +10,8 @@ use lookalike_index::entry::RecordFields;
 use lookalike_index::filter::MetadataFilter;
 use lookalike_index::nearest::{CERTAINTY, NearestRequest, compared_at_most};
 use lookalike_index::query::{MatchSimilarity, QueryBuffers, QueryRequest, QueryResult, query};
+use lookalike_index::query_by_id::query_stored;
 use lookalike_index::settings::{IndexSettings, StoredContent};
-use lookalike_index::stored::query_stored;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 

@@ -9,7 +9,7 @@ use csv::Writer;
 use std::io;
 use std::path::Path;
 
-/// The columns of the tables that `docs/report.md` knows; the first two are texts.
+/// The columns of the tables that `docs/reference/report.md` knows; the first two are texts.
 const LAYOUTS: [&[&str]; 5] = [
     &["id_a", "id_b", "jaccard", "estimated_jaccard", "error", "standard_error"],
     &["id_a", "id_b", "jaccard"],

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// Bytes read at a time.
 const BUFFER_BYTES: usize = 1 << 18;
-/// Digits behind the point of similarities in groups, by `docs/report.md`.
+/// Digits behind the point of similarities in groups, by `docs/reference/report.md`.
 const GROUP_DECIMALS: u8 = 6;
 /// More digits than these say nothing in an `f64`.
 const MOST_DECIMALS: u8 = 17;
@@ -227,7 +227,7 @@ impl Loader<'_> {
                 _ => {
                     return Err(self.problem(
                         "expected two ids with a blank between them, or a CSV or JSON lines \
-                         report; see docs/report.md",
+                         report; see docs/reference/report.md",
                     ));
                 }
             }

@@ -9,7 +9,7 @@ use crate::progress::{Interruption, Progress, Stage};
 use crate::read::{Block, Collection, ReadError, SkippedItem};
 use lookalike_index::backend::{Change, ChangeOutcome};
 use lookalike_index::entry::RecordFields;
-use lookalike_index::stored::record;
+use lookalike_index::query_by_id::record;
 use lookalike_index::{Index, IndexError};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -85,7 +85,8 @@ struct EmptyCopyView<'a> {
     same_text_as: &'a str,
 }
 
-/// How many documents of a sample the normal form `fold` changes; `docs/report.md` has the members.
+/// How many documents of a sample the normal form `fold` changes; `docs/reference/report.md` has
+/// the members.
 #[derive(Debug, Serialize)]
 pub struct FoldingView {
     documents: u64,
@@ -106,7 +107,7 @@ impl FoldingView {
     }
 }
 
-/// A setting that finds more than that of a run; `docs/report.md` has the members.
+/// A setting that finds more than that of a run; `docs/reference/report.md` has the members.
 #[derive(Debug, Serialize)]
 pub struct BetterSettingView {
     #[serde(rename = "in_use")]
@@ -120,7 +121,8 @@ impl From<&BetterSetting> for BetterSettingView {
     }
 }
 
-/// A setting, and how many documents have a neighbour by it; `docs/report.md` has the members.
+/// A setting, and how many documents have a neighbour by it; `docs/reference/report.md` has the
+/// members.
 #[derive(Debug, Serialize)]
 pub struct SettingView {
     job: &'static str,

@@ -1,4 +1,4 @@
-//! Findings → files and reports. `docs/report.md` specifies every format.
+//! Findings → files and reports. `docs/reference/report.md` specifies every format.
 //!
 //! ```text
 //! groups, pairs, skipped ─ csv::…, jsonl::… ─► any writer
@@ -29,7 +29,7 @@ use lookalike_core::parameter::Parameter;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The version of everything written here, as `docs/report.md` counts it.
+/// The version of everything written here, as `docs/reference/report.md` counts it.
 pub const FORMAT_VERSION: u32 = 1;
 
 /// Why an empty document is among the skipped ones.

@@ -68,9 +68,9 @@ fn reported(overlap: &Overlap) -> (String, Option<Overlap>) {
     (overlap.six_decimals(), (!equal).then_some(*overlap))
 }
 
-type Told = (String, Option<Overlap>);
-type Pairs = BTreeMap<(String, String), Told>;
-type Keepers = BTreeMap<String, (String, Told)>;
+type ReportedOverlap = (String, Option<Overlap>);
+type Pairs = BTreeMap<(String, String), ReportedOverlap>;
+type Keepers = BTreeMap<String, (String, ReportedOverlap)>;
 
 /// Pairs by ids, and keeper by duplicate, by comparing all with all that share a bucket.
 fn expected(documents: &[(String, String)], options: &FindOptions) -> (Pairs, Keepers) {

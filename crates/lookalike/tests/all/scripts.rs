@@ -91,7 +91,8 @@ fn spellings_of_one_text_are_found_and_other_texts_are_not() {
     assert!(right[&Some(NormalForm::Unaccent)] >= 66, "{right:?}");
 }
 
-/// The known answers come from `fixtures/normalize_v1.py`, which knows `docs/normalize.md` only.
+/// The known answers come from `fixtures/normalize_v1.py`, which knows
+/// `docs/reference/normalize.md` only.
 #[test]
 fn texts_have_their_known_answers() {
     for line in fixture("normalize_v1.txt").lines() {

@@ -1,6 +1,6 @@
 //! The arguments of `lookalike find`.
 
-use super::measure::AuditSampleArgs;
+use super::audit::AuditSampleArgs;
 use crate::cmd::CommandError;
 use crate::options::{CsvArgs, ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
 use std::path::PathBuf;

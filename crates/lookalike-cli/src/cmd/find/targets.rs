@@ -4,7 +4,7 @@
 
 use super::args::FindOutputArgs;
 use crate::cmd::CommandError;
-use crate::page::{self, Subject};
+use crate::html_report::{self, Subject};
 use lookalike::core::params::Measure;
 use lookalike::error::Error;
 use lookalike::find::{Findings, Pairs};
@@ -149,7 +149,7 @@ impl FindReports {
         let Subject { findings, options, audit, .. } = *subject;
         for (output, format) in self.reports {
             if format == OutputFormat::Html {
-                page::write(output, subject)?;
+                html_report::write(output, subject)?;
             } else {
                 output.finish(|out| report::json::summary(out, findings, options, audit))?;
             }

@@ -1,6 +1,6 @@
 //! What was said of the server's settings → its configuration.
 
-use super::layers::{ConfigSources, SettingOrigin, split};
+use super::config_sources::{ConfigSources, SettingOrigin, split};
 use crate::cmd::CommandError;
 use crate::span::patience;
 use crate::terminal;

@@ -207,7 +207,7 @@ impl SampleAdvice {
                 "mean",
                 "them up to",
                 "documents",
-                "borne",
+                "tolerated",
                 "",
             ],
         ];

@@ -1,4 +1,5 @@
-//! What is in the tables: names, versions, keys, damage, and what `docs/postgres.md` asks in SQL.
+//! What is in the tables: names, versions, keys, damage, and what `docs/reference/postgres.md` asks
+//! in SQL.
 
 use super::{WRITE, postgres_open};
 use crate::conformance::documents::{Document, Maker, settings};
@@ -262,7 +263,7 @@ fn the_examples_in_the_documentation_hold() {
     a.metadata = serde_json::from_str(r#"{"source":"wire","language":"en"}"#).unwrap();
     a.expires = None;
     backend.write(&[a.add(), b.add(), c.add(), d.add()]).unwrap();
-    let text = include_str!("../../../../../docs/postgres.md");
+    let text = include_str!("../../../../../docs/reference/postgres.md");
     let examples: Vec<&str> = text
         .split("```sql\n")
         .skip(1)

@@ -6,12 +6,12 @@
 //! segments for the next one of its level are there. Where nothing is added, nobody is disturbed,
 //! and all are done as fast as they can be.
 
+use super::index_state::IndexState;
 use super::lock::lock;
 use super::merge::SegmentMerge;
 use super::merge_signal::MergeSignal;
-use super::parts::PostingView;
+use super::posting_view::PostingView;
 use super::segment::Segment;
-use super::shared::IndexState;
 use crate::error::IndexError;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -222,7 +222,7 @@ fn plan(levels: &[Option<u32>], fan_out: usize) -> Option<std::ops::Range<usize>
 mod tests {
     use super::*;
     use crate::backend::Snapshot;
-    use crate::sqlite::{Tuning, sample};
+    use crate::sqlite::{Tuning, test_index};
 
     #[test]
     fn enough_neighbours_of_a_level_are_merged() {
@@ -319,8 +319,8 @@ mod tests {
     /// An index of 80 documents in 40 segments, and none else who merges.
     fn unmerged(folder: &std::path::Path) -> Arc<IndexState> {
         let tuning = Tuning { tail: 1, fan_out: 4, background: false };
-        let shared = sample::shared(folder, tuning);
-        (0..80).for_each(|number| sample::put(&shared, &number.to_string()));
+        let shared = test_index::shared(folder, tuning);
+        (0..80).for_each(|number| test_index::put(&shared, &number.to_string()));
         assert_eq!(shared.parts().segments.len(), 40);
         shared
     }
@@ -401,7 +401,7 @@ mod tests {
         let mut bytes = std::fs::read(&broken).unwrap();
         bytes[4096] ^= 1;
         std::fs::write(&broken, bytes).unwrap();
-        let shared = sample::opened(&path, tuning);
+        let shared = test_index::opened(&path, tuning);
         let segments = shared.parts().segments.clone();
         let error = merge_all(&shared).unwrap_err();
         assert!(matches!(error, IndexError::Damaged { .. }), "{error}");

@@ -2,11 +2,11 @@
 //! limits, headers, counting and the log.
 
 use crate::app::App;
-use crate::held;
 use crate::log::LogLine;
 use crate::metrics::CountGuard;
 use crate::page;
 use crate::problem::{Code, Note, Problem};
+use crate::response_memory;
 use crate::token::Right;
 use axum::body::HttpBody;
 use axum::extract::{MatchedPath, Request, State};
@@ -56,7 +56,7 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Ne
     };
     // What was changed is always reported, in few bytes.
     if !changes {
-        response = held::held(&app.memory, response);
+        response = response_memory::held(&app.memory, response);
     }
     headers(response.headers_mut(), &trace.id);
     if is_chunked {

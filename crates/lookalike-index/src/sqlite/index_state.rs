@@ -4,17 +4,17 @@
 //! the moment has: the rows decide. So a writer shows parts before it commits, and a reader takes
 //! them after its transaction has begun.
 
-use super::fault::IndexFolder;
-use super::head::CatalogueState;
+use super::catalogue_state::CatalogueState;
+use super::catalogue_writer::CatalogueWriter;
+use super::index_folder::IndexFolder;
 use super::lock::lock;
 use super::merge_signal::MergeSignal;
-use super::parts::PostingView;
 use super::posting::{PostingList, id_key};
-use super::reading::ReadConnection;
+use super::posting_view::PostingView;
+use super::read_connection::ReadConnection;
+use super::record_reader::RecordReader;
 use super::reserve;
-use super::rows::RecordReader;
 use super::tuning::Tuning;
-use super::writer::CatalogueWriter;
 use crate::backend::SetCallback;
 use crate::backend::Snapshot;
 use crate::entry::{IndexRecord, RecordFields};
@@ -285,18 +285,18 @@ mod tests {
     use super::*;
     use crate::backend::{Backend, Change};
     use crate::entry::Metadata;
-    use crate::sqlite::{create, folder, sample};
+    use crate::sqlite::{create, folder, test_index};
 
     fn put(backend: &dyn Backend, id: &str) {
         let metadata = Metadata::default();
-        backend.write(&[Change::Put(sample::entry(id, &metadata))]).unwrap();
+        backend.write(&[Change::Put(test_index::entry(id, &metadata))]).unwrap();
     }
 
     #[test]
     fn parts_of_a_later_moment_do_not_cover_an_earlier_one() {
         let above = tempfile::tempdir().unwrap();
         let place = above.path().join("index");
-        let writer = create(&place, &sample::settings()).unwrap();
+        let writer = create(&place, &test_index::settings()).unwrap();
         put(&*writer, "a");
         let reader = Arc::new(folder::open_for_reading(&place, Tuning::default()).unwrap());
         let earlier = reader.begin().unwrap();
@@ -311,7 +311,7 @@ mod tests {
     fn a_panic_within_a_transaction_leaves_nothing() {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("index");
-        put(&*create(&path, &sample::settings()).unwrap(), "a");
+        put(&*create(&path, &test_index::settings()).unwrap(), "a");
         let (place, tuning) = (IndexFolder::new(&path), Tuning::default());
         let shared = Arc::new(folder::open_for_writing(&place, Duration::ZERO, tuning).unwrap());
         let head = shared.begin().unwrap().head;
@@ -338,7 +338,7 @@ mod tests {
     fn a_set_that_is_missing_is_not_that_of_another_document() {
         let above = tempfile::tempdir().unwrap();
         let place = above.path().join("index");
-        let writer = create(&place, &sample::settings()).unwrap();
+        let writer = create(&place, &test_index::settings()).unwrap();
         put(&*writer, "a");
         put(&*writer, "b");
         let catalogue = rusqlite::Connection::open(place.join("catalog.sqlite")).unwrap();

@@ -1,7 +1,7 @@
 //! Changes of a session that are not written yet.
 
 use super::ids::{Key, ORIGINAL, nth};
-use super::shelf::{Open, records_of};
+use super::open_folder::{OpenFolder, records_of};
 use lookalike::store::IndexError;
 use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::Metadata;
@@ -34,7 +34,7 @@ impl PendingChanges {
     ///
     /// # Errors
     /// What keeps it from being read.
-    pub(super) fn snapshot(&mut self, open: &Open) -> Result<&mut dyn Snapshot, IndexError> {
+    pub(super) fn snapshot(&mut self, open: &OpenFolder) -> Result<&mut dyn Snapshot, IndexError> {
         let snapshot = match self.snapshot.take() {
             Some(snapshot) => snapshot,
             None => open.backend.snapshot()?,
@@ -46,7 +46,7 @@ impl PendingChanges {
     ///
     /// # Errors
     /// What keeps them from being read.
-    pub(super) fn count(&mut self, open: Option<&Open>, id: &str) -> Result<u32, IndexError> {
+    pub(super) fn count(&mut self, open: Option<&OpenFolder>, id: &str) -> Result<u32, IndexError> {
         if let Some(count) = self.counts.get(id) {
             return Ok(*count);
         }

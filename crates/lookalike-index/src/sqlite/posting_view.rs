@@ -1,8 +1,8 @@
 //! What is searched: segments, and behind them runs of the documents that are in none.
 
 use super::catalogue;
-use super::fault::IndexFolder;
-use super::head::CatalogueState;
+use super::catalogue_state::CatalogueState;
+use super::index_folder::IndexFolder;
 use super::posting::{Posting, PostingList, PostingRun, id_key};
 use super::segment::Segment;
 use crate::backend::posting_keys;

@@ -7,7 +7,7 @@
 //! nothing is read without those files.
 
 use super::catalogue;
-use super::fault::{IndexFolder, is_full};
+use super::index_folder::{IndexFolder, is_full};
 use crate::error::{IndexError, Unwritable};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::Metadata;

@@ -1,6 +1,6 @@
 //! Rows of the catalogue as records.
 
-use super::fault::IndexFolder;
+use super::index_folder::IndexFolder;
 use crate::backend::SetCallback;
 use crate::checksum::{self, RowFields};
 use crate::entry::{IndexRecord, MAX_TEXT_BYTES, RecordFields, shown};

@@ -1,8 +1,9 @@
 //! Questions to an index of sketches.
 
+use super::error::SketchIndexError;
 use super::ids::{ORIGINAL, REPEATED, nth, split};
-use super::refused::SketchIndexError;
-use super::shelf::{Open, SketchIndex, records_of, repeated};
+use super::open_folder::{OpenFolder, records_of};
+use super::sketch_index::{SketchIndex, repeated};
 use lookalike::store::IndexError;
 use lookalike::store::backend::{Snapshot, bucket_keys};
 use lookalike::store::entry::{IndexRecord, RecordFields, shown};
@@ -206,7 +207,7 @@ fn rows_of(
 /// All records at one moment, piece by piece.
 pub(super) struct Scan {
     snapshot: Box<dyn Snapshot>,
-    open: Arc<Open>,
+    open: Arc<OpenFolder>,
     next: u64,
 }
 

@@ -1,7 +1,7 @@
 //! Small indexes for tests.
 
-use super::fault::IndexFolder;
-use super::shared::IndexState;
+use super::index_folder::IndexFolder;
+use super::index_state::IndexState;
 use super::{Tuning, folder, write};
 use crate::backend::Change;
 use crate::entry::{IndexEntry, Metadata};

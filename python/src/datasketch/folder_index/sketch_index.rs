@@ -1,19 +1,20 @@
 //! An index of sketches in a folder: who has it open, and what is written to it.
 //!
 //! ```text
-//! insert, remove → Waiting ─ together → folder
-//! any question   → what waits is written first → folder (asked.rs)
+//! insert, remove → PendingChanges ─ together → folder
+//! any question   → what waits is written first → folder (band_probe.rs)
 //! ```
 //!
 //! The folder is made with the first sketch, since only that says what all of them are like.
 
-use super::ids::{Key, MOST_REPEATS, REPEATED, nth};
+use super::error::SketchIndexError;
+use super::ids::{Key, MOST_REPEATS, REPEATED};
+use super::open_folder::OpenFolder;
 use super::origin;
-use super::refused::SketchIndexError;
-use super::waiting::{PendingChanges, PlannedChange};
+use super::pending_changes::{PendingChanges, PlannedChange};
 use lookalike::index::time;
 use lookalike::store::IndexError;
-use lookalike::store::backend::{Backend, Change, Snapshot};
+use lookalike::store::backend::{Change, Snapshot};
 use lookalike::store::entry::{IndexEntry, Metadata, RecordFields};
 use lookalike::store::error::Unwritable;
 use lookalike::store::index::Access;
@@ -38,16 +39,10 @@ pub(super) struct IndexParameters {
     pub(super) hashfunc: Option<String>,
 }
 
-/// What is in the folder.
-pub(super) struct Open {
-    pub(super) backend: Box<dyn Backend>,
-    pub(super) settings: Arc<IndexSettings>,
-}
-
 enum IndexSlot {
     /// There is no folder yet.
     Nothing,
-    Open(Arc<Open>),
+    Open(Arc<OpenFolder>),
     Closed,
 }
 
@@ -145,7 +140,7 @@ impl SketchIndex {
     }
 
     /// What is in the folder, if there is one.
-    fn open(&self) -> Result<Option<Arc<Open>>, SketchIndexError> {
+    fn open(&self) -> Result<Option<Arc<OpenFolder>>, SketchIndexError> {
         match &*lock(&self.slot) {
             IndexSlot::Nothing => Ok(None),
             IndexSlot::Open(open) => Ok(Some(Arc::clone(open))),
@@ -157,7 +152,7 @@ impl SketchIndex {
     ///
     /// # Errors
     /// It is closed, or what waits cannot be written.
-    pub(super) fn settled(&self) -> Result<Option<Arc<Open>>, SketchIndexError> {
+    pub(super) fn settled(&self) -> Result<Option<Arc<OpenFolder>>, SketchIndexError> {
         if self.waits.load(Ordering::Acquire) {
             self.write(&mut lock(&self.writing))?;
         }
@@ -286,7 +281,7 @@ impl SketchIndex {
     fn plan<B: AsRef<[u8]>>(
         &self,
         waiting: &mut PendingChanges,
-        open: Option<&Open>,
+        open: Option<&OpenFolder>,
         (key, count): (Key, u32),
         bands: &[B],
         scheme: Option<&str>,
@@ -367,7 +362,7 @@ impl SketchIndex {
         let (slot, done) = match opened {
             Ok(backend) => {
                 let settings = Arc::clone(settings);
-                (IndexSlot::Open(Arc::new(Open { backend, settings })), Ok(()))
+                (IndexSlot::Open(Arc::new(OpenFolder { backend, settings })), Ok(()))
             }
             // What is written stays.
             Err(error) => (IndexSlot::Closed, Err(SketchIndexError::Left { error })),
@@ -423,14 +418,14 @@ fn opened(
     folder: &Path,
     wished: &IndexParameters,
     is_read_only: bool,
-) -> Result<Open, SketchIndexError> {
+) -> Result<OpenFolder, SketchIndexError> {
     wished.expect(&sqlite::settings(folder)?)?;
     let access = if is_read_only { Access::Read } else { Access::Write { wait: PATIENCE } };
     let backend = sqlite::open(folder, access)?;
     let settings = Arc::new(backend.settings().clone());
     // It may be another one by now.
     wished.expect(&settings)?;
-    Ok(Open { backend, settings })
+    Ok(OpenFolder { backend, settings })
 }
 
 fn expect_scheme(settings: &IndexSettings, scheme: Option<&str>) -> Result<(), SketchIndexError> {
@@ -458,25 +453,6 @@ fn signature<B: AsRef<[u8]>>(
         sketches.pack(band.as_ref(), &mut signature)?;
     }
     Ok(signature)
-}
-
-/// How many records of a key are stored. Those of one key have all numbers from 0 on.
-pub(super) fn records_of(snapshot: &mut dyn Snapshot, id: &str) -> Result<u32, IndexError> {
-    let mut is_there =
-        |at: u32| Ok::<bool, IndexError>(snapshot.number_of(&nth(id, at))?.is_some());
-    let (mut there, mut step) = (0, 1);
-    while there < MOST_REPEATS && is_there(there + step - 1)? {
-        there += step;
-        step *= 2;
-    }
-    // The next `step` are not all there.
-    while step > 1 {
-        step /= 2;
-        if is_there(there + step - 1)? {
-            there += step;
-        }
-    }
-    Ok(there)
 }
 
 /// How many records are not the first of their key.

@@ -4,8 +4,8 @@
 //! *Cache-, hash- and space-efficient Bloom filters*, 2007), made from the lists of ids when so
 //! much was written that it pays; a byte to a byte and a half a document.
 
-use super::parts::PostingView;
 use super::posting::{Posting, PostingList};
+use super::posting_view::PostingView;
 use super::segment::Segment;
 use crate::error::IndexError;
 
@@ -103,10 +103,10 @@ impl BloomFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sqlite::index_state::IndexState;
     use crate::sqlite::lock::lock;
     use crate::sqlite::posting::{PostingRun, id_key};
-    use crate::sqlite::shared::IndexState;
-    use crate::sqlite::{Tuning, sample};
+    use crate::sqlite::{Tuning, test_index};
     use std::sync::Arc;
 
     fn key(number: u64) -> u64 {
@@ -161,26 +161,26 @@ mod tests {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("index");
         let tuning = Tuning { tail: 1, fan_out: 4, background: false };
-        let shared = sample::shared(&path, tuning);
-        (0..8).for_each(|number| sample::put(&shared, &number.to_string()));
+        let shared = test_index::shared(&path, tuning);
+        (0..8).for_each(|number| test_index::put(&shared, &number.to_string()));
         let known =
             |shared: &IndexState| lock(&shared.writer).as_ref().unwrap().known.filter.is_some();
         assert!(known(&shared));
         drop(shared);
         let broken = path.join("0000000001.seg");
         let bytes = std::fs::read(&broken).unwrap();
-        let shared = sample::opened(&path, tuning);
+        let shared = test_index::opened(&path, tuning);
         let mut flipped = bytes.clone();
         flipped[4096] ^= 1;
         std::fs::write(&broken, flipped).unwrap();
         // Keys from the upper end of that block's list on are looked for in the block as well.
         let ids = (100..200).map(|number| number.to_string());
-        let done = ids.map(|id| sample::try_put(&shared, &id).is_ok());
+        let done = ids.map(|id| test_index::try_put(&shared, &id).is_ok());
         assert!(!known(&shared) && done.filter(|done| *done).count() < 100);
         std::fs::write(&broken, bytes).unwrap();
         drop(shared);
-        let shared = sample::opened(&path, tuning);
-        (200..300).for_each(|number| sample::put(&shared, &number.to_string()));
+        let shared = test_index::opened(&path, tuning);
+        (200..300).for_each(|number| test_index::put(&shared, &number.to_string()));
         assert!(known(&shared));
     }
 }

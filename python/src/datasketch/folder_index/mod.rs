@@ -3,29 +3,31 @@
 //!
 //! ```text
 //! keys ─ ids.rs ─► ids ─┐
-//! bands ────────────────┴─ shelf.rs, waiting.rs ─► folder ─ asked.rs ─► rows ─ ids.rs ─► keys
+//! bands ────────────────┴─ sketch_index.rs, pending_changes.rs ─► folder
+//! folder ─ band_probe.rs ─► rows ─ ids.rs ─► keys
 //! ```
 //!
 //! Locks are taken without the interpreter's only, so that nobody waits for both.
 
-mod asked;
+mod band_probe;
+mod error;
 mod ids;
+mod open_folder;
 mod origin;
-mod refused;
-mod shelf;
-mod waiting;
+mod pending_changes;
+mod sketch_index;
 
 use crate::error::StoreError;
 use crate::index::patience::patiently;
-use asked::{KeyRow, Scan};
+use band_probe::{KeyRow, Scan};
+use error::{SketchIndexError, reported};
 use ids::Key;
 use lookalike::index::time;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PySet, PyTuple};
-use refused::{SketchIndexError, reported};
-use shelf::{IndexParameters, SketchIndex};
+use sketch_index::{IndexParameters, SketchIndex};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -80,7 +82,9 @@ impl FolderLsh {
         &self,
         py: Python<'_>,
         nothing: T,
-        work: impl FnOnce(&shelf::Open) -> Result<T, lookalike::store::IndexError> + Send + 'static,
+        work: impl FnOnce(&open_folder::OpenFolder) -> Result<T, lookalike::store::IndexError>
+        + Send
+        + 'static,
     ) -> PyResult<T> {
         let Some(open) = self.detached(py, SketchIndex::settled)? else { return Ok(nothing) };
         patiently(py, move || work(&open))?.map_err(|error| reported(error, &self.name))

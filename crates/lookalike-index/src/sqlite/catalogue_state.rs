@@ -1,6 +1,6 @@
 //! The row of `state`: counts and versions of an index.
 
-use super::fault::IndexFolder;
+use super::index_folder::IndexFolder;
 use crate::error::IndexError;
 use rusqlite::{Connection, params};
 

@@ -1,18 +1,18 @@
 //! Compacting, and making segments again from the catalogue.
 
 use super::catalogue;
+use super::catalogue_state::CatalogueState;
 use super::checksums;
-use super::fault::IndexFolder;
-use super::head::CatalogueState;
-use super::known::IdFilter;
+use super::id_filter::IdFilter;
+use super::index_folder::IndexFolder;
+use super::index_state::IndexState;
 use super::lock::lock;
 use super::merge::{merge, swap};
-use super::parts::gathered;
+use super::posting_view::gathered;
 use super::segment::{Segment, SegmentEntry};
 use super::segment_file::SegmentFile;
-use super::shared::IndexState;
-use super::trust::segment_number;
 use super::tuning::Tuning;
+use super::validation::segment_number;
 use super::write::{bury, flush, next_name, remove_rows, write_run};
 use crate::error::IndexError;
 use crate::settings::IndexSettings;

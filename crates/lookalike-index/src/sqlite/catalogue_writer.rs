@@ -1,8 +1,8 @@
 //! The writing connection of an index.
 
-use super::fault::IndexFolder;
-use super::head::CatalogueState;
-use super::known::IdFilter;
+use super::catalogue_state::CatalogueState;
+use super::id_filter::IdFilter;
+use super::index_folder::IndexFolder;
 use super::reserve::LOG_PAGES;
 use crate::error::IndexError;
 use rusqlite::Connection;

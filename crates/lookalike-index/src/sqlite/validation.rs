@@ -10,8 +10,8 @@
 //! | `segments.first`, `last`, `level`, `dropped` | ascending, disjoint, within `state` |
 
 use super::catalogue_schema::schema;
-use super::fault::IndexFolder;
-use super::head::CatalogueState;
+use super::catalogue_state::CatalogueState;
+use super::index_folder::IndexFolder;
 use super::segment::SegmentEntry;
 use crate::error::IndexError;
 use rusqlite::Connection;

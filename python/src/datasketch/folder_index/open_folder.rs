@@ -1,0 +1,32 @@
+//! An open folder, and the records of a key in it.
+
+use super::ids::{MOST_REPEATS, nth};
+use lookalike::store::IndexError;
+use lookalike::store::backend::{Backend, Snapshot};
+use lookalike::store::settings::IndexSettings;
+use std::sync::Arc;
+
+/// The index in a folder, and its settings.
+pub(super) struct OpenFolder {
+    pub(super) backend: Box<dyn Backend>,
+    pub(super) settings: Arc<IndexSettings>,
+}
+
+/// How many records of a key are stored. Those of one key have all numbers from 0 on.
+pub(super) fn records_of(snapshot: &mut dyn Snapshot, id: &str) -> Result<u32, IndexError> {
+    let mut is_there =
+        |at: u32| Ok::<bool, IndexError>(snapshot.number_of(&nth(id, at))?.is_some());
+    let (mut there, mut step) = (0, 1);
+    while there < MOST_REPEATS && is_there(there + step - 1)? {
+        there += step;
+        step *= 2;
+    }
+    // The next `step` are not all there.
+    while step > 1 {
+        step /= 2;
+        if is_there(there + step - 1)? {
+            there += step;
+        }
+    }
+    Ok(there)
+}
