@@ -42,7 +42,7 @@ const BROKEN: [&str; 6] = [
     r#"{"id":"6","text":truth}"#,
 ];
 
-/// Measures and prints. BenchOptions: `--runs N` (5; the median counts).
+/// Measures and prints. `BenchOptions`: `--runs N` (5; the median counts).
 ///
 /// # Errors
 /// The collection cannot be read, or a parser reads another amount of text than lookalike.

@@ -165,8 +165,7 @@ impl NamesParameters for ReadError {
             Self::FormatNeeded { source_name } => write!(
                 f,
                 "{source_name}: the format is not recognised; say {} lines (id, blank, text), \
-                 jsonl, \
-                 csv, tsv, or text (all of it one document)",
+                 jsonl, csv, tsv, or text (all of it one document)",
                 name(Parameter::Format)
             ),
             Self::NotBuilt { feature } => write!(

@@ -44,7 +44,6 @@ struct QueryBody {
 }
 
 #[derive(Serialize)]
-#[expect(clippy::struct_field_names, reason = "as the answer has them")]
 struct QueryResponse {
     found: u64,
     candidates: u64,

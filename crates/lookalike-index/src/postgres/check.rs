@@ -148,7 +148,7 @@ fn document(one: &IndexRecord, settings: &IndexSettings, decoded: &mut Vec<u64>)
             }
         }
         (None, StoredContent::Sets | StoredContent::Texts) => {
-            wrong.push("its shingle set is missing".to_owned())
+            wrong.push("its shingle set is missing".to_owned());
         }
         (Some(_), StoredContent::Signatures) => {
             wrong.push("it has a shingle set, the index keeps none".to_owned());

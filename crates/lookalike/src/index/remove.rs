@@ -97,7 +97,7 @@ impl Remover<'_> {
             match done {
                 ChangeOutcome::Absent => self.removed.absent.push((*id).to_owned()),
                 ChangeOutcome::Removed | ChangeOutcome::Added | ChangeOutcome::Replaced => {
-                    self.removed.removed += 1
+                    self.removed.removed += 1;
                 }
             }
         }

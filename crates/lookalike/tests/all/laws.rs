@@ -160,10 +160,8 @@ fn findings_are_those_of_comparing_all_with_all() {
             let key = |i: usize| {
                 let mut key = Vec::new();
                 let (length, position) = (documents[i].1.len() as u64, [0, 0, i as u32]);
-                keep.key(
-                    &KeepAttributes { length, position, ..KeepAttributes::default() },
-                    &mut key,
-                );
+                let document = KeepAttributes { length, position, ..Default::default() };
+                keep.key(&document, &mut key);
                 key
             };
             compare(&key(*a), &documents[*a].0, &key(*b), &documents[*b].0)
