@@ -21,7 +21,7 @@
 //! | [`containment`] | candidates where an excerpt is looked for in longer texts, or the reverse |
 //! | [`compact`] | signatures of all documents in memory, to be scanned |
 //! | [`nearest`] | the documents nearest to one, whatever their similarity |
-//! | [`stored`] | the same for a document of the index |
+//! | [`query_by_id`] | the same for a document of the index |
 //! | [`index`] | an opened index, wherever it is kept |
 //!
 //! Nothing here reads files of documents, cuts texts into shingles, prints, or looks at the clock.

@@ -11,13 +11,13 @@
 //! | [`config`] | the configuration of a server |
 //! | [`token`] | who may read, and who may write |
 //! | `app` | what requests share; which address does what |
-//! | `gate` | what every request passes |
+//! | `middleware` | what every request passes |
 //! | `address`, `body`, `json` | what a request says, strictly read, within limits |
 //! | `metadata` | metadata in a request, counted while it is parsed |
 //! | `documents`, `bulk`, `query`, `compare`, `groups`, `about`, `page` | the routes |
-//! | `connections`, `stream` | which connections are idle; their bytes, with time limits |
-//! | `held` | memory of answers until clients have taken them |
-//! | `stars` | groups among all documents |
+//! | `connections`, `connection_stream` | which connections are idle; their bytes, with time limits |
+//! | `response_memory` | memory of answers until clients have taken them |
+//! | `document_groups` | groups among all documents |
 //! | `group_cache` | their computations, one after the other, and the lists that are kept |
 //! | `pool`, `writer` | threads that do what blocks; what is written together |
 //! | `problem` | what is answered when a request cannot be met |
