@@ -158,6 +158,15 @@ impl SignatureArgs {
         Ok(auto)
     }
 
+    /// Refuses `--bands auto`; `why` continues the message, with the remedy.
+    pub(crate) fn refuse_auto(&self, why: &str) -> Result<(), CommandError> {
+        if self.bands == Some(BandsArg::Auto) {
+            let message = format!("--bands auto is for `find`, `dedup` and `tune`: {why}");
+            return Err(CommandError::Usage(message));
+        }
+        Ok(())
+    }
+
     /// Parameters for Jaccard similarity start from these.
     pub(crate) fn builder(&self, shingle: ShingleRule, aim: &AimArgs) -> ParamsBuilder {
         ParamsBuilder {
@@ -218,6 +227,11 @@ impl ParameterArgs {
             inputs.try_for_each(|input| refuse_streams(input, "--bands auto"))?;
         }
         Ok(auto)
+    }
+
+    /// As [`SignatureArgs::refuse_auto`].
+    pub(crate) fn refuse_auto(&self, why: &str) -> Result<(), CommandError> {
+        self.signature.refuse_auto(why)
     }
 
     /// What [`Params`](lookalike::core::params::Params) start from.

@@ -80,6 +80,7 @@ pub(crate) struct CompareArgs {
 
 /// Compares and prints.
 pub(crate) fn run(args: &CompareArgs, worker: WorkerOption<'_>) -> CommandResult {
+    args.parameters.refuse_auto("two texts are compared without bands; leave it out")?;
     let params = Params::new(&args.parameters.builder(args.shingle.rule(args.wording.wording())?))?;
     if args.a == Path::new("-") && args.b == Path::new("-") {
         return Err(ReadError::StdinTwice.into());

@@ -425,3 +425,21 @@ fn bands_are_not_chosen_where_there_is_nothing_to_choose_or_to_read_twice() {
     let create = ["index", "create", "ix", "in.jsonl", "--bands", "auto"];
     assert!(place.run(&create).fails(2).contains("lookalike tune"));
 }
+
+#[test]
+fn bands_are_chosen_by_find_dedup_and_tune_only() {
+    let place = Place::new();
+    place.file("in.jsonl", jsonl(&forms(3)));
+    place.file("a.txt", "one two three four five six");
+    place.run(&["index", "create", "ix", "in.jsonl"]).ok();
+    for command in [
+        &["index", "create", "new", "in.jsonl"][..],
+        &["index", "add", "ix", "in.jsonl"],
+        &["query", "ix", "a.txt"],
+        &["compare", "a.txt", "a.txt"],
+    ] {
+        let error = place.run(&[command, &["--bands", "auto"]].concat()).fails(2);
+        assert!(error.contains("--bands auto is for `find`, `dedup` and `tune`: "), "{error}");
+        assert!(error.contains("leave it out") || error.contains("lookalike tune"), "{error}");
+    }
+}

@@ -39,14 +39,10 @@ pub(super) fn new(
     store: StoreArg,
 ) -> Result<IndexSettings, CommandError> {
     let wording = reading.wording();
-    if signature.bands_auto()? {
-        return Err(CommandError::Usage(
-            "--bands auto is for `find` and `dedup`: an index keeps its bands as documents come \
-             and go; run `lookalike tune` on some of them, and name what it advises: \
-             --num-hashes, --bands and --rows"
-                .to_owned(),
-        ));
-    }
+    signature.refuse_auto(
+        "an index keeps its bands as documents come and go; run `lookalike tune` on some of them, \
+         and name what it advises: --num-hashes, --bands and --rows",
+    )?;
     let builder = ParamsBuilder { measure, ..signature.builder(shingle.rule(wording)?, aim) };
     let params = Params::new(&builder)?;
     Ok(IndexSettings::new(&params, &wording.to_string(), store.store())?)
@@ -75,6 +71,7 @@ impl SettingsArgs {
     ) -> Result<(), CommandError> {
         let has = index.settings();
         let (shingle, signature) = (&self.shingle, &self.signature);
+        signature.args.refuse_auto("the index has its bands; leave it out")?;
         let wording = reading.args.wording();
         let rule = shingle.args.rule(wording)?;
         let measure = index.params().measure();
