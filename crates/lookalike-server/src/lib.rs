@@ -15,7 +15,7 @@
 //! | `address`, `body`, `json` | what a request says, strictly read, within limits |
 //! | `metadata` | metadata in a request, counted while it is parsed |
 //! | `documents`, `bulk`, `query`, `compare`, `groups`, `about`, `page` | the routes |
-//! | `connections`, `connection_stream` | which connections are idle; their bytes, with time limits |
+//! | `connections`, `connection_stream` | idle connections; bytes with time limits |
 //! | `response_memory` | memory of answers until clients have taken them |
 //! | `document_groups` | groups among all documents |
 //! | `group_cache` | their computations, one after the other, and the lists that are kept |
