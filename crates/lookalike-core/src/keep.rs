@@ -133,13 +133,14 @@ pub struct KeepAttributes<'a> {
 /// for [`KeepRule::First`] and [`KeepRule::Last`], which are about that order).
 ///
 /// ```
-/// use lookalike_core::keep::{KeepPolicy, Traits, compare};
+/// use lookalike_core::keep::{KeepAttributes, KeepPolicy, compare};
 /// use std::cmp::Ordering;
 ///
 /// let policy = KeepPolicy::new(vec!["newest".parse()?, "longest".parse()?]);
 /// let (mut draft, mut report) = (Vec::new(), Vec::new());
-/// policy.key(&Traits { length: 900, modified: Some(5), ..Traits::default() }, &mut draft);
-/// policy.key(&Traits { length: 1200, modified: Some(5), ..Traits::default() }, &mut report);
+/// let document = |length| KeepAttributes { length, modified: Some(5), ..Default::default() };
+/// policy.key(&document(900), &mut draft);
+/// policy.key(&document(1200), &mut report);
 /// assert_eq!(compare(&report, "report", &draft, "draft"), Ordering::Less);
 /// assert_eq!(policy.decided_by(&report, &draft), Some(1));
 /// # Ok::<(), lookalike_core::error::ParamsError>(())

@@ -29,12 +29,12 @@
 //! # Example
 //!
 //! ```
-//! use lookalike_core::params::{Params, Wishes};
+//! use lookalike_core::params::{Params, ParamsBuilder};
 //! use lookalike_core::shingle::Shingler;
 //! use lookalike_core::signature::Signer;
 //! use lookalike_core::verify;
 //!
-//! let params = Params::new(&Wishes::default())?;
+//! let params = Params::new(&ParamsBuilder::default())?;
 //! let mut shingler = Shingler::new(params.shingle());
 //! let (mut a, mut b) = (Vec::new(), Vec::new());
 //! shingler.set("The quick brown fox jumps over the lazy dog.", &mut a);

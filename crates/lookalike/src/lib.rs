@@ -2,7 +2,7 @@
 //! parallel, and reports what was found, verified.
 //!
 //! ```
-//! use lookalike::core::params::{Params, Wishes};
+//! use lookalike::core::params::{Params, ParamsBuilder};
 //! use lookalike::{FindOptions, find};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -10,7 +10,8 @@
 //! # let letters = folder.path().to_owned();
 //! # std::fs::write(letters.join("a.txt"), "one two three four five six seven eight")?;
 //! # std::fs::write(letters.join("b.txt"), "one two three four five six seven eight")?;
-//! let options = FindOptions::new(Params::new(&Wishes { threshold: 0.8, ..Wishes::default() })?);
+//! let builder = ParamsBuilder { threshold: 0.8, ..ParamsBuilder::default() };
+//! let options = FindOptions::new(Params::new(&builder)?);
 //! let findings = find(&[letters], &options)?;
 //! for group in findings.groups.iter() {
 //!     let group = group?;

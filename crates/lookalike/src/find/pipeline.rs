@@ -29,7 +29,7 @@ const BLOCK_ROUNDING: u64 = 16;
 /// Finds the near-duplicates among files and folders, read with the defaults of [`ReadOptions`].
 ///
 /// ```
-/// use lookalike::core::params::{Params, Wishes};
+/// use lookalike::core::params::{Params, ParamsBuilder};
 /// use lookalike::find::FindOptions;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -38,7 +38,7 @@ const BLOCK_ROUNDING: u64 = 16;
 /// std::fs::write(folder.join("draft.txt"), "the report of the first quarter in six words")?;
 /// std::fs::write(folder.join("copy.txt"), "The report of the first quarter, in six words.")?;
 ///
-/// let options = FindOptions::new(Params::new(&Wishes::default())?);
+/// let options = FindOptions::new(Params::new(&ParamsBuilder::default())?);
 /// let findings = lookalike::find(&[folder], &options)?;
 /// for group in findings.groups.iter() {
 ///     let group = group?;

@@ -45,16 +45,17 @@ const SCRIPT: &str = include_str!("page.js");
 ///
 /// ```
 /// use lookalike::core::params::ShingleRule;
-/// use lookalike::report::html::{self, Counts, Duplicate, Group, Page, Recall, Streams};
+/// use lookalike::report::html::{self, Page, PageCounts, PageDuplicate, PageGroup};
+/// use lookalike::report::html::{Recall, Streams};
 ///
-/// let duplicate = Duplicate { id: "b".into(), similarity: 912_345, ..Duplicate::default() };
+/// let duplicate = PageDuplicate { id: "b".into(), similarity: 912_345, ..Default::default() };
 /// let duplicates = vec![duplicate];
-/// let group = Group { keeper: "a".into(), bytes: 75, duplicates, ..Group::default() };
+/// let group = PageGroup { keeper: "a".into(), bytes: 75, duplicates, ..Default::default() };
 /// let page = Page {
 ///     title: "Near-duplicates in letters/",
 ///     version: "0.1.0",
 ///     parameters: &[],
-///     counts: Counts { documents: 3, groups: 1, duplicates: 1, ..Counts::default() },
+///     counts: PageCounts { documents: 3, groups: 1, duplicates: 1, ..Default::default() },
 ///     measure: "Jaccard similarity",
 ///     threshold: 0.8,
 ///     shingle: &ShingleRule::default(),
