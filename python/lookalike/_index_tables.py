@@ -93,7 +93,7 @@ def _arrow_of_pandas(frame: Any, columns: Sequence[str]) -> Any:
         place = "the table" if row is None else f"document {row}: the column"
         reported = DocumentTypeError(f"{place} cannot be read as Arrow, expected str: {error}")
         reported.row = row
-        raise distinguished from error
+        raise reported from error
 
 
 def _mixed_row(frame: Any, columns: Sequence[str]) -> int | None:

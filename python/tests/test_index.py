@@ -699,11 +699,11 @@ def test_places(folder: Path, tmp_path: Path) -> None:
     for path in (None, 5, b"news", "", "a\0b"):
         with pytest.raises(OptionError, match="path is"):
             Index.open(path)  # type: ignore[arg-type]
-    with pytest.raises(StoreError, match="postgres.*expected the path of a folder"):
-        Index.create("postgres://user:secret@localhost/base?index=news")
-    with pytest.raises(StoreError) as caught:
-        Index.open("postgres://user:secret@localhost/base?index=news")
-    assert "secret" not in str(caught.value)
+    # A package with the backend looks for a server, one without it refuses the address.
+    for call in (Index.create, Index.open):
+        with pytest.raises(StoreError, match="postgres") as caught:
+            call("postgres://user:secret@localhost:1/base?index=news")
+        assert "secret" not in str(caught.value)
     with pytest.raises(OptionError, match="wait is -1"):
         Index.open(folder, wait=-1)
     Index.create(str(tmp_path / "name with ü and \n")).close()
