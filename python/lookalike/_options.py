@@ -126,7 +126,7 @@ class _Fields(TypedDict, total=False):
 
 
 class Options(_Comparing, _BandsOrAuto, Reading, _Fields, total=False):
-    """Options of :func:`lookalike.find` and :func:`lookalike.dedup` next to those that they name
+    """Options of :func:`lookalike.find` and :func:`lookalike.dedup` other than those that they name
     themselves; :data:`OPTIONS` says what each means. ``None`` is what it is by default."""
 
     keep: str | Sequence[str] | None

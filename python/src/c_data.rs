@@ -2,7 +2,7 @@
 //!
 //! What can be known is checked: that nothing was taken before, how many buffers and children there
 //! are, lengths, and that the offsets of strings begin and end in order; of parts as of the whole.
-//! How large a buffer is is not in these structures: a producer whose last offset lies
+//! The size of a buffer is not in these structures: a producer whose last offset lies
 //! behind the end of its data is believed, as every reader of the interface must.
 #![expect(unsafe_code, reason = "structures of C behind pointers")]
 

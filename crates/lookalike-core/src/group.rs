@@ -1,10 +1,10 @@
 //! Candidates in, groups out: which documents are duplicates, and of which kept one.
 //!
 //! Members are numbered by their place in the keep order ([`keep`](crate::keep)), 0 first. Each
-//! *stands* in some buckets and *looks* into some, which may be the same ones
-//! ([`BucketMembership`]). A
-//! *candidate pair* is an earlier member that is in a bucket and a later one that looks into
-//! it; a `similarity` function makes it a *verified pair* by giving an [`Overlap`], or refuses it.
+//! is inserted into some buckets and looks into some, which may be the same ones
+//! ([`BucketMembership`]). A *candidate pair* is an earlier member that is in a bucket and a later
+//! one that looks into it; a `similarity` function makes it a *verified pair* by giving an
+//! [`Overlap`], or refuses it.
 //! Two rules make groups of them:
 //!
 //! * **Stars** ([`stars`]): walk the members in order; one that has a verified pair with a kept

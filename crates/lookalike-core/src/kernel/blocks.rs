@@ -186,7 +186,7 @@ unsafe fn scan<S: BlockScanner, const SPACES: bool, const FOLD: bool>(
     while base < len {
         let left = len - base;
         // SAFETY: PIECE + 128 bytes are writable at `piece` and entries at `bounds`: positions are
-        // distinct and below PIECE + 1, so at most PIECE + 1 of them are before any write of 72.
+        // distinct and below PIECE + 1, so at most PIECE + 1 of them precede any write of 72.
         // A last block of less than 64 bytes is read from a padded copy.
         let (mut tokens, high) = unsafe {
             if left >= 64 {

@@ -24,7 +24,7 @@ const DECISION_SHARE: u64 = 16;
 ///
 /// # Errors
 /// [`Error::Read`] and [`Error::Changed`] when an input is no longer what it was,
-/// [`Error::Interrupted`], and those of writing. Nothing is under the names of the outputs then
+/// [`Error::Interrupted`], and those of writing. No file has the name of an output then
 /// that was not there before.
 pub fn apply(
     findings: &Findings,

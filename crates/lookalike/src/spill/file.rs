@@ -41,7 +41,7 @@ impl SpillFile {
         Ok(offset)
     }
 
-    /// Fills `buffer` with what is from `offset` on.
+    /// Fills `buffer` with the bytes from `offset` on.
     ///
     /// # Errors
     /// [`Error::Spill`], also where the file ends before.

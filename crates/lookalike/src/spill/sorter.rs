@@ -201,7 +201,7 @@ impl SortedRecords {
     }
 
     /// Bytes of memory they take. Every [`cursor`](Self::cursor) takes as much as the sorter was
-    /// given next to that if they are in a file, and nothing otherwise.
+    /// given in addition if they are in a file, and nothing otherwise.
     pub fn memory(&self) -> usize {
         match &self.records {
             SortedStorage::Memory(batch) => batch.memory(),
