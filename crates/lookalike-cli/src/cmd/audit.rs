@@ -273,3 +273,20 @@ fn upper_end(value: f64) -> String {
 fn four_decimals(value: f64) -> String {
     format!("{:.4}", if value < 1.0 { value.min(0.9999) } else { value })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_rounded_outwards_and_one_is_only_one() {
+        let printed = |low, high| span(Interval { low, high });
+        assert_eq!(printed(0.912_39, 0.987_61), "0.9123 to 0.9877");
+        assert_eq!(printed(0.999_99, 0.999_99), "0.9999 to 1.0000");
+        assert_eq!(printed(0.000_01, 0.000_01), "0.0000 to 0.0001");
+        assert_eq!(
+            (four_decimals(0.999_99), four_decimals(1.0)),
+            ("0.9999".into(), "1.0000".into())
+        );
+    }
+}

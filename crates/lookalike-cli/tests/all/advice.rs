@@ -61,6 +61,31 @@ fn few_results_name_the_setting_that_finds_more() {
     assert_eq!(note(&reference.err), None, "{}", reference.err);
 }
 
+/// Other collections are not measured: of fewer than 20 documents, of more than 1,000, and with
+/// more than 4 MiB of text.
+#[test]
+fn small_collections_alone_are_measured() {
+    let place = Place::new();
+    let is_noted = |documents: &[(String, String)]| {
+        place.file("in.jsonl", jsonl(documents));
+        note(&place.run(&["find", "in.jsonl"]).err).is_some()
+    };
+    assert!(is_noted(&revised_copies(5, 10)));
+    assert!(!is_noted(&revised_copies(5, 9)));
+    assert!(is_noted(&revised_copies(100, 800)));
+    assert!(!is_noted(&revised_copies(100, 801)));
+    let bytes = |documents: &[(String, String)]| -> usize {
+        documents.iter().map(|(_, text)| text.len()).sum()
+    };
+    let mut documents = revised_copies(20, 40);
+    let left = (4 << 20) - bytes(&documents);
+    documents.push(("long".to_owned(), words(8_888, left / 4)[..left].to_owned()));
+    assert_eq!(bytes(&documents), 4 << 20);
+    assert!(is_noted(&documents));
+    documents.last_mut().unwrap().1.push('x');
+    assert!(!is_noted(&documents));
+}
+
 /// English texts, copies of them in which every second word that is no stop word is another one,
 /// and documents that consist of stop words.
 fn rewritten_copies(copies: u64) -> Vec<(String, String)> {

@@ -82,6 +82,25 @@ fn annotated_documents_say_what_find_says() {
     assert!(!place.path("b.jsonl").exists());
 }
 
+/// Only the superuser may give files to others; for everybody else owner and group are what they
+/// were.
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_replaced_keeps_its_owner_and_permissions() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+    let place = place();
+    place.file("out.jsonl", "what was there before");
+    let path = place.path("out.jsonl");
+    let is_superuser = chown(&path, Some(12_345), Some(12_346)).is_ok();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+    let of = |data: &std::fs::Metadata| (data.uid(), data.gid(), data.mode() & 0o7777);
+    let before = of(&path.metadata().unwrap());
+    place.run(&["dedup", "in.jsonl", "-o", "out.jsonl"]).ok();
+    assert!(place.read("out.jsonl").starts_with('{'));
+    assert_eq!(of(&path.metadata().unwrap()), before);
+    assert_eq!(before.0 == 12_345, is_superuser);
+}
+
 /// Of a chain a–b–c in which a and c are not similar, one end stays without a group where b is a
 /// duplicate of the other; it is not unique.
 #[test]
@@ -425,6 +444,16 @@ fn a_script_removes_duplicates_and_nothing_else() {
     assert!(output.status.success(), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("it changed: /"), "{output:?}");
     assert_eq!(tree(&place.path("in")), ["a b", "keep", "other"]);
+    // Another is a link to a file of the same size when the script is run.
+    place.file("in/a b", &text).file("elsewhere", &text);
+    place.run(&args).ok();
+    std::fs::remove_file(place.path("in/a b")).unwrap();
+    std::os::unix::fs::symlink(place.path("elsewhere"), place.path("in/a b")).unwrap();
+    let output = sh("remove.sh");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("it changed: /"), "{output:?}");
+    assert!(place.path("in/a b").symlink_metadata().unwrap().is_symlink());
+    assert_eq!(place.read("elsewhere"), text);
+    std::fs::remove_file(place.path("in/a b")).unwrap();
     // Without the keeper nothing goes.
     place.file("in/a b", &text);
     place.run(&args).ok();

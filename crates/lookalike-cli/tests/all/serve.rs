@@ -50,11 +50,22 @@ impl Served {
 
 /// Status and body; nothing where the server is gone before it answers.
 fn ask(address: &str, method: &str, path: &str, body: &str) -> Option<(u16, String)> {
+    ask_with(address, method, path, "", body)
+}
+
+/// The same with further lines of the head, each with its line end.
+fn ask_with(
+    address: &str,
+    method: &str,
+    path: &str,
+    fields: &str,
+    body: &str,
+) -> Option<(u16, String)> {
     let mut stream = TcpStream::connect(address).ok()?;
     let length = body.len();
     let head = format!(
         "{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
-         content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+         content-type: application/json\r\ncontent-length: {length}\r\n{fields}\r\n{body}"
     );
     stream.write_all(head.as_bytes()).ok()?;
     let mut answer = String::new();
@@ -124,6 +135,78 @@ fn it_stops_when_it_is_reported_and_logs_without_texts() {
         (&"/v1/documents/{id}".into(), &201.into())
     );
     assert_eq!((&lines[1]["method"], &lines[1]["route"]), (&"POST".into(), &"/v1/query".into()));
+}
+
+/// A body that never comes keeps the server for the grace time and no longer: every other limit of
+/// time is ten minutes here.
+#[cfg(unix)]
+#[test]
+fn requests_under_way_are_interrupted_when_the_grace_time_is_over() {
+    let place = place();
+    let times = ["--grace", "50ms", "--idle-time", "10min", "--request-time", "10min"];
+    let mut served = Served::start(&place, &times);
+    let mut stream = TcpStream::connect(&served.address).unwrap();
+    let head = format!(
+        "PUT /v1/documents/a HTTP/1.1\r\nhost: {}\r\nexpect: 100-continue\r\n\
+         content-type: application/json\r\ncontent-length: 99\r\n\r\n",
+        served.address
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    // The server asks for the body: the request is under way.
+    let mut line = String::new();
+    BufReader::new(stream.try_clone().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("HTTP/1.1 100 "), "{line}");
+    served.signal("-TERM");
+    let mut log = String::new();
+    served.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert_eq!(served.child.wait().unwrap().code(), Some(1), "{log}");
+    assert!(log.contains("error: requests under way were interrupted"), "{log}");
+    drop(stream);
+}
+
+/// While another process writes to the index, a server that waits for 10 ms does not start, and one
+/// that waits for ten minutes starts when that process has ended.
+#[test]
+fn another_process_that_writes_is_waited_for() {
+    let place = place();
+    let lock = std::fs::File::options().write(true).open(place.path("docs/lock")).unwrap();
+    lock.lock().unwrap();
+    let error = place.run(&["serve", "docs", "--listen", "127.0.0.1:0", "--wait", "10ms"]).fails(1);
+    assert!(error.contains("another process"), "{error}");
+    let served = std::thread::scope(|scope| {
+        let waits = scope.spawn(|| Served::start(&place, &["--wait", "10min", "--log", "off"]));
+        lock.unlock().unwrap();
+        waits.join().unwrap()
+    });
+    let body = "{\"text\":\"the words of the document\"}";
+    assert_eq!(served.ask("PUT", "/v1/documents/a", body).unwrap().0, 201);
+    served.signal("-TERM");
+    assert_eq!(served.end().0, Some(0));
+}
+
+#[test]
+fn tokens_of_a_file_give_their_right() {
+    let place = place();
+    place.file("tokens", "read reader-0123456789\n# a comment\nwrite writer-0123456789\n");
+    let served = Served::start(&place, &["--token-file", "tokens", "--log", "off"]);
+    let body = "{\"text\":\"the words of the document\"}";
+    let status = |method: &str, token: &str| {
+        let fields = if token.is_empty() {
+            String::new()
+        } else {
+            format!("authorization: Bearer {token}\r\n")
+        };
+        let body = if method == "PUT" { body } else { "" };
+        ask_with(&served.address, method, "/v1/documents/a", &fields, body).unwrap().0
+    };
+    assert_eq!(status("PUT", "writer-0123456789"), 201);
+    assert_eq!(status("PUT", "reader-0123456789"), 403);
+    assert_eq!(status("GET", "reader-0123456789"), 200);
+    assert_eq!(status("GET", "writer-0123456789"), 200);
+    assert_eq!(status("GET", ""), 401);
+    assert_eq!(status("GET", "nobody-0123456789"), 401);
+    served.signal("-TERM");
+    assert_eq!(served.end().0, Some(0));
 }
 
 #[cfg(unix)]

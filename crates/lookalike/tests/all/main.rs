@@ -3,6 +3,7 @@
 //! `html` is a test program of its own: it starts a browser, and a process has the locks of its
 //! parent's other threads, such as those of indexes, until it executes its program.
 
+mod actions;
 mod audit;
 mod candidates;
 mod collection;
