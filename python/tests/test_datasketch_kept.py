@@ -334,7 +334,8 @@ def test_keys_that_are_inserted_again_on_the_way_come_once(tmp_path: Path) -> No
     lsh.close()
 
 
-@pytest.mark.parametrize(("key", "same"), SAME_KEYS, ids=repr)
+# Numbered, since names with sets differ between the processes that tests are divided among.
+@pytest.mark.parametrize(("key", "same"), SAME_KEYS, ids=range(len(SAME_KEYS)))
 def test_equal_keys_are_one_key(tmp_path: Path, key: Any, same: Any) -> None:
     path = tmp_path / "index"
     for _ in range(2):

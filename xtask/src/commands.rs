@@ -1,7 +1,7 @@
 //! Runs other programs, and prints results.
 
 use std::path::Path;
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitStatus, Stdio};
 
 /// Runs cargo in `root`.
 pub(crate) fn cargo(root: &Path, args: &[&str], env: &[(&str, &str)]) -> Result<(), String> {
@@ -14,6 +14,22 @@ pub(crate) fn call(command: &mut Command) -> Result<(), String> {
     let shown = shown(command);
     eprintln!("$ {shown}");
     succeeded(&shown, command.status())
+}
+
+/// What a command prints on standard output.
+///
+/// # Errors
+/// It cannot be started, fails, or prints something else than text.
+pub(crate) fn output(root: &Path, program: &str, args: &[&str]) -> Result<String, String> {
+    let mut command = Command::new(program);
+    command.args(args).current_dir(root).stderr(Stdio::inherit());
+    let shown = shown(&command);
+    let (status, bytes) = match command.output() {
+        Ok(output) => (Ok(output.status), output.stdout),
+        Err(error) => (Err(error), Vec::new()),
+    };
+    succeeded(&shown, status)?;
+    String::from_utf8(bytes).map_err(|_| format!("`{shown}` printed what is no text"))
 }
 
 /// A command as it is typed.

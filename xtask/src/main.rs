@@ -14,6 +14,7 @@ mod source;
 mod stages;
 mod tidy;
 mod unicode;
+mod wheel_features;
 
 use commands::cargo;
 use stages::{Stages, TestCounts};
@@ -96,6 +97,7 @@ fn lint(root: &Path, stages: &mut Stages) -> Result<(), String> {
     let doc = [&["doc", "--no-deps"][..], &FEATURES].concat();
     stages.run("documentation", |_| cargo(root, &doc, &[("RUSTDOCFLAGS", "-D warnings")]))?;
     stages.run("tidy", |_| tidy::run(root))?;
+    stages.run("features of the wheel", |_| wheel_features::run(root))?;
     stages.run("Unicode table", |_| unicode::run(root, true))
 }
 

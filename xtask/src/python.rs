@@ -17,6 +17,9 @@ struct Environment {
 /// How pytest is started.
 const PYTEST: [&str; 4] = ["-m", "pytest", "-rs", "--quiet"];
 
+/// As many files of tests at once as there are processors; tests of one file may need its order.
+const PARALLEL: [&str; 4] = ["--numprocesses", "auto", "--dist", "loadfile"];
+
 /// Builds, installs and tests the package.
 ///
 /// # Errors
@@ -62,7 +65,7 @@ fn program_variable() -> Result<(&'static str, String), String> {
 fn test(root: &Path, environment: &Environment, stages: &mut Stages) -> Result<(), String> {
     let wheel = stages.run("wheel", |_| wheel(root, environment))?;
     stages.run("installation of the wheel", |_| environment.install(root, &wheel))?;
-    let tests = [&PYTEST[..], &["python/tests"]].concat();
+    let tests = [&PYTEST[..], &PARALLEL, &["python/tests"]].concat();
     let program = program_variable()?;
     stages.run("pytest", |counts| environment.tests(root, &tests, &[program], counts))?;
     let doctests = [&PYTEST[..], &["--doctest-modules", "--pyargs", "lookalike"]].concat();
