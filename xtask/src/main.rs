@@ -12,6 +12,7 @@ mod python;
 mod signals;
 mod source;
 mod stages;
+mod test_programs;
 mod tidy;
 mod unicode;
 mod wheel_features;
@@ -25,12 +26,19 @@ const HELP: &str = "\
 cargo x lint            format, clippy, documentation, tidy and the Unicode table: all checked
 cargo x check           every crate builds without features, with each, and with all
 cargo x test [ARG…]     all tests, those of Python too; arguments go to `cargo test` alone
+cargo x soak            the same with long tests at their full size
 cargo x python [ARG…]   builds, installs and tests the wheel; arguments go to pytest alone
 cargo x bench [ARG…]    measures on a generated corpus; arguments go to the benchmark
 cargo x tidy            sizes of files, order of the stages, what must not be committed, named tests
 cargo x measure         lines, lengths of functions and files, import cycles and names of types
 cargo x unicode         writes the Unicode table; with --check only compares it
 ";
+
+/// Variables of the environment and their values.
+type Environment = &'static [(&'static str, &'static str)];
+
+/// What makes long tests run at their full size; the second is for tests that take 10 GB of memory.
+const FULL_SIZE: Environment = &[("LOOKALIKE_SOAK", "1"), ("LOOKALIKE_LARGE", "1")];
 
 /// Lint, documentation and tests compile the same features, so that dependencies are compiled once.
 const FEATURES: [&str; 2] = ["--workspace", "--all-features"];
@@ -59,7 +67,8 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
         ["test", rest @ ..] if rest.iter().any(|arg| ["-p", "--package"].contains(arg)) => {
             cargo(root, &[&["test"], rest].concat(), &[])
         }
-        ["test"] => in_stages(true, |stages| test(root, stages)),
+        ["test"] => in_stages(true, |stages| test(root, stages, &[])),
+        ["soak"] => in_stages(true, |stages| test(root, stages, FULL_SIZE)),
         ["test", rest @ ..] => cargo(root, &[&["test"][..], &FEATURES, rest].concat(), &[]),
         ["python"] => in_stages(true, |stages| python::run(root, stages)),
         ["python", rest @ ..] => python::run_pytest(root, rest),
@@ -101,13 +110,15 @@ fn lint(root: &Path, stages: &mut Stages) -> Result<(), String> {
     stages.run("Unicode table", |_| unicode::run(root, true))
 }
 
-fn test(root: &Path, stages: &mut Stages) -> Result<(), String> {
+/// Tests find in `environment` what size they run at.
+fn test(root: &Path, stages: &mut Stages, environment: Environment) -> Result<(), String> {
     // Compilation is a stage of its own, so that the times of the tests are those of the tests.
-    let tests = [&["test"][..], &FEATURES].concat();
-    let build = [&tests[..], &["--no-run"]].concat();
-    stages.run("build of the tests", |_| cargo(root, &build, &[]))?;
-    stages.run("tests", |counts| cargo_tests(root, &tests, counts))?;
-    python::run_if_possible(root, stages)
+    let build = |_: &mut TestCounts| test_programs::build(root, &FEATURES);
+    let programs = stages.run("build of the tests", build)?;
+    stages.run("tests", |counts| test_programs::run(programs, environment, counts))?;
+    let examples = [&["test", "--doc"][..], &FEATURES].concat();
+    stages.run("examples", |counts| cargo_tests(root, &examples, counts))?;
+    python::run_if_possible(root, stages, environment)
 }
 
 fn check(root: &Path) -> Result<(), String> {

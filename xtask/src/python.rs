@@ -26,17 +26,21 @@ const PARALLEL: [&str; 4] = ["--numprocesses", "auto", "--dist", "loadfile"];
 /// There is no environment, or a step fails.
 pub(crate) fn run(root: &Path, stages: &mut Stages) -> Result<(), String> {
     let environment = stages.run("packages for Python", |_| Environment::new(root))?;
-    test(root, &environment, stages)
+    test(root, &environment, stages, &[])
 }
 
 /// The same, and says so where Python or its packages are absent.
 ///
 /// # Errors
 /// A step fails.
-pub(crate) fn run_if_possible(root: &Path, stages: &mut Stages) -> Result<(), String> {
+pub(crate) fn run_if_possible(
+    root: &Path,
+    stages: &mut Stages,
+    variables: crate::Environment,
+) -> Result<(), String> {
     // An environment that cannot be made is no failure of the stage.
     match stages.run("packages for Python", |_| Ok(Environment::new(root)))? {
-        Ok(environment) => test(root, &environment, stages),
+        Ok(environment) => test(root, &environment, stages, variables),
         Err(reason) => {
             let reason = format!("the package for Python is not tested: {reason}");
             eprintln!("SKIPPED: {reason}");
@@ -62,12 +66,18 @@ fn program_variable() -> Result<(&'static str, String), String> {
     Ok(("LOOKALIKE_PROGRAM", program.to_string_lossy().into_owned()))
 }
 
-fn test(root: &Path, environment: &Environment, stages: &mut Stages) -> Result<(), String> {
+fn test(
+    root: &Path,
+    environment: &Environment,
+    stages: &mut Stages,
+    variables: crate::Environment,
+) -> Result<(), String> {
     let wheel = stages.run("wheel", |_| wheel(root, environment))?;
     stages.run("installation of the wheel", |_| environment.install(root, &wheel))?;
     let tests = [&PYTEST[..], &PARALLEL, &["python/tests"]].concat();
-    let program = program_variable()?;
-    stages.run("pytest", |counts| environment.tests(root, &tests, &[program], counts))?;
+    let mut for_tests = vec![program_variable()?];
+    for_tests.extend(variables.iter().map(|(name, value)| (*name, (*value).to_owned())));
+    stages.run("pytest", |counts| environment.tests(root, &tests, &for_tests, counts))?;
     let doctests = [&PYTEST[..], &["--doctest-modules", "--pyargs", "lookalike"]].concat();
     stages.run("doctest", |counts| environment.tests(root, &doctests, &[], counts))?;
     let sources = root.join("python");

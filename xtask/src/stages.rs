@@ -39,6 +39,16 @@ impl TestCounts {
         *self.skipped.entry(reason.to_owned()).or_default() += times;
     }
 
+    /// Adds the counts of another runner.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.ignored += other.ignored;
+        for (reason, times) in other.skipped {
+            *self.skipped.entry(reason).or_default() += times;
+        }
+    }
+
     /// Takes a line that `cargo test` or pytest prints.
     fn line(&mut self, line: &str) {
         if let Some((_, reason)) = line.split_once("SKIPPED: ") {

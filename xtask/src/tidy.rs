@@ -27,6 +27,7 @@ const STAGES: &[&str] = &[
     "candidate",
     "verify",
     "prefix",
+    "disjoint_sets",
     "group",
     "keep",
     "naive",

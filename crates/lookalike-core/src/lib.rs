@@ -20,6 +20,7 @@
 //! | [`candidate`] | bucket keys | buckets, components, candidates of one document |
 //! | [`verify`] | two shingle sets | their exact overlap; two signatures: an estimate |
 //! | [`prefix`] | a shingle set and its counts | the few rare shingles to look at |
+//! | [`disjoint_sets`] | what is connected | the first of each set |
 //! | [`group`] | candidates and a similarity | groups: stars round keepers, or components |
 //! | [`keep`] | a document's traits | a key whose order says which document is kept |
 //! | [`naive`] | everything, small | the truth by comparing all with all |
@@ -67,6 +68,7 @@ pub mod band;
 pub mod candidate;
 pub mod compact;
 pub mod curve;
+pub mod disjoint_sets;
 pub mod error;
 pub mod group;
 pub mod hash;

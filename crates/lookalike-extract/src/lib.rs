@@ -12,6 +12,32 @@
 //!
 //! The crate opens no files: it takes their bytes.
 
+//!
+//! # Example
+//!
+//! ```
+//! use lookalike_extract::{ExtractOptions, ExtractedPart, Extractor, FailedPart, PartSink};
+//!
+//! /// Paths within the file, and texts.
+//! #[derive(Default)]
+//! struct Texts(Vec<(String, String)>);
+//!
+//! impl PartSink for Texts {
+//!     fn part(&mut self, part: &ExtractedPart<'_>) {
+//!         self.0.push((part.within.to_owned(), part.text.to_owned()));
+//!     }
+//!
+//!     fn failed(&mut self, failed: &FailedPart<'_>) {
+//!         eprintln!("{}: {}", failed.within, failed.failure);
+//!     }
+//! }
+//!
+//! let mut texts = Texts::default();
+//! let mut extractor = Extractor::new(&ExtractOptions::default());
+//! extractor.extract("note.rtf", br"{\rtf1 Two \b words\b0 .}", &mut texts);
+//! assert_eq!(texts.0, [(String::new(), "Two words.".to_owned())]);
+//! ```
+
 #[cfg(any(feature = "archive", feature = "office"))]
 pub mod archive;
 pub mod date;

@@ -2,10 +2,43 @@
 //! by block, to any number of threads, and every file or record that was not read.
 //!
 //! ```text
-//! Collection::open ── next_block ──► Block ── read ──► Sink::document(id, text, place, …)
-//!                                      │                    ::skipped(what, why)
-//!                                      └─ retain ──► Retained ── fetch(place) ──► text
-//!                                                             └─ replay ──► RawSink
+//! Collection::open ── next_block ──► Block ── read ──► DocumentSink::document
+//!                                      │                           ::skipped
+//!                                      └─ retain ──► RetainedBlock ── fetch ──► text
+//!                                                                  └─ replay ──► RawSink
+//! ```
+//!
+//! # Example
+//!
+//! ```
+//! use lookalike_read::{
+//!     Collection, Document, DocumentSink, ReadBuffers, ReadOptions, SkippedItem,
+//! };
+//!
+//! /// Ids and texts.
+//! #[derive(Default)]
+//! struct Texts(Vec<(String, String)>);
+//!
+//! impl DocumentSink for Texts {
+//!     fn document(&mut self, document: &Document<'_>) {
+//!         self.0.push((document.id.to_owned(), document.text.to_owned()));
+//!     }
+//!
+//!     fn skipped(&mut self, skipped: SkippedItem) {
+//!         eprintln!("{skipped}");
+//!     }
+//! }
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let input = folder.path().join("news.jsonl");
+//! # std::fs::write(&input, "{\"id\": \"a\", \"text\": \"The words of a story\"}\n")?;
+//! let collection = Collection::open(&[input], &ReadOptions::default())?;
+//! let (mut buffers, mut texts) = (ReadBuffers::default(), Texts::default());
+//! while let Some(block) = collection.next_block_in_order()? {
+//!     block.read(&mut buffers, &mut texts)?;
+//! }
+//! assert_eq!(texts.0, [("a".to_owned(), "The words of a story".to_owned())]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! What is read as what:

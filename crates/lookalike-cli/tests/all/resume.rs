@@ -1,7 +1,7 @@
 //! Runs that are stopped go on where they were and end with the same bytes, or say why not.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use crate::command::Place;
+use crate::command::{Place, is_soak};
 use crate::crash::{
     Random, change_unseen, end, gzip, halted, is_prepared, journal, names, short_documents, start,
 };
@@ -174,7 +174,8 @@ fn killed_at_any_moment_it_ends_with_the_same_bytes() {
     let mut kills = 0;
     let scenarios = scenarios();
     let expected: Vec<_> = scenarios.iter().map(|scenario| scenario.expected(&place)).collect();
-    while kills < 60 {
+    let enough = if is_soak() { 200 } else { 20 };
+    while kills < enough {
         for (scenario, (expected, time)) in scenarios.iter().zip(&expected) {
             kills += kill_and_resume(scenario, &place, expected, *time, &mut random);
         }
@@ -230,7 +231,7 @@ fn every_prefix_of_the_journal_leads_to_the_same_bytes() {
         let steps = killed_late(&scenario, &place);
         let run = stored_run(&place.path("t")).unwrap();
         fs::rename(&run, place.path("kept")).unwrap();
-        let stride = steps.len().div_ceil(6);
+        let stride = steps.len().div_ceil(if is_soak() { 12 } else { 4 });
         for (i, length) in (0..steps.len()).step_by(stride).chain([steps.len()]).enumerate() {
             copy_folder(&place.path("kept"), &run);
             let whole: String = steps[..length].iter().map(|step| step.clone() + "\n").collect();

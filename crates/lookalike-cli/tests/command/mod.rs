@@ -33,6 +33,11 @@ impl Run {
     }
 }
 
+/// Whether long tests run at their full size, which `cargo x soak` asks for.
+pub(crate) fn is_soak() -> bool {
+    std::env::var_os("LOOKALIKE_SOAK").is_some()
+}
+
 /// A folder to work in; gone at the end of the test.
 pub(crate) struct Place {
     folder: TempDir,

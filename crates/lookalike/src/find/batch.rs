@@ -7,12 +7,12 @@
 //! ```
 
 use super::bucket_lists::BucketLists;
-use super::disjoint_sets::DocumentSets;
 use super::documents::RunDocuments;
 use super::memory::Budget;
 use super::records::LoadedRows;
 use crate::error::Error;
 use lookalike_core::candidate::{BandBuckets, Candidates};
+use lookalike_core::disjoint_sets::DisjointSets;
 use std::ops::Range;
 
 /// The unit in which the memory of a batch is counted.
@@ -49,7 +49,7 @@ impl Links<'_> {
 
 /// Which documents are connected with others, and through which.
 pub(super) struct ComponentLinks {
-    forest: DocumentSets,
+    forest: DisjointSets,
     involved: Bits,
     sharing: u64,
 }
@@ -57,7 +57,7 @@ pub(super) struct ComponentLinks {
 impl ComponentLinks {
     /// Joins all that are in one list.
     pub(super) fn new(documents: usize, links: &Links<'_>) -> Result<Self, Error> {
-        let mut forest = DocumentSets::new(documents);
+        let mut forest = DisjointSets::new(documents);
         let mut involved = Bits::new(documents);
         let mut join = |list: &[u32]| {
             for &document in list {
@@ -104,13 +104,13 @@ impl ComponentLinks {
         let mut weights = vec![0u32; documents as usize];
         let mut weigh = |list: &[u32]| {
             let Some(first) = list.first() else { return };
-            let weight = &mut weights[self.forest.root(*first) as usize];
+            let weight = &mut weights[self.forest.first(*first) as usize];
             *weight = weight.saturating_add(list.len() as u32);
         };
         links.equal.for_each(&mut weigh)?;
         links.for_each_shared(|standing, _| weigh(standing))?;
         for document in self.involved.iter() {
-            let weight = &mut weights[self.forest.root(document) as usize];
+            let weight = &mut weights[self.forest.first(document) as usize];
             *weight = weight.saturating_add(DOCUMENT_UNITS);
         }
         let largest = weights.iter().max().copied().unwrap_or(0);
@@ -155,7 +155,7 @@ impl ComponentBatch {
         let ComponentLinks { forest, involved, .. } = connected;
         let mut chosen = Bits::new(all.len());
         let documents: Vec<u32> =
-            involved.iter().filter(|document| roots.contains(&forest.root(*document))).collect();
+            involved.iter().filter(|document| roots.contains(&forest.first(*document))).collect();
         for document in &documents {
             chosen.set(*document);
         }

@@ -6,7 +6,7 @@
 use super::decision::BatchDecisions;
 use super::estimates;
 use super::exact_duplicates;
-use super::ordered_component::{Comparer, OrderedComponent};
+use super::ordered_component::{CompareStop, Comparer, OrderedComponent};
 use super::pairs::MAX_PAIRS;
 use super::prefix_filter::{PrefixFilter, meetings};
 use super::runaway::runaway;
@@ -17,7 +17,7 @@ use crate::find::options::PairList;
 use crate::progress::{Progress, Warning};
 use lookalike_core::group::{self, BucketMembership, DuplicateMember, RelatedMember};
 use lookalike_core::verify::Overlap;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashSet;
 
 /// Comparisons in vain for each member after which the others are screened first.
@@ -36,32 +36,27 @@ impl OrderedComponent<'_> {
         let in_vain = (!self.options.params.exact()).then(|| IN_VAIN * (self.len() as u64 + 64));
         let mut comparer =
             Comparer { placed: self, sets, in_vain, screened: false, most_pairs, verified: 0 };
-        let mut found = self.group(&mut comparer, self);
-        if comparer.in_vain == Some(0) {
-            comparer.in_vain = None;
-            let screen = PrefixFilter::new(self, &self.options.params, comparer.sets);
-            let (ahead, screened) = (meetings(self.len(), self), meetings(self.len(), &screen));
-            if let Some(runaway) = runaway(self, ahead.min(screened), comparer.sets) {
-                progress.warn(&Warning::Runaway(runaway));
-            }
-            comparer.screened = screened < ahead;
-            found = if comparer.screened {
-                self.group(&mut comparer, &screen)
-            } else {
-                self.group(&mut comparer, self)
+        let mut screen = None;
+        let found = loop {
+            let grouped = match &screen {
+                Some(screen) => self.group(&mut comparer, screen),
+                None => self.group(&mut comparer, self),
             };
-        }
-        comparer.sets.finish()?;
-        if comparer.most_pairs == 0 {
-            return Err(if most_pairs < MAX_PAIRS {
-                Error::PairsDoNotFit { most: most_pairs }
-            } else {
-                Error::TooManyPairs { got: most_pairs, most: MAX_PAIRS }
-            });
-        }
+            match grouped {
+                Ok(found) => break found,
+                Err(CompareStop::InVain) => screen = self.screen(&mut comparer, progress)?,
+                Err(CompareStop::Failed(error)) => return Err(*error),
+                Err(CompareStop::PairsAreFull) if most_pairs < MAX_PAIRS => {
+                    return Err(Error::PairsDoNotFit { most: most_pairs });
+                }
+                Err(CompareStop::PairsAreFull) => {
+                    return Err(Error::TooManyPairs { got: most_pairs, most: MAX_PAIRS });
+                }
+            }
+        };
         decided.verified += comparer.verified;
         let equal = if self.options.pairs == PairList::WithEstimates {
-            estimates::equal_values(self, self.options, &found.pairs, comparer.sets)
+            estimates::equal_values(self, self.options, &found.pairs, comparer.sets)?
         } else {
             Vec::new()
         };
@@ -74,9 +69,26 @@ impl OrderedComponent<'_> {
             decided.duplicates.push((self.document(duplicate.member), keeper, overlap));
         }
         let earlier = decided.duplicates.len() - found.duplicates.len();
-        exact_duplicates::decide(self, &found.duplicates, &mut comparer, decided);
+        exact_duplicates::decide(self, &found.duplicates, &mut comparer, decided)?;
         self.add_related(&found.related, earlier, decided);
-        comparer.sets.finish()
+        Ok(())
+    }
+
+    /// The screen by rare shingles, where it selects fewer pairs than the buckets do. From then on
+    /// comparisons in vain are not counted.
+    fn screen<'p>(
+        &'p self,
+        comparer: &mut Comparer<'_, '_>,
+        progress: &dyn Progress,
+    ) -> Result<Option<PrefixFilter<'p>>, Error> {
+        comparer.in_vain = None;
+        let screen = PrefixFilter::new(self, &self.options.params, comparer.sets)?;
+        let (ahead, screened) = (meetings(self.len(), self), meetings(self.len(), &screen));
+        if let Some(runaway) = runaway(self, ahead.min(screened), comparer.sets)? {
+            progress.warn(&Warning::Runaway(runaway));
+        }
+        comparer.screened = screened < ahead;
+        Ok(comparer.screened.then_some(screen))
     }
 
     /// Adds the kept documents that resemble duplicates of others, without those that copies made a
@@ -99,70 +111,39 @@ impl OrderedComponent<'_> {
         &self,
         comparer: &mut Comparer<'_, '_>,
         buckets: &impl BucketMembership,
-    ) -> GroupedComponent {
+    ) -> Result<GroupedComponent, CompareStop> {
         let (count, measure) = (self.len(), self.options.params.measure());
-        let stars = self.options.grouping == Grouping::Stars;
-        let shared = RefCell::new(comparer);
-        let over = Cell::new(false);
-        let buckets = &StoppableBuckets { buckets, over: &over };
-        let similarity = |a, b| {
-            let mut comparer = shared.borrow_mut();
-            let found = comparer.similarity(a, b);
-            over.set(comparer.is_over());
-            found
-        };
-        let overlap = |a, b| shared.borrow_mut().overlap(a, b);
+        let is_stars = self.options.grouping == Grouping::Stars;
+        let is_related = is_stars && self.options.related;
+        let comparer = RefCell::new(comparer);
+        let similarity = |a, b| comparer.borrow_mut().similarity(a, b);
+        let overlap = |a, b| Ok(comparer.borrow_mut().overlap(a, b)?);
         if self.options.pairs.is_listed() {
-            let pairs = group::all_pairs(count, buckets, similarity);
-            let fixed = |position| self.fixed(position);
-            let duplicates = if stars {
+            let pairs = group::all_pairs(count, buckets, similarity)?;
+            let fixed = |position| self.is_fixed(position);
+            let duplicates = if is_stars {
                 group::stars_of_pairs(count, &pairs, fixed, measure)
             } else {
-                group::components_of_pairs(count, &pairs, fixed, overlap)
+                group::components_of_pairs(count, &pairs, fixed, overlap)?
             };
-            let related = if stars && self.options.related {
+            let related = if is_related {
                 group::related_of_pairs(count, &pairs, fixed, measure, &duplicates)
             } else {
                 Vec::new()
             };
-            return GroupedComponent { duplicates, pairs, related };
+            return Ok(GroupedComponent { duplicates, pairs, related });
         }
-        let duplicates = if stars {
-            group::stars(count, buckets, measure, &similarity)
+        let duplicates = if is_stars {
+            group::stars(count, buckets, measure, similarity)?
         } else {
-            group::components(count, buckets, &similarity, overlap)
+            group::components(count, buckets, similarity, overlap)?
         };
-        let related = if stars && self.options.related {
-            group::related(count, buckets, measure, &duplicates, similarity)
+        let related = if is_related {
+            group::related(count, buckets, measure, &duplicates, similarity)?
         } else {
             Vec::new()
         };
-        GroupedComponent { duplicates, pairs: Vec::new(), related }
-    }
-}
-
-/// Buckets in which nobody looks any more once it is over: walking through large ones is quadratic
-/// even where nothing is compared.
-struct StoppableBuckets<'b, B> {
-    buckets: &'b B,
-    over: &'b Cell<bool>,
-}
-
-impl<B: BucketMembership> BucketMembership for StoppableBuckets<'_, B> {
-    fn look(&self, member: u32) -> &[u32] {
-        if self.over.get() { &[] } else { self.buckets.look(member) }
-    }
-
-    fn stand(&self, member: u32) -> &[u32] {
-        self.buckets.stand(member)
-    }
-
-    fn count(&self) -> usize {
-        self.buckets.count()
-    }
-
-    fn fixed(&self, member: u32) -> bool {
-        self.buckets.fixed(member)
+        Ok(GroupedComponent { duplicates, pairs: Vec::new(), related })
     }
 }
 

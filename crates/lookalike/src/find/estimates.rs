@@ -70,26 +70,30 @@ pub(super) fn check(options: &FindOptions) -> Result<(), Error> {
 
 /// How many values of the signatures of each pair are equal. A member is signed once where the
 /// signatures fit in the share of memory.
+///
+/// # Errors
+/// A shingle set cannot be made.
 pub(super) fn equal_values(
     placed: &OrderedComponent<'_>,
     options: &FindOptions,
     pairs: &[(u32, u32, Overlap)],
     sets: &mut ShingleSets<'_>,
-) -> Vec<u32> {
+) -> Result<Vec<u32>, Error> {
     if pairs.is_empty() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let mut signatures = Signatures::new(placed, options, sets.signature_share());
-    let (mut left, mut last) = (Vec::new(), None);
-    let equal = |&(a, b, _): &(u32, u32, Overlap)| {
+    let (mut left, mut last, mut equal) = (Vec::new(), None, Vec::with_capacity(pairs.len()));
+    for &(a, b, _) in pairs {
         if last != Some(a) {
             left.clear();
-            left.extend_from_slice(signatures.of(a, sets));
+            left.extend_from_slice(signatures.of(a, sets)?);
             last = Some(a);
         }
-        verify::estimate_at_least(&left, signatures.of(b, sets), 0).unwrap_or(0) as u32
-    };
-    pairs.iter().map(equal).collect()
+        let estimate = verify::estimate_at_least(&left, signatures.of(b, sets)?, 0);
+        equal.push(estimate.unwrap_or(0) as u32);
+    }
+    Ok(equal)
 }
 
 /// A direct-mapped cache of the signatures of a component's members.
@@ -111,16 +115,16 @@ impl<'a> Signatures<'a> {
     }
 
     /// The signature of the member at a position.
-    fn of(&mut self, position: u32, sets: &mut ShingleSets<'_>) -> &[u32] {
+    fn of(&mut self, position: u32, sets: &mut ShingleSets<'_>) -> Result<&[u32], Error> {
         let at = position as usize % self.slots.len();
         let slot = &mut self.slots[at];
         if slot.as_ref().is_none_or(|(member, _)| *member != position) {
             self.hashes.clear();
-            let set = self.placed.set(position, sets);
+            let set = self.placed.set(position, sets)?;
             self.hashes.extend(set.iter().map(|hash| (hash >> 32) as u32));
             *slot = Some((position, self.signer.sign(&self.hashes).into()));
         }
-        slot.as_ref().map_or(&[], |(_, signature)| signature)
+        Ok(slot.as_ref().map_or(&[], |(_, signature)| signature))
     }
 }
 

@@ -8,18 +8,22 @@ use super::batch::ComponentBatch;
 use super::decision::BatchDecisions;
 use super::decision::EQUAL;
 use super::ordered_component::{Comparer, OrderedComponent};
+use crate::error::Error;
 use crate::find::options::Grouping;
 use lookalike_core::group::{BucketMembership, DuplicateMember};
 use lookalike_core::verify::Overlap;
 use std::cmp::Ordering;
 
 /// Decides the copies of a component's members.
+///
+/// # Errors
+/// A shingle set cannot be made.
 pub(super) fn decide(
     placed: &OrderedComponent<'_>,
     duplicates: &[DuplicateMember],
     comparer: &mut Comparer<'_, '_>,
     decided: &mut BatchDecisions,
-) {
+) -> Result<(), Error> {
     let mut is_kept = vec![true; placed.len()];
     for duplicate in duplicates {
         is_kept[duplicate.member as usize] = false;
@@ -38,7 +42,7 @@ pub(super) fn decide(
             Grouping::Components => Vec::new(),
             Grouping::Stars => {
                 let kept = kept.get_or_insert_with(|| by_bucket(placed, &is_kept));
-                later_of(placed, kept, duplicate.member, comparer)
+                later_of(placed, kept, duplicate.member, comparer)?
             }
         };
         let mut later = later.into_iter().peekable();
@@ -53,6 +57,7 @@ pub(super) fn decide(
             decided.duplicates.push((*copy, best.0, best.1));
         }
     }
+    Ok(())
 }
 
 /// Decides the documents of a class whose first is kept.
@@ -64,9 +69,9 @@ pub(super) fn of_kept(batch: &ComponentBatch, class: &[u32], decided: &mut Batch
 
 /// The kept members that are in every bucket, ascending.
 fn by_bucket(placed: &OrderedComponent<'_>, is_kept: &[bool]) -> Vec<Vec<u32>> {
-    let mut kept = vec![Vec::new(); placed.count()];
+    let mut kept = vec![Vec::new(); placed.bucket_count()];
     for member in (0..placed.len() as u32).filter(|x| is_kept[*x as usize]) {
-        for bucket in placed.stand(member) {
+        for bucket in placed.inserted_buckets(member) {
             kept[*bucket as usize].push(member);
         }
     }
@@ -80,9 +85,9 @@ fn later_of(
     kept: &[Vec<u32>],
     member: u32,
     comparer: &mut Comparer<'_, '_>,
-) -> Vec<(u32, Overlap)> {
+) -> Result<Vec<(u32, Overlap)>, Error> {
     let mut later = Vec::new();
-    for bucket in placed.look(member) {
+    for bucket in placed.probed_buckets(member) {
         let members = &kept[*bucket as usize];
         let start = members.partition_point(|x| *x < member);
         later.extend_from_slice(&members[start..]);
@@ -90,5 +95,5 @@ fn later_of(
     later.sort_unstable();
     later.dedup();
     comparer.verified += later.len() as u64;
-    later.into_iter().map(|x| (placed.document(x), comparer.overlap(x, member))).collect()
+    later.into_iter().map(|x| Ok((placed.document(x), comparer.overlap(x, member)?))).collect()
 }

@@ -28,7 +28,6 @@ mod component;
 mod cut_from_mail;
 mod decide;
 mod decision;
-mod disjoint_sets;
 mod documents;
 mod empty_copies;
 mod entries;

@@ -3,6 +3,7 @@
 use super::batch::ComponentBatch;
 use super::options::{FindOptions, Grouping};
 use super::shingle_sets::ShingleSets;
+use crate::error::Error;
 use lookalike_core::candidate::Component;
 use lookalike_core::group::BucketMembership;
 use lookalike_core::params::{Measure, Params};
@@ -17,8 +18,8 @@ pub(super) struct OrderedComponent<'a> {
     order: Vec<u32>,
     /// Position → the first in keep order of the member's class, by place in the batch.
     firsts: Vec<u32>,
-    /// Where only some members may look for others: the buckets in which each does, by position.
-    looks: Option<Vec<Vec<u32>>>,
+    /// Where not all members may probe: the buckets that each one probes, by position.
+    probed: Option<Vec<Vec<u32>>>,
 }
 
 impl<'a> OrderedComponent<'a> {
@@ -31,25 +32,25 @@ impl<'a> OrderedComponent<'a> {
         let first = |place: u32| batch.class(&component.members[place as usize])[0];
         order.sort_unstable_by(|a, b| batch.records.compare(first(*a), first(*b)));
         let firsts = order.iter().map(|place| first(*place)).collect();
-        let mut this = Self { batch, options, component, order, firsts, looks: None };
-        this.looks = batch.directed.then(|| this.directed());
+        let mut this = Self { batch, options, component, order, firsts, probed: None };
+        this.probed = batch.directed.then(|| this.directed());
         this
     }
 
-    /// Of directed buckets, the upper half of the numbers are those who look into the lower half:
-    /// they look at all that are there. The others look at those who look.
+    /// Directed buckets come in pairs: of bucket b and bucket b + half, all members are inserted
+    /// into the first, and those of the second probe it. The others probe the second.
     fn directed(&self) -> Vec<Vec<u32>> {
         let half = self.component.bucket_count as u32 / 2;
-        let looks = |position: u32| {
+        let probed = |position: u32| {
             let buckets = self.buckets(position);
-            let (standing, looking) = buckets.split_at(buckets.partition_point(|b| *b < half));
-            let look = |bucket: u32| {
-                let looks = looking.binary_search(&(bucket + half)).is_ok();
-                if looks { bucket } else { bucket + half }
+            let (all, probing) = buckets.split_at(buckets.partition_point(|b| *b < half));
+            let probed = |bucket: u32| {
+                let is_probing = probing.binary_search(&(bucket + half)).is_ok();
+                if is_probing { bucket } else { bucket + half }
             };
-            standing.iter().map(|bucket| look(*bucket)).collect()
+            all.iter().map(|bucket| probed(*bucket)).collect()
         };
-        (0..self.order.len() as u32).map(looks).collect()
+        (0..self.order.len() as u32).map(probed).collect()
     }
 
     pub(super) fn place(&self, position: u32) -> u32 {
@@ -71,13 +72,17 @@ impl<'a> OrderedComponent<'a> {
     }
 
     /// The shingle set of a position.
-    pub(super) fn set<'s>(&self, position: u32, sets: &'s mut ShingleSets<'_>) -> &'s [u64] {
+    pub(super) fn set<'s>(
+        &self,
+        position: u32,
+        sets: &'s mut ShingleSets<'_>,
+    ) -> Result<&'s [u64], Error> {
         sets.one(self.batch, self.place(position), self.document(position))
     }
 
-    /// Whether two members share a bucket, in which one may look for the other.
+    /// Whether one of two members is inserted into a bucket that the other one probes.
     pub(super) fn are_candidates(&self, a: u32, b: u32) -> bool {
-        let (mut a, mut b) = (self.look(b), self.stand(a));
+        let (mut a, mut b) = (self.probed_buckets(b), self.inserted_buckets(a));
         while let ([x, rest_a @ ..], [y, rest_b @ ..]) = (a, b) {
             match x.cmp(y) {
                 std::cmp::Ordering::Equal => return true,
@@ -113,30 +118,51 @@ impl<'a> OrderedComponent<'a> {
         self.options.params.measure()
     }
 
-    fn two<'s>(&self, a: u32, b: u32, sets: &'s mut ShingleSets<'_>) -> (&'s [u64], &'s [u64]) {
+    fn two<'s>(
+        &self,
+        a: u32,
+        b: u32,
+        sets: &'s mut ShingleSets<'_>,
+    ) -> Result<(&'s [u64], &'s [u64]), Error> {
         let member = |position| (self.place(position), self.document(position));
         sets.two(self.batch, member(a), member(b))
     }
 }
 
 impl BucketMembership for OrderedComponent<'_> {
-    fn look(&self, member: u32) -> &[u32] {
-        match &self.looks {
-            Some(looks) => &looks[member as usize],
+    fn probed_buckets(&self, member: u32) -> &[u32] {
+        match &self.probed {
+            Some(probed) => &probed[member as usize],
             None => self.buckets(member),
         }
     }
 
-    fn stand(&self, member: u32) -> &[u32] {
+    fn inserted_buckets(&self, member: u32) -> &[u32] {
         self.buckets(member)
     }
 
-    fn count(&self) -> usize {
+    fn bucket_count(&self) -> usize {
         self.component.bucket_count
     }
 
-    fn fixed(&self, member: u32) -> bool {
+    fn is_fixed(&self, member: u32) -> bool {
         self.batch.records.is_reference(self.document(member))
+    }
+}
+
+/// Why the comparisons of a component end before all are made.
+pub(super) enum CompareStop {
+    /// Too many were in vain: the candidates are to be screened first.
+    InVain,
+    /// No further pair fits into memory.
+    PairsAreFull,
+    /// A shingle set could not be made.
+    Failed(Box<Error>),
+}
+
+impl From<Error> for CompareStop {
+    fn from(error: Error) -> Self {
+        Self::Failed(Box::new(error))
     }
 }
 
@@ -144,45 +170,50 @@ impl BucketMembership for OrderedComponent<'_> {
 pub(super) struct Comparer<'p, 's> {
     pub(super) placed: &'p OrderedComponent<'p>,
     pub(super) sets: &'p mut ShingleSets<'s>,
-    /// Comparisons in vain that are left; none are made when there are none left.
+    /// Comparisons in vain that are left before the first [`CompareStop::InVain`]; `None` where
+    /// they are not counted.
     pub(super) in_vain: Option<u64>,
     pub(super) screened: bool,
-    /// Pairs that may still be found; none are looked for when there are none left.
+    /// Pairs that may still be found before [`CompareStop::PairsAreFull`].
     pub(super) most_pairs: u64,
     pub(super) verified: u64,
 }
 
 impl Comparer<'_, '_> {
     /// The overlap of two members, the one that comes earlier first, if it reaches the threshold.
-    pub(super) fn similarity(&mut self, a: u32, b: u32) -> Option<Overlap> {
-        if self.is_over() {
-            return None;
-        }
+    ///
+    /// # Errors
+    /// Why no more comparisons are made.
+    pub(super) fn similarity(&mut self, a: u32, b: u32) -> Result<Option<Overlap>, CompareStop> {
         let placed = self.placed;
         // With a screen, members may meet that share no bucket.
         if self.screened && !placed.are_candidates(a, b) {
-            return None;
+            return Ok(None);
         }
         self.verified += 1;
         let params = &placed.options.params;
-        let (a, b) = placed.two(a, b, self.sets);
+        let (a, b) = placed.two(a, b, self.sets)?;
         let found = verify::overlap_at_least(a, b, params.measure(), params.threshold());
         if found.is_none() {
-            self.in_vain = self.in_vain.map(|left| left - 1);
+            self.in_vain = self.in_vain.map(|left| left.saturating_sub(1));
+            if self.in_vain == Some(0) {
+                return Err(CompareStop::InVain);
+            }
         } else if placed.options.pairs.is_listed() {
-            self.most_pairs -= 1;
+            self.most_pairs = self.most_pairs.saturating_sub(1);
+            if self.most_pairs == 0 {
+                return Err(CompareStop::PairsAreFull);
+            }
         }
-        found
-    }
-
-    /// Whether no more comparisons are made.
-    pub(super) fn is_over(&self) -> bool {
-        self.in_vain == Some(0) || self.most_pairs == 0 || self.sets.failed()
+        Ok(found)
     }
 
     /// The overlap of two members, whatever it is.
-    pub(super) fn overlap(&mut self, a: u32, b: u32) -> Overlap {
-        let (a, b) = self.placed.two(a, b, self.sets);
-        verify::overlap(a, b)
+    ///
+    /// # Errors
+    /// A shingle set could not be made.
+    pub(super) fn overlap(&mut self, a: u32, b: u32) -> Result<Overlap, Error> {
+        let (a, b) = self.placed.two(a, b, self.sets)?;
+        Ok(verify::overlap(a, b))
     }
 }

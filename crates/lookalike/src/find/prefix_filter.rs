@@ -13,6 +13,7 @@
 
 use super::ordered_component::OrderedComponent;
 use super::shingle_sets::ShingleSets;
+use crate::error::Error;
 use lookalike_core::group::BucketMembership;
 use lookalike_core::params::Params;
 use lookalike_core::prefix::{self, Counters, SelectScratch};
@@ -21,8 +22,8 @@ use std::collections::HashMap;
 /// Buckets of rare shingles.
 pub(super) struct PrefixFilter<'a> {
     placed: &'a OrderedComponent<'a>,
-    stand: MemberBuckets,
-    look: MemberBuckets,
+    inserted: MemberBuckets,
+    probed: MemberBuckets,
     count: usize,
 }
 
@@ -47,23 +48,29 @@ impl MemberBuckets {
 
 impl<'a> PrefixFilter<'a> {
     /// Makes the sets of all members twice: once to count, once to choose.
+    ///
+    /// # Errors
+    /// A shingle set cannot be made.
     pub(super) fn new(
         placed: &'a OrderedComponent<'a>,
         params: &Params,
         sets: &mut ShingleSets<'_>,
-    ) -> Self {
+    ) -> Result<Self, Error> {
         let members = 0..placed.len() as u32;
-        let shingles: usize = members.clone().map(|m| placed.set(m, sets).len()).sum();
+        let mut shingles = 0;
+        for member in members.clone() {
+            shingles += placed.set(member, sets)?.len();
+        }
         let mut counters = Counters::new(log2_slots(shingles, sets.share()));
         for member in members.clone() {
-            placed.set(member, sets).iter().for_each(|hash| counters.add(*hash));
+            placed.set(member, sets)?.iter().for_each(|hash| counters.add(*hash));
         }
         let mut numbers = HashMap::new();
-        let (mut stand, mut look) = (MemberBuckets::default(), MemberBuckets::default());
+        let (mut inserted, mut probed) = (MemberBuckets::default(), MemberBuckets::default());
         let (mut counts, mut long, mut short) = (Vec::new(), Vec::new(), Vec::new());
         let mut scratch = SelectScratch::default();
         for member in members {
-            let set = placed.set(member, sets);
+            let set = placed.set(member, sets)?;
             counts.clear();
             counts.extend(set.iter().map(|hash| counters.get(*hash)));
             let length = prefix::prefix_length(set.len(), params.threshold());
@@ -75,25 +82,25 @@ impl<'a> PrefixFilter<'a> {
                 let bucket = *numbers.entry(*hash).or_insert(next);
                 // Both are ascending, and all of the short prefix is in the long one.
                 let in_short = short.binary_search(hash).is_ok();
-                stand.buckets.push(bucket);
-                stand.buckets.extend(in_short.then_some(bucket + 1));
-                look.buckets.push(if in_short { bucket } else { bucket + 1 });
+                inserted.buckets.push(bucket);
+                inserted.buckets.extend(in_short.then_some(bucket + 1));
+                probed.buckets.push(if in_short { bucket } else { bucket + 1 });
             }
-            stand.end_member();
-            look.end_member();
+            inserted.end_member();
+            probed.end_member();
         }
-        Self { placed, stand, look, count: 2 * numbers.len() }
+        Ok(Self { placed, inserted, probed, count: 2 * numbers.len() })
     }
 }
 
 /// How often members meet in buckets, those that meet twice counted twice: what a walk through all
 /// buckets costs where all members are kept.
 pub(super) fn meetings(members: usize, buckets: &impl BucketMembership) -> u64 {
-    let (mut standing, mut meetings) = (vec![0u64; buckets.count()], 0);
+    let (mut inserted, mut meetings) = (vec![0u64; buckets.bucket_count()], 0);
     for member in 0..members as u32 {
-        let looks = buckets.look(member).iter().filter(|_| !buckets.fixed(member));
-        meetings += looks.map(|bucket| standing[*bucket as usize]).sum::<u64>();
-        buckets.stand(member).iter().for_each(|bucket| standing[*bucket as usize] += 1);
+        let probed = buckets.probed_buckets(member).iter().filter(|_| !buckets.is_fixed(member));
+        meetings += probed.map(|bucket| inserted[*bucket as usize]).sum::<u64>();
+        buckets.inserted_buckets(member).iter().for_each(|bucket| inserted[*bucket as usize] += 1);
     }
     meetings
 }
@@ -105,20 +112,20 @@ fn log2_slots(shingles: usize, share: usize) -> u32 {
 }
 
 impl BucketMembership for PrefixFilter<'_> {
-    fn look(&self, member: u32) -> &[u32] {
-        self.look.of(member)
+    fn probed_buckets(&self, member: u32) -> &[u32] {
+        self.probed.of(member)
     }
 
-    fn stand(&self, member: u32) -> &[u32] {
-        self.stand.of(member)
+    fn inserted_buckets(&self, member: u32) -> &[u32] {
+        self.inserted.of(member)
     }
 
-    fn count(&self) -> usize {
+    fn bucket_count(&self) -> usize {
         self.count
     }
 
-    fn fixed(&self, member: u32) -> bool {
-        self.placed.fixed(member)
+    fn is_fixed(&self, member: u32) -> bool {
+        self.placed.is_fixed(member)
     }
 }
 
@@ -129,31 +136,31 @@ mod tests {
     struct BucketMembers(Vec<Vec<u32>>);
 
     impl BucketMembership for BucketMembers {
-        fn look(&self, member: u32) -> &[u32] {
+        fn probed_buckets(&self, member: u32) -> &[u32] {
             &self.0[member as usize]
         }
 
-        fn stand(&self, member: u32) -> &[u32] {
+        fn inserted_buckets(&self, member: u32) -> &[u32] {
             &self.0[member as usize]
         }
 
-        fn count(&self) -> usize {
+        fn bucket_count(&self) -> usize {
             3
         }
 
-        fn fixed(&self, member: u32) -> bool {
+        fn is_fixed(&self, member: u32) -> bool {
             member == 0
         }
     }
 
     #[test]
-    fn meetings_are_those_of_members_that_look_with_earlier_ones() {
+    fn meetings_are_those_of_members_that_probe_with_earlier_ones() {
         let lists =
             |lists: &[&[u32]]| BucketMembers(lists.iter().map(|list| list.to_vec()).collect());
         // Member 2 meets 0 and 1 in bucket 0, and 1 in bucket 2.
         let three = lists(&[&[0], &[0, 2], &[0, 2]]);
         assert_eq!(meetings(3, &three), 1 + 3);
-        // The first is fixed and looks for nobody.
+        // The first is fixed and probes no bucket.
         assert_eq!(meetings(1, &three), 0);
         let many = lists(&[&[1][..]; 100]);
         assert_eq!(meetings(100, &many), 100 * 99 / 2);

@@ -3,6 +3,7 @@
 
 use super::ordered_component::OrderedComponent;
 use super::shingle_sets::ShingleSets;
+use crate::error::Error;
 use crate::progress::Runaway;
 use lookalike_core::curve::{self, Choice, Cost};
 use lookalike_core::verify;
@@ -16,15 +17,18 @@ const SAMPLE_SHINGLES: usize = 4_000_000;
 
 /// What to report of a component in which this many pairs remain to be looked at; `None` where
 /// they are few.
+///
+/// # Errors
+/// A shingle set cannot be made.
 pub(super) fn runaway(
     placed: &OrderedComponent<'_>,
     pairs: u64,
     sets: &mut ShingleSets<'_>,
-) -> Option<Runaway> {
+) -> Result<Option<Runaway>, Error> {
     if pairs < MANY {
-        return None;
+        return Ok(None);
     }
-    let sample = sample(placed, sets);
+    let sample = sample(placed, sets)?;
     let count = sample.len() as u64;
     let mut similarities = Vec::new();
     for (i, a) in sample.iter().enumerate() {
@@ -39,20 +43,24 @@ pub(super) fn runaway(
     let choice = curve::choose_for(params.threshold(), params.recall(), None, &cost).ok();
     let is_better =
         |choice: &Choice| 2.0 * cost.per_document_ns(*choice) < cost.per_document_ns(used);
-    Some(Runaway { documents: placed.len(), pairs, mean, better: choice.filter(is_better) })
+    let better = choice.filter(is_better);
+    Ok(Some(Runaway { documents: placed.len(), pairs, mean, better }))
 }
 
 /// The sets of members at even distances in the keep order.
-fn sample(placed: &OrderedComponent<'_>, sets: &mut ShingleSets<'_>) -> Vec<Vec<u64>> {
+fn sample(
+    placed: &OrderedComponent<'_>,
+    sets: &mut ShingleSets<'_>,
+) -> Result<Vec<Vec<u64>>, Error> {
     let step = placed.len().div_ceil(SAMPLE).max(1);
     let (mut sample, mut shingles) = (Vec::new(), 0);
     for member in (0..placed.len() as u32).step_by(step) {
-        let set = placed.set(member, sets);
+        let set = placed.set(member, sets)?;
         shingles += set.len();
         if shingles > SAMPLE_SHINGLES && sample.len() > 1 {
             break;
         }
         sample.push(set.to_vec());
     }
-    sample
+    Ok(sample)
 }

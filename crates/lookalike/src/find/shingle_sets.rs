@@ -25,7 +25,6 @@ pub(super) struct ShingleSets<'a> {
     held: VecDeque<u32>,
     held_bytes: usize,
     set: Vec<u64>,
-    failure: Option<Error>,
 }
 
 impl<'a> ShingleSets<'a> {
@@ -41,7 +40,6 @@ impl<'a> ShingleSets<'a> {
             held: VecDeque::new(),
             held_bytes: 0,
             set: Vec::new(),
-            failure: None,
         }
     }
 
@@ -63,45 +61,49 @@ impl<'a> ShingleSets<'a> {
         self.signature_share
     }
 
-    /// What went wrong since the component was begun: the sets given then were empty.
-    pub(super) fn finish(&mut self) -> Result<(), Error> {
-        self.failure.take().map_or(Ok(()), Err)
-    }
-
-    /// Whether something went wrong, so that there is no sense in going on.
-    pub(super) fn failed(&self) -> bool {
-        self.failure.is_some()
-    }
-
     /// The sets of two members, `a` and `b` by place in the component, `document_a` and `_b` in
     /// the batch.
+    ///
+    /// # Errors
+    /// A document cannot be read, or is not what it was.
     pub(super) fn two(
         &mut self,
         batch: &ComponentBatch,
         (a, document_a): (u32, u32),
         (b, document_b): (u32, u32),
-    ) -> (&[u64], &[u64]) {
-        self.load(batch, a, document_a, b);
-        self.load(batch, b, document_b, a);
+    ) -> Result<(&[u64], &[u64]), Error> {
+        self.load(batch, a, document_a, b)?;
+        self.load(batch, b, document_b, a)?;
         let set = |place: u32| self.made[place as usize].as_deref().unwrap_or_default();
-        (set(a), set(b))
+        Ok((set(a), set(b)))
     }
 
     /// The set of one member.
-    pub(super) fn one(&mut self, batch: &ComponentBatch, place: u32, document: u32) -> &[u64] {
-        self.load(batch, place, document, place);
-        self.made[place as usize].as_deref().unwrap_or_default()
+    ///
+    /// # Errors
+    /// As for [`two`](Self::two).
+    pub(super) fn one(
+        &mut self,
+        batch: &ComponentBatch,
+        place: u32,
+        document: u32,
+    ) -> Result<&[u64], Error> {
+        self.load(batch, place, document, place)?;
+        Ok(self.made[place as usize].as_deref().unwrap_or_default())
     }
 
     /// Makes the set at `place`, letting go of others but of that at `stays`.
-    fn load(&mut self, batch: &ComponentBatch, place: u32, document: u32, stays: u32) {
-        if self.made[place as usize].is_some() || self.failure.is_some() {
-            return;
+    fn load(
+        &mut self,
+        batch: &ComponentBatch,
+        place: u32,
+        document: u32,
+        stays: u32,
+    ) -> Result<(), Error> {
+        if self.made[place as usize].is_some() {
+            return Ok(());
         }
-        if let Err(error) = self.read(batch, document) {
-            self.failure = Some(error);
-            return;
-        }
+        self.read(batch, document)?;
         let bytes = 8 * self.set.len();
         while self.held_bytes + bytes > self.share {
             let Some(oldest) = self.held.pop_front() else { break };
@@ -118,6 +120,7 @@ impl<'a> ShingleSets<'a> {
         self.made[place as usize] = Some(self.set.as_slice().into());
         self.held.push_back(place);
         self.held_bytes += bytes;
+        Ok(())
     }
 
     fn read(&mut self, batch: &ComponentBatch, document: u32) -> Result<(), Error> {

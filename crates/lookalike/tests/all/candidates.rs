@@ -17,6 +17,7 @@ use lookalike::find::{self, FindOptions, Findings, Grouping, PairList};
 use lookalike::progress::{Interruption, NoProgress, Progress, Stage};
 use lookalike::read::{Collection, ReadOptions};
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -107,10 +108,10 @@ fn expected(documents: &[(String, String)], options: &FindOptions) -> (Pairs, Ke
         let (a, b) = (id(*a), id(*b));
         if a < b { ((a, b), reported(o)) } else { ((b, a), reported(&o.swapped())) }
     });
-    let far = |a: u32, b: u32| overlap(&sets[a as usize], &sets[b as usize]);
+    let far = |a: u32, b: u32| Ok::<_, Infallible>(overlap(&sets[a as usize], &sets[b as usize]));
     let duplicates = match options.grouping {
         Grouping::Stars => stars_of_pairs(order.len(), &pairs, |_| false, params.measure()),
-        Grouping::Components => components_of_pairs(order.len(), &pairs, |_| false, far),
+        Grouping::Components => components_of_pairs(order.len(), &pairs, |_| false, far).unwrap(),
     };
     let keeper = |d: &lookalike::core::group::DuplicateMember| {
         (id(d.member), (id(d.keeper), reported(&d.overlap)))

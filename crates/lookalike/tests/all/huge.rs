@@ -12,6 +12,7 @@ use lookalike::find::{self, FindOptions, Findings, Grouping};
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 
 /// Texts, all of one length in bytes; ids ascend with them, so that their order is the keep order.
 type Texts = Vec<Vec<String>>;
@@ -91,10 +92,11 @@ fn expected(texts: &Texts, grouping: Grouping) -> BTreeMap<String, (String, Stri
     let sets: Vec<Vec<u64>> = texts.iter().map(&mut set).collect();
     let pairs = naive::all_pairs(&sets, Measure::Jaccard, 0.8);
     let none = |_| false;
-    let overlap = |a: u32, b: u32| verify::overlap(&sets[a as usize], &sets[b as usize]);
+    let overlap =
+        |a: u32, b: u32| Ok::<_, Infallible>(verify::overlap(&sets[a as usize], &sets[b as usize]));
     let duplicates = match grouping {
         Grouping::Stars => stars_of_pairs(texts.len(), &pairs, none, Measure::Jaccard),
-        Grouping::Components => components_of_pairs(texts.len(), &pairs, none, overlap),
+        Grouping::Components => components_of_pairs(texts.len(), &pairs, none, overlap).unwrap(),
     };
     let id = |i: u32| format!("d{i:06}");
     duplicates.iter().map(|d| (id(d.member), (id(d.keeper), d.overlap.six_decimals()))).collect()

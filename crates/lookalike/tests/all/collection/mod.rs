@@ -19,6 +19,11 @@ use std::io::{Read, Write as _};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+/// Whether long tests run at their full size, which `cargo x soak` asks for.
+pub(crate) fn is_soak() -> bool {
+    std::env::var_os("LOOKALIKE_SOAK").is_some()
+}
+
 /// Ids (the smaller first) → similarity.
 pub(crate) type Pairs = BTreeMap<(String, String), String>;
 

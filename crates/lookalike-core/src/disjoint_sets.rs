@@ -1,0 +1,64 @@
+//! What is connected: disjoint sets of numbers, 4 bytes for each number.
+
+/// Disjoint sets of the numbers below a length. The root of a set is its first number.
+#[derive(Debug, Clone)]
+pub struct DisjointSets {
+    parents: Vec<u32>,
+}
+
+impl DisjointSets {
+    /// Every number below `length` (at most 2³²) alone.
+    pub fn new(length: usize) -> Self {
+        Self { parents: (0..length as u32).collect() }
+    }
+
+    /// How many numbers there are.
+    pub fn len(&self) -> usize {
+        self.parents.len()
+    }
+
+    /// Whether there are no numbers.
+    pub fn is_empty(&self) -> bool {
+        self.parents.is_empty()
+    }
+
+    /// The first number of the set. Halves the path it walks.
+    pub fn first(&mut self, mut number: u32) -> u32 {
+        loop {
+            let parent = self.parents[number as usize];
+            if parent == number {
+                return number;
+            }
+            let grandparent = self.parents[parent as usize];
+            self.parents[number as usize] = grandparent;
+            number = grandparent;
+        }
+    }
+
+    /// Whether both are in one set.
+    pub fn is_joined(&mut self, a: u32, b: u32) -> bool {
+        self.first(a) == self.first(b)
+    }
+
+    /// Makes one set of both.
+    pub fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.first(a), self.first(b));
+        self.parents[a.max(b) as usize] = a.min(b);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_is_the_first() {
+        let mut sets = DisjointSets::new(6);
+        sets.join(5, 3);
+        sets.join(4, 5);
+        sets.join(1, 4);
+        assert_eq!((0..6).map(|number| sets.first(number)).collect::<Vec<_>>(), [0, 1, 2, 1, 1, 1]);
+        assert!(sets.is_joined(5, 1) && !sets.is_joined(0, 2));
+        assert_eq!((sets.len(), sets.is_empty()), (6, false));
+    }
+}

@@ -1,0 +1,76 @@
+//! Members of a bucket by what they are connected with.
+
+use super::bucket_chains::ListEntry;
+use super::membership::NONE;
+use crate::disjoint_sets::DisjointSets;
+
+/// Members of one bucket that are known to be connected with `member`, as a linked list.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ConnectedRun {
+    member: u32,
+    first: u32,
+    last: u32,
+}
+
+/// The runs of every bucket. A probe leaves the members that it finds connected in one run, which
+/// later probes skip at once; so a probe costs the members that it compares with, those that were
+/// inserted since the one before, and no more.
+pub(super) struct ConnectedRuns {
+    pub(super) buckets: Vec<Vec<ConnectedRun>>,
+    links: Vec<ListEntry>,
+}
+
+impl ConnectedRuns {
+    pub(super) fn new(buckets: usize) -> Self {
+        Self { buckets: vec![Vec::new(); buckets], links: Vec::new() }
+    }
+
+    pub(super) fn insert(&mut self, bucket: u32, member: u32) {
+        let node = self.links.len() as u32;
+        self.links.push(ListEntry { entry: member, next: NONE });
+        self.buckets[bucket as usize].push(ConnectedRun { member, first: node, last: node });
+    }
+
+    /// Joins `member` with everything in the bucket that is `similar`, asking only where they are
+    /// not connected, and makes one run of all that are connected with it then.
+    ///
+    /// # Errors
+    /// The first error of `similar`.
+    pub(super) fn probe<E>(
+        &mut self,
+        bucket: u32,
+        member: u32,
+        sets: &mut DisjointSets,
+        mut similar: impl FnMut(u32) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        let links = &mut self.links;
+        let mut whole: Option<ConnectedRun> = None;
+        let mut failed = Ok(());
+        self.buckets[bucket as usize].retain(|run| {
+            let mut node = run.first;
+            while failed.is_ok() && node != NONE && !sets.is_joined(run.member, member) {
+                let ListEntry { entry: earlier, next } = links[node as usize];
+                node = next;
+                match similar(earlier) {
+                    Ok(true) => sets.join(earlier, member),
+                    Ok(false) => {}
+                    Err(error) => failed = Err(error),
+                }
+            }
+            if !sets.is_joined(run.member, member) {
+                return true;
+            }
+            let first = match whole {
+                Some(whole) => {
+                    links[run.last as usize].next = whole.first;
+                    ConnectedRun { first: run.first, ..whole }
+                }
+                None => *run,
+            };
+            whole = Some(first);
+            false
+        });
+        self.buckets[bucket as usize].extend(whole);
+        failed
+    }
+}

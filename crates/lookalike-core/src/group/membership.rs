@@ -1,0 +1,51 @@
+//! Members of buckets, and what becomes of them.
+
+use crate::verify::Overlap;
+
+/// No member: "not compared yet", and the end of a list.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Which buckets numbered members are inserted into, and which they probe for earlier members. The
+/// lists may be in any order and name a bucket twice; every number in them is below
+/// [`bucket_count`](Self::bucket_count).
+pub trait BucketMembership {
+    /// The buckets in which this member looks for earlier ones.
+    fn probed_buckets(&self, member: u32) -> &[u32];
+
+    /// The buckets in which later members find this one.
+    fn inserted_buckets(&self, member: u32) -> &[u32];
+
+    /// How many buckets there are; they are numbered from 0.
+    fn bucket_count(&self) -> usize;
+
+    /// Whether this member is kept whatever it resembles. All that are come before all that are
+    /// not; they probe no bucket.
+    fn is_fixed(&self, member: u32) -> bool;
+}
+
+/// A member that is not kept, and the kept one that it resembles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DuplicateMember {
+    /// The duplicate.
+    pub member: u32,
+    /// The kept member, which comes earlier in the keep order.
+    pub keeper: u32,
+    /// How they overlap: `left` is the keeper's set, `right` the duplicate's.
+    pub overlap: Overlap,
+}
+
+/// A kept member without a duplicate of its own, and the most similar duplicate of another keeper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RelatedMember {
+    /// The kept member.
+    pub member: u32,
+    /// The duplicate that it resembles most.
+    pub neighbour: u32,
+    /// How they overlap: `left` is the kept member's set, `right` the duplicate's.
+    pub overlap: Overlap,
+}
+
+/// The buckets that a member probes: none where it is fixed, since all before it are, too.
+pub(super) fn probed_by(buckets: &impl BucketMembership, member: u32) -> &[u32] {
+    if buckets.is_fixed(member) { &[] } else { buckets.probed_buckets(member) }
+}

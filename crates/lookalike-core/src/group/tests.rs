@@ -1,0 +1,505 @@
+//! The rules against their definitions, on drawn graphs.
+
+use super::connected_runs::ConnectedRuns;
+use super::*;
+use crate::disjoint_sets::DisjointSets;
+use crate::hash::SplitMix64;
+use crate::params::Measure;
+use crate::params::Measure::{Containment, Jaccard};
+use crate::verify::Overlap;
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
+
+/// `value` where it cannot fail.
+fn sure<T>(value: Result<T, Infallible>) -> T {
+    let Ok(value) = value;
+    value
+}
+
+fn stars(
+    members: usize,
+    buckets: &impl BucketMembership,
+    measure: Measure,
+    mut similarity: impl FnMut(u32, u32) -> Option<Overlap>,
+) -> Vec<DuplicateMember> {
+    sure(super::stars(members, buckets, measure, |a, b| Ok(similarity(a, b))))
+}
+
+fn related(
+    members: usize,
+    buckets: &impl BucketMembership,
+    measure: Measure,
+    duplicates: &[DuplicateMember],
+    mut similarity: impl FnMut(u32, u32) -> Option<Overlap>,
+) -> Vec<RelatedMember> {
+    sure(super::related(members, buckets, measure, duplicates, |a, b| Ok(similarity(a, b))))
+}
+
+fn all_pairs(
+    members: usize,
+    buckets: &impl BucketMembership,
+    mut similarity: impl FnMut(u32, u32) -> Option<Overlap>,
+) -> Vec<(u32, u32, Overlap)> {
+    sure(super::all_pairs(members, buckets, |a, b| Ok(similarity(a, b))))
+}
+
+fn components(
+    members: usize,
+    buckets: &impl BucketMembership,
+    mut similarity: impl FnMut(u32, u32) -> Option<Overlap>,
+    mut overlap: impl FnMut(u32, u32) -> Overlap,
+) -> Vec<DuplicateMember> {
+    let similarity = |a, b| Ok(similarity(a, b));
+    sure(super::components(members, buckets, similarity, |a, b| Ok(overlap(a, b))))
+}
+
+fn components_of_pairs(
+    members: usize,
+    pairs: &[(u32, u32, Overlap)],
+    fixed: impl Fn(u32) -> bool,
+    mut overlap: impl FnMut(u32, u32) -> Overlap,
+) -> Vec<DuplicateMember> {
+    sure(super::components_of_pairs(members, pairs, fixed, |a, b| Ok(overlap(a, b))))
+}
+
+type Graph = BTreeMap<(u32, u32), Overlap>;
+
+/// A collection of which everything is known: buckets per member and verified pairs.
+#[derive(Debug, Clone)]
+struct TestCollection {
+    members: usize,
+    bucket_count: usize,
+    probed: Vec<Vec<u32>>,
+    inserted: Vec<Vec<u32>>,
+    /// The first members are, this many.
+    fixed: u32,
+    verified: Graph,
+}
+
+impl BucketMembership for TestCollection {
+    fn probed_buckets(&self, member: u32) -> &[u32] {
+        &self.probed[member as usize]
+    }
+
+    fn inserted_buckets(&self, member: u32) -> &[u32] {
+        &self.inserted[member as usize]
+    }
+
+    fn bucket_count(&self) -> usize {
+        self.bucket_count
+    }
+
+    fn is_fixed(&self, member: u32) -> bool {
+        member < self.fixed
+    }
+}
+
+impl TestCollection {
+    /// Buckets the same both ways, or drawn for each; `fixed` members at most.
+    fn random(seed: u64, members: usize, bucket_count: usize, kind: CollectionShape) -> Self {
+        let mut random = SplitMix64::new(seed);
+        let mut draw = || -> Vec<Vec<u32>> {
+            let mut list = || -> Vec<u32> {
+                let count = random.below(4);
+                (0..count).map(|_| random.below(bucket_count as u64) as u32).collect()
+            };
+            (0..members).map(|_| list()).collect()
+        };
+        let probed = draw();
+        let inserted = if kind.directed { draw() } else { probed.clone() };
+        let mut verified = Graph::new();
+        for b in 0..members as u32 {
+            for a in (0..b).filter(|_| random.below(3) == 0).collect::<Vec<_>>() {
+                // Few distinct similarities, so that ties and unreduced fractions occur.
+                let union = 1 + random.below(6);
+                let intersection = 1 + random.below(union);
+                verified.insert((a, b), Overlap { intersection, left: union, right: intersection });
+            }
+        }
+        let fixed = kind.fixed.min(members as u32);
+        Self { members, bucket_count, probed, inserted, fixed, verified }
+    }
+
+    fn is_candidate(&self, a: u32, b: u32) -> bool {
+        !(self.is_fixed(a) && self.is_fixed(b))
+            && self.probed_buckets(b).iter().any(|k| self.inserted_buckets(a).contains(k))
+    }
+
+    /// Verified candidate pairs, by looking at all of them.
+    fn graph(&self) -> Graph {
+        let candidate = |&(&(a, b), _): &(&(u32, u32), &Overlap)| self.is_candidate(a, b);
+        self.verified.iter().filter(candidate).map(|(k, v)| (*k, *v)).collect()
+    }
+
+    /// A similarity that refuses to be asked twice, or about anything but candidates in order.
+    fn similarity(&self) -> impl FnMut(u32, u32) -> Option<Overlap> + '_ {
+        let mut asked = BTreeSet::new();
+        move |a, b| {
+            assert!(a < b && self.is_candidate(a, b), "{a} {b}");
+            assert!(asked.insert((a, b)), "{a} {b} twice");
+            self.verified.get(&(a, b)).copied()
+        }
+    }
+
+    fn stars(&self, measure: Measure) -> Vec<DuplicateMember> {
+        stars(self.members, self, measure, self.similarity())
+    }
+
+    fn all_pairs(&self) -> Vec<(u32, u32, Overlap)> {
+        all_pairs(self.members, self, self.similarity())
+    }
+
+    fn components(&self) -> Vec<DuplicateMember> {
+        components(self.members, self, self.similarity(), far)
+    }
+
+    /// The same candidates with buckets numbered and listed otherwise.
+    fn renumbered(&self) -> Self {
+        let last = self.bucket_count as u32 - 1;
+        let turn = |b: &Vec<u32>| b.iter().rev().map(|k| last - k).collect();
+        let (probed, inserted) = (&self.probed, &self.inserted);
+        Self {
+            probed: probed.iter().map(turn).collect(),
+            inserted: inserted.iter().map(turn).collect(),
+            ..self.clone()
+        }
+    }
+}
+
+/// What kind of world: buckets that differ by direction, and how many members are fixed.
+#[derive(Debug, Clone, Copy)]
+struct CollectionShape {
+    directed: bool,
+    fixed: u32,
+}
+
+fn kind() -> impl Strategy<Value = CollectionShape> {
+    (any::<bool>(), prop_oneof![Just(0u32), 0u32..8])
+        .prop_map(|(directed, fixed)| CollectionShape { directed, fixed })
+}
+
+/// Members that all are in the same buckets, and all but the fixed look into them.
+struct EqualBuckets {
+    buckets: Vec<u32>,
+    fixed: u32,
+}
+
+impl EqualBuckets {
+    fn new(count: u32) -> Self {
+        Self { buckets: (0..count).collect(), fixed: 0 }
+    }
+}
+
+impl BucketMembership for EqualBuckets {
+    fn probed_buckets(&self, _: u32) -> &[u32] {
+        &self.buckets
+    }
+
+    fn inserted_buckets(&self, _: u32) -> &[u32] {
+        &self.buckets
+    }
+
+    fn bucket_count(&self) -> usize {
+        self.buckets.len()
+    }
+
+    fn is_fixed(&self, member: u32) -> bool {
+        member < self.fixed
+    }
+}
+
+fn far(keeper: u32, member: u32) -> Overlap {
+    Overlap { intersection: 0, left: u64::from(keeper), right: u64::from(member) }
+}
+
+fn exact(o: &Overlap, measure: Measure) -> u64 {
+    // All wholes here divide 60, so similarities are whole numbers of sixtieths.
+    let whole = if measure == Jaccard { o.union() } else { o.left.min(o.right) };
+    o.intersection * 60 / whole
+}
+
+/// The definition of stars, word for word.
+fn naive_stars(
+    members: usize,
+    graph: &Graph,
+    fixed: u32,
+    measure: Measure,
+) -> Vec<DuplicateMember> {
+    let mut kept: Vec<u32> = Vec::new();
+    let mut duplicates = Vec::new();
+    for member in 0..members as u32 {
+        let near: Vec<u32> =
+            kept.iter().copied().filter(|&k| graph.contains_key(&(k, member))).collect();
+        let similarity = |k: u32| exact(&graph[&(k, member)], measure);
+        let best = near.iter().map(|k| similarity(*k)).max();
+        match near.iter().find(|k| Some(similarity(**k)) == best) {
+            Some(&keeper) if member >= fixed => {
+                let overlap = graph[&(keeper, member)];
+                duplicates.push(DuplicateMember { member, keeper, overlap });
+            }
+            _ => kept.push(member),
+        }
+    }
+    duplicates
+}
+
+/// The definition of related members, word for word, as (member, neighbour).
+fn naive_related(
+    world: &TestCollection,
+    graph: &Graph,
+    duplicates: &[DuplicateMember],
+    measure: Measure,
+) -> Vec<(u32, u32)> {
+    let is_duplicate = |m: u32| duplicates.iter().any(|d| d.member == m);
+    let is_keeper = |m: u32| duplicates.iter().any(|d| d.keeper == m);
+    let alone = |m: &u32| !is_duplicate(*m) && !is_keeper(*m) && !world.is_fixed(*m);
+    let similarity =
+        |a: u32, b: u32| graph.get(&(a.min(b), a.max(b))).map(|overlap| exact(overlap, measure));
+    let members = || 0..world.members as u32;
+    let best = |member: u32| {
+        let near = members().filter(|&d| is_duplicate(d) && similarity(member, d).is_some());
+        let best = near.clone().filter_map(|d| similarity(member, d)).max();
+        near.clone().find(|d| similarity(member, *d) == best).map(|d| (member, d))
+    };
+    members().filter(alone).filter_map(best).collect()
+}
+
+/// First members of components, by spreading the least number until nothing changes.
+fn naive_components(members: usize, graph: &Graph) -> Vec<u32> {
+    let mut first: Vec<u32> = (0..members as u32).collect();
+    loop {
+        let before = first.clone();
+        for &(a, b) in graph.keys() {
+            let least = first[a as usize].min(first[b as usize]);
+            first[a as usize] = least;
+            first[b as usize] = least;
+        }
+        if first == before {
+            return first;
+        }
+    }
+}
+
+const SAME: Overlap = Overlap { intersection: 5, left: 5, right: 5 };
+
+#[test]
+fn a_chain_is_two_stars_and_one_component() {
+    let near = |a: u32, b: u32| (b - a == 1).then_some(SAME);
+    let one = EqualBuckets::new(1);
+    let star = |member, keeper| DuplicateMember { member, keeper, overlap: SAME };
+    assert_eq!(stars(4, &one, Jaccard, near), [star(1, 0), star(3, 2)]);
+    let chain = components(4, &one, near, far);
+    assert!(chain.iter().all(|d| d.keeper == 0) && chain.len() == 3);
+    assert_eq!(chain[2].overlap, far(0, 3));
+    assert_eq!(all_pairs(4, &one, near), [(0, 1, SAME), (1, 2, SAME), (2, 3, SAME)]);
+}
+
+#[test]
+fn a_fixed_member_is_kept_and_may_be_the_keeper() {
+    let two = EqualBuckets { fixed: 2, ..EqualBuckets::new(1) };
+    let all = |_, _| Some(SAME);
+    let found = stars(4, &two, Jaccard, all);
+    assert!(found.iter().all(|d| d.keeper == 0 && d.member >= 2) && found.len() == 2);
+    let joined = components(4, &two, all, far);
+    assert!(joined.iter().all(|d| d.keeper == 0 && d.member >= 2) && joined.len() == 2);
+    let pairs = all_pairs(4, &two, all);
+    assert!(pairs.iter().all(|(_, b, _)| *b >= 2) && pairs.len() == 5);
+}
+
+#[test]
+fn the_best_keeper_is_that_of_the_measure() {
+    // By Jaccard 0 is the nearer, by containment 1, of which all is in 2.
+    let near = |a: u32, b: u32| match (a, b) {
+        (0, 2) => Some(Overlap { intersection: 8, left: 10, right: 10 }),
+        (1, 2) => Some(Overlap { intersection: 3, left: 3, right: 10 }),
+        _ => None,
+    };
+    let keeper = |measure| stars(3, &EqualBuckets::new(1), measure, near)[0].keeper;
+    assert_eq!((keeper(Jaccard), keeper(Containment)), (0, 1));
+    let pairs: Vec<_> = [0, 1].map(|a| (a, 2, near(a, 2).unwrap())).to_vec();
+    let keeper = |measure| stars_of_pairs(3, &pairs, |_| false, measure)[0].keeper;
+    assert_eq!((keeper(Jaccard), keeper(Containment)), (0, 1));
+}
+
+#[test]
+fn nothing_gives_nothing() {
+    let none = EqualBuckets::new(0);
+    assert_eq!(stars(0, &none, Jaccard, |_, _| None), []);
+    assert_eq!(stars(3, &none, Jaccard, |_, _| None), []);
+    assert_eq!(all_pairs(3, &none, |_, _| None), []);
+    assert_eq!(components(3, &none, |_, _| None, far), []);
+    assert_eq!(stars_of_pairs(3, &[], |_| false, Jaccard), []);
+}
+
+#[test]
+fn a_huge_bucket_of_copies_is_linear() {
+    let members = 10_000;
+    let buckets = EqualBuckets::new(21);
+    let mut calls = 0;
+    let mut count = |_, _| {
+        calls += 1;
+        Some(SAME)
+    };
+    let found = stars(members, &buckets, Jaccard, &mut count);
+    assert!(found.iter().all(|d| d.keeper == 0));
+    let joined = components(members, &buckets, &mut count, far);
+    assert_eq!((found.len(), joined.len(), calls), (9_999, 9_999, 2 * 9_999));
+}
+
+#[test]
+fn a_huge_bucket_of_fixed_copies_is_linear_in_components() {
+    let (members, fixed) = (20_000, 10_000);
+    let buckets = EqualBuckets { fixed, ..EqualBuckets::new(5) };
+    let mut calls = 0;
+    let count = |_, _| {
+        calls += 1;
+        Some(SAME)
+    };
+    let joined = components(members, &buckets, count, far);
+    // The first that is not fixed is compared with all that are, each other one with one.
+    assert_eq!((joined.len(), calls), (10_000, 10_000 + 9_999));
+}
+
+#[test]
+fn the_first_error_ends_every_rule() {
+    let buckets = EqualBuckets::new(3);
+    let mut calls = 0;
+    let mut fails = |a: u32, b: u32| {
+        calls += 1;
+        if (a, b) == (1, 3) { Err("the pair 1, 3") } else { Ok(None) }
+    };
+    let error = Err("the pair 1, 3");
+    assert_eq!(super::all_pairs(9, &buckets, &mut fails).map(drop), error);
+    assert_eq!(super::stars(9, &buckets, Jaccard, &mut fails).map(drop), error);
+    let far = |_, _| Err("not asked");
+    assert_eq!(super::components(9, &buckets, &mut fails, far).map(drop), error);
+    // 1, 2 and 3 members before the one that fails; lists come latest first, runs in order.
+    assert_eq!(calls, 5 + 5 + 5);
+    assert_eq!(super::components(2, &buckets, |_, _| Ok(Some(SAME)), far), Err("not asked"));
+    let duplicate = DuplicateMember { member: 3, keeper: 0, overlap: SAME };
+    let found = super::related(9, &buckets, Jaccard, &[duplicate], |a, b| {
+        if (a, b) == (1, 3) { Err("the pair 1, 3") } else { Ok(None) }
+    });
+    assert_eq!(found.map(drop), error);
+}
+
+#[test]
+fn runs_stay_few_where_members_probe_and_are_not_inserted() {
+    let mut sets = DisjointSets::new(3_000);
+    let mut runs = ConnectedRuns::new(1);
+    (0..1_000).for_each(|member| runs.insert(0, member));
+    for member in 1_000..3_000 {
+        sure(runs.probe(0, member, &mut sets, |_| Ok(true)));
+        assert_eq!(runs.buckets[0].len(), 1);
+    }
+    assert_eq!(sets.first(2_999), 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+    #[test]
+    fn stars_are_the_definition(
+        seed: u64, members in 0usize..24, buckets in 1usize..12, kind in kind(),
+    ) {
+        let world = TestCollection::random(seed, members, buckets, kind);
+        let graph = world.graph();
+        let contained = naive_stars(members, &graph, world.fixed, Containment);
+        prop_assert_eq!(world.stars(Containment), contained);
+        let found = world.stars(Jaccard);
+        prop_assert_eq!(&found, &naive_stars(members, &graph, world.fixed, Jaccard));
+        prop_assert_eq!(&found, &world.renumbered().stars(Jaccard));
+
+        // A maximal independent set: keepers do not resemble each other, duplicates a keeper.
+        let duplicates: BTreeSet<u32> = found.iter().map(|d| d.member).collect();
+        for (a, b) in graph.keys() {
+            prop_assert!(duplicates.contains(a) || duplicates.contains(b));
+        }
+        for d in &found {
+            prop_assert!(!duplicates.contains(&d.keeper) && d.keeper < d.member);
+            prop_assert!(d.member >= world.fixed);
+            prop_assert_eq!(Some(&d.overlap), graph.get(&(d.keeper, d.member)));
+        }
+    }
+
+    #[test]
+    fn related_members_are_the_definition(
+        seed: u64, members in 0usize..24, buckets in 1usize..12, kind in kind(),
+    ) {
+        let world = TestCollection::random(seed, members, buckets, kind);
+        let graph = world.graph();
+        let pairs = world.all_pairs();
+        let mut turned: Vec<_> = pairs.iter().rev().copied().collect();
+        for (a, b, overlap) in &mut turned {
+            (*a, *b, *overlap) = (*b, *a, overlap.swapped());
+        }
+        for measure in [Jaccard, Containment] {
+            let duplicates = world.stars(measure);
+            let found = related(members, &world, measure, &duplicates, world.similarity());
+            let named: Vec<_> = found.iter().map(|r| (r.member, r.neighbour)).collect();
+            let expected = naive_related(&world, &graph, &duplicates, measure);
+            prop_assert_eq!(&named, &expected);
+            for r in &found {
+                let (a, b) = (r.member.min(r.neighbour), r.member.max(r.neighbour));
+                let overlap = graph[&(a, b)];
+                let overlap = if a == r.member { overlap } else { overlap.swapped() };
+                prop_assert_eq!(r.overlap, overlap);
+            }
+            let fixed = |member| world.is_fixed(member);
+            let by_pairs = related_of_pairs(members, &turned, fixed, measure, &duplicates);
+            prop_assert_eq!(by_pairs, found);
+            // Nobody else that is kept and alone has a verified pair.
+            let alone = |m: u32| {
+                duplicates.iter().all(|d| d.member != m && d.keeper != m) && !world.is_fixed(m)
+            };
+            for (a, b) in graph.keys().flat_map(|&(a, b)| [(a, b), (b, a)]) {
+                prop_assert!(!alone(a) || world.is_fixed(b) || named.iter().any(|n| n.0 == a));
+            }
+        }
+    }
+
+    #[test]
+    fn pairs_are_all_and_give_the_same_groups(
+        seed: u64, members in 0usize..24, buckets in 1usize..12, kind in kind(),
+    ) {
+        let world = TestCollection::random(seed, members, buckets, kind);
+        let pairs = world.all_pairs();
+        let expected: Vec<_> = world.graph().into_iter().map(|((a, b), o)| (a, b, o)).collect();
+        prop_assert_eq!(&pairs, &expected);
+        prop_assert_eq!(&pairs, &world.renumbered().all_pairs());
+
+        let mut turned: Vec<_> =
+            pairs.iter().rev().map(|&(a, b, o)| (b, a, o.swapped())).collect();
+        // Pairs of fixed members and of one member count for nothing.
+        for member in 0..world.fixed {
+            turned.push((member, world.fixed - 1, SAME));
+        }
+        let fixed = |member| world.is_fixed(member);
+        for measure in [Jaccard, Containment] {
+            let found = world.stars(measure);
+            prop_assert_eq!(&stars_of_pairs(members, &pairs, fixed, measure), &found);
+            prop_assert_eq!(&stars_of_pairs(members, &turned, fixed, measure), &found);
+        }
+        let joined = components_of_pairs(members, &turned, fixed, far);
+        prop_assert_eq!(joined, world.components());
+    }
+
+    #[test]
+    fn components_are_connected(
+        seed: u64, members in 0usize..24, buckets in 1usize..12, kind in kind(),
+    ) {
+        let world = TestCollection::random(seed, members, buckets, kind);
+        let found = world.components();
+        let first = naive_components(members, &world.graph());
+        let expected: Vec<DuplicateMember> = (world.fixed..members as u32)
+            .map(|member| (member, first[member as usize]))
+            .filter(|(member, keeper)| member != keeper)
+            .map(|(member, keeper)| {
+                let overlap = far(keeper, member);
+                DuplicateMember { member, keeper, overlap }
+            })
+            .collect();
+        prop_assert_eq!(&found, &expected);
+        prop_assert_eq!(&found, &world.renumbered().components());
+    }
+}

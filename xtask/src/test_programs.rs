@@ -1,0 +1,118 @@
+//! The test programs of the workspace: cargo builds them, and several run at once, since many of
+//! their tests wait for a browser, a server or the end of a process.
+
+use crate::Environment;
+use crate::commands::output;
+use crate::stages::{TestCounts, count};
+use serde_json::Value;
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// A program that runs tests.
+pub(crate) struct TestProgram {
+    executable: PathBuf,
+    /// The folder of its package, in which `cargo test` runs it, too.
+    folder: PathBuf,
+    /// Whether it tests a crate from outside, with other processes.
+    is_integration_test: bool,
+}
+
+/// Builds the test programs. Those of integration tests, which take longest, come first.
+///
+/// # Errors
+/// They do not compile.
+pub(crate) fn build(root: &Path, features: &[&str]) -> Result<Vec<TestProgram>, String> {
+    let format = ["test", "--no-run", "--message-format", "json-render-diagnostics"];
+    let messages = output(root, "cargo", &[&format[..], features].concat())?;
+    let mut programs = Vec::new();
+    for line in messages.lines() {
+        let message = serde_json::from_str(line)
+            .map_err(|error| format!("cargo printed a message that is no JSON: {error}"))?;
+        programs.extend(test_program(&message));
+    }
+    programs.sort_by_key(|program| !program.is_integration_test);
+    Ok(programs)
+}
+
+/// The program that a message of cargo reports, if it is one of tests.
+fn test_program(message: &Value) -> Option<TestProgram> {
+    message["profile"]["test"].as_bool().filter(|is_test| *is_test)?;
+    let manifest = Path::new(message["manifest_path"].as_str()?);
+    Some(TestProgram {
+        executable: message["executable"].as_str()?.into(),
+        folder: manifest.parent()?.to_owned(),
+        is_integration_test: message["target"]["kind"][0] == "test",
+    })
+}
+
+/// Runs the programs, as many at once as there are processors. Each one's output is printed when it
+/// has ended.
+///
+/// # Errors
+/// Programs that fail, by name. The others run to their end.
+pub(crate) fn run(
+    programs: Vec<TestProgram>,
+    environment: Environment,
+    counts: &mut TestCounts,
+) -> Result<(), String> {
+    let (programs, failed) = (Mutex::new(programs.into_iter()), Mutex::new(Vec::new()));
+    let counts = Mutex::new(counts);
+    let next = || programs.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        while let Some(program) = next() {
+            let mut command = Command::new(&program.executable);
+            command.envs(environment.iter().copied()).current_dir(&program.folder);
+            let (mut text, mut counted) = (Vec::new(), TestCounts::default());
+            let result = count(&mut command, &mut text, &mut counted);
+            let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
+            counts.add(counted);
+            // Without a reader of the output, the tests run to their end all the same.
+            let _ = std::io::stdout().write_all(&text);
+            failed.lock().unwrap_or_else(PoisonError::into_inner).extend(result.err());
+        }
+    };
+    let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    thread::scope(|scope| (0..processors).for_each(|_| drop(scope.spawn(work))));
+    let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if failed.is_empty() { Ok(()) } else { Err(failed.join("; ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_of_tests_are_distinguished_from_other_artifacts() {
+        let message = |test: bool, executable: Value| {
+            serde_json::json!({
+                "manifest_path": "/repository/crates/a/Cargo.toml",
+                "profile": { "test": test }, "executable": executable,
+                "target": { "kind": ["test"] },
+            })
+        };
+        let program = test_program(&message(true, "/target/a".into())).expect("a program");
+        assert_eq!(program.folder, Path::new("/repository/crates/a"));
+        assert!(program.is_integration_test);
+        assert!(test_program(&message(false, "/target/a".into())).is_none());
+        assert!(test_program(&message(true, Value::Null)).is_none());
+        assert!(test_program(&serde_json::json!({ "reason": "build-finished" })).is_none());
+    }
+
+    #[test]
+    fn all_programs_run_and_failures_are_named() {
+        let program = |name: &str| TestProgram {
+            executable: name.into(),
+            folder: ".".into(),
+            is_integration_test: false,
+        };
+        let mut counts = TestCounts::default();
+        let programs = vec![program("false"), program("true"), program("/no/such/program")];
+        let error = run(programs, &[], &mut counts).expect_err("two fail");
+        assert!(error.contains("`false` failed") && error.contains("/no/such/program"), "{error}");
+        assert!(run(vec![program("true")], &[], &mut counts).is_ok());
+    }
+}
