@@ -621,9 +621,9 @@ def test_other_settings_are_refused_with_both(folder: Path) -> None:
         {"store": "texts"},
     ]
     for other in others:
-        with pytest.raises(MismatchError, match="asked for is"):
+        with pytest.raises(MismatchError, match="was requested"):
             Index.open(folder, read_only=True, **other)
-    with pytest.raises(MismatchError, match="shingle words:5, asked for is words:3"):
+    with pytest.raises(MismatchError, match="shingle words:5, but words:3 was requested"):
         Index.open(folder, shingle="words:3")
     Index.open(folder, wait=0).close()
 

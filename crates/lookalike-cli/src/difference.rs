@@ -4,6 +4,7 @@ use crate::terminal::Style;
 use crate::text_width::{columns, visible};
 use anstyle::AnsiColor;
 use lookalike::difference::{DifferenceKind, Differences, WordPositions};
+use lookalike::report::phrases::thousands;
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -266,19 +267,6 @@ pub(crate) fn differences(count: usize) -> String {
 pub(crate) fn plural(count: usize, thing: &str) -> String {
     let s = if count == 1 { "" } else { "s" };
     format!("{} {thing}{s}", thousands(count as u64))
-}
-
-/// A number with commas between thousands.
-pub(crate) fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]

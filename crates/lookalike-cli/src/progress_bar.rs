@@ -1,10 +1,10 @@
 //! How far a run is, on standard error, where that is a terminal.
 
-use crate::difference::thousands;
 use crate::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lookalike::core::curve::Choice;
 use lookalike::progress::{Interruption, Progress, Runaway, Stage, Warning};
+use lookalike::report::phrases::thousands;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 

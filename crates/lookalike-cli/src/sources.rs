@@ -5,11 +5,10 @@
 //!     1,000    632  63.20 %  crawl/2024.jsonl
 //! ```
 
-use crate::difference::thousands;
 use crate::summary::{count, percent};
 use crate::terminal::Style;
-use crate::text_width::one_line;
 use lookalike::find::SourceCounts;
+use lookalike::report::phrases::{one_line, thousands};
 use std::io::{self, Write};
 
 const HEADER: Style = Style::DIMMED;

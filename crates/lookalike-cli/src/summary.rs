@@ -1,14 +1,12 @@
 //! What a run did, in a few lines for people, on standard error.
 
-use crate::difference::thousands;
-use crate::notes;
-pub(crate) use crate::phrases::{count, setting_options};
-use crate::text_width::one_line;
-use lookalike::core::parameter::NamesParameters;
+pub(crate) use lookalike::core::parameter::NamesParameters;
 use lookalike::extract::ExtractError;
 use lookalike::find::{FindOptions, Findings};
 use lookalike::read::{SkipReason, SkippedItem, limit_parameter};
+use lookalike::report::notes;
 use lookalike::report::option_name;
+use lookalike::report::phrases::{count, one_line, setting_options, thousands};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};

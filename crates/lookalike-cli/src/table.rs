@@ -8,12 +8,12 @@
 //!
 //! Every line has its group's number, so that a line found by `grep` says where it belongs.
 
-use crate::difference::thousands;
 use crate::terminal::Style;
-use crate::text_width::{one_line, shorten, visible};
+use crate::text_width::{shorten, visible};
 use lookalike::core::params::Measure;
 use lookalike::core::verify::Overlap;
 use lookalike::find::{Group, Groups};
+use lookalike::report::phrases::{one_line, thousands};
 use std::io::{self, Write};
 
 const HEADER: Style = Style::DIMMED;

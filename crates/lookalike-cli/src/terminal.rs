@@ -4,10 +4,11 @@
 //! escapes (`\u{1b}`, or `\u001b` in JSON), and only a [`Style`] takes effect. Anywhere else, names
 //! and texts are written unchanged.
 
-use crate::text_width::{is_control, one_line};
+use crate::text_width::is_control;
 use anstream::AutoStream;
 use anstream::stream::{AsLockedWrite, RawStream};
 use clap::ValueEnum;
+use lookalike::report::phrases::one_line;
 use std::fmt;
 use std::hash::BuildHasher;
 use std::io::{self, StderrLock, StdoutLock, Write};

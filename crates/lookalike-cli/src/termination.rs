@@ -2,7 +2,7 @@
 
 use crate::summary::count;
 use crate::terminal;
-use crate::text_width::one_line;
+use lookalike::report::phrases::one_line;
 use lookalike::report::remove_leftovers;
 use lookalike::temporary;
 use std::collections::BTreeSet;

@@ -1,5 +1,6 @@
 //! Text for a terminal: how many columns it takes, made visible, made shorter.
 
+use lookalike::report::phrases::escaped;
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar;
 
@@ -30,29 +31,6 @@ pub(crate) fn is_control(c: char) -> bool {
 /// texts whose width matters.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, is_control)
-}
-
-/// A text with escapes for line breaks and tabs: for names in lines and tables. Other control
-/// characters are left to [`TerminalStream`](crate::terminal::TerminalStream).
-pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
-    let ends_line =
-        |c| matches!(c, '\t'..='\r' | '\u{1C}'..='\u{1E}' | '\u{85}' | '\u{2028}' | '\u{2029}');
-    escaped(text, ends_line)
-}
-
-fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if !text.contains(&is_escaped) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::new();
-    for c in text.chars() {
-        if is_escaped(c) {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
-    }
-    Cow::Owned(shown)
 }
 
 /// A text of at most `width` columns (at least 3): as it is, or with its middle left out. More is
@@ -86,6 +64,7 @@ fn fitting(characters: impl Iterator<Item = char>, width: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lookalike::report::phrases::one_line;
 
     #[test]
     fn columns_are_those_of_a_terminal() {

@@ -19,7 +19,7 @@ pub fn bucket_keys(signature: &[u32], rows: usize, keys: &mut [u64]) {
     }
 }
 
-/// [`hash::hash_bytes`] of little-endian values, without the detour over bytes.
+/// [`hash::hash_bytes`] of little-endian values, without converting to bytes first.
 #[inline]
 fn rows_hash(mut state: u64, rows: &[u32]) -> u64 {
     let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;

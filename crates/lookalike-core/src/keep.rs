@@ -1,12 +1,12 @@
 //! Which of two similar documents is kept: a total order over documents.
 //!
 //! Takes a document's [`KeepAttributes`], gives a key: bytes whose order is the order of the
-//! policy, made once per document, so that comparing two documents is comparing bytes. Groups walk
-//! documents in this order ([`group`](crate::group)), so the first of a group is the one that
-//! stays. Nothing about similarity is decided here.
+//! policy, made once per document, so that comparing two documents is comparing bytes ([`compare`]). The
+//! caller sorts the members of a component by it; [`group`](crate::group) visits them in this
+//! order, so the first of a group is the one that stays. Nothing about similarity is decided here.
 //!
 //! A key is one byte (a document of a reference collection, or not) and a segment for each rule.
-//! A segment tells where it ends, so no segment of one rule is compared with that of another.
+//! Segments are self-delimiting, so bytes of different rules are never compared.
 //!
 //! | rule | segment |
 //! |---|---|
@@ -16,7 +16,7 @@
 //! | field | 1 and a number, 8 bytes; 2 and a text, each byte plus 1, and 0; or 255 for none |
 //! | path | 0 or 1 |
 //!
-//! Where the greater comes first, the bits of the value are turned over.
+//! Where the greater comes first, the bits of the value are inverted.
 
 use crate::error::ParamsError;
 use crate::parameter::Parameter;
@@ -120,17 +120,17 @@ pub struct KeepAttributes<'a> {
     pub position: [u32; 3],
     /// When its file was last changed, in nanoseconds since 1970.
     pub modified: Option<u64>,
-    /// The values of [`KeepPolicy::field_names`], in that order. Fewer are missing ones.
+    /// The values of [`KeepPolicy::field_names`], in that order. Absent entries are missing values.
     pub fields: &'a [Option<&'a str>],
-    /// Whether its path matches each of [`KeepPolicy::globs`], in that order. Fewer do not match.
+    /// Whether its path matches each of [`KeepPolicy::globs`], in that order. Absent entries count as no match.
     pub matches: &'a [bool],
     /// Whether it is of a reference collection: those come first of all.
     pub reference: bool,
 }
 
-/// Rules, the first of which that tells two documents apart decides which one is kept. Where none
-/// does, the lesser id is kept, so equal collections give equal results in any reading order (but
-/// for [`KeepRule::First`] and [`KeepRule::Last`], which are about that order).
+/// Ordered rules. The first that distinguishes two documents decides which one is kept. Where none
+/// does, the lesser id is kept, so equal collections give equal results in any reading order
+/// (except by [`KeepRule::First`] and [`KeepRule::Last`], which are about that order).
 ///
 /// ```
 /// use lookalike_core::keep::{KeepAttributes, KeepPolicy, compare};
@@ -179,7 +179,7 @@ impl KeepPolicy {
         &self.rules
     }
 
-    /// The names of the field rules, in order, repeats and all.
+    /// The names of the field rules, in order, including repeats.
     pub fn field_names(&self) -> impl Iterator<Item = &str> {
         self.rules.iter().filter_map(|rule| match rule {
             KeepRule::Field { name, .. } => Some(name.as_str()),
@@ -187,7 +187,7 @@ impl KeepPolicy {
         })
     }
 
-    /// The patterns of the path rules, in order, repeats and all.
+    /// The patterns of the path rules, in order, including repeats.
     pub fn globs(&self) -> impl Iterator<Item = &str> {
         self.rules.iter().filter_map(|rule| match rule {
             KeepRule::Path { glob } => Some(glob.as_str()),
@@ -202,18 +202,18 @@ impl KeepPolicy {
 
     /// Appends the document's key to `out`. The lesser of two keys, byte by byte, is that of the
     /// document that comes first. 9 bytes for the default; field rules add the length of the value.
-    pub fn key(&self, traits: &KeepAttributes<'_>, out: &mut Vec<u8>) {
-        out.push(u8::from(!traits.reference));
-        let mut fields = traits.fields.iter();
-        let mut matches = traits.matches.iter();
+    pub fn key(&self, attributes: &KeepAttributes<'_>, out: &mut Vec<u8>) {
+        out.push(u8::from(!attributes.reference));
+        let mut fields = attributes.fields.iter();
+        let mut matches = attributes.matches.iter();
         for rule in &self.rules {
             match rule {
-                KeepRule::Longest => out.extend((!traits.length).to_be_bytes()),
-                KeepRule::Shortest => out.extend(traits.length.to_be_bytes()),
-                KeepRule::First => out.extend(position_bytes(traits.position)),
-                KeepRule::Last => out.extend(position_bytes(traits.position.map(|part| !part))),
-                KeepRule::Newest => push_time(traits.modified.map(|time| !time), out),
-                KeepRule::Oldest => push_time(traits.modified, out),
+                KeepRule::Longest => out.extend((!attributes.length).to_be_bytes()),
+                KeepRule::Shortest => out.extend(attributes.length.to_be_bytes()),
+                KeepRule::First => out.extend(position_bytes(attributes.position)),
+                KeepRule::Last => out.extend(position_bytes(attributes.position.map(|part| !part))),
+                KeepRule::Newest => push_time(attributes.modified.map(|time| !time), out),
+                KeepRule::Oldest => push_time(attributes.modified, out),
                 KeepRule::Field { ascending, .. } => {
                     push_value(fields.next().copied().flatten(), *ascending, out);
                 }
@@ -262,24 +262,24 @@ fn push_value(value: Option<&str>, ascending: bool, out: &mut Vec<u8>) {
     let Some(value) = value.filter(|value| !value.is_empty()) else {
         return out.push(NO_VALUE);
     };
-    let turn = if ascending { 0 } else { u8::MAX };
+    let mask = if ascending { 0 } else { u8::MAX };
     if let Some(number) = value.parse::<f64>().ok().filter(|number| !number.is_nan()) {
-        out.push(NUMBER ^ turn);
-        out.extend(ordered_bits(number).to_be_bytes().map(|byte| byte ^ turn));
+        out.push(NUMBER ^ mask);
+        out.extend(ordered_bits(number).to_be_bytes().map(|byte| byte ^ mask));
         if is_rounded(number) {
-            // What the whole number is above the rounded one, ordered as numbers without a sign.
+            // Difference between the exact and the rounded integer, in the order of unsigned numbers.
             let above =
                 value.parse::<i128>().map_or(0, |exact| exact.saturating_sub(number as i128));
             let above = above.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
             let ordered = above.cast_unsigned() ^ (1 << 63);
-            out.extend(ordered.to_be_bytes().map(|byte| byte ^ turn));
+            out.extend(ordered.to_be_bytes().map(|byte| byte ^ mask));
         }
     } else {
-        out.push(TEXT ^ turn);
-        // UTF-8 has no byte above 0xf4, so that 0 is left to end the text: a text then comes
-        // before what it begins.
-        out.extend(value.bytes().map(|byte| byte.wrapping_add(1) ^ turn));
-        out.push(turn);
+        out.push(TEXT ^ mask);
+        // UTF-8 has no byte above 0xf4, so 0 terminates the text, and a prefix sorts before its
+        // extensions.
+        out.extend(value.bytes().map(|byte| byte.wrapping_add(1) ^ mask));
+        out.push(mask);
     }
 }
 
@@ -297,7 +297,7 @@ fn is_rounded(number: f64) -> bool {
 }
 
 /// The number of which these are the bits.
-fn of_ordered_bits(bits: u64) -> f64 {
+fn from_ordered_bits(bits: u64) -> f64 {
     let sign = 1 << 63;
     f64::from_bits(if bits & sign == 0 { !bits } else { bits ^ sign })
 }
@@ -315,7 +315,7 @@ fn segment_length(rule: &KeepRule, key: &[u8]) -> usize {
             }
         }
         KeepRule::Field { ascending, .. } => {
-            let turn = if *ascending { 0 } else { u8::MAX };
+            let mask = if *ascending { 0 } else { u8::MAX };
             match key.first().map(|tag| tag ^ turn) {
                 Some(NUMBER) => number_length(key, turn),
                 Some(TEXT) => 2 + key.iter().skip(1).take_while(|byte| **byte != turn).count(),
@@ -326,18 +326,18 @@ fn segment_length(rule: &KeepRule, key: &[u8]) -> usize {
     }
 }
 
-/// The length of the segment of a number that begins `key`, whose bytes are turned by `turn`.
-fn number_length(key: &[u8], turn: u8) -> usize {
+/// The length of the segment of a number that begins `key`, whose bytes are inverted by `mask`.
+fn number_length(key: &[u8], mask: u8) -> usize {
     let bits = key.get(1..).and_then(|rest| rest.first_chunk::<8>());
-    let bits = bits.map(|bytes| u64::from_be_bytes(bytes.map(|byte| byte ^ turn)));
-    if bits.is_some_and(|bits| is_rounded(of_ordered_bits(bits))) { 17 } else { 9 }
+    let bits = bits.map(|bytes| u64::from_be_bytes(bytes.map(|byte| byte ^ mask)));
+    if bits.is_some_and(|bits| is_rounded(from_ordered_bits(bits))) { 17 } else { 9 }
 }
 
-/// Orders two documents by their keys of one policy, then by their ids, byte by byte:
-/// [`Ordering::Less`] means that `a` comes first and is kept rather than `b`. A total order, and
-/// strict for documents of different ids.
-pub fn compare(a_key: &[u8], a_id: &str, b_key: &[u8], b_id: &str) -> Ordering {
-    a_key.cmp(b_key).then_with(|| a_id.as_bytes().cmp(b_id.as_bytes()))
+/// The keep order: compares two documents by their keys of one policy, then by the bytes of their
+/// ids. [`Ordering::Less`] means that `a` comes first and is kept rather than `b`. A total order,
+/// and strict for documents of different ids.
+pub fn compare(a_key: &[u8], a_id: &[u8], b_key: &[u8], b_id: &[u8]) -> Ordering {
+    a_key.cmp(b_key).then_with(|| a_id.cmp(b_id))
 }
 
 #[cfg(test)]
@@ -345,7 +345,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The traits of a document with its own values.
+    /// Owned form of [`KeepAttributes`].
     #[derive(Debug, Clone)]
     struct OwnedAttributes {
         length: u64,

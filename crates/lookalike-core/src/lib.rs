@@ -1,16 +1,16 @@
 //! The algorithms of lookalike: near-duplicate documents, found fast and verified.
 //!
 //! ```text
-//! "Héllo  World …"  text → "hello world …"  shingle → {h1, h2, …}  sign → [m1 … m128]
+//! "Héllo  World …"  text → "hello world …"  shingle → {h1, h2, …}  signature → [m1 … m128]
 //!   band → [key1 … key21]   candidate → (7, 42)   verify → exact 0.87 ≥ 0.80
-//!   group → 42 is a copy of 7   keep → 7 stays, because longest
+//!   group → 42 is a duplicate of 7   keep → 7 stays, because longest
 //! ```
 //!
-//! One file per arrow; each takes what the file before it gives, none looks ahead.
+//! One file per arrow; each stage uses earlier ones only. `params`, `hash` and `kernel` are shared.
 //!
 //! | module | takes | gives |
 //! |---|---|---|
-//! | [`params`] | what the user wants | checked [`params::Params`], the only thing that can fail |
+//! | [`params`] | [`params::ParamsBuilder`] | checked [`params::Params`]; the only step that can fail |
 //! | [`text`] | raw text | lower-cased text; what a character is |
 //! | [`shingle`] | text | shingle hashes, shingle sets |
 //! | [`signature`] | shingle hashes | a signature |
@@ -22,8 +22,8 @@
 //! | [`prefix`] | a shingle set and its counts | the few rare shingles to look at |
 //! | [`disjoint_sets`] | what is connected | the first of each set |
 //! | [`group`] | candidates and a similarity | groups: stars round keepers, or components |
-//! | [`keep`] | a document's traits | a key whose order says which document is kept |
-//! | [`naive`] | everything, small | the truth by comparing all with all |
+//! | [`keep`] | a document's attributes | a key whose order says which document is kept |
+//! | [`naive`] | a small collection | reference results by comparing all pairs |
 //! | [`hash`] | bytes | the frozen hashes, `docs/reference/signature.md` in code |
 //! | [`kernel`] | the inner loops | the same bits, faster |
 //!
@@ -62,7 +62,7 @@
 //! * Signatures see 32 bits of a shingle's hash. From about a million shingles in a document on,
 //!   chance agreement of hashes begins to show in *estimates* (by n/2³³); exact verification looks
 //!   at all 64 bits.
-//! * 64 bits are no proof against somebody who constructs documents to collide.
+//! * 64-bit hashes do not resist deliberate collisions.
 
 pub mod band;
 pub mod candidate;

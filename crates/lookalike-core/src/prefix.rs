@@ -19,7 +19,7 @@
 //! that no count is too low: [`Counters`] may count too much, which loses no candidate.
 
 use crate::params::Measure;
-use crate::verify::{Overlap, least_part};
+use crate::verify::{Overlap, min_numerator};
 
 /// In how many documents each shingle occurs, about: one byte for all shingles that hash to a slot,
 /// so a count may be too high, never too low, up to 255, which represents all above.
@@ -86,7 +86,7 @@ impl Counters {
 /// assert_eq!((prefix_length(100, 0.8), prefix_length(101, 0.8)), (21, 21));
 /// ```
 pub fn prefix_length(size: usize, threshold: f64) -> usize {
-    (size + 1).saturating_sub(least_part(size as u64, threshold) as usize)
+    (size + 1).saturating_sub(min_numerator(size as u64, threshold) as usize)
 }
 
 /// How many of a set's shingles, rarest first, another set of at least its size must meet with its

@@ -20,8 +20,8 @@ use crate::kernel::Kernel;
 use crate::params::Measure;
 use std::cmp::Ordering;
 
-/// The sizes of two sets and of what they share. Built by [`overlap`], or from counts known
-/// otherwise; an intersection greater than one of the sets makes no sense, and nothing fails.
+/// The sizes of two sets and of their intersection. Built by [`overlap`], or from counts. No method
+/// panics where the intersection exceeds a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Overlap {
     /// |A ∩ B|.
@@ -152,9 +152,9 @@ fn ratio_reaches(part: u64, whole: u64, threshold: f64) -> bool {
     }
 }
 
-/// The least part of `whole`, at least 1, that [reaches](Overlap::reaches) the threshold:
-/// ⌈threshold · whole⌉ by exact arithmetic. `whole + 1` where no part does.
-pub(crate) fn least_part(whole: u64, threshold: f64) -> u64 {
+/// The smallest numerator over `whole`, at least 1, that [reaches](Overlap::reaches) the threshold:
+/// ⌈threshold · whole⌉ by exact arithmetic. `whole + 1` where none does.
+pub(crate) fn min_numerator(whole: u64, threshold: f64) -> u64 {
     // The product is at most a few units off, so the loops take a few steps at most.
     let guess = (threshold * whole as f64).ceil() as u64;
     let mut part = guess.clamp(1, whole.saturating_add(1));
@@ -168,10 +168,10 @@ pub(crate) fn least_part(whole: u64, threshold: f64) -> u64 {
 }
 
 /// A number from 0 to 1 as `digits / scale`, its shortest decimal form. `None` outside the range
-/// and beyond 19 decimals, which a threshold that matters does not have.
+/// and beyond 19 decimals, which no practical threshold has.
 fn decimal(value: f64) -> Option<(u64, u64)> {
-    // Most have few decimals. A quotient of whole numbers below 2⁵³ is rounded once, so where it is
-    // the value, the shortest form is found; and no text need be made.
+    // Most have few decimals. A quotient of whole numbers below 2⁵³ is rounded once, so this finds
+    // the shortest form without formatting the value.
     let mut scale = 1u64;
     for _ in 0..9 {
         let digits = (value * scale as f64).round();
@@ -203,21 +203,21 @@ pub fn overlap(a: &[u64], b: &[u64]) -> Overlap {
     }
 }
 
-/// The overlap where it [reaches](Overlap::reaches) the threshold. Sizes are looked at first: the
+/// The overlap where it [reaches](Overlap::reaches) the threshold. Sizes are checked first: the
 /// Jaccard similarity is at most |smaller| / |larger|, so most pairs of unlike size cost nothing
 /// (Bayardo, Ma, Srikant, *Scaling up all pairs similarity search*, 2007); containment has no such
-/// bound. Counting stops when what is left of the smaller set cannot make up for what is missing.
-/// No true pair is lost.
+/// bound. Counting stops when the remaining elements cannot reach the threshold. No true pair is
+/// lost.
 pub fn overlap_at_least(a: &[u64], b: &[u64], measure: Measure, threshold: f64) -> Option<Overlap> {
     let (small, large) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    let (least, most) = (small.len() as u64, large.len() as u64);
-    if measure == Measure::Jaccard && !ratio_reaches(least, most, threshold) {
+    let (small_len, large_len) = (small.len() as u64, large.len() as u64);
+    if measure == Measure::Jaccard && !ratio_reaches(small_len, large_len, threshold) {
         return None;
     }
     // i / (|A| + |B| − i) ≥ t is i ≥ t / (1 + t) · (|A| + |B|).
     let needed = match measure {
-        Measure::Jaccard => threshold / (1.0 + threshold) * (least + most) as f64,
-        Measure::Containment => threshold * least as f64,
+        Measure::Jaccard => threshold / (1.0 + threshold) * (small_len + large_len) as f64,
+        Measure::Containment => threshold * small_len as f64,
     };
     // A little less than that, so that rounding cannot make it too much.
     let needed = (needed * (1.0 - 1e-9)) as usize;
@@ -226,8 +226,8 @@ pub fn overlap_at_least(a: &[u64], b: &[u64], measure: Measure, threshold: f64) 
     Some(found).filter(|found| found.reaches(measure, threshold))
 }
 
-/// |small ∩ large|, or nothing as soon as it cannot be `least`, which is looked at after 128
-/// elements, 384, 896 … Most pairs that are not similar end with the first.
+/// |small ∩ large|, or `None` as soon as it cannot reach `least`, which is checked after 128
+/// elements, 384, 896 … Most pairs that are not similar end at the first check.
 fn intersect_at_least(mut small: &[u64], mut large: &[u64], least: usize) -> Option<usize> {
     let kernel = Kernel::best();
     let mut found = 0;
@@ -246,18 +246,18 @@ fn intersect_at_least(mut small: &[u64], mut large: &[u64], least: usize) -> Opt
 }
 
 /// The share of equal values of two signatures, 0 to 1, place by place: the estimated Jaccard
-/// similarity. Signatures of one scheme, length and seed; where lengths differ, what the longer has
-/// more counts as different. The signature of an empty document must not come here: it equals that
-/// of every other one.
+/// similarity. Signatures of one scheme, length and seed; where lengths differ, surplus
+/// values of the longer one count as different. Do not pass the signature of an empty document: it
+/// equals that of every other one.
 pub fn estimate(a: &[u32], b: &[u32]) -> f64 {
     let length = a.len().min(b.len());
     let equal = Kernel::best().count_equal(&a[..length], &b[..length]);
     ratio(equal as u64, a.len().max(b.len()) as u64)
 }
 
-/// The number of equal values where it is at least `min_equal`; otherwise nothing, as a rule after
-/// a look at part of the values: counting stops when those that are left cannot make up for what is
-/// missing. Looks at 32 values at a time.
+/// The number of equal values where it is at least `min_equal`; otherwise `None`, usually before
+/// all values are compared: counting stops when the remaining values cannot reach it. Compares 32
+/// values at a time.
 pub fn estimate_at_least(a: &[u32], b: &[u32], min_equal: usize) -> Option<usize> {
     const BLOCK: usize = 32;
     let mut left = a.len().min(b.len());
@@ -465,10 +465,10 @@ mod tests {
         }
 
         #[test]
-        fn the_least_part_is_the_first_that_reaches(whole in 0u64..600, t in 0u32..=1_000) {
+        fn the_min_numerator_is_the_first_that_reaches(whole in 0u64..600, t in 0u32..=1_000) {
             for threshold in [f64::from(t) / 1_000.0, f64::from(t) / 777.0, f64::NAN] {
                 let first = (1..=whole).find(|part| ratio_reaches(*part, whole, threshold));
-                prop_assert_eq!(least_part(whole, threshold), first.unwrap_or(whole + 1));
+                prop_assert_eq!(min_numerator(whole, threshold), first.unwrap_or(whole + 1));
             }
         }
 

@@ -213,8 +213,8 @@ impl NamesParameters for IndexError {
             ),
             Self::OtherSettings { index, parameter, index_has, asked } => write!(
                 f,
-                "{index} was made with {} {index_has}, asked for is {asked}: leave the option out \
-                 to use those of the index, or create another index",
+                "{index} was created with {} {index_has}, but {asked} was requested: leave the \
+                 option out to use that of the index, or create another index",
                 name(*parameter)
             ),
             Self::InUse { index, waited } => write!(

@@ -2,8 +2,8 @@
 //! text are found among them, verified.
 //!
 //! ```text
-//! Entry  put → Backend (documents, signatures, shingle sets; band postings)
-//! Probe  query → keys → candidates → records → exact comparison → Match
+//! IndexEntry ─ write → Backend (documents, signatures, shingle sets; band postings)
+//! QueryDocument ─ query → keys → candidates → records → exact comparison → Match
 //! ```
 //!
 //! | module | is |
@@ -12,12 +12,12 @@
 //! | [`sketches`] | sketches of other programs in place of documents |
 //! | [`entry`] | a document as it is added, and as it comes back |
 //! | [`set`] | shingle sets in few bytes |
-//! | [`backend`] | what a place that keeps an index must be able to do |
-//! | [`memory`] | an index that is gone with the process: the model the others are held against |
+//! | [`backend`] | the traits of a storage backend |
+//! | [`memory`] | an index in memory; the reference implementation of the tests |
 //! | `sqlite` | an index in a folder: a catalogue in SQLite, postings in segments |
 //! | `postgres` | an index in a PostgreSQL database, for several writers |
 //! | [`filter`] | conditions on metadata |
-//! | [`query`] | a document asked for: its candidates, verified |
+//! | [`query`] | queries: candidates, verified |
 //! | [`containment`] | candidates where an excerpt is looked for in longer texts, or the reverse |
 //! | [`compact`] | signatures of all documents in memory, to be scanned |
 //! | [`nearest`] | the documents nearest to one, whatever their similarity |
@@ -78,7 +78,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Nothing here reads files of documents, cuts texts into shingles, prints, or looks at the clock.
+//! Nothing here reads files of documents, shingles texts, prints, or reads the clock.
 
 mod access;
 pub mod backend;

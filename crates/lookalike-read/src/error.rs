@@ -290,7 +290,7 @@ fn fmt_bad_record(
     skipped.fmt_with(f, name)?;
     f.write_str("; ")?;
     skipped.reason.fmt_remedy(f, name)?;
-    write!(f, "let {} count and list such records and go on", name(Parameter::SkipBad))
+    write!(f, "skip and list such records with {}", name(Parameter::SkipBad))
 }
 
 impl From<IndexError> for ReadError {

@@ -192,7 +192,7 @@ impl SkipReason {
             }
             Self::Binary | Self::NoText { .. } => f.write_str("leave the file out, or "),
             Self::OverLimit { .. } => f.write_str("raise the limit, or "),
-            _ => f.write_str("mend it, or "),
+            _ => f.write_str("fix the record, or "),
         }
     }
 }

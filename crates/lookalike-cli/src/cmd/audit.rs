@@ -1,7 +1,6 @@
 //! `lookalike audit REPORT INPUT…`: how much of what there is a finished run has found.
 
 use super::{CommandError, CommandResult};
-use crate::difference::thousands;
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
 use crate::options::ReadArgs;
@@ -17,6 +16,7 @@ use lookalike::core::params::Params;
 use lookalike::progress::{NoProgress, Progress};
 use lookalike::read::Collection;
 use lookalike::report::json;
+use lookalike::report::phrases::thousands;
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

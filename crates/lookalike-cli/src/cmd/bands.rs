@@ -1,12 +1,12 @@
 //! `--bands auto`: bands and rows for the documents that a command is about to read.
 
 use super::CommandError;
-use crate::difference::thousands;
 use crate::terminal;
 use lookalike::core::params::ParamsBuilder;
 use lookalike::find::FindOptions;
 use lookalike::progress::{NoProgress, Progress};
 use lookalike::read::Collection;
+use lookalike::report::phrases::thousands;
 use lookalike::tune::choose_bands;
 
 /// Chooses the bands and rows of `options`, which were made of `builder`, for a sample of the

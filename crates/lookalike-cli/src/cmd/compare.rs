@@ -1,14 +1,13 @@
 //! `lookalike compare A B`: how alike two documents are, and where they differ.
 
 use super::{CommandError, CommandResult};
-use crate::difference::{self, DifferenceLayout, differences, plural, thousands};
+use crate::difference::{self, DifferenceLayout, differences, plural};
 use crate::exit_code::ExitCode;
 use crate::extraction::{ExtractArgs, WorkerOption};
 use crate::member::FileMember;
 use crate::normalization_args::NormalizationArgs;
 use crate::options::{ParameterArgs, ShingleArgs};
 use crate::terminal::{self, Style};
-use crate::text_width::one_line;
 use anstyle::AnsiColor;
 use lookalike::core::curve;
 use lookalike::core::parameter::NamesParameters;
@@ -22,6 +21,7 @@ use lookalike::read::{
     Collection, Document, DocumentSink, Format, ReadBuffers, ReadError, ReadOptions, SkippedItem,
 };
 use lookalike::report::option_name;
+use lookalike::report::phrases::{one_line, thousands};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

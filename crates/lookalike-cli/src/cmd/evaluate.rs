@@ -1,15 +1,14 @@
 //! `lookalike evaluate REPORT TRUTH`: what a report has right, too much, and not.
 
 use super::CommandResult;
-use crate::difference::thousands;
 use crate::exit_code::ExitCode;
 use crate::options;
 use crate::terminal;
-use crate::text_width::one_line;
 use lookalike::core::error::ParamsError;
 use lookalike::evaluate::{
     EstimateRange, Estimates, EvaluateOptions, Evaluation, Example, PairExamples, evaluate,
 };
+use lookalike::report::phrases::{one_line, thousands};
 use serde_json::{Value, json};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;

@@ -8,7 +8,6 @@ pub(super) mod targets;
 use super::{CommandError, CommandResult, bands};
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
-use crate::html_report::Subject;
 use crate::progress_bar::StageBar;
 use crate::summary::Summary;
 use crate::termination;
@@ -21,6 +20,7 @@ use lookalike::progress::{NoProgress, Progress};
 use lookalike::read::Collection;
 use lookalike::report::Target;
 use lookalike::report::csv::CellRule;
+use lookalike::report::run_page::RunSubject;
 use std::time::Instant;
 use targets::FindTargets;
 
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &FindArgs, worker: WorkerOption<'_>) -> CommandResult {
     targets.create()?.write(&findings, options.params.measure())?;
     let audit = args.audit.measure(&mut findings, &options, open, progress)?;
     drop(bar);
-    let subject = Subject {
+    let subject = RunSubject {
         findings: &findings,
         options: &options,
         inputs: &args.inputs,
@@ -91,13 +91,13 @@ impl FindOutputArgs {
     /// Writes reports, prints what is wanted, and gives the exit code.
     pub(super) fn tell(
         &self,
-        subject: &Subject<'_>,
+        subject: &RunSubject<'_>,
         targets: &FindTargets,
         bytes: Option<u64>,
         start: Instant,
     ) -> CommandResult {
         targets.create_reports()?.write(subject)?;
-        let Subject { findings, options, audit, .. } = *subject;
+        let RunSubject { findings, options, audit, .. } = *subject;
         let summary = Summary {
             findings,
             options,

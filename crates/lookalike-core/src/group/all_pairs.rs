@@ -15,12 +15,12 @@ pub fn all_pairs<E>(
     buckets: &impl BucketMembership,
     mut similarity: impl FnMut(u32, u32) -> Result<Option<Overlap>, E>,
 ) -> Result<Vec<(u32, u32, Overlap)>, E> {
-    let mut before = BucketChains::new(buckets.bucket_count());
+    let mut earlier_members = BucketChains::new(buckets.bucket_count());
     let mut seen = vec![NONE; members];
     let mut pairs = Vec::new();
     for member in 0..members as u32 {
         for &bucket in probed_by(buckets, member) {
-            for earlier in before.of(bucket) {
+            for earlier in earlier_members.of(bucket) {
                 if std::mem::replace(&mut seen[earlier as usize], member) == member {
                     continue;
                 }
@@ -28,7 +28,7 @@ pub fn all_pairs<E>(
             }
         }
         // Only now: the member must not find itself.
-        before.push_all(buckets.inserted_buckets(member), member);
+        earlier_members.push_all(buckets.inserted_buckets(member), member);
     }
     pairs.sort_unstable_by_key(|&(a, b, _)| (a, b));
     Ok(pairs)

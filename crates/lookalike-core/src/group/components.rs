@@ -6,12 +6,12 @@ use crate::disjoint_sets::DisjointSets;
 use crate::verify::Overlap;
 
 /// The connected components of the verified pairs: every member but the first of its component
-/// becomes a duplicate of that first one, but for fixed members, which are never duplicates.
+/// becomes a duplicate of that first one, except fixed members, which are never duplicates.
 /// Arguments as for [`stars`](super::stars); pairs that are joined already are not verified, so 10,000 copies in
 /// one bucket are 9,999 calls of `similarity`.
 ///
 /// `overlap(keeper, duplicate)` is called once per duplicate and gives their overlap even where it
-/// is below the threshold, as it may be at the end of a chain: a report should show it.
+/// is below the threshold, which happens in chains; reports show it.
 ///
 /// # Errors
 /// The first error of `similarity` or `overlap`.
@@ -26,7 +26,7 @@ pub fn components<E>(
     let mut seen = vec![NONE; members];
     for member in 0..members as u32 {
         for &bucket in probed_by(buckets, member) {
-            runs.probe(bucket, member, &mut sets, |earlier| {
+            runs.join_similar(bucket, member, &mut sets, |earlier| {
                 let is_new = std::mem::replace(&mut seen[earlier as usize], member) != member;
                 Ok(is_new && similarity(earlier, member)?.is_some())
             })?;

@@ -12,9 +12,8 @@ pub(super) struct ConnectedRun {
     last: u32,
 }
 
-/// The runs of every bucket. A probe leaves the members that it finds connected in one run, which
-/// later probes skip at once; so a probe costs the members that it compares with, those that were
-/// inserted since the one before, and no more.
+/// The runs of every bucket. A probe merges connected members into one run, which later probes skip;
+/// its cost is the number of members that it compares.
 pub(super) struct ConnectedRuns {
     pub(super) buckets: Vec<Vec<ConnectedRun>>,
     links: Vec<ListEntry>,
@@ -31,12 +30,12 @@ impl ConnectedRuns {
         self.buckets[bucket as usize].push(ConnectedRun { member, first: node, last: node });
     }
 
-    /// Joins `member` with everything in the bucket that is `similar`, asking only where they are
-    /// not connected, and makes one run of all that are connected with it then.
+    /// Joins `member` with everything in the bucket that is `similar`, calling `similar` only
+    /// for members that are not connected with it yet, and merges all connected members into one run.
     ///
     /// # Errors
     /// The first error of `similar`.
-    pub(super) fn probe<E>(
+    pub(super) fn join_similar<E>(
         &mut self,
         bucket: u32,
         member: u32,
@@ -44,7 +43,7 @@ impl ConnectedRuns {
         mut similar: impl FnMut(u32) -> Result<bool, E>,
     ) -> Result<(), E> {
         let links = &mut self.links;
-        let mut whole: Option<ConnectedRun> = None;
+        let mut merged: Option<ConnectedRun> = None;
         let mut failed = Ok(());
         self.buckets[bucket as usize].retain(|run| {
             let mut node = run.first;
@@ -60,17 +59,17 @@ impl ConnectedRuns {
             if !sets.is_joined(run.member, member) {
                 return true;
             }
-            let first = match whole {
-                Some(whole) => {
-                    links[run.last as usize].next = whole.first;
-                    ConnectedRun { first: run.first, ..whole }
+            let first = match merged {
+                Some(merged) => {
+                    links[run.last as usize].next = merged.first;
+                    ConnectedRun { first: run.first, ..merged }
                 }
                 None => *run,
             };
-            whole = Some(first);
+            merged = Some(first);
             false
         });
-        self.buckets[bucket as usize].extend(whole);
+        self.buckets[bucket as usize].extend(merged);
         failed
     }
 }

@@ -5,8 +5,7 @@ use crate::verify::Overlap;
 /// No member: "not compared yet", and the end of a list.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Which buckets numbered members are inserted into, and which they probe for earlier members. The
-/// lists may be in any order and name a bucket twice; every number in them is below
+/// The buckets that each member is in, and those that it probes for earlier members. The lists may be in any order and name a bucket twice; every number in them is below
 /// [`bucket_count`](Self::bucket_count).
 pub trait BucketMembership {
     /// The buckets in which this member looks for earlier ones.
@@ -18,8 +17,8 @@ pub trait BucketMembership {
     /// How many buckets there are; they are numbered from 0.
     fn bucket_count(&self) -> usize;
 
-    /// Whether this member is kept whatever it resembles. All that are come before all that are
-    /// not; they probe no bucket.
+    /// Whether this member is kept whatever it resembles. Fixed members precede all
+    /// others and probe no bucket.
     fn is_fixed(&self, member: u32) -> bool;
 }
 
@@ -45,7 +44,7 @@ pub struct RelatedMember {
     pub overlap: Overlap,
 }
 
-/// The buckets that a member probes: none where it is fixed, since all before it are, too.
+/// The buckets that a member probes: none if it is fixed, because all earlier members are fixed.
 pub(super) fn probed_by(buckets: &impl BucketMembership, member: u32) -> &[u32] {
     if buckets.is_fixed(member) { &[] } else { buckets.probed_buckets(member) }
 }

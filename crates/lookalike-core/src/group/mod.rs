@@ -1,8 +1,8 @@
 //! Candidates in, groups out: which documents are duplicates, and of which kept one.
 //!
-//! Members are numbered by their place in the keep order ([`keep`](crate::keep)), 0 first. Each
-//! is inserted into some buckets and probes some, which may be the same ones
-//! ([`BucketMembership`]). A *candidate pair* is an earlier member that is in a bucket and a later
+//! Members are numbered by their position in the keep order, 0 first: the caller sorts them by
+//! [`keep::compare`](crate::keep::compare). Each member is inserted into some buckets and probes
+//! some; the two lists may be equal ([`BucketMembership`]). A *candidate pair* is an earlier member that is in a bucket and a later
 //! one that probes it; a `similarity` function makes it a *verified pair* by giving an
 //! [`Overlap`](crate::verify::Overlap), or refuses it. An error of that function ends the walk.
 //! Two rules make groups of them:
@@ -19,7 +19,7 @@
 //! kept whatever they resemble, and are never compared with each other.
 //!
 //! Members without buckets cost nothing beyond their place in the walk. Nothing here depends on how
-//! buckets are numbered or in which order a member lists them, and nothing is capped.
+//! buckets are numbered or in which order a member lists them, and no bucket is limited in size.
 
 mod all_pairs;
 mod bucket_chains;

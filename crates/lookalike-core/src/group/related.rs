@@ -6,9 +6,8 @@ use crate::params::Measure;
 use crate::verify::Overlap;
 use std::cmp::Ordering;
 
-/// The kept members that are the keeper of nothing in `duplicates`, the result of [`stars`](super::stars) for the
-/// same arguments, and that have a verified pair all the same: with documents that are duplicates
-/// of other keepers. Each names the most similar one, by exact fractions, then the earliest; in
+/// The kept members without duplicates of their own that are similar to a duplicate of another
+/// keeper; `duplicates` is the result of [`stars`](super::stars) for the same arguments. Each names the most similar one, by exact fractions, then the earliest; in
 /// order. Fixed members are left out.
 ///
 /// `similarity(earlier, later)` is called at most once per pair, for candidate pairs of such a
@@ -25,13 +24,13 @@ pub fn related<E>(
 ) -> Result<Vec<RelatedMember>, E> {
     let mut nearest =
         NearestDuplicates::new(members, |member| buckets.is_fixed(member), duplicates);
-    let mut alone = BucketChains::new(buckets.bucket_count());
-    let mut gone = BucketChains::new(buckets.bucket_count());
+    let mut ungrouped = BucketChains::new(buckets.bucket_count());
+    let mut duplicates_by_bucket = BucketChains::new(buckets.bucket_count());
     let mut seen = vec![NONE; members];
     for member in 0..members as u32 {
         let (probed, inserted) = match nearest.roles[member as usize] {
-            Role::Alone => (&gone, &mut alone),
-            Role::Duplicate => (&alone, &mut gone),
+            Role::Alone => (&duplicates_by_bucket, &mut ungrouped),
+            Role::Duplicate => (&ungrouped, &mut duplicates_by_bucket),
             Role::Keeper => continue,
         };
         for &bucket in probed_by(buckets, member) {
@@ -40,7 +39,7 @@ pub fn related<E>(
                     continue;
                 }
                 if let Some(overlap) = similarity(earlier, member)? {
-                    nearest.pair(earlier, member, overlap, measure);
+                    nearest.add_pair(earlier, member, overlap, measure);
                 }
             }
         }
@@ -49,7 +48,7 @@ pub fn related<E>(
     Ok(nearest.finish())
 }
 
-/// The same where the verified pairs are known, in any order; O(members + pairs).
+/// As [`related`], from known verified pairs in any order; O(members + pairs).
 pub fn related_of_pairs(
     members: usize,
     pairs: &[(u32, u32, Overlap)],
@@ -59,12 +58,12 @@ pub fn related_of_pairs(
 ) -> Vec<RelatedMember> {
     let mut nearest = NearestDuplicates::new(members, fixed, duplicates);
     for &(a, b, overlap) in pairs {
-        nearest.pair(a, b, overlap, measure);
+        nearest.add_pair(a, b, overlap, measure);
     }
     nearest.finish()
 }
 
-/// What a member is in a result of [`stars`](super::stars).
+/// The role of a member in a result of [`stars`](super::stars).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     /// Kept, and the keeper of nothing.
@@ -92,7 +91,7 @@ impl NearestDuplicates {
     }
 
     /// Takes a verified pair of any two members; `left` is the set of `a`.
-    fn pair(&mut self, a: u32, b: u32, overlap: Overlap, measure: Measure) {
+    fn add_pair(&mut self, a: u32, b: u32, overlap: Overlap, measure: Measure) {
         let role = |member: u32| self.roles[member as usize];
         let (member, neighbour, overlap) = match (role(a), role(b)) {
             (Role::Alone, Role::Duplicate) => (a, b, overlap),

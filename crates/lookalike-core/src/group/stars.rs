@@ -22,62 +22,66 @@ pub fn stars<E>(
     measure: Measure,
     mut similarity: impl FnMut(u32, u32) -> Result<Option<Overlap>, E>,
 ) -> Result<Vec<DuplicateMember>, E> {
-    let mut kept = BucketChains::new(buckets.bucket_count());
+    let mut kept_by_bucket = BucketChains::new(buckets.bucket_count());
     let mut seen = vec![NONE; members];
     let mut duplicates = Vec::new();
     for member in 0..members as u32 {
         let mut best: Option<DuplicateMember> = None;
         for &bucket in probed_by(buckets, member) {
-            for keeper in kept.of(bucket) {
+            for keeper in kept_by_bucket.of(bucket) {
                 if std::mem::replace(&mut seen[keeper as usize], member) == member {
                     continue;
                 }
                 if let Some(overlap) = similarity(keeper, member)? {
-                    offer(&mut best, DuplicateMember { member, keeper, overlap }, measure);
+                    replace_if_better(
+                        &mut best,
+                        DuplicateMember { member, keeper, overlap },
+                        measure,
+                    );
                 }
             }
         }
         match best {
             Some(duplicate) => duplicates.push(duplicate),
-            None => kept.push_all(buckets.inserted_buckets(member), member),
+            None => kept_by_bucket.push_all(buckets.inserted_buckets(member), member),
         }
     }
     Ok(duplicates)
 }
 
 /// Star groups of a graph whose verified pairs are known: the rule of [`stars`] on `pairs` of
-/// members below `members`, in any order. `fixed` tells as [`BucketMembership::is_fixed`] does; pairs
-/// of two fixed members count for nothing. O(members + pairs).
+/// members below `members`, in any order. `fixed` has the meaning of [`BucketMembership::is_fixed`];
+/// pairs of two fixed members are ignored. O(members + pairs).
 pub fn stars_of_pairs(
     members: usize,
     pairs: &[(u32, u32, Overlap)],
     fixed: impl Fn(u32) -> bool,
     measure: Measure,
 ) -> Vec<DuplicateMember> {
-    // The pairs of a member with those before it, by their place in `pairs`.
-    let mut before = BucketChains::new(members);
+    // The pairs of a member with earlier ones, by their index in `pairs`.
+    let mut pairs_by_later = BucketChains::new(members);
     for (i, &(a, b, _)) in pairs.iter().enumerate().filter(|(_, (a, b, _))| a != b) {
-        before.push(a.max(b), i as u32);
+        pairs_by_later.push(a.max(b), i as u32);
     }
-    let mut kept = vec![true; members];
+    let mut is_kept = vec![true; members];
     let mut duplicates = Vec::new();
     for member in (0..members as u32).filter(|member| !fixed(*member)) {
         let mut best = None;
-        for pair in before.of(member) {
+        for pair in pairs_by_later.of(member) {
             let (a, b, overlap) = pairs[pair as usize];
             let (keeper, overlap) = if a < b { (a, overlap) } else { (b, overlap.swapped()) };
-            if kept[keeper as usize] {
-                offer(&mut best, DuplicateMember { member, keeper, overlap }, measure);
+            if is_kept[keeper as usize] {
+                replace_if_better(&mut best, DuplicateMember { member, keeper, overlap }, measure);
             }
         }
-        kept[member as usize] = best.is_none();
+        is_kept[member as usize] = best.is_none();
         duplicates.extend(best);
     }
     duplicates
 }
 
-/// Puts a candidate keeper in the place of a worse one.
-fn offer(best: &mut Option<DuplicateMember>, new: DuplicateMember, measure: Measure) {
+/// Replaces the best keeper so far by a better one.
+fn replace_if_better(best: &mut Option<DuplicateMember>, new: DuplicateMember, measure: Measure) {
     let better = best.is_none_or(|old| match new.overlap.compare(&old.overlap, measure) {
         Ordering::Less => false,
         Ordering::Equal => new.keeper < old.keeper,

@@ -72,7 +72,7 @@ struct TestCollection {
     bucket_count: usize,
     probed: Vec<Vec<u32>>,
     inserted: Vec<Vec<u32>>,
-    /// The first members are, this many.
+    /// Number of fixed members; they come first.
     fixed: u32,
     verified: Graph,
 }
@@ -97,7 +97,7 @@ impl BucketMembership for TestCollection {
 
 impl TestCollection {
     /// Buckets the same both ways, or drawn for each; `fixed` members at most.
-    fn random(seed: u64, members: usize, bucket_count: usize, kind: CollectionShape) -> Self {
+    fn random(seed: u64, members: usize, bucket_count: usize, shape: CollectionShape) -> Self {
         let mut random = SplitMix64::new(seed);
         let mut draw = || -> Vec<Vec<u32>> {
             let mut list = || -> Vec<u32> {
@@ -107,7 +107,7 @@ impl TestCollection {
             (0..members).map(|_| list()).collect()
         };
         let probed = draw();
-        let inserted = if kind.directed { draw() } else { probed.clone() };
+        let inserted = if shape.directed { draw() } else { probed.clone() };
         let mut verified = Graph::new();
         for b in 0..members as u32 {
             for a in (0..b).filter(|_| random.below(3) == 0).collect::<Vec<_>>() {
@@ -117,7 +117,7 @@ impl TestCollection {
                 verified.insert((a, b), Overlap { intersection, left: union, right: intersection });
             }
         }
-        let fixed = kind.fixed.min(members as u32);
+        let fixed = shape.fixed.min(members as u32);
         Self { members, bucket_count, probed, inserted, fixed, verified }
     }
 
@@ -167,19 +167,19 @@ impl TestCollection {
     }
 }
 
-/// What kind of world: buckets that differ by direction, and how many members are fixed.
+/// The shape of a test collection: whether lists of buckets differ, and how many members are fixed.
 #[derive(Debug, Clone, Copy)]
 struct CollectionShape {
     directed: bool,
     fixed: u32,
 }
 
-fn kind() -> impl Strategy<Value = CollectionShape> {
+fn shape() -> impl Strategy<Value = CollectionShape> {
     (any::<bool>(), prop_oneof![Just(0u32), 0u32..8])
         .prop_map(|(directed, fixed)| CollectionShape { directed, fixed })
 }
 
-/// Members that all are in the same buckets, and all but the fixed look into them.
+/// Members that all are in the same buckets, and all but the fixed probe them.
 struct EqualBuckets {
     buckets: Vec<u32>,
     fixed: u32,
@@ -246,17 +246,17 @@ fn naive_stars(
 
 /// The definition of related members, word for word, as (member, neighbour).
 fn naive_related(
-    world: &TestCollection,
+    collection: &TestCollection,
     graph: &Graph,
     duplicates: &[DuplicateMember],
     measure: Measure,
 ) -> Vec<(u32, u32)> {
     let is_duplicate = |m: u32| duplicates.iter().any(|d| d.member == m);
     let is_keeper = |m: u32| duplicates.iter().any(|d| d.keeper == m);
-    let alone = |m: &u32| !is_duplicate(*m) && !is_keeper(*m) && !world.is_fixed(*m);
+    let alone = |m: &u32| !is_duplicate(*m) && !is_keeper(*m) && !collection.is_fixed(*m);
     let similarity =
         |a: u32, b: u32| graph.get(&(a.min(b), a.max(b))).map(|overlap| exact(overlap, measure));
-    let members = || 0..world.members as u32;
+    let members = || 0..collection.members as u32;
     let best = |member: u32| {
         let near = members().filter(|&d| is_duplicate(d) && similarity(member, d).is_some());
         let best = near.clone().filter_map(|d| similarity(member, d)).max();
@@ -390,7 +390,7 @@ fn runs_stay_few_where_members_probe_and_are_not_inserted() {
     let mut runs = ConnectedRuns::new(1);
     (0..1_000).for_each(|member| runs.insert(0, member));
     for member in 1_000..3_000 {
-        sure(runs.probe(0, member, &mut sets, |_| Ok(true)));
+        sure(runs.join_similar(0, member, &mut sets, |_| Ok(true)));
         assert_eq!(runs.buckets[0].len(), 1);
     }
     assert_eq!(sets.first(2_999), 0);
@@ -400,15 +400,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
     #[test]
     fn stars_are_the_definition(
-        seed: u64, members in 0usize..24, buckets in 1usize..12, kind in kind(),
+        seed: u64, members in 0usize..24, buckets in 1usize..12, shape in shape(),
     ) {
-        let world = TestCollection::random(seed, members, buckets, kind);
-        let graph = world.graph();
-        let contained = naive_stars(members, &graph, world.fixed, Containment);
-        prop_assert_eq!(world.stars(Containment), contained);
-        let found = world.stars(Jaccard);
-        prop_assert_eq!(&found, &naive_stars(members, &graph, world.fixed, Jaccard));
-        prop_assert_eq!(&found, &world.renumbered().stars(Jaccard));
+        let collection = TestCollection::random(seed, members, buckets, shape);
+        let graph = collection.graph();
+        let contained = naive_stars(members, &graph, collection.fixed, Containment);
+        prop_assert_eq!(collection.stars(Containment), contained);
+        let found = collection.stars(Jaccard);
+        prop_assert_eq!(&found, &naive_stars(members, &graph, collection.fixed, Jaccard));
+        prop_assert_eq!(&found, &collection.renumbered().stars(Jaccard));
 
         // A maximal independent set: keepers do not resemble each other, duplicates a keeper.
         let duplicates: BTreeSet<u32> = found.iter().map(|d| d.member).collect();
@@ -417,27 +417,27 @@ proptest! {
         }
         for d in &found {
             prop_assert!(!duplicates.contains(&d.keeper) && d.keeper < d.member);
-            prop_assert!(d.member >= world.fixed);
+            prop_assert!(d.member >= collection.fixed);
             prop_assert_eq!(Some(&d.overlap), graph.get(&(d.keeper, d.member)));
         }
     }
 
     #[test]
     fn related_members_are_the_definition(
-        seed: u64, members in 0usize..24, buckets in 1usize..12, kind in kind(),
+        seed: u64, members in 0usize..24, buckets in 1usize..12, shape in shape(),
     ) {
-        let world = TestCollection::random(seed, members, buckets, kind);
-        let graph = world.graph();
-        let pairs = world.all_pairs();
+        let collection = TestCollection::random(seed, members, buckets, shape);
+        let graph = collection.graph();
+        let pairs = collection.all_pairs();
         let mut turned: Vec<_> = pairs.iter().rev().copied().collect();
         for (a, b, overlap) in &mut turned {
             (*a, *b, *overlap) = (*b, *a, overlap.swapped());
         }
         for measure in [Jaccard, Containment] {
-            let duplicates = world.stars(measure);
-            let found = related(members, &world, measure, &duplicates, world.similarity());
+            let duplicates = collection.stars(measure);
+            let found = related(members, &collection, measure, &duplicates, collection.similarity());
             let named: Vec<_> = found.iter().map(|r| (r.member, r.neighbour)).collect();
-            let expected = naive_related(&world, &graph, &duplicates, measure);
+            let expected = naive_related(&collection, &graph, &duplicates, measure);
             prop_assert_eq!(&named, &expected);
             for r in &found {
                 let (a, b) = (r.member.min(r.neighbour), r.member.max(r.neighbour));
@@ -445,53 +445,53 @@ proptest! {
                 let overlap = if a == r.member { overlap } else { overlap.swapped() };
                 prop_assert_eq!(r.overlap, overlap);
             }
-            let fixed = |member| world.is_fixed(member);
+            let fixed = |member| collection.is_fixed(member);
             let by_pairs = related_of_pairs(members, &turned, fixed, measure, &duplicates);
             prop_assert_eq!(by_pairs, found);
             // Nobody else that is kept and alone has a verified pair.
             let alone = |m: u32| {
-                duplicates.iter().all(|d| d.member != m && d.keeper != m) && !world.is_fixed(m)
+                duplicates.iter().all(|d| d.member != m && d.keeper != m) && !collection.is_fixed(m)
             };
             for (a, b) in graph.keys().flat_map(|&(a, b)| [(a, b), (b, a)]) {
-                prop_assert!(!alone(a) || world.is_fixed(b) || named.iter().any(|n| n.0 == a));
+                prop_assert!(!alone(a) || collection.is_fixed(b) || named.iter().any(|n| n.0 == a));
             }
         }
     }
 
     #[test]
     fn pairs_are_all_and_give_the_same_groups(
-        seed: u64, members in 0usize..24, buckets in 1usize..12, kind in kind(),
+        seed: u64, members in 0usize..24, buckets in 1usize..12, shape in shape(),
     ) {
-        let world = TestCollection::random(seed, members, buckets, kind);
-        let pairs = world.all_pairs();
-        let expected: Vec<_> = world.graph().into_iter().map(|((a, b), o)| (a, b, o)).collect();
+        let collection = TestCollection::random(seed, members, buckets, shape);
+        let pairs = collection.all_pairs();
+        let expected: Vec<_> = collection.graph().into_iter().map(|((a, b), o)| (a, b, o)).collect();
         prop_assert_eq!(&pairs, &expected);
-        prop_assert_eq!(&pairs, &world.renumbered().all_pairs());
+        prop_assert_eq!(&pairs, &collection.renumbered().all_pairs());
 
         let mut turned: Vec<_> =
             pairs.iter().rev().map(|&(a, b, o)| (b, a, o.swapped())).collect();
         // Pairs of fixed members and of one member count for nothing.
-        for member in 0..world.fixed {
-            turned.push((member, world.fixed - 1, SAME));
+        for member in 0..collection.fixed {
+            turned.push((member, collection.fixed - 1, SAME));
         }
-        let fixed = |member| world.is_fixed(member);
+        let fixed = |member| collection.is_fixed(member);
         for measure in [Jaccard, Containment] {
-            let found = world.stars(measure);
+            let found = collection.stars(measure);
             prop_assert_eq!(&stars_of_pairs(members, &pairs, fixed, measure), &found);
             prop_assert_eq!(&stars_of_pairs(members, &turned, fixed, measure), &found);
         }
         let joined = components_of_pairs(members, &turned, fixed, far);
-        prop_assert_eq!(joined, world.components());
+        prop_assert_eq!(joined, collection.components());
     }
 
     #[test]
     fn components_are_connected(
-        seed: u64, members in 0usize..24, buckets in 1usize..12, kind in kind(),
+        seed: u64, members in 0usize..24, buckets in 1usize..12, shape in shape(),
     ) {
-        let world = TestCollection::random(seed, members, buckets, kind);
-        let found = world.components();
-        let first = naive_components(members, &world.graph());
-        let expected: Vec<DuplicateMember> = (world.fixed..members as u32)
+        let collection = TestCollection::random(seed, members, buckets, shape);
+        let found = collection.components();
+        let first = naive_components(members, &collection.graph());
+        let expected: Vec<DuplicateMember> = (collection.fixed..members as u32)
             .map(|member| (member, first[member as usize]))
             .filter(|(member, keeper)| member != keeper)
             .map(|(member, keeper)| {
@@ -500,6 +500,6 @@ proptest! {
             })
             .collect();
         prop_assert_eq!(&found, &expected);
-        prop_assert_eq!(&found, &world.renumbered().components());
+        prop_assert_eq!(&found, &collection.renumbered().components());
     }
 }

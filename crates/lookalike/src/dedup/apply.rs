@@ -164,13 +164,13 @@ impl<'a> Pass<'a> {
         document: &Document<'_>,
         raw: Raw<'_>,
     ) -> Result<(), Error> {
-        let standing = self.findings.standing(number);
-        self.sources_before(standing.source + 1)?;
-        if standing.left_out {
+        let status = self.findings.status(number);
+        self.sources_before(status.source + 1)?;
+        if status.left_out {
             return Ok(());
         }
         let decision = match self.decisions.of(number)? {
-            Decision::Unique if standing.empty => Decision::Empty,
+            Decision::Unique if status.empty => Decision::Empty,
             decision => decision,
         };
         let record = match raw {
@@ -179,9 +179,9 @@ impl<'a> Pass<'a> {
             Raw::Part(path) => SourceRecord::Part(path),
             Raw::Row(row) => SourceRecord::Row(row),
         };
-        let source = self.collection.source_name(standing.source).unwrap_or_default();
+        let source = self.collection.source_name(status.source).unwrap_or_default();
         if let Some(removed) = &mut self.removed {
-            let file = self.collection.file_of(standing.source, document.id);
+            let file = self.collection.file_of(status.source, document.id);
             removed.document(document.id, file, &decision)?;
         }
         match &mut self.taker {

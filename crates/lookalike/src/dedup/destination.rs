@@ -4,7 +4,7 @@ use super::annotation::Annotate;
 use crate::error::Error;
 use crate::error::SurvivorsProblem;
 use crate::read::{Collection, Format};
-use crate::report::compression_of_name;
+use crate::report::strip_compression;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io;
@@ -217,7 +217,7 @@ fn shape(
 /// What a name says when all inputs are text files.
 fn list_or_folder(out: &Path) -> Result<Shape, String> {
     let name = lower_name(out);
-    let (compressed, stem) = compression_of_name(&name);
+    let (compressed, stem) = strip_compression(&name);
     let list = match stem.rsplit_once('.').map(|(_, end)| end) {
         Some("txt") => Some(ListFormat::Paths),
         Some("csv") => Some(ListFormat::Csv),
@@ -247,7 +247,7 @@ fn one_format(out: Option<&Path>, origins: &[DocumentOrigin]) -> Result<Format, 
         ));
     }
     let name = out.map(lower_name).unwrap_or_default();
-    let (compressed, stem) = compression_of_name(&name);
+    let (compressed, stem) = strip_compression(&name);
     let wrong = Format::of_name(stem).is_some_and(|format| format != first.format);
     if wrong || (compressed && first.format.is_binary()) {
         return Err(format!(

@@ -2,8 +2,8 @@
 //! documents.
 //!
 //! ```text
-//! lists of buckets and of equal documents ─ connect → Connected (forest)
-//!   ─ plan → ranges of roots ─ load → Batch: documents, records, classes of equals, components
+//! lists of buckets and of equal documents ─ connect → ComponentLinks (disjoint sets)
+//!   ─ plan → ranges of roots ─ load → ComponentBatch: documents, records, classes of equals, components
 //! ```
 
 use super::bucket_lists::BucketLists;
@@ -40,9 +40,9 @@ impl Links<'_> {
             if !self.directed {
                 return f(list, list);
             }
-            let Some((standing, list)) = list.split_first() else { return };
-            let (standing, looking) = list.split_at((*standing as usize).min(list.len()));
-            f(standing, looking);
+            let Some((inserted, list)) = list.split_first() else { return };
+            let (inserted, probing) = list.split_at((*inserted as usize).min(list.len()));
+            f(inserted, probing);
         })
     }
 }
@@ -65,7 +65,7 @@ impl ComponentLinks {
                 forest.join(list[0], document);
             }
         };
-        links.for_each_shared(|standing, _| join(standing))?;
+        links.for_each_shared(|inserted, _| join(inserted))?;
         let sharing = involved.count();
         let mut join = |list: &[u32]| {
             for &document in list {
@@ -108,7 +108,7 @@ impl ComponentLinks {
             *weight = weight.saturating_add(list.len() as u32);
         };
         links.equal.for_each(&mut weigh)?;
-        links.for_each_shared(|standing, _| weigh(standing))?;
+        links.for_each_shared(|inserted, _| weigh(inserted))?;
         for document in self.involved.iter() {
             let weight = &mut weights[self.forest.first(document) as usize];
             *weight = weight.saturating_add(DOCUMENT_UNITS);
@@ -174,17 +174,17 @@ impl ComponentBatch {
         for class in &mut classes {
             class.sort_unstable_by(|a, b| records.compare(*a, *b));
         }
-        let (mut standing, mut looking) = (BatchBuckets::default(), BatchBuckets::default());
+        let (mut inserted, mut probing) = (BatchBuckets::default(), BatchBuckets::default());
         links.for_each_shared(|stand, look| {
             let Some(stand) = rank.places(stand) else { return };
             if links.directed {
-                looking.push(stand[0], look.iter().filter_map(|document| rank.place(*document)));
+                probing.push(stand[0], look.iter().filter_map(|document| rank.place(*document)));
             }
-            standing.push(stand[0], stand.into_iter());
+            inserted.push(members[0], members.into_iter());
         })?;
-        let mut bands = vec![standing.finish()];
+        let mut bands = vec![inserted.finish()];
         if links.directed {
-            bands.push(looking.finish());
+            bands.push(probing.finish());
         }
         let candidates = Candidates::gather(documents.len(), &bands);
         let directed = links.directed;

@@ -29,7 +29,7 @@ pub(super) struct DocumentRow<'a> {
     pub(super) bytes: u64,
     /// The number of the source it is counted under.
     pub(super) label: u32,
-    /// Its standing in the keep order.
+    /// Its key in the keep order.
     pub(super) key: &'a [u8],
     pub(super) id: &'a str,
 }
@@ -68,9 +68,10 @@ impl<'a> DocumentRow<'a> {
     }
 }
 
-/// What the keep order looks at in a row: the key, then the bytes of the id
-/// ([`keep::compare`](lookalike_core::keep::compare)). Called often, so that nothing else is read.
-pub(super) fn standing(row: &[u8]) -> Option<(&[u8], &[u8])> {
+/// The keep key of a row, and the bytes of its id: what
+/// [`keep::compare`](lookalike_core::keep::compare) compares. Called often, so that nothing else is
+/// read.
+pub(super) fn keep_key_and_id(row: &[u8]) -> Option<(&[u8], &[u8])> {
     let (head, rest) = row.split_at_checked(HEAD_BYTES)?;
     rest.split_at_checked(u32::from_le_bytes(head.get(44..48)?.try_into().ok()?) as usize)
 }
@@ -154,7 +155,7 @@ mod tests {
         rows.push(&row);
         rows.push(&DocumentRow { id: "", key: &[], ..row });
         assert_eq!(DocumentRow::read(rows.get(0)), Some(row));
-        assert_eq!(standing(rows.get(0)), Some((row.key, row.id.as_bytes())));
+        assert_eq!(keep_key_and_id(rows.get(0)), Some((row.key, row.id.as_bytes())));
         assert_eq!(
             DocumentRow::read(rows.get(1)).map(|row| (row.id, row.key)),
             Some(("", &[][..]))

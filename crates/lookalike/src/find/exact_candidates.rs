@@ -48,27 +48,27 @@ impl ExactCandidates<'_> {
         lists: &mut BucketLists<'_>,
         progress: &dyn Progress,
     ) -> Result<(), Error> {
-        let looking = Entries::new(self.temp, "rare", self.budget);
+        let probing = Entries::new(self.temp, "rare", self.budget);
         let rare = |document: &Document<'_>, tools: &mut CandidateBuffers, out: &mut Vec<u64>| {
             tools.rare(document, &self.options.params, &counted, out);
         };
-        self.read(&looking, &rare, progress)?;
+        self.read(&probing, &rare, progress)?;
         // What follows needs the memory.
         drop(counted);
         if self.options.params.measure() == Measure::Jaccard {
-            return self.list(&looking, None, lists);
+            return self.list(&probing, None, lists);
         }
-        let filter = KeyFilter::new(&looking, self.budget)?;
-        let standing = Entries::new(self.temp, "shared", self.budget);
+        let filter = KeyFilter::new(&probing, self.budget)?;
+        let inserted = Entries::new(self.temp, "shared", self.budget);
         let shared = |document: &Document<'_>, tools: &mut CandidateBuffers, out: &mut Vec<u64>| {
             let hashes = tools.cutter.shingles(document).hashes;
             out.extend(hashes.iter().map(|h| key(*h)).filter(|key| filter.may_have(*key)));
             out.sort_unstable();
             out.dedup();
         };
-        self.read(&standing, &shared, progress)?;
+        self.read(&inserted, &shared, progress)?;
         drop(filter);
-        self.list(&standing, Some(&looking), lists)
+        self.list(&inserted, Some(&probing), lists)
     }
 
     /// Reads all documents that represent their equals again and adds what `keys` gives for each.
@@ -122,11 +122,11 @@ impl ExactCandidates<'_> {
     /// Adds the documents that have the same key, a range of keys at a time.
     fn list(
         &self,
-        standing: &Entries<'_>,
-        looking: Option<&Entries<'_>>,
+        inserted: &Entries<'_>,
+        probing: Option<&Entries<'_>>,
         lists: &mut BucketLists<'_>,
     ) -> Result<(), Error> {
-        let ranges = standing.ranges(self.budget, self.options.threads.get());
+        let ranges = inserted.ranges(self.budget, self.options.threads.get());
         let counter = Counter::default();
         let lists = Mutex::new(lists);
         on_threads::<_, Error>(self.options.threads, |stop| {
@@ -134,9 +134,9 @@ impl ExactCandidates<'_> {
                 if stop.asked() {
                     break;
                 }
-                let found = match looking {
-                    None => marked(&standing.sorted(ranges[i])?),
-                    Some(looking) => directed(standing, looking, ranges[i])?,
+                let found = match probing {
+                    None => marked(&inserted.sorted(ranges[i])?),
+                    Some(probing) => directed(inserted, probing, ranges[i])?,
                 };
                 lists.lock().unwrap_or_else(PoisonError::into_inner).add(found)?;
             }
@@ -153,9 +153,9 @@ fn marked(entries: &[(u64, u32)]) -> DocumentLists {
     let equal = |a: &(u64, u32), b: &(u64, u32)| a.0 & !LOOKS == b.0 & !LOOKS;
     for bucket in entries.chunk_by(equal).filter(|bucket| bucket.len() > 1) {
         // Marked keys come after the others.
-        let looking = &bucket[bucket.partition_point(|entry| entry.0 & LOOKS == 0)..];
-        if !looking.is_empty() {
-            let both = bucket.iter().chain(looking).map(|(_, document)| *document);
+        let probing = &bucket[bucket.partition_point(|entry| entry.0 & LOOKS == 0)..];
+        if !probing.is_empty() {
+            let both = bucket.iter().chain(probing).map(|(_, document)| *document);
             lists.push(std::iter::once(bucket.len() as u32).chain(both));
         }
     }
@@ -164,21 +164,21 @@ fn marked(entries: &[(u64, u32)]) -> DocumentLists {
 
 /// For each key that somebody looks for: how many have it, who, and who looks.
 fn directed(
-    standing: &Entries<'_>,
-    looking: &Entries<'_>,
+    inserted: &Entries<'_>,
+    probing: &Entries<'_>,
     range: KeyRange,
 ) -> Result<DocumentLists, Error> {
-    let (standing, looking) = (standing.sorted(range)?, looking.sorted(range)?);
+    let (inserted, probing) = (inserted.sorted(range)?, probing.sorted(range)?);
     let mut lists = DocumentLists::default();
-    let mut rest = looking.as_slice();
-    for bucket in standing.chunk_by(|a, b| a.0 == b.0).filter(|bucket| bucket.len() > 1) {
+    let mut rest = probing.as_slice();
+    for bucket in inserted.chunk_by(|a, b| a.0 == b.0).filter(|bucket| bucket.len() > 1) {
         let key = bucket[0].0;
         rest = &rest[rest.partition_point(|entry| entry.0 < key)..];
-        let looking = &rest[..rest.partition_point(|entry| entry.0 == key)];
-        if looking.is_empty() {
+        let probing = &rest[..rest.partition_point(|entry| entry.0 == key)];
+        if probing.is_empty() {
             continue;
         }
-        let both = bucket.iter().chain(looking).map(|(_, document)| *document);
+        let both = bucket.iter().chain(probing).map(|(_, document)| *document);
         lists.push(std::iter::once(bucket.len() as u32).chain(both));
     }
     Ok(lists)

@@ -201,7 +201,7 @@ impl Findings {
 
     /// Where a document belongs, and what it was found to be; `document` is its number in reading
     /// order, which must be one that [`replay`](Self::replay) gives.
-    pub fn standing(&self, document: u32) -> DocumentStatus {
+    pub fn status(&self, document: u32) -> DocumentStatus {
         let state = self.documents.state(document);
         let part = self.documents.part(self.documents.part_of(document));
         DocumentStatus {

@@ -49,7 +49,7 @@ impl KeepRules {
         missing.map(|(name, _)| name.to_owned()).collect()
     }
 
-    /// Appends the document's standing in the keep order.
+    /// Appends the document's key in the keep order.
     pub(super) fn key(
         &self,
         collection: &Collection,

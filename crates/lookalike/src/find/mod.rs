@@ -1,16 +1,18 @@
 //! The main job: documents in, groups of near-duplicates out.
 //!
 //! ```text
-//! blocks ─ prepare (threads) → parts ─ Documents (numbering) ─ identity (unique ids, equal ones)
+//! blocks ─ prepare (threads) → block_store ─ RunDocuments (numbering)
+//!   ─ identity (unique ids, equal documents)
 //!   ─ bucket: band keys → lists   or   exact: rare shingles → lists
 //!   ─ batch (connected components, as many as memory allows)
-//!   ─ decide (threads over components: sets, screen, groups, copies) → groups, pairs → Findings
+//!   ─ decide (threads over components: shingle sets, prefix filter, groups, equal documents)
+//!   → groups, pairs → Findings
 //! ```
 //!
-//! The first pass keeps of each document its id, bucket keys, fingerprint, place and standing; the
-//! texts are dropped. Verification reads the documents that share a bucket with another one again.
-//! What the stages hand on are columns and lists, which go through temporary files where `memory`
-//! says so; only one byte, a place in a forest and a bit of each document are always held.
+//! The first pass keeps of each document its id, bucket keys, fingerprint, position and keep key;
+//! the texts are dropped. Verification reads the documents that share a bucket with another one again.
+//! Stages exchange columns and lists, which go through temporary files where `memory` says so. Of
+//! each document, one byte of state, its parent in the disjoint sets and one bit are always held.
 //!
 //! Results do not depend on the number of threads or the order in which they work, nor on the
 //! memory: parts are put in reading order, documents are compared in the keep order, components are

@@ -23,7 +23,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What the limit on one record is rounded by, when the least memory for it is computed.
+/// Rounding of the limit on one record when the least memory for it is computed.
 const BLOCK_ROUNDING: u64 = 16;
 
 /// Finds the near-duplicates among files and folders, read with the defaults of [`ReadOptions`].
@@ -75,7 +75,7 @@ pub fn in_collection(
     run.find()
 }
 
-/// The documents of a run, and what may be similar.
+/// The documents of a run, and the buckets that connect them.
 struct LinkedDocuments<'t> {
     documents: RunDocuments,
     links: Links<'t>,
@@ -83,7 +83,7 @@ struct LinkedDocuments<'t> {
     budget: Budget,
 }
 
-/// A run under way.
+/// The state of a run.
 struct FindRun<'a> {
     collection: &'a Collection,
     options: &'a FindOptions,
@@ -110,7 +110,7 @@ impl FindRun<'_> {
         let checkpoint = checkpoint.as_ref();
         let mut linked = self.prepare_and_link(budget, &temp, checkpoint)?;
         if linked.is_none() {
-            // Ids of records are those of their files: read again with ids that name the file.
+            // Two files have the same id: they are read again with ids that begin with the file.
             collection.name_ids_by_file();
             collection.rewind();
             self.times.clear();
@@ -133,8 +133,8 @@ impl FindRun<'_> {
         Ok(findings)
     }
 
-    /// Reads all documents and finds what is equal and what shares a bucket; `None` where records
-    /// of two files of a folder have one id.
+    /// Reads all documents and finds equal documents and shared buckets; `None` where records of
+    /// two files of a folder have the same id.
     fn prepare_and_link<'t>(
         &mut self,
         budget: Budget,
@@ -143,7 +143,7 @@ impl FindRun<'_> {
     ) -> Result<Option<LinkedDocuments<'t>>, Error> {
         let (collection, options) = (self.collection, self.options);
         let counts =
-            options.params.exact().then(|| ShingleCounts::new(counters(collection, &budget)));
+            options.params.exact().then(|| ShingleCounts::new(counter_bytes(collection, &budget)));
         let rules = KeepRules::new(options)?;
         let prepared = self.prepare(&budget, temp, counts.as_ref(), &rules, checkpoint);
         // An input that changes meanwhile is the cause of bad records in it.
@@ -159,7 +159,7 @@ impl FindRun<'_> {
         let (len, parts, held) = (documents.len(), documents.part_count(), documents.held());
         let budget = budget.with_documents(len, parts, held)?;
         let budget = budget.with_held(documents.sources_held)?;
-        // Of documents that an earlier run has read it is not known.
+        // It is unknown for documents that an earlier run has read.
         if checkpoint.is_none_or(|c| c.done.chunks.is_empty()) && documents.len() > 0 {
             self.missing_fields = rules.missing_fields();
         }
@@ -205,22 +205,24 @@ impl FindRun<'_> {
     ) -> Result<Option<(Links<'t>, usize)>, Error> {
         let (collection, options, progress) = (self.collection, self.options, self.progress);
         let directed = options.params.exact();
-        let readings = if options.params.measure() == Measure::Containment { 2 } else { 1 };
+        let passes = if options.params.measure() == Measure::Containment { 2 } else { 1 };
         let total = match counts {
-            Some(_) => documents.len() * readings,
+            Some(_) => documents.len() * passes,
             None => options.params.bands(),
         };
         self.timed(Stage::Bucket, Some(total as u64), || {
             let mut equal = BucketLists::new(temp, "equal", budget);
             let mut shared = BucketLists::new(temp, "buckets", budget);
-            let again = checkpoint.is_none() && collection.stream().is_none();
-            let by_file = again && !collection.has_ids_by_file();
-            let meet = |a, b| {
-                let found = |source| collection.is_found_record_file(source);
-                by_file && a != b && found(a) && found(b)
+            let can_reread = checkpoint.is_none() && collection.stream().is_none();
+            let retries_with_file_ids = can_reread && !collection.has_ids_by_file();
+            let is_clash_across_files = |a, b| {
+                let is_found = |source| collection.is_found_record_file(source);
+                retries_with_file_ids && a != b && is_found(a) && is_found(b)
             };
             let leave_out = options.skip_duplicate_ids;
-            let Some(left_out) = identity::unique_ids(documents, budget, leave_out, meet)? else {
+            let Some(left_out) =
+                identity::unique_ids(documents, budget, leave_out, is_clash_across_files)?
+            else {
                 return Ok(None);
             };
             identity::equal_documents(documents, budget, &mut equal)?;
@@ -260,7 +262,7 @@ impl FindRun<'_> {
         let total = connected.documents();
         self.timed(Stage::Decide, Some(total), || {
             let mut results = ResultCollector::new(options, budget, temp, checkpoint)?;
-            for roots in results.left(connected.plan(links, budget)?) {
+            for roots in results.remaining(connected.plan(links, budget)?) {
                 let batch = ComponentBatch::load(documents, links, &mut connected, &roots)?;
                 let decided = decide::decide(documents, &batch, options, budget, progress)?;
                 results.add(&roots, documents, &batch, &decided, options)?;
@@ -271,7 +273,7 @@ impl FindRun<'_> {
         })
     }
 
-    /// Runs a stage, telling when it begins and ends.
+    /// Runs a stage and reports its begin and end.
     fn timed<T>(
         &mut self,
         stage: Stage,
@@ -304,8 +306,8 @@ fn spool(
     Ok(Some(Arc::new(Spool::new(file, path)?)))
 }
 
-/// Bytes of counters, by the number of shingles that the input may have.
-fn counters(collection: &Collection, budget: &Budget) -> u64 {
-    // A word and its blank take some six bytes.
+/// Bytes of counters for the number of shingles that the input may have.
+fn counter_bytes(collection: &Collection, budget: &Budget) -> u64 {
+    // A word and its separator average six bytes.
     budget.counters(collection.bytes().unwrap_or(1 << 30) / 6)
 }

@@ -66,7 +66,8 @@ impl LoadedRows {
 
     /// The keep order: `Less` means that `a` is kept rather than `b`.
     pub(super) fn compare(&self, a: u32, b: u32) -> Ordering {
-        let standing = |place: u32| columns::standing(self.bytes_of(place)).unwrap_or_default();
-        standing(a).cmp(&standing(b))
+        let row = |place: u32| columns::keep_key_and_id(self.bytes_of(place)).unwrap_or_default();
+        let ((a_key, a_id), (b_key, b_id)) = (row(a), row(b));
+        keep::compare(a_key, a_id, b_key, b_id)
     }
 }

@@ -108,7 +108,7 @@ impl<'a> ResultCollector<'a> {
     }
 
     /// What is left of some ranges of first documents without those that an earlier run decided.
-    pub(super) fn left(&self, ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
+    pub(super) fn remaining(&self, ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
         let mut left = ranges;
         for Range { start, end } in self.batches.iter().map(|batch| batch.roots.clone()) {
             let without = |range: Range<u32>| {

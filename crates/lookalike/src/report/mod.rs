@@ -3,23 +3,26 @@
 //! ```text
 //! groups, pairs, skipped ─ csv::…, jsonl::… ─► any writer
 //! Findings ─ json::summary ─► any writer
-//! html::Page, html::Streams ─ html::write ─► any writer
+//! RunSubject ─ run_page::write ─► html::Page, html::Streams ─ html::write ─► any writer
 //! Target::new (name → format, compression) ─ create ─► Output ─ finish ─► the file, whole
 //! ```
 //!
-//! An [`Output`] is opened before a run, so that a place that cannot be written is known at once,
-//! and has its name only when it is complete. The same findings give the same bytes.
+//! An [`Output`] is opened before a run, so that a path that cannot be written fails early; the file
+//! gets its name when it is complete. The same findings give the same bytes.
 
 mod atomic;
 pub mod csv;
 pub mod html;
 pub mod json;
 pub mod jsonl;
+pub mod notes;
 mod output_paths;
 mod own_outputs;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub(crate) mod part_file;
+pub mod phrases;
+pub mod run_page;
 
 pub use atomic::Output;
 pub use output_paths::{PathUser, TakenPlace, check_places};
@@ -35,8 +38,8 @@ pub const FORMAT_VERSION: u32 = 1;
 /// Why an empty document is among the skipped ones.
 pub const EMPTY: &str = "empty: no tokens";
 
-/// A parameter as an option of the command line, `--num-hashes`: reports spell parameters so,
-/// whichever front end writes them.
+/// A parameter as an option of the command line, `--num-hashes`. Reports use this spelling in every
+/// front end.
 pub fn option_name(parameter: Parameter) -> String {
     format!("--{}", parameter.name().replace('_', "-"))
 }
@@ -66,7 +69,7 @@ pub(crate) enum OutputCompression {
 }
 
 impl OutputCompression {
-    /// By the end of a name in lower case, and the name without that end.
+    /// The compression that the extension of a name in lower case states, and the name without it.
     pub(crate) fn of(name: &str) -> (Self, &str) {
         if let Some(stem) = name.strip_suffix(".gz") {
             (Self::Gzip, stem)
@@ -78,8 +81,8 @@ impl OutputCompression {
     }
 }
 
-/// Whether a name in lower case says that the file is compressed, and the name without that end.
-pub(crate) fn compression_of_name(name: &str) -> (bool, &str) {
+/// The name in lower case without the extension of a compression, and whether it had one.
+pub(crate) fn strip_compression(name: &str) -> (bool, &str) {
     let (compression, stem) = OutputCompression::of(name);
     (compression != OutputCompression::None, stem)
 }
@@ -92,7 +95,7 @@ pub struct Target {
     compression: OutputCompression,
 }
 
-/// A name that does not say what is to be written.
+/// A file name whose extension is no format that can be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownName {
     /// The name.
@@ -105,7 +108,7 @@ impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ends = |compressible: bool| {
             let some = self.possible.iter().filter(|f| f.is_compressible() == compressible);
-            some.map(|format| format.end()).collect::<Vec<_>>().join(" or ")
+            some.map(|format| format.extension()).collect::<Vec<_>>().join(" or ")
         };
         write!(
             f,
@@ -127,8 +130,8 @@ impl OutputFormat {
         matches!(self, Self::Jsonl | Self::Csv | Self::Json)
     }
 
-    /// What a name ends in, with the dot.
-    fn end(self) -> &'static str {
+    /// The extension of its files, with the dot.
+    fn extension(self) -> &'static str {
         match self {
             Self::Jsonl => ".jsonl",
             Self::Csv => ".csv",
@@ -151,7 +154,7 @@ impl Target {
         let name = name.unwrap_or_default();
         let (compression, stem) = OutputCompression::of(&name);
         let fits = |format: &OutputFormat| {
-            stem.ends_with(format.end())
+            stem.ends_with(format.extension())
                 && (compression == OutputCompression::None || format.is_compressible())
         };
         let format = possible.iter().copied().find(fits);
@@ -166,7 +169,7 @@ impl Target {
         &self.path
     }
 
-    /// What it says about the format.
+    /// The format.
     pub fn format(&self) -> OutputFormat {
         self.format
     }

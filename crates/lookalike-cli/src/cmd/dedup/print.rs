@@ -5,10 +5,10 @@ use super::args::DedupArgs;
 use crate::sources::{DuplicateAction, SourceTable};
 use crate::summary::{self, Summary, count};
 use crate::terminal;
-use crate::text_width::one_line;
 use lookalike::dedup::actions::ActionCounts;
 use lookalike::dedup::{RefusedFile, SurvivorCounts};
 use lookalike::find::Findings;
+use lookalike::report::phrases::one_line;
 use std::io::{self, Write};
 use std::path::Path;
 

@@ -7,9 +7,9 @@ use crate::sources::{DuplicateAction, SourceTable};
 use crate::summary::{self, Summary, count};
 use crate::table::{self, Extent, NotShown};
 use crate::terminal;
-use crate::text_width::one_line;
 use lookalike::audit::Audit;
 use lookalike::report::json;
+use lookalike::report::phrases::one_line;
 use std::io::{self, BufWriter, Write};
 
 /// Groups shown on a terminal, and duplicates of each, when nothing else is asked for.

@@ -4,11 +4,11 @@
 
 use super::args::FindOutputArgs;
 use crate::cmd::CommandError;
-use crate::html_report::{self, Subject};
 use lookalike::core::params::Measure;
 use lookalike::error::Error;
 use lookalike::find::{Findings, Pairs};
 use lookalike::report::csv::CellRule;
+use lookalike::report::run_page::{self, RunSubject};
 use lookalike::report::{self, Output, OutputFormat, Target};
 use std::path::{Path, PathBuf};
 
@@ -145,11 +145,11 @@ pub(in crate::cmd) struct FindReports {
 
 impl FindReports {
     /// Writes and names them.
-    pub(in crate::cmd) fn write(self, subject: &Subject<'_>) -> Result<(), CommandError> {
-        let Subject { findings, options, audit, .. } = *subject;
+    pub(in crate::cmd) fn write(self, subject: &RunSubject<'_>) -> Result<(), CommandError> {
+        let RunSubject { findings, options, audit, .. } = *subject;
         for (output, format) in self.reports {
             if format == OutputFormat::Html {
-                html_report::write(output, subject)?;
+                run_page::write(output, subject)?;
             } else {
                 output.finish(|out| report::json::summary(out, findings, options, audit))?;
             }

@@ -4,7 +4,6 @@ use super::open::PlaceArgs;
 use crate::cmd::CommandResult;
 use crate::cmd::find::FindOutputArgs;
 use crate::cmd::find::targets::FindTargets;
-use crate::html_report::Subject;
 use crate::options::{KeepArgs, WorkArgs, recall, threshold};
 use crate::progress_bar::StageBar;
 use crate::termination;
@@ -13,6 +12,7 @@ use lookalike::index::time;
 use lookalike::index::{self, GroupingOptions, params_for};
 use lookalike::progress::{NoProgress, Progress};
 use lookalike::report::Target;
+use lookalike::report::run_page::RunSubject;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -81,7 +81,7 @@ pub(super) fn run(args: &GroupsArgs) -> CommandResult {
         index::groups(&index, &options, time::now(), progress)?
     };
     targets.create()?.write(&findings, options.params.measure())?;
-    let subject = Subject {
+    let subject = RunSubject {
         findings: &findings,
         options: &options,
         inputs: &[PathBuf::from(index.name())],

@@ -2,17 +2,16 @@
 
 use super::open::{PlaceArgs, WaitArgs};
 use crate::cmd::{CommandError, CommandResult};
-use crate::difference::thousands;
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
 use crate::options::ReadArgs;
 use crate::progress_bar::StageBar;
 use crate::summary::count;
 use crate::terminal;
-use crate::text_width::one_line;
 use lookalike::index::{self, RemovedCounts};
 use lookalike::progress::{NoProgress, Progress};
 use lookalike::read::Collection;
+use lookalike::report::phrases::{one_line, thousands};
 use serde_json::json;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};

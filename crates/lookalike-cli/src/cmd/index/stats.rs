@@ -2,11 +2,10 @@
 
 use super::open::{PlaceArgs, ReadingArgs};
 use crate::cmd::CommandResult;
-use crate::difference::thousands;
 use crate::exit_code::ExitCode;
 use crate::summary::{count, percent};
 use crate::terminal;
-use crate::text_width::one_line;
+use lookalike::report::phrases::{one_line, thousands};
 use lookalike::store::Index;
 use lookalike::store::backend::Stats;
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! Headings, columns and numbers.
 
-use crate::difference::thousands;
 use crate::terminal::Style;
 use anstyle::AnsiColor;
+use lookalike::report::phrases::thousands;
 use std::io::{self, Write};
 
 /// A title, and what it is about.

@@ -3,17 +3,17 @@
 use super::args::TuneArgs;
 use super::layout::{heading, percent, six, write_table};
 use crate::cmd::CommandError;
-use crate::difference::{plural, thousands};
+use crate::difference::plural;
 use crate::extraction::WorkerOption;
 use crate::progress_bar::StageBar;
 use crate::summary::{setting_options, write_as_text};
 use crate::terminal::{self, Style};
-use crate::text_width::one_line;
 use lookalike::core::params::{Params, ParamsBuilder, ShingleRule};
 use lookalike::error::Error;
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, SkippedItem};
 use lookalike::report::json::{FoldingView, SettingView};
+use lookalike::report::phrases::{one_line, thousands};
 use lookalike::tune::{
     self, Advice, AdviceReason, Profile, RELATED_WORDS, Setting, SettingProfile, SettingTexts,
     TextSample,

@@ -8,20 +8,15 @@
 
 mod parameters;
 mod reasons;
-mod subject;
 
-pub(crate) use subject::Subject;
-
-use crate::notes;
-use lookalike::audit::{Audit, Figures, JudgedBy};
-use lookalike::core::parameter::NamesParameters;
-use lookalike::core::params::{Measure, Params};
-use lookalike::error::Error;
-use lookalike::find::{self, Findings, Grouping, SourceCounts};
-use lookalike::read::{self, Description};
-use lookalike::report::html::{self, PageSkipped, SampleChoice, Streams};
-use lookalike::report::option_name;
-use lookalike::report::{EMPTY, Output};
+use super::html::{self, PageSkipped, SampleChoice, Streams};
+use super::{EMPTY, Output, notes, option_name};
+use crate::audit::{Audit, Figures, JudgedBy};
+use crate::error::Error;
+use crate::find::{self, FindOptions, Findings, Grouping, SourceCounts};
+use crate::read::{self, Description};
+use lookalike_core::parameter::NamesParameters;
+use lookalike_core::params::{Measure, Params};
 use parameters::ParameterRow;
 use reasons::Reasons;
 use std::io;
@@ -41,9 +36,27 @@ const DESCRIBED_GROUPS: usize = 50;
 /// Inputs named in the heading.
 const NAMED: usize = 3;
 
-/// Writes the page.
-pub(crate) fn write(output: Output, subject: &Subject<'_>) -> Result<(), Error> {
-    let Subject { findings, options, .. } = *subject;
+/// A run with its inputs.
+#[derive(Clone, Copy)]
+pub struct RunSubject<'a> {
+    /// What was found.
+    pub findings: &'a Findings,
+    /// The options of the run.
+    pub options: &'a FindOptions,
+    /// The inputs, by which the page is named.
+    pub inputs: &'a [PathBuf],
+    /// The inputs of the reference collection.
+    pub reference: &'a [PathBuf],
+    /// The measured recall, if it was measured.
+    pub audit: Option<&'a Audit>,
+}
+
+/// Writes the page of a run. Texts of the groups that it shows are read again.
+///
+/// # Errors
+/// The output cannot be written, a temporary file cannot be read, or an input cannot be read again.
+pub fn write(output: Output, subject: &RunSubject<'_>) -> Result<(), Error> {
+    let RunSubject { findings, options, .. } = *subject;
     let (params, measure) = (&options.params, options.params.measure());
     // An index may keep no texts to show.
     let samples = if findings.has_texts() { samples(findings, measure)? } else { Vec::new() };

@@ -1,18 +1,16 @@
 //! Findings → sentences about the texts of a run: what is identical although it has no token, what
 //! was left out of messages, and what another normal form would change.
 
-use crate::difference::thousands;
-use crate::phrases::{count, setting_options};
-use crate::text_width::one_line;
-use lookalike::find::{BetterSetting, CutFromMail, EmptyCopies, Findings};
-use lookalike::folding::FoldingEffect;
+use super::phrases::{count, one_line, setting_options, thousands};
+use crate::find::{BetterSetting, CutFromMail, EmptyCopies, Findings};
+use crate::folding::FoldingEffect;
 use std::io;
 
 /// All notes, each a line without its end.
 ///
 /// # Errors
 /// A temporary file cannot be read.
-pub(crate) fn of(findings: &Findings) -> io::Result<Vec<String>> {
+pub fn of(findings: &Findings) -> io::Result<Vec<String>> {
     let mut notes = Vec::from_iter(empty_copies(findings.identical.empty_copies())?);
     notes.extend(cut_from_mail(&findings.cut_from_mail));
     notes.extend(folding(&findings.folding));
@@ -20,7 +18,7 @@ pub(crate) fn of(findings: &Findings) -> io::Result<Vec<String>> {
 }
 
 /// Which setting finds more, where the run found few documents.
-pub(crate) fn better_setting(findings: &Findings) -> Option<String> {
+pub fn better_setting(findings: &Findings) -> Option<String> {
     let BetterSetting { used, better } = findings.better_setting.as_ref()?;
     Some(format!(
         "{} of {} have a neighbour by these settings; {} have one by {}, and {} of them share a \

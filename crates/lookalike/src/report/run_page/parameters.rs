@@ -1,11 +1,11 @@
 //! A run in, its parameters with what each of them does out.
 
-use super::subject::Subject;
-use lookalike::audit::JudgedBy;
-use lookalike::core::params::{Case, Measure, Params, ShingleRule, StopWords, Unit};
-use lookalike::find::{FindOptions, Grouping};
-use lookalike::read::Normalization;
-use lookalike::report::html::PageParameter;
+use super::RunSubject;
+use crate::audit::JudgedBy;
+use crate::find::{FindOptions, Grouping};
+use crate::read::Normalization;
+use crate::report::html::PageParameter;
+use lookalike_core::params::{Case, Measure, Params, ShingleRule, StopWords, Unit};
 use std::path::PathBuf;
 
 /// A parameter, its value, and what it does.
@@ -26,8 +26,8 @@ fn row(name: &'static str, value: &impl ToString, meaning: impl Into<String>) ->
 }
 
 /// Those that decide the results; threads and memory do not.
-pub(super) fn rows(subject: &Subject<'_>) -> Vec<ParameterRow> {
-    let Subject { findings, options, reference, audit, .. } = *subject;
+pub(super) fn rows(subject: &RunSubject<'_>) -> Vec<ParameterRow> {
+    let RunSubject { findings, options, reference, audit, .. } = *subject;
     let params = &options.params;
     let mut rows = similar(params);
     if findings.wording != Normalization::default() {

@@ -1,6 +1,6 @@
 //! A keep policy in, the clauses that say why a document stays out.
 
-use lookalike::core::keep::{KeepPolicy, KeepRule};
+use lookalike_core::keep::{KeepPolicy, KeepRule};
 
 /// A clause for each rule, then one for ids, then one for a reference collection.
 pub(super) struct Reasons {

@@ -1,0 +1,59 @@
+//! Phrases of summaries, notes and pages.
+
+use crate::tune::{Setting, SettingChanges};
+use std::borrow::Cow;
+
+/// `1 group`, `2 groups`.
+pub fn count(number: u64, thing: &str) -> String {
+    format!("{} {thing}{}", thousands(number), if number == 1 { "" } else { "s" })
+}
+
+/// The options by which a setting differs from the one in use.
+pub fn setting_options(setting: &Setting, used: &Setting) -> String {
+    let SettingChanges { measure, shingle, stop_words, threshold } = setting.changes_from(used);
+    let options = [
+        measure.map(|measure| format!("--measure {measure}")),
+        shingle.map(|shingle| format!("--shingle {shingle}")),
+        stop_words.map(|list| format!("--stop-words {list}")),
+        threshold.map(|threshold| format!("--threshold {threshold}")),
+    ];
+    let options: Vec<String> = options.into_iter().flatten().collect();
+    options.join(" ")
+}
+
+/// A number with commas between thousands.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A text with escapes for line breaks and tabs: for names in lines and tables. Other control
+/// characters stay.
+pub fn one_line(text: &str) -> Cow<'_, str> {
+    let ends_line =
+        |c| matches!(c, '\t'..='\r' | '\u{1C}'..='\u{1E}' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    escaped(text, ends_line)
+}
+
+/// A text with escapes for some of its characters.
+pub fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::new();
+    for c in text.chars() {
+        if is_escaped(c) {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
+}
