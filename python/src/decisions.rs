@@ -83,12 +83,12 @@ impl DecisionRows {
 
     /// The decision about a row that is in no group.
     fn alone(found: &RunFindings, row: usize) -> DecisionRow {
-        let standing = found.document_of(row).map(|document| found.findings.standing(document));
-        let (kept, reason) = match standing {
+        let status = found.document_of(row).map(|document| found.findings.status(document));
+        let (kept, reason) = match status {
             // What was skipped, and the later of two documents with one id, is left out.
             None => (false, SKIPPED),
-            Some(standing) if standing.left_out => (false, SKIPPED),
-            Some(standing) if standing.empty => (true, EMPTY),
+            Some(status) if status.left_out => (false, SKIPPED),
+            Some(status) if status.empty => (true, EMPTY),
             Some(_) => (true, UNIQUE),
         };
         DecisionRow { kept, group: None, reason, other: None }

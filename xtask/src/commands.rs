@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
+/// Variables of the environment, by which tests find what size they run at, and their values.
+pub(crate) type TestVariables = &'static [(&'static str, &'static str)];
+
 /// Runs cargo in `root`.
 pub(crate) fn cargo(root: &Path, args: &[&str], env: &[(&str, &str)]) -> Result<(), String> {
     let mut command = Command::new("cargo");

@@ -17,7 +17,7 @@ mod tidy;
 mod unicode;
 mod wheel_features;
 
-use commands::cargo;
+use commands::{TestVariables, cargo};
 use stages::{Stages, TestCounts};
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -34,11 +34,8 @@ cargo x measure         lines, lengths of functions and files, import cycles and
 cargo x unicode         writes the Unicode table; with --check only compares it
 ";
 
-/// Variables of the environment and their values.
-type Environment = &'static [(&'static str, &'static str)];
-
 /// What makes long tests run at their full size; the second is for tests that take 10 GB of memory.
-const FULL_SIZE: Environment = &[("LOOKALIKE_SOAK", "1"), ("LOOKALIKE_LARGE", "1")];
+const FULL_SIZE: TestVariables = &[("LOOKALIKE_SOAK", "1"), ("LOOKALIKE_LARGE", "1")];
 
 /// Lint, documentation and tests compile the same features, so that dependencies are compiled once.
 const FEATURES: [&str; 2] = ["--workspace", "--all-features"];
@@ -110,15 +107,15 @@ fn lint(root: &Path, stages: &mut Stages) -> Result<(), String> {
     stages.run("Unicode table", |_| unicode::run(root, true))
 }
 
-/// Tests find in `environment` what size they run at.
-fn test(root: &Path, stages: &mut Stages, environment: Environment) -> Result<(), String> {
+/// Tests find in `variables` what size they run at.
+fn test(root: &Path, stages: &mut Stages, variables: TestVariables) -> Result<(), String> {
     // Compilation is a stage of its own, so that the times of the tests are those of the tests.
     let build = |_: &mut TestCounts| test_programs::build(root, &FEATURES);
     let programs = stages.run("build of the tests", build)?;
-    stages.run("tests", |counts| test_programs::run(programs, environment, counts))?;
+    stages.run("tests", |counts| test_programs::run(programs, variables, counts))?;
     let examples = [&["test", "--doc"][..], &FEATURES].concat();
     stages.run("examples", |counts| cargo_tests(root, &examples, counts))?;
-    python::run_if_possible(root, stages, environment)
+    python::run_if_possible(root, stages, variables)
 }
 
 fn check(root: &Path) -> Result<(), String> {

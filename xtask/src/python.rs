@@ -1,7 +1,7 @@
 //! The package for Python: its wheel is built next to the tests of the workspace, put into an
 //! environment of its own, and tested there as a user has it.
 
-use crate::commands::{call, cargo};
+use crate::commands::{TestVariables, call, cargo};
 use crate::stages::{self, Stages, TestCounts};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -36,7 +36,7 @@ pub(crate) fn run(root: &Path, stages: &mut Stages) -> Result<(), String> {
 pub(crate) fn run_if_possible(
     root: &Path,
     stages: &mut Stages,
-    variables: crate::Environment,
+    variables: TestVariables,
 ) -> Result<(), String> {
     // An environment that cannot be made is no failure of the stage.
     match stages.run("packages for Python", |_| Ok(Environment::new(root)))? {
@@ -70,7 +70,7 @@ fn test(
     root: &Path,
     environment: &Environment,
     stages: &mut Stages,
-    variables: crate::Environment,
+    variables: TestVariables,
 ) -> Result<(), String> {
     let wheel = stages.run("wheel", |_| wheel(root, environment))?;
     stages.run("installation of the wheel", |_| environment.install(root, &wheel))?;

@@ -1,8 +1,7 @@
 //! The test programs of the workspace: cargo builds them, and several run at once, since many of
 //! their tests wait for a browser, a server or the end of a process.
 
-use crate::Environment;
-use crate::commands::output;
+use crate::commands::{TestVariables, output};
 use crate::stages::{TestCounts, count};
 use serde_json::Value;
 use std::io::Write;
@@ -56,7 +55,7 @@ fn test_program(message: &Value) -> Option<TestProgram> {
 /// Programs that fail, by name. The others run to their end.
 pub(crate) fn run(
     programs: Vec<TestProgram>,
-    environment: Environment,
+    variables: TestVariables,
     counts: &mut TestCounts,
 ) -> Result<(), String> {
     let (programs, failed) = (Mutex::new(programs.into_iter()), Mutex::new(Vec::new()));
@@ -65,7 +64,7 @@ pub(crate) fn run(
     let work = || {
         while let Some(program) = next() {
             let mut command = Command::new(&program.executable);
-            command.envs(environment.iter().copied()).current_dir(&program.folder);
+            command.envs(variables.iter().copied()).current_dir(&program.folder);
             let (mut text, mut counted) = (Vec::new(), TestCounts::default());
             let result = count(&mut command, &mut text, &mut counted);
             let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);

@@ -5,10 +5,10 @@
 //!     1,000    632  63.20 %  crawl/2024.jsonl
 //! ```
 
-use crate::summary::{count, percent};
+use crate::summary::percent;
 use crate::terminal::Style;
 use lookalike::find::SourceCounts;
-use lookalike::report::phrases::{one_line, thousands};
+use lookalike::report::phrases::{count, one_line, thousands};
 use std::io::{self, Write};
 
 const HEADER: Style = Style::DIMMED;

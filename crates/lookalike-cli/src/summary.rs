@@ -6,7 +6,7 @@ use lookalike::find::{FindOptions, Findings};
 use lookalike::read::{SkipReason, SkippedItem, limit_parameter};
 use lookalike::report::notes;
 use lookalike::report::option_name;
-use lookalike::report::phrases::{count, one_line, setting_options, thousands};
+use lookalike::report::phrases::{count, one_line, thousands};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};

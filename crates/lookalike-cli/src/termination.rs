@@ -1,8 +1,7 @@
 //! Removes temporary files when a signal ends the process, and those of runs that ended otherwise.
 
-use crate::summary::count;
 use crate::terminal;
-use lookalike::report::phrases::one_line;
+use lookalike::report::phrases::{count, one_line};
 use lookalike::report::remove_leftovers;
 use lookalike::temporary;
 use std::collections::BTreeSet;

@@ -90,8 +90,8 @@ impl NamesParameters for ParamsError {
         match self {
             Self::Threshold { got } => write!(
                 f,
-                "the threshold is {got}; it must be above 0 and at most 1, such as 0.8; 1 finds only \
-                 documents with equal shingle sets"
+                "the threshold is {got}; it must be above 0 and at most 1, such as 0.8; 1 finds \
+                 only documents with equal shingle sets"
             ),
             Self::Recall { got } => write!(
                 f,

@@ -1,9 +1,10 @@
 //! Which of two similar documents is kept: a total order over documents.
 //!
 //! Takes a document's [`KeepAttributes`], gives a key: bytes whose order is the order of the
-//! policy, made once per document, so that comparing two documents is comparing bytes ([`compare`]). The
-//! caller sorts the members of a component by it; [`group`](crate::group) visits them in this
-//! order, so the first of a group is the one that stays. Nothing about similarity is decided here.
+//! policy, made once per document, so that comparing two documents is comparing bytes
+//! ([`compare`]). The caller sorts the members of a component by it; [`group`](crate::group) visits
+//! them in this order, so the first of a group is the one that stays. Nothing about similarity is
+//! decided here.
 //!
 //! A key is one byte (a document of a reference collection, or not) and a segment for each rule.
 //! Segments are self-delimiting, so bytes of different rules are never compared.
@@ -122,7 +123,8 @@ pub struct KeepAttributes<'a> {
     pub modified: Option<u64>,
     /// The values of [`KeepPolicy::field_names`], in that order. Absent entries are missing values.
     pub fields: &'a [Option<&'a str>],
-    /// Whether its path matches each of [`KeepPolicy::globs`], in that order. Absent entries count as no match.
+    /// Whether its path matches each of [`KeepPolicy::globs`], in that order. Absent entries count
+    /// as no match.
     pub matches: &'a [bool],
     /// Whether it is of a reference collection: those come first of all.
     pub reference: bool,
@@ -141,7 +143,7 @@ pub struct KeepAttributes<'a> {
 /// let document = |length| KeepAttributes { length, modified: Some(5), ..Default::default() };
 /// policy.key(&document(900), &mut draft);
 /// policy.key(&document(1200), &mut report);
-/// assert_eq!(compare(&report, "report", &draft, "draft"), Ordering::Less);
+/// assert_eq!(compare(&report, b"report", &draft, b"draft"), Ordering::Less);
 /// assert_eq!(policy.decided_by(&report, &draft), Some(1));
 /// # Ok::<(), lookalike_core::error::ParamsError>(())
 /// ```
@@ -267,7 +269,8 @@ fn push_value(value: Option<&str>, ascending: bool, out: &mut Vec<u8>) {
         out.push(NUMBER ^ mask);
         out.extend(ordered_bits(number).to_be_bytes().map(|byte| byte ^ mask));
         if is_rounded(number) {
-            // Difference between the exact and the rounded integer, in the order of unsigned numbers.
+            // Difference between the exact and the rounded integer, in the order of unsigned
+            // numbers.
             let above =
                 value.parse::<i128>().map_or(0, |exact| exact.saturating_sub(number as i128));
             let above = above.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
@@ -316,9 +319,9 @@ fn segment_length(rule: &KeepRule, key: &[u8]) -> usize {
         }
         KeepRule::Field { ascending, .. } => {
             let mask = if *ascending { 0 } else { u8::MAX };
-            match key.first().map(|tag| tag ^ turn) {
-                Some(NUMBER) => number_length(key, turn),
-                Some(TEXT) => 2 + key.iter().skip(1).take_while(|byte| **byte != turn).count(),
+            match key.first().map(|tag| tag ^ mask) {
+                Some(NUMBER) => number_length(key, mask),
+                Some(TEXT) => 2 + key.iter().skip(1).take_while(|byte| **byte != mask).count(),
                 _ => 1,
             }
         }
@@ -531,7 +534,7 @@ mod tests {
         assert!(key(&policy, &short) < key(&policy, &long));
         let none = KeepPolicy::new(Vec::new());
         let same = key(&none, &short);
-        assert_eq!(compare(&same, "Z", &key(&none, &long), "a"), Ordering::Less);
+        assert_eq!(compare(&same, b"Z", &key(&none, &long), b"a"), Ordering::Less);
         assert_eq!(none.decided_by(&same, &same), None);
     }
 
@@ -588,8 +591,8 @@ mod tests {
             prop_assert_eq!(x.cmp(&y), order);
             prop_assert_eq!(policy.decided_by(&x, &y), decided);
             prop_assert_eq!(policy.decided_by(&y, &x), decided);
-            prop_assert_eq!(compare(&x, "p", &y, "q"), order.then(Ordering::Less));
-            prop_assert_eq!(compare(&x, "p", &y, "p"), order);
+            prop_assert_eq!(compare(&x, b"p", &y, b"q"), order.then(Ordering::Less));
+            prop_assert_eq!(compare(&x, b"p", &y, b"p"), order);
         }
     }
 }

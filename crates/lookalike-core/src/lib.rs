@@ -10,7 +10,8 @@
 //!
 //! | module | takes | gives |
 //! |---|---|---|
-//! | [`params`] | [`params::ParamsBuilder`] | checked [`params::Params`]; the only step that can fail |
+//! | [`params`] | [`params::ParamsBuilder`] | checked [`params::Params`]; the only step that can
+//! fail |
 //! | [`text`] | raw text | lower-cased text; what a character is |
 //! | [`shingle`] | text | shingle hashes, shingle sets |
 //! | [`signature`] | shingle hashes | a signature |

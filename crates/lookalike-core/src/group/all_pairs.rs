@@ -5,8 +5,8 @@ use super::membership::{BucketMembership, NONE, probed_by};
 use crate::verify::Overlap;
 
 /// Every verified pair among the candidate pairs, each once, as (earlier, later, overlap) and
-/// sorted. Arguments as for [`stars`](super::stars); `similarity` is called once per candidate pair, so a bucket
-/// of n members costs n(n−1)/2 calls, less those of two fixed members.
+/// sorted. Arguments as for [`stars`](super::stars); `similarity` is called once per candidate
+/// pair, so a bucket of n members costs n(n−1)/2 calls, less those of two fixed members.
 ///
 /// # Errors
 /// The first error of `similarity`.

@@ -7,8 +7,8 @@ use crate::verify::Overlap;
 
 /// The connected components of the verified pairs: every member but the first of its component
 /// becomes a duplicate of that first one, except fixed members, which are never duplicates.
-/// Arguments as for [`stars`](super::stars); pairs that are joined already are not verified, so 10,000 copies in
-/// one bucket are 9,999 calls of `similarity`.
+/// Arguments as for [`stars`](super::stars); pairs that are joined already are not verified, so
+/// 10,000 copies in one bucket are 9,999 calls of `similarity`.
 ///
 /// `overlap(keeper, duplicate)` is called once per duplicate and gives their overlap even where it
 /// is below the threshold, which happens in chains; reports show it.
@@ -39,7 +39,8 @@ pub fn components<E>(
 }
 
 /// The components of a graph whose verified pairs are known: the rule of [`components`] on `pairs`
-/// of members below `members`, in any order, and `fixed` as for [`stars_of_pairs`](super::stars_of_pairs).
+/// of members below `members`, in any order, and `fixed` as for
+/// [`stars_of_pairs`](super::stars_of_pairs).
 ///
 /// # Errors
 /// The first error of `overlap`.

@@ -12,8 +12,8 @@ pub(super) struct ConnectedRun {
     last: u32,
 }
 
-/// The runs of every bucket. A probe merges connected members into one run, which later probes skip;
-/// its cost is the number of members that it compares.
+/// The runs of every bucket. A probe merges connected members into one run, which later probes
+/// skip; its cost is the number of members that it compares.
 pub(super) struct ConnectedRuns {
     pub(super) buckets: Vec<Vec<ConnectedRun>>,
     links: Vec<ListEntry>,
@@ -31,7 +31,8 @@ impl ConnectedRuns {
     }
 
     /// Joins `member` with everything in the bucket that is `similar`, calling `similar` only
-    /// for members that are not connected with it yet, and merges all connected members into one run.
+    /// for members that are not connected with it yet, and merges all connected members into one
+    /// run.
     ///
     /// # Errors
     /// The first error of `similar`.

@@ -5,7 +5,8 @@ use crate::verify::Overlap;
 /// No member: "not compared yet", and the end of a list.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The buckets that each member is in, and those that it probes for earlier members. The lists may be in any order and name a bucket twice; every number in them is below
+/// The buckets that each member is in, and those that it probes for earlier members. The lists may
+/// be in any order and name a bucket twice; every number in them is below
 /// [`bucket_count`](Self::bucket_count).
 pub trait BucketMembership {
     /// The buckets in which this member looks for earlier ones.

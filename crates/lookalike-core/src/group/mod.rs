@@ -2,10 +2,10 @@
 //!
 //! Members are numbered by their position in the keep order, 0 first: the caller sorts them by
 //! [`keep::compare`](crate::keep::compare). Each member is inserted into some buckets and probes
-//! some; the two lists may be equal ([`BucketMembership`]). A *candidate pair* is an earlier member that is in a bucket and a later
-//! one that probes it; a `similarity` function makes it a *verified pair* by giving an
-//! [`Overlap`](crate::verify::Overlap), or refuses it. An error of that function ends the walk.
-//! Two rules make groups of them:
+//! some; the two lists may be equal ([`BucketMembership`]). A *candidate pair* is an earlier member
+//! that is in a bucket and a later one that probes it; a `similarity` function makes it a *verified
+//! pair* by giving an [`Overlap`](crate::verify::Overlap), or refuses it. An error of that function
+//! ends the walk. Two rules make groups of them:
 //!
 //! * **Stars** ([`stars`]): walk the members in order; one that has a verified pair with a kept
 //!   member before it becomes a duplicate, else it is kept. Every duplicate therefore resembles its

@@ -7,8 +7,9 @@ use crate::verify::Overlap;
 use std::cmp::Ordering;
 
 /// The kept members without duplicates of their own that are similar to a duplicate of another
-/// keeper; `duplicates` is the result of [`stars`](super::stars) for the same arguments. Each names the most similar one, by exact fractions, then the earliest; in
-/// order. Fixed members are left out.
+/// keeper; `duplicates` is the result of [`stars`](super::stars) for the same arguments. Each names
+/// the most similar one, by exact fractions, then the earliest; in order. Fixed members are left
+/// out.
 ///
 /// `similarity(earlier, later)` is called at most once per pair, for candidate pairs of such a
 /// member and a duplicate only.

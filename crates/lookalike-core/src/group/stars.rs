@@ -50,8 +50,8 @@ pub fn stars<E>(
 }
 
 /// Star groups of a graph whose verified pairs are known: the rule of [`stars`] on `pairs` of
-/// members below `members`, in any order. `fixed` has the meaning of [`BucketMembership::is_fixed`];
-/// pairs of two fixed members are ignored. O(members + pairs).
+/// members below `members`, in any order. `fixed` has the meaning of
+/// [`BucketMembership::is_fixed`]; pairs of two fixed members are ignored. O(members + pairs).
 pub fn stars_of_pairs(
     members: usize,
     pairs: &[(u32, u32, Overlap)],

@@ -435,7 +435,8 @@ proptest! {
         }
         for measure in [Jaccard, Containment] {
             let duplicates = collection.stars(measure);
-            let found = related(members, &collection, measure, &duplicates, collection.similarity());
+            let similarity = collection.similarity();
+            let found = related(members, &collection, measure, &duplicates, similarity);
             let named: Vec<_> = found.iter().map(|r| (r.member, r.neighbour)).collect();
             let expected = naive_related(&collection, &graph, &duplicates, measure);
             prop_assert_eq!(&named, &expected);
@@ -464,7 +465,8 @@ proptest! {
     ) {
         let collection = TestCollection::random(seed, members, buckets, shape);
         let pairs = collection.all_pairs();
-        let expected: Vec<_> = collection.graph().into_iter().map(|((a, b), o)| (a, b, o)).collect();
+        let graph = collection.graph().into_iter();
+        let expected: Vec<_> = graph.map(|((a, b), o)| (a, b, o)).collect();
         prop_assert_eq!(&pairs, &expected);
         prop_assert_eq!(&pairs, &collection.renumbered().all_pairs());
 

@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! lists of buckets and of equal documents ─ connect → ComponentLinks (disjoint sets)
-//!   ─ plan → ranges of roots ─ load → ComponentBatch: documents, records, classes of equals, components
+//!   ─ plan → ranges of roots ─ load → ComponentBatch: documents, records, classes of equals,
+//!   components
 //! ```
 
 use super::bucket_lists::BucketLists;
@@ -175,10 +176,12 @@ impl ComponentBatch {
             class.sort_unstable_by(|a, b| records.compare(*a, *b));
         }
         let (mut inserted, mut probing) = (BatchBuckets::default(), BatchBuckets::default());
-        links.for_each_shared(|stand, look| {
-            let Some(stand) = rank.places(stand) else { return };
+        links.for_each_shared(|in_bucket, of_probes| {
+            let Some(members) = rank.places(in_bucket) else { return };
             if links.directed {
-                probing.push(stand[0], look.iter().filter_map(|document| rank.place(*document)));
+                let members_of_probes =
+                    of_probes.iter().filter_map(|document| rank.place(*document));
+                probing.push(members[0], members_of_probes);
             }
             inserted.push(members[0], members.into_iter());
         })?;

@@ -10,9 +10,10 @@
 //! ```
 //!
 //! The first pass keeps of each document its id, bucket keys, fingerprint, position and keep key;
-//! the texts are dropped. Verification reads the documents that share a bucket with another one again.
-//! Stages exchange columns and lists, which go through temporary files where `memory` says so. Of
-//! each document, one byte of state, its parent in the disjoint sets and one bit are always held.
+//! the texts are dropped. Verification reads the documents that share a bucket with another one
+//! again. Stages exchange columns and lists, which go through temporary files where `memory` says
+//! so. Of each document, one byte of state, its parent in the disjoint sets and one bit are always
+//! held.
 //!
 //! Results do not depend on the number of threads or the order in which they work, nor on the
 //! memory: parts are put in reading order, documents are compared in the keep order, components are

@@ -3,6 +3,7 @@
 use super::columns::{self, DocumentRow, RowBuffer};
 use super::documents::{self, RunDocuments};
 use crate::error::Error;
+use lookalike_core::keep;
 use std::cmp::Ordering;
 
 /// Rows of documents, by their place in the list they were loaded by.

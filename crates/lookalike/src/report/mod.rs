@@ -7,8 +7,8 @@
 //! Target::new (name → format, compression) ─ create ─► Output ─ finish ─► the file, whole
 //! ```
 //!
-//! An [`Output`] is opened before a run, so that a path that cannot be written fails early; the file
-//! gets its name when it is complete. The same findings give the same bytes.
+//! An [`Output`] is opened before a run, so that a path that cannot be written fails early; the
+//! file gets its name when it is complete. The same findings give the same bytes.
 
 mod atomic;
 pub mod csv;

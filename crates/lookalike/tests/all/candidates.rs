@@ -84,7 +84,9 @@ fn expected(documents: &[(String, String)], options: &FindOptions) -> (Pairs, Ke
             .key(&KeepAttributes { length, position, ..KeepAttributes::default() }, &mut key);
         key
     };
-    order.sort_by(|a, b| compare(&key(a), &documents[*a].0, &key(b), &documents[*b].0));
+    order.sort_by(|a, b| {
+        compare(&key(a), documents[*a].0.as_bytes(), &key(b), documents[*b].0.as_bytes())
+    });
     let params = &options.params;
     let mut shingler = Shingler::new(params.shingle());
     let mut signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());

@@ -164,7 +164,7 @@ fn findings_are_those_of_comparing_all_with_all() {
                 keep.key(&document, &mut key);
                 key
             };
-            compare(&key(*a), &documents[*a].0, &key(*b), &documents[*b].0)
+            compare(&key(*a), documents[*a].0.as_bytes(), &key(*b), documents[*b].0.as_bytes())
         });
         documents = order.into_iter().map(|i| documents[i].clone()).collect();
         let mut shingler = Shingler::new(&builder.shingle);

@@ -3,12 +3,12 @@
 use super::actions::ActionSummary;
 use super::args::DedupArgs;
 use crate::sources::{DuplicateAction, SourceTable};
-use crate::summary::{self, Summary, count};
+use crate::summary::{self, Summary};
 use crate::terminal;
 use lookalike::dedup::actions::ActionCounts;
 use lookalike::dedup::{RefusedFile, SurvivorCounts};
 use lookalike::find::Findings;
-use lookalike::report::phrases::one_line;
+use lookalike::report::phrases::{count, one_line};
 use std::io::{self, Write};
 use std::path::Path;
 

@@ -4,12 +4,12 @@
 use super::args::FindOutputArgs;
 use crate::cmd::audit::write_text;
 use crate::sources::{DuplicateAction, SourceTable};
-use crate::summary::{self, Summary, count};
+use crate::summary::{self, Summary};
 use crate::table::{self, Extent, NotShown};
 use crate::terminal;
 use lookalike::audit::Audit;
 use lookalike::report::json;
-use lookalike::report::phrases::one_line;
+use lookalike::report::phrases::{count, one_line};
 use std::io::{self, BufWriter, Write};
 
 /// Groups shown on a terminal, and duplicates of each, when nothing else is asked for.

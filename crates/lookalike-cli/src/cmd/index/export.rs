@@ -3,11 +3,11 @@
 use super::open::PlaceArgs;
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
-use crate::summary::count;
 use crate::terminal;
 use crate::termination;
 use lookalike::index;
 use lookalike::index::time;
+use lookalike::report::phrases::count;
 use lookalike::report::{Output, OutputFormat, Target};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;

@@ -3,9 +3,9 @@
 use super::open::{PlaceArgs, ReadingArgs, WaitArgs};
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
-use crate::summary::count;
 use crate::terminal;
 use lookalike::index::time;
+use lookalike::report::phrases::count;
 use lookalike::store::backend::IndexProblem;
 use lookalike::store::index;
 use serde_json::{Value, json};

@@ -3,9 +3,9 @@
 use super::open::{PlaceArgs, ReadingArgs};
 use crate::cmd::CommandResult;
 use crate::exit_code::ExitCode;
-use crate::summary::{count, percent};
+use crate::summary::percent;
 use crate::terminal;
-use lookalike::report::phrases::{one_line, thousands};
+use lookalike::report::phrases::{count, one_line, thousands};
 use lookalike::store::Index;
 use lookalike::store::backend::Stats;
 use serde_json::{Value, json};

@@ -6,13 +6,13 @@
 //! ```
 
 use super::args::QueryArgs;
-use crate::summary::{count, percent, write_reasons};
+use crate::summary::{percent, write_reasons};
 use crate::terminal::{self, Stdout, Style};
 use crate::text_width::{shorten, visible};
 use lookalike::core::params::RecallCaveat;
 use lookalike::index::time;
 use lookalike::read::SkippedItem;
-use lookalike::report::phrases::{one_line, thousands};
+use lookalike::report::phrases::{count, one_line, thousands};
 use lookalike::store::Index;
 use lookalike::store::query::{Match, MatchSimilarity, QueryDocument, QueryRequest, QueryResult};
 use lookalike::store::settings::StoredContent;

@@ -6,14 +6,14 @@ use crate::cmd::CommandError;
 use crate::difference::plural;
 use crate::extraction::WorkerOption;
 use crate::progress_bar::StageBar;
-use crate::summary::{setting_options, write_as_text};
+use crate::summary::write_as_text;
 use crate::terminal::{self, Style};
 use lookalike::core::params::{Params, ParamsBuilder, ShingleRule};
 use lookalike::error::Error;
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, SkippedItem};
 use lookalike::report::json::{FoldingView, SettingView};
-use lookalike::report::phrases::{one_line, thousands};
+use lookalike::report::phrases::{one_line, setting_options, thousands};
 use lookalike::tune::{
     self, Advice, AdviceReason, Profile, RELATED_WORDS, Setting, SettingProfile, SettingTexts,
     TextSample,

@@ -8,6 +8,9 @@
 
 mod parameters;
 mod reasons;
+mod subject;
+
+pub use subject::RunSubject;
 
 use super::html::{self, PageSkipped, SampleChoice, Streams};
 use super::{EMPTY, Output, notes, option_name};
@@ -35,21 +38,6 @@ const DESCRIBED_DUPLICATES: usize = 20;
 const DESCRIBED_GROUPS: usize = 50;
 /// Inputs named in the heading.
 const NAMED: usize = 3;
-
-/// A run with its inputs.
-#[derive(Clone, Copy)]
-pub struct RunSubject<'a> {
-    /// What was found.
-    pub findings: &'a Findings,
-    /// The options of the run.
-    pub options: &'a FindOptions,
-    /// The inputs, by which the page is named.
-    pub inputs: &'a [PathBuf],
-    /// The inputs of the reference collection.
-    pub reference: &'a [PathBuf],
-    /// The measured recall, if it was measured.
-    pub audit: Option<&'a Audit>,
-}
 
 /// Writes the page of a run. Texts of the groups that it shows are read again.
 ///

@@ -1,6 +1,6 @@
 //! A run in, its parameters with what each of them does out.
 
-use super::RunSubject;
+use super::subject::RunSubject;
 use crate::audit::JudgedBy;
 use crate::find::{FindOptions, Grouping};
 use crate::read::Normalization;

@@ -20,6 +20,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 /// Whether long tests run at their full size, which `cargo x soak` asks for.
+#[expect(clippy::disallowed_methods, reason = "a test")]
 pub(crate) fn is_soak() -> bool {
     std::env::var_os("LOOKALIKE_SOAK").is_some()
 }
