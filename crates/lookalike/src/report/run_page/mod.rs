@@ -16,7 +16,7 @@ use super::html::{self, PageSkipped, SampleChoice, Streams};
 use super::{EMPTY, Output, notes, option_name};
 use crate::audit::{Audit, Figures, JudgedBy};
 use crate::error::Error;
-use crate::find::{self, FindOptions, Findings, Grouping, SourceCounts};
+use crate::find::{self, Findings, Grouping, SourceCounts};
 use crate::read::{self, Description};
 use lookalike_core::parameter::NamesParameters;
 use lookalike_core::params::{Measure, Params};
