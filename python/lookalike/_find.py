@@ -196,7 +196,9 @@ class Found:
         self._findings.write("skipped", path_option("path", path))
 
     def write_report(self, path: str | os.PathLike[str]) -> None:
-        """Writes the whole run to a file ``.json``, which :func:`lookalike.audit` reads."""
+        """Writes the whole run to a file: ``.json``, which :func:`lookalike.audit` reads, or
+        ``.html``, a page for people. Documents that the page shows are read again.
+        """
         self._findings.write("report", path_option("path", path))
 
     def __copy__(self) -> Found:

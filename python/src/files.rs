@@ -2,7 +2,8 @@
 
 use crate::error::{FileError, OptionError, run_error};
 use lookalike::error::Error;
-use lookalike::find::{FindOptions, Findings, Pairs};
+use lookalike::find::Pairs;
+use lookalike::report::run_page::{self, RunSubject};
 use lookalike::report::{self, Output, OutputFormat, Target};
 use pyo3::prelude::*;
 use std::path::Path;
@@ -10,15 +11,10 @@ use std::path::Path;
 const GROUPS: &[OutputFormat] = &[OutputFormat::Jsonl, OutputFormat::Csv, OutputFormat::Parquet];
 const PAIRS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Parquet];
 const SKIPPED: &[OutputFormat] = &[OutputFormat::Csv];
-const REPORT: &[OutputFormat] = &[OutputFormat::Json];
+const REPORT: &[OutputFormat] = &[OutputFormat::Json, OutputFormat::Html];
 
-/// Writes `what` (`groups`, `pairs`, `skipped` or `report`) in the format that the name tells.
-pub(crate) fn write(
-    what: &str,
-    path: &Path,
-    findings: &Findings,
-    options: &FindOptions,
-) -> PyResult<()> {
+/// Writes `what` (`groups`, `pairs`, `skipped` or `report`) in the format of the path's extension.
+pub(crate) fn write(what: &str, path: &Path, subject: &RunSubject<'_>) -> PyResult<()> {
     let possible = match what {
         "groups" => GROUPS,
         "pairs" => PAIRS,
@@ -27,18 +23,14 @@ pub(crate) fn write(
     };
     let target = Target::new(path, possible);
     let target = target.map_err(|error| FileError::new_err(error.to_string()))?;
-    if what == "pairs" && findings.pairs.is_none() {
+    if what == "pairs" && subject.findings.pairs.is_none() {
         return Err(OptionError::new_err("pairs were not asked for; find with pairs=True"));
     }
-    written(what, &target, findings, options).map_err(run_error)
+    written(what, &target, subject).map_err(run_error)
 }
 
-fn written(
-    what: &str,
-    target: &Target,
-    findings: &Findings,
-    options: &FindOptions,
-) -> Result<(), Error> {
+fn written(what: &str, target: &Target, subject: &RunSubject<'_>) -> Result<(), Error> {
+    let RunSubject { findings, options, .. } = *subject;
     let (output, measure) = (Output::create(target)?, options.params.measure());
     let (none, exact) = (Pairs::default(), report::csv::CellRule::Exact);
     let pairs = findings.pairs.as_ref().unwrap_or(&none);
@@ -58,6 +50,7 @@ fn written(
             let (skipped, empty) = (&findings.skipped, &findings.empty);
             report::csv::skipped(out, skipped, &findings.identical, empty, exact)
         }),
+        (_, OutputFormat::Html) => run_page::write(output, subject),
         _ => output.finish(|out| {
             report::json::summary(out, findings, options, None)?;
             out.write_all(b"\n")

@@ -20,6 +20,7 @@ use lookalike::error::Error;
 use lookalike::find::{ESTIMATE_COLUMNS, FindOptions, in_collection};
 use lookalike::progress::{Progress, Stage};
 use lookalike::read::Raw;
+use lookalike::report::run_page::RunSubject;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -280,7 +281,10 @@ impl PyFindings {
         let (inputs, reference) = self.inputs.places();
         lookalike::report::check_places([path.as_path()], None, inputs, reference)
             .map_err(|taken| FileError::new_err(taken.to_string()))?;
-        py.detach(|| crate::files::write(what, &path, &self.run.findings, &self.run.options))
+        let (inputs, reference) = self.inputs.paths();
+        let RunFindings { findings, options, .. } = &self.run;
+        let subject = RunSubject { findings, options, inputs, reference, audit: None };
+        py.detach(|| crate::files::write(what, &path, &subject))
     }
 
     fn __repr__(&self) -> String {

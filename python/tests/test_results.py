@@ -8,6 +8,8 @@ import multiprocessing
 import os
 import pickle
 import random
+import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -222,3 +224,26 @@ def test_the_digest_of_the_inputs_depends_on_the_documents_only(tmp_path: Path) 
     assert inputs(lines[5:], lines[:5]) == whole
     assert inputs([*lines[:8], lines[8].replace("few", "lot")])["digest"] != whole["digest"]
     assert inputs([*lines[:8], lines[8].replace("d8", "d9")])["digest"] != whole["digest"]
+
+
+def test_a_page_is_that_of_the_command_line(tmp_path: Path, program: str) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"id": n, "text": DOCS[0]}) + "\n" for n in "abc"))
+    lookalike.find(path).write_report(tmp_path / "ours.html")
+    arguments = [program, "find", str(path), "--quiet", "--report", str(tmp_path / "theirs.html")]
+    subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
+    ours, theirs = ((tmp_path / f"{name}.html").read_text() for name in ("ours", "theirs"))
+    assert f"<title>Near-duplicates in {path}</title>" in ours
+    # Wall-clock times, of which the page has one for each stage, differ.
+    seconds = re.compile(r"\b[0-9.]+ s\b")
+    assert len(seconds.findall(ours)) == len(seconds.findall(theirs)) > 2
+    assert seconds.sub("", ours) == seconds.sub("", theirs)
+
+
+def test_a_page_of_documents_in_memory_has_their_texts(tmp_path: Path) -> None:
+    found = lookalike.find({"<a>": DOCS[0], "b": f"{DOCS[0]}!"})
+    found.write_report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "<title>Near-duplicates</title>" in page
+    assert "&lt;a&gt;" in page and "<a>" not in page
+    assert DOCS[0] in page

@@ -1,14 +1,30 @@
 //! Runs other programs, and prints results.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
 /// Variables of the environment, by which tests find what size they run at, and their values.
 pub(crate) type TestVariables = &'static [(&'static str, &'static str)];
 
+/// A program without the variables that `cargo run` sets for this one: build scripts that look at
+/// them would run again, and what they build be compiled again, after a `cargo` from a shell.
+pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(name);
+    let is_set_by_cargo = |name: &str| {
+        ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|prefix| name.starts_with(prefix))
+    };
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(is_set_by_cargo) {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
 /// Runs cargo in `root`.
 pub(crate) fn cargo(root: &Path, args: &[&str], env: &[(&str, &str)]) -> Result<(), String> {
-    let mut command = Command::new("cargo");
+    let mut command = program("cargo");
     call(command.args(args).envs(env.iter().copied()).current_dir(root))
 }
 
@@ -23,8 +39,8 @@ pub(crate) fn call(command: &mut Command) -> Result<(), String> {
 ///
 /// # Errors
 /// It cannot be started, fails, or prints something else than text.
-pub(crate) fn output(root: &Path, program: &str, args: &[&str]) -> Result<String, String> {
-    let mut command = Command::new(program);
+pub(crate) fn output(root: &Path, name: &str, args: &[&str]) -> Result<String, String> {
+    let mut command = program(name);
     command.args(args).current_dir(root).stderr(Stdio::inherit());
     let shown = shown(&command);
     let (status, bytes) = match command.output() {

@@ -20,7 +20,7 @@ mod wheel_features;
 use commands::{TestVariables, cargo};
 use stages::{Stages, TestCounts};
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 const HELP: &str = "\
 cargo x lint            format, clippy, documentation, tidy and the Unicode table: all checked
@@ -135,6 +135,6 @@ fn check(root: &Path) -> Result<(), String> {
 
 /// Runs tests in `root` and counts them.
 fn cargo_tests(root: &Path, args: &[&str], counts: &mut TestCounts) -> Result<(), String> {
-    let mut command = Command::new("cargo");
+    let mut command = commands::program("cargo");
     stages::count(command.args(args).current_dir(root), &mut std::io::stdout(), counts)
 }

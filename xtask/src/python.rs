@@ -1,7 +1,7 @@
 //! The package for Python: its wheel is built next to the tests of the workspace, put into an
 //! environment of its own, and tested there as a user has it.
 
-use crate::commands::{TestVariables, call, cargo};
+use crate::commands::{self, TestVariables, call, cargo};
 use crate::stages::{self, Stages, TestCounts};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -187,7 +187,7 @@ impl Environment {
         arguments: &[&str],
         environment: &[(&str, String)],
     ) -> Command {
-        let mut command = Command::new(&self.python);
+        let mut command = commands::program(&self.python);
         // The package is to be found where it is installed, not in the repository.
         command.env_remove("PYTHONPATH").env_remove("CONDA_PREFIX");
         let environment = environment.iter().map(|(name, value)| (name, value));

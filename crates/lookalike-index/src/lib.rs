@@ -39,7 +39,7 @@
 //! use lookalike_index::settings::{IndexSettings, StoredContent};
 //!
 //! let params = Params::new(&ParamsBuilder::default())?;
-//! let settings = IndexSettings::new(&params, "", StoredContent::Sets)?;
+//! let settings = IndexSettings::new(&params, "as written", StoredContent::Sets)?;
 //! let index = Index::new(Box::new(MemoryBackend::new(settings)))?;
 //!
 //! let mut shingler = Shingler::new(params.shingle());

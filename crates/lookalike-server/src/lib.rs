@@ -35,7 +35,7 @@
 //! use std::net::TcpStream;
 //!
 //! let params = Params::new(&ParamsBuilder::default())?;
-//! let settings = IndexSettings::new(&params, "", StoredContent::Texts)?;
+//! let settings = IndexSettings::new(&params, "as written", StoredContent::Texts)?;
 //! let index = Index::new(Box::new(MemoryBackend::new(settings)))?;
 //! let config = Config { listen: "127.0.0.1:0".parse()?, ..Config::default() };
 //! let server = Server::bind(index, config)?;

@@ -108,7 +108,8 @@ fn title(inputs: &[PathBuf]) -> String {
     if let Some(more) = inputs.len().checked_sub(NAMED).filter(|more| *more > 0) {
         names.push(format!("{more} more"));
     }
-    let last = names.pop().unwrap_or_default();
+    // Documents in memory and those of an index have no name.
+    let Some(last) = names.pop() else { return "Near-duplicates".to_owned() };
     let list = if names.is_empty() { last } else { format!("{} and {last}", names.join(", ")) };
     format!("Near-duplicates in {list}")
 }

@@ -11,7 +11,7 @@ pub struct RunSubject<'a> {
     pub findings: &'a Findings,
     /// The options of the run.
     pub options: &'a FindOptions,
-    /// The inputs, by which the page is named.
+    /// The inputs that the title names; none for documents in memory.
     pub inputs: &'a [PathBuf],
     /// The inputs of the reference collection.
     pub reference: &'a [PathBuf],
