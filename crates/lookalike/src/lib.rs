@@ -57,6 +57,7 @@ pub mod error;
 pub mod evaluate;
 pub mod find;
 pub mod folding;
+mod id_sample;
 pub mod index;
 pub mod pair_similarity;
 pub mod progress;

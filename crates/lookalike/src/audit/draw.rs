@@ -3,11 +3,10 @@
 //! A hash of the id decides, so the sample does not depend on order, threads or files. Every
 //! document that can be drawn is as likely as any other, and so is every sample of its size.
 
+use crate::id_sample::IdSample;
 use crate::read::BlockNumber;
 use lookalike_core::hash::mix64;
 use lookalike_core::hash::{SplitMix64, token_hash};
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 /// Random-looking numbers that a seed gives to ids.
 #[derive(Debug, Clone, Copy)]
@@ -50,63 +49,44 @@ pub(super) struct SampledDocument {
     pub(super) set: Vec<u64>,
 }
 
-/// The documents with the smallest lots so far.
+/// The documents with the smallest lots so far. Of two with one id the first in the reading order
+/// counts, as in a run.
 #[derive(Debug)]
-pub(super) struct DocumentSample {
-    most: usize,
-    drawn: BTreeMap<(u64, String), SampledDocument>,
-    /// Greater lots are not drawn.
-    limit: u64,
-}
+pub(super) struct DocumentSample(IdSample<String, SampledDocument>);
 
 impl DocumentSample {
     pub(super) fn new(most: usize) -> Self {
-        Self { most, drawn: BTreeMap::new(), limit: if most == 0 { 0 } else { u64::MAX } }
+        Self(IdSample::new(most))
     }
 
     /// Whether a document with that lot may be among them.
     pub(super) fn wants(&self, lot: u64) -> bool {
-        lot <= self.limit
+        self.0.wants(lot)
     }
 
-    /// Takes a document. Of two with one id the first in the reading order counts, as in a run.
+    /// Takes a document.
     pub(super) fn insert(&mut self, lot: u64, id: String, document: SampledDocument) {
-        match self.drawn.entry((lot, id)) {
-            Entry::Vacant(place) => {
-                place.insert(document);
-            }
-            Entry::Occupied(mut place) => {
-                if document.position < place.get().position {
-                    place.insert(document);
-                }
-            }
-        }
-        if self.drawn.len() > self.most {
-            self.drawn.pop_last();
-        }
-        if self.drawn.len() == self.most
-            && let Some(((lot, _), _)) = self.drawn.last_key_value()
-        {
-            self.limit = *lot;
-        }
+        self.0.insert(lot, id, document, precedes);
     }
 
     /// Takes what another thread drew.
     pub(super) fn merge(&mut self, other: Self) {
-        for ((lot, id), document) in other.drawn {
-            self.insert(lot, id, document);
-        }
+        self.0.merge(other.0, precedes);
+    }
+
+    /// Whether as many documents were drawn as are wanted.
+    pub(super) fn is_full(&self) -> bool {
+        self.0.is_full()
     }
 
     /// Id and document, in the order of the lots.
-    /// Whether as many documents were drawn as are wanted.
-    pub(super) fn is_full(&self) -> bool {
-        self.drawn.len() >= self.most
-    }
-
     pub(super) fn into_documents(self) -> impl Iterator<Item = (String, SampledDocument)> {
-        self.drawn.into_iter().map(|((_, id), document)| (id, document))
+        self.0.into_values()
     }
+}
+
+fn precedes(a: &SampledDocument, b: &SampledDocument) -> bool {
+    a.position < b.position
 }
 
 #[cfg(test)]

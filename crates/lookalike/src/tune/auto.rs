@@ -1,6 +1,7 @@
 //! Bands and rows for a collection, from a sample of it.
 
-use super::{MeasuredSample, SAMPLE_DOCUMENTS, plan};
+use super::document_sample::SAMPLE_DOCUMENTS;
+use super::plan::{MeasuredSample, plan};
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::Collection;

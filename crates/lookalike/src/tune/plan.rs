@@ -1,6 +1,9 @@
 //! What is asked for, and perhaps a sample, in; bands and rows out.
 
-use super::{Advice, Profile, TextSample, advise, measure, sample, settings_of, usual_rules};
+use super::advice::{Advice, advise};
+use super::document_sample::{TextSample, sample};
+use super::profile::{Profile, measure};
+use super::rules::{settings_of, usual_rules};
 use crate::error::Error;
 use crate::folding::{FOLD, FoldingEffect};
 use crate::progress::Progress;

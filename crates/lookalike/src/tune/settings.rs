@@ -15,7 +15,8 @@
 //!   words without stop words at 0.4, and 25 of these share a passage with one. Of 100 answers of
 //!   students with copies among them, 60 have a neighbour by two words at 0.3, and all share one.
 
-use super::{settings_of, shared_shingles};
+use super::rules::settings_of;
+use super::shared_shingles::shared_shingles;
 use crate::progress::{Interruption, Progress};
 use crate::read::language_of;
 use crate::stop_words::stop_words;

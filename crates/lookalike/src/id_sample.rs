@@ -1,0 +1,108 @@
+//! Simple random samples by the hashes of ids: what has the least hashes is drawn, so a sample
+//! depends neither on the order of the documents nor on threads or files.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+/// The values with the least hashes so far, at most a number of them. Values of one hash are in the
+/// order of their keys.
+#[derive(Debug)]
+pub(crate) struct IdSample<K, V> {
+    most: usize,
+    drawn: BTreeMap<(u64, K), V>,
+    /// Greater hashes are not drawn.
+    limit: u64,
+}
+
+impl<K: Ord, V> IdSample<K, V> {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, drawn: BTreeMap::new(), limit: if most == 0 { 0 } else { u64::MAX } }
+    }
+
+    /// Whether a value with that hash may be among them.
+    pub(crate) fn wants(&self, hash: u64) -> bool {
+        hash <= self.limit
+    }
+
+    /// Adds a value; one with the same hash and key is replaced where the new one `precedes` it.
+    pub(crate) fn insert(
+        &mut self,
+        hash: u64,
+        key: K,
+        value: V,
+        precedes: impl Fn(&V, &V) -> bool,
+    ) {
+        match self.drawn.entry((hash, key)) {
+            Entry::Vacant(entry) => {
+                entry.insert(value);
+            }
+            Entry::Occupied(mut entry) => {
+                if precedes(&value, entry.get()) {
+                    entry.insert(value);
+                }
+            }
+        }
+        if self.drawn.len() > self.most {
+            self.drawn.pop_last();
+        }
+        if self.is_full()
+            && let Some(((hash, _), _)) = self.drawn.last_key_value()
+        {
+            self.limit = *hash;
+        }
+    }
+
+    /// Adds the values of another sample.
+    pub(crate) fn merge(&mut self, other: Self, precedes: impl Fn(&V, &V) -> bool) {
+        for ((hash, key), value) in other.drawn {
+            self.insert(hash, key, value, &precedes);
+        }
+    }
+
+    /// Whether as many values are drawn as are wanted.
+    pub(crate) fn is_full(&self) -> bool {
+        self.drawn.len() >= self.most
+    }
+
+    /// Keys and values, in the order of the hashes.
+    pub(crate) fn into_values(self) -> impl Iterator<Item = (K, V)> {
+        self.drawn.into_iter().map(|((_, key), value)| (key, value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_hashes_are_drawn_in_any_order_and_division() {
+        let hashes: Vec<u64> = (0..50).map(|n| n * 7_919 % 101).collect();
+        let mut whole = IdSample::new(10);
+        let mut parts = [IdSample::new(10), IdSample::new(10)];
+        for (n, hash) in hashes.iter().rev().enumerate() {
+            whole.insert(*hash, hash.to_string(), n, |_, _| false);
+            parts[n % 2].insert(*hash, hash.to_string(), n, |_, _| false);
+        }
+        let [mut merged, other] = parts;
+        merged.merge(other, |_, _| false);
+        let mut least = hashes;
+        least.sort_unstable();
+        assert!(whole.is_full() && whole.wants(least[9]) && !whole.wants(least[10]));
+        let keys = |sample: IdSample<String, usize>| sample.into_values().map(|(key, _)| key);
+        let expected: Vec<String> = least[..10].iter().map(u64::to_string).collect();
+        assert_eq!(keys(whole).collect::<Vec<_>>(), expected);
+        assert_eq!(keys(merged).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn of_one_key_the_preceding_value_stays() {
+        let mut sample = IdSample::new(5);
+        for value in [3, 1, 2] {
+            sample.insert(9, "a", value, |new, old| new < old);
+        }
+        sample.insert(9, "b", 7, |new, old| new < old);
+        assert_eq!(sample.into_values().collect::<Vec<_>>(), [("a", 1), ("b", 7)]);
+        let none = IdSample::<u8, u8>::new(0);
+        assert!(none.is_full() && !none.wants(1));
+    }
+}

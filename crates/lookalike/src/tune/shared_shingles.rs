@@ -1,0 +1,121 @@
+//! Pairs of documents that share shingles, counted through an inverted index.
+
+use crate::progress::{Interruption, Progress};
+
+/// Documents of a sample that are compared at most: 12 million pairs.
+pub(super) const MOST_DOCUMENTS: usize = 5_000;
+/// Shingles that are held at a time to compare a sample, 16 bytes each.
+const MOST_SHINGLES: usize = 8_000_000;
+/// Meetings of two documents in a shingle that are counted; about a second.
+pub(super) const MOST_MEETINGS: u64 = 1_000_000_000;
+
+/// Calls `pair` for each pair of documents that share a shingle, with `(earlier, later, shared
+/// shingles)`, and gives the number of documents that were compared: the first ones only, where all
+/// would take too long. Counts through an inverted index, so pairs that share nothing cost nothing.
+pub(super) fn shared_shingles(
+    sets: &[Vec<u64>],
+    most_meetings: u64,
+    progress: &dyn Progress,
+    mut pair: impl FnMut(usize, usize, u64),
+) -> Result<usize, Interruption> {
+    let mut total = 0;
+    let fits = sets.iter().take(MOST_DOCUMENTS).take_while(|set| {
+        total += set.len();
+        total <= MOST_SHINGLES
+    });
+    let documents = fits.count();
+    let postings = postings(&sets[..documents]);
+    let lists: Vec<&[(u64, u32)]> = postings.chunk_by(|a, b| a.0 == b.0).collect();
+    let documents = affordable(&lists, documents, most_meetings);
+    let mut places: Vec<Vec<(u32, u32)>> = vec![Vec::new(); documents];
+    for (list, members) in lists.iter().enumerate() {
+        let inside = members.partition_point(|member| (member.1 as usize) < documents);
+        // The last one has no later document.
+        for (at, member) in members[..inside].iter().enumerate().take(inside.saturating_sub(1)) {
+            places[member.1 as usize].push((list as u32, at as u32 + 1));
+        }
+    }
+    let mut shared = vec![0u32; documents];
+    for (document, places) in places.iter().enumerate() {
+        progress.advance(0)?;
+        for &(list, from) in places {
+            for member in &lists[list as usize][from as usize..] {
+                match shared.get_mut(member.1 as usize) {
+                    Some(count) => *count += 1,
+                    None => break,
+                }
+            }
+        }
+        for (other, count) in shared.iter_mut().enumerate().skip(document + 1) {
+            if *count > 0 {
+                pair(document, other, u64::from(std::mem::take(count)));
+            }
+        }
+    }
+    Ok(documents)
+}
+
+/// Every shingle with every document that has it, by shingle, then document; those of one document
+/// alone left out.
+fn postings(sets: &[Vec<u64>]) -> Vec<(u64, u32)> {
+    let mut all = Vec::with_capacity(sets.iter().map(Vec::len).sum());
+    for (document, set) in (0u32..).zip(sets) {
+        all.extend(set.iter().map(|shingle| (*shingle, document)));
+    }
+    all.sort_unstable();
+    let mut kept = 0;
+    let mut start = 0;
+    while start < all.len() {
+        let length =
+            all[start..].iter().take_while(|(shingle, _)| *shingle == all[start].0).count();
+        if length > 1 {
+            all.copy_within(start..start + length, kept);
+            kept += length;
+        }
+        start += length;
+    }
+    all.truncate(kept);
+    all
+}
+
+/// The number of first documents that meet at most `most` times in a shingle, two by two.
+fn affordable(lists: &[&[(u64, u32)]], mut documents: usize, most: u64) -> usize {
+    loop {
+        let inside = |list: &&[(u64, u32)]| {
+            let n = list.partition_point(|member| (member.1 as usize) < documents) as u64;
+            n * n.saturating_sub(1) / 2
+        };
+        let meetings: u64 = lists.iter().map(inside).sum();
+        if meetings <= most || documents <= 2 {
+            return documents;
+        }
+        let share = (most as f64 / meetings as f64).sqrt();
+        documents = ((documents as f64 * share) as usize).clamp(2, documents - 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike_core::verify;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn fewer_documents_where_all_are_too_many(
+            sets in prop::collection::vec(prop::collection::btree_set(0u64..20, 1..9), 3..25),
+            most in 1u64..500,
+        ) {
+            let sets: Vec<Vec<u64>> = sets.into_iter().map(|s| s.into_iter().collect()).collect();
+            let postings = postings(&sets);
+            let lists: Vec<&[(u64, u32)]> = postings.chunk_by(|a, b| a.0 == b.0).collect();
+            let documents = affordable(&lists, sets.len(), most);
+            let meetings: usize = (0..documents)
+                .flat_map(|i| (i + 1..documents).map(move |j| (i, j)))
+                .map(|(i, j)| verify::overlap(&sets[i], &sets[j]).intersection as usize)
+                .sum();
+            prop_assert!(documents == 2 || meetings as u64 <= most);
+            prop_assert!((2..=sets.len()).contains(&documents));
+        }
+    }
+}
