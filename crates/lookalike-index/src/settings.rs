@@ -195,7 +195,7 @@ impl IndexSettings {
     ///
     /// # Errors
     /// [`IndexError::OtherSettings`] with the first difference.
-    pub fn expect(&self, asked: &Self, index: &str) -> Result<(), IndexError> {
+    pub fn check_compatible(&self, asked: &Self, index: &str) -> Result<(), IndexError> {
         let name = |list: &Option<StoredStopWords>| {
             list.as_ref().map_or("none".to_owned(), |list| list.name.clone())
         };
@@ -382,21 +382,21 @@ mod tests {
         assert_eq!(before, after);
         let params = after.params().unwrap();
         assert_eq!(IndexSettings::new(&params, "nfc", StoredContent::Sets).unwrap(), before);
-        assert!(after.expect(&before, "x").is_ok());
+        assert!(after.check_compatible(&before, "x").is_ok());
     }
 
     #[test]
     fn a_difference_is_named() {
         let (index, mut asked) = (settings(), settings());
         asked.rows += 1;
-        let error = index.expect(&asked, "news.lookalike").unwrap_err().to_string();
+        let error = index.check_compatible(&asked, "news.lookalike").unwrap_err().to_string();
         assert!(error.contains("rows") && error.contains("news.lookalike"), "{error}");
         let mut asked = settings();
         asked.stop_words.as_mut().unwrap().hashes.pop();
-        assert!(index.expect(&asked, "x").is_err());
+        assert!(index.check_compatible(&asked, "x").is_err());
         let mut asked = settings();
         asked.threshold = 0.9;
-        assert!(index.expect(&asked, "x").is_ok());
+        assert!(index.check_compatible(&asked, "x").is_ok());
     }
 
     #[test]
@@ -425,7 +425,8 @@ mod tests {
         let has = self::settings();
         assert!(has.to_json().contains(r#""version":1"#) && !has.to_json().contains("contain"));
         assert!(
-            has.expect(&IndexSettings { shingle: has.shingle.clone(), ..settings }, "x").is_err()
+            has.check_compatible(&IndexSettings { shingle: has.shingle.clone(), ..settings }, "x")
+                .is_err()
         );
         for (from, to) in [
             (r#""version":2"#, r#""version":1"#),

@@ -188,7 +188,7 @@ impl Opener<'_> {
                 Err(reason) => {
                     let (source, id) = (name_of(&path), Some(id));
                     let skipped = SkippedItem { source, line: None, id, reason };
-                    let skipped = self.opened.settings.refuse(named, skipped)?;
+                    let skipped = self.opened.settings.reject_file(named, skipped)?;
                     self.opened.listed.push(skipped);
                     Ok(Vec::new())
                 }

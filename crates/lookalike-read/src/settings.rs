@@ -101,7 +101,7 @@ impl SourceSettings {
 
     /// What a file that cannot be read is: an error if the user named it, else an entry of the list
     /// of skipped files.
-    pub(crate) fn refuse(
+    pub(crate) fn reject_file(
         &self,
         named: bool,
         skipped: SkippedItem,

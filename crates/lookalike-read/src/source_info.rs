@@ -60,7 +60,7 @@ impl SourceInfo {
     }
 
     /// A bad record: an error, or an entry for the list of skipped records.
-    pub(crate) fn bad(
+    pub(crate) fn reject_record(
         &self,
         line: u64,
         id: Option<String>,

@@ -30,7 +30,7 @@ pub(super) fn settings(arguments: &Bound<'_, PyDict>) -> PyResult<IndexSettings>
 ///
 /// # Errors
 /// `MismatchError` with both, `OptionError` for what an option cannot be.
-pub(super) fn expect(arguments: &Bound<'_, PyDict>, index: &Index) -> PyResult<()> {
+pub(super) fn check_compatible(arguments: &Bound<'_, PyDict>, index: &Index) -> PyResult<()> {
     let has = index.settings();
     let arguments = arguments.copy()?;
     arguments.set_item("threshold", has.threshold)?;
@@ -54,7 +54,7 @@ pub(super) fn expect(arguments: &Bound<'_, PyDict>, index: &Index) -> PyResult<(
     keep(said(&["scheme"])?, &mut asked.scheme, &has.scheme);
     keep(said(&["seed"])?, &mut asked.seed, &has.seed);
     keep(said(&["store"])?, &mut asked.store, &has.store);
-    has.expect(&asked, index.name()).map_err(index_error)
+    has.check_compatible(&asked, index.name()).map_err(index_error)
 }
 
 /// What was not said is what the index has.

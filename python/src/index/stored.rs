@@ -94,7 +94,7 @@ impl StoredIndex {
         let folder = folder(&place);
         let open = move || lookalike::store::index::open(&place, access);
         let index = patiently(py, open)?.map_err(index_error)?;
-        if let Err(error) = chosen::expect(options, &index) {
+        if let Err(error) = chosen::check_compatible(options, &index) {
             py.detach(move || drop(index));
             return Err(error);
         }

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &QueryArgs, worker: WorkerOption<'_>) -> CommandResult {
         ));
     }
     let index = args.place.read()?;
-    args.asked.expect(&index, &args.reading)?;
+    args.asked.check_compatible(&index, &args.reading)?;
     if args.text && index.settings().store != StoredContent::Texts {
         return Err(CommandError::Usage(format!(
             "{} keeps no texts to show: leave out --text, or create an index with --store texts",

@@ -100,7 +100,8 @@ pub(crate) fn parse<'b>(
         InvalidRecord::new(SkipReason::NotUtf8 { column: e.valid_up_to() as u64 + 1 })
     })?;
     let mut scanner = JsonScanner::new(line);
-    let found = members(&mut scanner, fields, text).map_err(|fault| fault.bad(line, fields))?;
+    let found = members(&mut scanner, fields, text)
+        .map_err(|fault| fault.into_invalid_record(line, fields))?;
     // From here on the line is one whole object.
     let id_value = match found.id {
         None if !fields.line_ids => inside(&scanner, &fields.id),
@@ -113,7 +114,14 @@ pub(crate) fn parse<'b>(
             let value = scanner.text_of(start, end, escaped, id);
             Some(value.map_err(|_| InvalidRecord::new(surrogate(Field::Id, &fields.id)))?)
         }
-        other => return Err(InvalidRecord::new(lacking(&scanner, other, Field::Id, &fields.id))),
+        other => {
+            return Err(InvalidRecord::new(missing_or_wrong_type(
+                &scanner,
+                other,
+                Field::Id,
+                &fields.id,
+            )));
+        }
     };
     if id.is_some_and(str::is_empty) {
         return Err(InvalidRecord::new(SkipReason::EmptyId));
@@ -127,9 +135,13 @@ pub(crate) fn parse<'b>(
             Some(JsonValue::String { start, end, escaped }) => scanner
                 .text_of(start, end, escaped, text)
                 .map_err(|_| bad(surrogate(Field::Text, &fields.text)))?,
-            other => return Err(bad(lacking(&scanner, other, Field::Text, &fields.text))),
+            other => {
+                return Err(bad(missing_or_wrong_type(&scanner, other, Field::Text, &fields.text)));
+            }
         },
-        other => return Err(bad(lacking(&scanner, other, Field::Text, &fields.text))),
+        other => {
+            return Err(bad(missing_or_wrong_type(&scanner, other, Field::Text, &fields.text)));
+        }
     };
     Ok(RecordDocument { id, text })
 }
@@ -171,7 +183,7 @@ impl From<SyntaxError> for MemberFault {
 }
 
 impl MemberFault {
-    fn bad(self, line: &str, fields: &FieldNames) -> InvalidRecord {
+    fn into_invalid_record(self, line: &str, fields: &FieldNames) -> InvalidRecord {
         match self {
             Self::Broken(SyntaxError { at, expected }) => {
                 InvalidRecord::new(SkipReason::BrokenJson {
@@ -258,7 +270,7 @@ fn surrogate(field: Field, name: &str) -> SkipReason {
 }
 
 /// What is wrong with a field that is not there or has a value of another type.
-fn lacking(
+fn missing_or_wrong_type(
     scanner: &JsonScanner,
     value: Option<JsonValue>,
     field: Field,

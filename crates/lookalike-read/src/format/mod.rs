@@ -157,7 +157,7 @@ impl WholeRecords<'_> {
         let RecordDocument { id, text } = match parsed {
             Ok(record) => record,
             Err(InvalidRecord { id, reason }) => {
-                sink.skipped(self.source.bad(line, id, reason)?);
+                sink.skipped(self.source.reject_record(line, id, reason)?);
                 return Ok(());
             }
         };

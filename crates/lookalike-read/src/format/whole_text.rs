@@ -25,7 +25,7 @@ impl RecordFormat for WholeTextFormat {
     ) -> Result<(), ReadError> {
         let WholeRecords { source, bytes, first_line, .. } = *records;
         let Some(text) = encoding::decode(bytes, source.settings.encoding) else {
-            sink.skipped(source.bad(first_line, None, SkipReason::Binary)?);
+            sink.skipped(source.reject_record(first_line, None, SkipReason::Binary)?);
             return Ok(());
         };
         scratch.extra.none(source.settings.fields.extra.len());

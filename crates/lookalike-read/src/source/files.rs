@@ -252,7 +252,7 @@ fn read_all(
                 }
                 Err(failure) => {
                     let reason = SkipReason::NoText { failure, content: None };
-                    sink.skipped(settings.refuse(file.named, skipped(file, "", reason))?);
+                    sink.skipped(settings.reject_file(file.named, skipped(file, "", reason))?);
                 }
             }
             continue;
@@ -279,7 +279,7 @@ fn read_one(
             return Err(ReadError::OverMemory { source_name, line: None, bytes });
         }
         Err(reason) => {
-            sink.skipped(settings.refuse(file.named, skipped(file, "", reason))?);
+            sink.skipped(settings.reject_file(file.named, skipped(file, "", reason))?);
             return Ok(used);
         }
     };
@@ -308,7 +308,7 @@ fn read_one(
             sink.record(&document, file.raw());
         }
         Err(reason) => {
-            sink.skipped(settings.refuse(file.named, skipped(file, "", reason))?);
+            sink.skipped(settings.reject_file(file.named, skipped(file, "", reason))?);
         }
     }
     Ok(used)
@@ -367,7 +367,7 @@ impl PartSink for FileParts<'_> {
         let content = (!failed.bytes.is_empty()).then(|| Box::new(Content::of(failed.bytes)));
         let reason = SkipReason::NoText { failure: failed.failure.clone(), content };
         let named = self.file.named && failed.within.is_empty();
-        match self.settings.refuse(named, skipped(self.file, failed.within, reason)) {
+        match self.settings.reject_file(named, skipped(self.file, failed.within, reason)) {
             Ok(skipped) => self.sink.skipped(skipped),
             Err(error) => self.refused = self.refused.take().or(Some(error)),
         }

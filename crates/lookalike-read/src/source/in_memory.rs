@@ -81,7 +81,7 @@ impl InMemorySource {
     }
 
     /// A row without a document: an error, or an entry for the list of skipped rows.
-    fn bad(
+    fn reject_row(
         &self,
         row: u64,
         id: Option<String>,
@@ -102,14 +102,14 @@ impl InMemorySource {
             let id = match rows.id(row, &mut id) {
                 Ok(id) => id,
                 Err(reason) => {
-                    sink.skipped(self.bad(number, None, reason)?);
+                    sink.skipped(self.reject_row(number, None, reason)?);
                     continue;
                 }
             };
             let text = match rows.text(row) {
                 Ok(text) => text,
                 Err(reason) => {
-                    sink.skipped(self.bad(number, Some(id.to_owned()), reason)?);
+                    sink.skipped(self.reject_row(number, Some(id.to_owned()), reason)?);
                     continue;
                 }
             };

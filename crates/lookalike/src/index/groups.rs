@@ -84,7 +84,7 @@ pub fn groups(
         seed: params.seed(),
     })?;
     let asked = IndexSettings::new(&asked, &settings.wording, settings.store)?;
-    settings.expect(&asked, index.name())?;
+    settings.check_compatible(&asked, index.name())?;
     let collection = Collection::of_index(index, now, &options.fields())?;
     find::in_collection(&collection, options, progress)
 }

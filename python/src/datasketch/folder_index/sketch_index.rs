@@ -81,7 +81,7 @@ impl IndexParameters {
     }
 
     /// Refuses an index of documents, and one that was made with other settings.
-    fn expect(&self, has: &IndexSettings) -> Result<(), SketchIndexError> {
+    fn check_compatible(&self, has: &IndexSettings) -> Result<(), SketchIndexError> {
         let Some(sketches) = &has.sketches else { return Err(SketchIndexError::Documents) };
         let params = |bands: usize, rows: usize| format!("({bands}, {rows})");
         let pickled = |is_so: bool| if is_so { "True" } else { "False" }.to_owned();
@@ -419,12 +419,12 @@ fn opened(
     wished: &IndexParameters,
     is_read_only: bool,
 ) -> Result<OpenFolder, SketchIndexError> {
-    wished.expect(&sqlite::settings(folder)?)?;
+    wished.check_compatible(&sqlite::settings(folder)?)?;
     let access = if is_read_only { Access::Read } else { Access::Write { wait: PATIENCE } };
     let backend = sqlite::open(folder, access)?;
     let settings = Arc::new(backend.settings().clone());
     // It may be another one by now.
-    wished.expect(&settings)?;
+    wished.check_compatible(&settings)?;
     Ok(OpenFolder { backend, settings })
 }
 

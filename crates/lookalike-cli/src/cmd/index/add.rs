@@ -156,7 +156,7 @@ fn put(args: &CommonArgs, existing: Existing, worker: WorkerOption<'_>) -> Comma
     let reading = &args.reading.args;
     let inputs = collection(&args.inputs, reading.options(worker), &args.how, &args.place)?;
     let index = args.place.write(&args.wait)?;
-    args.asked.expect(&index, &args.reading)?;
+    args.asked.check_compatible(&index, &args.reading)?;
     let skip_bad = reading.skip_bad();
     add(&IndexAdd { index: &index, inputs: &inputs, how: &args.how, existing, skip_bad })
 }

@@ -64,7 +64,7 @@ pub(in crate::cmd) struct SettingsArgs {
 
 impl SettingsArgs {
     /// Refuses what the index has otherwise.
-    pub(in crate::cmd) fn expect(
+    pub(in crate::cmd) fn check_compatible(
         &self,
         index: &Index,
         reading: &ExplicitArgs<ReadArgs>,
@@ -94,7 +94,7 @@ impl SettingsArgs {
         keep(signature.has("num_hashes"), &mut asked.num_hashes, &has.num_hashes);
         keep(signature.has("bands"), &mut asked.bands, &has.bands);
         keep(signature.has("rows"), &mut asked.rows, &has.rows);
-        Ok(has.expect(&asked, index.name())?)
+        Ok(has.check_compatible(&asked, index.name())?)
     }
 }
 
