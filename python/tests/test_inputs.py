@@ -265,7 +265,7 @@ def test_names_of_the_user_stay_in_messages(
     bad.write_text("{bad\n")
     twice.write_text('{"id": "x --rows y", "text": "a"}\n' * 2)
     for path, name, option in [
-        (bad, "my --rows list.jsonl:1: ", "let skip_bad count"),
+        (bad, "my --rows list.jsonl:1: ", "list such records with skip_bad"),
         (twice, '"x --rows y" occurs', "id_field names another field"),
     ]:
         with pytest.raises(DocumentError) as caught:
