@@ -12,6 +12,7 @@ pub use survivors::SurvivorsProblem;
 
 use crate::progress::Interruption;
 use crate::read::ReadError;
+use crate::shard::ShardError;
 use lookalike_core::candidate::MAX_DOCUMENTS;
 use lookalike_core::error::ParamsError;
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
@@ -56,6 +57,8 @@ pub enum Error {
         /// Where it is.
         place: String,
     },
+    /// The documents of a task are not those of the stage before.
+    Shard(ShardError),
     /// The memory that is allowed is not enough.
     MemoryTooSmall {
         /// Bytes allowed.
@@ -182,6 +185,7 @@ impl NamesParameters for Error {
                 "document {id:?} at {place} changed while it was being read; run again when \
                  nothing writes to the input, or work on a copy"
             ),
+            Self::Shard(error) => fmt::Display::fmt(error, f),
             Self::MemoryTooSmall { got, least } => fmt_memory_too_small(f, name, *got, *least),
             Self::TemporaryFile { what } => write!(
                 f,

@@ -262,7 +262,7 @@ pub(super) fn row(rows: &RowBuffer, i: usize) -> Result<DocumentRow<'_>, Error> 
     read_row(if i < rows.len() { rows.get(i) } else { &[] })
 }
 
-fn read_row(bytes: &[u8]) -> Result<DocumentRow<'_>, Error> {
+pub(super) fn read_row(bytes: &[u8]) -> Result<DocumentRow<'_>, Error> {
     DocumentRow::read(bytes)
         .ok_or_else(|| Error::TemporaryFile { what: "a row of a document".to_owned() })
 }

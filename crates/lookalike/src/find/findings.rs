@@ -3,7 +3,7 @@
 use super::better_setting::BetterSetting;
 use super::clustering::Clustering;
 use super::cut_from_mail::CutFromMail;
-use super::documents::{DocumentState, RunDocuments};
+use super::documents::{self, DocumentState, RunDocuments};
 use super::empty_copies::EmptyCopies;
 use super::groups::Groups;
 use super::identical::IdenticalDocuments;
@@ -209,6 +209,21 @@ impl Findings {
             empty: state == DocumentState::EMPTY,
             left_out: state == DocumentState::LEFT_OUT,
         }
+    }
+
+    /// Gives the id and the fingerprint of the shingles of every document, in reading order.
+    pub(crate) fn each_fingerprint(
+        &self,
+        take: &mut dyn FnMut(&str, u128) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for i in 0..self.documents.part_count() {
+            let rows = self.documents.rows(i)?;
+            for place in 0..rows.len() {
+                let row = documents::read_row(rows.get(place))?;
+                take(row.id, row.fingerprint)?;
+            }
+        }
+        Ok(())
     }
 
     /// Where temporary files of the run go.

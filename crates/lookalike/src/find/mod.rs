@@ -58,7 +58,7 @@ mod results;
 mod runaway;
 mod shingle_counts;
 mod shingle_sets;
-mod shingles;
+pub(crate) mod shingles;
 mod skipped;
 mod sources;
 pub mod workers;

@@ -77,6 +77,10 @@ pub struct FindOptions {
     /// The field whose value is the source that a document is counted under; its file or folder
     /// where it is `None`.
     pub source_field: Option<String>,
+    /// Whether a small run with few results looks for a setting that finds more
+    /// ([`Findings::better_setting`](super::Findings::better_setting)), which reads its documents
+    /// again.
+    pub advice: bool,
     /// How much memory there is, and where temporary files go.
     pub memory: Memory,
     /// Threads to use.
@@ -86,7 +90,7 @@ pub struct FindOptions {
 }
 
 impl FindOptions {
-    /// Stars, longest document kept, no pairs, no limit on memory, all processors, the fastest
+    /// Stars, longest document kept, no pairs, advice, no limit on memory, all processors, the fastest
     /// kernel.
     pub fn new(params: Params) -> Self {
         Self {
@@ -98,6 +102,7 @@ impl FindOptions {
             related: false,
             skip_duplicate_ids: false,
             source_field: None,
+            advice: true,
             memory: Memory::default(),
             threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             kernel: Kernel::best(),

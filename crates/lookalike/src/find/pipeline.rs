@@ -129,7 +129,9 @@ impl FindRun<'_> {
         findings.wording = collection.wording();
         findings.missing_fields = std::mem::take(&mut self.missing_fields);
         findings.ids_by_file = collection.has_ids_by_file();
-        findings.better_setting = better_setting_of(&findings, options, self.progress)?;
+        if options.advice {
+            findings.better_setting = better_setting_of(&findings, options, self.progress)?;
+        }
         Ok(findings)
     }
 

@@ -6,19 +6,19 @@ use crate::read::Document;
 use lookalike_core::shingle::{Shingler, Shingles};
 
 /// One thread's tools.
-pub(super) struct ShingleCutter {
+pub(crate) struct ShingleCutter {
     shingler: Shingler,
     upper: Vec<u32>,
 }
 
 impl ShingleCutter {
-    pub(super) fn new(options: &FindOptions) -> Self {
+    pub(crate) fn new(options: &FindOptions) -> Self {
         let shingler = Shingler::with_kernel(options.params.shingle(), options.kernel);
         Self { shingler, upper: Vec::new() }
     }
 
     /// The shingles of a document; good until the next one.
-    pub(super) fn shingles(&mut self, document: &Document<'_>) -> Shingles<'_> {
+    pub(crate) fn shingles(&mut self, document: &Document<'_>) -> Shingles<'_> {
         let Some(shingled) = document.shingled else {
             return self.shingler.shingle(document.text);
         };

@@ -1,7 +1,7 @@
 //! Findings as comma-separated values: `\n` ends a line, a value is quoted where it must be.
 
 use crate::find::{
-    ESTIMATE_COLUMNS, Groups, IdList, IdenticalDocuments, PairRef, Pairs, SkippedRecords,
+    ESTIMATE_COLUMNS, Group, Groups, IdList, IdenticalDocuments, PairRef, Pairs, SkippedRecords,
 };
 use crate::read::SkippedItem;
 use ::csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
@@ -35,7 +35,7 @@ impl CellRule {
     }
 }
 
-fn writer<W: Write>(out: W) -> Writer<W> {
+pub(crate) fn writer<W: Write>(out: W) -> Writer<W> {
     WriterBuilder::new()
         .terminator(Terminator::Any(b'\n'))
         .quote_style(QuoteStyle::Necessary)
@@ -55,21 +55,37 @@ pub fn groups(
     cells: CellRule,
 ) -> io::Result<()> {
     let mut csv = writer(out);
-    let width = columns(measure);
-    csv.write_record(&["group", "id", "role", "keeper", "jaccard", "containment"][..width + 4])?;
-    for (number, group) in (1u64..).zip(groups.iter()) {
-        let group = group?;
-        let (number, keeper) = (number.to_string(), cells.text(&group.keeper.id));
-        let (number, keeper) = (number.as_str(), &*keeper);
-        csv.write_record(&[number, keeper, "keeper", keeper, "", ""][..width + 4])?;
-        for duplicate in &group.duplicates {
-            let [jaccard, containment] = similarities(&duplicate.overlap);
-            let id = cells.text(&duplicate.id);
-            let line = [number, &id, "duplicate", keeper, &jaccard, &containment];
-            csv.write_record(&line[..width + 4])?;
-        }
+    groups_header(&mut csv, measure)?;
+    for (number, each) in (1u64..).zip(groups.iter()) {
+        group(&mut csv, number, &each?, measure, cells)?;
     }
     csv.flush()
+}
+
+/// The first line of a file of groups.
+pub(crate) fn groups_header<W: Write>(csv: &mut Writer<W>, measure: Measure) -> io::Result<()> {
+    let names = ["group", "id", "role", "keeper", "jaccard", "containment"];
+    Ok(csv.write_record(&names[..columns(measure) + 4])?)
+}
+
+/// The lines of a group.
+pub(crate) fn group<W: Write>(
+    csv: &mut Writer<W>,
+    number: u64,
+    group: &Group,
+    measure: Measure,
+    cells: CellRule,
+) -> io::Result<()> {
+    let width = columns(measure) + 4;
+    let (number, keeper) = (number.to_string(), cells.text(&group.keeper.id));
+    let (number, keeper) = (number.as_str(), &*keeper);
+    csv.write_record(&[number, keeper, "keeper", keeper, "", ""][..width])?;
+    for duplicate in &group.duplicates {
+        let [jaccard, containment] = similarities(&duplicate.overlap);
+        let id = cells.text(&duplicate.id);
+        csv.write_record(&[number, &id, "duplicate", keeper, &jaccard, &containment][..width])?;
+    }
+    Ok(())
 }
 
 /// How many similarities are in a line.
@@ -93,27 +109,12 @@ pub fn pairs(
     measure: Measure,
     cells: CellRule,
 ) -> io::Result<()> {
-    let measures = &[Measure::Jaccard, Measure::Containment][..columns(measure)];
     let mut lines = Vec::with_capacity(LINES_BYTES + 256);
-    let header = ["id_a", "id_b", "jaccard", "containment"];
-    lines.extend_from_slice(header[..measures.len() + 2].join(",").as_bytes());
-    if pairs.has_estimates() {
-        for name in ESTIMATE_COLUMNS {
-            lines.push(b',');
-            lines.extend_from_slice(name.as_bytes());
-        }
-    }
-    lines.push(b'\n');
+    pairs_header(&mut lines, measure, pairs.has_estimates());
     let mut decimals = Decimals::new();
     let mut cursor = pairs.cursor();
     while let Some(PairRef { a, b, overlap, estimate }) = cursor.next_pair()? {
-        value(&cells.text(a), &mut lines);
-        lines.push(b',');
-        value(&cells.text(b), &mut lines);
-        for measure in measures {
-            lines.push(b',');
-            lines.extend_from_slice(decimals.of(&overlap, *measure));
-        }
+        pair(&mut lines, &cells.text(a), &cells.text(b), &overlap, measure, &mut decimals);
         for text in estimate.iter().flat_map(|estimate| estimate.six_decimals(&overlap)) {
             lines.push(b',');
             lines.extend_from_slice(text.as_bytes());
@@ -126,6 +127,37 @@ pub fn pairs(
     }
     out.write_all(&lines)?;
     out.flush()
+}
+
+/// The first line of a file of pairs.
+pub(crate) fn pairs_header(lines: &mut Vec<u8>, measure: Measure, has_estimates: bool) {
+    let names = ["id_a", "id_b", "jaccard", "containment"];
+    lines.extend_from_slice(names[..columns(measure) + 2].join(",").as_bytes());
+    if has_estimates {
+        for name in ESTIMATE_COLUMNS {
+            lines.push(b',');
+            lines.extend_from_slice(name.as_bytes());
+        }
+    }
+    lines.push(b'\n');
+}
+
+/// The line of a pair, but for its estimate and its end.
+pub(crate) fn pair(
+    lines: &mut Vec<u8>,
+    a: &str,
+    b: &str,
+    overlap: &Overlap,
+    measure: Measure,
+    decimals: &mut Decimals,
+) {
+    value(a, lines);
+    lines.push(b',');
+    value(b, lines);
+    for measure in &[Measure::Jaccard, Measure::Containment][..columns(measure)] {
+        lines.push(b',');
+        lines.extend_from_slice(decimals.of(overlap, *measure));
+    }
 }
 
 /// Bytes of lines that go out at once.
@@ -147,12 +179,12 @@ fn value(text: &str, line: &mut Vec<u8>) {
 }
 
 /// Similarities as they were written before: overlaps come back in the pairs of one text.
-struct Decimals(Vec<Option<(Overlap, Measure, String)>>);
+pub(crate) struct Decimals(Vec<Option<(Overlap, Measure, String)>>);
 
 impl Decimals {
     const SLOTS: u64 = 1 << 10;
 
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(vec![None; Self::SLOTS as usize])
     }
 

@@ -25,7 +25,7 @@ pub fn groups(out: &mut dyn Write, groups: &Groups, measure: Measure) -> io::Res
 
 /// One group, without a line end. Similarities are written as digits, six of them, so that no
 /// binary fraction comes in between.
-pub(super) fn group(
+pub(crate) fn group(
     out: &mut dyn Write,
     number: u64,
     group: &Group,

@@ -19,4 +19,5 @@ mod laws;
 mod memory;
 mod read;
 mod scripts;
+mod shard;
 mod truth;

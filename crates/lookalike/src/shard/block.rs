@@ -1,0 +1,172 @@
+//! Packed rows of the stage `keys`: one block for each part and flush, since a row for each bucket
+//! costs an engine more than the work on it.
+
+use super::error::BlockError;
+
+/// How a block begins.
+pub const BLOCK_VERSION: [u8; 4] = *b"lkb1";
+
+/// Bytes before the rows.
+const HEADER: usize = 16;
+/// Bytes of a membership and of an edge.
+const PAIR: usize = 16;
+/// Bytes of an identity.
+const IDENTITY: usize = 24;
+
+/// A document in a bucket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Membership {
+    /// The key of the bucket; it has the number of its band in it.
+    pub key: u64,
+    /// The document.
+    pub node: u64,
+}
+
+/// A document that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Identity {
+    /// The document.
+    pub node: u64,
+    /// The lower half of its fingerprint, by which a second reading is compared.
+    pub check: u64,
+    /// The length of its text in bytes.
+    pub bytes: u64,
+}
+
+/// Rows of one part: `lkb1`, the numbers of memberships, edges and identities as `u32`, then their
+/// members as `u64`, all little-endian.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Block {
+    /// Documents and their buckets, of those buckets that belong to the part.
+    pub memberships: Vec<Membership>,
+    /// Documents that share a bucket.
+    pub edges: Vec<(u64, u64)>,
+    /// Documents whose nodes belong to the part.
+    pub identities: Vec<Identity>,
+}
+
+impl Block {
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.memberships.is_empty() && self.edges.is_empty() && self.identities.is_empty()
+    }
+
+    /// The block as bytes; 16 for a membership or an edge, 24 for an identity, and 16.
+    ///
+    /// # Panics
+    /// With 2³² rows of one kind or more, which no flush has.
+    pub fn encode(&self) -> Vec<u8> {
+        let counts = [self.memberships.len(), self.edges.len(), self.identities.len()];
+        let rows = PAIR * (counts[0] + counts[1]) + IDENTITY * counts[2];
+        let mut out = Vec::with_capacity(HEADER + rows);
+        out.extend(BLOCK_VERSION);
+        for count in counts {
+            assert!(u32::try_from(count).is_ok(), "a flush has fewer than 2³² rows");
+            out.extend((count as u32).to_le_bytes());
+        }
+        for Membership { key, node } in &self.memberships {
+            put(&mut out, [*key, *node]);
+        }
+        for (a, b) in &self.edges {
+            put(&mut out, [*a, *b]);
+        }
+        for Identity { node, check, bytes } in &self.identities {
+            put(&mut out, [*node, *check, *bytes]);
+        }
+        out
+    }
+
+    /// Adds the rows of an encoded block to these.
+    ///
+    /// # Errors
+    /// Where the bytes are no block of this version, or not all of one.
+    pub fn decode_into(&mut self, bytes: &[u8]) -> Result<(), BlockError> {
+        let (header, rows) = bytes
+            .split_at_checked(HEADER)
+            .ok_or(BlockError::Length { got: bytes.len(), expected: HEADER as u64 })?;
+        let (version, counts) = header.split_at(BLOCK_VERSION.len());
+        if version != BLOCK_VERSION {
+            let got = version.first_chunk().copied().unwrap_or_default();
+            return Err(BlockError::Version { got });
+        }
+        let counts: Vec<usize> = counts
+            .chunks_exact(4)
+            .map(|count| u32::from_le_bytes(count.try_into().unwrap_or_default()) as usize)
+            .collect();
+        let ends =
+            [counts[0] as u64 * PAIR as u64, (counts[0] as u64 + counts[1] as u64) * PAIR as u64];
+        let expected = ends[1] + counts[2] as u64 * IDENTITY as u64;
+        if rows.len() as u64 != expected {
+            let (got, expected) = (bytes.len(), expected + HEADER as u64);
+            return Err(BlockError::Length { got, expected });
+        }
+        let (memberships, rest) = rows.split_at(ends[0] as usize);
+        let (edges, identities) = rest.split_at((ends[1] - ends[0]) as usize);
+        let pairs = |bytes| rows_of::<2>(bytes);
+        self.memberships.extend(pairs(memberships).map(|[key, node]| Membership { key, node }));
+        self.edges.extend(pairs(edges).map(|[a, b]| (a, b)));
+        self.identities.extend(rows_of::<3>(identities).map(|[node, check, bytes]| Identity {
+            node,
+            check,
+            bytes,
+        }));
+        Ok(())
+    }
+}
+
+fn put<const N: usize>(out: &mut Vec<u8>, values: [u64; N]) {
+    for value in values {
+        out.extend_from_slice(&value.to_le_bytes());
+    }
+}
+
+/// Rows of `N` numbers; a rest is left out.
+fn rows_of<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u64; N]> {
+    let (numbers, _) = bytes.as_chunks::<8>();
+    let (rows, _) = numbers.as_chunks::<N>();
+    rows.iter().map(|row| row.map(u64::from_le_bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block() -> Block {
+        Block {
+            memberships: vec![
+                Membership { key: 1, node: u64::MAX },
+                Membership { key: 2, node: 3 },
+            ],
+            edges: vec![(4, 5)],
+            identities: vec![Identity { node: 6, check: 7, bytes: 8 }],
+        }
+    }
+
+    #[test]
+    fn a_block_is_read_as_it_was_written() {
+        let bytes = block().encode();
+        assert_eq!(bytes.len(), 16 + 3 * 16 + 24);
+        assert_eq!(&bytes[..8], b"lkb1\x02\0\0\0");
+        let mut read = Block::default();
+        read.decode_into(&bytes).unwrap();
+        assert_eq!(read, block());
+        read.decode_into(&bytes).unwrap();
+        assert_eq!((read.memberships.len(), read.edges.len(), read.identities.len()), (4, 2, 2));
+    }
+
+    #[test]
+    fn what_is_no_block_is_refused() {
+        let bytes = block().encode();
+        let mut block = Block::default();
+        for length in 0..bytes.len() {
+            assert!(block.decode_into(&bytes[..length]).is_err(), "{length}");
+        }
+        let mut other = bytes.clone();
+        other[3] = b'2';
+        assert_eq!(block.decode_into(&other), Err(BlockError::Version { got: *b"lkb2" }));
+        let mut huge = bytes;
+        huge[4..16].fill(0xff);
+        assert!(matches!(block.decode_into(&huge), Err(BlockError::Length { .. })));
+        assert!(block.is_empty());
+    }
+}

@@ -1,0 +1,79 @@
+//! All blocks of a part in; a forest of its documents, their identities, and the nodes of
+//! documents with one id out.
+
+use super::block::{Block, Identity};
+use super::error::BlockError;
+use super::forest::{Edge, merge};
+
+/// Collects the blocks of a part. Holds their rows: 16 bytes for a bucket of a document, 24 for a
+/// document.
+#[derive(Debug, Default)]
+pub struct Connector {
+    rows: Block,
+}
+
+/// What the blocks of a part come to.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Connected {
+    /// Documents that share buckets of the part.
+    pub forest: Vec<Edge>,
+    /// The documents whose nodes belong to the part, by node; of several with one node the first.
+    pub identities: Vec<Identity>,
+    /// Nodes of more than one document: their ids are equal, or collide. Ascending.
+    pub repeated: Vec<u64>,
+}
+
+impl Connector {
+    /// Takes in an encoded block.
+    ///
+    /// # Errors
+    /// Where it is none.
+    pub fn add(&mut self, block: &[u8]) -> Result<(), BlockError> {
+        self.rows.decode_into(block)
+    }
+
+    /// Connects what was taken in. O(n log n).
+    pub fn finish(self) -> Connected {
+        let Block { mut memberships, edges, mut identities } = self.rows;
+        memberships.sort_unstable();
+        let shared = memberships
+            .chunk_by(|a, b| a.key == b.key)
+            .flat_map(|bucket| bucket[1..].iter().map(|member| (bucket[0].node, member.node)));
+        let forest = merge(edges.into_iter().chain(shared.filter(|(a, b)| a != b)));
+        identities.sort_unstable();
+        let equal = identities.chunk_by(|a, b| a.node == b.node).filter(|same| same.len() > 1);
+        let repeated = equal.map(|same| same[0].node).collect();
+        identities.dedup_by_key(|identity| identity.node);
+        Connected { forest, identities, repeated }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shard::block::Membership;
+
+    #[test]
+    fn buckets_and_edges_are_connected_and_repeated_nodes_are_named() {
+        let member = |key, node| Membership { key, node };
+        let identity = |node, check| Identity { node, check, bytes: 1 };
+        let first = Block {
+            memberships: vec![member(1, 10), member(2, 30)],
+            edges: vec![(50, 40)],
+            identities: vec![identity(10, 1), identity(30, 2)],
+        };
+        let second = Block {
+            memberships: vec![member(1, 20), member(3, 60), member(2, 40)],
+            edges: vec![],
+            identities: vec![identity(10, 3), identity(20, 4)],
+        };
+        let mut connector = Connector::default();
+        connector.add(&second.encode()).unwrap();
+        connector.add(&first.encode()).unwrap();
+        let connected = connector.finish();
+        let edge = |component, node| Edge { component, node };
+        assert_eq!(connected.forest, [edge(10, 20), edge(30, 40), edge(30, 50)]);
+        assert_eq!(connected.identities, [identity(10, 1), identity(20, 4), identity(30, 2)]);
+        assert_eq!(connected.repeated, [10]);
+    }
+}

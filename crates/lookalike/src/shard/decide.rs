@@ -1,0 +1,126 @@
+//! Whole components in; their groups, pairs and counts out, as rows that can be sorted anywhere.
+
+use super::error::ShardError;
+use super::rank::SimilarityRank;
+use crate::error::Error;
+use crate::find::{FindOptions, Findings, Group, PairCursor, in_collection};
+use crate::progress::Progress;
+use crate::read::Collection;
+use lookalike_core::params::Measure;
+use lookalike_core::verify::Overlap;
+
+/// Documents of whole components, with what the stage `keys` knows of them.
+pub struct CheckedDocuments<'a> {
+    /// The documents.
+    pub collection: &'a Collection,
+    /// The [`check`](super::Identity::check) of each document, in reading order.
+    pub checks: &'a [u64],
+}
+
+impl CheckedDocuments<'_> {
+    /// Runs [`find`](crate::find) on them. The counts of documents, empty and skipped ones are
+    /// those of the stage `keys`; the others add up to those of one run.
+    ///
+    /// # Errors
+    /// [`Error::Shard`] where a document is not what it was in the stage `keys`; those of
+    /// [`in_collection`].
+    pub fn decide(
+        &self,
+        options: &FindOptions,
+        progress: &dyn Progress,
+    ) -> Result<Findings, Error> {
+        let options = FindOptions { advice: false, ..options.clone() };
+        let findings = in_collection(self.collection, &options, progress)?;
+        let mut read = 0;
+        findings.each_fingerprint(&mut |id, fingerprint| {
+            let check = self.checks.get(read).copied();
+            read += 1;
+            if check == Some(fingerprint as u64) {
+                return Ok(());
+            }
+            Err(Error::Shard(ShardError::Changed { id: id.to_owned() }))
+        })?;
+        let missing = self.checks.len().saturating_sub(read) as u64;
+        if missing > 0 {
+            return Err(Error::Shard(ShardError::Missing { documents: missing }));
+        }
+        Ok(findings)
+    }
+}
+
+/// What a document is in its group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// It is kept.
+    Keeper,
+    /// It resembles the keeper.
+    Duplicate,
+}
+
+/// A document of a group. Sorted by size (descending), keeper, role, rank (descending) and id, the
+/// rows of a collection are in the order of its report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemberRow<'a> {
+    /// Documents of the group.
+    pub size: u64,
+    /// The id of its keeper.
+    pub keeper: &'a str,
+    /// Whether the keeper belongs to a reference collection.
+    pub reference: bool,
+    /// What the document is.
+    pub role: Role,
+    /// Its similarity to the keeper; the greatest for the keeper.
+    pub rank: SimilarityRank,
+    /// Its id.
+    pub id: &'a str,
+    /// Its overlap with the keeper, which is on the left; none for the keeper.
+    pub overlap: Option<Overlap>,
+}
+
+/// The rows of a group, the keeper first.
+pub fn member_rows(group: &Group, measure: Measure) -> impl Iterator<Item = MemberRow<'_>> {
+    let keeper = MemberRow {
+        size: group.duplicates.len() as u64 + 1,
+        keeper: &group.keeper.id,
+        reference: group.keeper.reference,
+        role: Role::Keeper,
+        rank: SimilarityRank::GREATEST,
+        id: &group.keeper.id,
+        overlap: None,
+    };
+    let duplicates = group.duplicates.iter().map(move |duplicate| MemberRow {
+        role: Role::Duplicate,
+        rank: SimilarityRank::new(&duplicate.overlap, measure),
+        id: &duplicate.id,
+        overlap: Some(duplicate.overlap),
+        ..keeper
+    });
+    std::iter::once(keeper).chain(duplicates)
+}
+
+/// A verified pair: `a` < `b` byte by byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PairRow<'a> {
+    /// The lesser id.
+    pub a: &'a str,
+    /// The greater id.
+    pub b: &'a str,
+    /// Their overlap.
+    pub overlap: Overlap,
+}
+
+/// Gives the verified pairs of a run, where it lists them.
+///
+/// # Errors
+/// Those of `take`, and of temporary files that hold pairs.
+pub fn pair_rows(
+    findings: &Findings,
+    take: &mut dyn FnMut(PairRow<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let Some(pairs) = &findings.pairs else { return Ok(()) };
+    let mut cursor: PairCursor<'_> = pairs.cursor();
+    while let Some(pair) = cursor.next_pair().map_err(Error::of_io)? {
+        take(PairRow { a: pair.a, b: pair.b, overlap: pair.overlap })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! Sorted rows in, the bytes of the reports out.
+
+use super::decide::{MemberRow, PairRow, Role};
+use crate::find::{Duplicate, Group, Keeper};
+use crate::report::csv::{self, CellRule, Decimals};
+use crate::report::jsonl;
+use ::csv::Writer;
+use lookalike_core::params::Measure;
+use std::io;
+
+/// Writes the rows of groups as `find -o` does. The bytes of consecutive ranges of the rows, one
+/// behind the other, are those of all, where the first range has the header.
+pub struct GroupLines {
+    measure: Measure,
+    next: u64,
+    group: Option<Group>,
+    out: LineFormat,
+}
+
+enum LineFormat {
+    Csv(Writer<Vec<u8>>),
+    Jsonl(Vec<u8>),
+}
+
+impl GroupLines {
+    /// Lines of CSV; the first group has the number `first`, from 1. The header comes before the
+    /// lines if `header` is true.
+    ///
+    /// # Errors
+    /// None, as the lines are held in memory.
+    pub fn csv(measure: Measure, first: u64, header: bool) -> io::Result<Self> {
+        let mut csv = csv::writer(Vec::new());
+        if header {
+            csv::groups_header(&mut csv, measure)?;
+        }
+        Ok(Self { measure, next: first, group: None, out: LineFormat::Csv(csv) })
+    }
+
+    /// Lines of JSON; the first group has the number `first`, from 1.
+    pub fn jsonl(measure: Measure, first: u64) -> Self {
+        Self { measure, next: first, group: None, out: LineFormat::Jsonl(Vec::new()) }
+    }
+
+    /// Adds a row. A group is written when it is complete.
+    ///
+    /// # Errors
+    /// For a duplicate that is not behind its keeper: the rows are not sorted, or a group is
+    /// divided.
+    pub fn push(&mut self, row: &MemberRow<'_>) -> io::Result<()> {
+        let (Role::Duplicate, Some(overlap)) = (row.role, row.overlap) else {
+            self.end_group()?;
+            let id = row.id.to_owned();
+            let keeper = Keeper { id, document: 0, bytes: 0, reference: row.reference };
+            self.group = Some(Group { keeper, duplicates: Vec::new() });
+            return Ok(());
+        };
+        let group = self.group.as_mut().filter(|group| group.keeper.id == row.keeper);
+        let group = group.ok_or_else(|| {
+            io::Error::other(format!(
+                "the row of {:?} is not behind that of its keeper {:?}: sort the rows by size \
+                 (descending), keeper, role (descending), rank (descending) and id",
+                row.id, row.keeper
+            ))
+        })?;
+        let (id, document, bytes) = (row.id.to_owned(), 0, 0);
+        group.duplicates.push(Duplicate { id, document, bytes, overlap, decided_by: None });
+        Ok(())
+    }
+
+    fn end_group(&mut self) -> io::Result<()> {
+        let Some(group) = self.group.take() else { return Ok(()) };
+        match &mut self.out {
+            LineFormat::Csv(out) => {
+                csv::group(out, self.next, &group, self.measure, CellRule::Exact)?;
+            }
+            LineFormat::Jsonl(out) => {
+                jsonl::group(out, self.next, &group, self.measure)?;
+                out.push(b'\n');
+            }
+        }
+        self.next += 1;
+        Ok(())
+    }
+
+    /// All lines.
+    ///
+    /// # Errors
+    /// None, as the lines are held in memory.
+    pub fn finish(mut self) -> io::Result<Vec<u8>> {
+        self.end_group()?;
+        match self.out {
+            LineFormat::Csv(out) => out.into_inner().map_err(|error| error.into_error()),
+            LineFormat::Jsonl(out) => Ok(out),
+        }
+    }
+}
+
+/// Writes pairs as `find --pairs` does, by the same rule.
+pub struct PairLines {
+    measure: Measure,
+    decimals: Decimals,
+    out: Vec<u8>,
+}
+
+impl PairLines {
+    /// Lines of CSV, behind the header if `header` is true.
+    pub fn new(measure: Measure, header: bool) -> Self {
+        let mut out = Vec::new();
+        if header {
+            csv::pairs_header(&mut out, measure, false);
+        }
+        Self { measure, decimals: Decimals::new(), out }
+    }
+
+    /// Adds a pair.
+    pub fn push(&mut self, row: &PairRow<'_>) {
+        let PairRow { a, b, overlap } = row;
+        csv::pair(&mut self.out, a, b, overlap, self.measure, &mut self.decimals);
+        self.out.push(b'\n');
+    }
+
+    /// All lines.
+    pub fn finish(self) -> Vec<u8> {
+        self.out
+    }
+}

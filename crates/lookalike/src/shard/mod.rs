@@ -1,0 +1,56 @@
+//! The stages of [`find`](crate::find) for a collection that is divided over many tasks, whatever
+//! starts them: a cluster engine, a batch scheduler, a shell loop.
+//!
+//! ```text
+//! documents ─ KeyCollector → blocks for each part ─ Connector → a forest for each part
+//!   ─ merge → one forest: the components ─ documents again, by component
+//!   ─ decide (the run of one machine on whole components) → MemberRow, PairRow, counts
+//!   ─ sorted → GroupLines, PairLines: the bytes of the reports
+//! ```
+//!
+//! What a run reports of a document depends on its component in the graph of verified pairs alone.
+//! So any division of the documents into sets that no verified pair crosses gives the groups,
+//! pairs and counts of one run. The stages make such sets: documents that share a bucket are
+//! connected. Joining too much (equal hashes, candidates that are not similar) costs time and
+//! changes nothing.
+//!
+//! A document is a *node* here: 64 bits, the hash of its id, chosen by whoever divides the
+//! collection ([`node_of`] is one such hash). Nodes that collide join two components. Nodes of
+//! documents with equal ids are equal, and are reported ([`Connected::repeated`]).
+//!
+//! Every stage is a function of its rows: it may run again, twice, or in another order.
+//! `docs/reference/stages.md` specifies the rows.
+
+mod block;
+mod connect;
+mod decide;
+mod error;
+mod forest;
+mod keys;
+mod lines;
+mod rank;
+
+pub use block::{BLOCK_VERSION, Block, Identity, Membership};
+pub use connect::{Connected, Connector};
+pub use decide::{CheckedDocuments, MemberRow, PairRow, Role, member_rows, pair_rows};
+pub use error::{BlockError, ShardError};
+pub use forest::{Edge, merge};
+pub use keys::{KeyCollector, PartBlock, part_of};
+pub use lines::{GroupLines, PairLines};
+pub use rank::SimilarityRank;
+
+use lookalike_core::hash;
+
+/// The node of a document: a hash of its id, and of whether it is part of a reference collection,
+/// whose ids are names of their own.
+///
+/// ```
+/// use lookalike::shard::node_of;
+///
+/// assert_eq!(node_of("a", false), node_of("a", false));
+/// assert_ne!(node_of("a", false), node_of("a", true));
+/// ```
+pub fn node_of(id: &str, reference: bool) -> u64 {
+    let hash = hash::token_hash(id.as_bytes());
+    if reference { hash::mix64(hash) } else { hash }
+}

@@ -1,0 +1,425 @@
+//! The stages of a divided run: however documents are divided, the bytes are those of one run.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use crate::collection::Drawn;
+use lookalike::core::hash::{self, SplitMix64};
+use lookalike::core::keep::KeepPolicy;
+use lookalike::core::params::{Params, ParamsBuilder};
+use lookalike::error::Error;
+use lookalike::find::{self, FindOptions, Findings, Grouping, PairList};
+use lookalike::progress::NoProgress;
+use lookalike::read::{
+    Collection, Document, DocumentRows, DocumentSink, InMemoryDocuments, ReadBuffers, ReadOptions,
+    Side, SkipReason, SkippedItem,
+};
+use lookalike::report::csv::{self, CellRule};
+use lookalike::shard::{
+    CheckedDocuments, Connector, Edge, GroupLines, Identity, KeyCollector, PairLines, PairRow,
+    Role, ShardError, SimilarityRank, member_rows, merge, node_of, pair_rows, part_of,
+};
+use std::collections::{BTreeMap, HashMap};
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::sync::Arc;
+
+/// A document: id and text.
+type Row = (String, String);
+
+struct Rows(Vec<Row>);
+
+impl DocumentRows for Rows {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn id<'a>(&'a self, row: usize, _: &'a mut String) -> Result<&'a str, SkipReason> {
+        Ok(&self.0[row].0)
+    }
+
+    fn text(&self, row: usize) -> Result<&str, SkipReason> {
+        Ok(&self.0[row].1)
+    }
+
+    /// The last character of the text.
+    fn field(&self, row: usize, _: usize, buffer: &mut String) -> bool {
+        buffer.extend(self.0[row].1.chars().last());
+        !buffer.is_empty()
+    }
+}
+
+fn collection(rows: &[Row], reference: &[Row], options: &FindOptions) -> Collection {
+    let side = |rows: &[Row]| {
+        let rows = Arc::new(Rows(rows.to_vec()));
+        vec![InMemoryDocuments { name: "documents".to_owned(), rows }]
+    };
+    let reading = ReadOptions { fields: options.fields(), ..ReadOptions::default() };
+    let (documents, held) = (side(rows), side(reference));
+    let held = if reference.is_empty() { &[] } else { &held[..] };
+    Collection::of_sides(Side::InMemory(&documents), Side::InMemory(held), &reading).unwrap()
+}
+
+/// Ids d000000, d000001, … and drawn texts.
+fn drawn(documents: usize, seed: u64) -> Vec<Row> {
+    let texts = Drawn { documents, vocabulary: 400, seed }.texts();
+    texts.into_iter().enumerate().map(|(i, text)| (format!("d{i:06}"), text)).collect()
+}
+
+/// The bytes of groups and pairs, and the numbers that add up.
+#[derive(Debug, PartialEq, Eq)]
+struct Output {
+    groups: String,
+    lines: String,
+    pairs: String,
+    counts: [u64; 6],
+}
+
+fn counts(findings: &Findings) -> [u64; 5] {
+    let counts = &findings.counts;
+    [counts.copies, counts.candidates, counts.verified, counts.groups, counts.duplicates]
+}
+
+fn one_run(rows: &[Row], reference: &[Row], options: &FindOptions) -> Output {
+    let opened = collection(rows, reference, options);
+    let findings = find::in_collection(&opened, options, &NoProgress).unwrap();
+    let (mut groups, mut lines, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+    let measure = options.params.measure();
+    csv::groups(&mut groups, &findings.groups, measure, CellRule::Exact).unwrap();
+    lookalike::report::jsonl::groups(&mut lines, &findings.groups, measure).unwrap();
+    let found = findings.pairs.as_ref().unwrap();
+    csv::pairs(&mut pairs, found, measure, CellRule::Exact).unwrap();
+    let [copies, candidates, verified, groups_found, duplicates] = counts(&findings);
+    let empty = findings.counts.empty;
+    Output {
+        groups: String::from_utf8(groups).unwrap(),
+        lines: String::from_utf8(lines).unwrap(),
+        pairs: String::from_utf8(pairs).unwrap(),
+        counts: [empty, copies, candidates, verified, groups_found, duplicates],
+    }
+}
+
+/// How a collection is divided.
+#[derive(Clone, Copy)]
+struct Division {
+    tasks: usize,
+    parts: u32,
+    /// The bits of a node that are used: few make collisions.
+    node_bits: u32,
+    seed: u64,
+}
+
+impl Division {
+    fn node(&self, id: &str, reference: bool) -> u64 {
+        node_of(id, reference) >> (64 - self.node_bits)
+    }
+}
+
+/// Gives documents to the collector of their task.
+struct KeySink<'a> {
+    collector: &'a mut KeyCollector,
+    division: Division,
+    reference: bool,
+}
+
+impl DocumentSink for KeySink<'_> {
+    fn document(&mut self, document: &Document<'_>) {
+        self.collector.add(self.division.node(document.id, self.reference), document);
+    }
+
+    fn skipped(&mut self, _: SkippedItem) {
+        panic!("no row is skipped");
+    }
+}
+
+/// The rows of a part: groups by keeper, pairs, counts.
+#[derive(Default)]
+struct Decided {
+    members: Vec<(u64, String, bool, Role, SimilarityRank, String, Option<[u64; 3]>)>,
+    pairs: Vec<(String, String, [u64; 3])>,
+    counts: [u64; 5],
+}
+
+/// All stages.
+fn divided(rows: &[Row], reference: &[Row], options: &FindOptions, division: Division) -> Output {
+    let mut random = SplitMix64::new(division.seed);
+    let parts = NonZeroU32::new(division.parts).unwrap();
+    let mut tasks: Vec<[Vec<Row>; 2]> = vec![Default::default(); division.tasks];
+    for (side, rows) in [rows, reference].into_iter().enumerate() {
+        for row in rows {
+            let task = random.below(division.tasks as u64) as usize;
+            tasks[task][side].push(row.clone());
+        }
+    }
+    let (mut connectors, mut empty) = (BTreeMap::<u32, Connector>::new(), 0);
+    for task in &tasks {
+        let mut collector = KeyCollector::new(options, parts).unwrap();
+        for (side, rows) in task.iter().enumerate() {
+            let opened = collection(rows, &[], options);
+            let mut buffers = ReadBuffers::default();
+            while let Some(block) = opened.next_block().unwrap() {
+                let reference = side == 1;
+                let mut sink = KeySink { collector: &mut collector, division, reference };
+                block.read(&mut buffers, &mut sink).unwrap();
+                if random.below(2) == 0 {
+                    flush(&mut collector, &mut connectors);
+                }
+            }
+        }
+        flush(&mut collector, &mut connectors);
+        empty += collector.counts().1;
+    }
+    let (mut forests, mut identities) = (Vec::new(), HashMap::<u64, Vec<Identity>>::new());
+    for connected in connectors.into_values().map(Connector::finish) {
+        assert!(division.node_bits < 64 || connected.repeated.is_empty());
+        forests.extend(connected.forest);
+        for identity in connected.identities {
+            identities.entry(identity.node).or_default().push(identity);
+        }
+    }
+    let forest = merge(forests.iter().map(|edge| (edge.component, edge.node)));
+    let decided = by_component(&forest, rows, reference, options, division, &identities);
+    let mut out = sorted(decided, options);
+    out.counts[0] = empty;
+    out
+}
+
+fn flush(collector: &mut KeyCollector, connectors: &mut BTreeMap<u32, Connector>) {
+    for block in collector.flush() {
+        connectors.entry(block.part).or_default().add(&block.rows).unwrap();
+    }
+}
+
+/// Runs whole components, several in one run.
+fn by_component(
+    forest: &[Edge],
+    rows: &[Row],
+    reference: &[Row],
+    options: &FindOptions,
+    division: Division,
+    identities: &HashMap<u64, Vec<Identity>>,
+) -> Decided {
+    let mut components: HashMap<u64, u64> = HashMap::new();
+    for edge in forest {
+        components.insert(edge.component, edge.component);
+        components.insert(edge.node, edge.component);
+    }
+    // A node of several documents joins them, although none shares a bucket.
+    let is_shared = |node: &u64| division.node_bits < 64 && identities.contains_key(node);
+    let batches = u64::from(division.parts) + 1;
+    let mut batch_rows: BTreeMap<u64, [Vec<Row>; 2]> = BTreeMap::new();
+    for (side, rows) in [rows, reference].into_iter().enumerate() {
+        for row in rows {
+            let node = division.node(&row.0, side == 1);
+            let component = components.get(&node).copied();
+            let component = component.or_else(|| is_shared(&node).then_some(node));
+            if let Some(component) = component {
+                let batch = hash::mix64(component) % batches;
+                batch_rows.entry(batch).or_default()[side].push(row.clone());
+            }
+        }
+    }
+    let mut decided = Decided::default();
+    for [rows, reference] in batch_rows.into_values() {
+        let checks: Vec<u64> = if division.node_bits == 64 {
+            let nodes = rows.iter().map(|row| node_of(&row.0, false));
+            let nodes = nodes.chain(reference.iter().map(|row| node_of(&row.0, true)));
+            nodes.map(|node| identities[&node][0].check).collect()
+        } else {
+            checks_of(&rows, &reference, options)
+        };
+        let opened = collection(&rows, &reference, options);
+        let documents = CheckedDocuments { collection: &opened, checks: &checks };
+        let findings = documents.decide(options, &NoProgress).unwrap();
+        decided.add(&findings, options);
+    }
+    decided
+}
+
+/// The checks of documents whose nodes do not tell them apart.
+fn checks_of(rows: &[Row], reference: &[Row], options: &FindOptions) -> Vec<u64> {
+    let one = NonZeroU32::MIN;
+    let check = |row: &Row| {
+        let mut collector = KeyCollector::new(options, one).unwrap();
+        let opened = collection(std::slice::from_ref(row), &[], options);
+        let division = Division { tasks: 1, parts: 1, node_bits: 64, seed: 0 };
+        let mut sink = KeySink { collector: &mut collector, division, reference: false };
+        let block = opened.next_block().unwrap().unwrap();
+        block.read(&mut ReadBuffers::default(), &mut sink).unwrap();
+        let mut connector = Connector::default();
+        connector.add(&collector.flush()[0].rows).unwrap();
+        connector.finish().identities[0].check
+    };
+    rows.iter().chain(reference).map(check).collect()
+}
+
+impl Decided {
+    fn add(&mut self, findings: &Findings, options: &FindOptions) {
+        for group in findings.groups.iter() {
+            let group = group.unwrap();
+            for row in member_rows(&group, options.params.measure()) {
+                let overlap = row.overlap.map(|o| [o.intersection, o.left, o.right]);
+                let (keeper, id) = (row.keeper.to_owned(), row.id.to_owned());
+                let row = (row.size, keeper, row.reference, row.role, row.rank, id, overlap);
+                self.members.push(row);
+            }
+        }
+        let pairs = &mut self.pairs;
+        pair_rows(findings, &mut |row| {
+            let o = row.overlap;
+            pairs.push((row.a.to_owned(), row.b.to_owned(), [o.intersection, o.left, o.right]));
+            Ok::<_, Error>(())
+        })
+        .unwrap();
+        for (sum, count) in self.counts.iter_mut().zip(counts(findings)) {
+            *sum += count;
+        }
+    }
+}
+
+fn overlap([intersection, left, right]: [u64; 3]) -> lookalike::core::verify::Overlap {
+    lookalike::core::verify::Overlap { intersection, left, right }
+}
+
+/// Sorts the rows and writes them in two ranges.
+fn sorted(mut decided: Decided, options: &FindOptions) -> Output {
+    use std::cmp::Reverse;
+    let measure = options.params.measure();
+    decided.members.sort_by(|a, b| {
+        let key = |m: &(u64, String, bool, Role, SimilarityRank, String, Option<[u64; 3]>)| {
+            (Reverse(m.0), m.1.clone(), m.3, Reverse(m.4), m.5.clone())
+        };
+        key(a).cmp(&key(b))
+    });
+    decided.pairs.sort();
+    let keepers = decided.members.iter().enumerate().filter(|(_, m)| m.3 == Role::Keeper);
+    let starts: Vec<usize> = keepers.map(|(at, _)| at).collect();
+    let middle = starts.get(starts.len() / 2).copied().unwrap_or(0);
+    let before = starts.iter().filter(|start| **start < middle).count() as u64;
+    let mut texts = [Vec::new(), Vec::new()];
+    for (range, first) in [(0..middle, 1), (middle..decided.members.len(), before + 1)] {
+        let mut csv = GroupLines::csv(measure, first, first == 1 && range.start == 0).unwrap();
+        let mut jsonl = GroupLines::jsonl(measure, first);
+        for member in &decided.members[range] {
+            let row = lookalike::shard::MemberRow {
+                size: member.0,
+                keeper: &member.1,
+                reference: member.2,
+                role: member.3,
+                rank: member.4,
+                id: &member.5,
+                overlap: member.6.map(overlap),
+            };
+            csv.push(&row).unwrap();
+            jsonl.push(&row).unwrap();
+        }
+        texts[0].extend(csv.finish().unwrap());
+        texts[1].extend(jsonl.finish().unwrap());
+    }
+    if middle == 0 {
+        // Both ranges begin the file.
+        let header = texts[0].iter().position(|byte| *byte == b'\n').unwrap() + 1;
+        texts[0].drain(..header);
+    }
+    let mut pairs = PairLines::new(measure, true);
+    for (a, b, numbers) in &decided.pairs {
+        pairs.push(&PairRow { a, b, overlap: overlap(*numbers) });
+    }
+    let [groups, lines] = texts.map(|text| String::from_utf8(text).unwrap());
+    let pairs = String::from_utf8(pairs.finish()).unwrap();
+    let [copies, candidates, verified, found, duplicates] = decided.counts;
+    let counts = [0, copies, candidates, verified, found, duplicates];
+    Output { groups, lines, pairs, counts }
+}
+
+fn options(builder: &ParamsBuilder) -> FindOptions {
+    let base = FindOptions::new(Params::new(builder).unwrap());
+    FindOptions { pairs: PairList::Exact, threads: NonZeroUsize::MIN, ..base }
+}
+
+#[test]
+fn any_division_gives_the_bytes_of_one_run() {
+    let low = ParamsBuilder { threshold: 0.5, ..ParamsBuilder::default() };
+    let letters = ParamsBuilder {
+        threshold: 0.6,
+        shingle: "chars:4".parse().unwrap(),
+        ..ParamsBuilder::default()
+    };
+    let keep = |rule: &str| KeepPolicy::new(vec![rule.parse().unwrap()]);
+    let all = [
+        options(&ParamsBuilder::default()),
+        options(&low),
+        FindOptions { keep: keep("shortest"), ..options(&low) },
+        FindOptions { keep: keep("field:last"), ..options(&low) },
+        FindOptions { grouping: Grouping::Components, ..options(&low) },
+        options(&letters),
+    ];
+    for (seed, options) in (1..).zip(&all) {
+        let rows = drawn(600, seed);
+        let (documents, reference) = rows.split_at(500);
+        for reference in [&[][..], reference] {
+            let expected = one_run(documents, reference, options);
+            assert!(expected.counts[4] > 10, "{:?}", expected.counts);
+            for (tasks, parts, node_bits) in [(1, 1, 64), (3, 2, 64), (7, 5, 64), (40, 64, 64)] {
+                let division = Division { tasks, parts, node_bits, seed };
+                let got = divided(documents, reference, options, division);
+                assert_eq!(got, expected, "{tasks} tasks, {parts} parts, option {seed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nodes_that_collide_change_nothing() {
+    let options = options(&ParamsBuilder { threshold: 0.5, ..ParamsBuilder::default() });
+    let rows = drawn(500, 9);
+    let mut expected = one_run(&rows, &[], &options);
+    let division = Division { tasks: 3, parts: 4, node_bits: 8, seed: 9 };
+    let mut got = divided(&rows, &[], &options, division);
+    assert!(got.counts[3] >= expected.counts[3], "{:?} {:?}", got.counts, expected.counts);
+    got.counts = [0; 6];
+    expected.counts = [0; 6];
+    assert_eq!(got, expected);
+}
+
+#[test]
+fn a_bucket_has_one_row_of_a_flush() {
+    let options = options(&ParamsBuilder::default());
+    let text = "one two three four five six seven eight nine ten eleven";
+    let rows: Vec<Row> = (0..1000).map(|i| (format!("{i}"), text.to_owned())).collect();
+    let opened = collection(&rows, &[], &options);
+    let parts = NonZeroU32::new(8).unwrap();
+    let mut collector = KeyCollector::new(&options, parts).unwrap();
+    let division = Division { tasks: 1, parts: 8, node_bits: 64, seed: 0 };
+    let mut sink = KeySink { collector: &mut collector, division, reference: false };
+    while let Some(block) = opened.next_block().unwrap() {
+        block.read(&mut ReadBuffers::default(), &mut sink).unwrap();
+    }
+    let blocks = collector.flush();
+    let bytes: usize = blocks.iter().map(|block| block.rows.len()).sum();
+    let bands = options.params.bands();
+    assert_eq!(bytes, 8 * 16 + bands * 16 + 999 * 16 + 1000 * 24);
+    assert!(blocks.iter().all(|block| block.part < 8));
+    assert_eq!((part_of(0, parts), part_of(u64::MAX, parts), part_of(1 << 63, parts)), (0, 7, 4));
+}
+
+#[test]
+fn documents_that_changed_or_are_missing_are_named() {
+    let options = options(&ParamsBuilder::default());
+    let rows: Vec<Row> = (0..3).map(|i| (format!("d{i}"), format!("a b c d e f {i}"))).collect();
+    let checks = checks_of(&rows, &[], &options);
+    let decide = |rows: &[Row], checks: &[u64]| {
+        let opened = collection(rows, &[], &options);
+        let documents = CheckedDocuments { collection: &opened, checks };
+        match documents.decide(&options, &NoProgress) {
+            Err(Error::Shard(error)) => Some(error),
+            Ok(_) => None,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    assert_eq!(decide(&rows, &checks), None);
+    let changed = ShardError::Changed { id: "d1".to_owned() };
+    assert_eq!(decide(&rows, &[checks[0], checks[2], checks[1]]), Some(changed.clone()));
+    assert!(changed.to_string().contains("\"d1\"") && changed.to_string().contains("table"));
+    let missing = ShardError::Missing { documents: 1 };
+    assert_eq!(decide(&rows[..2], &checks), Some(missing));
+    let more = ShardError::Changed { id: "d2".to_owned() };
+    assert_eq!(decide(&rows, &checks[..2]), Some(more));
+}
