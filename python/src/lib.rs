@@ -5,6 +5,7 @@
 //! Python objects ─ capsule, text, column → documents ─┐
 //! paths ──────────────────────────────────────────────┴ inputs ─┐
 //! keyword arguments ─ options ──────────────────────────────────┴ find … ─ table, files → results
+//! rows of tasks ─ stages → rows of tasks
 //! ```
 #![expect(clippy::needless_pass_by_value, reason = "what Python calls is given its arguments")]
 
@@ -35,6 +36,7 @@ mod pickled;
 mod prepare;
 mod run_findings;
 mod skipped;
+mod stages;
 mod table;
 mod text;
 mod text_column;
@@ -74,6 +76,7 @@ mod _engine {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::datasketch::register(module)?;
+        crate::stages::register(module)?;
         crate::cli::register(module)
     }
 }

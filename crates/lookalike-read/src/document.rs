@@ -103,6 +103,11 @@ pub struct DocumentPosition {
 }
 
 impl DocumentPosition {
+    /// The row of a document that is in memory, from 0; has no meaning for another one.
+    pub fn row(self) -> u32 {
+        self.start
+    }
+
     /// Bytes of the record or file when it was read, at most `u32::MAX`.
     pub fn bytes(self) -> u32 {
         self.length

@@ -1,0 +1,344 @@
+"""The stages of :func:`lookalike.find` for documents that are divided over tasks.
+
+Cluster software moves rows; these functions decide about documents. Arrow batches in, Arrow batches
+out, no engine imported; every function depends on its rows alone, so a task may run again. The
+order of the stages, with what is between them::
+
+    plan                                     once
+    keys      documents  → blocks            a task for each piece of the collection
+    connect   blocks     → edges, identities a task for each part (rows with equal ``part``)
+    merge     edges      → edges             16 parts to a task, until one task is left
+    label     edges and identities → nodes of components       a task for each part
+    decide    documents of components → members, pairs, notes  whole components to a task
+    group_lines, pair_lines   sorted rows → the bytes of the reports
+
+``docs/reference/stages.md`` specifies the rows. :mod:`lookalike.spark` runs them on Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from lookalike import _engine
+from lookalike._options import FILE_OPTIONS, check_options, named
+from lookalike.errors import OptionError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = [
+    "BLOCKS",
+    "DECIDED",
+    "LABELS",
+    "Plan",
+    "connect",
+    "decide",
+    "group_lines",
+    "keys",
+    "label",
+    "merge",
+    "nodes",
+    "pair_lines",
+    "plan",
+]
+
+#: Columns of the rows of ``keys``, ``connect`` and ``merge``, and their types in SQL.
+BLOCKS: Final = "kind string, part int, rows binary, note string"
+#: Those of ``label``.
+LABELS: Final = "node long, component long, check long, bytes long"
+#: Those of ``decide``.
+DECIDED: Final = (
+    "kind string, size long, keeper string, reference boolean, role string, rank long, id string, "
+    "intersection long, left long, right long, jaccard double, containment double, note string"
+)
+#: Bytes of documents that one call of the engine gets, unless a component has more.
+BATCH_BYTES: Final = 64 << 20
+
+_ORDERED: Final = ("first", "last")
+_RUN: Final = ("memory", "temp_dir", "threads")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What all tasks of a run have in common. It pickles; a worker with another version of
+    lookalike refuses it."""
+
+    #: The options of the engine, all of them resolved.
+    options: Mapping[str, Any]
+    #: The parameters as :attr:`lookalike.Found.parameters` has them.
+    parameters: Mapping[str, Any]
+    #: The column of texts.
+    text: str = "text"
+    #: The column of ids.
+    id: str = "id"
+    #: Columns that decide what is kept and where documents are counted, in their order.
+    fields: Sequence[str] = ()
+    #: The version that made it.
+    version: str = field(default=_engine.VERSION)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of documents that are read."""
+        return list(dict.fromkeys([self.id, self.text, *self.fields]))
+
+    def check(self) -> None:
+        """Refuses a plan of another version.
+
+        :raises OptionError: it is one; both versions are named.
+        """
+        if self.version != _engine.VERSION:
+            raise OptionError(
+                f"this worker has lookalike {_engine.VERSION}, the driver has {self.version}; install "
+                "the version of the driver on all workers"
+            )
+
+
+def plan(
+    *,
+    text: str = "text",
+    id: str = "id",  # noqa: A002 - the name of the column
+    threshold: float | None = 0.8,
+    recall: float | None = 0.99,
+    pairs: bool = False,
+    documents: int | None = None,
+    **options: Any,
+) -> Plan:
+    """The plan of a run: options of :func:`lookalike.find`, with all that is chosen chosen once.
+
+    :param documents: how many documents are expected, for which bands and rows are chosen; for the
+        threshold and the recall alone where it is ``None``, as on one machine.
+    :raises OptionError: an option cannot be what was given, or depends on an order of the
+        documents, which rows of a cluster have not.
+    """
+    options = {name: value for name, value in options.items() if value is not None}
+    check_options(options, "plan")
+    _refuse(options)
+    if documents is not None:
+        options |= _bands(documents, {"threshold": threshold, "recall": recall, **options})
+    named_options = named({"threshold": threshold, "recall": recall, "pairs": pairs, **options}, text, id)
+    deciding = {name: options[name] for name in ("keep", "source_field") if name in options}
+    fields = _engine.fields(deciding)
+    nothing = _engine.Documents.of_texts([], [], [(name, []) for name in fields])
+    parameters = _engine.find(nothing, None, named_options, False).parameters()
+    chosen = {name: parameters[name] for name in ("num_hashes", "bands", "rows") if name in parameters}
+    resolved = {**named_options, **chosen, "threads": 1}
+    return Plan(resolved, parameters, text, id, tuple(fields))
+
+
+def _refuse(options: Mapping[str, Any]) -> None:
+    keep = options.get("keep", [])
+    for rule in [keep] if isinstance(keep, str) else keep:
+        if rule in _ORDERED:
+            raise OptionError(
+                f"keep={rule!r}: the rows of a data frame have no order; keep='field:COLUMN' keeps the "
+                "greatest value of a column, 'field:COLUMN:asc' the least"
+            )
+    if options.get("exact") or options.get("measure") == "containment":
+        raise OptionError(
+            "exact=True and measure='containment' run on one machine only: lookalike.find takes them"
+        )
+    if options.get("estimates"):
+        raise OptionError("estimates=True runs on one machine only: lookalike.find takes it")
+    if options.get("bands") == "auto":
+        raise OptionError("bands='auto' reads the documents twice; documents=N chooses bands for N documents")
+    for name in (*FILE_OPTIONS, *_RUN):
+        if options.get(name) not in (None, False):
+            raise OptionError(f"{name} has no meaning for rows of a cluster; leave it out")
+
+
+def _bands(documents: int, options: dict[str, Any]) -> dict[str, int]:
+    from lookalike import tune
+
+    accepted = ("threshold", "recall", "shingle", "scheme", "seed", "num_hashes")
+    tuned = tune(documents=documents, **{name: options[name] for name in accepted if name in options})
+    return {"num_hashes": tuned.num_hashes, "bands": tuned.bands, "rows": tuned.rows}
+
+
+def _arrow() -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        raise OptionError("lookalike.stages needs pyarrow: pip install pyarrow") from None
+    return pyarrow
+
+
+def _rows(table: Any) -> Iterator[pyarrow.RecordBatch]:
+    """The batches of a table of the engine, without empty ones."""
+    yield from (batch for batch in _arrow().table(table).to_batches() if batch.num_rows)
+
+
+def _documents(plan: Plan, table: Any) -> _engine.Documents:
+    return _engine.Documents.of_arrow(table.select(plan.columns), plan.text, plan.id, False, plan.fields)
+
+
+def nodes(plan: Plan, table: pyarrow.Table, *, reference: bool = False) -> pyarrow.ChunkedArray:
+    """The nodes of documents, for engines without a hash of 64 bits that is the same everywhere.
+
+    :param table: documents, with the columns of the plan.
+    :param reference: whether they are of the reference collection, whose ids are names of their own.
+    """
+    return _arrow().table(_engine.nodes(_documents(plan, table), reference))["node"]
+
+
+def keys(
+    plan: Plan, batches: Iterable[pyarrow.RecordBatch], parts: int
+) -> Iterator[pyarrow.RecordBatch]:
+    """Shingles, signs and bands documents; :data:`BLOCKS`.
+
+    :param batches: documents: the columns of the plan, ``node`` (int64), and ``reference`` (bool)
+        where there is a reference collection.
+    :param parts: into how many parts buckets and documents are divided.
+    :raises DocumentError: a document cannot be used; ``skip_bad`` leaves it out.
+    """
+    plan.check()
+    pa = _arrow()
+    stage = _engine.KeyStage(dict(plan.options), parts)
+    for batch in batches:
+        if batch.num_rows == 0:
+            continue
+        for reference, table in _sides(pa.Table.from_batches([batch])):
+            if table.num_rows:
+                node = table["node"].combine_chunks()
+                stage.add(_documents(plan, table), node, reference)
+        ready = stage.take(False)
+        if ready is not None:
+            yield from _rows(ready)
+    yield from _rows(stage.take(True))
+
+
+def _sides(table: Any) -> list[tuple[bool, Any]]:
+    """Documents, and those of the reference collection."""
+    if "reference" not in table.column_names:
+        return [(False, table)]
+    pc = __import__("pyarrow.compute", fromlist=["compute"])
+    flags = pc.fill_null(table["reference"], False)
+    return [(False, table.filter(pc.invert(flags))), (True, table.filter(flags))]
+
+
+def connect(batches: Iterable[pyarrow.RecordBatch], parts: int) -> Iterator[pyarrow.RecordBatch]:
+    """Connects documents that share a bucket; :data:`BLOCKS`.
+
+    :param batches: rows of :func:`keys`, all of the parts of this task. Notes pass through.
+    :param parts: that of :func:`keys`.
+    """
+    yield from _of_blocks(batches, lambda table: _engine.connect(table, parts))
+
+
+def merge(batches: Iterable[pyarrow.RecordBatch], parts: int) -> Iterator[pyarrow.RecordBatch]:
+    """Joins forests to one; :data:`BLOCKS`.
+
+    :param batches: rows of :func:`connect` or :func:`merge` of the kind ``edges``.
+    """
+    yield from _of_blocks(batches, lambda table: _engine.merge_forests(table, parts))
+
+
+def label(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    """The documents of components; :data:`LABELS`.
+
+    :param batches: rows of the last :func:`merge`, and those of :func:`connect` of the kind
+        ``identities``, all of the parts of this task.
+    """
+    yield from _of_blocks(batches, _engine.label)
+
+
+def _of_blocks(batches: Iterable[Any], work: Any) -> Iterator[Any]:
+    pa, blocks = _arrow(), []
+    pc = __import__("pyarrow.compute", fromlist=["compute"])
+    for batch in batches:
+        is_note = pc.is_null(batch.column("rows"))
+        notes = batch.filter(is_note)
+        if notes.num_rows:
+            yield notes
+        if notes.num_rows < batch.num_rows:
+            blocks.append(batch.filter(pc.invert(is_note)).select(["rows"]))
+    if blocks:
+        yield from _rows(work(pa.Table.from_batches(blocks)))
+
+
+def decide(
+    plan: Plan, batches: Iterable[pyarrow.RecordBatch], *, task_bytes: int = 2 << 30
+) -> Iterator[pyarrow.RecordBatch]:
+    """Verifies and groups whole components; :data:`DECIDED`.
+
+    :param batches: documents of components, sorted by ``component``: the columns of the plan,
+        ``component`` and ``check`` (int64), and ``reference`` where there is a reference collection.
+    :param task_bytes: the most that the documents of a component may take.
+    :raises ChangedError: a document is not what it was in :func:`keys`.
+    :raises OptionError: a component is too large.
+    """
+    plan.check()
+    pa, held, size = _arrow(), [], 0
+    for batch in batches:
+        if batch.num_rows == 0:
+            continue
+        held.append(batch)
+        size += batch.nbytes
+        if size > BATCH_BYTES:
+            table = pa.Table.from_batches(held)
+            end = _last_component(table["component"])
+            if end:
+                yield from _decided(plan, table.slice(0, end))
+                # A copy: the batches that were decided are not to stay because of these rows.
+                rest = table.slice(end).take(pa.array(range(table.num_rows - end)))
+                held = rest.combine_chunks().to_batches()
+                size = sum(batch.nbytes for batch in held)
+            if size > task_bytes:
+                raise OptionError(
+                    f"a component of {table.num_rows - end} documents takes more than the "
+                    f"{task_bytes} bytes that task_memory allows; give task_memory more, or larger "
+                    "shingles, which connect fewer documents"
+                )
+    if held:
+        yield from _decided(plan, pa.Table.from_batches(held))
+
+
+def _last_component(components: Any) -> int:
+    """Where the last component begins."""
+    last = components[-1].as_py()
+    first, end = 0, len(components)
+    while first < end:
+        middle = (first + end) // 2
+        if components[middle].as_py() == last:
+            end = middle
+        else:
+            first = middle + 1
+    return first
+
+
+def _decided(plan: Plan, table: Any) -> Iterator[Any]:
+    pa = _arrow()
+    sides = [side for _, side in _sides(table)]
+    checks = pa.chunked_array([chunk for side in sides for chunk in side["check"].chunks], pa.int64())
+    documents = [_documents(plan, side) for side in sides if side is sides[0] or side.num_rows]
+    reference = documents[1] if len(documents) > 1 else None
+    checks = checks.combine_chunks() if len(checks) else pa.array([], pa.int64())
+    yield from _rows(_engine.decide(documents[0], reference, dict(plan.options), checks))
+
+
+def group_lines(
+    plan: Plan,
+    rows: pyarrow.Table,
+    *,
+    first: int = 1,
+    header: bool = False,
+    format: Literal["csv", "jsonl"] = "csv",  # noqa: A002 - as in the command line
+) -> bytes:
+    """The lines of ``lookalike find -o``.
+
+    :param rows: rows of :func:`decide` of the kind ``member``, sorted by ``size`` (descending),
+        ``keeper``, ``role`` (descending), ``rank`` (descending) and ``id``; whole groups.
+    :param first: the number of the first group, from 1.
+    :param header: whether the lines begin with the header of a CSV file.
+    """
+    return _engine.group_lines(rows, str(plan.parameters["measure"]), format, first, header)
+
+
+def pair_lines(plan: Plan, rows: pyarrow.Table, *, header: bool = False) -> bytes:
+    """The lines of ``lookalike find --pairs``.
+
+    :param rows: rows of :func:`decide` of the kind ``pair``, sorted by ``keeper`` and ``id``.
+    :param header: whether the lines begin with the header.
+    """
+    return _engine.pair_lines(rows, str(plan.parameters["measure"]), header)

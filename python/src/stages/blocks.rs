@@ -1,0 +1,132 @@
+//! `connect`, `merge` and `label`: blocks in, components out.
+
+use super::columns::{BlockKind, BlockRows, StageTable, each_blob};
+use crate::error::{DamagedError, OptionError};
+use crate::table::ArrowTable;
+use arrow_array::Int64Array;
+use lookalike::shard::{Block, BlockError, Connector, Edge, Identity, PartBlock, merge, part_of};
+use pyo3::prelude::*;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+fn damaged(error: BlockError) -> PyErr {
+    DamagedError::new_err(error.to_string())
+}
+
+fn count(parts: u32) -> PyResult<NonZeroU32> {
+    NonZeroU32::new(parts).ok_or_else(|| OptionError::new_err("parts: expected 1 or more, got 0"))
+}
+
+/// Connects the blocks of one part or of several: blocks of edges and of identities, by the parts of
+/// their nodes, and a note for each node that is that of several documents.
+#[pyfunction]
+pub(crate) fn connect(
+    py: Python<'_>,
+    blocks: &Bound<'_, PyAny>,
+    parts: u32,
+) -> PyResult<ArrowTable> {
+    let parts = count(parts)?;
+    let arrays = StageTable::of(blocks)?.binary("rows")?;
+    let rows = py.detach(|| -> Result<BlockRows, BlockError> {
+        let mut connector = Connector::default();
+        for blob in each_blob(&arrays) {
+            connector.add(blob)?;
+        }
+        let connected = connector.finish();
+        let mut rows = BlockRows::default();
+        for block in divided(&connected.forest, Vec::new(), parts) {
+            rows.push_block(BlockKind::Edges, &block);
+        }
+        for block in divided(&[], connected.identities, parts) {
+            rows.push_block(BlockKind::Identities, &block);
+        }
+        for node in connected.repeated {
+            rows.push_note(&json!({"repeated": node.cast_signed()}).to_string());
+        }
+        Ok(rows)
+    });
+    rows.map_err(damaged)?.finish()
+}
+
+/// Joins the forests of blocks to one: a block of edges for each part, with an edge from each
+/// component to itself, so that every node of a component is in one edge of the part of the node.
+#[pyfunction]
+pub(crate) fn merge_forests(
+    py: Python<'_>,
+    blocks: &Bound<'_, PyAny>,
+    parts: u32,
+) -> PyResult<ArrowTable> {
+    let parts = count(parts)?;
+    let arrays = StageTable::of(blocks)?.binary("rows")?;
+    let rows = py.detach(|| -> Result<BlockRows, BlockError> {
+        let mut all = Block::default();
+        for blob in each_blob(&arrays) {
+            all.decode_into(blob)?;
+        }
+        let mut forest = merge(all.edges.into_iter().filter(|(a, b)| a != b));
+        let mut components: Vec<u64> = forest.iter().map(|edge| edge.component).collect();
+        components.dedup();
+        forest.extend(components.into_iter().map(|node| Edge { component: node, node }));
+        let mut rows = BlockRows::default();
+        for block in divided(&forest, Vec::new(), parts) {
+            rows.push_block(BlockKind::Edges, &block);
+        }
+        Ok(rows)
+    });
+    rows.map_err(damaged)?.finish()
+}
+
+/// Edges and identities by the parts of their nodes.
+fn divided(forest: &[Edge], identities: Vec<Identity>, parts: NonZeroU32) -> Vec<PartBlock> {
+    let mut blocks: BTreeMap<u32, Block> = BTreeMap::new();
+    for Edge { component, node } in forest {
+        let block = blocks.entry(part_of(*node, parts)).or_default();
+        block.edges.push((*component, *node));
+    }
+    for identity in identities {
+        let block = blocks.entry(part_of(identity.node, parts)).or_default();
+        block.identities.push(identity);
+    }
+    let encode = |(part, block): (u32, Block)| PartBlock { part, rows: block.encode() };
+    blocks.into_iter().map(encode).collect()
+}
+
+/// The documents of components, from the blocks of one part or of several: `node`, `component`,
+/// `check` and `bytes` (int64).
+#[pyfunction]
+pub(crate) fn label(py: Python<'_>, blocks: &Bound<'_, PyAny>) -> PyResult<ArrowTable> {
+    let arrays = StageTable::of(blocks)?.binary("rows")?;
+    let columns = py.detach(|| -> Result<Option<[Vec<i64>; 4]>, BlockError> {
+        let mut all = Block::default();
+        for blob in each_blob(&arrays) {
+            all.decode_into(blob)?;
+        }
+        all.identities.sort_unstable();
+        let mut columns = [(); 4].map(|()| Vec::with_capacity(all.edges.len()));
+        for (component, node) in all.edges {
+            let found = all.identities.binary_search_by_key(&node, |identity| identity.node);
+            let Some(identity) = found.ok().and_then(|at| all.identities.get(at)) else {
+                return Ok(None);
+            };
+            let values = [node, component, identity.check, identity.bytes];
+            for (column, value) in columns.iter_mut().zip(values) {
+                column.push(value.cast_signed());
+            }
+        }
+        Ok(Some(columns))
+    });
+    let columns = columns.map_err(damaged)?.ok_or_else(|| {
+        DamagedError::new_err(
+            "a document of a component is not among the rows of its part: rows of the stage \
+             connect are missing; run it again",
+        )
+    })?;
+    let names = ["node", "component", "check", "bytes"];
+    let columns = names.into_iter().zip(columns);
+    let columns = columns.map(|(name, values)| {
+        (name, Arc::new(Int64Array::from(values)) as arrow_array::ArrayRef, false)
+    });
+    ArrowTable::new(columns.collect())
+}

@@ -1,0 +1,168 @@
+//! `decide`: documents of whole components in; members of groups, pairs and counts out.
+
+use super::columns::integers;
+use crate::call;
+use crate::compared_input::ComparedInput;
+use crate::inputs::ComparedInputs;
+use crate::options::KeywordOptions;
+use crate::table::ArrowTable;
+use crate::text_column::TextColumn;
+use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder};
+use lookalike::core::params::Measure;
+use lookalike::core::verify::Overlap;
+use lookalike::error::Error;
+use lookalike::find::Findings;
+use lookalike::shard::{CheckedDocuments, Role, member_rows, pair_rows};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::json;
+use std::sync::Arc;
+
+/// Runs `find` on documents of whole components. `checks` is an Arrow array of int64, first of the
+/// documents, then of the reference.
+#[pyfunction]
+#[pyo3(signature = (documents, reference, options, checks))]
+pub(crate) fn decide(
+    py: Python<'_>,
+    documents: ComparedInput,
+    reference: Option<ComparedInput>,
+    options: &Bound<'_, PyDict>,
+    checks: &Bound<'_, PyAny>,
+) -> PyResult<ArrowTable> {
+    let options = KeywordOptions::new(options)?;
+    let wording = options.wording()?;
+    let (find, _) = options.run(wording)?;
+    let mut reading = options.reading(wording, crate::extraction::options(py)?)?;
+    options.finish()?;
+    reading.fields = find.fields();
+    let checks: Vec<u64> =
+        integers(checks, "checks")?.into_iter().map(i64::cast_unsigned).collect();
+    let inputs = ComparedInputs::new(py, &documents, reference.as_ref(), reading)?;
+    let rows = call::reading(py, None, move |watch| {
+        let collection = inputs.open()?;
+        let documents = CheckedDocuments { collection: &collection, checks: &checks };
+        let findings = documents.decide(&find, watch)?;
+        let mut rows = DecidedRows::new(find.params.measure());
+        rows.add(&findings)?;
+        Ok(rows)
+    })?;
+    rows.finish()
+}
+
+/// Rows of three kinds: `member`, `pair` (`keeper` and `id` are its ids) and `note`.
+struct DecidedRows {
+    measure: Measure,
+    kinds: TextColumn,
+    sizes: Int64Builder,
+    keepers: TextColumn,
+    references: BooleanBuilder,
+    roles: TextColumn,
+    ranks: Int64Builder,
+    ids: TextColumn,
+    overlaps: [Int64Builder; 3],
+    similarities: [Float64Builder; 2],
+    notes: TextColumn,
+}
+
+impl DecidedRows {
+    fn new(measure: Measure) -> Self {
+        Self {
+            measure,
+            kinds: TextColumn::default(),
+            sizes: Int64Builder::new(),
+            keepers: TextColumn::default(),
+            references: BooleanBuilder::new(),
+            roles: TextColumn::default(),
+            ranks: Int64Builder::new(),
+            ids: TextColumn::default(),
+            overlaps: Default::default(),
+            similarities: Default::default(),
+            notes: TextColumn::default(),
+        }
+    }
+
+    fn add(&mut self, findings: &Findings) -> Result<(), Error> {
+        for group in findings.groups.iter() {
+            for row in member_rows(&group.map_err(Error::of_io)?, self.measure) {
+                self.kinds.push(Some("member"));
+                self.sizes.append_value(row.size.cast_signed());
+                self.keepers.push(Some(row.keeper));
+                self.references.append_value(row.reference);
+                let role = if row.role == Role::Keeper { "keeper" } else { "duplicate" };
+                self.roles.push(Some(role));
+                self.ranks.append_value(row.rank.signed());
+                self.ids.push(Some(row.id));
+                self.push_overlap(row.overlap.as_ref());
+                self.notes.push(None);
+            }
+        }
+        pair_rows(findings, &mut |pair| {
+            self.push_plain("pair", Some((pair.a, pair.b)), Some(&pair.overlap), None);
+            Ok(())
+        })?;
+        let counts = &findings.counts;
+        let note = json!({"counts": {
+            "decided": counts.documents, "copies": counts.copies, "candidates": counts.candidates,
+            "verified": counts.verified, "groups": counts.groups, "duplicates": counts.duplicates,
+        }});
+        self.push_plain("note", None, None, Some(&note.to_string()));
+        for source in findings.sources.iter().filter(|source| source.duplicates > 0) {
+            let note = json!({"source": {
+                "source": source.name, "reference": source.reference,
+                "duplicates": source.duplicates, "duplicate_bytes": source.duplicate_bytes,
+            }});
+            self.push_plain("note", None, None, Some(&note.to_string()));
+        }
+        Ok(())
+    }
+
+    fn push_plain(
+        &mut self,
+        kind: &str,
+        ids: Option<(&str, &str)>,
+        overlap: Option<&Overlap>,
+        note: Option<&str>,
+    ) {
+        self.kinds.push(Some(kind));
+        self.sizes.append_null();
+        self.keepers.push(ids.map(|(a, _)| a));
+        self.references.append_null();
+        self.roles.push(None);
+        self.ranks.append_null();
+        self.ids.push(ids.map(|(_, b)| b));
+        self.push_overlap(overlap);
+        self.notes.push(note);
+    }
+
+    fn push_overlap(&mut self, overlap: Option<&Overlap>) {
+        let numbers = overlap.map(|overlap| [overlap.intersection, overlap.left, overlap.right]);
+        for (i, column) in self.overlaps.iter_mut().enumerate() {
+            column.append_option(numbers.map(|numbers| numbers[i].cast_signed()));
+        }
+        let measures = [Measure::Jaccard, Measure::Containment];
+        for (column, measure) in self.similarities.iter_mut().zip(measures) {
+            let text = overlap.map(|overlap| overlap.six_decimals_of(measure));
+            column.append_option(text.and_then(|text| text.parse().ok()));
+        }
+    }
+
+    fn finish(mut self) -> PyResult<ArrowTable> {
+        let [intersection, left, right] = &mut self.overlaps;
+        let [jaccard, containment] = &mut self.similarities;
+        ArrowTable::new(vec![
+            ("kind", self.kinds.finish(), false),
+            ("size", Arc::new(self.sizes.finish()), true),
+            ("keeper", self.keepers.finish(), true),
+            ("reference", Arc::new(self.references.finish()), true),
+            ("role", self.roles.finish(), true),
+            ("rank", Arc::new(self.ranks.finish()), true),
+            ("id", self.ids.finish(), true),
+            ("intersection", Arc::new(intersection.finish()), true),
+            ("left", Arc::new(left.finish()), true),
+            ("right", Arc::new(right.finish()), true),
+            ("jaccard", Arc::new(jaccard.finish()), true),
+            ("containment", Arc::new(containment.finish()), true),
+            ("note", self.notes.finish(), true),
+        ])
+    }
+}

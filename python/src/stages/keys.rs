@@ -1,0 +1,216 @@
+//! `keys`: documents in, blocks and notes out.
+
+use super::columns::{BlockKind, BlockRows, integers};
+use crate::documents::PythonDocuments;
+use crate::error::{DocumentError, OptionError, run_error};
+use crate::options::KeywordOptions;
+use crate::table::ArrowTable;
+use arrow_array::Int64Array;
+use lookalike::error::Error;
+use lookalike::find::FindOptions;
+use lookalike::read::{
+    Collection, Content, Document, DocumentSink, ReadBuffers, ReadError, ReadOptions, Side,
+    SkippedItem,
+};
+use lookalike::shard::{KeyCollector, node_of};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+/// One task of the stage `keys`.
+#[pyclass(name = "KeyStage", module = "lookalike._engine")]
+pub(crate) struct KeyStage {
+    collector: KeyCollector,
+    options: FindOptions,
+    reading: ReadOptions,
+    tally: Tally,
+    rows: BlockRows,
+}
+
+/// What is counted, and what is listed.
+#[derive(Default)]
+struct Tally {
+    skipped: u64,
+    reference: u64,
+    /// Documents and bytes of each source; references apart.
+    sources: BTreeMap<(bool, String), (u64, u64)>,
+    notes: Vec<serde_json::Value>,
+}
+
+#[pymethods]
+impl KeyStage {
+    #[new]
+    fn new(py: Python<'_>, options: &Bound<'_, PyDict>, parts: u32) -> PyResult<Self> {
+        let options = KeywordOptions::new(options)?;
+        let wording = options.wording()?;
+        let (find, _) = options.run(wording)?;
+        let mut reading = options.reading(wording, crate::extraction::options(py)?)?;
+        options.finish()?;
+        reading.fields = find.fields();
+        let parts = NonZeroU32::new(parts)
+            .ok_or_else(|| OptionError::new_err("parts: expected 1 or more, got 0"))?;
+        let collector = KeyCollector::new(&find, parts).ok_or_else(|| {
+            OptionError::new_err(
+                "exact=True and measure='containment' have no buckets to divide the documents by; \
+                 use measure='jaccard' without exact, or one machine",
+            )
+        })?;
+        let (tally, rows) = Default::default();
+        Ok(Self { collector, options: find, reading, tally, rows })
+    }
+
+    /// Adds documents, whose nodes are an Arrow array of int64.
+    fn add(
+        &mut self,
+        py: Python<'_>,
+        documents: Py<PythonDocuments>,
+        nodes: &Bound<'_, PyAny>,
+        reference: bool,
+    ) -> PyResult<()> {
+        let nodes = integers(nodes, "nodes")?;
+        let source = documents.get().source("documents", true);
+        let rows = source.rows.len();
+        if rows != nodes.len() {
+            let nodes = nodes.len();
+            let text = format!("{rows} documents and {nodes} nodes; give each document one");
+            return Err(DocumentError::new_err(text));
+        }
+        py.detach(|| self.read(source, &nodes, reference)).map_err(named_by_id)
+    }
+
+    /// The rows that are ready; with `all` those of everything that was added, and the counts.
+    fn take(&mut self, py: Python<'_>, all: bool) -> PyResult<Option<ArrowTable>> {
+        if !all && !self.collector.is_full() {
+            return Ok(None);
+        }
+        py.detach(|| {
+            for block in self.collector.flush() {
+                self.rows.push_block(BlockKind::Keys, &block);
+            }
+            if all {
+                self.count();
+            }
+            for note in self.tally.notes.drain(..) {
+                self.rows.push_note(&note.to_string());
+            }
+        });
+        std::mem::take(&mut self.rows).finish().map(Some)
+    }
+}
+
+impl KeyStage {
+    fn read(
+        &mut self,
+        source: lookalike::read::InMemoryDocuments,
+        nodes: &[i64],
+        reference: bool,
+    ) -> Result<(), Error> {
+        let opened =
+            Collection::of_sides(Side::InMemory(&[source]), Side::InMemory(&[]), &self.reading)?;
+        let (collector, tally) = (&mut self.collector, &mut self.tally);
+        let has_source = self.options.source_field.is_some();
+        let mut sink = KeySink { collector, tally, nodes, reference, has_source };
+        let mut buffers = ReadBuffers::default();
+        while let Some(block) = opened.next_block()? {
+            block.read(&mut buffers, &mut sink)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the counts as notes.
+    fn count(&mut self) {
+        let (documents, empty) = self.collector.counts();
+        let Tally { skipped, reference, sources, notes } = &mut self.tally;
+        notes.push(json!({"counts": {
+            "documents": documents, "reference": *reference, "empty": empty, "skipped": *skipped,
+        }}));
+        for ((reference, name), (documents, bytes)) in std::mem::take(sources) {
+            notes.push(json!({"source": {
+                "source": name, "reference": reference, "documents": documents, "bytes": bytes,
+            }}));
+        }
+    }
+}
+
+/// The error for a document that cannot be used, which a row of a batch does not name.
+fn named_by_id(error: Error) -> PyErr {
+    match error {
+        Error::Read(ReadError::BadRow(skipped)) => {
+            let document = match &skipped.id {
+                Some(id) => format!("the document {id:?}"),
+                None => "a document".to_owned(),
+            };
+            let reason = &skipped.reason;
+            DocumentError::new_err(format!(
+                "{document} cannot be used: {reason}; fill it or leave the row out, or let \
+                 skip_bad=True leave out and count such rows"
+            ))
+        }
+        error => run_error(error),
+    }
+}
+
+struct KeySink<'a> {
+    collector: &'a mut KeyCollector,
+    tally: &'a mut Tally,
+    nodes: &'a [i64],
+    reference: bool,
+    has_source: bool,
+}
+
+impl DocumentSink for KeySink<'_> {
+    fn document(&mut self, document: &Document<'_>) {
+        let node = self.nodes.get(document.place.row() as usize).copied().unwrap_or_default();
+        self.tally.reference += u64::from(self.reference);
+        if self.has_source {
+            let source = document.fields.last().copied().flatten().unwrap_or_default();
+            let source = self.tally.sources.entry((self.reference, source.to_owned()));
+            let (documents, bytes) = source.or_default();
+            *documents += 1;
+            *bytes += document.bytes();
+        }
+        if !self.collector.add(node.cast_unsigned(), document) {
+            let content = (!document.text.is_empty()).then(|| hex(document.text));
+            self.tally.notes.push(json!({"empty": {"id": document.id, "content": content}}));
+        }
+    }
+
+    fn skipped(&mut self, skipped: SkippedItem) {
+        self.tally.skipped += 1;
+        let reason = skipped.reason.to_string();
+        self.tally.notes.push(json!({"skipped": {"id": skipped.id, "reason": reason}}));
+    }
+}
+
+/// The hash of a text, in hexadecimal digits.
+fn hex(text: &str) -> String {
+    use std::fmt::Write;
+    Content::of(text.as_bytes()).bytes().iter().fold(String::new(), |mut digits, byte| {
+        // Writing to a text does not fail.
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
+}
+
+/// The nodes of documents by their ids, where the engine has no hash of its own: an Arrow column.
+#[pyfunction]
+pub(crate) fn nodes(
+    py: Python<'_>,
+    documents: Py<PythonDocuments>,
+    reference: bool,
+) -> PyResult<ArrowTable> {
+    let source = documents.get().source("documents", true);
+    let nodes: Result<Vec<i64>, _> = py.detach(|| {
+        let mut buffer = String::new();
+        (0..source.rows.len())
+            .map(|row| Ok(node_of(source.rows.id(row, &mut buffer)?, reference).cast_signed()))
+            .collect()
+    });
+    let nodes = nodes.map_err(|reason: lookalike::read::SkipReason| {
+        DocumentError::new_err(format!("a document has no id: {reason}"))
+    })?;
+    ArrowTable::new(vec![("node", Arc::new(Int64Array::from(nodes)), false)])
+}

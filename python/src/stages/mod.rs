@@ -1,0 +1,27 @@
+//! The stages of a run that is divided over tasks (`lookalike::shard`): Arrow in, Arrow out. The
+//! interpreter is free meanwhile.
+//!
+//! ```text
+//! documents ─ keys → blocks ─ blocks (connect, merge, labels) → components
+//! documents of components ─ decide → rows ─ (sorted by the engine) ─ lines → bytes
+//! ```
+
+mod blocks;
+mod columns;
+mod decide;
+mod keys;
+mod lines;
+
+use pyo3::prelude::*;
+
+/// Adds the stages to the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<keys::KeyStage>()?;
+    module.add_function(wrap_pyfunction!(blocks::connect, module)?)?;
+    module.add_function(wrap_pyfunction!(blocks::merge_forests, module)?)?;
+    module.add_function(wrap_pyfunction!(blocks::label, module)?)?;
+    module.add_function(wrap_pyfunction!(decide::decide, module)?)?;
+    module.add_function(wrap_pyfunction!(lines::group_lines, module)?)?;
+    module.add_function(wrap_pyfunction!(lines::pair_lines, module)?)?;
+    module.add_function(wrap_pyfunction!(keys::nodes, module)?)
+}
