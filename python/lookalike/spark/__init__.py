@@ -1,0 +1,14 @@
+"""Near-duplicates of a Spark DataFrame: the groups, pairs and counts of :func:`lookalike.find`, byte
+for byte, on Spark 3.5 and later, Spark Connect, and Sail.
+
+>>> import lookalike.spark                                                  # doctest: +SKIP
+>>> found = lookalike.spark.find(df, id="url", checkpoint="s3://b/run7")    # doctest: +SKIP
+>>> found.groups.show()                                                     # doctest: +SKIP
+>>> survivors = lookalike.spark.dedup(df, id="url")                         # doctest: +SKIP
+
+Executors need this package and pyarrow. ``docs/guide/cluster.md`` says when a cluster is worth it.
+"""
+
+from lookalike.spark._find import Found, dedup, find
+
+__all__ = ["Found", "dedup", "find"]

@@ -1,0 +1,83 @@
+"""Results of stages, so that none runs twice: kept by the cluster, or written to a folder from which
+the same call goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from lookalike.errors import OptionError
+from lookalike.stages import Plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["Checkpoint"]
+
+
+class Checkpoint:
+    """Where the results of stages are.
+
+    A stage that is written ends with a manifest; without one it is written again. A manifest of
+    another plan is refused.
+    """
+
+    def __init__(self, spark: SparkSession, folder: str | None, plan: Plan) -> None:
+        self._spark, self._folder = spark, folder.rstrip("/") if folder is not None else None
+        self._plan = json.dumps(_described(plan), sort_keys=True)
+        self._kept: list[DataFrame] = []
+
+    def result(self, stage: str, make: Callable[[], DataFrame]) -> DataFrame:
+        """The result of a stage: what is there, or what ``make`` gives."""
+        if self._folder is None:
+            frame = make().persist()
+            self._kept.append(frame)
+            return frame
+        path = f"{self._folder}/{stage}"
+        if not self._is_done(stage):
+            make().write.mode("overwrite").parquet(path)
+            manifest = self._spark.createDataFrame([(stage, self._plan)], "stage string, plan string")
+            manifest.write.mode("overwrite").json(f"{path}.manifest")
+        return self._spark.read.parquet(path)
+
+    def _is_done(self, stage: str) -> bool:
+        try:
+            rows = self._spark.read.schema("stage string, plan string").json(f"{self._folder}/{stage}.manifest").collect()
+        except Exception as error:  # noqa: BLE001 - which class it is depends on the engine
+            if _is_absent(error):
+                return False
+            raise
+        if not rows:
+            return False
+        if rows[0]["plan"] != self._plan:
+            there, here = json.loads(rows[0]["plan"]), json.loads(self._plan)
+            names = sorted(name for name in {*there, *here} if there.get(name) != here.get(name))
+            differences = "; ".join(f"{name} was {there.get(name)!r} and is {here.get(name)!r}" for name in names)
+            raise OptionError(
+                f"the checkpoint {self._folder} is of another run: {differences}; name another folder, or "
+                "remove this one"
+            )
+        return True
+
+    def release(self) -> None:
+        """Lets go of what the cluster keeps."""
+        for frame in self._kept:
+            frame.unpersist()
+        self._kept.clear()
+
+
+def _described(plan: Plan) -> dict[str, Any]:
+    options = json.dumps(dict(plan.options), sort_keys=True, default=str)
+    return {
+        **{name: value for name, value in plan.parameters.items() if name != "predicted_recall"},
+        "version": plan.version,
+        "options": hashlib.blake2b(options.encode(), digest_size=8).hexdigest(),
+        "columns": plan.columns,
+    }
+
+
+def _is_absent(error: Exception) -> bool:
+    text = str(error).lower()
+    return any(sign in text for sign in ("path_not_found", "does not exist", "not found", "no such file"))

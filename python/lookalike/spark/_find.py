@@ -1,0 +1,513 @@
+"""``find`` and ``dedup`` of a Spark DataFrame."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from lookalike import errors, stages
+from lookalike._options import refused, whole_option
+from lookalike.errors import ChangedError, DocumentError, DocumentTypeError, LookalikeError, OptionError
+from lookalike.spark._checkpoint import Checkpoint
+from lookalike.spark._tasks import (
+    ConnectTask,
+    DecideTask,
+    KeyTask,
+    LabelTask,
+    LineTask,
+    MergeTask,
+    NumberTask,
+)
+from lookalike.stages import BLOCKS, DECIDED, LABELS, Plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+__all__ = ["Found", "dedup", "find"]
+
+_T = TypeVar("_T")
+
+#: Forests that one task joins.
+_JOINED = 16
+#: Documents of components up to which their nodes are sent to all executors.
+_BROADCAST = 10_000_000
+#: How many repeated ids a message names.
+_NAMED = 5
+_MEMBERS = ("size", "keeper", "reference", "role", "rank", "id", "intersection", "left", "right", "jaccard", "containment")
+
+
+class Found:
+    """What :func:`find` found. The frames are computed when they are used."""
+
+    def __init__(self, run: _Run) -> None:
+        self._run = run
+
+    @property
+    def groups(self) -> DataFrame:
+        """A row for each document of a group: ``group`` (from 1), ``id``, ``role``, ``keeper``,
+        ``jaccard`` (null for keepers)."""
+        return self._run.numbered().select("group", "id", "role", "keeper", "jaccard")
+
+    @property
+    def pairs(self) -> DataFrame:
+        """A row for each verified pair: ``id_a``, ``id_b``, ``jaccard``.
+
+        :raises OptionError: pairs were not asked for by ``find(…, pairs=True)``.
+        """
+        functions = _functions()
+        rows = self._run.pairs()
+        return rows.select(functions.col("keeper").alias("id_a"), functions.col("id").alias("id_b"), "jaccard")
+
+    @property
+    def empty(self) -> DataFrame:
+        """Documents without a token: ``id``, ``same_text_as`` (the least id of those that have the
+        same text; null for that one, and for texts that are alone)."""
+        return self._run.empty()
+
+    @property
+    def skipped(self) -> DataFrame:
+        """Rows that were left out by ``skip_bad``: ``id``, ``reason``."""
+        return self._run.skipped()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """As :attr:`lookalike.Found.counts`."""
+        return dict(self._run.counts)
+
+    @property
+    def sources(self) -> list[dict[str, Any]]:
+        """Documents, duplicates and their bytes of each value of ``source_field``, by name."""
+        return [dict(source) for source in self._run.sources]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """As :attr:`lookalike.Found.parameters`."""
+        return dict(self._run.plan.parameters)
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Wall-clock seconds of each stage that ran."""
+        return dict(self._run.seconds)
+
+    def write(self, folder: str, *, format: str = "csv") -> None:  # noqa: A002 - as in the command line
+        """Writes the groups as a folder of text files. Joined in the order of their names, they are the
+        bytes of ``lookalike find -o``.
+
+        :param format: ``"csv"`` or ``"jsonl"``.
+        """
+        if format not in ("csv", "jsonl"):
+            raise refused("format", "'csv' or 'jsonl'", format)
+        self._run.write_groups(folder, format)
+
+    def write_pairs(self, folder: str) -> None:
+        """Writes the pairs likewise: the bytes of ``lookalike find --pairs``."""
+        self._run.write_pairs(folder)
+
+    def release(self) -> None:
+        """Lets go of what the cluster keeps of the stages; the frames must not be used afterwards."""
+        self._run.checkpoint.release()
+
+    def __repr__(self) -> str:
+        c = self._run.counts
+        return f"Found(documents={c['documents']}, groups={c['groups']}, duplicates={c['duplicates']})"
+
+
+def find(
+    df: DataFrame,
+    *,
+    text: str = "text",
+    id: str = "id",  # noqa: A002 - the name of the column
+    threshold: float | None = 0.8,
+    recall: float | None = 0.99,
+    reference: DataFrame | None = None,
+    pairs: bool = False,
+    documents: int | None = None,
+    checkpoint: str | None = None,
+    task_memory: int | str = "2GiB",
+    partitions: int | None = None,
+    **options: Any,
+) -> Found:
+    """Finds the near-duplicates among the rows of a DataFrame; groups, pairs and counts are those of
+    :func:`lookalike.find` on the same documents with the same parameters.
+
+    The frame is read twice, so it must give the same rows each time: one with ``rand()`` or ``limit``
+    is written to a table first. Ids are compared as texts.
+
+    :param df: documents: the columns ``text`` and ``id``, and those that ``keep`` and
+        ``source_field`` name.
+    :param reference: documents that are always kept, with the same columns.
+    :param pairs: whether all verified pairs are listed, too.
+    :param documents: how many documents are expected; bands and rows are chosen for that many.
+    :param checkpoint: a folder for the results of stages, from which the same call goes on; without
+        one the cluster keeps them as long as the session.
+    :param task_memory: the most that a task may take for the documents of one component.
+    :param partitions: into how many parts buckets and documents are divided;
+        ``spark.sql.shuffle.partitions`` by default.
+    :param options: options of :func:`lookalike.find`, but for those that are about files and about
+        one machine.
+
+    :raises OptionError: an option cannot be what was given.
+    :raises DocumentError: a document cannot be used, or two have one id.
+    :raises ChangedError: the frame gave other rows when it was read again.
+    """
+    run = _Run(df, text, id, reference, {"threshold": threshold, "recall": recall, "pairs": pairs,
+                                         "documents": documents, **options},
+               checkpoint, task_memory, partitions)
+    run.run()
+    return Found(run)
+
+
+def dedup(
+    df: DataFrame,
+    *,
+    annotate: bool = False,
+    **options: Any,
+) -> DataFrame:
+    """The rows of a DataFrame that are no duplicates, with the columns as they are.
+
+    :param annotate: whether all rows stay, and get ``role`` (``unique``, ``keeper`` or
+        ``duplicate``), ``keeper`` and ``jaccard``.
+    :param options: those of :func:`find`.
+    """
+    functions = _functions()
+    id_ = options.get("id", "id")
+    found = find(df, **options)
+    rows = found._run.members().where("role = 'duplicate'" if not annotate else "true")
+    if found._run.has_reference:
+        # Keepers of the reference are no rows of the frame, whatever their ids are.
+        rows = rows.where("role = 'duplicate' or not reference")
+    key = "__lookalike_id"
+    rows = rows.select(functions.col("id").alias(key), "role", "keeper", "jaccard")
+    on = df[id_].cast("string") == rows[key]
+    if not annotate:
+        return df.join(rows.select(key), on, "left_anti")
+    taken = [name for name in ("role", "keeper", "jaccard") if name in df.columns]
+    if taken:
+        raise OptionError(f"annotate=True adds the column {taken[0]!r}, which is there; rename it first")
+    joined = df.join(rows, on, "left").drop(key)
+    return joined.withColumn("role", functions.coalesce(functions.col("role"), functions.lit("unique")))
+
+
+def _functions() -> Any:
+    try:
+        from pyspark.sql import functions
+    except ImportError:
+        raise OptionError("lookalike.spark needs PySpark 3.5 or later: pip install pyspark") from None
+    return functions
+
+
+class _Run:
+    """The stages of a run."""
+
+    def __init__(
+        self,
+        df: DataFrame,
+        text: str,
+        id_: str,
+        reference: DataFrame | None,
+        options: dict[str, Any],
+        checkpoint: str | None,
+        task_memory: int | str,
+        partitions: int | None,
+    ) -> None:
+        self._functions = _functions()
+        if id_ in (None, False):
+            raise OptionError(
+                "id: expected the name of a column; the rows of a data frame have no numbers that stay the same "
+                "(id=df column, or a hash of columns that differ)"
+            )
+        self.plan: Plan = stages.plan(text=text, id=id_, **options)
+        for frame, name in ((df, "df"), (reference, "reference")):
+            if frame is not None:
+                _check_columns(frame, self.plan, name)
+        self.spark: SparkSession = df.sparkSession
+        self.checkpoint = Checkpoint(self.spark, checkpoint, self.plan)
+        self.parts = whole_option("partitions", partitions, 1) if partitions is not None else self._default_parts()
+        self._task_bytes = _bytes("task_memory", task_memory)
+        self.has_reference = reference is not None
+        self._docs = self._documents(df, reference)
+        self.seconds: dict[str, float] = {}
+        self.counts: dict[str, int] = {}
+        self.sources: list[dict[str, Any]] = []
+        self._decided: DataFrame | None = None
+        self._connected: DataFrame | None = None
+
+    def _default_parts(self) -> int:
+        try:
+            return max(1, int(self.spark.conf.get("spark.sql.shuffle.partitions", "200") or 200))
+        except Exception:  # noqa: BLE001 - an engine without that setting
+            return 200
+
+    def _documents(self, df: DataFrame, reference: DataFrame | None) -> DataFrame:
+        f, plan = self._functions, self.plan
+        columns = [f.col(f"`{plan.id}`").cast("string").alias(plan.id)]
+        columns += [f.col(f"`{name}`") for name in plan.columns if name != plan.id]
+
+        def side(frame: DataFrame, is_reference: bool) -> DataFrame:
+            rows = frame.select(*columns)
+            hashed = [f.col(f"`{plan.id}`")] + ([f.lit(True)] if is_reference else [])
+            rows = rows.withColumn("node", f.xxhash64(*hashed))
+            return rows.withColumn("reference", f.lit(is_reference)) if self.has_reference else rows
+
+        docs = side(df, False)
+        return docs if reference is None else docs.unionByName(side(reference, True))
+
+    def run(self) -> None:
+        """Runs all stages up to the decisions."""
+        with _errors():
+            connected = self._timed("keys", self._connect)
+            self._connected = connected
+            notes = _notes(self._functions, connected)
+            self._refuse_repeated(notes)
+            labels = self._timed("components", lambda: self._components(connected))
+            total, largest = self._timed("labels", lambda: self._sizes(labels))
+            if largest > self._task_bytes:
+                raise OptionError(
+                    f"a component has documents of {largest} bytes, task_memory allows {self._task_bytes}; give "
+                    "task_memory more, or larger shingles, which connect fewer documents"
+                )
+            decided = self._timed("decide", lambda: self._decide(labels, total))
+            self._decided = decided
+            self._count(notes, _notes(self._functions, decided), total)
+
+    def _timed(self, stage: str, work: Callable[[], _T]) -> _T:
+        start = time.monotonic()
+        result = work()
+        self.seconds[stage] = time.monotonic() - start
+        return result
+
+    def _exchange(self, frame: DataFrame) -> DataFrame:
+        """Rows of one part in one partition."""
+        from pyspark.sql.utils import is_remote
+
+        if hasattr(frame, "repartitionById") and not is_remote():
+            return frame.repartitionById(self.parts, self._functions.col("part"))
+        return frame.repartition(self.parts, "part")
+
+    def _connect(self) -> DataFrame:
+        def make() -> DataFrame:
+            blocks = self._docs.mapInArrow(KeyTask(self.plan, self.parts), BLOCKS)
+            return self._exchange(blocks).mapInArrow(ConnectTask(self.parts), BLOCKS)
+
+        return self.checkpoint.result("connected", make)
+
+    def _components(self, connected: DataFrame) -> DataFrame:
+        def make() -> DataFrame:
+            edges = connected.where("kind = 'edges'")
+            tasks = self.parts
+            while True:
+                tasks = -(-tasks // _JOINED)
+                # Rows of any part may meet: a forest is one of all its rows.
+                edges = edges.coalesce(1) if tasks == 1 else edges.repartition(tasks)
+                edges = edges.mapInArrow(MergeTask(self.parts), BLOCKS)
+                if tasks == 1:
+                    break
+            identities = connected.where("kind = 'identities'")
+            return self._exchange(edges.union(identities)).mapInArrow(LabelTask(), LABELS)
+
+        return self.checkpoint.result("labels", make)
+
+    def _sizes(self, labels: DataFrame) -> tuple[int, int]:
+        """Documents of components, and bytes of the largest component."""
+        f = self._functions
+        sizes = labels.groupBy("component").agg(f.count("*").alias("documents"), f.sum("bytes").alias("bytes"))
+        row = sizes.agg(f.sum("documents"), f.max("bytes")).first()
+        return (int(row[0] or 0), int(row[1] or 0)) if row is not None else (0, 0)
+
+    def _decide(self, labels: DataFrame, total: int) -> DataFrame:
+        f = self._functions
+
+        def make() -> DataFrame:
+            nodes = labels.select("node", "component", "check")
+            docs = self._docs.join(f.broadcast(nodes) if total <= _BROADCAST else nodes, "node")
+            docs = docs.repartition(self.parts, "component").sortWithinPartitions("component")
+            return docs.mapInArrow(DecideTask(self.plan, self._task_bytes), DECIDED)
+
+        return self.checkpoint.result("decided", make)
+
+    def _refuse_repeated(self, notes: DataFrame) -> None:
+        """Refuses documents with one id."""
+        f, plan = self._functions, self.plan
+        found = notes.where("repeated is not null").select(f.col("repeated").cast("long").alias("node"))
+        nodes = [row["node"] for row in found.limit(1000).collect()]
+        if not nodes:
+            return
+        keys = [f.col(f"`{plan.id}`").alias("id"), *(["reference"] if self.has_reference else [])]
+        ids = self._docs.where(f.col("node").isin(nodes)).select(*keys)
+        many = ids.groupBy(*ids.columns).agg(f.count("*").alias("rows")).where("rows > 1").orderBy("id").limit(_NAMED + 1).collect()
+        if many:
+            named = ", ".join(f"{row['id']!r} ({row['rows']} rows)" for row in many[:_NAMED])
+            more = " and others" if len(many) > _NAMED else ""
+            raise DocumentError(
+                f"ids must be unique, these are those of several documents: {named}{more}; name another column, or "
+                "df.dropDuplicates([id]) leaves one row of each"
+            )
+
+    def _count(self, read: DataFrame, decided: DataFrame, total: int) -> None:
+        names = {"documents": 0, "reference": 0, "empty": 0, "skipped": 0, "copies": 0, "candidates": 0, "verified": 0,
+                 "groups": 0, "duplicates": 0}
+        sources: dict[tuple[bool, str], dict[str, Any]] = {}
+        met = 0
+        for notes in (read, decided):
+            for row in notes.where("counts is not null or source is not null").select("counts", "source").collect():
+                for name, count in json.loads(row["counts"] or "{}").items():
+                    if name in names:
+                        names[name] += count
+                    elif name == "decided":
+                        met += count
+                if row["source"] is not None:
+                    _add_source(sources, json.loads(row["source"]))
+        if met != total:
+            raise ChangedError(
+                f"the frame gave {met} of {total} documents of the first reading when it was read again; it must give "
+                "the same rows each time: write it to a table first, and read that"
+            )
+        self.counts = names
+        self.sources = [sources[key] for key in sorted(sources)]
+
+    def members(self) -> DataFrame:
+        """Documents of groups, in any order."""
+        assert self._decided is not None
+        return self._decided.where("kind = 'member'").select(*_MEMBERS)
+
+    def numbered(self) -> DataFrame:
+        """Documents of groups in the order of the report, with ``group``."""
+        f = self._functions
+        order = [f.desc("size"), f.asc("keeper"), f.desc("reference"), f.desc("role"), f.desc("rank"), f.asc("id")]
+
+        def make() -> DataFrame:
+            ranges = self.members().repartitionByRange(self.parts, f.desc("size"), f.asc("keeper"), f.desc("reference"))
+            return ranges.withColumn("range", f.spark_partition_id())
+
+        rows = self.checkpoint.result("members", make)
+        keepers = rows.where("role = 'keeper'").groupBy("range").agg(f.count("*").alias("keepers")).collect()
+        offsets, before = {}, 0
+        for row in sorted(keepers, key=lambda row: int(row["range"])):
+            offsets[int(row["range"])] = before
+            before += int(row["keepers"])
+        ordered = rows.repartitionByRange(self.parts, "range").sortWithinPartitions("range", *order)
+        schema = ", ".join(f"{name} {kind}" for name, kind in _typed(rows))
+        return ordered.mapInArrow(NumberTask(offsets), f"{schema}, group long")
+
+    def pairs(self) -> DataFrame:
+        """Verified pairs in the order of the report."""
+        if not self.plan.options.get("pairs"):
+            raise OptionError("pairs were not asked for: find(…, pairs=True)")
+        assert self._decided is not None
+        f = self._functions
+        columns = ("keeper", "id", "intersection", "left", "right", "jaccard")
+        rows = self._decided.where("kind = 'pair'").select(*columns)
+        return rows.repartitionByRange(self.parts, "keeper", "id").sortWithinPartitions(f.asc("keeper"), f.asc("id"))
+
+    def empty(self) -> DataFrame:
+        """Documents without a token."""
+        f = self._functions
+        assert self._connected is not None
+        notes = _notes(f, self._connected).where("empty is not null").select("empty")
+        rows = notes.select(f.get_json_object("empty", "$.id").alias("id"), f.get_json_object("empty", "$.content").alias("content"))
+        first = rows.where("content is not null").groupBy("content").agg(f.min("id").alias("first"))
+        rows = rows.join(first, "content", "left")
+        same = f.when(f.col("first") != f.col("id"), f.col("first"))
+        return rows.select("id", same.alias("same_text_as"))
+
+    def skipped(self) -> DataFrame:
+        """Rows that were left out."""
+        f = self._functions
+        assert self._connected is not None
+        notes = _notes(f, self._connected).where("skipped is not null").select("skipped")
+        return notes.select(f.get_json_object("skipped", "$.id").alias("id"), f.get_json_object("skipped", "$.reason").alias("reason"))
+
+    def write_groups(self, folder: str, form: str) -> None:
+        """Writes the files of the groups."""
+        with _errors():
+            lines = self.numbered().mapInArrow(LineTask(self.plan, "groups", form, 0), "value string")
+            header = stages.group_lines(self.plan, _nothing(), header=True).decode() if form == "csv" else ""
+            self._write(lines, header, folder)
+
+    def write_pairs(self, folder: str) -> None:
+        """Writes the files of the pairs."""
+        with _errors():
+            lines = self.pairs().mapInArrow(LineTask(self.plan, "pairs", "csv", 0), "value string")
+            self._write(lines, stages.pair_lines(self.plan, _nothing(), header=True).decode(), folder)
+
+    def _write(self, lines: DataFrame, header: str, folder: str) -> None:
+        # A union keeps the order of its sides, and of the partitions of each.
+        if header:
+            first = self.spark.createDataFrame([(header.rstrip("\n"),)], "value string").coalesce(1)
+            lines = first.union(lines)
+        lines.write.text(folder)
+
+
+def _nothing() -> Any:
+    import pyarrow as pa
+
+    texts, numbers = pa.array([], pa.string()), pa.array([], pa.int64())
+    return pa.table({"keeper": texts, "role": texts, "id": texts, "reference": pa.array([], pa.bool_()),
+                     "intersection": numbers, "left": numbers, "right": numbers})
+
+
+def _typed(frame: DataFrame) -> list[tuple[str, str]]:
+    return [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
+
+
+def _notes(functions: Any, frame: DataFrame) -> DataFrame:
+    """Notes, a column for each kind."""
+    notes = frame.where("kind = 'note'").select("note")
+    kinds = ("counts", "source", "repeated", "empty", "skipped")
+    return notes.select(*(functions.get_json_object("note", f"$.{kind}").alias(kind) for kind in kinds))
+
+
+def _add_source(sources: dict[tuple[bool, str], dict[str, Any]], note: Mapping[str, Any]) -> None:
+    key = (bool(note["reference"]), str(note["source"]))
+    there = sources.setdefault(key, {"source": key[1], "reference": key[0], "documents": 0, "bytes": 0,
+                                     "duplicates": 0, "duplicate_bytes": 0})
+    for name in ("documents", "bytes", "duplicates", "duplicate_bytes"):
+        there[name] += note.get(name, 0)
+
+
+_WHOLE = ("tinyint", "smallint", "int", "bigint")
+
+
+def _check_columns(frame: DataFrame, plan: Plan, name: str) -> None:
+    kinds = dict(_typed(frame))
+    for column in plan.columns:
+        if column not in kinds:
+            raise DocumentError(f"{name} has no column {column!r}; there are {', '.join(kinds) or 'none'}")
+    if kinds[plan.text] != "string":
+        raise DocumentTypeError(f"{name}: the column {plan.text!r} is {kinds[plan.text]}, expected string")
+    if kinds[plan.id] not in ("string", *_WHOLE):
+        raise DocumentTypeError(f"{name}: the column {plan.id!r} is {kinds[plan.id]}, expected string or whole numbers")
+
+
+_UNITS = {"": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40, "kb": 10**3, "mb": 10**6, "gb": 10**9}
+
+
+def _bytes(name: str, value: int | str) -> int:
+    if isinstance(value, str):
+        match = re.fullmatch(r"\s*(\d+)\s*([a-z]*)\s*", value.lower())
+        if match is None or match[2] not in _UNITS:
+            raise refused(name, "bytes, or a text such as '512MiB'", value)
+        return whole_option(name, int(match[1]) * _UNITS[match[2]], 1)
+    return whole_option(name, value, 1)
+
+
+_RAISED = re.compile(r"^\s*(?:E\s+)?lookalike\.errors\.(\w+): (.*?)(?=^\s*$|\Z|^\s*(?:JVM|\tat |  File |Traceback|\S+Error:))", re.M | re.S)
+
+
+@contextlib.contextmanager
+def _errors() -> Iterator[None]:
+    """The error of a task as that error, without the traces of the engine around it."""
+    try:
+        yield
+    except LookalikeError:
+        raise
+    except Exception as error:
+        match = _RAISED.search(str(error))
+        kind = getattr(errors, match[1], None) if match else None
+        if match is None or kind is None:
+            raise
+        raise kind(match[2].strip()) from error
