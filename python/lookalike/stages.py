@@ -118,12 +118,13 @@ def plan(
     if documents is not None:
         options |= _bands(documents, {"threshold": threshold, "recall": recall, **options})
     named_options = named({"threshold": threshold, "recall": recall, "pairs": pairs, **options}, text, id)
-    deciding = {name: options[name] for name in ("keep", "source_field") if name in options}
+    deciding: dict[str, Any] = {name: options[name] for name in ("keep", "source_field") if name in options}
     fields = _engine.fields(deciding)
-    nothing = _engine.Documents.of_texts([], [], [(name, []) for name in fields])
+    none: list[str | None] = []
+    nothing = _engine.Documents.of_texts([], [], [(name, none) for name in fields])
     parameters = _engine.find(nothing, None, named_options, False).parameters()
-    chosen = {name: parameters[name] for name in ("num_hashes", "bands", "rows") if name in parameters}
-    resolved = {**named_options, **chosen, "threads": 1}
+    chosen = {name: parameters[name] for name in ("num_hashes", "bands", "rows")}
+    resolved: dict[str, Any] = {**named_options, **chosen, "threads": 1}
     return Plan(resolved, parameters, text, id, tuple(fields))
 
 
@@ -164,9 +165,17 @@ def _arrow() -> Any:
     return pyarrow
 
 
-def _rows(table: Any) -> Iterator[pyarrow.RecordBatch]:
-    """The batches of a table of the engine, without empty ones."""
-    yield from (batch for batch in _arrow().table(table).to_batches() if batch.num_rows)
+def _rows(table: Any, columns: str) -> Iterator[pyarrow.RecordBatch]:
+    """The batches of a table, without empty ones, in the types that engines state for them."""
+    pa = _arrow()
+    kinds = {
+        "string": pa.string(), "int": pa.int32(), "long": pa.int64(), "double": pa.float64(),
+        "boolean": pa.bool_(), "binary": pa.binary(),
+    }
+    named_kinds = (column.split() for column in columns.split(", "))
+    schema = pa.schema([(name, kinds[kind]) for name, kind in named_kinds])
+    rows = pa.table(table).select(schema.names).cast(schema)
+    yield from (batch for batch in rows.to_batches() if batch.num_rows)
 
 
 def _documents(plan: Plan, table: Any) -> _engine.Documents:
@@ -204,8 +213,8 @@ def keys(
                 stage.add(_documents(plan, table), node, reference)
         ready = stage.take(False)
         if ready is not None:
-            yield from _rows(ready)
-    yield from _rows(stage.take(True))
+            yield from _rows(ready, BLOCKS)
+    yield from _rows(stage.take(True), BLOCKS)
 
 
 def _sides(table: Any) -> list[tuple[bool, Any]]:
@@ -223,7 +232,7 @@ def connect(batches: Iterable[pyarrow.RecordBatch], parts: int) -> Iterator[pyar
     :param batches: rows of :func:`keys`, all of the parts of this task. Notes pass through.
     :param parts: that of :func:`keys`.
     """
-    yield from _of_blocks(batches, lambda table: _engine.connect(table, parts))
+    yield from _of_blocks(batches, lambda table: _engine.connect(table, parts), BLOCKS)
 
 
 def merge(batches: Iterable[pyarrow.RecordBatch], parts: int) -> Iterator[pyarrow.RecordBatch]:
@@ -231,7 +240,7 @@ def merge(batches: Iterable[pyarrow.RecordBatch], parts: int) -> Iterator[pyarro
 
     :param batches: rows of :func:`connect` or :func:`merge` of the kind ``edges``.
     """
-    yield from _of_blocks(batches, lambda table: _engine.merge_forests(table, parts))
+    yield from _of_blocks(batches, lambda table: _engine.merge_forests(table, parts), BLOCKS)
 
 
 def label(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
@@ -240,21 +249,22 @@ def label(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatc
     :param batches: rows of the last :func:`merge`, and those of :func:`connect` of the kind
         ``identities``, all of the parts of this task.
     """
-    yield from _of_blocks(batches, _engine.label)
+    yield from _of_blocks(batches, _engine.label, LABELS)
 
 
-def _of_blocks(batches: Iterable[Any], work: Any) -> Iterator[Any]:
-    pa, blocks = _arrow(), []
+def _of_blocks(batches: Iterable[Any], work: Any, columns: str) -> Iterator[Any]:
+    pa = _arrow()
+    blocks: list[Any] = []
     pc = __import__("pyarrow.compute", fromlist=["compute"])
     for batch in batches:
         is_note = pc.is_null(batch.column("rows"))
         notes = batch.filter(is_note)
         if notes.num_rows:
-            yield notes
+            yield from _rows(pa.Table.from_batches([notes]), columns)
         if notes.num_rows < batch.num_rows:
             blocks.append(batch.filter(pc.invert(is_note)).select(["rows"]))
     if blocks:
-        yield from _rows(work(pa.Table.from_batches(blocks)))
+        yield from _rows(work(pa.Table.from_batches(blocks)), columns)
 
 
 def decide(
@@ -314,7 +324,7 @@ def _decided(plan: Plan, table: Any) -> Iterator[Any]:
     documents = [_documents(plan, side) for side in sides if side is sides[0] or side.num_rows]
     reference = documents[1] if len(documents) > 1 else None
     checks = checks.combine_chunks() if len(checks) else pa.array([], pa.int64())
-    yield from _rows(_engine.decide(documents[0], reference, dict(plan.options), checks))
+    yield from _rows(_engine.decide(documents[0], reference, dict(plan.options), checks), DECIDED)
 
 
 def group_lines(

@@ -25,7 +25,7 @@ from lookalike.spark._tasks import (
 from lookalike.stages import BLOCKS, DECIDED, LABELS, Plan
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["Found", "dedup", "find"]
 
@@ -207,7 +207,7 @@ class _Run:
         self,
         df: DataFrame,
         text: str,
-        id_: str,
+        id_: Any,
         reference: DataFrame | None,
         options: dict[str, Any],
         checkpoint: str | None,
@@ -215,7 +215,7 @@ class _Run:
         partitions: int | None,
     ) -> None:
         self._functions = _functions()
-        if id_ in (None, False):
+        if id_ is None or id_ is False:
             raise OptionError(
                 "id: expected the name of a column; the rows of a data frame have no numbers that stay the same "
                 "(id=df column, or a hash of columns that differ)"
@@ -424,14 +424,14 @@ class _Run:
     def write_groups(self, folder: str, form: str) -> None:
         """Writes the files of the groups."""
         with _errors():
-            lines = self.numbered().mapInArrow(LineTask(self.plan, "groups", form, 0), "value string")
+            lines = self.numbered().mapInArrow(LineTask(self.plan, "groups", form), "value string")
             header = stages.group_lines(self.plan, _nothing(), header=True).decode() if form == "csv" else ""
             self._write(lines, header, folder)
 
     def write_pairs(self, folder: str) -> None:
         """Writes the files of the pairs."""
         with _errors():
-            lines = self.pairs().mapInArrow(LineTask(self.plan, "pairs", "csv", 0), "value string")
+            lines = self.pairs().mapInArrow(LineTask(self.plan, "pairs", "csv"), "value string")
             self._write(lines, stages.pair_lines(self.plan, _nothing(), header=True).decode(), folder)
 
     def _write(self, lines: DataFrame, header: str, folder: str) -> None:
@@ -508,6 +508,11 @@ def _errors() -> Iterator[None]:
     except Exception as error:
         match = _RAISED.search(str(error))
         kind = getattr(errors, match[1], None) if match else None
+        if "No module named 'lookalike'" in str(error):
+            raise OptionError(
+                "a worker has no lookalike: install the version of the driver on all workers, or name the "
+                "workers' interpreter by PYSPARK_PYTHON"
+            ) from error
         if match is None or kind is None:
             raise
         raise kind(match[2].strip()) from error

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from lookalike import stages
 from lookalike.stages import Plan
 
-__all__ = ["DecideTask", "KeyTask", "LabelTask", "LineTask", "MergeTask", "ConnectTask", "NumberTask"]
+__all__ = ["ConnectTask", "DecideTask", "KeyTask", "LabelTask", "LineTask", "MergeTask", "NumberTask"]
 
 _Batches = Iterable[Any]
 
@@ -75,18 +75,16 @@ class LineTask(NamedTuple):
     plan: Plan
     kind: str
     form: str
-    header_range: int
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:
         import pyarrow as pa
 
         for table in self._whole_groups(batches):
-            rows = table.drop_columns([name for name in ("group", "range") if name in table.column_names])
             if self.kind == "pairs":
-                lines = stages.pair_lines(self.plan, rows)
+                lines = stages.pair_lines(self.plan, table)
             else:
                 first = table["group"][0].as_py()
-                lines = stages.group_lines(self.plan, rows, first=first, format=self.form)  # type: ignore[arg-type]
+                lines = stages.group_lines(self.plan, table, first=first, format=self.form)  # type: ignore[arg-type]
             # The engine ends what it writes with a line end of its own.
             yield pa.record_batch([pa.array([lines.decode()[:-1]])], names=["value"])
 

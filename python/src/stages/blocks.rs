@@ -4,7 +4,9 @@ use super::columns::{BlockKind, BlockRows, StageTable, each_blob};
 use crate::error::{DamagedError, OptionError};
 use crate::table::ArrowTable;
 use arrow_array::Int64Array;
-use lookalike::shard::{Block, BlockError, Connector, Edge, Identity, PartBlock, merge, part_of};
+use lookalike::shard::{
+    BlockError, Connector, Edge, NodeIdentity, PartBlock, ShardBlock, merge, part_of,
+};
 use pyo3::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -19,8 +21,8 @@ fn count(parts: u32) -> PyResult<NonZeroU32> {
     NonZeroU32::new(parts).ok_or_else(|| OptionError::new_err("parts: expected 1 or more, got 0"))
 }
 
-/// Connects the blocks of one part or of several: blocks of edges and of identities, by the parts of
-/// their nodes, and a note for each node that is that of several documents.
+/// Connects the blocks of one part or of several: blocks of edges and of identities, by the parts
+/// of their nodes, and a note for each node that is that of several documents.
 #[pyfunction]
 pub(crate) fn connect(
     py: Python<'_>,
@@ -61,7 +63,7 @@ pub(crate) fn merge_forests(
     let parts = count(parts)?;
     let arrays = StageTable::of(blocks)?.binary("rows")?;
     let rows = py.detach(|| -> Result<BlockRows, BlockError> {
-        let mut all = Block::default();
+        let mut all = ShardBlock::default();
         for blob in each_blob(&arrays) {
             all.decode_into(blob)?;
         }
@@ -79,8 +81,8 @@ pub(crate) fn merge_forests(
 }
 
 /// Edges and identities by the parts of their nodes.
-fn divided(forest: &[Edge], identities: Vec<Identity>, parts: NonZeroU32) -> Vec<PartBlock> {
-    let mut blocks: BTreeMap<u32, Block> = BTreeMap::new();
+fn divided(forest: &[Edge], identities: Vec<NodeIdentity>, parts: NonZeroU32) -> Vec<PartBlock> {
+    let mut blocks: BTreeMap<u32, ShardBlock> = BTreeMap::new();
     for Edge { component, node } in forest {
         let block = blocks.entry(part_of(*node, parts)).or_default();
         block.edges.push((*component, *node));
@@ -89,7 +91,7 @@ fn divided(forest: &[Edge], identities: Vec<Identity>, parts: NonZeroU32) -> Vec
         let block = blocks.entry(part_of(identity.node, parts)).or_default();
         block.identities.push(identity);
     }
-    let encode = |(part, block): (u32, Block)| PartBlock { part, rows: block.encode() };
+    let encode = |(part, block): (u32, ShardBlock)| PartBlock { part, rows: block.encode() };
     blocks.into_iter().map(encode).collect()
 }
 
@@ -99,7 +101,7 @@ fn divided(forest: &[Edge], identities: Vec<Identity>, parts: NonZeroU32) -> Vec
 pub(crate) fn label(py: Python<'_>, blocks: &Bound<'_, PyAny>) -> PyResult<ArrowTable> {
     let arrays = StageTable::of(blocks)?.binary("rows")?;
     let columns = py.detach(|| -> Result<Option<[Vec<i64>; 4]>, BlockError> {
-        let mut all = Block::default();
+        let mut all = ShardBlock::default();
         for blob in each_blob(&arrays) {
             all.decode_into(blob)?;
         }

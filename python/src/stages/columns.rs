@@ -89,7 +89,7 @@ impl StageTable {
         let mut flags = Vec::new();
         for array in &column.arrays {
             let array = array.as_boolean_opt().ok_or_else(|| wrong(name, "bool", array))?;
-            flags.extend(array.iter().map(|flag| flag.unwrap_or_default()));
+            flags.extend(array.iter().map(Option::unwrap_or_default));
         }
         Ok(flags)
     }

@@ -12,7 +12,7 @@ use lookalike::core::params::Measure;
 use lookalike::core::verify::Overlap;
 use lookalike::error::Error;
 use lookalike::find::Findings;
-use lookalike::shard::{CheckedDocuments, Role, member_rows, pair_rows};
+use lookalike::shard::{CheckedDocuments, MemberRole, member_rows, pair_rows};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
@@ -88,7 +88,7 @@ impl DecidedRows {
                 self.sizes.append_value(row.size.cast_signed());
                 self.keepers.push(Some(row.keeper));
                 self.references.append_value(row.reference);
-                let role = if row.role == Role::Keeper { "keeper" } else { "duplicate" };
+                let role = if row.role == MemberRole::Keeper { "keeper" } else { "duplicate" };
                 self.roles.push(Some(role));
                 self.ranks.append_value(row.rank.signed());
                 self.ids.push(Some(row.id));

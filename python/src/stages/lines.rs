@@ -5,7 +5,7 @@ use crate::error::{DocumentError, OptionError, params_error};
 use crate::text::TextRows;
 use lookalike::core::params::Measure;
 use lookalike::core::verify::Overlap;
-use lookalike::shard::{GroupLines, MemberRow, PairLines, PairRow, Role, SimilarityRank};
+use lookalike::shard::{GroupLines, MemberRole, MemberRow, PairLines, PairRow, SimilarityRank};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::io;
@@ -44,7 +44,7 @@ pub(crate) fn group_lines<'py>(
                 rank: SimilarityRank::GREATEST,
                 keeper: text(&keepers, row)?,
                 reference,
-                role: if is_keeper { Role::Keeper } else { Role::Duplicate },
+                role: if is_keeper { MemberRole::Keeper } else { MemberRole::Duplicate },
                 id: text(&ids, row)?,
                 overlap: *overlap,
             })?;

@@ -193,11 +193,7 @@ impl NamesParameters for Error {
                  write to the folder for temporary files"
             ),
             Self::Estimates(why) => why.fmt_with(f, name),
-            Self::TooManyDocuments { got } => write!(
-                f,
-                "the input has at least {got} documents, one run can number {MAX_DOCUMENTS}; \
-                 split the input"
-            ),
+            Self::TooManyDocuments { got } => fmt_too_many_documents(f, *got),
             Self::TooManySources { field, got, most } => {
                 fmt_too_many_sources(f, name, field, [*got, *most])
             }
@@ -305,6 +301,14 @@ fn fmt_run_not_private(
          used; remove it if it is yours, or name a {} that only you can write to",
         path.display(),
         name(Parameter::TempDir)
+    )
+}
+
+fn fmt_too_many_documents(f: &mut fmt::Formatter<'_>, got: usize) -> fmt::Result {
+    write!(
+        f,
+        "the input has at least {got} documents, one run can number {MAX_DOCUMENTS}; split the \
+         input"
     )
 }
 

@@ -90,8 +90,8 @@ pub struct FindOptions {
 }
 
 impl FindOptions {
-    /// Stars, longest document kept, no pairs, advice, no limit on memory, all processors, the fastest
-    /// kernel.
+    /// Stars, longest document kept, no pairs, advice, no limit on memory, all processors, the
+    /// fastest kernel.
     pub fn new(params: Params) -> Self {
         Self {
             params,

@@ -24,7 +24,7 @@ pub struct Membership {
 
 /// A document that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Identity {
+pub struct NodeIdentity {
     /// The document.
     pub node: u64,
     /// The lower half of its fingerprint, by which a second reading is compared.
@@ -36,16 +36,16 @@ pub struct Identity {
 /// Rows of one part: `lkb1`, the numbers of memberships, edges and identities as `u32`, then their
 /// members as `u64`, all little-endian.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Block {
+pub struct ShardBlock {
     /// Documents and their buckets, of those buckets that belong to the part.
     pub memberships: Vec<Membership>,
     /// Documents that share a bucket.
     pub edges: Vec<(u64, u64)>,
     /// Documents whose nodes belong to the part.
-    pub identities: Vec<Identity>,
+    pub identities: Vec<NodeIdentity>,
 }
 
-impl Block {
+impl ShardBlock {
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.memberships.is_empty() && self.edges.is_empty() && self.identities.is_empty()
@@ -70,7 +70,7 @@ impl Block {
         for (a, b) in &self.edges {
             put(&mut out, [*a, *b]);
         }
-        for Identity { node, check, bytes } in &self.identities {
+        for NodeIdentity { node, check, bytes } in &self.identities {
             put(&mut out, [*node, *check, *bytes]);
         }
         out
@@ -105,7 +105,7 @@ impl Block {
         let pairs = |bytes| rows_of::<2>(bytes);
         self.memberships.extend(pairs(memberships).map(|[key, node]| Membership { key, node }));
         self.edges.extend(pairs(edges).map(|[a, b]| (a, b)));
-        self.identities.extend(rows_of::<3>(identities).map(|[node, check, bytes]| Identity {
+        self.identities.extend(rows_of::<3>(identities).map(|[node, check, bytes]| NodeIdentity {
             node,
             check,
             bytes,
@@ -131,14 +131,14 @@ fn rows_of<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u64; N]> {
 mod tests {
     use super::*;
 
-    fn block() -> Block {
-        Block {
+    fn block() -> ShardBlock {
+        ShardBlock {
             memberships: vec![
                 Membership { key: 1, node: u64::MAX },
                 Membership { key: 2, node: 3 },
             ],
             edges: vec![(4, 5)],
-            identities: vec![Identity { node: 6, check: 7, bytes: 8 }],
+            identities: vec![NodeIdentity { node: 6, check: 7, bytes: 8 }],
         }
     }
 
@@ -147,7 +147,7 @@ mod tests {
         let bytes = block().encode();
         assert_eq!(bytes.len(), 16 + 3 * 16 + 24);
         assert_eq!(&bytes[..8], b"lkb1\x02\0\0\0");
-        let mut read = Block::default();
+        let mut read = ShardBlock::default();
         read.decode_into(&bytes).unwrap();
         assert_eq!(read, block());
         read.decode_into(&bytes).unwrap();
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn what_is_no_block_is_refused() {
         let bytes = block().encode();
-        let mut block = Block::default();
+        let mut block = ShardBlock::default();
         for length in 0..bytes.len() {
             assert!(block.decode_into(&bytes[..length]).is_err(), "{length}");
         }

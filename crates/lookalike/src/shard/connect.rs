@@ -1,7 +1,7 @@
 //! All blocks of a part in; a forest of its documents, their identities, and the nodes of
 //! documents with one id out.
 
-use super::block::{Block, Identity};
+use super::block::{NodeIdentity, ShardBlock};
 use super::error::BlockError;
 use super::forest::{Edge, merge};
 
@@ -9,16 +9,16 @@ use super::forest::{Edge, merge};
 /// document.
 #[derive(Debug, Default)]
 pub struct Connector {
-    rows: Block,
+    rows: ShardBlock,
 }
 
 /// What the blocks of a part come to.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Connected {
+pub struct ConnectedPart {
     /// Documents that share buckets of the part.
     pub forest: Vec<Edge>,
     /// The documents whose nodes belong to the part, by node; of several with one node the first.
-    pub identities: Vec<Identity>,
+    pub identities: Vec<NodeIdentity>,
     /// Nodes of more than one document: their ids are equal, or collide. Ascending.
     pub repeated: Vec<u64>,
 }
@@ -33,8 +33,8 @@ impl Connector {
     }
 
     /// Connects what was taken in. O(n log n).
-    pub fn finish(self) -> Connected {
-        let Block { mut memberships, edges, mut identities } = self.rows;
+    pub fn finish(self) -> ConnectedPart {
+        let ShardBlock { mut memberships, edges, mut identities } = self.rows;
         memberships.sort_unstable();
         let shared = memberships
             .chunk_by(|a, b| a.key == b.key)
@@ -44,7 +44,7 @@ impl Connector {
         let equal = identities.chunk_by(|a, b| a.node == b.node).filter(|same| same.len() > 1);
         let repeated = equal.map(|same| same[0].node).collect();
         identities.dedup_by_key(|identity| identity.node);
-        Connected { forest, identities, repeated }
+        ConnectedPart { forest, identities, repeated }
     }
 }
 
@@ -56,13 +56,13 @@ mod tests {
     #[test]
     fn buckets_and_edges_are_connected_and_repeated_nodes_are_named() {
         let member = |key, node| Membership { key, node };
-        let identity = |node, check| Identity { node, check, bytes: 1 };
-        let first = Block {
+        let identity = |node, check| NodeIdentity { node, check, bytes: 1 };
+        let first = ShardBlock {
             memberships: vec![member(1, 10), member(2, 30)],
             edges: vec![(50, 40)],
             identities: vec![identity(10, 1), identity(30, 2)],
         };
-        let second = Block {
+        let second = ShardBlock {
             memberships: vec![member(1, 20), member(3, 60), member(2, 40)],
             edges: vec![],
             identities: vec![identity(10, 3), identity(20, 4)],

@@ -13,7 +13,7 @@ use lookalike_core::verify::Overlap;
 pub struct CheckedDocuments<'a> {
     /// The documents.
     pub collection: &'a Collection,
-    /// The [`check`](super::Identity::check) of each document, in reading order.
+    /// The [`check`](super::NodeIdentity::check) of each document, in reading order.
     pub checks: &'a [u64],
 }
 
@@ -50,7 +50,7 @@ impl CheckedDocuments<'_> {
 
 /// What a document is in its group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
+pub enum MemberRole {
     /// It is kept.
     Keeper,
     /// It resembles the keeper.
@@ -68,7 +68,7 @@ pub struct MemberRow<'a> {
     /// Whether the keeper belongs to a reference collection.
     pub reference: bool,
     /// What the document is.
-    pub role: Role,
+    pub role: MemberRole,
     /// Its similarity to the keeper; the greatest for the keeper.
     pub rank: SimilarityRank,
     /// Its id.
@@ -83,13 +83,13 @@ pub fn member_rows(group: &Group, measure: Measure) -> impl Iterator<Item = Memb
         size: group.duplicates.len() as u64 + 1,
         keeper: &group.keeper.id,
         reference: group.keeper.reference,
-        role: Role::Keeper,
+        role: MemberRole::Keeper,
         rank: SimilarityRank::GREATEST,
         id: &group.keeper.id,
         overlap: None,
     };
     let duplicates = group.duplicates.iter().map(move |duplicate| MemberRow {
-        role: Role::Duplicate,
+        role: MemberRole::Duplicate,
         rank: SimilarityRank::new(&duplicate.overlap, measure),
         id: &duplicate.id,
         overlap: Some(duplicate.overlap),

@@ -1,6 +1,6 @@
 //! Documents in, packed rows for each part out.
 
-use super::block::{Block, Identity, Membership};
+use super::block::{Membership, NodeIdentity, ShardBlock};
 use super::forest::merge;
 use crate::find::FindOptions;
 use crate::find::shingles::ShingleCutter;
@@ -14,10 +14,10 @@ const FLUSH: usize = 1 << 20;
 
 /// The part that a key or a node belongs to: those of one part are a range.
 pub fn part_of(hash: u64, parts: NonZeroU32) -> u32 {
-    (u128::from(hash) * u128::from(parts.get()) >> 64) as u32
+    ((u128::from(hash) * u128::from(parts.get())) >> 64) as u32
 }
 
-/// An encoded [`Block`], and the part that it is for.
+/// An encoded [`ShardBlock`], and the part that it is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartBlock {
     /// The part, below the number of parts.
@@ -38,7 +38,7 @@ pub struct KeyCollector {
     /// The keys of the document at hand.
     keys: Vec<u64>,
     memberships: Vec<Membership>,
-    identities: Vec<Identity>,
+    identities: Vec<NodeIdentity>,
     documents: u64,
     empty: u64,
 }
@@ -68,7 +68,7 @@ impl KeyCollector {
     pub fn add(&mut self, node: u64, document: &Document<'_>) -> bool {
         let shingles = self.cutter.shingles(document);
         let check = shingles.fingerprint as u64;
-        self.identities.push(Identity { node, check, bytes: document.bytes() });
+        self.identities.push(NodeIdentity { node, check, bytes: document.bytes() });
         self.documents += 1;
         if shingles.hashes.is_empty() {
             self.empty += 1;
@@ -92,7 +92,7 @@ impl KeyCollector {
 
     /// The rows that were collected, for each part that has any.
     pub fn flush(&mut self) -> Vec<PartBlock> {
-        let mut blocks = vec![Block::default(); self.parts.get() as usize];
+        let mut blocks = vec![ShardBlock::default(); self.parts.get() as usize];
         let mut memberships = std::mem::take(&mut self.memberships);
         memberships.sort_unstable();
         let mut connected = Vec::new();

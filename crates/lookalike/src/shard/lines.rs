@@ -1,10 +1,10 @@
 //! Sorted rows in, the bytes of the reports out.
 
-use super::decide::{MemberRow, PairRow, Role};
+use super::decide::{MemberRole, MemberRow, PairRow};
 use crate::find::{Duplicate, Group, Keeper};
 use crate::report::csv::{self, CellRule, Decimals};
 use crate::report::jsonl;
-use ::csv::Writer;
+use ::csv::{IntoInnerError, Writer};
 use lookalike_core::params::Measure;
 use std::io;
 
@@ -18,7 +18,7 @@ pub struct GroupLines {
 }
 
 enum LineFormat {
-    Csv(Writer<Vec<u8>>),
+    Csv(Box<Writer<Vec<u8>>>),
     Jsonl(Vec<u8>),
 }
 
@@ -33,7 +33,7 @@ impl GroupLines {
         if header {
             csv::groups_header(&mut csv, measure)?;
         }
-        Ok(Self { measure, next: first, group: None, out: LineFormat::Csv(csv) })
+        Ok(Self { measure, next: first, group: None, out: LineFormat::Csv(Box::new(csv)) })
     }
 
     /// Lines of JSON; the first group has the number `first`, from 1.
@@ -47,7 +47,7 @@ impl GroupLines {
     /// For a duplicate that is not behind its keeper: the rows are not sorted, or a group is
     /// divided.
     pub fn push(&mut self, row: &MemberRow<'_>) -> io::Result<()> {
-        let (Role::Duplicate, Some(overlap)) = (row.role, row.overlap) else {
+        let (MemberRole::Duplicate, Some(overlap)) = (row.role, row.overlap) else {
             self.end_group()?;
             let id = row.id.to_owned();
             let keeper = Keeper { id, document: 0, bytes: 0, reference: row.reference };
@@ -89,7 +89,7 @@ impl GroupLines {
     pub fn finish(mut self) -> io::Result<Vec<u8>> {
         self.end_group()?;
         match self.out {
-            LineFormat::Csv(out) => out.into_inner().map_err(|error| error.into_error()),
+            LineFormat::Csv(out) => out.into_inner().map_err(IntoInnerError::into_error),
             LineFormat::Jsonl(out) => Ok(out),
         }
     }

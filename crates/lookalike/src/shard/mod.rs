@@ -14,9 +14,9 @@
 //! connected. Joining too much (equal hashes, candidates that are not similar) costs time and
 //! changes nothing.
 //!
-//! A document is a *node* here: 64 bits, the hash of its id, chosen by whoever divides the
-//! collection ([`node_of`] is one such hash). Nodes that collide join two components. Nodes of
-//! documents with equal ids are equal, and are reported ([`Connected::repeated`]).
+//! A document is a *node* here: 64 bits, the hash of its id, chosen by the caller ([`node_of`] is
+//! one such hash). Nodes that collide join two components. Nodes of documents with equal ids are
+//! equal, and are reported ([`ConnectedPart::repeated`]).
 //!
 //! Every stage is a function of its rows: it may run again, twice, or in another order.
 //! `docs/reference/stages.md` specifies the rows.
@@ -30,9 +30,9 @@ mod keys;
 mod lines;
 mod rank;
 
-pub use block::{BLOCK_VERSION, Block, Identity, Membership};
-pub use connect::{Connected, Connector};
-pub use decide::{CheckedDocuments, MemberRow, PairRow, Role, member_rows, pair_rows};
+pub use block::{BLOCK_VERSION, Membership, NodeIdentity, ShardBlock};
+pub use connect::{ConnectedPart, Connector};
+pub use decide::{CheckedDocuments, MemberRole, MemberRow, PairRow, member_rows, pair_rows};
 pub use error::{BlockError, ShardError};
 pub use forest::{Edge, merge};
 pub use keys::{KeyCollector, PartBlock, part_of};

@@ -14,8 +14,9 @@ use lookalike::read::{
 };
 use lookalike::report::csv::{self, CellRule};
 use lookalike::shard::{
-    CheckedDocuments, Connector, Edge, GroupLines, Identity, KeyCollector, PairLines, PairRow,
-    Role, ShardError, SimilarityRank, member_rows, merge, node_of, pair_rows, part_of,
+    CheckedDocuments, Connector, Edge, GroupLines, KeyCollector, MemberRole, NodeIdentity,
+    PairLines, PairRow, ShardError, SimilarityRank, member_rows, merge, node_of, pair_rows,
+    part_of,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -129,10 +130,13 @@ impl DocumentSink for KeySink<'_> {
     }
 }
 
+/// Size, keeper, reference, role, rank, id, overlap.
+type OwnedMember = (u64, String, bool, MemberRole, SimilarityRank, String, Option<[u64; 3]>);
+
 /// The rows of a part: groups by keeper, pairs, counts.
 #[derive(Default)]
 struct Decided {
-    members: Vec<(u64, String, bool, Role, SimilarityRank, String, Option<[u64; 3]>)>,
+    members: Vec<OwnedMember>,
     pairs: Vec<(String, String, [u64; 3])>,
     counts: [u64; 5],
 }
@@ -166,7 +170,7 @@ fn divided(rows: &[Row], reference: &[Row], options: &FindOptions, division: Div
         flush(&mut collector, &mut connectors);
         empty += collector.counts().1;
     }
-    let (mut forests, mut identities) = (Vec::new(), HashMap::<u64, Vec<Identity>>::new());
+    let (mut forests, mut identities) = (Vec::new(), HashMap::<u64, Vec<NodeIdentity>>::new());
     for connected in connectors.into_values().map(Connector::finish) {
         assert!(division.node_bits < 64 || connected.repeated.is_empty());
         forests.extend(connected.forest);
@@ -194,7 +198,7 @@ fn by_component(
     reference: &[Row],
     options: &FindOptions,
     division: Division,
-    identities: &HashMap<u64, Vec<Identity>>,
+    identities: &HashMap<u64, Vec<NodeIdentity>>,
 ) -> Decided {
     let mut components: HashMap<u64, u64> = HashMap::new();
     for edge in forest {
@@ -283,13 +287,11 @@ fn sorted(mut decided: Decided, options: &FindOptions) -> Output {
     use std::cmp::Reverse;
     let measure = options.params.measure();
     decided.members.sort_by(|a, b| {
-        let key = |m: &(u64, String, bool, Role, SimilarityRank, String, Option<[u64; 3]>)| {
-            (Reverse(m.0), m.1.clone(), m.3, Reverse(m.4), m.5.clone())
-        };
+        let key = |m: &OwnedMember| (Reverse(m.0), m.1.clone(), m.3, Reverse(m.4), m.5.clone());
         key(a).cmp(&key(b))
     });
     decided.pairs.sort();
-    let keepers = decided.members.iter().enumerate().filter(|(_, m)| m.3 == Role::Keeper);
+    let keepers = decided.members.iter().enumerate().filter(|(_, m)| m.3 == MemberRole::Keeper);
     let starts: Vec<usize> = keepers.map(|(at, _)| at).collect();
     let middle = starts.get(starts.len() / 2).copied().unwrap_or(0);
     let before = starts.iter().filter(|start| **start < middle).count() as u64;
