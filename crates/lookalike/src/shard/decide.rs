@@ -18,7 +18,7 @@ pub struct CheckedDocuments<'a> {
 }
 
 impl CheckedDocuments<'_> {
-    /// Runs [`find`](crate::find) on them. The counts of documents, empty and skipped ones are
+    /// Runs [`find`](crate::find()) on them. The counts of documents, empty and skipped ones are
     /// those of the stage `keys`; the others add up to those of one run.
     ///
     /// # Errors

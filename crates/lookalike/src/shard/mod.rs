@@ -1,4 +1,4 @@
-//! The stages of [`find`](crate::find) for a collection that is divided over many tasks, whatever
+//! The stages of [`find`](crate::find()) for a collection that is divided over many tasks, whatever
 //! starts them: a cluster engine, a batch scheduler, a shell loop.
 //!
 //! ```text
