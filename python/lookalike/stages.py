@@ -338,7 +338,7 @@ def group_lines(
     """The lines of ``lookalike find -o``.
 
     :param rows: rows of :func:`decide` of the kind ``member``, sorted by ``size`` (descending),
-        ``keeper``, ``role`` (descending), ``rank`` (descending) and ``id``; whole groups.
+        ``keeper``, ``reference``, ``role`` (descending), ``rank`` (descending) and ``id``; whole groups.
     :param first: the number of the first group, from 1.
     :param header: whether the lines begin with the header of a CSV file.
     """

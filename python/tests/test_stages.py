@@ -82,7 +82,7 @@ def of_kind(batches: list[Any], kind: str) -> list[Any]:
 
 def lines(plan: stages.Plan, decided: list[Any], form: Any = "csv") -> bytes:
     rows = pa.Table.from_batches(of_kind(decided, "member"))
-    order = [("size", "descending"), ("keeper", "ascending"), ("reference", "descending"),
+    order = [("size", "descending"), ("keeper", "ascending"), ("reference", "ascending"),
              ("role", "descending"), ("rank", "descending"), ("id", "ascending")]
     return stages.group_lines(plan, rows.sort_by(order), header=form == "csv", format=form)
 
@@ -193,3 +193,13 @@ def test_rows_that_are_not_sorted_are_refused() -> None:
     rows = pa.Table.from_batches(of_kind(decided, "member")).sort_by([("role", "ascending")])
     with pytest.raises(DocumentError, match="sort the rows"):
         stages.group_lines(plan, rows)
+
+
+def test_a_keeper_and_one_of_the_reference_may_have_one_id(tmp_path: Path) -> None:
+    one, two = (" ".join(f"{letter}{n}" for n in range(20)) for letter in "xy")
+    texts = {"a": f"{one} z", "b": one, "c": two}
+    documents = [{"id": name, "text": text, "date": None, "site": ""} for name, text in texts.items()]
+    reference = [{"id": "a", "text": two, "date": None, "site": ""}]
+    plan, decided, _ = divided(documents, reference, threshold=0.5)
+    lookalike.find(documents, reference=reference, threshold=0.5).write(tmp_path / "groups.csv")
+    assert lines(plan, decided) == (tmp_path / "groups.csv").read_bytes()

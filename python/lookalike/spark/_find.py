@@ -377,10 +377,10 @@ class _Run:
     def numbered(self) -> DataFrame:
         """Documents of groups in the order of the report, with ``group``."""
         f = self._functions
-        order = [f.desc("size"), f.asc("keeper"), f.desc("reference"), f.desc("role"), f.desc("rank"), f.asc("id")]
+        order = [f.desc("size"), f.asc("keeper"), f.asc("reference"), f.desc("role"), f.desc("rank"), f.asc("id")]
 
         def make() -> DataFrame:
-            ranges = self.members().repartitionByRange(self.parts, f.desc("size"), f.asc("keeper"), f.desc("reference"))
+            ranges = self.members().repartitionByRange(self.parts, f.desc("size"), f.asc("keeper"), f.asc("reference"))
             return ranges.withColumn("range", f.spark_partition_id())
 
         rows = self.checkpoint.result("members", make)

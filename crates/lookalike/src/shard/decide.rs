@@ -57,8 +57,8 @@ pub enum MemberRole {
     Duplicate,
 }
 
-/// A document of a group. Sorted by size (descending), keeper, role, rank (descending) and id, the
-/// rows of a collection are in the order of its report.
+/// A document of a group. Sorted by size (descending), keeper, reference, role, rank (descending)
+/// and id, the rows of a collection are in the order of its report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemberRow<'a> {
     /// Documents of the group.
