@@ -58,6 +58,8 @@ BATCH_BYTES: Final = 64 << 20
 
 _ORDERED: Final = ("first", "last")
 _RUN: Final = ("memory", "temp_dir", "threads")
+#: Columns that the stages add to those of documents.
+_ADDED: Final = ("node", "reference", "component", "check")
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,9 @@ def plan(
     named_options = named({"threshold": threshold, "recall": recall, "pairs": pairs, **options}, text, id)
     deciding: dict[str, Any] = {name: options[name] for name in ("keep", "source_field") if name in options}
     fields = _engine.fields(deciding)
+    for name in (text, id, *fields):
+        if name in _ADDED:
+            raise OptionError(f"the stages have a column {name!r} of their own; rename that of the documents first")
     none: list[str | None] = []
     nothing = _engine.Documents.of_texts([], [], [(name, none) for name in fields])
     parameters = _engine.find(nothing, None, named_options, False).parameters()

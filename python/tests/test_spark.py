@@ -69,6 +69,10 @@ def test_a_checkpoint_goes_on_and_refuses_another_run(spark: Any, tmp_path: Path
     assert files == sorted(path for path in Path(folder).rglob("part-*"))
     with pytest.raises(OptionError, match=r"threshold was 0\.5 and is 0\.6"):
         lookalike.spark.find(docs, threshold=0.6, checkpoint=folder)
+    with pytest.raises(OptionError, match=r"partitions was 3 and is 5"):
+        lookalike.spark.find(docs, threshold=0.5, checkpoint=folder, partitions=5)
+    with pytest.raises(OptionError, match=r"reference was False and is True"):
+        lookalike.spark.find(docs, threshold=0.5, checkpoint=folder, reference=docs)
 
 
 def test_dedup_keeps_rows_as_they_are(spark: Any) -> None:

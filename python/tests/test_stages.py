@@ -133,6 +133,8 @@ def test_parameters_are_chosen_once() -> None:
         ({"bands": "auto"}, "documents=N"),
         ({"memory": "1GiB"}, "leave it out"),
         ({"format": "jsonl"}, "leave it out"),
+        ({"text": "node"}, "rename"),
+        ({"keep": "field:check"}, "rename"),
         ({"treshold": 0.8}, "threshold"),
         ({"threshold": 2.0}, "threshold"),
     ],

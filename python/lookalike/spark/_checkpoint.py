@@ -21,12 +21,14 @@ class Checkpoint:
     """Where the results of stages are.
 
     A stage that is written ends with a manifest; without one it is written again. A manifest of
-    another plan is refused.
+    another plan is refused, and one of another division: rows of two divisions do not fit together.
     """
 
-    def __init__(self, spark: SparkSession, folder: str | None, plan: Plan) -> None:
+    def __init__(
+        self, spark: SparkSession, folder: str | None, plan: Plan, division: dict[str, Any]
+    ) -> None:
         self._spark, self._folder = spark, folder.rstrip("/") if folder is not None else None
-        self._plan = json.dumps(_described(plan), sort_keys=True)
+        self._plan = json.dumps({**_described(plan), **division}, sort_keys=True)
         self._kept: list[DataFrame] = []
 
     def result(self, stage: str, make: Callable[[], DataFrame]) -> DataFrame:

@@ -225,10 +225,11 @@ class _Run:
             if frame is not None:
                 _check_columns(frame, self.plan, name)
         self.spark: SparkSession = df.sparkSession
-        self.checkpoint = Checkpoint(self.spark, checkpoint, self.plan)
         self.parts = whole_option("partitions", partitions, 1) if partitions is not None else self._default_parts()
         self._task_bytes = _bytes("task_memory", task_memory)
         self.has_reference = reference is not None
+        division = {"partitions": self.parts, "reference": self.has_reference}
+        self.checkpoint = Checkpoint(self.spark, checkpoint, self.plan, division)
         self._docs = self._documents(df, reference)
         self.seconds: dict[str, float] = {}
         self.counts: dict[str, int] = {}

@@ -1,10 +1,10 @@
 //! `decide`: documents of whole components in; members of groups, pairs and counts out.
 
 use super::columns::integers;
+use super::plan_options::plan_options;
 use crate::call;
 use crate::compared_input::ComparedInput;
 use crate::inputs::ComparedInputs;
-use crate::options::KeywordOptions;
 use crate::table::ArrowTable;
 use crate::text_column::TextColumn;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder};
@@ -29,12 +29,7 @@ pub(crate) fn decide(
     options: &Bound<'_, PyDict>,
     checks: &Bound<'_, PyAny>,
 ) -> PyResult<ArrowTable> {
-    let options = KeywordOptions::new(options)?;
-    let wording = options.wording()?;
-    let (find, _) = options.run(wording)?;
-    let mut reading = options.reading(wording, crate::extraction::options(py)?)?;
-    options.finish()?;
-    reading.fields = find.fields();
+    let (find, reading) = plan_options(py, options)?;
     let checks: Vec<u64> =
         integers(checks, "checks")?.into_iter().map(i64::cast_unsigned).collect();
     let inputs = ComparedInputs::new(py, &documents, reference.as_ref(), reading)?;

@@ -1,9 +1,9 @@
 //! `keys`: documents in, blocks and notes out.
 
 use super::columns::{BlockKind, BlockRows, integers};
+use super::plan_options::plan_options;
 use crate::documents::PythonDocuments;
 use crate::error::{DocumentError, OptionError, run_error};
-use crate::options::KeywordOptions;
 use crate::table::ArrowTable;
 use arrow_array::Int64Array;
 use lookalike::error::Error;
@@ -44,12 +44,7 @@ struct Tally {
 impl KeyStage {
     #[new]
     fn new(py: Python<'_>, options: &Bound<'_, PyDict>, parts: u32) -> PyResult<Self> {
-        let options = KeywordOptions::new(options)?;
-        let wording = options.wording()?;
-        let (find, _) = options.run(wording)?;
-        let mut reading = options.reading(wording, crate::extraction::options(py)?)?;
-        options.finish()?;
-        reading.fields = find.fields();
+        let (find, reading) = plan_options(py, options)?;
         let parts = NonZeroU32::new(parts)
             .ok_or_else(|| OptionError::new_err("parts: expected 1 or more, got 0"))?;
         let collector = KeyCollector::new(&find, parts).ok_or_else(|| {

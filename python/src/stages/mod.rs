@@ -11,6 +11,7 @@ mod columns;
 mod decide;
 mod keys;
 mod lines;
+mod plan_options;
 
 use pyo3::prelude::*;
 

@@ -1,0 +1,21 @@
+//! The options of a plan → what the engine takes.
+
+use crate::options::KeywordOptions;
+use lookalike::find::FindOptions;
+use lookalike::read::ReadOptions;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// The options of a plan: of the run, and of the reading.
+pub(super) fn plan_options(
+    py: Python<'_>,
+    options: &Bound<'_, PyDict>,
+) -> PyResult<(FindOptions, ReadOptions)> {
+    let options = KeywordOptions::new(options)?;
+    let wording = options.wording()?;
+    let (find, _) = options.run(wording)?;
+    let mut reading = options.reading(wording, crate::extraction::options(py)?)?;
+    options.finish()?;
+    reading.fields = find.fields();
+    Ok((find, reading))
+}
