@@ -1,6 +1,7 @@
 //! The opened inputs, and how threads share them.
 
 use crate::block::Block;
+use crate::block_range::{self, BlockRange};
 use crate::detect::{self, OpenedInputs};
 use crate::error::ReadError;
 use crate::format::kind::Format;
@@ -21,6 +22,7 @@ use crate::stamp::{InputStamp, Stamp};
 use crate::walk::name_of;
 use crate::without_documents::NoDocuments;
 use lookalike_index::{Index, IndexError};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -141,11 +143,43 @@ impl Collection {
     fn of(opened: OpenedInputs, reading: String) -> Self {
         let OpenedInputs { sources, first_reference, settings, listed, as_text, bytes } = opened;
         let lanes = sources.iter().flat_map(|source| {
-            (0..source.lanes()).map(|number| Lane::new(Arc::clone(source), number))
+            (0..source.lanes()).map(|number| Lane::new(Arc::clone(source), number, 0..u32::MAX))
         });
         let lanes = lanes.collect();
         let first = AtomicUsize::new(0);
         Self { sources, lanes, first_reference, reading, first, settings, listed, as_text, bytes }
+    }
+
+    /// Divides the blocks into `count` shares of about equal bytes, in reading order, for processes
+    /// that read one share each. A file of records, or a row group, is in one share; so some are
+    /// empty where there are few files.
+    pub fn divide(&self, count: NonZeroU32) -> Vec<Vec<BlockRange>> {
+        let ranges = self.sources.iter().flat_map(|source| source.block_ranges());
+        block_range::divide(&ranges.collect::<Vec<_>>(), count)
+    }
+
+    /// Gives out only the blocks of a share that [`divide`](Self::divide) made for a collection of
+    /// the same inputs and options. All else, numbers of blocks among it, stays as it is.
+    ///
+    /// # Errors
+    /// [`ReadError::Changed`] when there is no such lane.
+    pub fn restrict(mut self, share: &[BlockRange]) -> Result<Self, ReadError> {
+        let lane = |range: &BlockRange| {
+            let source = self.sources.get(range.source as usize);
+            let source = source.filter(|source| range.lane < source.lanes());
+            let source = source.ok_or_else(|| ReadError::Changed {
+                source_name: format!("source {}", range.source),
+                line: None,
+                what: format!(
+                    "lane {} of it is to be read, there are {} sources",
+                    range.lane,
+                    self.sources.len()
+                ),
+            })?;
+            Ok(Lane::new(Arc::clone(source), range.lane, range.blocks()))
+        };
+        self.lanes = share.iter().map(lane).collect::<Result<_, ReadError>>()?;
+        Ok(self)
     }
 
     /// Bytes of all files on the disk, compressed where they are; `None` with streams among them.

@@ -5,6 +5,7 @@ use crate::error::ReadError;
 use crate::skipped::SkipReason;
 use crate::source::{AfterError, LaneReader, Source};
 use crate::without_documents::SkippedBlock;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -13,6 +14,8 @@ pub(crate) struct Lane {
     source: Arc<dyn Source>,
     /// Number in its source.
     number: u32,
+    /// Blocks with other numbers are left out.
+    blocks: Range<u32>,
     state: Mutex<LaneState>,
     finished: AtomicBool,
 }
@@ -27,9 +30,9 @@ pub(crate) enum LaneState {
 }
 
 impl Lane {
-    pub(crate) fn new(source: Arc<dyn Source>, number: u32) -> Self {
+    pub(crate) fn new(source: Arc<dyn Source>, number: u32, blocks: Range<u32>) -> Self {
         let (state, finished) = (Mutex::new(LaneState::Start), AtomicBool::new(false));
-        Self { source, number, state, finished }
+        Self { source, number, blocks, state, finished }
     }
 
     pub(crate) fn is_finished(&self) -> bool {
@@ -106,7 +109,12 @@ impl Lane {
         }
         let LaneState::Open(reader) = state else { return Ok(None) };
         let info = self.source.info();
-        Ok(reader.next()?.map(|block| Block::new(Arc::clone(info), block.index, block.content)))
+        while let Some(block) = reader.next()?.filter(|block| block.index < self.blocks.end) {
+            if block.index >= self.blocks.start {
+                return Ok(Some(Block::new(Arc::clone(info), block.index, block.content)));
+            }
+        }
+        Ok(None)
     }
 }
 

@@ -65,6 +65,7 @@
 //! the rest.
 
 mod block;
+mod block_range;
 mod buffer_pool;
 mod collection;
 mod content_hash;
@@ -105,6 +106,7 @@ mod walk;
 mod without_documents;
 
 pub use block::Block;
+pub use block_range::BlockRange;
 pub use collection::Collection;
 pub use content_hash::Content;
 pub use description::Description;

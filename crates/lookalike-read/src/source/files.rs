@@ -1,5 +1,6 @@
 //! Files that are documents, or hold some: a text, a web page, a message, a PDF, an archive.
 
+use crate::block_range::BlockRange;
 use crate::content_hash::Content;
 use crate::description::StatedFields;
 use crate::document::{Document, DocumentPosition, MAX_DOCUMENT_BYTES, Raw, RawSink};
@@ -54,11 +55,37 @@ impl FileSource {
         let archives = self.files.chunk_by(|a, b| a.path == b.path);
         archives.filter_map(|files| files.first())
     }
+
+    /// The block that begins with the file `start`: at least one file, then as many as stay below
+    /// the block size and number of files; with the bytes of its files. `None` at the end.
+    fn block_at(&self, start: usize) -> Option<(Range<usize>, u64)> {
+        let block_bytes = self.info.settings.block_bytes as u64;
+        let (mut end, mut bytes) = (start, 0_u64);
+        while let Some(file) = self.files.get(end) {
+            let with = bytes.saturating_add(file.bytes().min(MAX_DOCUMENT_BYTES as u64));
+            if end > start && (with > block_bytes || end - start == BLOCK_FILES) {
+                break;
+            }
+            (end, bytes) = (end + 1, with);
+        }
+        (end > start).then_some((start..end, bytes))
+    }
 }
 
 impl Source for FileSource {
     fn info(&self) -> &Arc<SourceInfo> {
         &self.info
+    }
+
+    fn block_ranges(&self) -> Vec<(BlockRange, u64)> {
+        let (mut ranges, mut next) = (Vec::new(), 0);
+        while let Some((files, bytes)) = self.block_at(next) {
+            let start = ranges.len() as u32;
+            let range = BlockRange { source: self.info.number, lane: 0, start, end: start + 1 };
+            ranges.push((range, bytes));
+            next = files.end;
+        }
+        ranges
     }
 
     fn open_lane(self: Arc<Self>, _: u32) -> Result<Box<dyn LaneReader>, ReadError> {
@@ -113,24 +140,12 @@ struct FileLane {
 }
 
 impl LaneReader for FileLane {
-    /// At least one file, then as many as stay below the block size and number of files.
     fn next(&mut self) -> Result<Option<NewBlock>, ReadError> {
-        let block_bytes = self.source.info.settings.block_bytes as u64;
-        let (start, mut bytes) = (self.next, 0_u64);
-        while let Some(file) = self.source.files.get(self.next) {
-            bytes = bytes.saturating_add(file.bytes().min(MAX_DOCUMENT_BYTES as u64));
-            let is_full = bytes > block_bytes || self.next - start == BLOCK_FILES;
-            if self.next > start && is_full {
-                break;
-            }
-            self.next += 1;
-        }
-        if self.next == start {
-            return Ok(None);
-        }
+        let Some((range, _)) = self.source.block_at(self.next) else { return Ok(None) };
+        self.next = range.end;
         let index = self.blocks;
         self.blocks += 1;
-        let content = FileBlock { source: Arc::clone(&self.source), range: start..self.next };
+        let content = FileBlock { source: Arc::clone(&self.source), range };
         Ok(Some(NewBlock { index, content: Box::new(content) }))
     }
 

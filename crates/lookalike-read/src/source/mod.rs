@@ -17,6 +17,7 @@ pub(crate) mod records;
 #[cfg(feature = "parquet")]
 pub(crate) mod row_groups;
 
+use crate::block_range::BlockRange;
 use crate::document::{DocumentPosition, RawSink};
 use crate::error::ReadError;
 use crate::format::TakeText;
@@ -43,6 +44,14 @@ pub(crate) trait Source: Send + Sync {
     /// Number of the first block of a lane.
     fn first_block(&self, _lane: u32) -> u32 {
         0
+    }
+
+    /// The ranges of blocks that separate processes can read, in reading order, each with its
+    /// bytes: a lane, or less where blocks are left out without reading them.
+    fn block_ranges(&self) -> Vec<(BlockRange, u64)> {
+        let (info, lanes) = (self.info(), self.lanes());
+        let bytes = info.stamp.map_or(0, |stamp| stamp.bytes) / u64::from(lanes.max(1));
+        (0..lanes).map(|lane| (BlockRange::whole(info.number, lane), bytes)).collect()
     }
 
     /// Opens a lane at its start.

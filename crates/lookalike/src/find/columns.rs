@@ -109,7 +109,7 @@ impl RowBuffer {
 }
 
 /// Fixed-width columns, one after the other, each with one value per document.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct FixedColumns {
     pub(super) values: Vec<u64>,
     pub(super) documents: usize,
@@ -129,6 +129,18 @@ impl FixedColumns {
     /// The values of one column.
     pub(super) fn get(&self, column: usize) -> &[u64] {
         &self.values[column * self.documents..][..self.documents]
+    }
+
+    /// How many there are; 0 without documents.
+    pub(super) fn width(&self) -> usize {
+        self.values.len().checked_div(self.documents).unwrap_or(0)
+    }
+
+    /// The values of some documents.
+    pub(super) fn select(&self, documents: &[usize]) -> Self {
+        let columns = (0..self.width()).map(|column| self.get(column));
+        let values = columns.flat_map(|values| documents.iter().map(|document| values[*document]));
+        Self { values: values.collect(), documents: documents.len() }
     }
 
     /// Bytes of memory held.
@@ -170,5 +182,9 @@ mod tests {
         let columns = FixedColumns::transposed(&[1, 2, 3, 4, 5, 6], 3);
         assert_eq!((columns.get(0), columns.get(2)), (&[1, 4][..], &[3, 6][..]));
         assert_eq!(FixedColumns::transposed(&[], 3).get(2), &[] as &[u64]);
+        assert_eq!(columns.width(), 3);
+        let second = columns.select(&[1]);
+        assert_eq!((second.get(0), second.get(2), second.documents), (&[4][..], &[6][..], 1));
+        assert_eq!((columns.select(&[]).width(), columns.select(&[]).documents), (0, 0));
     }
 }

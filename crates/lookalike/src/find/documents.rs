@@ -1,7 +1,7 @@
 //! Parts in, one numbered collection out: document 0, 1, 2 … in reading order.
 
 use super::block_store::{BlockData, BlockStore, StoredBlock};
-use super::columns::{DocumentRow, RowBuffer};
+use super::columns::{DocumentRow, FixedColumns, RowBuffer};
 use super::cut_from_mail::CutFromMail;
 use super::skipped::{SkippedRecords, SkippedWriter};
 use super::sources::SourceCounts;
@@ -245,6 +245,24 @@ impl RunDocuments {
             }
         }
         Ok(())
+    }
+
+    /// All columns of the i-th part, which is on the disk; `width` of them.
+    pub(super) fn stored_columns(&self, i: usize, width: usize) -> Result<FixedColumns, Error> {
+        let damaged = || Error::TemporaryFile { what: "the columns of a block".to_owned() };
+        let part = self.part(i);
+        let (BlockData::Disk { chunk, within, .. }, Some(files)) = (&part.data, &self.parts.files)
+        else {
+            return Err(damaged());
+        };
+        let chunk = self.parts.chunks.get(*chunk as usize).copied().ok_or_else(damaged)?;
+        let documents = *within..*within + part.documents;
+        let (mut buffer, mut column, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        for number in 0..width {
+            files.column(chunk, number, documents.clone(), &mut buffer, &mut column)?;
+            values.extend_from_slice(&column);
+        }
+        Ok(FixedColumns { values, documents: part.documents as usize })
     }
 
     /// Lets go of the columns; rows stay.

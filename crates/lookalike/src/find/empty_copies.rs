@@ -55,6 +55,11 @@ impl EmptyCopies {
         Ok(Self { sorted: copies.finish()? })
     }
 
+    /// Of records of the id of a copy and that of the first document with its text.
+    pub(super) fn new(sorted: SortedRecords) -> Self {
+        Self { sorted }
+    }
+
     /// How many there are.
     pub fn len(&self) -> u64 {
         self.sorted.len()

@@ -74,6 +74,14 @@ impl Groups {
         })
     }
 
+    /// Gives the groups as records, in order.
+    pub(crate) fn each_record(
+        &self,
+        take: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.sorted.iter().try_for_each(|record| record.and_then(|(key, group)| take(&key, &group)))
+    }
+
     /// Of groups made by hand, in any order.
     ///
     /// # Errors

@@ -19,6 +19,7 @@
 //! memory: parts are put in reading order, documents are compared in the keep order, components are
 //! independent.
 
+mod assembled;
 mod batch;
 mod better_setting;
 mod block_store;
@@ -30,6 +31,7 @@ mod columns;
 mod component;
 mod cut_from_mail;
 mod decide;
+mod decided_part;
 mod decision;
 mod documents;
 mod empty_copies;
@@ -56,6 +58,7 @@ mod records;
 mod related;
 mod results;
 mod runaway;
+mod share;
 mod shingle_counts;
 mod shingle_sets;
 pub(crate) mod shingles;
@@ -65,8 +68,10 @@ pub mod workers;
 
 pub use crate::error::NoEstimates;
 pub use better_setting::BetterSetting;
+pub(crate) use assembled::FindingsAssembler;
 pub use clustering::Clustering;
 pub use cut_from_mail::CutFromMail;
+pub(crate) use decided_part::{PartCounts, PartDocuments, SourceDuplicates};
 pub use empty_copies::EmptyCopies;
 pub use estimates::{ESTIMATE_COLUMNS, SignatureEstimate};
 pub use findings::{DocumentStatus, Findings, IdList, RunCounts};
@@ -77,5 +82,6 @@ pub use options::{FindOptions, Grouping, MAX_THREADS, PairList};
 pub use pairs::{MAX_PAIRS, Pair, PairCursor, PairRef, Pairs};
 pub use pipeline::{find, in_collection};
 pub use related::{RelatedDocument, RelatedDocuments};
+pub(crate) use share::{BlockDocuments, PreparedShare, ShareNotes};
 pub use skipped::SkippedRecords;
 pub use sources::{MAX_SOURCES, SourceCounts};

@@ -89,6 +89,14 @@ impl Pairs {
         })
     }
 
+    /// Gives the pairs as records, in order.
+    pub(crate) fn each_record(
+        &self,
+        take: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.sorted.iter().try_for_each(|record| record.and_then(|(key, pairs)| take(&key, &pairs)))
+    }
+
     /// Reads the pairs from the first on; memory for one record of 64 Ki pairs at most.
     pub fn cursor(&self) -> PairCursor<'_> {
         PairCursor {

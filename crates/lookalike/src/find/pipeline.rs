@@ -116,15 +116,7 @@ impl FindRun<'_> {
             self.times.clear();
             linked = self.prepare_and_link(budget, &temp, checkpoint)?;
         }
-        let Some(LinkedDocuments { mut documents, links, left_out, budget }) = linked else {
-            return Err(Error::TemporaryFile { what: "the ids of records".to_owned() });
-        };
-        documents.drop_columns();
-        let found = self.decide(&documents, &links, &budget, &temp, checkpoint)?;
-        collection.check_unchanged()?;
-        let times = std::mem::take(&mut self.times);
-        let mut findings =
-            findings::findings(documents, found, left_out, &budget, times, Arc::clone(&temp))?;
+        let mut findings = self.decide_linked(linked, &temp, checkpoint)?;
         findings.read_as_text = collection.read_as_text().to_vec();
         findings.wording = collection.wording();
         findings.missing_fields = std::mem::take(&mut self.missing_fields);
@@ -133,6 +125,23 @@ impl FindRun<'_> {
             findings.better_setting = better_setting_of(&findings, options, self.progress)?;
         }
         Ok(findings)
+    }
+
+    /// Verifies and groups documents whose buckets are known.
+    fn decide_linked(
+        &mut self,
+        linked: Option<LinkedDocuments<'_>>,
+        temp: &Arc<TempSpace>,
+        checkpoint: Option<&Checkpoint>,
+    ) -> Result<Findings, Error> {
+        let Some(LinkedDocuments { mut documents, links, left_out, budget }) = linked else {
+            return Err(Error::TemporaryFile { what: "the ids of records".to_owned() });
+        };
+        documents.drop_columns();
+        let found = self.decide(&documents, &links, &budget, temp, checkpoint)?;
+        self.collection.check_unchanged()?;
+        let times = std::mem::take(&mut self.times);
+        findings::findings(documents, found, left_out, &budget, times, Arc::clone(temp))
     }
 
     /// Reads all documents and finds equal documents and shared buckets; `None` where records of
@@ -148,23 +157,27 @@ impl FindRun<'_> {
             options.params.exact().then(|| ShingleCounts::new(counter_bytes(collection, &budget)));
         let rules = KeepRules::new(options)?;
         let prepared = self.prepare(&budget, temp, counts.as_ref(), &rules, checkpoint);
-        // An input that changes meanwhile is the cause of bad records in it.
-        let mut documents = prepared.or_else(|error| match error {
-            Error::Read(ReadError::BadRecord(_) | ReadError::Io { .. }) => {
-                collection.check_unchanged().map_err(Error::from).and(Err(error))
-            }
-            Error::Read(ReadError::OverMemory { bytes, .. }) => {
-                budget.block(bytes.saturating_add(BLOCK_ROUNDING)).and(Err(error))
-            }
-            error => Err(error),
-        })?;
-        let (len, parts, held) = (documents.len(), documents.part_count(), documents.held());
-        let budget = budget.with_documents(len, parts, held)?;
-        let budget = budget.with_held(documents.sources_held)?;
+        let documents =
+            prepared.or_else(|error| explain_read_error(collection, &budget, error))?;
         // It is unknown for documents that an earlier run has read.
         if checkpoint.is_none_or(|c| c.done.chunks.is_empty()) && documents.len() > 0 {
             self.missing_fields = rules.missing_fields();
         }
+        self.link_documents(documents, budget, temp, counts, checkpoint)
+    }
+
+    /// Finds equal documents and shared buckets.
+    fn link_documents<'t>(
+        &mut self,
+        mut documents: RunDocuments,
+        budget: Budget,
+        temp: &'t Arc<TempSpace>,
+        counts: Option<ShingleCounts>,
+        checkpoint: Option<&Checkpoint>,
+    ) -> Result<Option<LinkedDocuments<'t>>, Error> {
+        let (len, parts, held) = (documents.len(), documents.part_count(), documents.held());
+        let budget = budget.with_documents(len, parts, held)?;
+        let budget = budget.with_held(documents.sources_held)?;
         let linked = self.link(&mut documents, &budget, temp, counts, checkpoint)?;
         Ok(linked.map(|(links, left_out)| LinkedDocuments { documents, links, left_out, budget }))
     }
@@ -290,6 +303,41 @@ impl FindRun<'_> {
         self.times.push((stage, elapsed));
         result
     }
+}
+
+/// Verifies and groups documents that were read before. Where a reading found a document has to
+/// have the text it had.
+pub(super) fn decide_documents(
+    collection: &Collection,
+    options: &FindOptions,
+    documents: RunDocuments,
+    temp: &Arc<TempSpace>,
+    progress: &dyn Progress,
+) -> Result<Findings, Error> {
+    let budget = Budget::new(&options.memory, options.threads.get())?;
+    let mut run =
+        FindRun { collection, options, progress, times: Vec::new(), missing_fields: Vec::new() };
+    let linked = run.link_documents(documents, budget, temp, None, None)?;
+    run.decide_linked(linked, temp, None)
+}
+
+/// The cause of an error of reading: an input that changes meanwhile has bad records, and a record
+/// that is too long for the memory asks for more of it.
+pub(super) fn explain_read_error<T>(
+    collection: &Collection,
+    budget: &Budget,
+    error: Error,
+) -> Result<T, Error> {
+    match error {
+        Error::Read(ReadError::BadRecord(_) | ReadError::Io { .. }) => {
+            collection.check_unchanged()?;
+        }
+        Error::Read(ReadError::OverMemory { bytes, .. }) => {
+            budget.block(bytes.saturating_add(BLOCK_ROUNDING))?;
+        }
+        _ => {}
+    }
+    Err(error)
 }
 
 /// A file for the texts that cannot be read again, where memory is limited or the run may be

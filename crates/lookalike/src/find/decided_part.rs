@@ -1,0 +1,145 @@
+//! Whole components of a divided run: verified and grouped as those of one run, given as records
+//! that are put in order with those of other parts.
+
+use super::block_store::{BlockData, BlockStore, StoredBlock};
+use super::cut_from_mail::CutFromMail;
+use super::documents::RunDocuments;
+use super::findings::Findings;
+use super::memory::Budget;
+use super::options::FindOptions;
+use super::pipeline;
+use super::share::BlockDocuments;
+use super::skipped::{SkippedFile, SkippedPart};
+use super::sources::{SourceTally, Sources};
+use crate::digest::InputsDigest;
+use crate::error::Error;
+use crate::find::documents::read_row;
+use crate::progress::Progress;
+use crate::read::{Collection, Spool};
+use crate::spill::TempSpace;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Documents of whole components, on their way to [`decide`].
+pub(crate) struct PartDocuments<'a> {
+    collection: &'a Collection,
+    temp: Arc<TempSpace>,
+    sources: Arc<Sources>,
+    blocks: Vec<StoredBlock>,
+}
+
+/// What the components of a part add to the counts of a run.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(crate) struct PartCounts {
+    pub(crate) documents: u64,
+    pub(crate) copies: u64,
+    pub(crate) candidates: u64,
+    pub(crate) verified: u64,
+    pub(crate) pairs: u64,
+}
+
+/// Duplicates of one source.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct SourceDuplicates {
+    pub(crate) name: String,
+    pub(crate) reference: bool,
+    pub(crate) duplicates: u64,
+    pub(crate) bytes: u64,
+}
+
+impl<'a> PartDocuments<'a> {
+    /// No documents yet. `sources` are the names that labels are places of, and whether each is of
+    /// a reference collection.
+    pub(crate) fn new<'s>(
+        collection: &'a Collection,
+        options: &FindOptions,
+        sources: impl IntoIterator<Item = (&'s str, bool)>,
+    ) -> Result<Self, Error> {
+        let budget = Budget::new(&options.memory, options.threads.get())?;
+        let temp = Arc::new(TempSpace::new(options.memory.temp_dir()));
+        let numbered = Sources::new(options.source_field.as_ref(), &budget);
+        for (name, reference) in sources {
+            numbered.number(name, reference)?;
+        }
+        Ok(Self { collection, temp, sources: Arc::new(numbered), blocks: Vec::new() })
+    }
+
+    /// Adds documents of a block. `spool` is the one that its share was read with.
+    pub(crate) fn add(
+        &mut self,
+        block: BlockDocuments,
+        spool: Option<&Arc<Spool>>,
+    ) -> Result<(), Error> {
+        let retained = self.collection.retained(block.state, spool)?;
+        let number = retained.number();
+        let mut tallies: BTreeMap<u32, SourceTally> = BTreeMap::new();
+        for place in 0..block.rows.len() {
+            let row = read_row(block.rows.get(place))?;
+            let none = SourceTally { source: row.label, first: (number, 0), documents: 0, bytes: 0 };
+            let tally = tallies.entry(row.label).or_insert(none);
+            tally.documents += 1;
+            tally.bytes += row.bytes;
+        }
+        self.sources.count(&tallies.into_values().collect::<Vec<_>>());
+        self.blocks.push(StoredBlock {
+            number,
+            retained,
+            reference: block.reference,
+            documents: block.rows.len() as u32,
+            empty: Vec::new(),
+            skipped: SkippedPart::default(),
+            inputs: InputsDigest::default(),
+            cut_from_mail: CutFromMail::default(),
+            drawn: Vec::new(),
+            data: BlockData::Memory { columns: block.columns, rows: block.rows },
+        });
+        Ok(())
+    }
+
+    /// Verifies and groups them.
+    ///
+    /// # Errors
+    /// As [`in_collection`](super::in_collection).
+    pub(crate) fn decide(
+        mut self,
+        options: &FindOptions,
+        progress: &dyn Progress,
+    ) -> Result<Findings, Error> {
+        self.blocks.sort_unstable_by_key(|block| block.number);
+        let blocks = BlockStore {
+            all: self.blocks,
+            chunks: Vec::new(),
+            files: None,
+            skipped: Arc::new(SkippedFile::new(&self.temp, 0, false)?),
+            sources: self.sources,
+        };
+        let documents = RunDocuments::new(blocks, &[])?;
+        pipeline::decide_documents(self.collection, options, documents, &self.temp, progress)
+    }
+}
+
+impl Findings {
+    /// What they add to the counts of a run.
+    pub(crate) fn part_counts(&self) -> PartCounts {
+        PartCounts {
+            documents: self.counts.documents,
+            copies: self.counts.copies,
+            candidates: self.counts.candidates,
+            verified: self.counts.verified,
+            pairs: self.pairs.as_ref().map_or(0, super::Pairs::len),
+        }
+    }
+
+    /// Duplicates of each source that has any.
+    pub(crate) fn source_duplicates(&self) -> Vec<SourceDuplicates> {
+        let with_duplicates = self.sources.iter().filter(|source| source.duplicates > 0);
+        let duplicates = with_duplicates.map(|source| SourceDuplicates {
+            name: source.name.clone(),
+            reference: source.reference,
+            duplicates: source.duplicates,
+            bytes: source.duplicate_bytes,
+        });
+        duplicates.collect()
+    }
+}
