@@ -13,6 +13,7 @@ pub use survivors::SurvivorsProblem;
 use crate::progress::Interruption;
 use crate::read::ReadError;
 use crate::shard::ShardError;
+use crate::shard::job::JobError;
 use lookalike_core::candidate::MAX_DOCUMENTS;
 use lookalike_core::error::ParamsError;
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
@@ -59,6 +60,8 @@ pub enum Error {
     },
     /// The documents of a task are not those of the stage before.
     Shard(ShardError),
+    /// A task of a job in files cannot run.
+    Job(Box<JobError>),
     /// The memory that is allowed is not enough.
     MemoryTooSmall {
         /// Bytes allowed.
@@ -186,6 +189,7 @@ impl NamesParameters for Error {
                  nothing writes to the input, or work on a copy"
             ),
             Self::Shard(error) => fmt::Display::fmt(error, f),
+            Self::Job(error) => fmt::Display::fmt(error, f),
             Self::MemoryTooSmall { got, least } => fmt_memory_too_small(f, name, *got, *least),
             Self::TemporaryFile { what } => write!(
                 f,

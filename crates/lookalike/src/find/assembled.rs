@@ -97,7 +97,8 @@ impl<'a> FindingsAssembler<'a> {
         }
         if notes.documents > 0 {
             let before = self.missing_fields.take();
-            let still = |field: &String| before.as_ref().is_none_or(|before| before.contains(field));
+            let still =
+                |field: &String| before.as_ref().is_none_or(|before| before.contains(field));
             self.missing_fields = Some(notes.missing_fields.into_iter().filter(still).collect());
         }
         self.inputs.merge(notes.inputs);

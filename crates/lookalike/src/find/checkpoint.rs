@@ -139,7 +139,7 @@ impl Checkpoint {
         collection: &Collection,
         options: &FindOptions,
     ) -> Result<(Self, Arc<TempSpace>), Error> {
-        let description = describe(collection, options)?;
+        let description = describe_run(collection, options)?;
         let sources = (0..collection.sources()).filter_map(|source| collection.source_name(source));
         let sources = sources.collect::<Vec<_>>().join("\n");
         let name = format!("{:016x}", hash::token_hash(sources.as_bytes()));
@@ -191,8 +191,11 @@ impl Checkpoint {
     }
 }
 
-/// What makes a run the one it is.
-fn describe(collection: &Collection, options: &FindOptions) -> Result<Value, Error> {
+/// What makes a run the one it is: inputs with their sizes and times, options.
+///
+/// # Errors
+/// [`ReadError::NotAgain`] for inputs that cannot be read twice.
+pub(crate) fn describe_run(collection: &Collection, options: &FindOptions) -> Result<Value, Error> {
     if let Some(stream) = collection.stream() {
         return Err(ReadError::NotAgain { source_name: stream.to_owned() }.into());
     }

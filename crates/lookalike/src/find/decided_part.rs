@@ -76,7 +76,8 @@ impl<'a> PartDocuments<'a> {
         let mut tallies: BTreeMap<u32, SourceTally> = BTreeMap::new();
         for place in 0..block.rows.len() {
             let row = read_row(block.rows.get(place))?;
-            let none = SourceTally { source: row.label, first: (number, 0), documents: 0, bytes: 0 };
+            let none =
+                SourceTally { source: row.label, first: (number, 0), documents: 0, bytes: 0 };
             let tally = tallies.entry(row.label).or_insert(none);
             tally.documents += 1;
             tally.bytes += row.bytes;

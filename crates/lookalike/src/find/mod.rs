@@ -67,8 +67,9 @@ mod sources;
 pub mod workers;
 
 pub use crate::error::NoEstimates;
-pub use better_setting::BetterSetting;
 pub(crate) use assembled::FindingsAssembler;
+pub use better_setting::BetterSetting;
+pub(crate) use checkpoint::describe_run;
 pub use clustering::Clustering;
 pub use cut_from_mail::CutFromMail;
 pub(crate) use decided_part::{PartCounts, PartDocuments, SourceDuplicates};

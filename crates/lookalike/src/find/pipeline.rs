@@ -157,8 +157,7 @@ impl FindRun<'_> {
             options.params.exact().then(|| ShingleCounts::new(counter_bytes(collection, &budget)));
         let rules = KeepRules::new(options)?;
         let prepared = self.prepare(&budget, temp, counts.as_ref(), &rules, checkpoint);
-        let documents =
-            prepared.or_else(|error| explain_read_error(collection, &budget, error))?;
+        let documents = prepared.or_else(|error| explain_read_error(collection, &budget, error))?;
         // It is unknown for documents that an earlier run has read.
         if checkpoint.is_none_or(|c| c.done.chunks.is_empty()) && documents.len() > 0 {
             self.missing_fields = rules.missing_fields();

@@ -247,7 +247,8 @@ impl BlockDocuments {
         let ends = reader.take(documents.checked_mul(4)?)?;
         let ends = ends.as_chunks::<4>().0.iter().map(|end| u32::from_le_bytes(*end));
         let (ends, bytes): (Vec<u32>, _) = (ends.collect(), reader.bytes()?.to_vec());
-        let is_whole = ends.is_sorted() && ends.last().copied().unwrap_or(0) as usize == bytes.len();
+        let is_whole =
+            ends.is_sorted() && ends.last().copied().unwrap_or(0) as usize == bytes.len();
         let has_columns = documents == 0 || width >= FIRST_BAND_COLUMN;
         let rows = RowBuffer { bytes, ends };
         (is_whole && has_columns).then_some(Self { state, reference, columns, rows })

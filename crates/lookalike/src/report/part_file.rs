@@ -53,6 +53,13 @@ impl PartFile {
         self.file.as_file_mut()
     }
 
+    /// What the temporary name has in addition to that of others.
+    pub(crate) fn random_chars(&self) -> String {
+        let name = self.file.path().file_name().unwrap_or_default().to_string_lossy();
+        let name = name.strip_prefix(PREFIX).unwrap_or(&name);
+        name.strip_suffix(SUFFIX).unwrap_or(name).to_owned()
+    }
+
     /// Renames the file to `place`, which may exist.
     pub(crate) fn persist(self, place: &Path) -> io::Result<()> {
         let _file: File = self.file.persist(place).map_err(|error| error.error)?;

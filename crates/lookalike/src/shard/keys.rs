@@ -26,72 +26,38 @@ pub struct PartBlock {
     pub rows: Vec<u8>,
 }
 
-/// Shingles, signs and bands documents, and collects their rows.
+/// Collects the bucket keys and identities of documents as rows for each part.
 ///
 /// Where documents of one flush share a bucket, one of them is a member of it and the others are
 /// connected to it here. So a bucket has at most one row of a flush, however many documents it has.
-pub struct KeyCollector {
-    cutter: ShingleCutter,
-    signer: Signer,
-    rows_per_band: usize,
+pub(crate) struct MembershipCollector {
     parts: NonZeroU32,
-    /// The keys of the document at hand.
-    keys: Vec<u64>,
     memberships: Vec<Membership>,
     identities: Vec<NodeIdentity>,
-    documents: u64,
-    empty: u64,
 }
 
-impl KeyCollector {
-    /// A collector for documents of a run by signatures; `None` for an exact one, which has none.
-    pub fn new(options: &FindOptions, parts: NonZeroU32) -> Option<Self> {
-        let (params, kernel) = (&options.params, options.kernel);
-        if params.exact() {
-            return None;
-        }
-        let (scheme, num_hashes, seed) = (params.scheme(), params.num_hashes(), params.seed());
-        Some(Self {
-            cutter: ShingleCutter::new(options),
-            signer: Signer::with_kernel(scheme, num_hashes, seed, kernel),
-            rows_per_band: params.rows(),
-            parts,
-            keys: vec![0; params.bands()],
-            memberships: Vec::new(),
-            identities: Vec::new(),
-            documents: 0,
-            empty: 0,
-        })
+impl MembershipCollector {
+    pub(crate) fn new(parts: NonZeroU32) -> Self {
+        Self { parts, memberships: Vec::new(), identities: Vec::new() }
     }
 
-    /// Adds a document; whether it has a token. One without is known by its identity alone.
-    pub fn add(&mut self, node: u64, document: &Document<'_>) -> bool {
-        let shingles = self.cutter.shingles(document);
-        let check = shingles.fingerprint as u64;
-        self.identities.push(NodeIdentity { node, check, bytes: document.bytes() });
-        self.documents += 1;
-        if shingles.hashes.is_empty() {
-            self.empty += 1;
-            return false;
-        }
-        let signature = self.signer.sign(shingles.hashes);
-        band::bucket_keys(signature, self.rows_per_band, &mut self.keys);
-        self.memberships.extend(self.keys.iter().map(|key| Membership { key: *key, node }));
-        true
+    /// Adds a document.
+    pub(crate) fn add(&mut self, identity: NodeIdentity) {
+        self.identities.push(identity);
+    }
+
+    /// Adds the bucket keys of a document with a token.
+    pub(crate) fn add_keys(&mut self, node: u64, keys: impl IntoIterator<Item = u64>) {
+        self.memberships.extend(keys.into_iter().map(|key| Membership { key, node }));
     }
 
     /// Whether it is time to [`flush`](Self::flush).
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.memberships.len() >= FLUSH || self.identities.len() >= FLUSH
     }
 
-    /// Documents that were added, and how many of them have no token.
-    pub fn counts(&self) -> (u64, u64) {
-        (self.documents, self.empty)
-    }
-
     /// The rows that were collected, for each part that has any.
-    pub fn flush(&mut self) -> Vec<PartBlock> {
+    pub(crate) fn flush(&mut self) -> Vec<PartBlock> {
         let mut blocks = vec![ShardBlock::default(); self.parts.get() as usize];
         let mut memberships = std::mem::take(&mut self.memberships);
         memberships.sort_unstable();
@@ -113,5 +79,69 @@ impl KeyCollector {
         }
         let numbered = (0..).zip(blocks).filter(|(_, block)| !block.is_empty());
         numbered.map(|(part, block)| PartBlock { part, rows: block.encode() }).collect()
+    }
+}
+
+/// Shingles, signs and bands documents, and collects their rows. A bucket has at most one row of a
+/// flush, however many documents it has.
+pub struct KeyCollector {
+    cutter: ShingleCutter,
+    signer: Signer,
+    rows_per_band: usize,
+    /// The keys of the document at hand.
+    keys: Vec<u64>,
+    rows: MembershipCollector,
+    documents: u64,
+    empty: u64,
+}
+
+impl KeyCollector {
+    /// A collector for documents of a run by signatures; `None` for an exact one, which has none.
+    pub fn new(options: &FindOptions, parts: NonZeroU32) -> Option<Self> {
+        let (params, kernel) = (&options.params, options.kernel);
+        if params.exact() {
+            return None;
+        }
+        let (scheme, num_hashes, seed) = (params.scheme(), params.num_hashes(), params.seed());
+        Some(Self {
+            cutter: ShingleCutter::new(options),
+            signer: Signer::with_kernel(scheme, num_hashes, seed, kernel),
+            rows_per_band: params.rows(),
+            keys: vec![0; params.bands()],
+            rows: MembershipCollector::new(parts),
+            documents: 0,
+            empty: 0,
+        })
+    }
+
+    /// Adds a document; whether it has a token. One without is known by its identity alone.
+    pub fn add(&mut self, node: u64, document: &Document<'_>) -> bool {
+        let shingles = self.cutter.shingles(document);
+        let check = shingles.fingerprint as u64;
+        self.rows.add(NodeIdentity { node, check, bytes: document.bytes() });
+        self.documents += 1;
+        if shingles.hashes.is_empty() {
+            self.empty += 1;
+            return false;
+        }
+        let signature = self.signer.sign(shingles.hashes);
+        band::bucket_keys(signature, self.rows_per_band, &mut self.keys);
+        self.rows.add_keys(node, self.keys.iter().copied());
+        true
+    }
+
+    /// Whether it is time to [`flush`](Self::flush).
+    pub fn is_full(&self) -> bool {
+        self.rows.is_full()
+    }
+
+    /// Documents that were added, and how many of them have no token.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.documents, self.empty)
+    }
+
+    /// The rows that were collected, for each part that has any.
+    pub fn flush(&mut self) -> Vec<PartBlock> {
+        self.rows.flush()
     }
 }

@@ -18,7 +18,8 @@
 //! one such hash). Nodes that collide join two components. Nodes of documents with equal ids are
 //! equal, and are reported ([`ConnectedPart::repeated`]).
 //!
-//! Every stage is a function of its rows: it may run again, twice, or in another order.
+//! Every stage is a function of its rows: it may run again, twice, or in another order. [`job`] runs
+//! them on files, for collections that are files.
 //! `docs/reference/stages.md` specifies the rows.
 
 mod block;
@@ -26,6 +27,7 @@ mod connect;
 mod decide;
 mod error;
 mod forest;
+pub mod job;
 mod keys;
 mod lines;
 mod rank;
@@ -51,6 +53,10 @@ use lookalike_core::hash;
 /// assert_ne!(node_of("a", false), node_of("a", true));
 /// ```
 pub fn node_of(id: &str, reference: bool) -> u64 {
-    let hash = hash::token_hash(id.as_bytes());
-    if reference { hash::mix64(hash) } else { hash }
+    node_of_hash(hash::token_hash(id.as_bytes()), reference)
+}
+
+/// The node of a document whose id has the hash `id`.
+pub(crate) fn node_of_hash(id: u64, reference: bool) -> u64 {
+    if reference { hash::mix64(id) } else { id }
 }

@@ -47,7 +47,10 @@ pub(super) fn check(private: &PrivateFolder, lock: &str, description: &Value) ->
             // The text is read as the stored one was, so that numbers went the same way.
             let wanted: StoredDescription =
                 serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
-            let differences = differences(&stored, &wanted);
+            let mut differences = Vec::new();
+            let versions = (Some(&stored.format_version), Some(&wanted.format_version));
+            compare("format_version", versions, &mut differences);
+            compare("", (Some(&stored.run), Some(&wanted.run)), &mut differences);
             if differences.is_empty() {
                 return Ok(());
             }
@@ -91,11 +94,10 @@ fn foreign(folder: &Path, lock: &str) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-fn differences(stored: &StoredDescription, wanted: &StoredDescription) -> Vec<Difference> {
+/// Where two descriptions differ.
+pub(crate) fn differences(stored: &Value, wanted: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
-    let versions = (Some(&stored.format_version), Some(&wanted.format_version));
-    compare("format_version", versions, &mut found);
-    compare("", (Some(&stored.run), Some(&wanted.run)), &mut found);
+    compare("", (Some(stored), Some(wanted)), &mut found);
     found
 }
 

@@ -30,6 +30,7 @@ mod sorter;
 mod workspace;
 
 pub use crate::error::Difference;
+pub(crate) use description::differences;
 pub use file::{BufferedAppend, SpillFile};
 pub use journal::Journal;
 pub use memory::parse_memory;

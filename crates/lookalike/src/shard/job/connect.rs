@@ -1,0 +1,36 @@
+//! The stage `connect`: the rows of a part in, a forest of its documents out.
+
+use super::section_file::{SectionKind, damaged};
+use super::{Job, JobStage};
+use crate::error::Error;
+use crate::shard::block::ShardBlock;
+use crate::shard::connect::Connector;
+
+impl Job {
+    /// Runs a task of the stage `connect`. Holds the rows of the part: 16 bytes for a bucket of a
+    /// document, 24 for a document.
+    ///
+    /// # Errors
+    /// [`JobError::NotDone`](super::JobError::NotDone) before all tasks of `keys` are done; those
+    /// of reading their files and of writing.
+    pub fn connect(&self, part: u32) -> Result<(), Error> {
+        self.check_task(JobStage::Connect, part)?;
+        self.require(JobStage::Keys)?;
+        let mut connector = Connector::default();
+        for task in 0..self.plan.tasks(JobStage::Keys) {
+            let mut file = self.open_file(JobStage::Keys, task)?;
+            let path = file.path().to_owned();
+            file.each(SectionKind::Rows, Some(part), &mut |_, rows| {
+                connector.add(rows).map_err(|problem| damaged(&path, problem.to_string()))
+            })?;
+        }
+        let connected = connector.finish();
+        let edges = connected.forest.iter().map(|edge| (edge.component, edge.node)).collect();
+        let block = ShardBlock { edges, ..ShardBlock::default() };
+        let repeated = connected.repeated.iter().flat_map(|node| node.to_le_bytes());
+        let mut out = self.create_file(JobStage::Connect, part)?;
+        out.push(SectionKind::Rows, part, &block.encode())?;
+        out.push(SectionKind::Repeated, part, &repeated.collect::<Vec<u8>>())?;
+        out.finish()
+    }
+}

@@ -1,0 +1,117 @@
+//! The stage `decide`: the documents of a part's components in; groups, pairs and counts out.
+
+use super::components::ComponentNotes;
+use super::section_file::{SectionKind, SectionWriter, damaged};
+use super::{Job, JobStage};
+use crate::error::Error;
+use crate::find::{
+    BlockDocuments, FindOptions, Findings, PartCounts, PartDocuments, SourceDuplicates,
+};
+use crate::progress::Progress;
+use crate::read::{Collection, Spool};
+use crate::spill::codec::{FieldReader, put_bytes};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Bytes of records in a section.
+const SECTION_BYTES: usize = 4 << 20;
+
+/// What a part adds to the counts of the run.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct DecidedNotes {
+    pub(super) counts: PartCounts,
+    pub(super) sources: Vec<SourceDuplicates>,
+}
+
+impl Job {
+    /// Runs a task of the stage `decide`. `collection` has the inputs of the plan: documents of the
+    /// part's components are read again. Memory is that of [`find`](crate::find()) on them.
+    ///
+    /// # Errors
+    /// [`Error::Changed`] for a document that is not what it was;
+    /// [`JobError::NotDone`](super::JobError::NotDone) before the stage `components` is done; those
+    /// of [`in_collection`](crate::find::in_collection).
+    pub fn decide(
+        &self,
+        part: u32,
+        collection: &Collection,
+        options: &FindOptions,
+        progress: &dyn Progress,
+    ) -> Result<(), Error> {
+        self.check_task(JobStage::Decide, part)?;
+        self.check_run(collection, options)?;
+        self.require(JobStage::Components)?;
+        let documents = self.documents(part, collection, options)?;
+        let findings = documents.decide(options, progress)?;
+        let mut out = self.create_file(JobStage::Decide, part)?;
+        write_records(&mut out, &findings)?;
+        let (counts, sources) = (findings.part_counts(), findings.source_duplicates());
+        out.push_json(&DecidedNotes { counts, sources })?;
+        out.finish()
+    }
+
+    /// The documents of a part.
+    fn documents<'a>(
+        &self,
+        part: u32,
+        collection: &'a Collection,
+        options: &FindOptions,
+    ) -> Result<PartDocuments<'a>, Error> {
+        let mut file = self.open_file(JobStage::Components, 0)?;
+        let notes: ComponentNotes = file.json()?;
+        let sources = notes.sources.iter().map(|(name, reference)| (name.as_str(), *reference));
+        let mut documents = PartDocuments::new(collection, options, sources)?;
+        let mut spools: HashMap<u32, Option<Arc<Spool>>> = HashMap::new();
+        let path = file.path().to_owned();
+        file.each(SectionKind::Documents, Some(part), &mut |_, bytes| {
+            let mut reader = FieldReader::new(bytes);
+            while !reader.is_empty() {
+                let block = reader.u32().zip(BlockDocuments::decode(&mut reader));
+                let (task, block) =
+                    block.ok_or_else(|| damaged(&path, "documents of components were expected"))?;
+                if !spools.contains_key(&task) {
+                    let name = notes.texts.get(task as usize).and_then(Option::as_deref);
+                    spools.insert(task, name.map(|name| self.open_texts(name)).transpose()?);
+                }
+                documents.add(block, spools[&task].as_ref())?;
+            }
+            Ok(())
+        })?;
+        Ok(documents)
+    }
+}
+
+fn write_records(out: &mut SectionWriter, findings: &Findings) -> Result<(), Error> {
+    let mut section = RecordSection { out, kind: SectionKind::Groups, bytes: Vec::new() };
+    findings.groups.each_record(&mut |key, payload| section.push(key, payload))?;
+    section.flush()?;
+    section.kind = SectionKind::Pairs;
+    if let Some(pairs) = &findings.pairs {
+        pairs.each_record(&mut |key, payload| section.push(key, payload))?;
+    }
+    section.flush()
+}
+
+/// Records on their way to sections.
+struct RecordSection<'a> {
+    out: &'a mut SectionWriter,
+    kind: SectionKind,
+    bytes: Vec<u8>,
+}
+
+impl RecordSection<'_> {
+    fn push(&mut self, key: &[u8], payload: &[u8]) -> Result<(), Error> {
+        put_bytes(&mut self.bytes, key);
+        put_bytes(&mut self.bytes, payload);
+        if self.bytes.len() >= SECTION_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        if !self.bytes.is_empty() {
+            self.out.push(self.kind, 0, &self.bytes)?;
+            self.bytes.clear();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,141 @@
+//! What a job in files refuses.
+
+use super::plan::JobStage;
+use crate::error::{Difference, Error};
+use std::fmt;
+use std::path::PathBuf;
+
+/// Tasks that a message names.
+const NAMED_TASKS: usize = 10;
+/// Differences that a message names.
+const NAMED_DIFFERENCES: usize = 5;
+
+/// Why a task of a job cannot run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum JobError {
+    /// The folder has no plan.
+    NoPlan {
+        /// The file that was looked for.
+        path: PathBuf,
+    },
+    /// The folder has a plan, and it is another one.
+    OtherPlan {
+        /// The plan that is there.
+        path: PathBuf,
+        /// What differs.
+        differences: Vec<Difference>,
+    },
+    /// The plan is of another version.
+    Version {
+        /// The plan.
+        path: PathBuf,
+        /// Its version.
+        got: String,
+        /// That of this program.
+        expected: String,
+    },
+    /// The inputs or options are not those of the plan.
+    Inputs {
+        /// What differs, one at least.
+        differences: Vec<Difference>,
+    },
+    /// The plan has no such task.
+    NoTask {
+        /// The stage.
+        stage: JobStage,
+        /// The task.
+        got: u32,
+        /// How many tasks the stage has.
+        tasks: u32,
+    },
+    /// Tasks of an earlier stage are not done.
+    NotDone {
+        /// That stage.
+        stage: JobStage,
+        /// How many tasks it has.
+        tasks: u32,
+        /// Those that are not done, one at least.
+        missing: Vec<u32>,
+    },
+    /// A file is not what a task left.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What was expected and what was found.
+        problem: String,
+    },
+    /// Options that a divided run does not have.
+    Unsupported {
+        /// What was asked for.
+        what: &'static str,
+    },
+}
+
+impl fmt::Display for JobError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoPlan { path } => {
+                write!(f, "there is no plan {}; make one first, or name its folder", path.display())
+            }
+            Self::OtherPlan { path, differences } => {
+                write!(f, "{} is the plan of another job:", path.display())?;
+                list(f, differences)?;
+                f.write_str(" name another folder, or remove this one")
+            }
+            Self::Version { path, got, expected } => write!(
+                f,
+                "{} is a plan of lookalike {got}, this is {expected}; run all tasks with one \
+                 version",
+                path.display()
+            ),
+            Self::Inputs { differences } => {
+                f.write_str("the inputs are not those of the plan:")?;
+                list(f, differences)?;
+                f.write_str(
+                    " run tasks in the working directory of the plan, on inputs that do not \
+                     change; make a new plan for changed inputs",
+                )
+            }
+            Self::NoTask { stage, got, tasks } => {
+                write!(f, "the stage {stage} has no task {got}, expected 0 to {}", tasks - 1)
+            }
+            Self::NotDone { stage, tasks, missing } => {
+                let named = missing.iter().take(NAMED_TASKS).map(u32::to_string);
+                let named = named.collect::<Vec<_>>().join(" ");
+                let more = if missing.len() > NAMED_TASKS { " …" } else { "" };
+                write!(
+                    f,
+                    "{} of the {tasks} tasks of the stage {stage} are not done: {named}{more}; run \
+                     them first",
+                    missing.len()
+                )
+            }
+            Self::File { path, problem } => {
+                write!(f, "{}: {problem}; remove the file and run its task again", path.display())
+            }
+            Self::Unsupported { what } => write!(
+                f,
+                "{what} cannot be divided over tasks; run `find` on one machine, or leave it out"
+            ),
+        }
+    }
+}
+
+fn list(f: &mut fmt::Formatter<'_>, differences: &[Difference]) -> fmt::Result {
+    for difference in differences.iter().take(NAMED_DIFFERENCES) {
+        write!(f, " {difference};")?;
+    }
+    match differences.len().checked_sub(NAMED_DIFFERENCES + 1) {
+        Some(more) => write!(f, " and {} more;", more + 1),
+        None => Ok(()),
+    }
+}
+
+impl std::error::Error for JobError {}
+
+impl From<JobError> for Error {
+    fn from(error: JobError) -> Self {
+        Self::Job(Box::new(error))
+    }
+}

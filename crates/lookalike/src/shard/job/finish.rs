@@ -1,0 +1,64 @@
+//! The end of a job: what all shares and parts left in, the findings of the run out.
+
+use super::decide::DecidedNotes;
+use super::section_file::{SectionFile, SectionKind, damaged};
+use super::{Job, JobStage};
+use crate::error::Error;
+use crate::find::{FindOptions, Findings, FindingsAssembler};
+use crate::read::Collection;
+use crate::spill::codec::FieldReader;
+
+impl Job {
+    /// Puts the findings of all tasks together: those of [`find`](crate::find()) on the whole
+    /// collection, whose documents are not read again. So the findings give no texts, and the
+    /// numbers of documents in groups have no meaning. Records are sorted within the memory of
+    /// `options`; what is skipped and empty is held.
+    ///
+    /// # Errors
+    /// [`JobError::NotDone`](super::JobError::NotDone) before all tasks of `decide` are done; those
+    /// of reading their files and of temporary files.
+    pub fn finish(
+        &self,
+        collection: &Collection,
+        options: &FindOptions,
+    ) -> Result<Findings, Error> {
+        self.check_run(collection, options)?;
+        for stage in JobStage::ALL {
+            self.require(stage)?;
+        }
+        let mut findings = FindingsAssembler::new(collection, options)?;
+        for task in 0..self.plan.tasks(JobStage::Keys) {
+            findings.add_share(self.open_file(JobStage::Keys, task)?.json()?)?;
+        }
+        for part in 0..self.plan.tasks(JobStage::Decide) {
+            let mut file = self.open_file(JobStage::Decide, part)?;
+            let DecidedNotes { counts, sources } = file.json()?;
+            findings.add_counts(&counts, &sources);
+            each_record(&mut file, SectionKind::Groups, &mut |key, payload| {
+                findings.add_group(key, payload)
+            })?;
+            each_record(&mut file, SectionKind::Pairs, &mut |key, payload| {
+                findings.add_pairs(key, payload)
+            })?;
+        }
+        findings.finish(options)
+    }
+}
+
+fn each_record(
+    file: &mut SectionFile,
+    kind: SectionKind,
+    take: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let path = file.path().to_owned();
+    file.each(kind, None, &mut |_, bytes| {
+        let mut reader = FieldReader::new(bytes);
+        while !reader.is_empty() {
+            let record = reader.bytes().zip(reader.bytes());
+            let (key, payload) = record
+                .ok_or_else(|| damaged(&path, "records of groups and pairs were expected"))?;
+            take(key, payload)?;
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,95 @@
+//! The stage `keys`: a share of the inputs in; documents, rows for each part and notes out.
+
+use super::section_file::SectionKind;
+use super::{Job, JobStage};
+use crate::error::Error;
+use crate::find::{FindOptions, PreparedShare};
+use crate::progress::Progress;
+use crate::read::{Collection, Spool};
+use crate::report::part_file::PartFile;
+use crate::shard::block::NodeIdentity;
+use crate::shard::keys::MembershipCollector;
+use crate::shard::node_of_hash;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+impl Job {
+    /// Runs a task of the stage `keys`. `collection` has the inputs of the plan.
+    ///
+    /// # Errors
+    /// [`JobError::Inputs`](super::JobError::Inputs), those of reading documents and of writing.
+    pub fn keys(
+        &self,
+        task: u32,
+        collection: Collection,
+        options: &FindOptions,
+        progress: &dyn Progress,
+    ) -> Result<(), Error> {
+        self.check_task(JobStage::Keys, task)?;
+        self.check_run(&collection, options)?;
+        let collection = collection.restrict(self.plan.share(task))?;
+        let texts = TextFile::create(self.folder.join(format!("texts-{task:05}")))?;
+        let share = PreparedShare::new(&collection, options, &texts.spool, progress)?;
+        let mut out = self.create_file(JobStage::Keys, task)?;
+        let mut rows = MembershipCollector::new(self.plan.parts());
+        let mut bytes = Vec::new();
+        for number in 0..share.blocks() {
+            let block = share.block(number)?;
+            for place in 0..block.len() {
+                let node = node_of_hash(block.id_hash(place), block.reference);
+                let (check, bytes) = (block.check(place), block.text_bytes(place)?);
+                rows.add(NodeIdentity { node, check, bytes });
+                if !share.is_empty_document(number, place) {
+                    rows.add_keys(node, block.keys(place));
+                }
+            }
+            bytes.clear();
+            block.encode(&mut bytes)?;
+            out.push(SectionKind::Documents, number as u32, &bytes)?;
+            if rows.is_full() {
+                for block in rows.flush() {
+                    out.push(SectionKind::Rows, block.part, &block.rows)?;
+                }
+            }
+        }
+        for block in rows.flush() {
+            out.push(SectionKind::Rows, block.part, &block.rows)?;
+        }
+        out.push_json(&share.into_notes()?)?;
+        collection.check_unchanged()?;
+        if let Some(name) = texts.finish()? {
+            out.set_texts(name);
+        }
+        out.finish()
+    }
+}
+
+/// The file for texts that cannot be read again: those of compressed files and row groups.
+struct TextFile {
+    path: PathBuf,
+    file: PartFile,
+    spool: Arc<Spool>,
+}
+
+impl TextFile {
+    fn create(path: PathBuf) -> Result<Self, Error> {
+        let failed = |source| Error::Write { path: path.clone(), source };
+        let file = PartFile::create(&path).map_err(failed)?;
+        let spool = Spool::new(file.as_file().try_clone().map_err(failed)?, path.clone())?;
+        Ok(Self { path, file, spool: Arc::new(spool) })
+    }
+
+    /// Names the file if anything is in it. The name has a random end, since threads of another run
+    /// of the task leave the texts in another order.
+    fn finish(self) -> Result<Option<String>, Error> {
+        if self.spool.is_empty() {
+            return Ok(None);
+        }
+        let failed = |source| Error::Write { path: self.path.clone(), source };
+        self.spool.sync().map_err(failed)?;
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let name = format!("{name}-{}", self.file.random_chars());
+        self.file.persist_new(&self.path.with_file_name(&name)).map_err(failed)?;
+        Ok(Some(name))
+    }
+}

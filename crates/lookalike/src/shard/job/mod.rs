@@ -1,0 +1,111 @@
+//! A run in files: each task of a stage reads files of the job's folder and leaves one, which
+//! appears whole. Whatever starts the tasks (a shell loop, a batch scheduler) needs a file system
+//! that all of them see.
+//!
+//! ```text
+//! plan        once               → plan.json
+//! keys        a task per share   → keys-00007.lks       documents, bucket keys, notes
+//! connect     a task per part    → connected-00003.lks  a forest of documents that share buckets
+//! components  once               → components.lks       the documents of components, by part
+//! decide      a task per part    → decided-00003.lks    groups, pairs, counts
+//! finish      once               → Findings
+//! ```
+//!
+//! A task that was killed leaves nothing under its name and is run again; one that is run twice
+//! leaves the same. Files state the plan that they are of, and have a checksum for each section.
+//! `docs/reference/shard-job.md` specifies them.
+
+mod components;
+mod connect;
+mod decide;
+mod error;
+mod finish;
+mod keys;
+mod plan;
+mod section_file;
+
+pub use error::JobError;
+pub use plan::{Division, JobPlan, JobStage};
+
+use crate::error::Error;
+use section_file::{SectionFile, SectionWriter};
+use std::path::{Path, PathBuf};
+
+/// A job: its folder and its plan.
+#[derive(Debug)]
+pub struct Job {
+    folder: PathBuf,
+    plan: JobPlan,
+    /// The hash of the plan, which every file states.
+    digest: u64,
+}
+
+impl Job {
+    /// The plan.
+    pub fn plan(&self) -> &JobPlan {
+        &self.plan
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The tasks of a stage that have left no file yet.
+    ///
+    /// # Errors
+    /// [`Error::Spill`] where the folder cannot be read.
+    pub fn missing(&self, stage: JobStage) -> Result<Vec<u32>, Error> {
+        let mut missing = Vec::new();
+        for task in 0..self.plan.tasks(stage) {
+            let path = self.path(stage, task);
+            match path.try_exists() {
+                Ok(true) => {}
+                Ok(false) => missing.push(task),
+                Err(source) => return Err(Error::Spill { path, source }),
+            }
+        }
+        Ok(missing)
+    }
+
+    /// Whether a task has left its file. What is there is read through once, so that a damaged file
+    /// is noticed before the stages that need it.
+    ///
+    /// # Errors
+    /// [`Error::Job`] where there is no such task, and where its file is of another plan or
+    /// damaged.
+    pub fn is_done(&self, stage: JobStage, task: u32) -> Result<bool, Error> {
+        self.check_task(stage, task)?;
+        if !self.path(stage, task).exists() {
+            return Ok(false);
+        }
+        self.open_file(stage, task)?.check_all().map(|()| true)
+    }
+
+    fn path(&self, stage: JobStage, task: u32) -> PathBuf {
+        self.folder.join(stage.file_name(task))
+    }
+
+    /// Refuses a task that the plan does not have.
+    fn check_task(&self, stage: JobStage, task: u32) -> Result<(), Error> {
+        let tasks = self.plan.tasks(stage);
+        if task < tasks { Ok(()) } else { Err(JobError::NoTask { stage, got: task, tasks }.into()) }
+    }
+
+    /// Refuses to go on before all tasks of a stage are done.
+    fn require(&self, stage: JobStage) -> Result<(), Error> {
+        let missing = self.missing(stage)?;
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(JobError::NotDone { stage, tasks: self.plan.tasks(stage), missing }.into())
+    }
+
+    fn open_file(&self, stage: JobStage, task: u32) -> Result<SectionFile, Error> {
+        SectionFile::open(self.path(stage, task), self.digest)
+    }
+
+    fn create_file(&self, stage: JobStage, task: u32) -> Result<SectionWriter, Error> {
+        SectionWriter::create(self.path(stage, task), self.digest)
+    }
+}

@@ -1,0 +1,229 @@
+//! The plan of a job: which task reads what, and with which options.
+
+use super::Job;
+use super::error::JobError;
+use crate::error::Error;
+use crate::find::{FindOptions, PairList, describe_run};
+use crate::read::{BlockRange, Collection};
+use crate::report::part_file::PartFile;
+use crate::spill::differences;
+use lookalike_core::hash::token_hash;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fmt;
+use std::io::{self, Write};
+use std::num::NonZeroU32;
+use std::path::Path;
+
+/// The version of a job's files.
+const FORMAT_VERSION: u32 = 1;
+/// The file of the plan.
+const PLAN: &str = "plan.json";
+
+/// A stage of a job that leaves files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum JobStage {
+    /// Documents are read, shingled, signed and banded: a task for each share of the inputs.
+    Keys,
+    /// Documents that share a bucket are connected: a task for each part.
+    Connect,
+    /// Components are formed, and their documents are given to parts: one task.
+    Components,
+    /// Components are verified and grouped: a task for each part.
+    Decide,
+}
+
+impl JobStage {
+    /// All of them, in order.
+    pub const ALL: [Self; 4] = [Self::Keys, Self::Connect, Self::Components, Self::Decide];
+
+    /// The file that a task leaves.
+    pub(super) fn file_name(self, task: u32) -> String {
+        match self {
+            Self::Keys => format!("keys-{task:05}.lks"),
+            Self::Connect => format!("connected-{task:05}.lks"),
+            Self::Components => "components.lks".to_owned(),
+            Self::Decide => format!("decided-{task:05}.lks"),
+        }
+    }
+}
+
+impl fmt::Display for JobStage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Keys => "keys",
+            Self::Connect => "connect",
+            Self::Components => "components",
+            Self::Decide => "decide",
+        })
+    }
+}
+
+/// How the work is divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Division {
+    /// Tasks of the stage `keys`.
+    pub shares: NonZeroU32,
+    /// Tasks of the stages `connect` and `decide`.
+    pub parts: NonZeroU32,
+}
+
+/// What all tasks of a job have in common.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JobPlan {
+    format_version: u32,
+    lookalike: String,
+    /// What the caller needs to open the same collection with the same options.
+    arguments: Vec<String>,
+    ids_by_file: bool,
+    parts: NonZeroU32,
+    shares: Vec<Vec<BlockRange>>,
+    /// Inputs and options, compared by every task that reads documents.
+    run: Value,
+}
+
+impl JobPlan {
+    /// What the caller passed to [`Job::create`].
+    pub fn arguments(&self) -> &[String] {
+        &self.arguments
+    }
+
+    /// Whether ids of records found in folders begin with the name of their file:
+    /// [`Collection::name_ids_by_file`] is called before documents are read.
+    pub fn has_ids_by_file(&self) -> bool {
+        self.ids_by_file
+    }
+
+    /// How many tasks a stage has.
+    pub fn tasks(&self, stage: JobStage) -> u32 {
+        match stage {
+            JobStage::Keys => self.shares.len() as u32,
+            JobStage::Connect | JobStage::Decide => self.parts.get(),
+            JobStage::Components => 1,
+        }
+    }
+
+    /// How many documents a task of a later stage is a part of.
+    pub(super) fn parts(&self) -> NonZeroU32 {
+        self.parts
+    }
+
+    /// What a task of the stage `keys` reads.
+    pub(super) fn share(&self, task: u32) -> &[BlockRange] {
+        self.shares.get(task as usize).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Job {
+    /// Divides a collection and writes the plan into `folder`, which is made if it is not there.
+    /// A plan that is there already is kept where it is the same.
+    ///
+    /// # Errors
+    /// [`JobError::OtherPlan`] where another plan is there, [`JobError::Unsupported`] for an exact
+    /// run, containment, estimates and repeated ids that are left out; those of writing, and
+    /// [`ReadError::NotAgain`](crate::read::ReadError::NotAgain) for streams.
+    pub fn create(
+        folder: &Path,
+        collection: &Collection,
+        options: &FindOptions,
+        division: Division,
+        arguments: Vec<String>,
+    ) -> Result<Self, Error> {
+        refuse(options)?;
+        let plan = JobPlan {
+            format_version: FORMAT_VERSION,
+            lookalike: env!("CARGO_PKG_VERSION").to_owned(),
+            arguments,
+            ids_by_file: collection.has_ids_by_file(),
+            parts: division.parts,
+            shares: collection.divide(division.shares),
+            run: describe_run(collection, options)?,
+        };
+        let path = folder.join(PLAN);
+        let failed = |source| Error::Write { path: path.clone(), source };
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        let mut text = serde_json::to_vec_pretty(&plan).map_err(|error| failed(error.into()))?;
+        text.push(b'\n');
+        let mut file = PartFile::create(&path).map_err(failed)?;
+        let written = file.as_file_mut().write_all(&text);
+        written.and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+        match file.persist_new(&path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Self::open_same(folder, &plan);
+            }
+            Err(source) => return Err(failed(source)),
+        }
+        Ok(Self { folder: folder.to_owned(), plan, digest: token_hash(&text) })
+    }
+
+    /// The job that is there, if it is the one that was about to be made.
+    fn open_same(folder: &Path, plan: &JobPlan) -> Result<Self, Error> {
+        let there = Self::open(folder)?;
+        if there.plan == *plan {
+            return Ok(there);
+        }
+        let [stored, wanted] = [&there.plan, plan].map(serde_json::to_value);
+        let (stored, wanted) = (stored.unwrap_or_default(), wanted.unwrap_or_default());
+        let differences = differences(&stored, &wanted);
+        Err(JobError::OtherPlan { path: folder.join(PLAN), differences }.into())
+    }
+
+    /// Opens the job in a folder.
+    ///
+    /// # Errors
+    /// [`JobError::NoPlan`], [`JobError::Version`], [`JobError::File`].
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        let path = folder.join(PLAN);
+        let text = match std::fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(JobError::NoPlan { path }.into());
+            }
+            Err(source) => return Err(Error::Spill { path, source }),
+        };
+        let damaged = |error: serde_json::Error| JobError::File {
+            path: path.clone(),
+            problem: format!("a plan was expected, {error}"),
+        };
+        let versions: PlanVersions = serde_json::from_slice(&text).map_err(damaged)?;
+        let expected = env!("CARGO_PKG_VERSION");
+        if versions.format_version != FORMAT_VERSION || versions.lookalike != expected {
+            let got = format!("{} (format {})", versions.lookalike, versions.format_version);
+            let expected = format!("{expected} (format {FORMAT_VERSION})");
+            return Err(JobError::Version { path, got, expected }.into());
+        }
+        let plan = serde_json::from_slice(&text).map_err(damaged)?;
+        Ok(Self { folder: folder.to_owned(), plan, digest: token_hash(&text) })
+    }
+
+    /// Refuses inputs and options that are not those of the plan.
+    pub(super) fn check_run(
+        &self,
+        collection: &Collection,
+        options: &FindOptions,
+    ) -> Result<(), Error> {
+        let differences = differences(&self.plan.run, &describe_run(collection, options)?);
+        if differences.is_empty() { Ok(()) } else { Err(JobError::Inputs { differences }.into()) }
+    }
+}
+
+/// The versions of a plan, which are read first: the rest may have another form.
+#[derive(Deserialize)]
+struct PlanVersions {
+    format_version: u32,
+    lookalike: String,
+}
+
+fn refuse(options: &FindOptions) -> Result<(), Error> {
+    let what = if options.params.exact() {
+        "an exact run, or one by containment,"
+    } else if options.pairs == PairList::WithEstimates {
+        "estimates of signatures"
+    } else if options.skip_duplicate_ids {
+        "leaving out repeated ids"
+    } else {
+        return Ok(());
+    };
+    Err(JobError::Unsupported { what }.into())
+}

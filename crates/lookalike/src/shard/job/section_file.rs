@@ -1,0 +1,255 @@
+//! Files of a job: sections, their index, and a trailer by which a whole file is known. A file
+//! appears under its name when it is on the disk, or not at all.
+//!
+//! ```text
+//! sections │ index (JSON) │ length of the index, hash of the index (u64) │ "lks1"
+//! ```
+
+use super::error::JobError;
+use crate::error::Error;
+use crate::report::part_file::PartFile;
+use lookalike_core::hash::token_hash;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// How a file ends.
+const MAGIC: [u8; 4] = *b"lks1";
+/// The index' length and hash, and [`MAGIC`].
+const TRAILER: u64 = 8 + 8 + 4;
+
+/// What a section holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum SectionKind {
+    /// A [`ShardBlock`](crate::shard::ShardBlock) for a part.
+    Rows,
+    /// Documents of blocks: in `keys` of one block, in `components` those of a part.
+    Documents,
+    /// Nodes of several documents of a part, `u64` each.
+    Repeated,
+    /// Groups of a part, as records.
+    Groups,
+    /// Pairs of a part, as records.
+    Pairs,
+    /// What else is known, as JSON.
+    Notes,
+}
+
+/// Where a section is.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct SectionEntry {
+    kind: SectionKind,
+    /// The part it is for; the number of the block for documents in `keys`; else 0.
+    part: u32,
+    at: u64,
+    bytes: u64,
+    /// Of the bytes, as tokens are hashed.
+    hash: u64,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct SectionIndex {
+    /// The hash of the plan.
+    plan: u64,
+    /// The file in the same folder that has texts which cannot be read again.
+    texts: Option<String>,
+    sections: Vec<SectionEntry>,
+}
+
+/// The error of a file that is not what a task left.
+pub(super) fn damaged(path: &Path, problem: impl Into<String>) -> Error {
+    JobError::File { path: path.to_owned(), problem: problem.into() }.into()
+}
+
+/// Writes a file, section by section.
+pub(super) struct SectionWriter {
+    path: PathBuf,
+    file: PartFile,
+    at: u64,
+    index: SectionIndex,
+}
+
+impl SectionWriter {
+    /// A file that gets the name `path` when it is whole.
+    pub(super) fn create(path: PathBuf, plan: u64) -> Result<Self, Error> {
+        match PartFile::create(&path) {
+            Ok(file) => {
+                Ok(Self { path, file, at: 0, index: SectionIndex { plan, ..Default::default() } })
+            }
+            Err(source) => Err(Error::Write { path, source }),
+        }
+    }
+
+    /// Names the file with texts.
+    pub(super) fn set_texts(&mut self, name: String) {
+        self.index.texts = Some(name);
+    }
+
+    /// Adds a section.
+    pub(super) fn push(&mut self, kind: SectionKind, part: u32, bytes: &[u8]) -> Result<(), Error> {
+        self.write(bytes)?;
+        let (length, hash) = (bytes.len() as u64, token_hash(bytes));
+        self.index.sections.push(SectionEntry { kind, part, at: self.at, bytes: length, hash });
+        self.at += length;
+        Ok(())
+    }
+
+    /// Adds a section of JSON.
+    pub(super) fn push_json(&mut self, value: &impl Serialize) -> Result<(), Error> {
+        let bytes = serde_json::to_vec(value).map_err(|error| self.failed(error.into()))?;
+        self.push(SectionKind::Notes, 0, &bytes)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.file.as_file_mut().write_all(bytes).map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: io::Error) -> Error {
+        Error::Write { path: self.path.clone(), source }
+    }
+
+    /// Ends the file, brings it to the disk and names it; a file of that name is replaced.
+    pub(super) fn finish(mut self) -> Result<(), Error> {
+        let mut end = serde_json::to_vec(&self.index).map_err(|error| self.failed(error.into()))?;
+        let (length, hash) = (end.len() as u64, token_hash(&end));
+        end.extend(length.to_le_bytes());
+        end.extend(hash.to_le_bytes());
+        end.extend(MAGIC);
+        self.write(&end)?;
+        self.file.as_file().sync_all().map_err(|source| self.failed(source))?;
+        let path = self.path;
+        self.file.persist(&path).map_err(|source| Error::Write { path, source })
+    }
+}
+
+/// A whole file of a job.
+pub(super) struct SectionFile {
+    path: PathBuf,
+    file: File,
+    index: SectionIndex,
+}
+
+impl SectionFile {
+    /// Opens a file of the plan with the hash `plan`.
+    ///
+    /// # Errors
+    /// [`JobError::File`] where it is not whole, or of another plan.
+    pub(super) fn open(path: PathBuf, plan: u64) -> Result<Self, Error> {
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(source) => return Err(Error::Spill { path, source }),
+        };
+        let mut opened = Self { path, file, index: SectionIndex::default() };
+        opened.index = opened.read_index()?;
+        if opened.index.plan != plan {
+            return Err(opened.damaged("it is of another plan".to_owned()));
+        }
+        Ok(opened)
+    }
+
+    fn read_index(&mut self) -> Result<SectionIndex, Error> {
+        let length = self.file.metadata().map_err(|source| self.failed(source))?.len();
+        let Some(end) = length.checked_sub(TRAILER) else {
+            let problem = format!("it has {length} bytes, expected {TRAILER} or more");
+            return Err(self.damaged(problem));
+        };
+        let trailer = self.read(end, TRAILER)?;
+        let (numbers, magic) = trailer.split_at(16);
+        if magic != MAGIC {
+            return Err(self.damaged(format!("it ends with {magic:?}, expected {MAGIC:?}")));
+        }
+        let number = |at: usize| {
+            numbers.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes)
+        };
+        let (Some(bytes), Some(hash)) = (number(0), number(8)) else {
+            return Err(self.damaged("its trailer is cut short".to_owned()));
+        };
+        let Some(at) = end.checked_sub(bytes) else {
+            return Err(self.damaged(format!("an index of {bytes} bytes does not fit in it")));
+        };
+        let index = self.read(at, bytes)?;
+        if token_hash(&index) != hash {
+            return Err(self.damaged("the checksum of its index is another one".to_owned()));
+        }
+        serde_json::from_slice(&index).map_err(|error| self.damaged(format!("its index: {error}")))
+    }
+
+    fn read(&mut self, at: u64, bytes: u64) -> Result<Vec<u8>, Error> {
+        // No section is longer than its file, so that a damaged index takes no memory.
+        let length = self.file.metadata().map_err(|source| self.failed(source))?.len();
+        if at.checked_add(bytes).is_none_or(|end| end > length) {
+            let problem = format!("{bytes} bytes at {at} are expected, it has {length} bytes");
+            return Err(self.damaged(problem));
+        }
+        let mut buffer = vec![0; bytes as usize];
+        let read = self.file.seek(SeekFrom::Start(at));
+        let read = read.and_then(|_| self.file.read_exact(&mut buffer));
+        read.map(|()| buffer).map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: io::Error) -> Error {
+        Error::Spill { path: self.path.clone(), source }
+    }
+
+    fn damaged(&self, problem: String) -> Error {
+        damaged(&self.path, problem)
+    }
+
+    /// The name of the file.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The name of the file with texts.
+    pub(super) fn texts(&self) -> Option<&str> {
+        self.index.texts.as_deref()
+    }
+
+    /// Gives the bytes of all sections of a kind to `take`, those for `part` alone if it is named,
+    /// in the order they were written, with the part of each.
+    pub(super) fn each(
+        &mut self,
+        kind: SectionKind,
+        part: Option<u32>,
+        take: &mut dyn FnMut(u32, &[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for at in 0..self.index.sections.len() {
+            let entry = self.index.sections[at];
+            if entry.kind == kind && part.is_none_or(|part| part == entry.part) {
+                take(entry.part, &self.section(&entry)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn section(&mut self, entry: &SectionEntry) -> Result<Vec<u8>, Error> {
+        let bytes = self.read(entry.at, entry.bytes)?;
+        if token_hash(&bytes) == entry.hash {
+            return Ok(bytes);
+        }
+        let SectionEntry { kind, part, at, .. } = entry;
+        let problem = format!("the checksum of a section ({kind:?} of {part} at {at}) is another");
+        Err(self.damaged(problem))
+    }
+
+    /// The value of the section of JSON.
+    pub(super) fn json<T: for<'a> Deserialize<'a>>(&mut self) -> Result<T, Error> {
+        let entry = self.index.sections.iter().find(|entry| entry.kind == SectionKind::Notes);
+        let Some(entry) = entry.copied() else {
+            return Err(self.damaged("it has no notes".to_owned()));
+        };
+        let bytes = self.section(&entry)?;
+        serde_json::from_slice(&bytes).map_err(|error| self.damaged(format!("its notes: {error}")))
+    }
+
+    /// Reads all sections.
+    pub(super) fn check_all(&mut self) -> Result<(), Error> {
+        for at in 0..self.index.sections.len() {
+            let entry = self.index.sections[at];
+            let _bytes = self.section(&entry)?;
+        }
+        Ok(())
+    }
+}
