@@ -27,7 +27,7 @@ use clap::{Parser, Subcommand};
 use cmd::serve;
 use cmd::{
     CommandError, CommandResult, audit, compare, completions, dedup, evaluate, find, index, man,
-    query, tune,
+    query, shard, tune,
 };
 pub use exit_code::ExitCode;
 pub use extraction::WORKER as EXTRACT_WORKER;
@@ -82,6 +82,7 @@ enum Command {
     Audit(audit::AuditArgs),
     Index(index::IndexArgs),
     Query(query::QueryArgs),
+    Shard(shard::ShardArgs),
     #[cfg(feature = "serve")]
     Serve(serve::ServeArgs),
     Completions(completions::CompletionsArgs),
@@ -95,9 +96,8 @@ impl Command {
     /// Whether it has temporary files of its own; the server looks after signals itself.
     fn writes_files(&self) -> bool {
         match self {
-            Self::Find(_) | Self::Dedup(_) | Self::Tune(_) | Self::Audit(_) | Self::Index(_) => {
-                true
-            }
+            Self::Find(_) | Self::Dedup(_) | Self::Tune(_) | Self::Audit(_) => true,
+            Self::Index(_) | Self::Shard(_) => true,
             Self::Compare(_) | Self::Evaluate(_) | Self::Query(_) => false,
             Self::Completions(_) | Self::Man(_) | Self::ExtractWorker => false,
             #[cfg(feature = "serve")]
@@ -119,7 +119,7 @@ pub fn main(
     let code = match Cli::try_parse_from(&arguments) {
         Ok(mut cli) => {
             cli.color.apply();
-            run(&mut cli.command, worker)
+            run(&mut cli.command, &arguments, worker)
         }
         Err(error) => {
             // A failure to print has nowhere to be reported.
@@ -132,11 +132,25 @@ pub fn main(
     code
 }
 
-fn run(command: &mut Command, worker: WorkerOption<'_>) -> ExitCode {
+/// The arguments of `shard plan` in a command line that was kept.
+///
+/// # Errors
+/// What is wrong with them.
+fn plan_args(arguments: &[String]) -> Result<shard::PlanArgs, String> {
+    match Cli::try_parse_from(arguments).map(|cli| cli.command) {
+        Ok(Command::Shard(args)) => {
+            args.into_plan().ok_or_else(|| "expected those of `shard plan`".to_owned())
+        }
+        Ok(_) => Err("expected those of `shard plan`".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn run(command: &mut Command, arguments: &[OsString], worker: WorkerOption<'_>) -> ExitCode {
     if command.writes_files() {
         termination::remove_temporary_files_on_signals();
     }
-    let outcome = read_lists(command).and_then(|()| outcome(command, worker));
+    let outcome = read_lists(command).and_then(|()| outcome(command, arguments, worker));
     outcome.unwrap_or_else(|failure| {
         if let Some(message) = failure.message() {
             // As above.
@@ -155,11 +169,12 @@ fn read_lists(command: &mut Command) -> Result<(), CommandError> {
         Command::Audit(args) => args.read_list(),
         Command::Index(args) => args.read_list(),
         Command::Query(args) => args.read_list(),
+        Command::Shard(args) => args.read_list(),
         _ => Ok(()),
     }
 }
 
-fn outcome(command: &Command, worker: WorkerOption<'_>) -> CommandResult {
+fn outcome(command: &Command, arguments: &[OsString], worker: WorkerOption<'_>) -> CommandResult {
     match command {
         Command::Find(args) => find::run(args, worker),
         Command::Dedup(args) => dedup::run(args, worker),
@@ -169,6 +184,7 @@ fn outcome(command: &Command, worker: WorkerOption<'_>) -> CommandResult {
         Command::Audit(args) => audit::run(args, worker),
         Command::Index(args) => index::run(args, worker),
         Command::Query(args) => query::run(args, worker),
+        Command::Shard(args) => shard::run(args, arguments, worker),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args),
         Command::Completions(args) => completions::run(args),

@@ -280,7 +280,7 @@ pub(crate) struct KeepArgs {
 }
 
 /// How the work is done.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What stays, and how the work is done")]
 pub(crate) struct WorkArgs {
     /// The most memory to use, such as 512MiB or 4GiB; what does not fit goes through temporary
@@ -301,7 +301,7 @@ pub(crate) struct WorkArgs {
 }
 
 /// How many work at a time.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What stays, and how the work is done")]
 pub(crate) struct ThreadArgs {
     /// Threads [default: one per processor]

@@ -78,6 +78,11 @@ impl FindOutputArgs {
         self.quiet
     }
 
+    /// Whether pairs are written.
+    pub(super) fn has_pairs(&self) -> bool {
+        self.pairs.is_some()
+    }
+
     /// How values of CSV files are written.
     fn cells(&self) -> CellRule {
         self.csv.cells()

@@ -12,6 +12,7 @@ pub(crate) mod man;
 pub(crate) mod query;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
+pub(crate) mod shard;
 pub(crate) mod tune;
 
 use crate::exit_code::ExitCode;

@@ -1,0 +1,79 @@
+//! `lookalike shard …`: `find` as tasks that leave files, for any scheduler.
+
+mod args;
+mod finish;
+mod plan;
+mod status;
+mod tasks;
+
+use super::{CommandError, CommandResult};
+use crate::extraction::WorkerOption;
+pub(crate) use args::PlanArgs;
+use clap::Subcommand;
+use std::ffi::OsString;
+
+const EXAMPLE: &str = "\
+Example, on one machine:
+  lookalike shard plan job pages/ --tasks 8      job/plan.json: 8 shares of the inputs
+  lookalike shard keys job                       each stage: all its tasks, or those named
+  lookalike shard connect job
+  lookalike shard components job
+  lookalike shard decide job
+  lookalike shard finish job -o groups.csv       the bytes of `lookalike find pages/ -o groups.csv`
+
+On many machines, a scheduler runs `lookalike shard keys job 0`, `lookalike shard keys job 1`, …
+wherever it likes; docs/shard.md has scripts.";
+
+/// `find` divided over tasks that leave files, for a shell loop or a batch scheduler
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct ShardArgs {
+    #[command(subcommand)]
+    command: ShardCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum ShardCommand {
+    Plan(Box<PlanArgs>),
+    Keys(tasks::KeysArgs),
+    Connect(tasks::ConnectArgs),
+    Components(tasks::ComponentsArgs),
+    Decide(tasks::DecideArgs),
+    Finish(Box<finish::FinishArgs>),
+    Status(status::StatusArgs),
+}
+
+impl ShardArgs {
+    /// The arguments of `shard plan`, if they are that.
+    pub(crate) fn into_plan(self) -> Option<PlanArgs> {
+        match self.command {
+            ShardCommand::Plan(args) => Some(*args),
+            _ => None,
+        }
+    }
+
+    /// Adds the inputs of `--files-from`.
+    pub(crate) fn read_list(&mut self) -> Result<(), CommandError> {
+        match &mut self.command {
+            ShardCommand::Plan(args) => args.read_list(),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Runs the command. `arguments` are those of the process: the plan keeps them.
+pub(crate) fn run(
+    args: &ShardArgs,
+    arguments: &[OsString],
+    worker: WorkerOption<'_>,
+) -> CommandResult {
+    match &args.command {
+        ShardCommand::Plan(args) => plan::run(args, arguments, worker),
+        ShardCommand::Keys(args) => tasks::keys(args, worker),
+        ShardCommand::Connect(args) => tasks::connect(args),
+        ShardCommand::Components(args) => tasks::components(args, worker),
+        ShardCommand::Decide(args) => tasks::decide(args, worker),
+        ShardCommand::Finish(args) => finish::run(args, worker),
+        ShardCommand::Status(args) => status::run(args),
+    }
+}

@@ -1,0 +1,90 @@
+//! The arguments of `lookalike shard plan`, which all tasks read again from the plan.
+
+use crate::cmd::CommandError;
+use crate::extraction::WorkerOption;
+use crate::options::{KeepArgs, ParameterArgs, ReadArgs, ShingleArgs, WorkArgs};
+use lookalike::core::params::Params;
+use lookalike::find::{FindOptions, PairList};
+use lookalike::read::{Collection, ReadOptions};
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+/// Divide the inputs: write FOLDER/plan.json, which all tasks read
+#[derive(Debug, clap::Args)]
+pub(crate) struct PlanArgs {
+    /// The folder of the job, which all tasks see; made if it is not there
+    pub(super) folder: PathBuf,
+
+    /// Files and folders, as for `find`
+    #[arg(required_unless_present = "files_from", value_name = "INPUT")]
+    pub(super) inputs: Vec<PathBuf>,
+
+    /// Tasks of the stage `keys`, each with a share of the inputs [default: one per GiB]
+    #[arg(long, value_name = "N", help_heading = "How the work is divided")]
+    pub(super) tasks: Option<NonZeroU32>,
+
+    /// Tasks of the stages `connect` and `decide` [default: as many as --tasks]
+    #[arg(long, value_name = "N", help_heading = "How the work is divided")]
+    pub(super) parts: Option<NonZeroU32>,
+
+    /// Ids of records found in folders begin with the name of their file; `find` does that by
+    /// itself where two files share an id
+    #[arg(long, help_heading = "How inputs are read")]
+    pub(super) ids_by_file: bool,
+
+    /// List all verified pairs, for `finish --pairs`
+    #[arg(long, help_heading = "Output")]
+    pairs: bool,
+
+    #[command(flatten)]
+    parameters: ParameterArgs,
+
+    #[command(flatten)]
+    shingle: ShingleArgs,
+
+    #[command(flatten)]
+    keep: KeepArgs,
+
+    /// Files or folders whose documents are always kept; documents of INPUT that resemble one of
+    /// them are its duplicates
+    #[arg(long, value_name = "INPUT", help_heading = "What stays, and how the work is done")]
+    pub(super) reference: Vec<PathBuf>,
+
+    #[command(flatten)]
+    reading: ReadArgs,
+}
+
+impl PlanArgs {
+    /// Adds the inputs of `--files-from`.
+    pub(crate) fn read_list(&mut self) -> Result<(), CommandError> {
+        self.inputs = self.reading.inputs(&self.inputs)?;
+        Ok(())
+    }
+
+    /// What a task does with its documents.
+    pub(super) fn options(&self, work: &WorkArgs) -> Result<FindOptions, CommandError> {
+        self.parameters
+            .refuse_auto("`lookalike tune INPUT` chooses them, --bands and --rows say")?;
+        let builder = self.parameters.builder(self.shingle.rule(self.reading.wording())?);
+        let mut options = self.keep.options(Params::new(&builder)?, work)?;
+        options.pairs = PairList::new(self.pairs, false)?;
+        options.skip_duplicate_ids = false;
+        options.advice = false;
+        Ok(options)
+    }
+
+    /// The inputs of the plan.
+    pub(super) fn open(
+        &self,
+        options: &FindOptions,
+        worker: WorkerOption<'_>,
+    ) -> Result<Collection, CommandError> {
+        let reading = self.reading.options(worker);
+        let reading = ReadOptions { fields: options.fields(), ..reading };
+        let collection = Collection::open_with_reference(&self.inputs, &self.reference, &reading)?;
+        if self.ids_by_file {
+            collection.name_ids_by_file();
+        }
+        Ok(collection)
+    }
+}

@@ -1,0 +1,62 @@
+//! `lookalike shard finish FOLDER`: what the tasks left, put together and written as `find` does.
+
+use super::tasks::{open, plan_args};
+use crate::cmd::find::FindOutputArgs;
+use crate::cmd::find::targets::FindTargets;
+use crate::cmd::{CommandError, CommandResult};
+use crate::extraction::WorkerOption;
+use crate::options::WorkArgs;
+use crate::termination;
+use lookalike::report::run_page::RunSubject;
+use lookalike::report::{OutputFormat, Target};
+use lookalike::shard::job::Job;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Put together what all tasks found, and write it as `find` does
+#[derive(Debug, clap::Args)]
+pub(super) struct FinishArgs {
+    /// The folder of the job
+    folder: PathBuf,
+
+    #[command(flatten)]
+    result: FindOutputArgs,
+
+    #[command(flatten)]
+    work: WorkArgs,
+}
+
+pub(super) fn run(args: &FinishArgs, worker: WorkerOption<'_>) -> CommandResult {
+    let start = Instant::now();
+    let targets = FindTargets::new(&args.result)?;
+    if targets.all().any(|target| target.format() == OutputFormat::Html) {
+        return Err(CommandError::Usage(
+            "--report: a page shows texts, which no task has here; expected FILE.json".to_owned(),
+        ));
+    }
+    let job = Job::open(&args.folder)?;
+    let plan = plan_args(&job)?;
+    let (collection, options) = open(&job, &args.work, worker)?;
+    if args.result.has_pairs() && !options.pairs.is_listed() {
+        return Err(CommandError::Usage(
+            "--pairs: the plan was made without pairs; make one with `lookalike shard plan \
+             --pairs`"
+                .to_owned(),
+        ));
+    }
+    targets.refuse_taken(&plan.inputs, &plan.reference)?;
+    termination::clean_up(targets.all().map(Target::path))?;
+    drop((targets.create()?, targets.create_reports()?));
+    let findings = job.finish(&collection, &options)?;
+    targets.create()?.write(&findings, options.params.measure())?;
+    let subject = RunSubject {
+        findings: &findings,
+        options: &options,
+        inputs: &plan.inputs,
+        reference: &plan.reference,
+        audit: None,
+    };
+    let done = args.result.tell(&subject, &targets, None, start)?;
+    findings.finish()?;
+    Ok(done)
+}

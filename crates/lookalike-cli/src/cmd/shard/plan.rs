@@ -1,0 +1,82 @@
+//! `lookalike shard plan FOLDER INPUT…`: what there is to do, written down once.
+
+use super::args::PlanArgs;
+use crate::cmd::{CommandError, CommandResult};
+use crate::exit_code::ExitCode;
+use crate::extraction::WorkerOption;
+use crate::options::WorkArgs;
+use crate::terminal;
+use lookalike::report::phrases::{count, one_line};
+use lookalike::shard::job::{Division, Job, JobStage};
+use std::ffi::OsString;
+use std::io::Write;
+use std::num::NonZeroU32;
+use std::path::Path;
+
+/// Bytes of input for a task, unless their number is named.
+const TASK_BYTES: u64 = 1 << 30;
+
+/// Writes the plan, and says what to run.
+pub(super) fn run(
+    args: &PlanArgs,
+    arguments: &[OsString],
+    worker: WorkerOption<'_>,
+) -> CommandResult {
+    refuse_inside(&args.folder, args.inputs.iter().chain(&args.reference))?;
+    let options = args.options(&WorkArgs::default())?;
+    let collection = args.open(&options, worker)?;
+    let needed = collection.bytes().unwrap_or(0).div_ceil(TASK_BYTES);
+    let needed = u32::try_from(needed).ok().and_then(NonZeroU32::new);
+    let shares = args.tasks.or(needed).unwrap_or(NonZeroU32::MIN);
+    let division = Division { shares, parts: args.parts.unwrap_or(shares) };
+    let job = Job::create(&args.folder, &collection, &options, division, texts(arguments)?)?;
+    let mut err = terminal::stderr();
+    let folder = args.folder.to_string_lossy();
+    let folder = one_line(&folder);
+    writeln!(err, "plan: {folder}/plan.json")?;
+    for stage in JobStage::ALL {
+        let tasks = job.plan().tasks(stage);
+        let numbers = match stage {
+            JobStage::Components => String::new(),
+            _ if tasks == 1 => " 0".to_owned(),
+            _ => format!(" TASK, for TASK from 0 to {}", tasks - 1),
+        };
+        let tasks = count(tasks.into(), "task");
+        writeln!(err, "{stage}: {tasks}, `lookalike shard {stage} {folder}{numbers}`")?;
+    }
+    writeln!(err, "finish: `lookalike shard finish {folder} -o groups.csv`")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The arguments as texts, which the plan keeps.
+fn texts(arguments: &[OsString]) -> Result<Vec<String>, CommandError> {
+    let text = |argument: &OsString| {
+        argument.to_str().map(str::to_owned).ok_or_else(|| {
+            CommandError::Usage(format!(
+                "{argument:?} is no text in UTF-8, which a plan keeps; name a folder above it, or \
+                 list the inputs with --files-from"
+            ))
+        })
+    };
+    arguments.iter().map(text).collect()
+}
+
+/// Refuses a folder whose files would be read as documents.
+fn refuse_inside<'a>(
+    folder: &Path,
+    inputs: impl Iterator<Item = &'a std::path::PathBuf>,
+) -> Result<(), CommandError> {
+    let Ok(folder) = std::path::absolute(folder) else { return Ok(()) };
+    for input in inputs {
+        let inside = std::path::absolute(input).is_ok_and(|input| folder.starts_with(input));
+        if inside && input.is_dir() {
+            return Err(CommandError::Usage(format!(
+                "the folder of the job, {}, is in the input {}, and its files would be read as \
+                 documents; name a folder outside",
+                folder.display(),
+                input.display()
+            )));
+        }
+    }
+    Ok(())
+}

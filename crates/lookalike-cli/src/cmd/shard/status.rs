@@ -1,0 +1,62 @@
+//! `lookalike shard status FOLDER`: which tasks are done.
+
+use crate::cmd::CommandResult;
+use crate::exit_code::ExitCode;
+use crate::terminal;
+use clap::ValueEnum;
+use lookalike::report::phrases::count;
+use lookalike::shard::job::{Job, JobStage};
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Which tasks of each stage are done
+#[derive(Debug, clap::Args)]
+pub(super) struct StatusArgs {
+    /// The folder of the job
+    folder: PathBuf,
+
+    /// Print only the numbers of the tasks of a stage that are not done, with commas between them,
+    /// as `sbatch --array` takes them
+    #[arg(long, value_enum, value_name = "STAGE")]
+    missing: Option<StageArg>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum StageArg {
+    Keys,
+    Connect,
+    Components,
+    Decide,
+}
+
+impl From<StageArg> for JobStage {
+    fn from(stage: StageArg) -> Self {
+        match stage {
+            StageArg::Keys => Self::Keys,
+            StageArg::Connect => Self::Connect,
+            StageArg::Components => Self::Components,
+            StageArg::Decide => Self::Decide,
+        }
+    }
+}
+
+pub(super) fn run(args: &StatusArgs) -> CommandResult {
+    let job = Job::open(&args.folder)?;
+    let mut out = terminal::stdout();
+    let numbers =
+        |missing: &[u32]| missing.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    if let Some(stage) = args.missing {
+        writeln!(out, "{}", numbers(&job.missing(stage.into())?))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for stage in JobStage::ALL {
+        let (tasks, missing) = (job.plan().tasks(stage), job.missing(stage)?);
+        let done = tasks - missing.len() as u32;
+        write!(out, "{stage}: {done} of {} done", count(tasks.into(), "task"))?;
+        match missing.is_empty() {
+            true => writeln!(out)?,
+            false => writeln!(out, "; missing: {}", numbers(&missing))?,
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,166 @@
+//! `lookalike shard keys | connect | components | decide FOLDER [TASK…]`: tasks of a stage.
+
+use super::args::PlanArgs;
+use crate::cmd::{CommandError, CommandResult};
+use crate::exit_code::ExitCode;
+use crate::extraction::WorkerOption;
+use crate::options::WorkArgs;
+use crate::progress_bar::StageBar;
+use crate::terminal;
+use lookalike::find::FindOptions;
+use lookalike::progress::{NoProgress, Progress};
+use lookalike::read::Collection;
+use lookalike::shard::job::{Job, JobStage};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Which tasks run.
+#[derive(Debug, clap::Args)]
+struct TaskArgs {
+    /// The folder of the job
+    folder: PathBuf,
+
+    /// Numbers of tasks, from 0 [default: all that are not done, one after the other]
+    #[arg(value_name = "TASK")]
+    tasks: Vec<u32>,
+
+    #[command(flatten)]
+    output: QuietArgs,
+}
+
+/// Whether anything is printed.
+#[derive(Debug, clap::Args)]
+struct QuietArgs {
+    /// Print errors only
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Read a share of the inputs: leave its documents and their bucket keys
+#[derive(Debug, clap::Args)]
+pub(super) struct KeysArgs {
+    #[command(flatten)]
+    tasks: TaskArgs,
+
+    #[command(flatten)]
+    work: WorkArgs,
+}
+
+/// Connect the documents that share a bucket of a part
+#[derive(Debug, clap::Args)]
+pub(super) struct ConnectArgs {
+    #[command(flatten)]
+    tasks: TaskArgs,
+}
+
+/// Form the components of all connected documents, and give them to parts
+#[derive(Debug, clap::Args)]
+pub(super) struct ComponentsArgs {
+    /// The folder of the job
+    folder: PathBuf,
+
+    #[command(flatten)]
+    output: QuietArgs,
+}
+
+/// Verify and group the components of a part, whose documents are read again
+#[derive(Debug, clap::Args)]
+pub(super) struct DecideArgs {
+    #[command(flatten)]
+    tasks: TaskArgs,
+
+    #[command(flatten)]
+    work: WorkArgs,
+}
+
+pub(super) fn keys(args: &KeysArgs, worker: WorkerOption<'_>) -> CommandResult {
+    args.tasks.run(JobStage::Keys, &|job, task, progress| {
+        let (collection, options) = open(job, &args.work, worker)?;
+        Ok(job.keys(task, collection, &options, progress)?)
+    })
+}
+
+pub(super) fn connect(args: &ConnectArgs) -> CommandResult {
+    args.tasks.run(JobStage::Connect, &|job, task, _| Ok(job.connect(task)?))
+}
+
+pub(super) fn components(args: &ComponentsArgs, worker: WorkerOption<'_>) -> CommandResult {
+    let ComponentsArgs { folder, output } = args;
+    run_tasks(folder, &[], output, JobStage::Components, &|job, _, _| {
+        let (collection, options) = open(job, &WorkArgs::default(), worker)?;
+        Ok(job.components(&collection, &options)?)
+    })
+}
+
+pub(super) fn decide(args: &DecideArgs, worker: WorkerOption<'_>) -> CommandResult {
+    args.tasks.run(JobStage::Decide, &|job, task, progress| {
+        let (collection, options) = open(job, &args.work, worker)?;
+        Ok(job.decide(task, &collection, &options, progress)?)
+    })
+}
+
+/// What a task does.
+type RunTask<'a> = dyn Fn(&Job, u32, &dyn Progress) -> Result<(), CommandError> + 'a;
+
+impl TaskArgs {
+    fn run(&self, stage: JobStage, task: &RunTask<'_>) -> CommandResult {
+        run_tasks(&self.folder, &self.tasks, &self.output, stage, task)
+    }
+}
+
+/// Runs the tasks that are named, or all that are not done; what is done stays as it is.
+fn run_tasks(
+    folder: &Path,
+    named: &[u32],
+    output: &QuietArgs,
+    stage: JobStage,
+    task: &RunTask<'_>,
+) -> CommandResult {
+    let job = Job::open(folder)?;
+    let tasks = if named.is_empty() { job.missing(stage)? } else { named.to_vec() };
+    let report = |line: &str| -> Result<(), CommandError> {
+        if !output.quiet {
+            writeln!(terminal::stderr(), "{line}")?;
+        }
+        Ok(())
+    };
+    if tasks.is_empty() {
+        report(&format!("{stage}: all tasks are done"))?;
+    }
+    for number in tasks {
+        if job.is_done(stage, number)? {
+            report(&format!("{stage} {number}: was done before"))?;
+            continue;
+        }
+        let bar = (!output.quiet).then(StageBar::new);
+        let progress = bar.as_ref().map_or(&NoProgress as &dyn Progress, |bar| bar);
+        task(&job, number, progress)?;
+        drop(bar);
+        report(&format!("{stage} {number}: done"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The inputs and options of the plan, with what a task is told of memory and threads.
+pub(super) fn open(
+    job: &Job,
+    work: &WorkArgs,
+    worker: WorkerOption<'_>,
+) -> Result<(Collection, FindOptions), CommandError> {
+    let args = plan_args(job)?;
+    let options = args.options(work)?;
+    Ok((args.open(&options, worker)?, options))
+}
+
+/// The arguments that the plan was made with.
+pub(super) fn plan_args(job: &Job) -> Result<PlanArgs, CommandError> {
+    let mut args = crate::plan_args(job.plan().arguments()).map_err(|error| {
+        let folder = job.folder().display();
+        CommandError::Data(format!(
+            "{folder}/plan.json: its arguments cannot be read: {error}; make a new plan in another \
+             folder"
+        ))
+    })?;
+    args.read_list()?;
+    Ok(args)
+}
