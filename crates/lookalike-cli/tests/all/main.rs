@@ -23,4 +23,5 @@ mod report;
 mod resume;
 mod same_bytes;
 mod serve;
+mod shard;
 mod tune;

@@ -75,10 +75,7 @@ impl Groups {
     }
 
     /// Gives the groups as records, in order.
-    pub(crate) fn each_record(
-        &self,
-        take: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    pub(crate) fn each_record(&self, take: &mut TakeRecord<'_>) -> Result<(), Error> {
         self.sorted.iter().try_for_each(|record| record.and_then(|(key, group)| take(&key, &group)))
     }
 

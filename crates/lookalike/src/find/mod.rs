@@ -82,6 +82,7 @@ pub use memory::Memory;
 pub use options::{FindOptions, Grouping, MAX_THREADS, PairList};
 pub use pairs::{MAX_PAIRS, Pair, PairCursor, PairRef, Pairs};
 pub use pipeline::{find, in_collection};
+pub(crate) use record_file::TakeRecord;
 pub use related::{RelatedDocument, RelatedDocuments};
 pub(crate) use share::{BlockDocuments, PreparedShare, ShareNotes};
 pub use skipped::SkippedRecords;

@@ -90,10 +90,7 @@ impl Pairs {
     }
 
     /// Gives the pairs as records, in order.
-    pub(crate) fn each_record(
-        &self,
-        take: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    pub(crate) fn each_record(&self, take: &mut TakeRecord<'_>) -> Result<(), Error> {
         self.sorted.iter().try_for_each(|record| record.and_then(|(key, pairs)| take(&key, &pairs)))
     }
 

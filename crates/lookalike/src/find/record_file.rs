@@ -7,7 +7,7 @@ use crate::spill::{SpillFile, TempSpace};
 pub(super) type FileRange = (u64, u64);
 
 /// Takes a record: its key and its payload.
-pub(super) type TakeRecord<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Error> + 'a;
+pub(crate) type TakeRecord<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Error> + 'a;
 
 /// Bytes of a piece, more only where a record is longer.
 const PIECE_BYTES: usize = 1 << 20;

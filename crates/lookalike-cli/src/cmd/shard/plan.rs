@@ -48,17 +48,19 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// The arguments as texts, which the plan keeps.
+/// The arguments as texts, which the plan keeps; the first is the same wherever the program is.
 fn texts(arguments: &[OsString]) -> Result<Vec<String>, CommandError> {
     let text = |argument: &OsString| {
         argument.to_str().map(str::to_owned).ok_or_else(|| {
             CommandError::Usage(format!(
-                "{argument:?} is no text in UTF-8, which a plan keeps; name a folder above it, or \
-                 list the inputs with --files-from"
+                "{} is no text in UTF-8, which a plan keeps; name a folder above it, or \
+                 list the inputs with --files-from",
+                argument.display()
             ))
         })
     };
-    arguments.iter().map(text).collect()
+    let program = std::iter::once(Ok("lookalike".to_owned()));
+    program.chain(arguments.iter().skip(1).map(text)).collect()
 }
 
 /// Refuses a folder whose files would be read as documents.

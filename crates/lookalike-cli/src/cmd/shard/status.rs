@@ -53,9 +53,10 @@ pub(super) fn run(args: &StatusArgs) -> CommandResult {
         let (tasks, missing) = (job.plan().tasks(stage), job.missing(stage)?);
         let done = tasks - missing.len() as u32;
         write!(out, "{stage}: {done} of {} done", count(tasks.into(), "task"))?;
-        match missing.is_empty() {
-            true => writeln!(out)?,
-            false => writeln!(out, "; missing: {}", numbers(&missing))?,
+        if missing.is_empty() {
+            writeln!(out)?;
+        } else {
+            writeln!(out, "; missing: {}", numbers(&missing))?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -58,7 +58,7 @@ impl Job {
             notes.texts.push(file.texts().map(str::to_owned));
             let sources = file.json::<ShareNotes>()?.sources;
             let labels = number_sources(sources, &mut numbers, &mut notes.sources);
-            self.each_block(&mut file, &mut |block| {
+            each_block(&mut file, &mut |block| {
                 repeated.collect(&components, task, &block)?;
                 out.push_block(&components, task, &block, &labels)
             })?;
@@ -91,19 +91,6 @@ impl Job {
         Ok(Components { of, repeated })
     }
 
-    /// Gives the documents of each block of a task of `keys` to `take`.
-    fn each_block(
-        &self,
-        file: &mut SectionFile,
-        take: &mut dyn FnMut(BlockDocuments) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let path = file.path().to_owned();
-        file.each(SectionKind::Documents, None, &mut |_, bytes| {
-            let block = BlockDocuments::decode(&mut FieldReader::new(bytes));
-            take(block.ok_or_else(|| damaged(&path, "documents of a block were expected"))?)
-        })
-    }
-
     /// Opens the file with the texts of a task of `keys`.
     pub(super) fn open_texts(&self, name: &str) -> Result<Arc<Spool>, Error> {
         let path = self.folder.join(name);
@@ -111,6 +98,18 @@ impl Job {
         let file = file.map_err(|source| Error::Spill { path: path.clone(), source })?;
         Ok(Arc::new(Spool::new(file, path)?))
     }
+}
+
+/// Gives the documents of each block of a task of `keys` to `take`.
+fn each_block(
+    file: &mut SectionFile,
+    take: &mut dyn FnMut(BlockDocuments) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let path = file.path().to_owned();
+    file.each(SectionKind::Documents, None, &mut |_, bytes| {
+        let block = BlockDocuments::decode(&mut FieldReader::new(bytes));
+        take(block.ok_or_else(|| damaged(&path, "documents of a block were expected"))?)
+    })
 }
 
 /// The numbers of the sources of a share among those of all.

@@ -12,6 +12,7 @@ use crate::read::{Collection, Spool};
 use crate::spill::codec::{FieldReader, put_bytes};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// Bytes of records in a section.
@@ -70,11 +71,14 @@ impl Job {
                 let block = reader.u32().zip(BlockDocuments::decode(&mut reader));
                 let (task, block) =
                     block.ok_or_else(|| damaged(&path, "documents of components were expected"))?;
-                if !spools.contains_key(&task) {
-                    let name = notes.texts.get(task as usize).and_then(Option::as_deref);
-                    spools.insert(task, name.map(|name| self.open_texts(name)).transpose()?);
-                }
-                documents.add(block, spools[&task].as_ref())?;
+                let spool = match spools.entry(task) {
+                    Entry::Occupied(entry) => entry.into_mut(),
+                    Entry::Vacant(entry) => {
+                        let name = notes.texts.get(task as usize).and_then(Option::as_deref);
+                        entry.insert(name.map(|name| self.open_texts(name)).transpose()?)
+                    }
+                };
+                documents.add(block, spool.as_ref())?;
             }
             Ok(())
         })?;

@@ -4,7 +4,7 @@ use super::decide::DecidedNotes;
 use super::section_file::{SectionFile, SectionKind, damaged};
 use super::{Job, JobStage};
 use crate::error::Error;
-use crate::find::{FindOptions, Findings, FindingsAssembler};
+use crate::find::{FindOptions, Findings, FindingsAssembler, TakeRecord};
 use crate::read::Collection;
 use crate::spill::codec::FieldReader;
 
@@ -48,7 +48,7 @@ impl Job {
 fn each_record(
     file: &mut SectionFile,
     kind: SectionKind,
-    take: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), Error>,
+    take: &mut TakeRecord<'_>,
 ) -> Result<(), Error> {
     let path = file.path().to_owned();
     file.each(kind, None, &mut |_, bytes| {

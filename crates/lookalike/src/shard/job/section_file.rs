@@ -124,6 +124,9 @@ impl SectionWriter {
     }
 }
 
+/// Takes a section: the part it is for, and its bytes.
+pub(super) type TakeSection<'a> = dyn FnMut(u32, &[u8]) -> Result<(), Error> + 'a;
+
 /// A whole file of a job.
 pub(super) struct SectionFile {
     path: PathBuf,
@@ -213,7 +216,7 @@ impl SectionFile {
         &mut self,
         kind: SectionKind,
         part: Option<u32>,
-        take: &mut dyn FnMut(u32, &[u8]) -> Result<(), Error>,
+        take: &mut TakeSection<'_>,
     ) -> Result<(), Error> {
         for at in 0..self.index.sections.len() {
             let entry = self.index.sections[at];

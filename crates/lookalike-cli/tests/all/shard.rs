@@ -1,0 +1,345 @@
+//! A run that is divided over tasks leaves the bytes of `find`; tasks that are killed, run twice or
+//! out of order change nothing or say what is missing.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use crate::command::{Place, Run, is_soak};
+use crate::crash::{Random, end, gzip, names, short_documents, signal, start};
+use serde_json::Value;
+use std::fs;
+use std::time::Duration;
+
+/// How a job is divided.
+#[derive(Clone, Copy)]
+struct Divided {
+    tasks: u32,
+    parts: u32,
+}
+
+impl Divided {
+    /// `shard plan` with these arguments of `find`.
+    fn plan(self, place: &Place, args: &[&str]) -> Run {
+        let (tasks, parts) = (self.tasks.to_string(), self.parts.to_string());
+        let plan = ["shard", "plan", "job", "--tasks", &tasks, "--parts", &parts];
+        place.run(&[&plan, args].concat())
+    }
+
+    /// All stages, each with its tasks in descending order.
+    fn run(self, place: &Place) {
+        let stages = [
+            ("keys", self.tasks),
+            ("connect", self.parts),
+            ("components", 0),
+            ("decide", self.parts),
+        ];
+        for (stage, tasks) in stages {
+            if tasks == 0 {
+                place.run(&["shard", stage, "job"]).ok();
+            }
+            for task in (0..tasks).rev() {
+                place.run(&["shard", stage, "job", &task.to_string()]).ok();
+            }
+        }
+    }
+}
+
+/// What `find` and `finish` write: groups as CSV and JSON lines, pairs, what was skipped, and the
+/// report without the times.
+fn outputs(place: &Place, command: &[&str]) -> (Vec<String>, Value) {
+    let files = ["-o", "g.csv", "--pairs", "p.csv", "--skipped", "s.csv", "--report", "r.json"];
+    place.run(&[command, &files, &["-q"]].concat()).ok();
+    let mut report: Value = serde_json::from_str(&place.read("r.json")).unwrap();
+    report["times"] = Value::Null;
+    let found = ["g.csv", "p.csv", "s.csv"].map(|name| place.read(name)).to_vec();
+    for name in ["g.csv", "p.csv", "s.csv", "r.json"] {
+        fs::remove_file(place.path(name)).unwrap();
+    }
+    (found, report)
+}
+
+/// Runs `args` with `find` and divided, and compares all outputs.
+fn compare(place: &Place, args: &[&str], divided: Divided) {
+    let (expected, report) = outputs(place, &[&["find"], args].concat());
+    let _ = fs::remove_dir_all(place.path("job"));
+    divided.plan(place, &[args, &["--pairs"]].concat()).ok();
+    divided.run(place);
+    let (found, divided_report) = outputs(place, &["shard", "finish", "job"]);
+    for ((expected, found), name) in expected.iter().zip(&found).zip(["groups", "pairs", "skipped"])
+    {
+        assert!(expected == found, "{args:?}: {name} differ");
+    }
+    assert_eq!(report, divided_report, "{args:?}");
+    assert!(report["counts"]["groups"].as_u64() > Some(3), "{args:?}: {}", report["counts"]);
+}
+
+/// Records, compressed records, and a folder with texts and pages.
+fn inputs(place: &Place) {
+    place.file("a.jsonl", short_documents(0, 300));
+    place.file("b.jsonl.gz", gzip(short_documents(300, 300).as_bytes()));
+    let bad =
+        "{\"id\":\"bad\"}\n{\"id\":\"empty\",\"text\":\"...\"}\n{\"id\":\"blank\",\"text\":\"\"}\n";
+    place.file("c.jsonl", short_documents(0, 200).replace("\"d", "\"c") + bad);
+    for i in 0..150 {
+        let text = short_documents(i % 60, 1);
+        let text: Value = serde_json::from_str(&text).unwrap();
+        let text = text["text"].as_str().unwrap().to_owned();
+        if i % 3 == 0 {
+            place.file(&format!("folder/{}/{i}.html", i % 4), format!("<p>{text}</p>"));
+        } else {
+            place.file(&format!("folder/{}/{i}.txt", i % 4), text);
+        }
+    }
+    place.file("folder/none.bin", [0, 1, 2, 0]);
+}
+
+#[test]
+fn the_outputs_are_those_of_find() {
+    let place = Place::new();
+    inputs(&place);
+    let all = ["a.jsonl", "b.jsonl.gz", "c.jsonl", "folder", "--skip-bad", "--threshold", "0.6"];
+    let mut cases: Vec<(Vec<&str>, Divided)> = vec![
+        (all.to_vec(), Divided { tasks: 3, parts: 4 }),
+        (
+            [&all[..], &["--keep", "newest", "--keep", "first"]].concat(),
+            Divided { tasks: 7, parts: 1 },
+        ),
+        (
+            vec![
+                "a.jsonl",
+                "folder",
+                "--threshold",
+                "0.5",
+                "--reference",
+                "b.jsonl.gz",
+                "--keep",
+                "last",
+            ],
+            Divided { tasks: 2, parts: 9 },
+        ),
+        (
+            vec!["folder", "--threshold", "0.5", "--keep", "path:0/**", "--keep", "shortest"],
+            Divided { tasks: 5, parts: 3 },
+        ),
+    ];
+    if is_soak() {
+        for (tasks, parts) in [(1, 1), (2, 64), (40, 2)] {
+            let group = ["--group", "components", "--keep", "oldest", "--shingle", "chars:9"];
+            cases.push(([&all[..], &group].concat(), Divided { tasks, parts }));
+            let scheme = ["--scheme", "xor", "--seed", "7", "--line-ids", "--frequencies"];
+            cases.push(([&all[..], &scheme].concat(), Divided { tasks, parts }));
+        }
+    }
+    for (args, divided) in cases {
+        compare(&place, &args, divided);
+    }
+}
+
+#[test]
+fn memory_and_threads_change_nothing() {
+    let place = Place::new();
+    place.file("a.jsonl", short_documents(0, 3000));
+    place.file("b.jsonl.gz", gzip(short_documents(3000, 3000).as_bytes()));
+    let expected = outputs(&place, &["find", "a.jsonl", "b.jsonl.gz"]);
+    Divided { tasks: 2, parts: 2 }.plan(&place, &["a.jsonl", "b.jsonl.gz", "--pairs"]).ok();
+    let little = ["--memory", "64MiB", "--temp-dir", "."];
+    place.run(&[&["shard", "keys", "job", "--threads", "2"][..], &little].concat()).ok();
+    place.run(&["shard", "connect", "job"]).ok();
+    place.run(&["shard", "components", "job"]).ok();
+    place.run(&[&["shard", "decide", "job", "--threads", "2"][..], &little].concat()).ok();
+    let found = outputs(&place, &[&["shard", "finish", "job"][..], &little].concat());
+    assert_eq!(expected, found);
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let place = Place::new();
+    place.file("a.jsonl", short_documents(0, 100));
+    let message = place.run(&["shard", "keys", "job"]).fails(1);
+    assert!(message.contains("there is no plan job/plan.json"), "{message}");
+    let divided = Divided { tasks: 3, parts: 2 };
+    divided.plan(&place, &["a.jsonl"]).ok();
+    place.run(&["shard", "keys", "job", "1"]).ok();
+    let message = place.run(&["shard", "connect", "job"]).fails(1);
+    assert!(message.contains("2 of the 3 tasks of the stage keys are not done: 0 2;"), "{message}");
+    assert_eq!(place.run(&["shard", "status", "job", "--missing", "keys"]).ok(), "0,2\n");
+    let message = place.run(&["shard", "keys", "job", "3"]).fails(1);
+    assert!(message.contains("the stage keys has no task 3, expected 0 to 2"), "{message}");
+    place.run(&["shard", "keys", "job"]).ok();
+    let message = place.run(&["shard", "decide", "job", "0"]).fails(1);
+    assert!(message.contains("1 of the 1 tasks of the stage components"), "{message}");
+    let message = place.run(&["shard", "finish", "job"]).fails(1);
+    assert!(message.contains("2 of the 2 tasks of the stage connect"), "{message}");
+    let status = place.run(&["shard", "status", "job"]).ok();
+    assert!(
+        status.starts_with("keys: 3 of 3 tasks done\nconnect: 0 of 2 tasks done; missing: 0,1")
+    );
+}
+
+#[test]
+fn a_plan_is_made_once_and_tasks_that_are_done_stay() {
+    let place = Place::new();
+    place.file("a.jsonl", short_documents(0, 100));
+    let divided = Divided { tasks: 2, parts: 2 };
+    divided.plan(&place, &["a.jsonl"]).ok();
+    divided.plan(&place, &["a.jsonl"]).ok();
+    let message = divided.plan(&place, &["a.jsonl", "--threshold", "0.7"]).fails(1);
+    assert!(message.contains("is the plan of another job:"), "{message}");
+    assert!(message.contains("threshold:0.8") && message.contains("threshold:0.7"), "{message}");
+    divided.run(&place);
+    let before: Vec<_> =
+        names(&place.path("job")).into_iter().map(|name| place.path("job").join(name)).collect();
+    let modified = |path: &std::path::PathBuf| path.metadata().unwrap().modified().unwrap();
+    let times: Vec<_> = before.iter().map(modified).collect();
+    let again = place.run(&["shard", "keys", "job", "1"]);
+    assert!(again.err.contains("keys 1: was done before"), "{again:?}");
+    divided.run(&place);
+    assert_eq!(times, before.iter().map(modified).collect::<Vec<_>>());
+}
+
+#[test]
+fn files_that_are_damaged_or_of_another_plan_are_refused() {
+    let place = Place::new();
+    place.file("a.jsonl", short_documents(0, 100));
+    let divided = Divided { tasks: 1, parts: 1 };
+    divided.plan(&place, &["a.jsonl"]).ok();
+    place.run(&["shard", "keys", "job"]).ok();
+    let file = place.path("job/keys-00000.lks");
+    let whole = fs::read(&file).unwrap();
+    let mut random = Random::new(5);
+    for _ in 0..if is_soak() { 400 } else { 40 } {
+        let mut damaged = whole.clone();
+        let at = random.below(whole.len() as u64) as usize;
+        if random.below(2) == 0 {
+            damaged.truncate(at);
+        } else {
+            damaged[at] ^= 1 << random.below(8);
+        }
+        fs::write(&file, damaged).unwrap();
+        let message = place.run(&["shard", "connect", "job"]);
+        // A bit of a section that this stage does not read is noticed by the stage that does.
+        if message.code == Some(0) {
+            fs::remove_file(place.path("job/connected-00000.lks")).unwrap();
+        } else {
+            let message = message.fails(1);
+            assert!(message.contains("keys-00000.lks: "), "{message}");
+            assert!(message.contains("remove the file and run its task again"), "{message}");
+        }
+        let message = place.run(&["shard", "keys", "job", "0"]).fails(1);
+        assert!(message.contains("remove the file and run its task again"), "{message}");
+    }
+    fs::write(&file, &whole).unwrap();
+    fs::rename(place.path("job"), place.path("first")).unwrap();
+    divided.plan(&place, &["a.jsonl", "--threshold", "0.6"]).ok();
+    fs::copy(place.path("first/keys-00000.lks"), place.path("job/keys-00000.lks")).unwrap();
+    let message = place.run(&["shard", "connect", "job"]).fails(1);
+    assert!(message.contains("it is of another plan"), "{message}");
+}
+
+#[test]
+fn inputs_that_changed_are_named() {
+    let place = Place::new();
+    place.file("a.jsonl", short_documents(0, 100));
+    Divided { tasks: 1, parts: 1 }.plan(&place, &["a.jsonl"]).ok();
+    place.file("a.jsonl", short_documents(0, 101));
+    let message = place.run(&["shard", "keys", "job"]).fails(1);
+    assert!(
+        message.contains("the inputs are not those of the plan: inputs.a.jsonl was"),
+        "{message}"
+    );
+    let plan = place.read("job/plan.json");
+    let other = plan.replace("\"lookalike\": \"0.", "\"lookalike\": \"90.");
+    place.file("job/plan.json", other);
+    let message = place.run(&["shard", "keys", "job"]).fails(1);
+    assert!(message.contains("is a plan of lookalike 90."), "{message}");
+}
+
+#[test]
+fn ids_of_several_documents_are_named() {
+    let place = Place::new();
+    let text = "one two three four five six seven";
+    place.file("in/a.jsonl", format!("{{\"id\":\"x\",\"text\":\"{text}\"}}\n"));
+    let both = format!(
+        "{{\"id\":\"y\",\"text\":\"other words\"}}\n{{\"id\":\"x\",\"text\":\"{text} eight\"}}\n"
+    );
+    place.file("in/b.jsonl", both);
+    let divided = Divided { tasks: 2, parts: 3 };
+    divided.plan(&place, &["in"]).ok();
+    place.run(&["shard", "keys", "job"]).ok();
+    place.run(&["shard", "connect", "job"]).ok();
+    let message = place.run(&["shard", "components", "job"]).fails(1);
+    assert!(message.contains("\"x\"") && message.contains("a.jsonl:1"), "{message}");
+    assert!(message.contains("b.jsonl:2"), "{message}");
+    let (expected, report) = outputs(&place, &["find", "in", "--threshold", "0.5"]);
+    fs::remove_dir_all(place.path("job")).unwrap();
+    divided.plan(&place, &["in", "--threshold", "0.5", "--ids-by-file", "--pairs"]).ok();
+    divided.run(&place);
+    assert_eq!((expected, report), outputs(&place, &["shard", "finish", "job"]));
+}
+
+#[test]
+fn what_cannot_be_divided_is_refused() {
+    let place = Place::new();
+    place.file("in/a.jsonl", short_documents(0, 10));
+    let divided = Divided { tasks: 1, parts: 1 };
+    for (args, expected) in [
+        (&["in", "--exact"][..], "an exact run, or one by containment, cannot be divided"),
+        (&["in", "--measure", "containment"], "cannot be divided"),
+        (&["in", "--bands", "auto"], "--bands auto"),
+        (&["-", "--format", "lines"], "stdin"),
+    ] {
+        let run = divided.plan(&place, args);
+        assert!(run.err.contains(expected), "{args:?}: {run:?}");
+        assert!(!place.path("job/plan.json").exists(), "{args:?}");
+    }
+    let message = place.run(&["shard", "plan", "in/job", "in"]).fails(2);
+    assert!(message.contains("is in the input in"), "{message}");
+    divided.plan(&place, &["in"]).ok();
+    divided.run(&place);
+    let message = place.run(&["shard", "finish", "job", "--pairs", "p.csv"]).fails(2);
+    assert!(message.contains("the plan was made without pairs"), "{message}");
+    let message = place.run(&["shard", "finish", "job", "--report", "r.html"]).fails(2);
+    assert!(message.contains("expected FILE.json"), "{message}");
+}
+
+/// A killed task leaves nothing under its name, and is run again.
+#[test]
+fn killed_tasks_are_run_again() {
+    let place = Place::new();
+    place.file("a.jsonl", short_documents(0, 4000));
+    place.file("b.jsonl.gz", gzip(short_documents(4000, 4000).as_bytes()));
+    let args = ["a.jsonl", "b.jsonl.gz", "--threshold", "0.6"];
+    let expected = outputs(&place, &[&["find"], &args[..]].concat());
+    let mut random = Random::new(11);
+    for _ in 0..if is_soak() { 40 } else { 2 } {
+        let _ = fs::remove_dir_all(place.path("job"));
+        Divided { tasks: 2, parts: 2 }.plan(&place, &[&args[..], &["--pairs"]].concat()).ok();
+        for stage in ["keys", "connect", "components", "decide"] {
+            let mut kills = 2;
+            loop {
+                let child = start(&place.path(""), &["shard", stage, "job"]);
+                if kills > 0 {
+                    kills -= 1;
+                    std::thread::sleep(Duration::from_micros(random.below(60_000)));
+                    signal(&child, "-KILL");
+                }
+                if end(child).0 == Some(0) {
+                    break;
+                }
+                let whole = |name: &String| {
+                    name.starts_with(".lookalike-") || {
+                        let is_known = [
+                            "plan.json",
+                            "keys-",
+                            "texts-",
+                            "connected-",
+                            "components",
+                            "decided-",
+                        ];
+                        is_known.iter().any(|known| name.starts_with(known))
+                    }
+                };
+                assert!(names(&place.path("job")).iter().all(whole));
+            }
+        }
+        assert_eq!(expected, outputs(&place, &["shard", "finish", "job"]));
+    }
+}
