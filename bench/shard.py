@@ -1,4 +1,4 @@
-"""CPU seconds and memory of `lookalike shard` beside `lookalike find` on the same files.
+"""CPU seconds and memory of `lookalike shard` next to `lookalike find` on the same files.
 
     python3 bench/shard.py FOLDER [--program target/release/lookalike] [--tasks 8]
 

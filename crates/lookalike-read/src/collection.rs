@@ -1,12 +1,12 @@
 //! The opened inputs, and how threads share them.
 
 use crate::block::Block;
-use crate::block_range::{self, BlockRange};
 use crate::detect::{self, OpenedInputs};
 use crate::error::ReadError;
 use crate::format::kind::Format;
 use crate::header::CsvHeader;
 use crate::lane::Lane;
+use crate::lane_range::{self, LaneRange};
 use crate::normalize::Normalization;
 use crate::options::ReadOptions;
 use crate::reread::RetainedBlock;
@@ -153,9 +153,9 @@ impl Collection {
     /// Divides the blocks into `count` shares of about equal bytes, in reading order, for processes
     /// that read one share each. A file of records, or a row group, is in one share; so some are
     /// empty where there are few files.
-    pub fn divide(&self, count: NonZeroU32) -> Vec<Vec<BlockRange>> {
-        let ranges = self.sources.iter().flat_map(|source| source.block_ranges());
-        block_range::divide(&ranges.collect::<Vec<_>>(), count)
+    pub fn divide(&self, count: NonZeroU32) -> Vec<Vec<LaneRange>> {
+        let ranges = self.sources.iter().flat_map(|source| source.lane_ranges());
+        lane_range::divide(&ranges.collect::<Vec<_>>(), count)
     }
 
     /// Gives out only the blocks of a share that [`divide`](Self::divide) made for a collection of
@@ -163,8 +163,8 @@ impl Collection {
     ///
     /// # Errors
     /// [`ReadError::Changed`] when there is no such lane.
-    pub fn restrict(mut self, share: &[BlockRange]) -> Result<Self, ReadError> {
-        let lane = |range: &BlockRange| {
+    pub fn restrict(mut self, share: &[LaneRange]) -> Result<Self, ReadError> {
+        let lane = |range: &LaneRange| {
             let source = self.sources.get(range.source as usize);
             let source = source.filter(|source| range.lane < source.lanes());
             let source = source.ok_or_else(|| ReadError::Changed {

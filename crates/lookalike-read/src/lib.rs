@@ -65,7 +65,6 @@
 //! the rest.
 
 mod block;
-mod block_range;
 mod buffer_pool;
 mod collection;
 mod content_hash;
@@ -80,6 +79,7 @@ mod file;
 mod format;
 mod header;
 mod lane;
+mod lane_range;
 mod location;
 #[cfg(feature = "scripts")]
 mod normal_forms;
@@ -106,7 +106,6 @@ mod walk;
 mod without_documents;
 
 pub use block::Block;
-pub use block_range::BlockRange;
 pub use collection::Collection;
 pub use content_hash::Content;
 pub use description::Description;
@@ -118,6 +117,7 @@ pub use error::ReadError;
 pub use format::jsonl::has_member;
 pub use format::kind::Format;
 pub use header::CsvHeader;
+pub use lane_range::LaneRange;
 pub use location::Location;
 pub use normalize::{NormalForm, Normalization, Words, language_of};
 pub use options::ReadOptions;

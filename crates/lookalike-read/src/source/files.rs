@@ -1,6 +1,5 @@
 //! Files that are documents, or hold some: a text, a web page, a message, a PDF, an archive.
 
-use crate::block_range::BlockRange;
 use crate::content_hash::Content;
 use crate::description::StatedFields;
 use crate::document::{Document, DocumentPosition, MAX_DOCUMENT_BYTES, Raw, RawSink};
@@ -13,6 +12,7 @@ use crate::file::part_texts::PartTexts;
 use crate::file::zip_member::MemberBudget;
 use crate::format::TakeText;
 use crate::format::kind::Format;
+use crate::lane_range::LaneRange;
 use crate::location::Location;
 use crate::retained_state::{KeptState, RetainedState};
 use crate::scratch::ReadBuffers;
@@ -77,11 +77,11 @@ impl Source for FileSource {
         &self.info
     }
 
-    fn block_ranges(&self) -> Vec<(BlockRange, u64)> {
+    fn lane_ranges(&self) -> Vec<(LaneRange, u64)> {
         let (mut ranges, mut next) = (Vec::new(), 0);
         while let Some((files, bytes)) = self.block_at(next) {
             let start = ranges.len() as u32;
-            let range = BlockRange { source: self.info.number, lane: 0, start, end: start + 1 };
+            let range = LaneRange { source: self.info.number, lane: 0, start, end: start + 1 };
             ranges.push((range, bytes));
             next = files.end;
         }

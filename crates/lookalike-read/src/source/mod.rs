@@ -17,12 +17,12 @@ pub(crate) mod records;
 #[cfg(feature = "parquet")]
 pub(crate) mod row_groups;
 
-use crate::block_range::BlockRange;
 use crate::document::{DocumentPosition, RawSink};
 use crate::error::ReadError;
 use crate::format::TakeText;
 use crate::format::kind::Format;
 use crate::header::CsvHeader;
+use crate::lane_range::LaneRange;
 use crate::location::Location;
 use crate::retained_state::{KeptState, RetainedState};
 use crate::scratch::ReadBuffers;
@@ -48,10 +48,10 @@ pub(crate) trait Source: Send + Sync {
 
     /// The ranges of blocks that separate processes can read, in reading order, each with its
     /// bytes: a lane, or less where blocks are left out without reading them.
-    fn block_ranges(&self) -> Vec<(BlockRange, u64)> {
+    fn lane_ranges(&self) -> Vec<(LaneRange, u64)> {
         let (info, lanes) = (self.info(), self.lanes());
         let bytes = info.stamp.map_or(0, |stamp| stamp.bytes) / u64::from(lanes.max(1));
-        (0..lanes).map(|lane| (BlockRange::whole(info.number, lane), bytes)).collect()
+        (0..lanes).map(|lane| (LaneRange::whole(info.number, lane), bytes)).collect()
     }
 
     /// Opens a lane at its start.

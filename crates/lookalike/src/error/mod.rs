@@ -3,17 +3,18 @@
 mod audit;
 mod difference;
 mod estimates;
+mod job;
 mod survivors;
 
 pub use audit::AuditError;
 pub use difference::Difference;
 pub use estimates::NoEstimates;
+pub use job::{JobError, JobStage};
 pub use survivors::SurvivorsProblem;
 
 use crate::progress::Interruption;
 use crate::read::ReadError;
 use crate::shard::ShardError;
-use crate::shard::job::JobError;
 use lookalike_core::candidate::MAX_DOCUMENTS;
 use lookalike_core::error::ParamsError;
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
@@ -479,6 +480,12 @@ impl std::error::Error for Error {
             | Self::TempDir { source, .. } => Some(source),
             _ => None,
         }
+    }
+}
+
+impl From<JobError> for Error {
+    fn from(error: JobError) -> Self {
+        Self::Job(Box::new(error))
     }
 }
 

@@ -18,8 +18,8 @@
 //! one such hash). Nodes that collide join two components. Nodes of documents with equal ids are
 //! equal, and are reported ([`ConnectedPart::repeated`]).
 //!
-//! Every stage is a function of its rows: it may run again, twice, or in another order. [`job`] runs
-//! them on files, for collections that are files.
+//! Every stage is a function of its rows: it may run again, twice, or in another order. [`job`]
+//! runs them on files, for collections that are files.
 //! `docs/reference/stages.md` specifies the rows.
 
 mod block;

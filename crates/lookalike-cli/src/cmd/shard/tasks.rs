@@ -141,7 +141,7 @@ fn run_tasks(
     Ok(ExitCode::SUCCESS)
 }
 
-/// The inputs and options of the plan, with what a task is told of memory and threads.
+/// The inputs and options of the plan, with the memory and threads of a task.
 pub(super) fn open(
     job: &Job,
     work: &WorkArgs,

@@ -18,14 +18,13 @@
 mod components;
 mod connect;
 mod decide;
-mod error;
 mod finish;
 mod keys;
 mod plan;
 mod section_file;
 
-pub use error::JobError;
-pub use plan::{Division, JobPlan, JobStage};
+pub use crate::error::{JobError, JobStage};
+pub use plan::{Division, JobPlan};
 
 use crate::error::Error;
 use section_file::{SectionFile, SectionWriter};

@@ -1,16 +1,14 @@
 //! The plan of a job: which task reads what, and with which options.
 
 use super::Job;
-use super::error::JobError;
-use crate::error::Error;
+use crate::error::{Error, JobError, JobStage};
 use crate::find::{FindOptions, PairList, describe_run};
-use crate::read::{BlockRange, Collection};
+use crate::read::{Collection, LaneRange};
 use crate::report::part_file::PartFile;
 use crate::spill::differences;
 use lookalike_core::hash::token_hash;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::fmt;
 use std::io::{self, Write};
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -20,23 +18,7 @@ const FORMAT_VERSION: u32 = 1;
 /// The file of the plan.
 const PLAN: &str = "plan.json";
 
-/// A stage of a job that leaves files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum JobStage {
-    /// Documents are read, shingled, signed and banded: a task for each share of the inputs.
-    Keys,
-    /// Documents that share a bucket are connected: a task for each part.
-    Connect,
-    /// Components are formed, and their documents are given to parts: one task.
-    Components,
-    /// Components are verified and grouped: a task for each part.
-    Decide,
-}
-
 impl JobStage {
-    /// All of them, in order.
-    pub const ALL: [Self; 4] = [Self::Keys, Self::Connect, Self::Components, Self::Decide];
-
     /// The file that a task leaves.
     pub(super) fn file_name(self, task: u32) -> String {
         match self {
@@ -45,17 +27,6 @@ impl JobStage {
             Self::Components => "components.lks".to_owned(),
             Self::Decide => format!("decided-{task:05}.lks"),
         }
-    }
-}
-
-impl fmt::Display for JobStage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Keys => "keys",
-            Self::Connect => "connect",
-            Self::Components => "components",
-            Self::Decide => "decide",
-        })
     }
 }
 
@@ -77,7 +48,7 @@ pub struct JobPlan {
     arguments: Vec<String>,
     ids_by_file: bool,
     parts: NonZeroU32,
-    shares: Vec<Vec<BlockRange>>,
+    shares: Vec<Vec<LaneRange>>,
     /// Inputs and options, compared by every task that reads documents.
     run: Value,
 }
@@ -109,7 +80,7 @@ impl JobPlan {
     }
 
     /// What a task of the stage `keys` reads.
-    pub(super) fn share(&self, task: u32) -> &[BlockRange] {
+    pub(super) fn share(&self, task: u32) -> &[LaneRange] {
         self.shares.get(task as usize).map_or(&[], Vec::as_slice)
     }
 }

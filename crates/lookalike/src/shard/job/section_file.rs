@@ -5,8 +5,7 @@
 //! sections │ index (JSON) │ length of the index, hash of the index (u64) │ "lks1"
 //! ```
 
-use super::error::JobError;
-use crate::error::Error;
+use crate::error::{Error, JobError};
 use crate::report::part_file::PartFile;
 use lookalike_core::hash::token_hash;
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,7 @@ use std::ops::Range;
 /// Consecutive blocks of one lane of a source, by their numbers. Valid for a
 /// [`Collection`](crate::Collection) of the same unchanged inputs and options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BlockRange {
+pub struct LaneRange {
     /// The source, from 0.
     pub(crate) source: u32,
     /// The lane of that source.
@@ -18,7 +18,7 @@ pub struct BlockRange {
     pub(crate) end: u32,
 }
 
-impl BlockRange {
+impl LaneRange {
     /// All blocks of a lane.
     pub(crate) fn whole(source: u32, lane: u32) -> Self {
         Self { source, lane, start: 0, end: u32::MAX }
@@ -41,10 +41,10 @@ impl BlockRange {
 
 /// Divides ranges, each with its bytes, into `count` shares of consecutive ranges with about the
 /// same bytes. Some are empty where there are fewer ranges than shares.
-pub(crate) fn divide(ranges: &[(BlockRange, u64)], count: NonZeroU32) -> Vec<Vec<BlockRange>> {
+pub(crate) fn divide(ranges: &[(LaneRange, u64)], count: NonZeroU32) -> Vec<Vec<LaneRange>> {
     // An empty range counts, too, so that ranges without bytes are divided by their number.
     let total: u128 = ranges.iter().map(|(_, bytes)| u128::from(*bytes) + 1).sum();
-    let mut shares: Vec<Vec<BlockRange>> = vec![Vec::new(); count.get() as usize];
+    let mut shares: Vec<Vec<LaneRange>> = vec![Vec::new(); count.get() as usize];
     let mut before = 0_u128;
     for (range, bytes) in ranges {
         let share = &mut shares[(before * u128::from(count.get()) / total) as usize];
@@ -67,9 +67,10 @@ mod tests {
             bytes in prop::collection::vec((0u64..100, 0u32..3), 0..40),
             count in 1u32..12,
         ) {
-            let mut ranges: Vec<(BlockRange, u64)> = Vec::new();
+            let mut ranges: Vec<(LaneRange, u64)> = Vec::new();
             for (number, (bytes, lane)) in (0u32..).zip(&bytes) {
-                ranges.push((BlockRange { source: 0, lane: *lane, start: number, end: number + 1 }, *bytes));
+                let (start, end) = (number, number + 1);
+                ranges.push((LaneRange { source: 0, lane: *lane, start, end }, *bytes));
             }
             let shares = divide(&ranges, NonZeroU32::new(count).unwrap());
             prop_assert_eq!(shares.len(), count as usize);
@@ -82,7 +83,7 @@ mod tests {
             let most = bytes.iter().map(|(bytes, _)| bytes + 1).max().unwrap_or(0);
             for share in &shares {
                 let of = |block: u32| bytes[block as usize].0 + 1;
-                let sum: u64 = share.iter().flat_map(BlockRange::blocks).map(of).sum();
+                let sum: u64 = share.iter().flat_map(LaneRange::blocks).map(of).sum();
                 prop_assert!(sum <= total / u64::from(count) + most + 1, "{sum} of {total}");
             }
         }

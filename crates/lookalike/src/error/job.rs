@@ -1,7 +1,6 @@
-//! What a job in files refuses.
+//! What a [job in files](crate::shard::job) refuses, and its stages, which errors name.
 
-use super::plan::JobStage;
-use crate::error::{Difference, Error};
+use super::difference::Difference;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -9,6 +8,35 @@ use std::path::PathBuf;
 const NAMED_TASKS: usize = 10;
 /// Differences that a message names.
 const NAMED_DIFFERENCES: usize = 5;
+
+/// A stage of a job that leaves files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum JobStage {
+    /// Documents are read, shingled, signed and banded: a task for each share of the inputs.
+    Keys,
+    /// Documents that share a bucket are connected: a task for each part.
+    Connect,
+    /// Components are formed, and their documents are given to parts: one task.
+    Components,
+    /// Components are verified and grouped: a task for each part.
+    Decide,
+}
+
+impl JobStage {
+    /// All of them, in order.
+    pub const ALL: [Self; 4] = [Self::Keys, Self::Connect, Self::Components, Self::Decide];
+}
+
+impl fmt::Display for JobStage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Keys => "keys",
+            Self::Connect => "connect",
+            Self::Components => "components",
+            Self::Decide => "decide",
+        })
+    }
+}
 
 /// Why a task of a job cannot run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,9 +161,3 @@ fn list(f: &mut fmt::Formatter<'_>, differences: &[Difference]) -> fmt::Result {
 }
 
 impl std::error::Error for JobError {}
-
-impl From<JobError> for Error {
-    fn from(error: JobError) -> Self {
-        Self::Job(Box::new(error))
-    }
-}
