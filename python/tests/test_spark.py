@@ -1,61 +1,150 @@
-"""Spark in this process: the bytes are those of one machine."""
+"""`lookalike.spark` on a cluster of a master and two workers: the bytes are those of one machine."""
 
 from __future__ import annotations
 
 import os
+import random
+import signal
+import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import spark_cluster
+from divided_runs import compare, frame, joined
 from test_stages import corpus
 
 import lookalike
-from lookalike.errors import DocumentError, OptionError
+from lookalike.errors import ChangedError, DocumentError, DocumentTypeError, OptionError
 
-pytest.importorskip("pyspark", reason="pyspark is not installed")
+IS_SOAK = "LOOKALIKE_SOAK" in os.environ
+
+if (reason := spark_cluster.missing()) is not None:
+    pytest.skip(reason, allow_module_level=True)
 
 
 @pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    from pyspark.sql import SparkSession
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[spark_cluster.SparkCluster]:
+    made = spark_cluster.SparkCluster(tmp_path_factory.mktemp("cluster"))
+    made.start()
+    yield made
+    made.stop()
 
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    session = builder.config("spark.sql.shuffle.partitions", "3").getOrCreate()
+
+@pytest.fixture(scope="module")
+def spark(cluster: spark_cluster.SparkCluster) -> Iterator[Any]:
+    session = cluster.session()
     yield session
     session.stop()
 
 
-def frame(spark: Any, rows: list[dict[str, Any]]) -> Any:
-    values = [tuple(row[name] for name in ("id", "text", "date", "site")) for row in rows]
-    return spark.createDataFrame(values, "id string, text string, date string, site string").repartition(3)
-
-
-def joined(folder: Path) -> bytes:
-    return b"".join(path.read_bytes() for path in sorted(folder.glob("part-*")))
-
-
 def test_files_and_counts_are_those_of_one_machine(spark: Any, tmp_path: Path) -> None:
-    import lookalike.spark
-
     rows = corpus(300)
     documents, reference = rows[:250], rows[250:]
-    options: dict[str, Any] = {"threshold": 0.5, "keep": "field:date", "source_field": "site", "pairs": True}
-    for side in (None, reference):
-        one = lookalike.find(documents, reference=side, **options)
-        there = None if side is None else frame(spark, side)
-        found = lookalike.spark.find(frame(spark, documents), reference=there, **options)
-        assert found.counts == one.counts and found.counts["groups"] > 5
-        name = "alone" if side is None else "reference"
-        one.write(tmp_path / f"{name}.csv")
-        one.write_pairs(tmp_path / f"{name}-pairs.csv")
-        found.write(str(tmp_path / name))
-        found.write_pairs(str(tmp_path / f"{name}-pairs"))
-        assert joined(tmp_path / name) == (tmp_path / f"{name}.csv").read_bytes()
-        assert joined(tmp_path / f"{name}-pairs") == (tmp_path / f"{name}-pairs.csv").read_bytes()
-        assert sorted(row["id"] for row in found.empty.collect()) == one.empty["id"]
+    options: dict[str, Any] = {"threshold": 0.5, "keep": "field:date", "source_field": "site"}
+    compare(spark, tmp_path / "alone", documents, groups=6, **options)
+    compare(spark, tmp_path / "reference", documents, reference=reference, groups=6, **options)
+
+
+CASES: list[dict[str, Any]] = [
+    {"keep": ["field:site:asc", "shortest"], "partitions": 1, "shingle": "chars:9"},
+    {"keep": "longest", "partitions": 8, "scheme": "xor", "seed": 7, "shingle": "words:2"},
+]
+SOAK_CASES: list[dict[str, Any]] = [
+    {"partitions": 64, "keep": ["field:date", "shortest"]},
+    {"partitions": 2, "case": "keep", "frequencies": True, "shingle": "bag"},
+    {"partitions": 17, "group": "components", "tokens": "whitespace", "shingle": "words:3"},
+    {"partitions": 5, "normalize": ["nfkc"], "keep": ["field:date:asc", "longest"]},
+    {"partitions": 8, "num_hashes": 64, "bands": 16, "rows": 4, "scheme": "mod-prime"},
+]
+
+
+@pytest.mark.parametrize("case", CASES + (SOAK_CASES if IS_SOAK else []))
+def test_options_and_partitions(spark: Any, tmp_path: Path, case: dict[str, Any]) -> None:
+    rows = corpus(250, seed=3)
+    random.Random(1).shuffle(rows)
+    compare(spark, tmp_path / "run", rows, pieces=5, **{"threshold": 0.5, **case})
+
+
+def skewed(kind: str, documents: int) -> list[dict[str, Any]]:
+    draw = random.Random(2)
+    words = [f"w{number}" for number in range(3000)]
+    text = draw.choices(words, k=60)
+    rows = []
+    for number in range(documents):
+        if kind == "copies":
+            own = text
+        elif kind == "forms":
+            own = text[:50] + draw.choices(words, k=6)
+        else:  # Each document resembles the next: a chain through all partitions.
+            text = text[1:] + draw.choices(words, k=1)
+            own = text
+        rows.append({"id": f"{kind}{number:05}", "text": " ".join(own)})
+    return [*rows, *corpus(60, seed=5)]
+
+
+@pytest.mark.parametrize("kind", ["copies", "forms", "chains"])
+def test_skew(spark: Any, tmp_path: Path, kind: str) -> None:
+    documents = {"copies": 10_000, "forms": 5_000, "chains": 3_000}[kind] if IS_SOAK else 400
+    rows = skewed(kind, documents)
+    if kind == "copies":
+        one, found = lookalike.find(rows), _spark_find(spark, rows)
+        assert found.counts == one.counts
+        one.write(tmp_path / "one.csv")
+        found.write(str(tmp_path / "groups"))
+        assert joined(tmp_path / "groups") == (tmp_path / "one.csv").read_bytes()
+    else:
+        compare(spark, tmp_path / "run", rows, threshold=0.7, groups=1, shingle="words:3")
+
+
+def _spark_find(spark: Any, rows: list[dict[str, Any]], **options: Any) -> Any:
+    import lookalike.spark
+
+    return lookalike.spark.find(frame(spark, rows), **options)
+
+
+KILLED = ["KeyTask", "ConnectTask", "MergeTask", "LabelTask", "DecideTask", "LineTask"]
+
+
+@pytest.mark.parametrize("task", KILLED if IS_SOAK else ["DecideTask"])
+def test_an_executor_that_is_killed_changes_nothing(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: str
+) -> None:
+    from unstable_tasks import KillOnce
+
+    import lookalike.spark._find as module
+
+    made, flag = getattr(module, task), tmp_path / "killed"
+    monkeypatch.setattr(module, task, lambda *arguments: KillOnce(made(*arguments), str(flag)))
+    compare(spark, tmp_path / "run", corpus(200), threshold=0.5)
+    assert flag.exists()
+
+
+def test_a_run_whose_driver_was_killed_goes_on(spark: Any, tmp_path: Path) -> None:
+    import lookalike.spark
+
+    rows, folder, docs = corpus(200), tmp_path / "run", str(tmp_path / "docs")
+    frame(spark, rows).write.parquet(docs)
+    script = textwrap.dedent(f"""
+        import os, signal
+        import lookalike.spark, lookalike.spark._find as module
+        from pyspark.sql import SparkSession
+        builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+        session = builder.config("spark.sql.shuffle.partitions", "3").getOrCreate()
+        module._Run._decide = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)
+        lookalike.spark.find(session.read.parquet({docs!r}), threshold=0.5, checkpoint={str(folder)!r})
+    """)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()[-2000:]
+    before = set(folder.rglob("part-*"))
+    assert {path.parent.name for path in before} >= {"connected", "labels"}
+    assert not (folder / "decided").exists()
+    found = lookalike.spark.find(spark.read.parquet(docs), threshold=0.5, checkpoint=str(folder))
+    assert found.counts == lookalike.find(rows, threshold=0.5).counts
+    assert before <= set(folder.rglob("part-*"))
 
 
 def test_a_checkpoint_goes_on_and_refuses_another_run(spark: Any, tmp_path: Path) -> None:
@@ -97,6 +186,8 @@ def test_bad_input_is_one_clear_error(spark: Any) -> None:
         lookalike.spark.find(frame(spark, twice))
     with pytest.raises(DocumentError, match="no column 'url'"):
         lookalike.spark.find(frame(spark, rows), id="url")
+    with pytest.raises(DocumentTypeError, match="the column 'text' is int, expected string"):
+        lookalike.spark.find(frame(spark, rows).selectExpr("id", "cast(length(text) as int) as text"))
     rows[4] = {**rows[4], "text": None}
     with pytest.raises(DocumentError, match=r'^the document "d00004" cannot be used.*count such rows$'):
         lookalike.spark.find(frame(spark, rows))
@@ -104,3 +195,39 @@ def test_bad_input_is_one_clear_error(spark: Any) -> None:
     assert found.counts["skipped"] == 1 and found.skipped.collect()[0]["id"] == "d00004"
     with pytest.raises(OptionError, match="task_memory"):
         lookalike.spark.find(frame(spark, rows), skip_bad=True, threshold=0.5, task_memory=10)
+    rows[4] = {**rows[4], "id": None, "text": "a b c d e f"}
+    with pytest.raises(DocumentError, match="cannot be used"):
+        lookalike.spark.find(frame(spark, rows))
+
+
+def test_rows_that_change_are_noticed(spark: Any) -> None:
+    from unstable_tasks import changing_rows
+
+    import lookalike.spark
+
+    docs = spark.range(200).mapInArrow(changing_rows, "id string, text string")
+    with pytest.raises(ChangedError, match="each time"):
+        lookalike.spark.find(docs, threshold=0.5)
+
+
+def test_a_worker_of_another_version_is_named(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import dataclasses
+
+    import lookalike.spark._find as module
+
+    plan = module.stages.plan
+    monkeypatch.setattr(module.stages, "plan", lambda **options: dataclasses.replace(plan(**options), version="90.1"))
+    with pytest.raises(OptionError, match=r"this worker has lookalike \S+, the driver has 90\.1"):
+        _spark_find(spark, corpus(20))
+
+
+def test_a_write_that_fails_leaves_nothing_under_the_name(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = _spark_find(spark, corpus(200), threshold=0.5)
+    there = tmp_path / "there"
+    there.mkdir()
+    (there / "part-of-mine").write_text("x")
+    with pytest.raises(Exception, match=r"(?i)exists"):
+        found.write(str(there))
+    assert sorted(path.name for path in there.iterdir()) == ["part-of-mine"]

@@ -28,6 +28,7 @@ cargo x check           every crate builds without features, with each, and with
 cargo x test [ARG…]     all tests, those of Python too; arguments go to `cargo test` alone
 cargo x soak            the same with long tests at their full size
 cargo x python [ARG…]   builds, installs and tests the wheel; arguments go to pytest alone
+cargo x spark           tests lookalike.spark on a cluster; installs PySpark (0.5 GB), needs Java
 cargo x bench [ARG…]    measures on a generated corpus; arguments go to the benchmark
 cargo x tidy            sizes of files, order of the stages, what must not be committed, named tests
 cargo x measure         lines, lengths of functions and files, import cycles and names of types
@@ -69,6 +70,7 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
         ["test", rest @ ..] => cargo(root, &[&["test"][..], &FEATURES, rest].concat(), &[]),
         ["python"] => in_stages(true, |stages| python::run(root, stages)),
         ["python", rest @ ..] => python::run_pytest(root, rest),
+        ["spark"] => in_stages(true, |stages| python::run_spark(root, stages, FULL_SIZE)),
         ["bench", rest @ ..] => {
             // The bench measures the binary that lies next to it.
             let build = ["build", "--release", "--package", "lookalike-cli"];

@@ -4,10 +4,15 @@
 use crate::commands::{self, TestVariables, call, cargo};
 use crate::stages::{self, Stages, TestCounts};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Packages that the tests need.
 const REQUIREMENTS: &str = "python/requirements-test.txt";
+
+/// Packages that the tests of Spark need in addition.
+const SPARK_REQUIREMENTS: &str = "python/requirements-spark.txt";
+/// The tests that need a cluster, which are a stage of their own.
+const SPARK_TESTS: [&str; 2] = ["python/tests/test_spark.py", "python/tests/test_sail.py"];
 
 /// An environment of Python with what the tests need.
 struct Environment {
@@ -60,6 +65,43 @@ pub(crate) fn run_pytest(root: &Path, arguments: &[&str]) -> Result<(), String> 
     environment.python(root, &[&PYTEST[..], arguments].concat(), &[program_variable()?])
 }
 
+/// Builds and installs the package, and tests it on a cluster of Spark, whose packages are
+/// installed as well.
+///
+/// # Errors
+/// There is no environment, or a step fails.
+pub(crate) fn run_spark(
+    root: &Path,
+    stages: &mut Stages,
+    variables: TestVariables,
+) -> Result<(), String> {
+    let environment = stages.run("packages for Python", |_| Environment::new(root))?;
+    let install = ["-m", "pip", "install", "--quiet", "--no-compile", "-r", SPARK_REQUIREMENTS];
+    stages.run("packages for Spark", |_| environment.python(root, &install, &[]))?;
+    let wheel = stages.run("wheel", |_| wheel(root, &environment))?;
+    stages.run("installation of the wheel", |_| environment.install(root, &wheel))?;
+    spark_tests(root, &environment, stages, variables)
+}
+
+/// Runs the tests on a cluster, and says so where there can be none.
+fn spark_tests(
+    root: &Path,
+    environment: &Environment,
+    stages: &mut Stages,
+    variables: TestVariables,
+) -> Result<(), String> {
+    if let Some(reason) = environment.missing_for_spark(root) {
+        let reason = format!("lookalike.spark is not tested on a cluster: {reason}");
+        eprintln!("SKIPPED: {reason}");
+        stages.counts.skip(&reason, 1);
+        return Ok(());
+    }
+    let tests = [&PYTEST[..], &SPARK_TESTS].concat();
+    let variables: Vec<_> =
+        variables.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+    stages.run("Spark", |counts| environment.tests(root, &tests, &variables, counts))
+}
+
 /// Where the tests find the program that the package is compared with.
 fn program_variable() -> Result<(&'static str, String), String> {
     let program = target()?.join("debug").join(program("lookalike"));
@@ -74,10 +116,13 @@ fn test(
 ) -> Result<(), String> {
     let wheel = stages.run("wheel", |_| wheel(root, environment))?;
     stages.run("installation of the wheel", |_| environment.install(root, &wheel))?;
-    let tests = [&PYTEST[..], &PARALLEL, &["python/tests"]].concat();
+    let not_spark = SPARK_TESTS.map(|test| format!("--ignore={test}"));
+    let not_spark = not_spark.each_ref().map(String::as_str);
+    let tests = [&PYTEST[..], &PARALLEL, &not_spark, &["python/tests"]].concat();
     let mut for_tests = vec![program_variable()?];
     for_tests.extend(variables.iter().map(|(name, value)| (*name, (*value).to_owned())));
     stages.run("pytest", |counts| environment.tests(root, &tests, &for_tests, counts))?;
+    spark_tests(root, environment, stages, variables)?;
     let doctests = [&PYTEST[..], &["--doctest-modules", "--pyargs", "lookalike"]].concat();
     stages.run("doctest", |counts| environment.tests(root, &doctests, &[], counts))?;
     let sources = root.join("python");
@@ -152,6 +197,15 @@ impl Environment {
             format!("{error}; the packages of {REQUIREMENTS} are needed, and come by network")
         })?;
         std::fs::write(done, wanted).map_err(|e| format!("cannot write {}: {e}", done.display()))
+    }
+
+    /// Why there can be no cluster of Spark, if that is so.
+    fn missing_for_spark(&self, root: &Path) -> Option<String> {
+        if call(Command::new("java").arg("-version").stderr(Stdio::null())).is_err() {
+            return Some("there is no Java; install default-jre-headless".to_owned());
+        }
+        let import = self.python(root, &["-c", "import pyspark"], &[]);
+        import.is_err().then(|| "there is no pyspark; `cargo x spark` installs it".to_owned())
     }
 
     fn install(&self, root: &Path, wheel: &Path) -> Result<(), String> {

@@ -236,6 +236,7 @@ class _Run:
         self.sources: list[dict[str, Any]] = []
         self._decided: DataFrame | None = None
         self._connected: DataFrame | None = None
+        self._has_ranges: bool | None = None
 
     def _default_parts(self) -> int:
         try:
@@ -303,7 +304,7 @@ class _Run:
             while True:
                 tasks = -(-tasks // _JOINED)
                 # Rows of any part may meet: a forest is one of all its rows.
-                edges = edges.coalesce(1) if tasks == 1 else edges.repartition(tasks)
+                edges = edges.repartition(tasks)
                 edges = edges.mapInArrow(MergeTask(self.parts), BLOCKS)
                 if tasks == 1:
                     break
@@ -390,9 +391,26 @@ class _Run:
         for row in sorted(keepers, key=lambda row: int(row["range"])):
             offsets[int(row["range"])] = before
             before += int(row["keepers"])
-        ordered = rows.repartitionByRange(self.parts, "range").sortWithinPartitions("range", *order)
+        ordered = self._sorted(rows, ["range"], ["range", *order])
         schema = ", ".join(f"{name} {kind}" for name, kind in _typed(rows))
         return ordered.mapInArrow(NumberTask(offsets), f"{schema}, group long")
+
+    def _sorted(self, rows: DataFrame, ranges: list[str], order: list[Any]) -> DataFrame:
+        """Rows in order, those with equal values of ``ranges`` in one partition.
+
+        :raises OptionError: the engine does not divide rows into ranges; Sail 0.7 does not.
+        """
+        f = self._functions
+        if self._has_ranges is None:
+            divided = self.spark.range(64).repartitionByRange(4, "id").select("id", f.spark_partition_id().alias("range"))
+            at = [row["range"] for row in sorted(divided.collect(), key=lambda row: int(row["id"]))]
+            self._has_ranges = len(set(at)) > 1 and at == sorted(at)
+        if not self._has_ranges:
+            raise OptionError(
+                "this engine does not divide rows into ranges of their values (repartitionByRange), so groups and "
+                "pairs have no order in it; counts and lookalike.spark.dedup need none, the rest needs Spark"
+            )
+        return rows.repartitionByRange(self.parts, *ranges).sortWithinPartitions(*order)
 
     def pairs(self) -> DataFrame:
         """Verified pairs in the order of the report."""
@@ -402,7 +420,7 @@ class _Run:
         f = self._functions
         columns = ("keeper", "id", "intersection", "left", "right", "jaccard")
         rows = self._decided.where("kind = 'pair'").select(*columns)
-        return rows.repartitionByRange(self.parts, "keeper", "id").sortWithinPartitions(f.asc("keeper"), f.asc("id"))
+        return self._sorted(rows, ["keeper", "id"], [f.asc("keeper"), f.asc("id")])
 
     def empty(self) -> DataFrame:
         """Documents without a token."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from lookalike import stages
 from lookalike.stages import Plan
@@ -13,7 +14,8 @@ __all__ = ["ConnectTask", "DecideTask", "KeyTask", "LabelTask", "LineTask", "Mer
 _Batches = Iterable[Any]
 
 
-class KeyTask(NamedTuple):
+@dataclass(frozen=True)
+class KeyTask:
     plan: Plan
     parts: int
 
@@ -21,26 +23,30 @@ class KeyTask(NamedTuple):
         return stages.keys(self.plan, batches, self.parts)
 
 
-class ConnectTask(NamedTuple):
+@dataclass(frozen=True)
+class ConnectTask:
     parts: int
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:
         return stages.connect(batches, self.parts)
 
 
-class MergeTask(NamedTuple):
+@dataclass(frozen=True)
+class MergeTask:
     parts: int
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:
         return stages.merge(batches, self.parts)
 
 
-class LabelTask(NamedTuple):
+@dataclass(frozen=True)
+class LabelTask:
     def __call__(self, batches: _Batches) -> Iterator[Any]:
         return stages.label(batches)
 
 
-class DecideTask(NamedTuple):
+@dataclass(frozen=True)
+class DecideTask:
     plan: Plan
     task_bytes: int
 
@@ -48,7 +54,8 @@ class DecideTask(NamedTuple):
         return stages.decide(self.plan, batches, task_bytes=self.task_bytes)
 
 
-class NumberTask(NamedTuple):
+@dataclass(frozen=True)
+class NumberTask:
     """Adds ``group``, the number of the group of each row, to sorted rows of one range."""
 
     offsets: dict[int, int]
@@ -69,7 +76,8 @@ class NumberTask(NamedTuple):
                 yield from table.append_column("group", numbers).combine_chunks().to_batches()
 
 
-class LineTask(NamedTuple):
+@dataclass(frozen=True)
+class LineTask:
     """Lines of numbered groups, or of pairs, as one text for each batch."""
 
     plan: Plan

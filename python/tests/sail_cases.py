@@ -1,0 +1,46 @@
+"""What the tests compare on an engine that is reached over Spark Connect."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from divided_runs import frame
+from test_stages import corpus
+
+import lookalike
+from lookalike.errors import DocumentError, OptionError
+
+
+def run_all(spark: Any, place: Path) -> None:
+    """Compares runs with those of one machine, and checks errors and checkpoints."""
+    import lookalike.spark
+
+    rows = corpus(250)
+    options: dict[str, Any] = {"threshold": 0.5, "keep": "field:date", "source_field": "site"}
+    documents, reference = rows[:200], rows[200:]
+    for side in (None, reference):
+        there = None if side is None else frame(spark, side)
+        found = lookalike.spark.find(frame(spark, documents), reference=there, partitions=5, **options)
+        assert found.counts == lookalike.find(documents, reference=side, **options).counts
+        assert found.counts["groups"] > 5
+    refused(OptionError, "repartitionByRange", lambda: found.write(str(place / "groups")))
+    assert not (place / "groups").exists()
+    folder = str(place / "run")
+    first = lookalike.spark.find(frame(spark, rows), threshold=0.5, checkpoint=folder)
+    again = lookalike.spark.find(frame(spark, rows), threshold=0.5, checkpoint=folder)
+    assert first.counts == again.counts == lookalike.find(rows, threshold=0.5).counts
+    kept = lookalike.spark.dedup(frame(spark, rows), threshold=0.5).collect()
+    assert sorted(row["id"] for row in kept) == [row["id"] for row in lookalike.dedup(rows, threshold=0.5)]
+    twice = frame(spark, [*rows, rows[3]])
+    refused(DocumentError, "'d00003' (2 rows)", lambda: lookalike.spark.find(twice))
+
+
+def refused(kind: type[Exception], message: str, call: Any) -> None:
+    """Asserts that a call is an error with a message."""
+    try:
+        call()
+    except kind as error:
+        assert message in str(error), error
+    else:
+        raise AssertionError(f"{message!r} was expected")

@@ -1,0 +1,119 @@
+"""A standalone Spark cluster on the loopback interface: a master and two workers of one core each,
+whose executors are processes of their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+#: Seconds until a cluster that does not come up is an error.
+PATIENCE = 120
+
+
+def missing() -> str | None:
+    """Why there can be no cluster, or ``None``."""
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        return "pyspark is not installed"
+    if shutil.which("java") is None:
+        return "there is no Java"
+    return None
+
+
+class SparkCluster:
+    """The processes of a cluster; they end with :meth:`stop`."""
+
+    def __init__(self, folder: Path) -> None:
+        import pyspark
+
+        self.folder = folder
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self._program = Path(pyspark.__file__).parent / "bin" / "spark-class"
+        self._port, self._web = _free_port(), _free_port()
+        self.url = f"spark://127.0.0.1:{self._port}"
+
+    def start(self) -> None:
+        """Starts master and workers, and waits until the workers are registered."""
+        web = ["--webui-port", str(self._web)]
+        self._run("master", "master.Master", ["--port", str(self._port), *web])
+        for number in (1, 2):
+            resources = ["--cores", "1", "--memory", "1g", "--webui-port", "0"]
+            place = ["--work-dir", str(self.folder / f"work{number}")]
+            self._run(f"worker{number}", "worker.Worker", [*resources, *place, self.url])
+        end = time.monotonic() + PATIENCE
+        while self._workers() < 2:
+            if time.monotonic() > end or any(process.poll() is not None for process in self.processes):
+                logs = "\n".join(log.read_text()[-2000:] for log in self.folder.glob("*.log"))
+                self.stop()
+                raise RuntimeError(f"the cluster did not come up:\n{logs}")
+            time.sleep(0.2)
+
+    def _run(self, name: str, kind: str, arguments: list[str]) -> None:
+        environment = os.environ | {
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_LOCAL_DIRS": str(self.folder / f"local-{name}"),
+        }
+        command = [str(self._program), f"org.apache.spark.deploy.{kind}", "--host", "127.0.0.1", *arguments]
+        with (self.folder / f"{name}.log").open("wb") as log:
+            # A group of its own, so that executors end with their worker.
+            process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
+        self.processes.append(process)
+
+    def _workers(self) -> int:
+        import json
+
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self._web}/json/", timeout=5) as answer:
+                return int(json.load(answer)["aliveworkers"])
+        except OSError:
+            return 0
+
+    def stop(self) -> None:
+        """Ends all processes."""
+        for process in self.processes:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+        self.processes.clear()
+
+    def session(self, **settings: Any) -> Any:
+        """The session of this process, whose executors find the modules of the tests."""
+        from pyspark.sql import SparkSession
+
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+        path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+        builder = SparkSession.builder.master(self.url)
+        for name, value in {
+            "spark.ui.enabled": "false",
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.memory": "768m",
+            "spark.executor.memory": "640m",
+            "spark.executorEnv.PYTHONPATH": path,
+            "spark.sql.shuffle.partitions": "3",
+            # An executor that was killed is started again at once.
+            "spark.deploy.maxExecutorRetries": "-1",
+            "spark.network.timeout": "600s",
+            **settings,
+        }.items():
+            builder = builder.config(name, str(value))
+        return builder.getOrCreate()
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
