@@ -547,6 +547,11 @@ impl ReadArgs {
         Ok(inputs)
     }
 
+    /// Whether the names of inputs come on standard input.
+    pub(crate) fn lists_on_stdin(&self) -> bool {
+        self.files_from.as_ref().is_some_and(|list| list.as_os_str() == "-")
+    }
+
     /// What is done to every text.
     pub(crate) fn wording(&self) -> Normalization {
         self.wording.wording()

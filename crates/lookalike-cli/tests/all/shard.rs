@@ -149,6 +149,27 @@ fn memory_and_threads_change_nothing() {
     assert_eq!(expected, found);
 }
 
+/// Two groups of one size whose keepers have one id: the order depends on neither the numbers of
+/// documents nor the division.
+#[test]
+fn a_keeper_of_the_reference_comes_second() {
+    let place = Place::new();
+    let text = |words: &str| (0..30).map(|i| format!("{words}{i} ")).collect::<String>();
+    let line = |id: &str, text: &str| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n");
+    let (first, second) = (text("a"), text("b"));
+    let mut documents = short_documents(0, 130) + &line("k", &format!("{first} more"));
+    documents += &(short_documents(200, 67) + &line("d1", &first) + &line("d2", &second));
+    place.file("in.jsonl", documents);
+    // Their numbers, 130 and 256, are in the other order as bytes of seven bits.
+    place.file("reference.jsonl", short_documents(500, 56) + &line("k", &second));
+    let args = ["in.jsonl", "--reference", "reference.jsonl", "--threshold", "0.9"];
+    place.run(&[&["find"], &args[..], &["-o", "g.csv", "-q"]].concat()).ok();
+    let groups = place.read("g.csv");
+    let order = [groups.find(",d1,duplicate,k,"), groups.find(",d2,duplicate,k,")];
+    assert!(order[0].is_some() && order[0] < order[1], "{groups}");
+    compare(&place, &args, Divided { tasks: 1, parts: 3 });
+}
+
 #[test]
 fn what_is_missing_is_named() {
     let place = Place::new();
@@ -285,6 +306,7 @@ fn what_cannot_be_divided_is_refused() {
         (&["in", "--measure", "containment"], "cannot be divided"),
         (&["in", "--bands", "auto"], "--bands auto"),
         (&["-", "--format", "lines"], "stdin"),
+        (&["--files-from", "-"], "write it to a file"),
     ] {
         let run = divided.plan(&place, args);
         assert!(run.err.contains(expected), "{args:?}: {run:?}");

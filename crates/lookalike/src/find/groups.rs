@@ -5,7 +5,7 @@ use super::decision::BatchDecisions;
 use super::record_file::TakeRecord;
 use crate::error::Error;
 use crate::find::options::FindOptions;
-use crate::spill::codec::{FieldReader, put_bytes, put_u64};
+use crate::spill::codec::{FieldReader, key_part, key_u64_descending, put_bytes, put_u64};
 use crate::spill::{SortedRecords, Sorter};
 use lookalike_core::verify::Overlap;
 use std::io;
@@ -49,7 +49,8 @@ pub struct Group {
     pub duplicates: Vec<Duplicate>,
 }
 
-/// The groups of a run: largest first, then by the keeper's id.
+/// The groups of a run: largest first, then by the keeper's id; of two with one id, that of a
+/// reference collection comes second.
 #[derive(Debug, Default)]
 pub struct Groups {
     sorted: SortedRecords,
@@ -137,16 +138,18 @@ pub(super) fn records(
     Ok(())
 }
 
-/// Largest first, then the lesser id.
+/// Largest first, then the lesser id, then the keeper that is not of a reference collection.
 fn key(group: &Group) -> Vec<u8> {
-    let mut key = (u64::MAX - group.duplicates.len() as u64).to_be_bytes().to_vec();
-    key.extend_from_slice(group.keeper.id.as_bytes());
+    let mut key = Vec::new();
+    key_u64_descending(&mut key, group.duplicates.len() as u64);
+    key_part(&mut key, group.keeper.id.as_bytes());
+    key.push(u8::from(group.keeper.reference));
     key
 }
 
 /// The number of duplicates that the key of a group holds.
 pub(super) fn duplicates_of_key(key: &[u8]) -> Option<u64> {
-    Some(u64::MAX - u64::from_be_bytes(*key.first_chunk()?))
+    FieldReader::new(key).key_u64_descending()
 }
 
 fn encode(group: &Group) -> Vec<u8> {

@@ -57,6 +57,13 @@ pub(crate) struct PlanArgs {
 impl PlanArgs {
     /// Adds the inputs of `--files-from`.
     pub(crate) fn read_list(&mut self) -> Result<(), CommandError> {
+        if self.reading.lists_on_stdin() {
+            return Err(CommandError::Usage(
+                "--files-from -: every task reads the list again, which standard input does not \
+                 give; write it to a file"
+                    .to_owned(),
+            ));
+        }
         self.inputs = self.reading.inputs(&self.inputs)?;
         Ok(())
     }

@@ -21,6 +21,9 @@ const HELD_BYTES: usize = 256 << 20;
 /// The least bytes that are held for a part.
 const LEAST_HELD: usize = 64 << 10;
 
+/// Edges of the parts' forests that are held before they are merged, at least.
+const LEAST_EDGES: usize = 1 << 22;
+
 /// What all parts know of the inputs.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct ComponentNotes {
@@ -39,7 +42,7 @@ struct Components {
 }
 
 impl Job {
-    /// Runs the stage `components`. Holds some 60 bytes for each document of a component.
+    /// Runs the stage `components`. Holds some 150 bytes for each document of a component.
     ///
     /// # Errors
     /// [`Error::DuplicateId`] for documents with one id;
@@ -71,6 +74,7 @@ impl Job {
 
     fn forests(&self) -> Result<Components, Error> {
         let (mut edges, mut repeated) = (Vec::new(), HashSet::new());
+        let mut most = LEAST_EDGES;
         for part in 0..self.plan.tasks(JobStage::Connect) {
             let mut file = self.open_file(JobStage::Connect, part)?;
             let (path, mut forest) = (file.path().to_owned(), ShardBlock::default());
@@ -78,6 +82,12 @@ impl Job {
                 forest.decode_into(rows).map_err(|problem| damaged(&path, problem.to_string()))
             })?;
             edges.append(&mut forest.edges);
+            if edges.len() > most {
+                // The forest of all has one edge for a node, those of the parts have many.
+                let forest = merge(std::mem::take(&mut edges));
+                edges.extend(forest.iter().map(|edge| (edge.component, edge.node)));
+                most = LEAST_EDGES.max(2 * edges.len());
+            }
             file.each(SectionKind::Repeated, None, &mut |_, nodes| {
                 repeated.extend(nodes.as_chunks().0.iter().map(|node| u64::from_le_bytes(*node)));
                 Ok(())
