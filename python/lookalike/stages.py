@@ -35,6 +35,7 @@ __all__ = [
     "Plan",
     "connect",
     "decide",
+    "empty_table",
     "group_lines",
     "keys",
     "label",
@@ -170,16 +171,28 @@ def _arrow() -> Any:
     return pyarrow
 
 
-def _rows(table: Any, columns: str) -> Iterator[pyarrow.RecordBatch]:
-    """The batches of a table, without empty ones, in the types that engines state for them."""
+def _schema(columns: str) -> Any:
     pa = _arrow()
     kinds = {
         "string": pa.string(), "int": pa.int32(), "long": pa.int64(), "double": pa.float64(),
         "boolean": pa.bool_(), "binary": pa.binary(),
     }
     named_kinds = (column.split() for column in columns.split(", "))
-    schema = pa.schema([(name, kinds[kind]) for name, kind in named_kinds])
-    rows = pa.table(table).select(schema.names).cast(schema)
+    return pa.schema([(name, kinds[kind]) for name, kind in named_kinds])
+
+
+def empty_table(columns: str) -> pyarrow.Table:
+    """A table without rows.
+
+    :param columns: :data:`BLOCKS`, :data:`LABELS` or :data:`DECIDED`.
+    """
+    return _schema(columns).empty_table()
+
+
+def _rows(table: Any, columns: str) -> Iterator[pyarrow.RecordBatch]:
+    """The batches of a table, without empty ones, in the types that engines state for them."""
+    schema = _schema(columns)
+    rows = _arrow().table(table).select(schema.names).cast(schema)
     yield from (batch for batch in rows.to_batches() if batch.num_rows)
 
 

@@ -28,7 +28,7 @@ cargo x check           every crate builds without features, with each, and with
 cargo x test [ARG…]     all tests, those of Python too; arguments go to `cargo test` alone
 cargo x soak            the same with long tests at their full size
 cargo x python [ARG…]   builds, installs and tests the wheel; arguments go to pytest alone
-cargo x spark           tests lookalike.spark on a cluster; installs PySpark (0.5 GB), needs Java
+cargo x spark           tests Spark and Ray on clusters; installs both (0.6 GB), needs Java
 cargo x bench [ARG…]    measures on a generated corpus; arguments go to the benchmark
 cargo x tidy            sizes of files, order of the stages, what must not be committed, named tests
 cargo x measure         lines, lengths of functions and files, import cycles and names of types

@@ -12,7 +12,8 @@ const REQUIREMENTS: &str = "python/requirements-test.txt";
 /// Packages that the tests of Spark need in addition.
 const SPARK_REQUIREMENTS: &str = "python/requirements-spark.txt";
 /// The tests that need a cluster, which are a stage of their own.
-const SPARK_TESTS: [&str; 2] = ["python/tests/test_spark.py", "python/tests/test_sail.py"];
+const SPARK_TESTS: [&str; 3] =
+    ["python/tests/test_spark.py", "python/tests/test_sail.py", "python/tests/test_ray.py"];
 
 /// An environment of Python with what the tests need.
 struct Environment {

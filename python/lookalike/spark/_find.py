@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lookalike import errors, stages
+from lookalike import stages
+from lookalike._divided_run import RunSums, bytes_of, check_largest, task_errors
 from lookalike._options import refused, whole_option
-from lookalike.errors import ChangedError, DocumentError, DocumentTypeError, LookalikeError, OptionError
+from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import Checkpoint
 from lookalike.spark._tasks import (
     ConnectTask,
@@ -37,6 +36,8 @@ _JOINED = 16
 _BROADCAST = 10_000_000
 #: How many repeated ids a message names.
 _NAMED = 5
+#: Where a worker has no lookalike.
+_REMEDY = "install the version of the driver on all workers, or name the workers' interpreter by PYSPARK_PYTHON"
 _MEMBERS = ("size", "keeper", "reference", "role", "rank", "id", "intersection", "left", "right", "jaccard", "containment")
 
 
@@ -226,7 +227,7 @@ class _Run:
                 _check_columns(frame, self.plan, name)
         self.spark: SparkSession = df.sparkSession
         self.parts = whole_option("partitions", partitions, 1) if partitions is not None else self._default_parts()
-        self._task_bytes = _bytes("task_memory", task_memory)
+        self._task_bytes = bytes_of("task_memory", task_memory)
         self.has_reference = reference is not None
         division = {"partitions": self.parts, "reference": self.has_reference}
         self.checkpoint = Checkpoint(self.spark, checkpoint, self.plan, division)
@@ -260,18 +261,14 @@ class _Run:
 
     def run(self) -> None:
         """Runs all stages up to the decisions."""
-        with _errors():
+        with task_errors(_REMEDY):
             connected = self._timed("keys", self._connect)
             self._connected = connected
             notes = _notes(self._functions, connected)
             self._refuse_repeated(notes)
             labels = self._timed("components", lambda: self._components(connected))
             total, largest = self._timed("labels", lambda: self._sizes(labels))
-            if largest > self._task_bytes:
-                raise OptionError(
-                    f"a component has documents of {largest} bytes, task_memory allows {self._task_bytes}; give "
-                    "task_memory more, or larger shingles, which connect fewer documents"
-                )
+            check_largest(largest, self._task_bytes)
             decided = self._timed("decide", lambda: self._decide(labels, total))
             self._decided = decided
             self._count(notes, _notes(self._functions, decided), total)
@@ -350,26 +347,12 @@ class _Run:
             )
 
     def _count(self, read: DataFrame, decided: DataFrame, total: int) -> None:
-        names = {"documents": 0, "reference": 0, "empty": 0, "skipped": 0, "copies": 0, "candidates": 0, "verified": 0,
-                 "groups": 0, "duplicates": 0}
-        sources: dict[tuple[bool, str], dict[str, Any]] = {}
-        met = 0
+        sums = RunSums()
         for notes in (read, decided):
             for row in notes.where("counts is not null or source is not null").select("counts", "source").collect():
-                for name, count in json.loads(row["counts"] or "{}").items():
-                    if name in names:
-                        names[name] += count
-                    elif name == "decided":
-                        met += count
-                if row["source"] is not None:
-                    _add_source(sources, json.loads(row["source"]))
-        if met != total:
-            raise ChangedError(
-                f"the frame gave {met} of {total} documents of the first reading when it was read again; it must give "
-                "the same rows each time: write it to a table first, and read that"
-            )
-        self.counts = names
-        self.sources = [sources[key] for key in sorted(sources)]
+                sums.add(*(json.loads(row[name] or "null") for name in ("counts", "source")))
+        sums.check_decided(total)
+        self.counts, self.sources = sums.counts, sums.sources
 
     def members(self) -> DataFrame:
         """Documents of groups, in any order."""
@@ -442,14 +425,14 @@ class _Run:
 
     def write_groups(self, folder: str, form: str) -> None:
         """Writes the files of the groups."""
-        with _errors():
+        with task_errors(_REMEDY):
             lines = self.numbered().mapInArrow(LineTask(self.plan, "groups", form), "value string")
             header = stages.group_lines(self.plan, _nothing(), header=True).decode() if form == "csv" else ""
             self._write(lines, header, folder)
 
     def write_pairs(self, folder: str) -> None:
         """Writes the files of the pairs."""
-        with _errors():
+        with task_errors(_REMEDY):
             lines = self.pairs().mapInArrow(LineTask(self.plan, "pairs", "csv"), "value string")
             self._write(lines, stages.pair_lines(self.plan, _nothing(), header=True).decode(), folder)
 
@@ -480,14 +463,6 @@ def _notes(functions: Any, frame: DataFrame) -> DataFrame:
     return notes.select(*(functions.get_json_object("note", f"$.{kind}").alias(kind) for kind in kinds))
 
 
-def _add_source(sources: dict[tuple[bool, str], dict[str, Any]], note: Mapping[str, Any]) -> None:
-    key = (bool(note["reference"]), str(note["source"]))
-    there = sources.setdefault(key, {"source": key[1], "reference": key[0], "documents": 0, "bytes": 0,
-                                     "duplicates": 0, "duplicate_bytes": 0})
-    for name in ("documents", "bytes", "duplicates", "duplicate_bytes"):
-        there[name] += note.get(name, 0)
-
-
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
 
 
@@ -500,38 +475,3 @@ def _check_columns(frame: DataFrame, plan: Plan, name: str) -> None:
         raise DocumentTypeError(f"{name}: the column {plan.text!r} is {kinds[plan.text]}, expected string")
     if kinds[plan.id] not in ("string", *_WHOLE):
         raise DocumentTypeError(f"{name}: the column {plan.id!r} is {kinds[plan.id]}, expected string or whole numbers")
-
-
-_UNITS = {"": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40, "kb": 10**3, "mb": 10**6, "gb": 10**9}
-
-
-def _bytes(name: str, value: int | str) -> int:
-    if isinstance(value, str):
-        match = re.fullmatch(r"\s*(\d+)\s*([a-z]*)\s*", value.lower())
-        if match is None or match[2] not in _UNITS:
-            raise refused(name, "bytes, or a text such as '512MiB'", value)
-        return whole_option(name, int(match[1]) * _UNITS[match[2]], 1)
-    return whole_option(name, value, 1)
-
-
-_RAISED = re.compile(r"^\s*(?:E\s+)?lookalike\.errors\.(\w+): (.*?)(?=^\s*$|\Z|^\s*(?:JVM|\tat |  File |Traceback|\S+Error:))", re.M | re.S)
-
-
-@contextlib.contextmanager
-def _errors() -> Iterator[None]:
-    """The error of a task as that error, without the traces of the engine around it."""
-    try:
-        yield
-    except LookalikeError:
-        raise
-    except Exception as error:
-        match = _RAISED.search(str(error))
-        kind = getattr(errors, match[1], None) if match else None
-        if "No module named 'lookalike'" in str(error):
-            raise OptionError(
-                "a worker has no lookalike: install the version of the driver on all workers, or name the "
-                "workers' interpreter by PYSPARK_PYTHON"
-            ) from error
-        if match is None or kind is None:
-            raise
-        raise kind(match[2].strip()) from error

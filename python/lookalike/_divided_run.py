@@ -1,0 +1,110 @@
+"""What engines share that run the stages: sums of notes, amounts of memory, errors of tasks."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from lookalike import errors
+from lookalike._options import refused, whole_option
+from lookalike.errors import ChangedError, LookalikeError, OptionError
+
+__all__ = ["RunSums", "bytes_of", "check_largest", "task_errors"]
+
+_COUNTS = ("documents", "reference", "empty", "skipped", "copies", "candidates", "verified", "groups", "duplicates")
+_SOURCE = ("documents", "bytes", "duplicates", "duplicate_bytes")
+_UNITS = {"": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40, "kb": 10**3, "mb": 10**6, "gb": 10**9}
+_RAISED = re.compile(
+    r"^\s*(?:E\s+)?lookalike\.errors\.(\w+): (.*?)(?=^\s*$|\Z|^\s*(?:JVM|\tat |  File |Traceback|\S+Error:))", re.M | re.S
+)
+
+
+class RunSums:
+    """The counts and sources of a run: sums of the notes of its tasks."""
+
+    def __init__(self) -> None:
+        self.counts = dict.fromkeys(_COUNTS, 0)
+        self._sources: dict[tuple[bool, str], dict[str, Any]] = {}
+        self._decided = 0
+
+    def add(self, counts: Mapping[str, int] | None, source: Mapping[str, Any] | None) -> None:
+        """Adds the members of a note."""
+        for name, count in (counts or {}).items():
+            if name in self.counts:
+                self.counts[name] += count
+            elif name == "decided":
+                self._decided += count
+        if source is not None:
+            key = (bool(source["reference"]), str(source["source"]))
+            none = {"source": key[1], "reference": key[0], **dict.fromkeys(_SOURCE, 0)}
+            there = self._sources.setdefault(key, none)
+            for name in _SOURCE:
+                there[name] += source.get(name, 0)
+
+    def add_notes(self, notes: Iterable[str]) -> None:
+        """Adds notes as the stages give them."""
+        for note in notes:
+            members = json.loads(note)
+            self.add(members.get("counts"), members.get("source"))
+
+    def check_decided(self, labelled: int) -> None:
+        """Refuses a second reading that did not give all documents of components.
+
+        :raises ChangedError: it did not.
+        """
+        if self._decided != labelled:
+            raise ChangedError(
+                f"the frame gave {self._decided} of {labelled} documents of the first reading when it was read again; "
+                "it must give the same rows each time: write it to a table first, and read that"
+            )
+
+    @property
+    def sources(self) -> list[dict[str, Any]]:
+        """By name, those of the reference collection last."""
+        return [self._sources[key] for key in sorted(self._sources)]
+
+
+def check_largest(largest: int, task_bytes: int) -> None:
+    """Refuses a component whose documents take more than a task may.
+
+    :raises OptionError: it does.
+    """
+    if largest > task_bytes:
+        raise OptionError(
+            f"a component has documents of {largest} bytes, task_memory allows {task_bytes}; give task_memory more, or "
+            "larger shingles, which connect fewer documents"
+        )
+
+
+def bytes_of(name: str, value: int | str) -> int:
+    """An amount of memory: bytes, or a text such as ``"512MiB"``."""
+    if isinstance(value, str):
+        match = re.fullmatch(r"\s*(\d+)\s*([a-z]*)\s*", value.lower())
+        if match is None or match[2] not in _UNITS:
+            raise refused(name, "bytes, or a text such as '512MiB'", value)
+        return whole_option(name, int(match[1]) * _UNITS[match[2]], 1)
+    return whole_option(name, value, 1)
+
+
+@contextlib.contextmanager
+def task_errors(remedy: str) -> Iterator[None]:
+    """The error of a task as that error, without the traces of the engine around it.
+
+    :param remedy: what to do where a worker has no lookalike.
+    """
+    try:
+        yield
+    except LookalikeError:
+        raise
+    except Exception as error:
+        text = str(error)
+        if "No module named 'lookalike'" in text:
+            raise OptionError(f"a worker has no lookalike: {remedy}") from error
+        match = _RAISED.search(text)
+        kind = getattr(errors, match[1], None) if match else None
+        if match is None or kind is None:
+            raise
+        raise kind(match[2].strip()) from error

@@ -1,0 +1,339 @@
+"""``find`` and ``dedup`` of a Ray Dataset."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from lookalike import stages
+from lookalike._divided_run import RunSums, bytes_of, check_largest, task_errors
+from lookalike._options import refused, whole_option
+from lookalike.errors import DocumentError, OptionError
+from lookalike.ray._tasks import (
+    ConnectTask,
+    DecideTask,
+    DocumentTask,
+    KeyTask,
+    LabelJoin,
+    LabelTask,
+    SurvivorTask,
+    run_task,
+)
+from lookalike.stages import Plan
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["RayFound", "dedup", "find"]
+
+_T = TypeVar("_T")
+_REMEDY = "install the version of the driver on all nodes, or in the runtime_env of ray.init"
+#: How many repeated ids a message names.
+_NAMED = 5
+#: Members of groups in a file.
+_FILE_ROWS = 1 << 20
+_ORDER = [
+    ("size", "descending"), ("keeper", "ascending"), ("reference", "ascending"), ("role", "descending"),
+    ("rank", "descending"), ("id", "ascending"),
+]
+
+
+class RayFound:
+    """What :func:`find` found: tables of Arrow in the process that called it."""
+
+    def __init__(self, run: _RayRun) -> None:
+        self._run = run
+
+    @property
+    def groups(self) -> pyarrow.Table:
+        """A row for each document of a group, in the order of the report: ``group`` (from 1), ``id``,
+        ``role``, ``keeper``, ``jaccard`` (null for keepers)."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        rows = self._run.members
+        is_keeper = pc.cast(pc.equal(rows["role"], "keeper"), pa.int64())
+        numbers = pc.cumulative_sum(is_keeper) if rows.num_rows else pa.array([], pa.int64())
+        return rows.append_column("group", numbers).select(["group", "id", "role", "keeper", "jaccard"])
+
+    @property
+    def pairs(self) -> pyarrow.Table:
+        """A row for each verified pair: ``id_a``, ``id_b``, ``jaccard``.
+
+        :raises OptionError: pairs were not asked for by ``find(…, pairs=True)``.
+        """
+        rows = self._run.pairs()
+        return rows.select(["keeper", "id", "jaccard"]).rename_columns(["id_a", "id_b", "jaccard"])
+
+    @property
+    def empty(self) -> list[str]:
+        """Ids of the documents without a token, ascending."""
+        return sorted(note["id"] for note in self._run.noted("empty"))
+
+    @property
+    def skipped(self) -> list[dict[str, Any]]:
+        """Rows that were left out by ``skip_bad``: ``id``, ``reason``."""
+        return [{"id": note["id"], "reason": note["reason"]} for note in self._run.noted("skipped")]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """As :attr:`lookalike.Found.counts`."""
+        return dict(self._run.sums.counts)
+
+    @property
+    def sources(self) -> list[dict[str, Any]]:
+        """Documents, duplicates and their bytes of each value of ``source_field``, by name."""
+        return [dict(source) for source in self._run.sums.sources]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """As :attr:`lookalike.Found.parameters`."""
+        return dict(self._run.plan.parameters)
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Wall-clock seconds of each stage."""
+        return dict(self._run.seconds)
+
+    def write(self, folder: str, *, format: Literal["csv", "jsonl"] = "csv") -> None:  # noqa: A002 - as in the command line
+        """Writes the groups as a folder of files, which appears whole. Joined in the order of their
+        names, they are the bytes of ``lookalike find -o``.
+
+        :param folder: one that is not there; of this machine.
+        """
+        if format not in ("csv", "jsonl"):
+            raise refused("format", "'csv' or 'jsonl'", format)
+        _write(folder, self._run.group_files(format))
+
+    def write_pairs(self, folder: str) -> None:
+        """Writes the pairs likewise: the bytes of ``lookalike find --pairs``."""
+        _write(folder, self._run.pair_files())
+
+    def __repr__(self) -> str:
+        c = self._run.sums.counts
+        return f"RayFound(documents={c['documents']}, groups={c['groups']}, duplicates={c['duplicates']})"
+
+
+def find(
+    ds: Any,
+    *,
+    text: str = "text",
+    id: str = "id",  # noqa: A002 - the name of the column
+    threshold: float | None = 0.8,
+    recall: float | None = 0.99,
+    reference: Any = None,
+    pairs: bool = False,
+    documents: int | None = None,
+    task_memory: int | str = "2GiB",
+    partitions: int = 16,
+    **options: Any,
+) -> RayFound:
+    """Finds the near-duplicates among the rows of a Ray Dataset; groups, pairs and counts are those of
+    :func:`lookalike.find` on the same documents with the same parameters.
+
+    The dataset is read twice, so it must give the same rows each time. Labels of all documents in
+    components (24 bytes each) are held by each node, members of groups by the caller.
+
+    :param ds: documents: the columns ``text`` and ``id``, and those that ``keep`` and
+        ``source_field`` name.
+    :param reference: documents that are always kept, with the same columns.
+    :param pairs: whether all verified pairs are listed, too.
+    :param documents: how many documents are expected; bands and rows are chosen for that many.
+    :param task_memory: the most that a task may take for the documents of one component.
+    :param partitions: into how many parts buckets and documents are divided.
+    :param options: options of :func:`lookalike.find`, but for those that are about files and about
+        one machine.
+
+    :raises OptionError: an option cannot be what was given.
+    :raises DocumentError: a document cannot be used, or two have one id.
+    :raises ChangedError: the dataset gave other rows when it was read again.
+    """
+    plan = stages.plan(text=text, id=id, threshold=threshold, recall=recall, pairs=pairs, documents=documents, **options)
+    parts = whole_option("partitions", partitions, 1)
+    run = _RayRun(plan, ds, reference, parts, bytes_of("task_memory", task_memory))
+    with task_errors(_REMEDY):
+        run.run()
+    return RayFound(run)
+
+
+def dedup(ds: Any, *, annotate: bool = False, **options: Any) -> Any:
+    """The rows of a Ray Dataset that are no duplicates, with the columns as they are.
+
+    :param annotate: whether all rows stay, and get ``role`` (``unique``, ``keeper`` or
+        ``duplicate``), ``keeper`` and ``jaccard``.
+    :param options: those of :func:`find`.
+    """
+    ray = _ray()
+    import pyarrow.compute as pc
+
+    taken = [name for name in ("role", "keeper", "jaccard") if annotate and name in (ds.columns() or [])]
+    if taken:
+        raise OptionError(f"annotate=True adds the column {taken[0]!r}, which is there; rename it first")
+    members = find(ds, **options)._run.members
+    # Keepers of the reference are no rows of the dataset, whatever their ids are.
+    is_duplicate = pc.equal(members["role"], "duplicate")
+    wanted = pc.or_(is_duplicate, pc.invert(members["reference"])) if annotate else is_duplicate
+    members = members.filter(wanted).select(["id", "role", "keeper", "jaccard"]).combine_chunks()
+    task = SurvivorTask(str(options.get("id", "id")), annotate, ray.put(members))
+    return ds.map_batches(partial(run_task, task), batch_format="pyarrow", batch_size=None)
+
+
+def _ray() -> Any:
+    try:
+        import ray
+        import ray.data
+    except ImportError:
+        raise OptionError("lookalike.ray needs Ray Data 2.40 or later: pip install 'ray[data]'") from None
+    return ray
+
+
+class _RayRun:
+    """The stages of a run."""
+
+    def __init__(self, plan: Plan, ds: Any, reference: Any, parts: int, task_bytes: int) -> None:
+        self._ray = _ray()
+        self.plan, self._parts, self._task_bytes = plan, parts, task_bytes
+        sides = [(ds, None)] if reference is None else [(ds, False), (reference, True)]
+        self._sides = [(side, DocumentTask(plan, is_reference)) for side, is_reference in sides]
+        self.seconds: dict[str, float] = {}
+        self.sums = RunSums()
+        self._notes: list[str] = []
+        self._decided: Any = None
+        self.members: Any = None
+
+    def run(self) -> None:
+        """Runs all stages."""
+        import pyarrow.compute as pc
+
+        connected = self._timed("keys", self._connect)
+        self._notes = _of_kind(connected, "note")["note"].to_pylist()
+        self._refuse_repeated()
+        label = self._ray.remote(run_task)
+        labels = self._timed("components", lambda: self._ray.get(label.remote(LabelTask(self._parts), connected)))
+        sizes = labels.group_by("component").aggregate([("bytes", "sum")])
+        check_largest(pc.max(sizes["bytes_sum"]).as_py() or 0, self._task_bytes)
+        self._decided = self._timed("decide", lambda: self._decide(labels.sort_by("node")))
+        self.sums.add_notes(self._notes)
+        self.sums.add_notes(_of_kind(self._decided, "note")["note"].to_pylist())
+        self.sums.check_decided(labels.num_rows)
+        members = self._decided.filter(pc.equal(self._decided["kind"], "member"))
+        self.members = members.sort_by(_ORDER)
+
+    def _timed(self, stage: str, work: Callable[[], _T]) -> _T:
+        start = time.monotonic()
+        result = work()
+        self.seconds[stage] = time.monotonic() - start
+        return result
+
+    def _mapped(self, task: Callable[[DocumentTask], Any]) -> Any:
+        """The documents of both sides through a task."""
+        mapped = [
+            side.map_batches(partial(run_task, task(documents)), batch_format="pyarrow", batch_size=None)
+            for side, documents in self._sides
+        ]
+        return mapped[0].union(*mapped[1:]) if len(mapped) > 1 else mapped[0]
+
+    def _grouped(self, ds: Any, column: str, task: Any, columns: str) -> Any:
+        """All rows with one value of a column in one call of a task; the results as one table."""
+        import pyarrow as pa
+
+        grouped = ds.groupby(column, num_partitions=self._parts).map_groups(partial(run_task, task), batch_format="pyarrow")
+        tables = [table for table in self._ray.get(grouped.to_arrow_refs()) if table.num_rows]
+        names = stages.empty_table(columns).column_names
+        return pa.concat_tables([table.select(names) for table in tables]) if tables else stages.empty_table(columns)
+
+    def _connect(self) -> Any:
+        blocks = self._mapped(lambda documents: KeyTask(documents, self._parts))
+        return self._grouped(blocks, "part", ConnectTask(self._parts), stages.BLOCKS)
+
+    def _decide(self, labels: Any) -> Any:
+        columns = tuple(labels[name].to_numpy() for name in ("node", "component", "check"))
+        there = self._ray.put(columns)
+        documents = self._mapped(lambda documents: LabelJoin(documents, there, self._parts))
+        return self._grouped(documents, "bin", DecideTask(self.plan, self._task_bytes), stages.DECIDED)
+
+    def noted(self, kind: str) -> list[Any]:
+        """Notes of a kind."""
+        return [note[kind] for note in map(json.loads, self._notes) if kind in note]
+
+    def _refuse_repeated(self) -> None:
+        """Refuses documents with one id."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        nodes = pa.array([int(node) for node in self.noted("repeated")], pa.int64())
+        if not len(nodes):
+            return
+        named: list[str] = []
+        for side, documents in self._sides:
+            ids = side.map_batches(partial(run_task, documents), batch_format="pyarrow", batch_size=None)
+            tables = [
+                table.filter(pc.is_in(table["node"], value_set=nodes)).select([self.plan.id])
+                for table in self._ray.get(ids.to_arrow_refs()) if table.num_rows
+            ]
+            if tables:
+                rows = pc.value_counts(pa.concat_tables(tables)[self.plan.id]).to_pylist()
+                named += [f"{row['values']!r} ({row['counts']} rows)" for row in rows if row["counts"] > 1]
+        if named:
+            more = " and others" if len(named) > _NAMED else ""
+            raise DocumentError(
+                f"ids must be unique, these are those of several documents: {', '.join(sorted(named)[:_NAMED])}{more}; "
+                "name another column, or leave one row of each"
+            )
+
+    def pairs(self) -> Any:
+        """Verified pairs in order."""
+        if not self.plan.options.get("pairs"):
+            raise OptionError("pairs were not asked for: find(…, pairs=True)")
+        return _of_kind(self._decided, "pair").sort_by([("keeper", "ascending"), ("id", "ascending")])
+
+    def group_files(self, form: Literal["csv", "jsonl"]) -> Iterator[bytes]:
+        """The bytes of the files of groups."""
+        import pyarrow.compute as pc
+
+        rows, first = self.members, 1
+        starts = [at for at, role in enumerate(rows["role"].to_pylist()) if role == "keeper"]
+        start = 0
+        while start < rows.num_rows or start == 0:
+            # Whole groups: a file ends before the keeper that is behind its last row.
+            end = next((at for at in starts if at >= start + _FILE_ROWS), rows.num_rows)
+            some = rows.slice(start, end - start)
+            yield stages.group_lines(self.plan, some, first=first, header=form == "csv" and start == 0, format=form)
+            first += pc.sum(pc.equal(some["role"], "keeper")).as_py() or 0
+            if end == rows.num_rows:
+                return
+            start = end
+
+    def pair_files(self) -> Iterator[bytes]:
+        """The bytes of the files of pairs."""
+        rows = self.pairs()
+        for start in range(0, max(rows.num_rows, 1), _FILE_ROWS):
+            yield stages.pair_lines(self.plan, rows.slice(start, _FILE_ROWS), header=start == 0)
+
+
+def _of_kind(rows: Any, kind: str) -> Any:
+    import pyarrow.compute as pc
+
+    return rows.filter(pc.equal(rows["kind"], kind))
+
+
+def _write(folder: str, files: Iterator[bytes]) -> None:
+    """Writes a folder that appears whole."""
+    place = Path(folder).absolute()
+    if place.exists():
+        raise OptionError(f"{folder} exists; name another folder, or remove it")
+    with tempfile.TemporaryDirectory(prefix=".lookalike-", dir=place.parent) as temporary:
+        made = Path(temporary) / "files"
+        made.mkdir()
+        for number, lines in enumerate(files):
+            with (made / f"part-{number:05}").open("wb") as file:
+                file.write(lines)
+                file.flush()
+                os.fsync(file.fileno())
+        made.rename(place)

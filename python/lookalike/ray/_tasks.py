@@ -1,0 +1,150 @@
+"""What tasks of Ray run: functions from Arrow tables to Arrow tables, which pickle with their plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from lookalike import stages
+from lookalike.errors import DocumentError
+from lookalike.stages import BLOCKS, DECIDED, LABELS, Plan
+
+__all__ = ["ConnectTask", "DecideTask", "DocumentTask", "KeyTask", "LabelJoin", "LabelTask", "SurvivorTask", "run_task"]
+
+
+def run_task(task: Callable[[Any], Any], table: Any) -> Any:
+    """Calls a task. Ray names what runs by a function."""
+    return task(table)
+
+
+def _table(batches: Iterable[Any], columns: str) -> Any:
+    """Batches as one table, with its columns where there are none."""
+    import pyarrow as pa
+
+    there = list(batches)
+    return pa.Table.from_batches(there) if there else stages.empty_table(columns)
+
+
+@dataclass(frozen=True)
+class DocumentTask:
+    """The columns of the plan, ids as texts, with ``node``, and ``reference`` if there is one."""
+
+    plan: Plan
+    is_reference: bool | None
+
+    def __call__(self, table: Any) -> Any:
+        import pyarrow as pa
+
+        for name in self.plan.columns:
+            if name not in table.column_names:
+                there = ", ".join(table.column_names) or "none"
+                raise DocumentError(f"the dataset has no column {name!r}; there are {there}")
+        table = table.select(self.plan.columns)
+        at = table.column_names.index(self.plan.id)
+        if pa.types.is_integer(table.schema.field(at).type):
+            table = table.set_column(at, self.plan.id, table[self.plan.id].cast(pa.string()))
+        is_reference = bool(self.is_reference)
+        table = table.append_column("node", stages.nodes(self.plan, table, reference=is_reference))
+        if self.is_reference is None:
+            return table
+        return table.append_column("reference", pa.array([is_reference] * table.num_rows, pa.bool_()))
+
+
+@dataclass(frozen=True)
+class KeyTask:
+    documents: DocumentTask
+    parts: int
+
+    def __call__(self, table: Any) -> Any:
+        batches = self.documents(table).combine_chunks().to_batches()
+        return _table(stages.keys(self.documents.plan, batches, self.parts), BLOCKS)
+
+
+@dataclass(frozen=True)
+class ConnectTask:
+    parts: int
+
+    def __call__(self, table: Any) -> Any:
+        return _table(stages.connect(table.to_batches(), self.parts), BLOCKS)
+
+
+@dataclass(frozen=True)
+class LabelTask:
+    """The labels of all documents of components, of the results of all parts."""
+
+    parts: int
+
+    def __call__(self, connected: Any) -> Any:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        of_kind = {kind: connected.filter(pc.equal(connected["kind"], kind)) for kind in ("edges", "identities")}
+        forest = list(stages.merge(of_kind["edges"].to_batches(), self.parts))
+        rows = []
+        for part in range(self.parts):
+            batches = [*forest, *of_kind["identities"].to_batches()]
+            here = [batch.filter(pc.equal(batch["part"], part)) for batch in batches]
+            rows += list(stages.label([batch for batch in here if batch.num_rows]))
+        return pa.Table.from_batches(rows) if rows else stages.empty_table(LABELS)
+
+
+@dataclass(frozen=True)
+class LabelJoin:
+    """The documents that are in components, with their labels and the part of their component."""
+
+    documents: DocumentTask
+    labels: Any
+    parts: int
+
+    def __call__(self, table: Any) -> Any:
+        import numpy as np
+        import pyarrow as pa
+        import ray
+
+        nodes, components, checks = ray.get(self.labels)
+        table = self.documents(table)
+        own = table["node"].to_numpy()
+        at = np.minimum(np.searchsorted(nodes, own), max(len(nodes) - 1, 0))
+        hit = nodes[at] == own if len(nodes) else np.zeros(len(own), bool)
+        kept = table.filter(pa.array(hit)).append_column("component", pa.array(components[at][hit]) if len(nodes) else pa.array([], pa.int64()))
+        kept = kept.append_column("check", pa.array(checks[at][hit]) if len(nodes) else pa.array([], pa.int64()))
+        # The least of several hashes is not spread evenly; its lower bits are.
+        bins = (kept["component"].to_numpy().view(np.uint64) % np.uint64(self.parts)).astype(np.int64)
+        return kept.append_column("bin", pa.array(bins))
+
+
+@dataclass(frozen=True)
+class DecideTask:
+    plan: Plan
+    task_bytes: int
+
+    def __call__(self, table: Any) -> Any:
+        rows = table.drop_columns(["bin"]).sort_by("component").combine_chunks()
+        return _table(stages.decide(self.plan, rows.to_batches(4096), task_bytes=self.task_bytes), DECIDED)
+
+
+@dataclass(frozen=True)
+class SurvivorTask:
+    """Rows that are no duplicates; or all rows with ``role``, ``keeper`` and ``jaccard``."""
+
+    id: str
+    annotate: bool
+    #: Sorted ids of documents of groups, and their roles, keepers and similarities.
+    members: Any
+
+    def __call__(self, table: Any) -> Any:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        import ray
+
+        members = ray.get(self.members)
+        at = pc.index_in(table[self.id].cast(pa.string()), value_set=members["id"])
+        if not self.annotate:
+            return table.filter(pc.is_null(at))
+        for name in ("role", "keeper", "jaccard"):
+            values = members[name].take(at.combine_chunks() if isinstance(at, pa.ChunkedArray) else at)
+            if name == "role":
+                values = pc.fill_null(values, "unique")
+            table = table.append_column(name, values)
+        return table
