@@ -9,8 +9,9 @@ use std::process::{Command, Stdio};
 /// Packages that the tests need.
 const REQUIREMENTS: &str = "python/requirements-test.txt";
 
-/// Packages that the tests of Spark need in addition.
-const SPARK_REQUIREMENTS: &str = "python/requirements-spark.txt";
+/// Packages that the tests on clusters need in addition.
+const SPARK_REQUIREMENTS: [&str; 2] =
+    ["python/requirements-spark.txt", "python/requirements-ray.txt"];
 /// The tests that need a cluster, which are a stage of their own.
 const SPARK_TESTS: [&str; 3] =
     ["python/tests/test_spark.py", "python/tests/test_sail.py", "python/tests/test_ray.py"];
@@ -77,7 +78,9 @@ pub(crate) fn run_spark(
     variables: TestVariables,
 ) -> Result<(), String> {
     let environment = stages.run("packages for Python", |_| Environment::new(root))?;
-    let install = ["-m", "pip", "install", "--quiet", "--no-compile", "-r", SPARK_REQUIREMENTS];
+    let files = SPARK_REQUIREMENTS.map(|file| ["-r", file]);
+    let install = [&["-m", "pip", "install", "--quiet", "--no-compile"], files.as_flattened()];
+    let install = install.concat();
     stages.run("packages for Spark", |_| environment.python(root, &install, &[]))?;
     let wheel = stages.run("wheel", |_| wheel(root, &environment))?;
     stages.run("installation of the wheel", |_| environment.install(root, &wheel))?;

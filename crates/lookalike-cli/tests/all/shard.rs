@@ -158,14 +158,14 @@ fn a_keeper_of_the_reference_comes_second() {
     let line = |id: &str, text: &str| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n");
     let (first, second) = (text("a"), text("b"));
     let mut documents = short_documents(0, 130) + &line("k", &format!("{first} more"));
-    documents += &(short_documents(200, 67) + &line("d1", &first) + &line("d2", &second));
+    documents += &(short_documents(200, 67) + &line("x1", &first) + &line("x2", &second));
     place.file("in.jsonl", documents);
     // Their numbers, 130 and 256, are in the other order as bytes of seven bits.
     place.file("reference.jsonl", short_documents(500, 56) + &line("k", &second));
     let args = ["in.jsonl", "--reference", "reference.jsonl", "--threshold", "0.9"];
     place.run(&[&["find"], &args[..], &["-o", "g.csv", "-q"]].concat()).ok();
     let groups = place.read("g.csv");
-    let order = [groups.find(",d1,duplicate,k,"), groups.find(",d2,duplicate,k,")];
+    let order = [groups.find(",x1,duplicate,k,"), groups.find(",x2,duplicate,k,")];
     assert!(order[0].is_some() && order[0] < order[1], "{groups}");
     compare(&place, &args, Divided { tasks: 1, parts: 3 });
 }
