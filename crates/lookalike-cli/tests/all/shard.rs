@@ -154,7 +154,7 @@ fn memory_and_threads_change_nothing() {
 #[test]
 fn a_keeper_of_the_reference_comes_second() {
     let place = Place::new();
-    let text = |words: &str| (0..30).map(|i| format!("{words}{i} ")).collect::<String>();
+    let text = |word: &str| (0..30).map(|i| format!("{word}{i}")).collect::<Vec<_>>().join(" ");
     let line = |id: &str, text: &str| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n");
     let (first, second) = (text("a"), text("b"));
     let mut documents = short_documents(0, 130) + &line("k", &format!("{first} more"));
