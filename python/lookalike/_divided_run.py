@@ -26,7 +26,7 @@ class RunSums:
     """The counts and sources of a run: sums of the notes of its tasks."""
 
     def __init__(self) -> None:
-        self.counts = dict.fromkeys(_COUNTS, 0)
+        self.counts: dict[str, int] = {name: 0 for name in _COUNTS}
         self._sources: dict[tuple[bool, str], dict[str, Any]] = {}
         self._decided = 0
 
@@ -39,7 +39,7 @@ class RunSums:
                 self._decided += count
         if source is not None:
             key = (bool(source["reference"]), str(source["source"]))
-            none = {"source": key[1], "reference": key[0], **dict.fromkeys(_SOURCE, 0)}
+            none: dict[str, Any] = {"source": key[1], "reference": key[0], **{name: 0 for name in _SOURCE}}
             there = self._sources.setdefault(key, none)
             for name in _SOURCE:
                 there[name] += source.get(name, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,11 @@ __all__ = ["ConnectTask", "DecideTask", "DocumentTask", "KeyTask", "LabelJoin", 
 def run_task(task: Callable[[Any], Any], table: Any) -> Any:
     """Calls a task. Ray names what runs by a function."""
     return task(table)
+
+
+def _stored(reference: Any) -> Any:
+    """A value in the object store."""
+    return importlib.import_module("ray").get(reference)
 
 
 def _table(batches: Iterable[Any], columns: str) -> Any:
@@ -100,9 +106,8 @@ class LabelJoin:
     def __call__(self, table: Any) -> Any:
         import numpy as np
         import pyarrow as pa
-        import ray
 
-        nodes, components, checks = ray.get(self.labels)
+        nodes, components, checks = _stored(self.labels)
         table = self.documents(table)
         own = table["node"].to_numpy()
         at = np.minimum(np.searchsorted(nodes, own), max(len(nodes) - 1, 0))
@@ -136,9 +141,8 @@ class SurvivorTask:
     def __call__(self, table: Any) -> Any:
         import pyarrow as pa
         import pyarrow.compute as pc
-        import ray
 
-        members = ray.get(self.members)
+        members = _stored(self.members)
         at = pc.index_in(table[self.id].cast(pa.string()), value_set=members["id"])
         if not self.annotate:
             return table.filter(pc.is_null(at))
