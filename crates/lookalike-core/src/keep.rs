@@ -343,6 +343,21 @@ pub fn compare(a_key: &[u8], a_id: &[u8], b_key: &[u8], b_id: &[u8]) -> Ordering
     a_key.cmp(b_key).then_with(|| a_id.cmp(b_id))
 }
 
+/// The order of [`compare`], regardless of which documents are of a reference collection.
+pub fn compare_by_rules(a_key: &[u8], a_id: &[u8], b_key: &[u8], b_id: &[u8]) -> Ordering {
+    fn rules(key: &[u8]) -> &[u8] {
+        key.get(1..).unwrap_or_default()
+    }
+    compare(rules(a_key), a_id, rules(b_key), b_id)
+}
+
+/// A key and an id as one text of bytes: the lesser of two, byte by byte, is that of the document
+/// that [`compare`] puts first. For software that sorts bytes and cannot call that function.
+pub fn place(key: &[u8], id: &[u8]) -> Vec<u8> {
+    // No key begins another one of the same policy, so the ids are compared where keys are equal.
+    [key, id].concat()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

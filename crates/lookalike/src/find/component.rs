@@ -6,6 +6,7 @@
 use super::decision::BatchDecisions;
 use super::estimates;
 use super::exact_duplicates;
+use super::given_keepers::GivenKeepers;
 use super::ordered_component::{CompareStop, Comparer, OrderedComponent};
 use super::pairs::MAX_PAIRS;
 use super::prefix_filter::{PrefixFilter, meetings};
@@ -83,7 +84,12 @@ impl OrderedComponent<'_> {
     ) -> Result<Option<PrefixFilter<'p>>, Error> {
         comparer.in_vain = None;
         let screen = PrefixFilter::new(self, &self.options.params, comparer.sets)?;
-        let (ahead, screened) = (meetings(self.len(), self), meetings(self.len(), &screen));
+        let (ahead, screened) = if self.options.keepers.is_given() {
+            let (ahead, screened) = (GivenKeepers(self), GivenKeepers(&screen));
+            (meetings(self.len(), &ahead), meetings(self.len(), &screened))
+        } else {
+            (meetings(self.len(), self), meetings(self.len(), &screen))
+        };
         if let Some(runaway) = runaway(self, ahead.min(screened), comparer.sets)? {
             progress.warn(&Warning::Runaway(runaway));
         }
@@ -112,8 +118,20 @@ impl OrderedComponent<'_> {
         comparer: &mut Comparer<'_, '_>,
         buckets: &impl BucketMembership,
     ) -> Result<GroupedComponent, CompareStop> {
+        if self.options.keepers.is_given() {
+            self.group_members(comparer, &GivenKeepers(buckets))
+        } else {
+            self.group_members(comparer, buckets)
+        }
+    }
+
+    fn group_members(
+        &self,
+        comparer: &mut Comparer<'_, '_>,
+        buckets: &impl BucketMembership,
+    ) -> Result<GroupedComponent, CompareStop> {
         let (count, measure) = (self.len(), self.options.params.measure());
-        let is_stars = self.options.grouping == Grouping::Stars;
+        let is_stars = self.options.grouping == Grouping::Stars || self.options.keepers.is_given();
         let is_related = is_stars && self.options.related;
         let comparer = RefCell::new(comparer);
         let similarity = |a, b| comparer.borrow_mut().similarity(a, b);

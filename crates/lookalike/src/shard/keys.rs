@@ -2,12 +2,17 @@
 
 use super::block::{Membership, NodeIdentity, ShardBlock};
 use super::forest::merge;
+use super::rarity::RarityCounters;
 use crate::find::FindOptions;
 use crate::find::shingles::ShingleCutter;
 use crate::read::Document;
 use lookalike_core::band;
+use lookalike_core::hash;
+use lookalike_core::params::Measure;
+use lookalike_core::prefix;
 use lookalike_core::signature::Signer;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 /// Memberships that are held before a flush: 16 MiB of them.
 const FLUSH: usize = 1 << 20;
@@ -24,6 +29,80 @@ pub struct PartBlock {
     pub part: u32,
     /// The block.
     pub rows: Vec<u8>,
+}
+
+/// What the keys of a document are.
+enum KeyRule {
+    /// The buckets of its signature.
+    Bands { signer: Signer, rows: usize, bands: usize },
+    /// Its rarest shingles: as many that documents which reach the threshold share one.
+    Rarest { counters: Arc<RarityCounters>, threshold: f64, ranked: Vec<u64> },
+}
+
+impl KeyRule {
+    /// The keys of a document with these shingles, into `keys`.
+    fn keys(&mut self, hashes: &[u32], keys: &mut Vec<u64>) {
+        keys.clear();
+        match self {
+            Self::Bands { signer, rows, bands } => {
+                keys.resize(*bands, 0);
+                band::bucket_keys(signer.sign(hashes), *rows, keys);
+            }
+            Self::Rarest { counters, threshold, ranked } => {
+                let length = prefix::prefix_length(hashes.len(), *threshold);
+                rank(hashes, counters, ranked);
+                // Mixed, since ties leave the lesser hashes, which would all be in the first parts.
+                keys.extend(ranked.iter().take(length).map(|rank| hash::mix64(*rank & UPPER)));
+            }
+        }
+    }
+}
+
+/// The bits of a rank that are the upper half of the shingle's hash.
+const UPPER: u64 = u32::MAX as u64;
+
+/// Puts different shingles into one order for all documents, the rarest first: by count, then by
+/// hash. Shingles that share the upper half of their hashes have one place in it, so that a prefix
+/// holds at least as many shingles as places.
+fn rank(hashes: &[u32], counters: &RarityCounters, ranked: &mut Vec<u64>) {
+    ranked.clear();
+    let rank = |hash: &u32| u64::from(counters.get(*hash)) << 32 | u64::from(*hash);
+    ranked.extend(hashes.iter().map(rank));
+    ranked.sort_unstable();
+    ranked.dedup();
+}
+
+/// What a [`KeyCollector`] finds a document to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CollectedDocument {
+    /// Whether it has no token.
+    pub empty: bool,
+    /// Its [`check`](NodeIdentity::check).
+    pub check: u64,
+}
+
+/// Counts the shingles of documents, for [`KeyCollector::screening`].
+pub struct RarityCounter {
+    cutter: ShingleCutter,
+    counters: RarityCounters,
+}
+
+impl RarityCounter {
+    /// `2^log2_slots` counters.
+    pub fn new(options: &FindOptions, log2_slots: u32) -> Self {
+        let (cutter, counters) = (ShingleCutter::new(options), RarityCounters::new(log2_slots));
+        Self { cutter, counters }
+    }
+
+    /// Counts the shingles of a document.
+    pub fn add(&mut self, document: &Document<'_>) {
+        self.counters.add(self.cutter.shingles(document).hashes);
+    }
+
+    /// The counters of all documents that were added.
+    pub fn counters(&self) -> &RarityCounters {
+        &self.counters
+    }
 }
 
 /// Collects the bucket keys and identities of documents as rows for each part.
@@ -82,12 +161,12 @@ impl MembershipCollector {
     }
 }
 
-/// Shingles, signs and bands documents, and collects their rows. A bucket has at most one row of a
-/// flush, however many documents it has.
+/// Shingles documents, finds their keys, and collects their rows. Documents of which one run makes
+/// a pair share a key, whichever of the two kinds of keys it is. A key has at most one row of a
+/// flush, however many documents have it.
 pub struct KeyCollector {
     cutter: ShingleCutter,
-    signer: Signer,
-    rows_per_band: usize,
+    rule: KeyRule,
     /// The keys of the document at hand.
     keys: Vec<u64>,
     rows: MembershipCollector,
@@ -96,38 +175,56 @@ pub struct KeyCollector {
 }
 
 impl KeyCollector {
-    /// A collector for documents of a run by signatures; `None` for an exact one, which has none.
+    /// Keys of signatures: a key for each band. `None` for an exact run, which has none.
     pub fn new(options: &FindOptions, parts: NonZeroU32) -> Option<Self> {
         let (params, kernel) = (&options.params, options.kernel);
         if params.exact() {
             return None;
         }
         let (scheme, num_hashes, seed) = (params.scheme(), params.num_hashes(), params.seed());
-        Some(Self {
+        let signer = Signer::with_kernel(scheme, num_hashes, seed, kernel);
+        let (rows, bands) = (params.rows(), params.bands());
+        Some(Self::with(options, parts, KeyRule::Bands { signer, rows, bands }))
+    }
+
+    /// Keys of the rarest shingles, a share of 1 - threshold of them: templates that are filled in
+    /// differently have none in common. Whatever the counters hold, documents that reach the
+    /// threshold share a key (see [`prefix`]). `None` for containment, where the prefix of the
+    /// larger document need not meet that of the smaller.
+    pub fn screening(
+        options: &FindOptions,
+        parts: NonZeroU32,
+        counters: Arc<RarityCounters>,
+    ) -> Option<Self> {
+        let threshold = options.params.threshold();
+        let rule = KeyRule::Rarest { counters, threshold, ranked: Vec::new() };
+        (options.params.measure() == Measure::Jaccard).then(|| Self::with(options, parts, rule))
+    }
+
+    fn with(options: &FindOptions, parts: NonZeroU32, rule: KeyRule) -> Self {
+        Self {
             cutter: ShingleCutter::new(options),
-            signer: Signer::with_kernel(scheme, num_hashes, seed, kernel),
-            rows_per_band: params.rows(),
-            keys: vec![0; params.bands()],
+            rule,
+            keys: Vec::new(),
             rows: MembershipCollector::new(parts),
             documents: 0,
             empty: 0,
-        })
+        }
     }
 
-    /// Adds a document; whether it has a token. One without is known by its identity alone.
-    pub fn add(&mut self, node: u64, document: &Document<'_>) -> bool {
+    /// Adds a document; what is known of it. One without a token is known by its identity alone.
+    pub fn add(&mut self, node: u64, document: &Document<'_>) -> CollectedDocument {
         let shingles = self.cutter.shingles(document);
-        let check = shingles.fingerprint as u64;
+        let (check, empty) = (shingles.fingerprint as u64, shingles.hashes.is_empty());
         self.rows.add(NodeIdentity { node, check, bytes: document.bytes() });
         self.documents += 1;
-        if shingles.hashes.is_empty() {
+        if empty {
             self.empty += 1;
-            return false;
+        } else {
+            self.rule.keys(shingles.hashes, &mut self.keys);
+            self.rows.add_keys(node, self.keys.iter().copied());
         }
-        let signature = self.signer.sign(shingles.hashes);
-        band::bucket_keys(signature, self.rows_per_band, &mut self.keys);
-        self.rows.add_keys(node, self.keys.iter().copied());
-        true
+        CollectedDocument { empty, check }
     }
 
     /// Whether it is time to [`flush`](Self::flush).
