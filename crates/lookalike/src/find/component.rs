@@ -10,6 +10,7 @@ use super::given_keepers::GivenKeepers;
 use super::ordered_component::{CompareStop, Comparer, OrderedComponent};
 use super::pairs::MAX_PAIRS;
 use super::prefix_filter::{PrefixFilter, meetings};
+use super::references::ProbingReferences;
 use super::runaway::runaway;
 use super::shingle_sets::ShingleSets;
 use crate::error::Error;
@@ -137,8 +138,8 @@ impl OrderedComponent<'_> {
         let similarity = |a, b| comparer.borrow_mut().similarity(a, b);
         let overlap = |a, b| Ok(comparer.borrow_mut().overlap(a, b)?);
         if self.options.pairs.is_listed() {
-            let pairs = group::all_pairs(count, buckets, similarity)?;
             let fixed = |position| self.is_fixed(position);
+            let pairs = self.all_pairs(buckets, similarity)?;
             let duplicates = if is_stars {
                 group::stars_of_pairs(count, &pairs, fixed, measure)
             } else {
@@ -162,6 +163,24 @@ impl OrderedComponent<'_> {
             Vec::new()
         };
         Ok(GroupedComponent { duplicates, pairs: Vec::new(), related })
+    }
+}
+
+impl OrderedComponent<'_> {
+    /// All verified pairs, but for those of two members that are of the reference collection alone.
+    fn all_pairs(
+        &self,
+        buckets: &impl BucketMembership,
+        mut similarity: impl FnMut(u32, u32) -> Result<Option<Overlap>, CompareStop>,
+    ) -> Result<Vec<(u32, u32, Overlap)>, CompareStop> {
+        let count = self.len();
+        let references = self.references();
+        if !references.has_copies() {
+            return group::all_pairs(count, buckets, similarity);
+        }
+        group::all_pairs(count, &ProbingReferences(buckets), |a, b| {
+            if references.has(a) && references.has(b) { Ok(None) } else { similarity(a, b) }
+        })
     }
 }
 

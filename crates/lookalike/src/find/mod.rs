@@ -56,6 +56,7 @@ mod prepare;
 mod ranges;
 mod record_file;
 mod records;
+mod references;
 mod related;
 mod results;
 mod runaway;
