@@ -5,6 +5,7 @@ out, no engine imported; every function depends on its rows alone, so a task may
 order of the stages, with what is between them::
 
     plan                                     once
+    count     documents  → counters          where Plan.is_counted; likewise total
     keys      documents  → blocks            a task for each piece of the collection
     connect   blocks     → edges, identities a task for each part (rows with equal ``part``)
     merge     edges      → edges             16 parts to a task, until one task is left
@@ -47,6 +48,7 @@ __all__ = [
     "connect",
     "count",
     "decide",
+    "empty_counters",
     "empty_table",
     "group_lines",
     "keys",
@@ -75,6 +77,8 @@ DECIDED: Final = (
 )
 #: Counters of shingles: 2 to this power, 4 bytes each.
 _LOG2_COUNTERS: Final = 20
+#: Batches of counters that are added up at once.
+_HELD_COUNTERS: Final = 8
 #: Bytes of documents that one call of the engine gets, unless a component has more.
 BATCH_BYTES: Final = 64 << 20
 
@@ -101,6 +105,16 @@ class Plan:
     fields: Sequence[str] = ()
     #: The version that made it.
     version: str = field(default=_engine.VERSION)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether keys are rare shingles, which :func:`count` finds before :func:`keys`."""
+        return bool(self.options.get("exact")) or self.is_probed
+
+    @property
+    def is_probed(self) -> bool:
+        """Whether documents that share a rare shingle are connected only if one of them looks it up."""
+        return self.parameters["measure"] == "containment"
 
     @property
     def columns(self) -> list[str]:
@@ -150,7 +164,7 @@ def plan(
     none: list[str | None] = []
     nothing = _engine.Documents.of_texts([], [], [(name, none) for name in fields])
     parameters = _engine.find(nothing, None, named_options, False).parameters()
-    chosen = {name: parameters[name] for name in ("num_hashes", "bands", "rows")}
+    chosen = {name: parameters[name] for name in ("num_hashes", "bands", "rows") if name in parameters}
     resolved: dict[str, Any] = {**named_options, **chosen, "threads": 1}
     return Plan(resolved, parameters, text, id, tuple(fields))
 
@@ -163,10 +177,6 @@ def _refuse(options: Mapping[str, Any]) -> None:
                 f"keep={rule!r}: the rows of a data frame have no order; keep='field:COLUMN' keeps the "
                 "greatest value of a column, 'field:COLUMN:asc' the least"
             )
-    if options.get("exact") or options.get("measure") == "containment":
-        raise OptionError(
-            "exact=True and measure='containment' run on one machine only: lookalike.find takes them"
-        )
     if options.get("estimates"):
         raise OptionError("estimates=True runs on one machine only: lookalike.find takes it")
     if options.get("bands") == "auto":
@@ -236,10 +246,10 @@ def keys(
     """Finds the keys of documents, of which similar documents share one; :data:`BLOCKS`.
 
     :param batches: documents: the columns of the plan, ``node`` (int64), and ``reference`` (bool)
-        where there is a reference collection.
+        where there is a reference collection; ``check`` where an earlier stage has read them.
     :param parts: into how many parts keys and documents are divided.
-    :param counters: the sums of :func:`total`: keys are the rarest shingles, and documents have the
-        column ``check`` as well. Without them keys are the buckets of signatures.
+    :param counters: the sums of :func:`total`: keys are the rarest shingles. Without them keys are
+        the buckets of signatures, which :attr:`Plan.is_counted` runs have not.
     :raises DocumentError: a document cannot be used; ``skip_bad`` leaves it out.
     :raises ChangedError: a document is not what its ``check`` states.
     """
@@ -251,7 +261,7 @@ def keys(
             continue
         for reference, table in _sides(pa.Table.from_batches([batch])):
             if table.num_rows:
-                checks = None if counters is None else _whole(table["check"])
+                checks = _whole(table["check"]) if "check" in table.column_names else None
                 stage.add(_documents(plan, table), _whole(table["node"]), reference, checks)
         ready = stage.take(False)
         if ready is not None:
@@ -280,7 +290,19 @@ def total(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatc
 
     :param batches: rows of :func:`count` or of this function.
     """
-    yield from _of_blocks(batches, _engine.total_counters, BLOCKS)
+    pa, held = _arrow(), []
+    for batch in batches:
+        held.append(batch)
+        if len(held) == _HELD_COUNTERS:
+            held = pa.table(_engine.total_counters(pa.Table.from_batches(held))).to_batches()
+    if held:
+        yield from _rows(_engine.total_counters(pa.Table.from_batches(held)), BLOCKS)
+
+
+def empty_counters(plan: Plan) -> bytes:
+    """Counters of no document, for :func:`keys`."""
+    rows = _arrow().table(_engine.CountStage(dict(plan.options), _LOG2_COUNTERS).counters())
+    return bytes(rows["rows"][0].as_py())
 
 
 def places(plan: Plan, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
@@ -339,13 +361,16 @@ def _sides(table: Any) -> list[tuple[bool, Any]]:
     return [(False, table.filter(pc.invert(flags))), (True, table.filter(flags))]
 
 
-def connect(batches: Iterable[pyarrow.RecordBatch], parts: int) -> Iterator[pyarrow.RecordBatch]:
-    """Connects documents that share a bucket; :data:`BLOCKS`.
+def connect(
+    batches: Iterable[pyarrow.RecordBatch], parts: int, *, probed: bool = False
+) -> Iterator[pyarrow.RecordBatch]:
+    """Connects documents that share a key; :data:`BLOCKS`.
 
     :param batches: rows of :func:`keys`, all of the parts of this task. Notes pass through.
     :param parts: that of :func:`keys`.
+    :param probed: :attr:`Plan.is_probed`.
     """
-    yield from _of_blocks(batches, lambda table: _engine.connect(table, parts), BLOCKS)
+    yield from _of_blocks(batches, lambda table: _engine.connect(table, parts, probed), BLOCKS)
 
 
 def merge(batches: Iterable[pyarrow.RecordBatch], parts: int) -> Iterator[pyarrow.RecordBatch]:

@@ -12,11 +12,11 @@ from lookalike._divided_run import RunSums, bytes_of, task_errors
 from lookalike._options import refused, whole_option
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import Checkpoint
-from lookalike.spark._connect import connected, labelled
+from lookalike.spark._connect import connected, labelled, shingle_counters
 from lookalike.spark._large import LargeComponents, LargeDecisions
 from lookalike.spark._order import RangeOrder
-from lookalike.spark._tasks import DecideTask, KeyTask, LineTask, NumberTask
-from lookalike.stages import BLOCKS, DECIDED, Plan
+from lookalike.spark._tasks import DecideTask, LineTask, NumberTask
+from lookalike.stages import DECIDED, Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -277,8 +277,11 @@ class _Run:
         return result
 
     def _connect(self) -> DataFrame:
-        blocks = self._docs.mapInArrow(KeyTask(self.plan, self.parts), BLOCKS)
-        return self.checkpoint.result("connected", lambda: connected(blocks, self.parts))
+        def make() -> DataFrame:
+            counters = shingle_counters(self._docs, self.plan, self.parts) if self.plan.is_counted else None
+            return connected(self._docs, self.plan, self.parts, counters)
+
+        return self.checkpoint.result("connected", make)
 
     def _components(self, blocks: DataFrame) -> DataFrame:
         return self.checkpoint.result("labels", lambda: labelled(blocks, self.parts))

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 from lookalike._divided_run import RunSums, check_largest
 from lookalike.errors import ChangedError
 from lookalike.spark._checkpoint import Checkpoint
-from lookalike.spark._connect import by_part, connected, labelled
+from lookalike.spark._connect import by_part, connected, labelled, shingle_counters
 from lookalike.spark._order import RangeOrder
-from lookalike.spark._tasks import CountTask, DecideTask, KeyTask, MatchTask, PairTask, PlaceTask, SliceTask, TotalTask
-from lookalike.stages import BLOCKS, DECIDED, PLACES, Plan
+from lookalike.spark._tasks import DecideTask, MatchTask, PairTask, PlaceTask, SliceTask
+from lookalike.stages import DECIDED, PLACES, Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -78,9 +78,8 @@ class LargeComponents:
         nodes = labels.join(large, "component", "left_semi")
         documents = self.all_documents.join(nodes.select("node", "check"), "node")
         self._documents = self._result("documents", lambda: documents)
-        blocks = self._result("connected", lambda: self._connected())
-        self._check(nodes.count(), blocks.where("kind = 'note'").select("note"))
-        parts = self._stored("labels", lambda: labelled(blocks, self.parts))
+        # Rare shingles divide no further what they connect.
+        parts = nodes if self.plan.is_counted else self._connected(nodes.count())
         self._dense = parts.join(self._larger(parts), "component", "left_semi").select("node")
         if self.plan.options.get("group") == "components":
             largest = parts.groupBy("component").sum("bytes").agg({"sum(bytes)": "max"}).first()
@@ -101,17 +100,18 @@ class LargeComponents:
         sizes = labels.groupBy("component").agg(f.sum("bytes").alias("bytes"))
         return sizes.where(f.col("bytes") > self.task_bytes).select("component")
 
-    def _connected(self) -> DataFrame:
-        counters = self._documents.mapInArrow(CountTask(self.plan), BLOCKS)
-        sums = counters.repartition(1).mapInArrow(TotalTask(), BLOCKS).select("rows").collect()
-        task = KeyTask(self.plan, self.parts, bytes(sums[0]["rows"]))
-        return connected(self._documents.mapInArrow(task, BLOCKS), self.parts)
+    def _connected(self, documents: int) -> DataFrame:
+        """The labels of documents that share rare shingles."""
 
-    def _check(self, expected: int, notes: DataFrame) -> None:
-        """Refuses a second reading that did not give all documents of large components."""
-        sums = RunSums()
-        sums.add_notes(row["note"] for row in notes.where("note like '%\"counts\"%'").collect())
-        _check_read(sums.counts["documents"], expected)
+        def make() -> DataFrame:
+            counters = shingle_counters(self._documents, self.plan, self.parts)
+            return connected(self._documents, self.plan, self.parts, counters)
+
+        blocks, sums = self._result("connected", make), RunSums()
+        notes = blocks.where("kind = 'note'").select("note").collect()
+        sums.add_notes(row["note"] for row in notes)
+        _check_read(sums.counts["documents"], documents)
+        return self._stored("labels", lambda: labelled(blocks, self.parts))
 
     def decide(self) -> LargeDecisions | None:
         """Decides about the documents of the parts that are larger than a task, if there are any."""
@@ -246,10 +246,12 @@ class LargeComponents:
         every = frames[0]
         for frame in frames[1:]:
             every = every.unionByName(frame)
-        # Of equal ranks the keeper that comes first in the keep order is the best; those of the
-        # reference collection come first.
-        best = f.max(f.struct("rank", "earlier", "reference", "keeper", *_OVERLAP)).alias("best")
-        return every.groupBy("id").agg(best).select("id", "best.*").drop("earlier")
+        # Of equal ranks the keeper with equal shingles is the best, then the one that comes first in
+        # the keep order; those of the reference collection come first.
+        equal = (f.col("intersection") == f.col("left")) & (f.col("left") == f.col("right"))
+        every = every.withColumn("equal", equal)
+        best = f.max(f.struct("rank", "equal", "earlier", "reference", "keeper", *_OVERLAP)).alias("best")
+        return every.groupBy("id").agg(best).select("id", "best.*").drop("earlier", "equal")
 
     def _pairs(self, slices: DataFrame) -> DataFrame:
         """Pairs of all documents: blocks of the keep order, each with itself and with every later one."""

@@ -41,9 +41,10 @@ class KeyTask:
 @dataclass(frozen=True)
 class ConnectTask:
     parts: int
+    probed: bool
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:
-        return stages.connect(batches, self.parts)
+        return stages.connect(batches, self.parts, probed=self.probed)
 
 
 @dataclass(frozen=True)

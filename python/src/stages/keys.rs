@@ -58,14 +58,13 @@ impl KeyStage {
         let counters = counters.map_err(|error| DamagedError::new_err(error.to_string()))?;
         let collector = match counters {
             Some(counters) => KeyCollector::screening(&find, parts, Arc::new(counters)),
-            None => KeyCollector::new(&find, parts),
+            None => KeyCollector::new(&find, parts).ok_or_else(|| {
+                OptionError::new_err(
+                    "exact=True and measure='containment' have no buckets of signatures; give counters, \
+                     which the stage count makes",
+                )
+            })?,
         };
-        let collector = collector.ok_or_else(|| {
-            OptionError::new_err(
-                "exact=True and measure='containment' have no buckets to divide the documents by; \
-                 use measure='jaccard' without exact, or one machine",
-            )
-        })?;
         let (tally, rows) = Default::default();
         Ok(Self { collector, options: find, reading, tally, rows })
     }

@@ -36,7 +36,50 @@ enum KeyRule {
     /// The buckets of its signature.
     Bands { signer: Signer, rows: usize, bands: usize },
     /// Its rarest shingles: as many that documents which reach the threshold share one.
-    Rarest { counters: Arc<RarityCounters>, threshold: f64, ranked: Vec<u64> },
+    Rarest { counters: Arc<RarityCounters>, threshold: f64, ranked: Vec<u64>, rule: BucketRule },
+}
+
+/// Which documents that have a key are connected.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum BucketRule {
+    /// All of them.
+    #[default]
+    Shared,
+    /// All of them if one of them looks it up: the lowest bit of its key is 1. A document that is
+    /// contained in another one has one of its rarest shingles in common with all that the other
+    /// has, so all have all their keys, and look up those of their rarest shingles.
+    Probed,
+}
+
+impl BucketRule {
+    /// The rule of the rare shingles of a run.
+    pub fn of_measure(measure: Measure) -> Self {
+        match measure {
+            Measure::Jaccard => Self::Shared,
+            Measure::Containment => Self::Probed,
+        }
+    }
+
+    /// The bucket of a key.
+    fn bucket(self, key: u64) -> u64 {
+        match self {
+            Self::Shared => key,
+            Self::Probed => key & !1,
+        }
+    }
+
+    /// The buckets of sorted memberships, each with whether its documents are connected.
+    pub(super) fn buckets(
+        self,
+        sorted: &[Membership],
+    ) -> impl Iterator<Item = (&[Membership], bool)> {
+        let buckets = sorted.chunk_by(move |a, b| self.bucket(a.key) == self.bucket(b.key));
+        buckets.map(move |bucket| {
+            // Those that look it up are the last.
+            let is_probed = bucket.last().is_some_and(|member| member.key & 1 == 1);
+            (bucket, self == Self::Shared || is_probed)
+        })
+    }
 }
 
 impl KeyRule {
@@ -48,11 +91,18 @@ impl KeyRule {
                 keys.resize(*bands, 0);
                 band::bucket_keys(signer.sign(hashes), *rows, keys);
             }
-            Self::Rarest { counters, threshold, ranked } => {
+            Self::Rarest { counters, threshold, ranked, rule } => {
                 let length = prefix::prefix_length(hashes.len(), *threshold);
                 rank(hashes, counters, ranked);
                 // Mixed, since ties leave the lesser hashes, which would all be in the first parts.
-                keys.extend(ranked.iter().take(length).map(|rank| hash::mix64(*rank & UPPER)));
+                let mut mixed = ranked.iter().map(|rank| hash::mix64(*rank & UPPER));
+                match rule {
+                    BucketRule::Shared => keys.extend(mixed.take(length)),
+                    BucketRule::Probed => {
+                        keys.extend(mixed.by_ref().take(length).map(|key| key | 1));
+                        keys.extend(mixed.map(|key| key & !1));
+                    }
+                }
             }
         }
     }
@@ -107,17 +157,18 @@ impl RarityCounter {
 
 /// Collects the bucket keys and identities of documents as rows for each part.
 ///
-/// Where documents of one flush share a bucket, one of them is a member of it and the others are
-/// connected to it here. So a bucket has at most one row of a flush, however many documents it has.
+/// Where documents of one flush are connected by a bucket, one of them is a member of it and the others
+/// are connected to it here. So a bucket has at most one row of a flush, however many documents it has.
 pub(crate) struct MembershipCollector {
     parts: NonZeroU32,
+    rule: BucketRule,
     memberships: Vec<Membership>,
     identities: Vec<NodeIdentity>,
 }
 
 impl MembershipCollector {
-    pub(crate) fn new(parts: NonZeroU32) -> Self {
-        Self { parts, memberships: Vec::new(), identities: Vec::new() }
+    pub(crate) fn new(parts: NonZeroU32, rule: BucketRule) -> Self {
+        Self { parts, rule, memberships: Vec::new(), identities: Vec::new() }
     }
 
     /// Adds a document.
@@ -141,13 +192,17 @@ impl MembershipCollector {
         let mut memberships = std::mem::take(&mut self.memberships);
         memberships.sort_unstable();
         let mut connected = Vec::new();
-        for bucket in memberships.chunk_by(|a, b| a.key == b.key) {
-            let part = part_of(bucket[0].key, self.parts);
-            blocks[part as usize].memberships.push(bucket[0]);
-            let others = bucket[1..].iter().map(|member| member.node);
-            connected.extend(
-                others.filter(|node| *node != bucket[0].node).map(|node| (bucket[0].node, node)),
-            );
+        for (bucket, is_connected) in self.rule.buckets(&memberships) {
+            let part = part_of(self.rule.bucket(bucket[0].key), self.parts);
+            let here = &mut blocks[part as usize].memberships;
+            if is_connected {
+                let [others @ .., one] = bucket else { continue };
+                here.push(*one);
+                let others = others.iter().map(|member| member.node);
+                connected.extend(others.filter(|node| *node != one.node).map(|node| (one.node, node)));
+            } else {
+                here.extend(bucket);
+            }
         }
         for edge in merge(connected) {
             let part = part_of(edge.component, self.parts);
@@ -189,24 +244,29 @@ impl KeyCollector {
 
     /// Keys of the rarest shingles, a share of 1 - threshold of them: templates that are filled in
     /// differently have none in common. Whatever the counters hold, documents that reach the
-    /// threshold share a key (see [`prefix`]). `None` for containment, where the prefix of the
-    /// larger document need not meet that of the smaller.
+    /// threshold share a key (see [`prefix`]). For containment all shingles are keys, and
+    /// [`BucketRule::Probed`] is the rule of their buckets.
     pub fn screening(
         options: &FindOptions,
         parts: NonZeroU32,
         counters: Arc<RarityCounters>,
-    ) -> Option<Self> {
+    ) -> Self {
         let threshold = options.params.threshold();
-        let rule = KeyRule::Rarest { counters, threshold, ranked: Vec::new() };
-        (options.params.measure() == Measure::Jaccard).then(|| Self::with(options, parts, rule))
+        let rule = BucketRule::of_measure(options.params.measure());
+        let keys = KeyRule::Rarest { counters, threshold, ranked: Vec::new(), rule };
+        Self::with(options, parts, keys)
     }
 
     fn with(options: &FindOptions, parts: NonZeroU32, rule: KeyRule) -> Self {
+        let buckets = match &rule {
+            KeyRule::Bands { .. } => BucketRule::Shared,
+            KeyRule::Rarest { rule, .. } => *rule,
+        };
         Self {
             cutter: ShingleCutter::new(options),
             rule,
             keys: Vec::new(),
-            rows: MembershipCollector::new(parts),
+            rows: MembershipCollector::new(parts, buckets),
             documents: 0,
             empty: 0,
         }

@@ -44,7 +44,7 @@ pub use connect::{ConnectedPart, Connector};
 pub use decide::{CheckedDocuments, MemberRole, MemberRow, PairRow, member_rows, pair_rows};
 pub use error::{BlockError, CountersError, ShardError};
 pub use forest::{Edge, merge};
-pub use keys::{CollectedDocument, KeyCollector, PartBlock, RarityCounter, part_of};
+pub use keys::{BucketRule, CollectedDocument, KeyCollector, PartBlock, RarityCounter, part_of};
 pub use lines::{GroupLines, PairLines};
 pub use match_kept::match_kept;
 pub use place::{KeepOrder, PlacedDocument};
