@@ -114,7 +114,7 @@ class Plan:
     @property
     def is_probed(self) -> bool:
         """Whether documents that share a rare shingle are connected only if one of them looks it up."""
-        return self.parameters["measure"] == "containment"
+        return bool(self.parameters["measure"] == "containment")
 
     @property
     def columns(self) -> list[str]:
@@ -164,7 +164,7 @@ def plan(
     none: list[str | None] = []
     nothing = _engine.Documents.of_texts([], [], [(name, none) for name in fields])
     parameters = _engine.find(nothing, None, named_options, False).parameters()
-    chosen = {name: parameters[name] for name in ("num_hashes", "bands", "rows") if name in parameters}
+    chosen: dict[str, Any] = {name: parameters[name] for name in ("num_hashes", "bands", "rows") if name in parameters}
     resolved: dict[str, Any] = {**named_options, **chosen, "threads": 1}
     return Plan(resolved, parameters, text, id, tuple(fields))
 

@@ -53,6 +53,15 @@ CASES: list[dict[str, Any]] = [
     {"keep": ["field:site:asc", "shortest"], "partitions": 1, "shingle": "chars:9"},
     {"keep": "longest", "partitions": 8, "scheme": "xor", "seed": 7, "shingle": "words:2"},
 ]
+#: Runs without signatures: other documents are compared than on one machine.
+EXACT: list[dict[str, Any]] = [
+    {"measure": "containment", "threshold": 0.8, "keep": "shortest"},
+]
+SOAK_EXACT: list[dict[str, Any]] = [
+    {"exact": True, "threshold": 0.5, "partitions": 7},
+    {"exact": True, "threshold": 0.6, "task_memory": 4_000, "shingle": "words:2"},
+    {"measure": "containment", "threshold": 0.9, "task_memory": 4_000, "shingle": "words:2"},
+]
 SOAK_CASES: list[dict[str, Any]] = [
     {"partitions": 64, "keep": ["field:date", "shortest"]},
     {"partitions": 2, "case": "keep", "frequencies": True, "shingle": "bag"},
@@ -67,6 +76,12 @@ def test_options_and_partitions(spark: Any, tmp_path: Path, case: dict[str, Any]
     rows = corpus(250, seed=3)
     random.Random(1).shuffle(rows)
     compare(spark, tmp_path / "run", rows, pieces=5, **{"threshold": 0.5, **case})
+
+
+@pytest.mark.parametrize("case", EXACT + (SOAK_EXACT if IS_SOAK else []))
+def test_runs_without_signatures(spark: Any, tmp_path: Path, case: dict[str, Any]) -> None:
+    rows = corpus(250, seed=3)
+    compare(spark, tmp_path / "run", rows[40:], reference=rows[:40], same_work=False, **case)
 
 
 def skewed(kind: str, documents: int) -> list[dict[str, Any]]:

@@ -608,6 +608,14 @@ mod tests {
             prop_assert_eq!(policy.decided_by(&y, &x), decided);
             prop_assert_eq!(compare(&x, b"p", &y, b"q"), order.then(Ordering::Less));
             prop_assert_eq!(compare(&x, b"p", &y, b"p"), order);
+            let ids: [[&[u8]; 2]; 4] =
+                [[b"p", b"q"], [b"p", b""], [b"\xff", b"\x00\x01"], [b"p", b"p"]];
+            for [p, q] in ids {
+                prop_assert_eq!(place(&x, p).cmp(&place(&y, q)), compare(&x, p, &y, q));
+            }
+            let alike = OwnedAttributes { reference: a.reference, ..b };
+            let by_rules = plainly(&policy, &a, &alike).0.then(Ordering::Less);
+            prop_assert_eq!(compare_by_rules(&x, b"p", &y, b"q"), by_rules);
         }
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn decide(
 }
 
 /// Compares documents with kept ones: those of the reference collection if `reference` is true,
-/// which come before all documents in the keep order, else others, which are where they belong in it.
+/// which come before all documents in the keep order, else others, each at its place in it.
 /// The rows are duplicates, pairs, and counts of the work.
 #[pyfunction]
 pub(crate) fn match_kept(

@@ -60,8 +60,8 @@ impl KeyStage {
             Some(counters) => KeyCollector::screening(&find, parts, Arc::new(counters)),
             None => KeyCollector::new(&find, parts).ok_or_else(|| {
                 OptionError::new_err(
-                    "exact=True and measure='containment' have no buckets of signatures; give counters, \
-                     which the stage count makes",
+                    "exact=True and measure='containment' have no buckets of signatures; \
+                     give counters, which the stage count makes",
                 )
             })?,
         };

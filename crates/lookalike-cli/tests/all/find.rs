@@ -450,19 +450,22 @@ fn bands_are_chosen_by_find_dedup_and_tune_only() {
 fn copies_of_references_have_all_their_pairs() {
     let text = |last: &str| format!("{} {last}", words(1, 60));
     let place = Place::new();
-    let record = |id: &str, text: &str| format!("{}\n", serde_json::json!({"id": id, "text": text}));
+    let record =
+        |id: &str, text: &str| format!("{}\n", serde_json::json!({"id": id, "text": text}));
     let (first, second) = (text("one"), text("two"));
     place.file("references.jsonl", &(record("r1", &first) + &record("r2", &second)));
     place.file("documents.jsonl", &(record("d1", &first) + &record("d2", &second)));
     for group in ["stars", "components"] {
-        let args = ["find", "documents.jsonl", "--reference", "references.jsonl", "--pairs", "p.csv"];
+        let args =
+            ["find", "documents.jsonl", "--reference", "references.jsonl", "--pairs", "p.csv"];
         place.run(&[&args[..], &["--group", group, "-o", "g.csv", "--quiet"]].concat()).ok();
         let pairs = place.read("p.csv");
         let found: Vec<&str> = pairs.lines().skip(1).map(|line| &line[..5]).collect();
         assert_eq!(found, ["d1,d2", "d1,r1", "d1,r2", "d2,r1", "d2,r2"], "{group}: {pairs}");
     }
     for exact in ["--exact", "--measure=containment"] {
-        let args = ["find", "documents.jsonl", "--reference", "references.jsonl", "--pairs", "p.csv"];
+        let args =
+            ["find", "documents.jsonl", "--reference", "references.jsonl", "--pairs", "p.csv"];
         place.run(&[&args[..], &[exact, "--quiet"]].concat()).ok();
         assert_eq!(place.read("p.csv").lines().count(), 6, "{exact}");
     }

@@ -45,9 +45,8 @@ impl Connector {
         let ShardBlock { mut memberships, edges, mut identities } = self.rows;
         memberships.sort_unstable();
         let connected = self.rule.buckets(&memberships).filter(|(_, is_connected)| *is_connected);
-        let shared = connected.flat_map(|(bucket, _)| {
-            bucket[1..].iter().map(|member| (bucket[0].node, member.node))
-        });
+        let shared = connected
+            .flat_map(|(bucket, _)| bucket[1..].iter().map(|member| (bucket[0].node, member.node)));
         let forest = merge(edges.into_iter().chain(shared.filter(|(a, b)| a != b)));
         identities.sort_unstable();
         let equal = identities.chunk_by(|a, b| a.node == b.node).filter(|same| same.len() > 1);

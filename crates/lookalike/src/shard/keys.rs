@@ -157,8 +157,9 @@ impl RarityCounter {
 
 /// Collects the bucket keys and identities of documents as rows for each part.
 ///
-/// Where documents of one flush are connected by a bucket, one of them is a member of it and the others
-/// are connected to it here. So a bucket has at most one row of a flush, however many documents it has.
+/// Where documents of one flush are connected by a bucket, one of them is a member of it and the
+/// others are connected to it here. So a bucket whose documents are connected has at most one row of
+/// a flush, however many documents it has.
 pub(crate) struct MembershipCollector {
     parts: NonZeroU32,
     rule: BucketRule,
@@ -199,7 +200,8 @@ impl MembershipCollector {
                 let [others @ .., one] = bucket else { continue };
                 here.push(*one);
                 let others = others.iter().map(|member| member.node);
-                connected.extend(others.filter(|node| *node != one.node).map(|node| (one.node, node)));
+                connected
+                    .extend(others.filter(|node| *node != one.node).map(|node| (one.node, node)));
             } else {
                 here.extend(bucket);
             }
@@ -300,5 +302,36 @@ impl KeyCollector {
     /// The rows that were collected, for each part that has any.
     pub fn flush(&mut self) -> Vec<PartBlock> {
         self.rows.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shard::connect::Connector;
+    use crate::shard::forest::Edge;
+
+    #[test]
+    fn a_bucket_that_no_document_looks_up_connects_none() {
+        for flushes in [1, 2] {
+            let parts = NonZeroU32::MIN;
+            let mut connector = Connector::new(BucketRule::Probed);
+            let mut collector = MembershipCollector::new(parts, BucketRule::Probed);
+            let rows = [(1, 20), (2, 20), (3, 20), (4, 20), (5, 30), (6, 31), (7, 41), (8, 41)];
+            for (node, key) in rows {
+                // The bucket 20 is not looked up, 30 is by one, 40 by both.
+                collector.add_keys(node, [key]);
+                if flushes == 2 {
+                    for block in collector.flush() {
+                        connector.add(&block.rows).unwrap();
+                    }
+                }
+            }
+            for block in collector.flush() {
+                connector.add(&block.rows).unwrap();
+            }
+            let edge = |component, node| Edge { component, node };
+            assert_eq!(connector.finish().forest, [edge(5, 6), edge(7, 8)], "{flushes}");
+        }
     }
 }

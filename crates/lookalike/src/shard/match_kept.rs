@@ -14,8 +14,8 @@ use crate::read::Collection;
 /// The keepers of a component are found in rounds, without all of it in one place. The first
 /// documents of it in the keep order decide about themselves, as [`CheckedDocuments`] does; those
 /// that resemble a keeper of theirs are dropped; the first of the others are next. They resemble no
-/// keeper before them, so they decide about themselves, too. Documents that are dropped are compared
-/// with later keepers before them in the keep order, too: the best of all is theirs, and of equal
+/// keeper before them, so they decide about themselves, too. Dropped documents are compared with
+/// later keepers before them in the keep order, too: the best of all is theirs, and of equal
 /// ones that of the earliest round.
 ///
 /// [`CheckedDocuments`]: super::CheckedDocuments

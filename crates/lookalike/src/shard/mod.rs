@@ -14,9 +14,10 @@
 //! connected. Joining too much (equal hashes, candidates that are not similar) costs time and
 //! changes nothing.
 //!
-//! A component may be too large for a task. Then its documents get other keys, those of their rarest
-//! shingles ([`RarityCounter`], [`KeyCollector::screening`]), and are connected by these; what stays
-//! together is decided in rounds over prefixes of the keep order ([`KeepOrder`], [`match_kept`]).
+//! A component may be too large for a task. Then its documents get other keys, those of their
+//! rarest shingles ([`RarityCounter`], [`KeyCollector::screening`]), and are connected by these;
+//! what stays together is decided in rounds over prefixes of the keep order ([`KeepOrder`],
+//! [`match_kept`]). Exact runs have these keys from the beginning.
 //!
 //! A document is a *node* here: 64 bits, the hash of its id, chosen by the caller ([`node_of`] is
 //! one such hash). Nodes that collide join two components. Nodes of documents with equal ids are

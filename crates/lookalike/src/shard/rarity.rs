@@ -7,16 +7,15 @@ use super::error::CountersError;
 pub const COUNTERS_VERSION: [u8; 4] = *b"lkc1";
 
 /// Counters for the upper halves of shingles' hashes: all that fall into a slot are counted
-/// together. What they hold decides what [`KeyCollector::screening`](super::KeyCollector::screening)
-/// costs, never what is found.
+/// together. They decide what [`KeyCollector::screening`](super::KeyCollector::screening) costs,
+/// never what is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RarityCounters {
     slots: Vec<u32>,
 }
 
 impl RarityCounters {
-    /// The default size: 4 MiB. Shingles of a template that millions of documents fill in stand
-    /// out of what other shingles share a slot with.
+    /// The size that the stages use: 4 MiB.
     pub const LOG2_SLOTS: u32 = 20;
 
     /// `2^log2_slots` counters; 1 to 28, and what is beyond counts as the nearest.
