@@ -5,12 +5,23 @@ out, no engine imported; every function depends on its rows alone, so a task may
 order of the stages, with what is between them::
 
     plan                                     once
+    count     documents  → counters          where Plan.is_counted; likewise total
     keys      documents  → blocks            a task for each piece of the collection
     connect   blocks     → edges, identities a task for each part (rows with equal ``part``)
     merge     edges      → edges             16 parts to a task, until one task is left
     label     edges and identities → nodes of components       a task for each part
     decide    documents of components → members, pairs, notes  whole components to a task
     group_lines, pair_lines   sorted rows → the bytes of the reports
+
+Documents of components that are larger than a task get other keys, those of their rarest shingles;
+where these do not divide them either, they are decided in rounds over the keep order::
+
+    count     documents  → counters          a task for each piece
+    total     counters   → their sums        one task
+    keys      documents  → blocks            with counters; then connect, merge and label
+    places    documents  → places in the keep order            a task for each piece
+    decide    the first documents in the keep order            one task: their keepers are known
+    match     other documents and keepers → duplicates, pairs  a task for each piece; and again
 
 ``docs/reference/stages.md`` specifies the rows. :mod:`lookalike.spark` runs them on Spark.
 """
@@ -32,28 +43,42 @@ __all__ = [
     "BLOCKS",
     "DECIDED",
     "LABELS",
+    "PLACES",
     "Plan",
     "connect",
+    "count",
     "decide",
+    "empty_counters",
     "empty_table",
     "group_lines",
     "keys",
     "label",
+    "match",
     "merge",
     "nodes",
     "pair_lines",
+    "places",
     "plan",
+    "total",
 ]
 
-#: Columns of the rows of ``keys``, ``connect`` and ``merge``, and their types in SQL.
+#: Columns of the rows of ``keys``, ``connect``, ``merge`` and ``count``, and their types in SQL.
 BLOCKS: Final = "kind string, part int, rows binary, note string"
 #: Those of ``label``.
 LABELS: Final = "node long, component long, check long, bytes long"
-#: Those of ``decide``.
+#: Those of ``places``.
+PLACES: Final = (
+    "node long, id string, reference boolean, place binary, fingerprint binary, bytes long, source string"
+)
+#: Those of ``decide`` and ``match``.
 DECIDED: Final = (
     "kind string, size long, keeper string, reference boolean, role string, rank long, id string, "
     "intersection long, left long, right long, jaccard double, containment double, note string"
 )
+#: Counters of shingles: 2 to this power, 4 bytes each.
+_LOG2_COUNTERS: Final = 20
+#: Batches of counters that are added up at once.
+_HELD_COUNTERS: Final = 8
 #: Bytes of documents that one call of the engine gets, unless a component has more.
 BATCH_BYTES: Final = 64 << 20
 
@@ -80,6 +105,16 @@ class Plan:
     fields: Sequence[str] = ()
     #: The version that made it.
     version: str = field(default=_engine.VERSION)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether keys are rare shingles, which :func:`count` finds before :func:`keys`."""
+        return bool(self.options.get("exact")) or self.is_probed
+
+    @property
+    def is_probed(self) -> bool:
+        """Whether documents that share a rare shingle are connected only if one of them looks it up."""
+        return bool(self.parameters["measure"] == "containment")
 
     @property
     def columns(self) -> list[str]:
@@ -129,7 +164,7 @@ def plan(
     none: list[str | None] = []
     nothing = _engine.Documents.of_texts([], [], [(name, none) for name in fields])
     parameters = _engine.find(nothing, None, named_options, False).parameters()
-    chosen = {name: parameters[name] for name in ("num_hashes", "bands", "rows")}
+    chosen: dict[str, Any] = {name: parameters[name] for name in ("num_hashes", "bands", "rows") if name in parameters}
     resolved: dict[str, Any] = {**named_options, **chosen, "threads": 1}
     return Plan(resolved, parameters, text, id, tuple(fields))
 
@@ -142,10 +177,6 @@ def _refuse(options: Mapping[str, Any]) -> None:
                 f"keep={rule!r}: the rows of a data frame have no order; keep='field:COLUMN' keeps the "
                 "greatest value of a column, 'field:COLUMN:asc' the least"
             )
-    if options.get("exact") or options.get("measure") == "containment":
-        raise OptionError(
-            "exact=True and measure='containment' run on one machine only: lookalike.find takes them"
-        )
     if options.get("estimates"):
         raise OptionError("estimates=True runs on one machine only: lookalike.find takes it")
     if options.get("bands") == "auto":
@@ -210,29 +241,115 @@ def nodes(plan: Plan, table: pyarrow.Table, *, reference: bool = False) -> pyarr
 
 
 def keys(
-    plan: Plan, batches: Iterable[pyarrow.RecordBatch], parts: int
+    plan: Plan, batches: Iterable[pyarrow.RecordBatch], parts: int, *, counters: bytes | None = None
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Shingles, signs and bands documents; :data:`BLOCKS`.
+    """Finds the keys of documents, of which similar documents share one; :data:`BLOCKS`.
 
     :param batches: documents: the columns of the plan, ``node`` (int64), and ``reference`` (bool)
-        where there is a reference collection.
-    :param parts: into how many parts buckets and documents are divided.
+        where there is a reference collection; ``check`` where an earlier stage has read them.
+    :param parts: into how many parts keys and documents are divided.
+    :param counters: the sums of :func:`total`: keys are the rarest shingles. Without them keys are
+        the buckets of signatures, which :attr:`Plan.is_counted` runs have not.
     :raises DocumentError: a document cannot be used; ``skip_bad`` leaves it out.
+    :raises ChangedError: a document is not what its ``check`` states.
     """
     plan.check()
     pa = _arrow()
-    stage = _engine.KeyStage(dict(plan.options), parts)
+    stage = _engine.KeyStage(dict(plan.options), parts, counters)
     for batch in batches:
         if batch.num_rows == 0:
             continue
         for reference, table in _sides(pa.Table.from_batches([batch])):
             if table.num_rows:
-                node = table["node"].combine_chunks()
-                stage.add(_documents(plan, table), node, reference)
+                checks = _whole(table["check"]) if "check" in table.column_names else None
+                stage.add(_documents(plan, table), _whole(table["node"]), reference, checks)
         ready = stage.take(False)
         if ready is not None:
             yield from _rows(ready, BLOCKS)
     yield from _rows(stage.take(True), BLOCKS)
+
+
+def count(plan: Plan, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    """Counts shingles; :data:`BLOCKS` of the kind ``counters``.
+
+    :param batches: documents, with the columns of the plan.
+    """
+    plan.check()
+    pa = _arrow()
+    stage = None
+    for batch in batches:
+        if batch.num_rows:
+            stage = stage or _engine.CountStage(dict(plan.options), _LOG2_COUNTERS)
+            stage.add(_documents(plan, pa.Table.from_batches([batch])))
+    if stage is not None:
+        yield from _rows(stage.counters(), BLOCKS)
+
+
+def total(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    """Adds counters up; :data:`BLOCKS`, at most one row, whose ``rows`` are those of :func:`keys`.
+
+    :param batches: rows of :func:`count` or of this function.
+    """
+    pa, held = _arrow(), []
+    for batch in batches:
+        held.append(batch)
+        if len(held) == _HELD_COUNTERS:
+            held = pa.table(_engine.total_counters(pa.Table.from_batches(held))).to_batches()
+    if held:
+        yield from _rows(_engine.total_counters(pa.Table.from_batches(held)), BLOCKS)
+
+
+def empty_counters(plan: Plan) -> bytes:
+    """Counters of no document, for :func:`keys`."""
+    rows = _arrow().table(_engine.CountStage(dict(plan.options), _LOG2_COUNTERS).counters())
+    return bytes(rows["rows"][0].as_py())
+
+
+def places(plan: Plan, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    """Finds the places of documents in the keep order; :data:`PLACES`.
+
+    :param batches: documents: the columns of the plan, ``node``, ``check``, and ``reference`` where
+        there is a reference collection.
+    :raises ChangedError: a document is not what its ``check`` states.
+    """
+    plan.check()
+    pa = _arrow()
+    for batch in batches:
+        if batch.num_rows == 0:
+            continue
+        for reference, table in _sides(pa.Table.from_batches([batch])):
+            if table.num_rows == 0:
+                continue
+            found = pa.table(
+                _engine.places(_documents(plan, table), dict(plan.options), reference, _whole(table["check"]))
+            )
+            found = found.append_column("node", table["node"])
+            found = found.append_column("id", table[plan.id].cast(pa.string()))
+            found = found.append_column("reference", pa.array([reference] * table.num_rows, pa.bool_()))
+            yield from _rows(found, PLACES)
+
+
+def match(plan: Plan, documents: pyarrow.Table, kept: pyarrow.Table) -> Iterator[pyarrow.RecordBatch]:
+    """Compares documents with kept ones, and not with each other; :data:`DECIDED`: a row of the kind
+    ``member`` for each document that resembles a kept one before it in the keep order, with the best
+    of them; the verified pairs of a document and such a kept one, where the plan lists pairs; notes
+    with the counts ``candidates`` and ``verified``. ``size`` is that of this call alone.
+
+    :param documents: the columns of the plan.
+    :param kept: those, and ``reference`` where there is a reference collection.
+    """
+    plan.check()
+    options = dict(plan.options)
+    docs = _documents(plan, documents)
+    for reference, table in _sides(kept):
+        if table.num_rows:
+            yield from _rows(_engine.match_kept(docs, _documents(plan, table), options, reference), DECIDED)
+
+
+def _whole(column: Any) -> Any:
+    """A column as one array."""
+    whole = column.combine_chunks()
+    return whole if isinstance(whole, _arrow().Array) else _arrow().concat_arrays(whole.chunks)
 
 
 def _sides(table: Any) -> list[tuple[bool, Any]]:
@@ -244,13 +361,16 @@ def _sides(table: Any) -> list[tuple[bool, Any]]:
     return [(False, table.filter(pc.invert(flags))), (True, table.filter(flags))]
 
 
-def connect(batches: Iterable[pyarrow.RecordBatch], parts: int) -> Iterator[pyarrow.RecordBatch]:
-    """Connects documents that share a bucket; :data:`BLOCKS`.
+def connect(
+    batches: Iterable[pyarrow.RecordBatch], parts: int, *, probed: bool = False
+) -> Iterator[pyarrow.RecordBatch]:
+    """Connects documents that share a key; :data:`BLOCKS`.
 
     :param batches: rows of :func:`keys`, all of the parts of this task. Notes pass through.
     :param parts: that of :func:`keys`.
+    :param probed: :attr:`Plan.is_probed`.
     """
-    yield from _of_blocks(batches, lambda table: _engine.connect(table, parts), BLOCKS)
+    yield from _of_blocks(batches, lambda table: _engine.connect(table, parts, probed), BLOCKS)
 
 
 def merge(batches: Iterable[pyarrow.RecordBatch], parts: int) -> Iterator[pyarrow.RecordBatch]:

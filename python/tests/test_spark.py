@@ -53,6 +53,15 @@ CASES: list[dict[str, Any]] = [
     {"keep": ["field:site:asc", "shortest"], "partitions": 1, "shingle": "chars:9"},
     {"keep": "longest", "partitions": 8, "scheme": "xor", "seed": 7, "shingle": "words:2"},
 ]
+#: Runs without signatures: other documents are compared than on one machine.
+EXACT: list[dict[str, Any]] = [
+    {"measure": "containment", "threshold": 0.8, "keep": "shortest"},
+]
+SOAK_EXACT: list[dict[str, Any]] = [
+    {"exact": True, "threshold": 0.5, "partitions": 7},
+    {"exact": True, "threshold": 0.6, "task_memory": 4_000, "shingle": "words:2"},
+    {"measure": "containment", "threshold": 0.9, "task_memory": 4_000, "shingle": "words:2"},
+]
 SOAK_CASES: list[dict[str, Any]] = [
     {"partitions": 64, "keep": ["field:date", "shortest"]},
     {"partitions": 2, "case": "keep", "frequencies": True, "shingle": "bag"},
@@ -67,6 +76,12 @@ def test_options_and_partitions(spark: Any, tmp_path: Path, case: dict[str, Any]
     rows = corpus(250, seed=3)
     random.Random(1).shuffle(rows)
     compare(spark, tmp_path / "run", rows, pieces=5, **{"threshold": 0.5, **case})
+
+
+@pytest.mark.parametrize("case", EXACT + (SOAK_EXACT if IS_SOAK else []))
+def test_runs_without_signatures(spark: Any, tmp_path: Path, case: dict[str, Any]) -> None:
+    rows = corpus(250, seed=3)
+    compare(spark, tmp_path / "run", rows[40:], reference=rows[:40], same_work=False, **case)
 
 
 def skewed(kind: str, documents: int) -> list[dict[str, Any]]:
@@ -100,10 +115,99 @@ def test_skew(spark: Any, tmp_path: Path, kind: str) -> None:
         compare(spark, tmp_path / "run", rows, threshold=0.7, groups=1, shingle="words:3")
 
 
+def large(kind: str, documents: int) -> list[dict[str, Any]]:
+    """Documents that one task cannot hold: of `templates` few resemble each other, of `edits` many
+    do, some are equal, and a chain of them goes through all prefixes."""
+    draw = random.Random(4)
+    words = [f"w{number}" for number in range(3000)]
+    text, rows = draw.choices(words, k=60), []
+    for number in range(documents):
+        own = text[:]
+        if kind == "templates":
+            own = text[:48] + draw.choices(words, k=12) if number % 5 else own
+        else:
+            for _ in range(draw.choice([0, 1, 1, 2, 3])):
+                own[draw.randrange(60)] = draw.choice(words)
+            text = text[1:] + draw.choices(words, k=1) if number % 3 == 0 else text
+        site = f"s{number % 3}"
+        rows.append({"id": f"{kind}{number:05}", "text": " ".join(own), "site": site, "date": f"20{number % 100:02}"})
+    rows += corpus(60, seed=5)
+    draw.shuffle(rows)
+    return rows
+
+
+LARGE: list[dict[str, Any]] = [
+    {"kind": "edits", "keep": "shortest", "source_field": "site", "references": 40, "task_memory": 24_000},
+]
+SOAK_LARGE: list[dict[str, Any]] = [
+    {"kind": "templates", "threshold": 0.7},
+    {"kind": "edits", "keep": ["field:date", "longest"], "partitions": 7},
+    {"kind": "templates", "threshold": 0.5, "references": 100, "partitions": 1},
+    {"kind": "edits", "task_memory": 3_000, "references": 150},
+]
+
+
+@pytest.mark.parametrize("case", LARGE + (SOAK_LARGE if IS_SOAK else []))
+def test_components_larger_than_a_task(spark: Any, tmp_path: Path, case: dict[str, Any]) -> None:
+    case = {"threshold": 0.6, "shingle": "words:3", "task_memory": 12_000, **case}
+    rows, references = large(case.pop("kind"), 600 if IS_SOAK else 120), case.pop("references", 0)
+    reference = rows[:references] or None
+    case["checkpoint"] = str(tmp_path / "checkpoint") if references else None
+    found = compare(spark, tmp_path / "run", rows[references:], reference=reference, same_work=False, **case)
+    assert "rounds" in found.seconds
+    if "source_field" in case:
+        task = {"task_memory": "2GiB", "checkpoint": None}
+        there = None if reference is None else frame(spark, reference)
+        in_one_task = _spark_find(spark, rows[references:], reference=there, **{**case, **task})
+        assert found.sources == in_one_task.sources
+
+
+@pytest.mark.skipif(not IS_SOAK, reason="LOOKALIKE_SOAK is not set")
+@pytest.mark.parametrize("task", ["CountTask", "PlaceTask", "SliceTask", "DecideTask", "MatchTask", "PairTask"])
+def test_an_executor_that_is_killed_in_a_round_changes_nothing(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: str
+) -> None:
+    flag = tmp_path / "killed"
+    kill_once(monkeypatch, task, flag)
+    case = {"task_memory": 24_000, "threshold": 0.6, "shingle": "words:3", "checkpoint": str(tmp_path / "checkpoint")}
+    compare(spark, tmp_path / "run", large("edits", 120), same_work=False, **case)
+    assert flag.exists()
+
+
+def test_a_template_falls_apart_by_rare_shingles(spark: Any, tmp_path: Path) -> None:
+    draw = random.Random(6)
+    words = [f"w{number}" for number in range(3000)]
+    text = draw.choices(words, k=60)
+    filled = [" ".join(text[:46] + draw.choices(words, k=14)) for _ in range(90)]
+    rows = [{"id": f"t{number:03}", "text": one} for number, one in enumerate(filled + filled[:30])]
+    # Few rows, so that the forms share buckets though they do not reach the threshold.
+    options: dict[str, Any] = {"threshold": 0.8, "bands": 20, "rows": 2, "num_hashes": 40, "shingle": "words:3", "recall": None}
+    found = compare(spark, tmp_path / "run", rows, same_work=False, task_memory=2_000, **options)
+    # Forms without a copy are in no component any more.
+    assert found.counts["candidates"] <= 30 and found.counts["copies"] == 30
+
+
+def test_components_are_not_decided_in_rounds(spark: Any) -> None:
+    with pytest.raises(OptionError, match="task_memory allows 9000"):
+        _spark_find(spark, large("edits", 120), task_memory=9_000, threshold=0.6, shingle="words:3", group="components")
+
+
 def _spark_find(spark: Any, rows: list[dict[str, Any]], **options: Any) -> Any:
     import lookalike.spark
 
     return lookalike.spark.find(frame(spark, rows), **options)
+
+
+def kill_once(monkeypatch: pytest.MonkeyPatch, task: str, flag: Path) -> None:
+    """Kills the first executor that runs a task of this kind; the flag is a file that says so."""
+    from unstable_tasks import KillOnce
+
+    from lookalike.spark import _connect, _find, _large, _tasks
+
+    made = getattr(_tasks, task)
+    for module in (_connect, _find, _large):
+        if hasattr(module, task):
+            monkeypatch.setattr(module, task, lambda *arguments: KillOnce(made(*arguments), str(flag)))
 
 
 KILLED = ["KeyTask", "ConnectTask", "MergeTask", "LabelTask", "DecideTask", "LineTask"]
@@ -113,12 +217,8 @@ KILLED = ["KeyTask", "ConnectTask", "MergeTask", "LabelTask", "DecideTask", "Lin
 def test_an_executor_that_is_killed_changes_nothing(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: str
 ) -> None:
-    from unstable_tasks import KillOnce
-
-    import lookalike.spark._find as module
-
-    made, flag = getattr(module, task), tmp_path / "killed"
-    monkeypatch.setattr(module, task, lambda *arguments: KillOnce(made(*arguments), str(flag)))
+    flag = tmp_path / "killed"
+    kill_once(monkeypatch, task, flag)
     compare(spark, tmp_path / "run", corpus(200), threshold=0.5)
     assert flag.exists()
 
@@ -193,8 +293,6 @@ def test_bad_input_is_one_clear_error(spark: Any) -> None:
         lookalike.spark.find(frame(spark, rows))
     found = lookalike.spark.find(frame(spark, rows), skip_bad=True)
     assert found.counts["skipped"] == 1 and found.skipped.collect()[0]["id"] == "d00004"
-    with pytest.raises(OptionError, match="task_memory"):
-        lookalike.spark.find(frame(spark, rows), skip_bad=True, threshold=0.5, task_memory=10)
     rows[4] = {**rows[4], "id": None, "text": "a b c d e f"}
     with pytest.raises(DocumentError, match="cannot be used"):
         lookalike.spark.find(frame(spark, rows))

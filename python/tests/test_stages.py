@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 import random
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -55,12 +57,12 @@ def divided(
             table = table.append_column("reference", pa.array([is_reference] * len(rows)))
         tables.append(table)
     table = pa.concat_tables(tables)
-    blocks = [
-        row
-        for task in range(tasks)
-        for row in stages.keys(plan, table.take(pa.array(range(task, table.num_rows, tasks), pa.int64())).to_batches(50), parts)
+    shares = [table.take(pa.array(range(task, table.num_rows, tasks), pa.int64())).to_batches(50) for task in range(tasks)]
+    counters = counted(plan, shares) if plan.is_counted else None
+    blocks = [row for share in shares for row in stages.keys(plan, share, parts, counters=counters)]
+    connected = [
+        row for part in range(parts) for row in stages.connect(of_part(blocks, part), parts, probed=plan.is_probed)
     ]
-    connected = [row for part in range(parts) for row in stages.connect(of_part(blocks, part), parts)]
     notes = [note for batch in connected for note in batch["note"].to_pylist() if note is not None]
     edges, identities = of_kind(connected, "edges"), of_kind(connected, "identities")
     forest = list(stages.merge(edges, parts))
@@ -70,6 +72,12 @@ def divided(
         joined = change(table).join(pa.Table.from_batches(labels), "node", join_type="inner").sort_by("component")
         decided = list(stages.decide(plan, joined.to_batches(64)))
     return plan, decided, notes
+
+
+def counted(plan: stages.Plan, shares: list[Any]) -> bytes:
+    """The counters of the shingles of some shares of the documents."""
+    rows = [row for share in shares for row in stages.count(plan, share)]
+    return next((bytes(row["rows"][0].as_py()) for row in stages.total(rows)), stages.empty_counters(plan))
 
 
 def of_part(batches: list[Any], part: int) -> list[Any]:
@@ -96,6 +104,9 @@ def lines(plan: stages.Plan, decided: list[Any], form: Any = "csv") -> bytes:
         {"threshold": 0.5, "keep": ["field:date", "shortest"]},
         {"threshold": 0.6, "shingle": "chars:4", "group": "components"},
         {"threshold": 0.6, "source_field": "site", "normalize": "fold", "case": "keep"},
+        {"threshold": 0.5, "exact": True, "pairs": True, "keep": "shortest"},
+        {"threshold": 0.7, "measure": "containment", "pairs": True},
+        {"threshold": 0.6, "measure": "containment", "shingle": "words:2", "group": "components"},
     ],
 )
 def test_the_bytes_are_those_of_one_run(options: dict[str, Any], parts: int, tmp_path: Path) -> None:
@@ -128,8 +139,6 @@ def test_parameters_are_chosen_once() -> None:
     [
         ({"keep": "first"}, "field:COLUMN"),
         ({"keep": ["longest", "last"]}, "field:COLUMN"),
-        ({"exact": True}, "one machine"),
-        ({"measure": "containment"}, "one machine"),
         ({"bands": "auto"}, "documents=N"),
         ({"memory": "1GiB"}, "leave it out"),
         ({"format": "jsonl"}, "leave it out"),
@@ -205,3 +214,101 @@ def test_a_keeper_and_one_of_the_reference_may_have_one_id(tmp_path: Path) -> No
     plan, decided, _ = divided(documents, reference, threshold=0.5)
     lookalike.find(documents, reference=reference, threshold=0.5).write(tmp_path / "groups.csv")
     assert lines(plan, decided) == (tmp_path / "groups.csv").read_bytes()
+
+
+def in_rounds(plan: stages.Plan, table: Any, most: int) -> set[tuple[str, str, bool, int]]:
+    """Duplicates with their keepers and ranks: prefixes of `most` documents of the keep order decide
+    about themselves, the others are compared with their keepers."""
+    plan = dataclasses.replace(plan, options={**plan.options, "pairs": False})
+    order = pa.Table.from_batches(list(stages.places(plan, table.to_batches(37)))).sort_by("place").to_pylist()
+    rows = {(row["id"], row["reference"]): number for number, row in enumerate(table.select(["id", "reference"]).to_pylist())}
+    undecided = [(row["id"], row["reference"]) for row in order]
+    dropped: list[tuple[str, bool]] = []
+    best: dict[str, tuple[int, bool, int, bool, str]] = {}
+    decided: set[tuple[str, str, bool, int]] = set()
+    number = 0
+    while undecided:
+        prefix, undecided = undecided[:most], undecided[most:]
+        there = table.take(pa.array([rows[key] for key in prefix]))
+        there = there.append_column("component", pa.array([0] * len(prefix), pa.int64()))
+        found = pa.Table.from_batches(list(stages.decide(plan, there.to_batches())))
+        members = [row for row in found.to_pylist() if row["kind"] == "member" and row["role"] == "duplicate"]
+        decided |= {(row["id"], row["keeper"], row["reference"], row["rank"]) for row in members}
+        gone = {row["id"] for row in members}
+        kept = [key for key in prefix if key[1] or key[0] not in gone]
+        others = [key for key in [*undecided, *dropped] if not key[1]]
+        matched: set[str] = set()
+        if others:
+            documents, keepers = (table.take(pa.array([rows[key] for key in keys])) for keys in (others, kept))
+            for batch in stages.match(plan, documents, keepers):
+                for row in batch.to_pylist():
+                    if row["kind"] == "member":
+                        matched.add(row["id"])
+                        is_equal = row["intersection"] == row["left"] == row["right"]
+                        new = (row["rank"], is_equal, -number, row["reference"], row["keeper"])
+                        best[row["id"]] = max(new, best.get(row["id"], new))
+        dropped += [key for key in undecided if not key[1] and key[0] in matched]
+        undecided = [key for key in undecided if key[1] or key[0] not in matched]
+        number += 1
+    return decided | {(id, keeper, reference, rank) for id, (rank, _, _, reference, keeper) in best.items()}
+
+
+def dense(kind: str, documents: int, seed: int) -> list[dict[str, Any]]:
+    """Documents of one large component."""
+    draw = random.Random(seed)
+    words = [f"w{number}" for number in range(600)]
+    text, rows = draw.choices(words, k=40), []
+    for number in range(documents):
+        if kind == "chain":
+            text = text[1:] + draw.choices(words, k=1)
+        own = text[: draw.randrange(30, 41)]
+        for _ in range(draw.choice([0, 0, 1, 2, 4])):
+            own[draw.randrange(len(own))] = draw.choice(words)
+        date = draw.choice(["2024", "2025", None])
+        rows.append({"id": f"{kind}{draw.randrange(10**6):06}-{number}", "text": " ".join(own), "date": date, "site": "s"})
+    return rows
+
+
+@pytest.mark.parametrize("most", [1, 7, 40, 1000])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"threshold": 0.6, "shingle": "words:2"},
+        {"threshold": 0.5, "shingle": "words:2", "keep": ["field:date", "shortest"]},
+        {"threshold": 0.5, "shingle": "words:3", "exact": True},
+        {"threshold": 0.8, "shingle": "words:2", "measure": "containment"},
+    ],
+)
+def test_rounds_over_the_keep_order_find_the_groups_of_one_run(options: dict[str, Any], most: int) -> None:
+    for seed, kind in enumerate(["chain", "template", "chain", "template"]):
+        rows = dense(kind, 120 if most > 1 else 40, seed)
+        references = rows[:20] if seed > 1 else []
+        plan = stages.plan(**options)
+        sides = [(rows[len(references):], False), (references, True)]
+        tables = []
+        for side, is_reference in sides:
+            table = pa.Table.from_pylist(side, schema=pa.schema([(n, pa.string()) for n in ("id", "text", "date", "site")]))
+            table = table.append_column("node", stages.nodes(plan, table, reference=is_reference))
+            tables.append(table.append_column("reference", pa.array([is_reference] * len(side), pa.bool_())))
+        table = pa.concat_tables(tables)
+        table = table.append_column("check", checks(plan, table))
+        one = lookalike.find(sides[0][0], reference=references or None, **options)
+        expected = {(member.id, group.keeper) for group in one for member in group.duplicates}
+        found = in_rounds(plan, table, most)
+        assert {(id, keeper) for id, keeper, _, _ in found} == expected and len(expected) > 10
+        assert all(is_reference == (keeper in {row["id"] for row in references}) for _, keeper, is_reference, _ in found)
+
+
+def checks(plan: stages.Plan, table: Any) -> Any:
+    """The checks of documents, in their order."""
+    counters = counted(plan, [table.to_batches()]) if plan.is_counted else None
+    blocks = list(stages.keys(plan, table.to_batches(), 1, counters=counters))
+    connected = stages.connect(blocks, 1, probed=plan.is_probed)
+    found = {}
+    for row in pa.Table.from_batches(list(connected)).filter(pa.compute.field("kind") == "identities")["rows"].to_pylist():
+        memberships, edges, identities = struct.unpack_from("<III", row, 4)
+        assert (memberships, edges) == (0, 0)
+        for node, check, _ in struct.iter_unpack("<qqq", row[16:]):
+            found[node] = check
+        assert len(found) == identities
+    return pa.array([found[node] for node in table["node"].to_pylist()], pa.int64())

@@ -78,6 +78,11 @@ impl Overlap {
         ratio_reaches(part, whole, threshold)
     }
 
+    /// Whether the two sets are equal.
+    pub fn is_of_equal_sets(&self) -> bool {
+        self.intersection == self.left && self.left == self.right
+    }
+
     /// Compares two similarities by cross multiplication, without rounding. Equal fractions
     /// are equal: 1/2 and 2/4. O(1).
     pub fn compare(&self, other: &Self, measure: Measure) -> Ordering {

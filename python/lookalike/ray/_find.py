@@ -17,12 +17,14 @@ from lookalike._options import refused, whole_option
 from lookalike.errors import DocumentError, OptionError
 from lookalike.ray._tasks import (
     ConnectTask,
+    CountTask,
     DecideTask,
     DocumentTask,
     KeyTask,
     LabelJoin,
     LabelTask,
     SurvivorTask,
+    TotalTask,
     run_task,
 )
 from lookalike.stages import Plan
@@ -34,6 +36,8 @@ __all__ = ["RayFound", "dedup", "find"]
 
 _T = TypeVar("_T")
 _REMEDY = "install the version of the driver on all nodes, or in the runtime_env of ray.init"
+#: Counters that one task adds up.
+_JOINED = 16
 #: How many repeated ids a message names.
 _NAMED = 5
 #: Members of groups in a file.
@@ -249,8 +253,20 @@ class _RayRun:
         return pa.concat_tables([table.select(names) for table in tables]) if tables else stages.empty_table(columns)
 
     def _connect(self) -> Any:
-        blocks = self._mapped(lambda documents: KeyTask(documents, self._parts))
-        return self._grouped(blocks, "part", ConnectTask(self._parts), stages.BLOCKS)
+        counters = self._counters() if self.plan.is_counted else None
+        blocks = self._mapped(lambda documents: KeyTask(documents, self._parts, counters))
+        probed = counters is not None and self.plan.is_probed
+        return self._grouped(blocks, "part", ConnectTask(self._parts, probed), stages.BLOCKS)
+
+    def _counters(self) -> Any:
+        """How often shingles occur, about, in the object store."""
+        counted = self._mapped(CountTask).to_arrow_refs()
+        total = self._ray.remote(_total)
+        while len(counted) > 1:
+            counted = [total.remote(*counted[at : at + _JOINED]) for at in range(0, len(counted), _JOINED)]
+        tables = [table for table in self._ray.get(counted) if table.num_rows]
+        sums = [row for table in tables for row in stages.total(table.to_batches())]
+        return self._ray.put(sums[0]["rows"][0].as_py() if sums else stages.empty_counters(self.plan))
 
     def _decide(self, labels: Any) -> Any:
         columns = tuple(labels[name].to_numpy() for name in ("node", "component", "check"))
@@ -315,6 +331,14 @@ class _RayRun:
         rows = self.pairs()
         for start in range(0, max(rows.num_rows, 1), _FILE_ROWS):
             yield stages.pair_lines(self.plan, rows.slice(start, _FILE_ROWS), header=start == 0)
+
+
+def _total(*tables: Any) -> Any:
+    """Adds counters of shingles up."""
+    import pyarrow as pa
+
+    there = [table for table in tables if table.num_rows]
+    return run_task(TotalTask(), pa.concat_tables(there)) if there else tables[0]
 
 
 def _of_kind(rows: Any, kind: str) -> Any:

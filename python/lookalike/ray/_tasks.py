@@ -11,7 +11,18 @@ from lookalike import stages
 from lookalike.errors import DocumentError
 from lookalike.stages import BLOCKS, DECIDED, LABELS, Plan
 
-__all__ = ["ConnectTask", "DecideTask", "DocumentTask", "KeyTask", "LabelJoin", "LabelTask", "SurvivorTask", "run_task"]
+__all__ = [
+    "ConnectTask",
+    "CountTask",
+    "DecideTask",
+    "DocumentTask",
+    "KeyTask",
+    "LabelJoin",
+    "LabelTask",
+    "SurvivorTask",
+    "TotalTask",
+    "run_task",
+]
 
 
 def run_task(task: Callable[[Any], Any], table: Any) -> Any:
@@ -58,21 +69,40 @@ class DocumentTask:
 
 
 @dataclass(frozen=True)
-class KeyTask:
+class CountTask:
     documents: DocumentTask
-    parts: int
 
     def __call__(self, table: Any) -> Any:
         batches = self.documents(table).combine_chunks().to_batches()
-        return _table(stages.keys(self.documents.plan, batches, self.parts), BLOCKS)
+        return _table(stages.count(self.documents.plan, batches), BLOCKS)
+
+
+@dataclass(frozen=True)
+class TotalTask:
+    def __call__(self, table: Any) -> Any:
+        return _table(stages.total(table.to_batches()), BLOCKS)
+
+
+@dataclass(frozen=True)
+class KeyTask:
+    documents: DocumentTask
+    parts: int
+    #: Counters of shingles in the object store, where keys are rare shingles.
+    counters: Any = None
+
+    def __call__(self, table: Any) -> Any:
+        batches = self.documents(table).combine_chunks().to_batches()
+        counters = None if self.counters is None else _stored(self.counters)
+        return _table(stages.keys(self.documents.plan, batches, self.parts, counters=counters), BLOCKS)
 
 
 @dataclass(frozen=True)
 class ConnectTask:
     parts: int
+    probed: bool
 
     def __call__(self, table: Any) -> Any:
-        return _table(stages.connect(table.to_batches(), self.parts), BLOCKS)
+        return _table(stages.connect(table.to_batches(), self.parts, probed=self.probed), BLOCKS)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ the same call goes on."""
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,26 @@ class Checkpoint:
             manifest = self._spark.createDataFrame([(stage, self._plan)], "stage string, plan string")
             manifest.write.mode("overwrite").json(f"{path}.manifest")
         return self._spark.read.parquet(path)
+
+    def stored(self, stage: str, make: Callable[[], DataFrame]) -> DataFrame:
+        """The result of a stage that later rounds of the same stage begin with: rows that know nothing
+        of how they were made, or the plan of each round would hold those of all before it.
+
+        Without a folder the executors hold two copies; where both are lost, so is the run.
+        """
+        if self._folder is not None:
+            return self.result(stage, make)
+        frame = make()
+        if not hasattr(frame, "localCheckpoint"):
+            raise OptionError(
+                "a component is larger than task_memory, and this engine keeps no rows between rounds; name a folder "
+                "by checkpoint, or give task_memory more"
+            )
+        from pyspark import StorageLevel
+
+        if "storageLevel" in inspect.signature(frame.localCheckpoint).parameters:
+            return frame.localCheckpoint(storageLevel=StorageLevel.MEMORY_AND_DISK_2)
+        return frame.localCheckpoint()
 
     def _is_done(self, stage: str) -> bool:
         try:

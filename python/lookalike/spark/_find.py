@@ -8,20 +8,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lookalike import stages
-from lookalike._divided_run import RunSums, bytes_of, check_largest, task_errors
+from lookalike._divided_run import RunSums, bytes_of, task_errors
 from lookalike._options import refused, whole_option
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import Checkpoint
-from lookalike.spark._tasks import (
-    ConnectTask,
-    DecideTask,
-    KeyTask,
-    LabelTask,
-    LineTask,
-    MergeTask,
-    NumberTask,
-)
-from lookalike.stages import BLOCKS, DECIDED, LABELS, Plan
+from lookalike.spark._connect import connected, labelled, shingle_counters
+from lookalike.spark._large import LargeComponents, LargeDecisions
+from lookalike.spark._order import RangeOrder
+from lookalike.spark._tasks import DecideTask, LineTask, NumberTask
+from lookalike.stages import DECIDED, Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -30,8 +25,6 @@ __all__ = ["Found", "dedup", "find"]
 
 _T = TypeVar("_T")
 
-#: Forests that one task joins.
-_JOINED = 16
 #: Documents of components up to which their nodes are sent to all executors.
 _BROADCAST = 10_000_000
 #: How many repeated ids a message names.
@@ -237,7 +230,7 @@ class _Run:
         self.sources: list[dict[str, Any]] = []
         self._decided: DataFrame | None = None
         self._connected: DataFrame | None = None
-        self._has_ranges: bool | None = None
+        self._order = RangeOrder(self.spark, self.parts)
 
     def _default_parts(self) -> int:
         try:
@@ -262,16 +255,20 @@ class _Run:
     def run(self) -> None:
         """Runs all stages up to the decisions."""
         with task_errors(_REMEDY):
-            connected = self._timed("keys", self._connect)
-            self._connected = connected
-            notes = _notes(self._functions, connected)
+            blocks = self._timed("keys", self._connect)
+            self._connected = blocks
+            notes = _notes(self._functions, blocks)
             self._refuse_repeated(notes)
-            labels = self._timed("components", lambda: self._components(connected))
+            labels = self._timed("components", lambda: self._components(blocks))
             total, largest = self._timed("labels", lambda: self._sizes(labels))
-            check_largest(largest, self._task_bytes)
+            large = self._large() if largest > self._task_bytes else None
+            if large is not None:
+                labels = self._timed("divide", lambda: large.divide(labels))
+                total, _ = self._sizes(labels)
             decided = self._timed("decide", lambda: self._decide(labels, total))
-            self._decided = decided
-            self._count(notes, _notes(self._functions, decided), total)
+            others = None if large is None else self._timed("rounds", large.decide)
+            self._decided = decided if others is None else decided.where("kind <> 'note'").unionByName(others.rows)
+            self._count(notes, _notes(self._functions, decided), total, others)
 
     def _timed(self, stage: str, work: Callable[[], _T]) -> _T:
         start = time.monotonic()
@@ -279,36 +276,20 @@ class _Run:
         self.seconds[stage] = time.monotonic() - start
         return result
 
-    def _exchange(self, frame: DataFrame) -> DataFrame:
-        """Rows of one part in one partition."""
-        from pyspark.sql.utils import is_remote
-
-        if hasattr(frame, "repartitionById") and not is_remote():
-            return frame.repartitionById(self.parts, self._functions.col("part"))
-        return frame.repartition(self.parts, "part")
-
     def _connect(self) -> DataFrame:
         def make() -> DataFrame:
-            blocks = self._docs.mapInArrow(KeyTask(self.plan, self.parts), BLOCKS)
-            return self._exchange(blocks).mapInArrow(ConnectTask(self.parts), BLOCKS)
+            counters = shingle_counters(self._docs, self.plan, self.parts) if self.plan.is_counted else None
+            return connected(self._docs, self.plan, self.parts, counters)
 
         return self.checkpoint.result("connected", make)
 
-    def _components(self, connected: DataFrame) -> DataFrame:
-        def make() -> DataFrame:
-            edges = connected.where("kind = 'edges'")
-            tasks = self.parts
-            while True:
-                tasks = -(-tasks // _JOINED)
-                # Rows of any part may meet: a forest is one of all its rows.
-                edges = edges.repartition(tasks)
-                edges = edges.mapInArrow(MergeTask(self.parts), BLOCKS)
-                if tasks == 1:
-                    break
-            identities = connected.where("kind = 'identities'")
-            return self._exchange(edges.union(identities)).mapInArrow(LabelTask(), LABELS)
+    def _components(self, blocks: DataFrame) -> DataFrame:
+        return self.checkpoint.result("labels", lambda: labelled(blocks, self.parts))
 
-        return self.checkpoint.result("labels", make)
+    def _large(self) -> LargeComponents:
+        return LargeComponents(
+            self.spark, self.plan, self.parts, self._task_bytes, self.checkpoint, self._order, self._docs, self.has_reference
+        )
 
     def _sizes(self, labels: DataFrame) -> tuple[int, int]:
         """Documents of components, and bytes of the largest component."""
@@ -346,12 +327,14 @@ class _Run:
                 "df.dropDuplicates([id]) leaves one row of each"
             )
 
-    def _count(self, read: DataFrame, decided: DataFrame, total: int) -> None:
+    def _count(self, read: DataFrame, decided: DataFrame, total: int, others: LargeDecisions | None) -> None:
         sums = RunSums()
         for notes in (read, decided):
             for row in notes.where("counts is not null or source is not null").select("counts", "source").collect():
                 sums.add(*(json.loads(row[name] or "null") for name in ("counts", "source")))
         sums.check_decided(total)
+        for note in others.notes if others is not None else ():
+            sums.add(note.get("counts"), note.get("source"))
         self.counts, self.sources = sums.counts, sums.sources
 
     def members(self) -> DataFrame:
@@ -365,8 +348,7 @@ class _Run:
         order = [f.desc("size"), f.asc("keeper"), f.asc("reference"), f.desc("role"), f.desc("rank"), f.asc("id")]
 
         def make() -> DataFrame:
-            ranges = self.members().repartitionByRange(self.parts, f.desc("size"), f.asc("keeper"), f.asc("reference"))
-            return ranges.withColumn("range", f.spark_partition_id())
+            return self._order.divided(self.members(), f.desc("size"), f.asc("keeper"), f.asc("reference"))
 
         rows = self.checkpoint.result("members", make)
         keepers = rows.where("role = 'keeper'").groupBy("range").agg(f.count("*").alias("keepers")).collect()
@@ -374,26 +356,9 @@ class _Run:
         for row in sorted(keepers, key=lambda row: int(row["range"])):
             offsets[int(row["range"])] = before
             before += int(row["keepers"])
-        ordered = self._sorted(rows, ["range"], ["range", *order])
+        ordered = self._order.sorted(rows, ["range"], ["range", *order])
         schema = ", ".join(f"{name} {kind}" for name, kind in _typed(rows))
         return ordered.mapInArrow(NumberTask(offsets), f"{schema}, group long")
-
-    def _sorted(self, rows: DataFrame, ranges: list[str], order: list[Any]) -> DataFrame:
-        """Rows in order, those with equal values of ``ranges`` in one partition.
-
-        :raises OptionError: the engine does not divide rows into ranges; Sail 0.7 does not.
-        """
-        f = self._functions
-        if self._has_ranges is None:
-            divided = self.spark.range(64).repartitionByRange(4, "id").select("id", f.spark_partition_id().alias("range"))
-            at = [row["range"] for row in sorted(divided.collect(), key=lambda row: int(row["id"]))]
-            self._has_ranges = len(set(at)) > 1 and at == sorted(at)
-        if not self._has_ranges:
-            raise OptionError(
-                "this engine does not divide rows into ranges of their values (repartitionByRange), so groups and "
-                "pairs have no order in it; counts and lookalike.spark.dedup need none, the rest needs Spark"
-            )
-        return rows.repartitionByRange(self.parts, *ranges).sortWithinPartitions(*order)
 
     def pairs(self) -> DataFrame:
         """Verified pairs in the order of the report."""
@@ -403,7 +368,7 @@ class _Run:
         f = self._functions
         columns = ("keeper", "id", "intersection", "left", "right", "jaccard")
         rows = self._decided.where("kind = 'pair'").select(*columns)
-        return self._sorted(rows, ["keeper", "id"], [f.asc("keeper"), f.asc("id")])
+        return self._order.sorted(rows, ["keeper", "id"], [f.asc("keeper"), f.asc("id")])
 
     def empty(self) -> DataFrame:
         """Documents without a token."""

@@ -9,7 +9,21 @@ from typing import Any
 from lookalike import stages
 from lookalike.stages import Plan
 
-__all__ = ["ConnectTask", "DecideTask", "KeyTask", "LabelTask", "LineTask", "MergeTask", "NumberTask"]
+__all__ = [
+    "ConnectTask",
+    "CountTask",
+    "DecideTask",
+    "KeyTask",
+    "LabelTask",
+    "LineTask",
+    "MatchTask",
+    "MergeTask",
+    "NumberTask",
+    "PairTask",
+    "PlaceTask",
+    "SliceTask",
+    "TotalTask",
+]
 
 _Batches = Iterable[Any]
 
@@ -18,17 +32,19 @@ _Batches = Iterable[Any]
 class KeyTask:
     plan: Plan
     parts: int
+    counters: bytes | None = None
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:
-        return stages.keys(self.plan, batches, self.parts)
+        return stages.keys(self.plan, batches, self.parts, counters=self.counters)
 
 
 @dataclass(frozen=True)
 class ConnectTask:
     parts: int
+    probed: bool
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:
-        return stages.connect(batches, self.parts)
+        return stages.connect(batches, self.parts, probed=self.probed)
 
 
 @dataclass(frozen=True)
@@ -52,6 +68,111 @@ class DecideTask:
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:
         return stages.decide(self.plan, batches, task_bytes=self.task_bytes)
+
+
+@dataclass(frozen=True)
+class CountTask:
+    plan: Plan
+
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        return stages.count(self.plan, batches)
+
+
+@dataclass(frozen=True)
+class TotalTask:
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        return stages.total(batches)
+
+
+@dataclass(frozen=True)
+class PlaceTask:
+    plan: Plan
+
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        return stages.places(self.plan, batches)
+
+
+@dataclass(frozen=True)
+class SliceTask:
+    """Adds ``slice`` to rows of one range that are in the keep order: slices are numbered in that
+    order, and have documents of some ``slice_bytes`` each."""
+
+    offsets: dict[int, int]
+    slice_bytes: int
+
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        at, before = None, 0
+        for batch in batches:
+            for table in _by_range(batch):
+                if table["range"][0].as_py() != at:
+                    at = table["range"][0].as_py()
+                    before = self.offsets[at]
+                ends = pc.add(pc.cumulative_sum(table["bytes"]), before)
+                before = ends[-1].as_py()
+                slices = pc.divide(pc.subtract(ends, table["bytes"]), pa.scalar(self.slice_bytes, pa.int64()))
+                yield from table.append_column("slice", slices).combine_chunks().to_batches()
+
+
+@dataclass(frozen=True)
+class MatchTask:
+    """Compares the documents of each part with the kept ones of that part. Rows are sorted by
+    ``part``, and by ``kept`` so that the kept ones come first."""
+
+    plan: Plan
+
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        for table in _by_part(batches):
+            kept, documents = _kept_and_others(table)
+            if kept.num_rows and documents.num_rows:
+                yield from stages.match(self.plan, documents, kept)
+
+
+@dataclass(frozen=True)
+class PairTask:
+    """Finds the pairs of the documents of each part: those of a document and a kept one, or, where
+    none is kept, of all."""
+
+    plan: Plan
+
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        for table in _by_part(batches):
+            kept, documents = _kept_and_others(table)
+            if kept.num_rows == 0:
+                yield from stages.decide(self.plan, documents.to_batches(), task_bytes=1 << 62)
+            elif documents.num_rows:
+                yield from stages.match(self.plan, documents, kept)
+
+
+def _kept_and_others(table: Any) -> tuple[Any, Any]:
+    import pyarrow.compute as pc
+
+    return table.filter(table["kept"]), table.filter(pc.invert(table["kept"]))
+
+
+def _by_part(batches: _Batches) -> Iterator[Any]:
+    """The rows of each part as one table.
+
+    :raises RuntimeError: the engine did not sort them.
+    """
+    import pyarrow as pa
+
+    held: list[Any] = []
+    seen: set[int] = set()
+    for batch in batches:
+        for table in _runs(batch, "part"):
+            part = table["part"][0].as_py()
+            if held and held[0]["part"][0].as_py() != part:
+                yield pa.concat_tables(held)
+                held = []
+            if not held and part in seen:
+                raise RuntimeError(f"rows of the part {part} come in several places; they must be sorted")
+            seen.add(part)
+            held.append(table)
+    if held:
+        yield pa.concat_tables(held)
 
 
 @dataclass(frozen=True)
@@ -119,13 +240,18 @@ class LineTask:
 
 def _by_range(batch: Any) -> Iterator[Any]:
     """The rows of each range of a batch; ranges are in order."""
+    return _runs(batch, "range")
+
+
+def _runs(batch: Any, column: str) -> Iterator[Any]:
+    """The rows of a batch that have one value in a column, by which they are sorted."""
     import pyarrow as pa
 
     table, start = pa.Table.from_batches([batch]), 0
     while start < table.num_rows:
-        this = table["range"][start].as_py()
+        this = table[column][start].as_py()
         end = start
-        while end < table.num_rows and table["range"][end].as_py() == this:
+        while end < table.num_rows and table[column][end].as_py() == this:
             end += 1
         yield table.slice(start, end - start)
         start = end

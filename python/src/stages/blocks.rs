@@ -5,7 +5,7 @@ use crate::error::{DamagedError, OptionError};
 use crate::table::ArrowTable;
 use arrow_array::Int64Array;
 use lookalike::shard::{
-    BlockError, Connector, Edge, NodeIdentity, PartBlock, ShardBlock, merge, part_of,
+    BlockError, BucketRule, Connector, Edge, NodeIdentity, PartBlock, ShardBlock, merge, part_of,
 };
 use pyo3::prelude::*;
 use serde_json::json;
@@ -22,17 +22,20 @@ fn count(parts: u32) -> PyResult<NonZeroU32> {
 }
 
 /// Connects the blocks of one part or of several: blocks of edges and of identities, by the parts
-/// of their nodes, and a note for each node that is that of several documents.
+/// of their nodes, and a note for each node that is that of several documents. `probed` states that
+/// buckets connect only if a document looks them up.
 #[pyfunction]
 pub(crate) fn connect(
     py: Python<'_>,
     blocks: &Bound<'_, PyAny>,
     parts: u32,
+    probed: bool,
 ) -> PyResult<ArrowTable> {
+    let rule = if probed { BucketRule::Probed } else { BucketRule::Shared };
     let parts = count(parts)?;
     let arrays = StageTable::of(blocks)?.binary("rows")?;
     let rows = py.detach(|| -> Result<BlockRows, BlockError> {
-        let mut connector = Connector::default();
+        let mut connector = Connector::new(rule);
         for blob in each_blob(&arrays) {
             connector.add(blob)?;
         }

@@ -23,6 +23,8 @@ pub(super) enum BlockKind {
     Edges,
     /// A block of identities.
     Identities,
+    /// Counters of shingles, which are no block.
+    Counters,
 }
 
 impl BlockKind {
@@ -31,6 +33,7 @@ impl BlockKind {
             Self::Keys => "keys",
             Self::Edges => "edges",
             Self::Identities => "identities",
+            Self::Counters => "counters",
         }
     }
 }

@@ -1,4 +1,5 @@
-//! `decide`: documents of whole components in; members of groups, pairs and counts out.
+//! `decide` and `match`: documents of whole components, or documents and kept ones, in; members of
+//! groups, pairs and counts out.
 
 use super::columns::integers;
 use super::plan_options::plan_options;
@@ -11,8 +12,8 @@ use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder};
 use lookalike::core::params::Measure;
 use lookalike::core::verify::Overlap;
 use lookalike::error::Error;
-use lookalike::find::Findings;
-use lookalike::shard::{CheckedDocuments, MemberRole, member_rows, pair_rows};
+use lookalike::find::{Findings, KeeperChoice};
+use lookalike::shard::{self, CheckedDocuments, MemberRole, MemberRow, member_rows, pair_rows};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
@@ -39,6 +40,30 @@ pub(crate) fn decide(
         let findings = documents.decide(&find, watch)?;
         let mut rows = DecidedRows::new(find.params.measure());
         rows.add(&findings)?;
+        Ok(rows)
+    })?;
+    rows.finish()
+}
+
+/// Compares documents with kept ones: those of the reference collection if `reference` is true,
+/// which come before all documents in the keep order, else others, each at its place in it.
+/// The rows are duplicates, pairs, and counts of the work.
+#[pyfunction]
+pub(crate) fn match_kept(
+    py: Python<'_>,
+    documents: ComparedInput,
+    kept: ComparedInput,
+    options: &Bound<'_, PyDict>,
+    reference: bool,
+) -> PyResult<ArrowTable> {
+    let (find, reading) = plan_options(py, options)?;
+    let inputs = ComparedInputs::new(py, &documents, Some(&kept), reading)?;
+    let keepers = if reference { KeeperChoice::Reference } else { KeeperChoice::EarlierReference };
+    let rows = call::reading(py, None, move |watch| {
+        let collection = inputs.open()?;
+        let findings = shard::match_kept(&collection, keepers, &find, watch)?;
+        let mut rows = DecidedRows::new(find.params.measure());
+        rows.add_matched(&findings, reference)?;
         Ok(rows)
     })?;
     rows.finish()
@@ -79,22 +104,10 @@ impl DecidedRows {
     fn add(&mut self, findings: &Findings) -> Result<(), Error> {
         for group in findings.groups.iter() {
             for row in member_rows(&group.map_err(Error::of_io)?, self.measure) {
-                self.kinds.push(Some("member"));
-                self.sizes.append_value(row.size.cast_signed());
-                self.keepers.push(Some(row.keeper));
-                self.references.append_value(row.reference);
-                let role = if row.role == MemberRole::Keeper { "keeper" } else { "duplicate" };
-                self.roles.push(Some(role));
-                self.ranks.append_value(row.rank.signed());
-                self.ids.push(Some(row.id));
-                self.push_overlap(row.overlap.as_ref());
-                self.notes.push(None);
+                self.push_member(&row);
             }
         }
-        pair_rows(findings, &mut |pair| {
-            self.push_plain("pair", Some((pair.a, pair.b)), Some(&pair.overlap), None);
-            Ok(())
-        })?;
+        self.push_pairs(findings)?;
         let counts = &findings.counts;
         let note = json!({"counts": {
             "decided": counts.documents, "copies": counts.copies, "candidates": counts.candidates,
@@ -109,6 +122,44 @@ impl DecidedRows {
             self.push_plain("note", None, None, Some(&note.to_string()));
         }
         Ok(())
+    }
+
+    /// Adds duplicates of kept documents: no groups, which later rounds may add to.
+    fn add_matched(&mut self, findings: &Findings, reference: bool) -> Result<(), Error> {
+        for group in findings.groups.iter() {
+            for row in member_rows(&group.map_err(Error::of_io)?, self.measure) {
+                if row.role == MemberRole::Duplicate {
+                    self.push_member(&MemberRow { reference, ..row });
+                }
+            }
+        }
+        self.push_pairs(findings)?;
+        let counts = &findings.counts;
+        let note = json!({"counts": {
+            "candidates": counts.candidates, "verified": counts.verified,
+        }});
+        self.push_plain("note", None, None, Some(&note.to_string()));
+        Ok(())
+    }
+
+    fn push_member(&mut self, row: &MemberRow<'_>) {
+        self.kinds.push(Some("member"));
+        self.sizes.append_value(row.size.cast_signed());
+        self.keepers.push(Some(row.keeper));
+        self.references.append_value(row.reference);
+        let role = if row.role == MemberRole::Keeper { "keeper" } else { "duplicate" };
+        self.roles.push(Some(role));
+        self.ranks.append_value(row.rank.signed());
+        self.ids.push(Some(row.id));
+        self.push_overlap(row.overlap.as_ref());
+        self.notes.push(None);
+    }
+
+    fn push_pairs(&mut self, findings: &Findings) -> Result<(), Error> {
+        pair_rows(findings, &mut |pair| {
+            self.push_plain("pair", Some((pair.a, pair.b)), Some(&pair.overlap), None);
+            Ok(())
+        })
     }
 
     fn push_plain(

@@ -3,16 +3,16 @@
 use super::columns::{BlockKind, BlockRows, integers};
 use super::plan_options::plan_options;
 use crate::documents::PythonDocuments;
-use crate::error::{DocumentError, OptionError, run_error};
+use crate::error::{DamagedError, DocumentError, OptionError, run_error};
 use crate::table::ArrowTable;
 use arrow_array::Int64Array;
 use lookalike::error::Error;
 use lookalike::find::FindOptions;
 use lookalike::read::{
-    Collection, Content, Document, DocumentSink, ReadBuffers, ReadError, ReadOptions, Side,
-    SkippedItem,
+    Collection, Content, Document, DocumentSink, InMemoryDocuments, ReadBuffers, ReadError,
+    ReadOptions, Side, SkippedItem,
 };
-use lookalike::shard::{KeyCollector, node_of};
+use lookalike::shard::{KeyCollector, RarityCounters, ShardError, node_of};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
@@ -42,30 +42,46 @@ struct Tally {
 
 #[pymethods]
 impl KeyStage {
+    /// With `counters` the keys are rare shingles, else buckets of signatures.
     #[new]
-    fn new(py: Python<'_>, options: &Bound<'_, PyDict>, parts: u32) -> PyResult<Self> {
+    #[pyo3(signature = (options, parts, counters=None))]
+    fn new(
+        py: Python<'_>,
+        options: &Bound<'_, PyDict>,
+        parts: u32,
+        counters: Option<&[u8]>,
+    ) -> PyResult<Self> {
         let (find, reading) = plan_options(py, options)?;
         let parts = NonZeroU32::new(parts)
             .ok_or_else(|| OptionError::new_err("parts: expected 1 or more, got 0"))?;
-        let collector = KeyCollector::new(&find, parts).ok_or_else(|| {
-            OptionError::new_err(
-                "exact=True and measure='containment' have no buckets to divide the documents by; \
-                 use measure='jaccard' without exact, or one machine",
-            )
-        })?;
+        let counters = counters.map(RarityCounters::decode).transpose();
+        let counters = counters.map_err(|error| DamagedError::new_err(error.to_string()))?;
+        let collector = match counters {
+            Some(counters) => KeyCollector::screening(&find, parts, Arc::new(counters)),
+            None => KeyCollector::new(&find, parts).ok_or_else(|| {
+                OptionError::new_err(
+                    "exact=True and measure='containment' have no buckets of signatures; \
+                     give counters, which the stage count makes",
+                )
+            })?,
+        };
         let (tally, rows) = Default::default();
         Ok(Self { collector, options: find, reading, tally, rows })
     }
 
-    /// Adds documents, whose nodes are an Arrow array of int64.
+    /// Adds documents, whose nodes are an Arrow array of int64; and their checks likewise, where an
+    /// earlier stage has read them.
+    #[pyo3(signature = (documents, nodes, reference, checks=None))]
     fn add(
         &mut self,
         py: Python<'_>,
         documents: Py<PythonDocuments>,
         nodes: &Bound<'_, PyAny>,
         reference: bool,
+        checks: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let nodes = integers(nodes, "nodes")?;
+        let checks = checks.map(|checks| integers(checks, "checks")).transpose()?;
         let source = documents.get().source("documents", true);
         let rows = source.rows.len();
         if rows != nodes.len() {
@@ -73,7 +89,8 @@ impl KeyStage {
             let text = format!("{rows} documents and {nodes} nodes; give each document one");
             return Err(DocumentError::new_err(text));
         }
-        py.detach(|| self.read(source, &nodes, reference)).map_err(named_by_id)
+        let checks = checks.as_deref();
+        py.detach(|| self.read(source, &nodes, checks, reference)).map_err(named_by_id)
     }
 
     /// The rows that are ready; with `all` those of everything that was added, and the counts.
@@ -99,20 +116,18 @@ impl KeyStage {
 impl KeyStage {
     fn read(
         &mut self,
-        source: lookalike::read::InMemoryDocuments,
+        source: InMemoryDocuments,
         nodes: &[i64],
+        checks: Option<&[i64]>,
         reference: bool,
     ) -> Result<(), Error> {
-        let opened =
-            Collection::of_sides(Side::InMemory(&[source]), Side::InMemory(&[]), &self.reading)?;
         let (collector, tally) = (&mut self.collector, &mut self.tally);
         let has_source = self.options.source_field.is_some();
-        let mut sink = KeySink { collector, tally, nodes, reference, has_source };
-        let mut buffers = ReadBuffers::default();
-        while let Some(block) = opened.next_block()? {
-            block.read(&mut buffers, &mut sink)?;
-        }
-        Ok(())
+        let changed = None;
+        let mut sink = KeySink { collector, tally, nodes, checks, reference, has_source, changed };
+        let opened = open(source, &self.reading)?;
+        read_all(&opened, &mut sink)?;
+        sink.changed.map_or(Ok(()), |id| Err(Error::Shard(ShardError::Changed { id })))
     }
 
     /// Adds the counts as notes.
@@ -130,8 +145,25 @@ impl KeyStage {
     }
 }
 
+/// Documents in memory as a collection.
+pub(super) fn open(
+    source: InMemoryDocuments,
+    reading: &ReadOptions,
+) -> Result<Collection, ReadError> {
+    Collection::of_sides(Side::InMemory(&[source]), Side::InMemory(&[]), reading)
+}
+
+/// Reads a collection to its end.
+pub(super) fn read_all(opened: &Collection, sink: &mut impl DocumentSink) -> Result<(), Error> {
+    let mut buffers = ReadBuffers::default();
+    while let Some(block) = opened.next_block()? {
+        block.read(&mut buffers, sink)?;
+    }
+    Ok(())
+}
+
 /// The error for a document that cannot be used, which a row of a batch does not name.
-fn named_by_id(error: Error) -> PyErr {
+pub(super) fn named_by_id(error: Error) -> PyErr {
     match error {
         Error::Read(ReadError::BadRow(skipped)) => {
             let document = match &skipped.id {
@@ -152,13 +184,17 @@ struct KeySink<'a> {
     collector: &'a mut KeyCollector,
     tally: &'a mut Tally,
     nodes: &'a [i64],
+    checks: Option<&'a [i64]>,
     reference: bool,
     has_source: bool,
+    /// The first document that is not what its check states.
+    changed: Option<String>,
 }
 
 impl DocumentSink for KeySink<'_> {
     fn document(&mut self, document: &Document<'_>) {
-        let node = self.nodes.get(document.place.row() as usize).copied().unwrap_or_default();
+        let row = document.place.row() as usize;
+        let node = self.nodes.get(row).copied().unwrap_or_default();
         self.tally.reference += u64::from(self.reference);
         if self.has_source {
             let source = document.fields.last().copied().flatten().unwrap_or_default();
@@ -167,7 +203,12 @@ impl DocumentSink for KeySink<'_> {
             *documents += 1;
             *bytes += document.bytes();
         }
-        if !self.collector.add(node.cast_unsigned(), document) {
+        let collected = self.collector.add(node.cast_unsigned(), document);
+        let check = self.checks.and_then(|checks| checks.get(row));
+        if check.is_some_and(|check| check.cast_unsigned() != collected.check) {
+            self.changed.get_or_insert_with(|| document.id.to_owned());
+        }
+        if collected.empty {
             let content = (!document.text.is_empty()).then(|| hex(document.text));
             self.tally.notes.push(json!({"empty": {"id": document.id, "content": content}}));
         }

@@ -8,9 +8,11 @@
 
 mod blocks;
 mod columns;
+mod counters;
 mod decide;
 mod keys;
 mod lines;
+mod places;
 mod plan_options;
 
 use pyo3::prelude::*;
@@ -18,6 +20,10 @@ use pyo3::prelude::*;
 /// Adds the stages to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<keys::KeyStage>()?;
+    module.add_class::<counters::CountStage>()?;
+    module.add_function(wrap_pyfunction!(counters::total_counters, module)?)?;
+    module.add_function(wrap_pyfunction!(places::places, module)?)?;
+    module.add_function(wrap_pyfunction!(decide::match_kept, module)?)?;
     module.add_function(wrap_pyfunction!(blocks::connect, module)?)?;
     module.add_function(wrap_pyfunction!(blocks::merge_forests, module)?)?;
     module.add_function(wrap_pyfunction!(blocks::label, module)?)?;

@@ -443,3 +443,30 @@ fn bands_are_chosen_by_find_dedup_and_tune_only() {
         assert!(error.contains("leave it out") || error.contains("lookalike tune"), "{error}");
     }
 }
+
+/// Documents that are equal to one of the reference collection have pairs of their own: with each
+/// other, and with the rest of the reference collection.
+#[test]
+fn copies_of_references_have_all_their_pairs() {
+    let text = |last: &str| format!("{} {last}", words(1, 60));
+    let place = Place::new();
+    let record =
+        |id: &str, text: &str| format!("{}\n", serde_json::json!({"id": id, "text": text}));
+    let (first, second) = (text("one"), text("two"));
+    place.file("references.jsonl", &(record("r1", &first) + &record("r2", &second)));
+    place.file("documents.jsonl", &(record("d1", &first) + &record("d2", &second)));
+    for group in ["stars", "components"] {
+        let args =
+            ["find", "documents.jsonl", "--reference", "references.jsonl", "--pairs", "p.csv"];
+        place.run(&[&args[..], &["--group", group, "-o", "g.csv", "--quiet"]].concat()).ok();
+        let pairs = place.read("p.csv");
+        let found: Vec<&str> = pairs.lines().skip(1).map(|line| &line[..5]).collect();
+        assert_eq!(found, ["d1,d2", "d1,r1", "d1,r2", "d2,r1", "d2,r2"], "{group}: {pairs}");
+    }
+    for exact in ["--exact", "--measure=containment"] {
+        let args =
+            ["find", "documents.jsonl", "--reference", "references.jsonl", "--pairs", "p.csv"];
+        place.run(&[&args[..], &[exact, "--quiet"]].concat()).ok();
+        assert_eq!(place.read("p.csv").lines().count(), 6, "{exact}");
+    }
+}

@@ -7,8 +7,8 @@ use crate::verify::Overlap;
 use std::cmp::Ordering;
 
 /// Star groups of `members` members (fewer than 2³² − 1) that share buckets. A duplicate names its
-/// best kept neighbour: the highest similarity in this measure, by exact fractions, then the
-/// earliest. Duplicates come in order.
+/// best kept neighbour: the highest similarity in this measure, by exact fractions, then an equal
+/// set, then the earliest. Duplicates come in order.
 ///
 /// `similarity(earlier, later)` is called at most once per pair, and only for candidate pairs of a
 /// kept and a later member: 10,000 copies in one bucket are 9,999 calls. It must depend on
@@ -80,11 +80,15 @@ pub fn stars_of_pairs(
     duplicates
 }
 
-/// Replaces the best keeper so far by a better one.
+/// Replaces the best keeper so far by a better one. Of equally similar ones an equal set is better:
+/// in containment, sets that are not equal may have similarity 1.
 fn replace_if_better(best: &mut Option<DuplicateMember>, new: DuplicateMember, measure: Measure) {
     let better = best.is_none_or(|old| match new.overlap.compare(&old.overlap, measure) {
         Ordering::Less => false,
-        Ordering::Equal => new.keeper < old.keeper,
+        Ordering::Equal => {
+            let rank = |it: &DuplicateMember| (!it.overlap.is_of_equal_sets(), it.keeper);
+            rank(&new) < rank(&old)
+        }
         Ordering::Greater => true,
     });
     if better {

@@ -206,6 +206,7 @@ pub(crate) fn describe_run(collection: &Collection, options: &FindOptions) -> Re
         "parameters": options.params.to_string(),
         "keep": options.keep.to_string(),
         "group": format!("{:?}", options.grouping),
+        "keepers": format!("{:?}", options.keepers),
         "pairs": match options.pairs {
             PairList::WithEstimates => json!("estimates"),
             pairs => json!(pairs.is_listed()),

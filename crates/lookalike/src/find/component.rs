@@ -6,9 +6,11 @@
 use super::decision::BatchDecisions;
 use super::estimates;
 use super::exact_duplicates;
+use super::given_keepers::GivenKeepers;
 use super::ordered_component::{CompareStop, Comparer, OrderedComponent};
 use super::pairs::MAX_PAIRS;
 use super::prefix_filter::{PrefixFilter, meetings};
+use super::references::ProbingReferences;
 use super::runaway::runaway;
 use super::shingle_sets::ShingleSets;
 use crate::error::Error;
@@ -83,7 +85,12 @@ impl OrderedComponent<'_> {
     ) -> Result<Option<PrefixFilter<'p>>, Error> {
         comparer.in_vain = None;
         let screen = PrefixFilter::new(self, &self.options.params, comparer.sets)?;
-        let (ahead, screened) = (meetings(self.len(), self), meetings(self.len(), &screen));
+        let (ahead, screened) = if self.options.keepers.is_given() {
+            let (ahead, screened) = (GivenKeepers(self), GivenKeepers(&screen));
+            (meetings(self.len(), &ahead), meetings(self.len(), &screened))
+        } else {
+            (meetings(self.len(), self), meetings(self.len(), &screen))
+        };
         if let Some(runaway) = runaway(self, ahead.min(screened), comparer.sets)? {
             progress.warn(&Warning::Runaway(runaway));
         }
@@ -112,15 +119,27 @@ impl OrderedComponent<'_> {
         comparer: &mut Comparer<'_, '_>,
         buckets: &impl BucketMembership,
     ) -> Result<GroupedComponent, CompareStop> {
+        if self.options.keepers.is_given() {
+            self.group_members(comparer, &GivenKeepers(buckets))
+        } else {
+            self.group_members(comparer, buckets)
+        }
+    }
+
+    fn group_members(
+        &self,
+        comparer: &mut Comparer<'_, '_>,
+        buckets: &impl BucketMembership,
+    ) -> Result<GroupedComponent, CompareStop> {
         let (count, measure) = (self.len(), self.options.params.measure());
-        let is_stars = self.options.grouping == Grouping::Stars;
+        let is_stars = self.options.grouping == Grouping::Stars || self.options.keepers.is_given();
         let is_related = is_stars && self.options.related;
         let comparer = RefCell::new(comparer);
         let similarity = |a, b| comparer.borrow_mut().similarity(a, b);
         let overlap = |a, b| Ok(comparer.borrow_mut().overlap(a, b)?);
         if self.options.pairs.is_listed() {
-            let pairs = group::all_pairs(count, buckets, similarity)?;
             let fixed = |position| self.is_fixed(position);
+            let pairs = self.all_pairs(buckets, similarity)?;
             let duplicates = if is_stars {
                 group::stars_of_pairs(count, &pairs, fixed, measure)
             } else {
@@ -144,6 +163,24 @@ impl OrderedComponent<'_> {
             Vec::new()
         };
         Ok(GroupedComponent { duplicates, pairs: Vec::new(), related })
+    }
+}
+
+impl OrderedComponent<'_> {
+    /// All verified pairs, but for those of two members that are of the reference collection alone.
+    fn all_pairs(
+        &self,
+        buckets: &impl BucketMembership,
+        mut similarity: impl FnMut(u32, u32) -> Result<Option<Overlap>, CompareStop>,
+    ) -> Result<Vec<(u32, u32, Overlap)>, CompareStop> {
+        let count = self.len();
+        let references = self.references();
+        if !references.has_copies() {
+            return group::all_pairs(count, buckets, similarity);
+        }
+        group::all_pairs(count, &ProbingReferences(buckets), |a, b| {
+            if references.has(a) && references.has(b) { Ok(None) } else { similarity(a, b) }
+        })
     }
 }
 

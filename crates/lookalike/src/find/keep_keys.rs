@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The keep policy, ready to be asked about documents.
-pub(super) struct KeepRules {
+pub(crate) struct KeepRules {
     policy: KeepPolicy,
     globs: Vec<GlobMatcher>,
     /// How many fields the policy looks at; the source's, if any, comes behind them.
@@ -23,7 +23,7 @@ pub(super) struct KeepRules {
 
 impl KeepRules {
     /// Fails where a rule's pattern cannot be understood.
-    pub(super) fn new(options: &FindOptions) -> Result<Self, Error> {
+    pub(crate) fn new(options: &FindOptions) -> Result<Self, Error> {
         let globs = options.keep.globs().map(|glob| {
             let built = GlobBuilder::new(glob).literal_separator(true).build();
             let built = built.map_err(|_| ParamsError::Parse {
@@ -43,14 +43,14 @@ impl KeepRules {
     }
 
     /// The fields that no document had.
-    pub(super) fn missing_fields(&self) -> Vec<String> {
+    pub(crate) fn missing_fields(&self) -> Vec<String> {
         let named = self.policy.field_names().zip(&self.seen);
         let missing = named.filter(|(_, seen)| !seen.load(Ordering::Relaxed));
         missing.map(|(name, _)| name.to_owned()).collect()
     }
 
     /// Appends the document's key in the keep order.
-    pub(super) fn key(
+    pub(crate) fn key(
         &self,
         collection: &Collection,
         document: &Document<'_>,
@@ -81,7 +81,7 @@ impl KeepRules {
     }
 
     /// The source a document is counted under.
-    pub(super) fn source<'a>(
+    pub(crate) fn source<'a>(
         &self,
         collection: &'a Collection,
         source: u32,

@@ -54,6 +54,27 @@ impl PairList {
     }
 }
 
+/// Which documents others may be duplicates of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum KeeperChoice {
+    /// Those that resemble no keeper before them in the keep order, and all of a reference
+    /// collection.
+    #[default]
+    Found,
+    /// Those of the reference collection: the others are not compared with each other.
+    Reference,
+    /// Likewise, and of these only the documents that come earlier in the keep order, in which it
+    /// does not count that they are of a reference collection.
+    EarlierReference,
+}
+
+impl KeeperChoice {
+    /// Whether the keepers are known before the run.
+    pub fn is_given(self) -> bool {
+        self != Self::Found
+    }
+}
+
 /// What a run does, apart from the parameters that decide what is similar.
 #[derive(Debug, Clone)]
 pub struct FindOptions {
@@ -66,6 +87,10 @@ pub struct FindOptions {
     pub bands_sample: Option<usize>,
     /// How groups are formed.
     pub grouping: Grouping,
+    /// Which documents others may be duplicates of. Where the keepers are given, groups are stars,
+    /// pairs are those of a keeper and another document, and equal documents are not counted as
+    /// [copies](super::RunCounts::copies).
+    pub keepers: KeeperChoice,
     /// Whether and how all verified pairs are listed.
     pub pairs: PairList,
     /// Whether [`Findings::related`](super::Findings::related) is filled: kept documents without a
@@ -98,6 +123,7 @@ impl FindOptions {
             keep: KeepPolicy::default(),
             bands_sample: None,
             grouping: Grouping::default(),
+            keepers: KeeperChoice::default(),
             pairs: PairList::Omitted,
             related: false,
             skip_duplicate_ids: false,

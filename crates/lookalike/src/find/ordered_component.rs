@@ -1,7 +1,8 @@
 //! The members of a component in keep order, and how two of them are compared.
 
 use super::batch::ComponentBatch;
-use super::options::{FindOptions, Grouping};
+use super::decision::EQUAL;
+use super::options::{FindOptions, Grouping, KeeperChoice};
 use super::shingle_sets::ShingleSets;
 use crate::error::Error;
 use lookalike_core::candidate::Component;
@@ -30,7 +31,12 @@ impl<'a> OrderedComponent<'a> {
     ) -> Self {
         let mut order: Vec<u32> = (0..component.members.len() as u32).collect();
         let first = |place: u32| batch.class(&component.members[place as usize])[0];
-        order.sort_unstable_by(|a, b| batch.records.compare(first(*a), first(*b)));
+        order.sort_unstable_by(|a, b| match options.keepers {
+            KeeperChoice::Found | KeeperChoice::Reference => {
+                batch.records.compare(first(*a), first(*b))
+            }
+            KeeperChoice::EarlierReference => batch.records.compare_by_rules(first(*a), first(*b)),
+        });
         let firsts = order.iter().map(|place| first(*place)).collect();
         let mut this = Self { batch, options, component, order, firsts, probed: None };
         this.probed = batch.directed.then(|| this.directed());
@@ -96,6 +102,14 @@ impl<'a> OrderedComponent<'a> {
     /// Documents with equal shingles that the member represents, itself the first.
     pub(super) fn class(&self, position: u32) -> &'a [u32] {
         self.batch.class(&self.component.members[self.place(position) as usize])
+    }
+
+    /// Whether two members have equal shingles: only where equal documents are not one member,
+    /// which they are not where the keepers are given.
+    fn are_equal(&self, a: u32, b: u32) -> bool {
+        let fingerprint =
+            |position: u32| self.batch.records.row(self.document(position)).fingerprint;
+        self.options.keepers.is_given() && fingerprint(a) == fingerprint(b)
     }
 
     /// The batch the component is of.
@@ -190,10 +204,7 @@ impl Comparer<'_, '_> {
         if self.screened && !placed.are_candidates(a, b) {
             return Ok(None);
         }
-        self.verified += 1;
-        let params = &placed.options.params;
-        let (a, b) = placed.two(a, b, self.sets)?;
-        let found = verify::overlap_at_least(a, b, params.measure(), params.threshold());
+        let found = if placed.are_equal(a, b) { Some(EQUAL) } else { self.verify(a, b)? };
         if found.is_none() {
             self.in_vain = self.in_vain.map(|left| left.saturating_sub(1));
             if self.in_vain == Some(0) {
@@ -206,6 +217,14 @@ impl Comparer<'_, '_> {
             }
         }
         Ok(found)
+    }
+
+    /// Compares the sets of two members.
+    fn verify(&mut self, a: u32, b: u32) -> Result<Option<Overlap>, CompareStop> {
+        self.verified += 1;
+        let params = &self.placed.options.params;
+        let (a, b) = self.placed.two(a, b, self.sets)?;
+        Ok(verify::overlap_at_least(a, b, params.measure(), params.threshold()))
     }
 
     /// The overlap of two members, whatever it is.

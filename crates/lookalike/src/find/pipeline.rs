@@ -239,7 +239,10 @@ impl FindRun<'_> {
             else {
                 return Ok(None);
             };
-            identity::equal_documents(documents, budget, &mut equal)?;
+            // Copies have keepers of their own where others than their first may be kept.
+            if !options.keepers.is_given() {
+                identity::equal_documents(documents, budget, &mut equal)?;
+            }
             if let Some(checkpoint) = checkpoint {
                 shared.resume(checkpoint)?;
             }

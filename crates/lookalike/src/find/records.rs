@@ -67,8 +67,17 @@ impl LoadedRows {
 
     /// The keep order: `Less` means that `a` is kept rather than `b`.
     pub(super) fn compare(&self, a: u32, b: u32) -> Ordering {
-        let row = |place: u32| columns::keep_key_and_id(self.bytes_of(place)).unwrap_or_default();
-        let ((a_key, a_id), (b_key, b_id)) = (row(a), row(b));
+        let ((a_key, a_id), (b_key, b_id)) = (self.key_and_id(a), self.key_and_id(b));
         keep::compare(a_key, a_id, b_key, b_id)
+    }
+
+    /// The same, regardless of which documents are of a reference collection.
+    pub(super) fn compare_by_rules(&self, a: u32, b: u32) -> Ordering {
+        let ((a_key, a_id), (b_key, b_id)) = (self.key_and_id(a), self.key_and_id(b));
+        keep::compare_by_rules(a_key, a_id, b_key, b_id)
+    }
+
+    fn key_and_id(&self, place: u32) -> (&[u8], &[u8]) {
+        columns::keep_key_and_id(self.bytes_of(place)).unwrap_or_default()
     }
 }

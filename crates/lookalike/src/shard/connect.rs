@@ -4,12 +4,14 @@
 use super::block::{NodeIdentity, ShardBlock};
 use super::error::BlockError;
 use super::forest::{Edge, merge};
+use super::keys::BucketRule;
 
 /// Collects the blocks of a part. Holds their rows: 16 bytes for a bucket of a document, 24 for a
 /// document.
 #[derive(Debug, Default)]
 pub struct Connector {
     rows: ShardBlock,
+    rule: BucketRule,
 }
 
 /// What the blocks of a part come to.
@@ -24,6 +26,12 @@ pub struct ConnectedPart {
 }
 
 impl Connector {
+    /// A connector of blocks whose buckets have this rule; by default documents that share one are
+    /// connected.
+    pub fn new(rule: BucketRule) -> Self {
+        Self { rows: ShardBlock::default(), rule }
+    }
+
     /// Takes in an encoded block.
     ///
     /// # Errors
@@ -36,9 +44,9 @@ impl Connector {
     pub fn finish(self) -> ConnectedPart {
         let ShardBlock { mut memberships, edges, mut identities } = self.rows;
         memberships.sort_unstable();
-        let shared = memberships
-            .chunk_by(|a, b| a.key == b.key)
-            .flat_map(|bucket| bucket[1..].iter().map(|member| (bucket[0].node, member.node)));
+        let connected = self.rule.buckets(&memberships).filter(|(_, is_connected)| *is_connected);
+        let shared = connected
+            .flat_map(|(bucket, _)| bucket[1..].iter().map(|member| (bucket[0].node, member.node)));
         let forest = merge(edges.into_iter().chain(shared.filter(|(a, b)| a != b)));
         identities.sort_unstable();
         let equal = identities.chunk_by(|a, b| a.node == b.node).filter(|same| same.len() > 1);

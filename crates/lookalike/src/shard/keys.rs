@@ -2,12 +2,17 @@
 
 use super::block::{Membership, NodeIdentity, ShardBlock};
 use super::forest::merge;
+use super::rarity::RarityCounters;
 use crate::find::FindOptions;
 use crate::find::shingles::ShingleCutter;
 use crate::read::Document;
 use lookalike_core::band;
+use lookalike_core::hash;
+use lookalike_core::params::Measure;
+use lookalike_core::prefix;
 use lookalike_core::signature::Signer;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 /// Memberships that are held before a flush: 16 MiB of them.
 const FLUSH: usize = 1 << 20;
@@ -26,19 +31,145 @@ pub struct PartBlock {
     pub rows: Vec<u8>,
 }
 
+/// What the keys of a document are.
+enum KeyRule {
+    /// The buckets of its signature.
+    Bands { signer: Signer, rows: usize, bands: usize },
+    /// Its rarest shingles: as many that documents which reach the threshold share one.
+    Rarest { counters: Arc<RarityCounters>, threshold: f64, ranked: Vec<u64>, rule: BucketRule },
+}
+
+/// Which documents that have a key are connected.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum BucketRule {
+    /// All of them.
+    #[default]
+    Shared,
+    /// All of them if one of them looks it up: the lowest bit of its key is 1. A document that is
+    /// contained in another one has one of its rarest shingles in common with all that the other
+    /// has, so all have all their keys, and look up those of their rarest shingles.
+    Probed,
+}
+
+impl BucketRule {
+    /// The rule of the rare shingles of a run.
+    pub fn of_measure(measure: Measure) -> Self {
+        match measure {
+            Measure::Jaccard => Self::Shared,
+            Measure::Containment => Self::Probed,
+        }
+    }
+
+    /// The bucket of a key.
+    fn bucket(self, key: u64) -> u64 {
+        match self {
+            Self::Shared => key,
+            Self::Probed => key & !1,
+        }
+    }
+
+    /// The buckets of sorted memberships, each with whether its documents are connected.
+    pub(super) fn buckets(
+        self,
+        sorted: &[Membership],
+    ) -> impl Iterator<Item = (&[Membership], bool)> {
+        let buckets = sorted.chunk_by(move |a, b| self.bucket(a.key) == self.bucket(b.key));
+        buckets.map(move |bucket| {
+            // Those that look it up are the last.
+            let is_probed = bucket.last().is_some_and(|member| member.key & 1 == 1);
+            (bucket, self == Self::Shared || is_probed)
+        })
+    }
+}
+
+impl KeyRule {
+    /// The keys of a document with these shingles, into `keys`.
+    fn keys(&mut self, hashes: &[u32], keys: &mut Vec<u64>) {
+        keys.clear();
+        match self {
+            Self::Bands { signer, rows, bands } => {
+                keys.resize(*bands, 0);
+                band::bucket_keys(signer.sign(hashes), *rows, keys);
+            }
+            Self::Rarest { counters, threshold, ranked, rule } => {
+                let length = prefix::prefix_length(hashes.len(), *threshold);
+                rank(hashes, counters, ranked);
+                // Mixed, since ties leave the lesser hashes, which would all be in the first parts.
+                let mut mixed = ranked.iter().map(|rank| hash::mix64(*rank & UPPER));
+                match rule {
+                    BucketRule::Shared => keys.extend(mixed.take(length)),
+                    BucketRule::Probed => {
+                        keys.extend(mixed.by_ref().take(length).map(|key| key | 1));
+                        keys.extend(mixed.map(|key| key & !1));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The bits of a rank that are the upper half of the shingle's hash.
+const UPPER: u64 = u32::MAX as u64;
+
+/// Puts different shingles into one order for all documents, the rarest first: by count, then by
+/// hash. Shingles that share the upper half of their hashes have one place in it, so that a prefix
+/// holds at least as many shingles as places.
+fn rank(hashes: &[u32], counters: &RarityCounters, ranked: &mut Vec<u64>) {
+    ranked.clear();
+    let rank = |hash: &u32| u64::from(counters.get(*hash)) << 32 | u64::from(*hash);
+    ranked.extend(hashes.iter().map(rank));
+    ranked.sort_unstable();
+    ranked.dedup();
+}
+
+/// What a [`KeyCollector`] finds a document to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CollectedDocument {
+    /// Whether it has no token.
+    pub empty: bool,
+    /// Its [`check`](NodeIdentity::check).
+    pub check: u64,
+}
+
+/// Counts the shingles of documents, for [`KeyCollector::screening`].
+pub struct RarityCounter {
+    cutter: ShingleCutter,
+    counters: RarityCounters,
+}
+
+impl RarityCounter {
+    /// `2^log2_slots` counters.
+    pub fn new(options: &FindOptions, log2_slots: u32) -> Self {
+        let (cutter, counters) = (ShingleCutter::new(options), RarityCounters::new(log2_slots));
+        Self { cutter, counters }
+    }
+
+    /// Counts the shingles of a document.
+    pub fn add(&mut self, document: &Document<'_>) {
+        self.counters.add(self.cutter.shingles(document).hashes);
+    }
+
+    /// The counters of all documents that were added.
+    pub fn counters(&self) -> &RarityCounters {
+        &self.counters
+    }
+}
+
 /// Collects the bucket keys and identities of documents as rows for each part.
 ///
-/// Where documents of one flush share a bucket, one of them is a member of it and the others are
-/// connected to it here. So a bucket has at most one row of a flush, however many documents it has.
+/// Where documents of one flush are connected by a bucket, one of them is a member of it and the
+/// others are connected to it here. So a bucket whose documents are connected has at most one row of
+/// a flush, however many documents it has.
 pub(crate) struct MembershipCollector {
     parts: NonZeroU32,
+    rule: BucketRule,
     memberships: Vec<Membership>,
     identities: Vec<NodeIdentity>,
 }
 
 impl MembershipCollector {
-    pub(crate) fn new(parts: NonZeroU32) -> Self {
-        Self { parts, memberships: Vec::new(), identities: Vec::new() }
+    pub(crate) fn new(parts: NonZeroU32, rule: BucketRule) -> Self {
+        Self { parts, rule, memberships: Vec::new(), identities: Vec::new() }
     }
 
     /// Adds a document.
@@ -62,13 +193,18 @@ impl MembershipCollector {
         let mut memberships = std::mem::take(&mut self.memberships);
         memberships.sort_unstable();
         let mut connected = Vec::new();
-        for bucket in memberships.chunk_by(|a, b| a.key == b.key) {
-            let part = part_of(bucket[0].key, self.parts);
-            blocks[part as usize].memberships.push(bucket[0]);
-            let others = bucket[1..].iter().map(|member| member.node);
-            connected.extend(
-                others.filter(|node| *node != bucket[0].node).map(|node| (bucket[0].node, node)),
-            );
+        for (bucket, is_connected) in self.rule.buckets(&memberships) {
+            let part = part_of(self.rule.bucket(bucket[0].key), self.parts);
+            let here = &mut blocks[part as usize].memberships;
+            if is_connected {
+                let [others @ .., one] = bucket else { continue };
+                here.push(*one);
+                let others = others.iter().map(|member| member.node);
+                connected
+                    .extend(others.filter(|node| *node != one.node).map(|node| (one.node, node)));
+            } else {
+                here.extend(bucket);
+            }
         }
         for edge in merge(connected) {
             let part = part_of(edge.component, self.parts);
@@ -82,12 +218,12 @@ impl MembershipCollector {
     }
 }
 
-/// Shingles, signs and bands documents, and collects their rows. A bucket has at most one row of a
-/// flush, however many documents it has.
+/// Shingles documents, finds their keys, and collects their rows. Documents of which one run makes
+/// a pair share a key, whichever of the two kinds of keys it is. A key has at most one row of a
+/// flush, however many documents have it.
 pub struct KeyCollector {
     cutter: ShingleCutter,
-    signer: Signer,
-    rows_per_band: usize,
+    rule: KeyRule,
     /// The keys of the document at hand.
     keys: Vec<u64>,
     rows: MembershipCollector,
@@ -96,38 +232,61 @@ pub struct KeyCollector {
 }
 
 impl KeyCollector {
-    /// A collector for documents of a run by signatures; `None` for an exact one, which has none.
+    /// Keys of signatures: a key for each band. `None` for an exact run, which has none.
     pub fn new(options: &FindOptions, parts: NonZeroU32) -> Option<Self> {
         let (params, kernel) = (&options.params, options.kernel);
         if params.exact() {
             return None;
         }
         let (scheme, num_hashes, seed) = (params.scheme(), params.num_hashes(), params.seed());
-        Some(Self {
-            cutter: ShingleCutter::new(options),
-            signer: Signer::with_kernel(scheme, num_hashes, seed, kernel),
-            rows_per_band: params.rows(),
-            keys: vec![0; params.bands()],
-            rows: MembershipCollector::new(parts),
-            documents: 0,
-            empty: 0,
-        })
+        let signer = Signer::with_kernel(scheme, num_hashes, seed, kernel);
+        let (rows, bands) = (params.rows(), params.bands());
+        Some(Self::with(options, parts, KeyRule::Bands { signer, rows, bands }))
     }
 
-    /// Adds a document; whether it has a token. One without is known by its identity alone.
-    pub fn add(&mut self, node: u64, document: &Document<'_>) -> bool {
+    /// Keys of the rarest shingles, a share of 1 - threshold of them: templates that are filled in
+    /// differently have none in common. Whatever the counters hold, documents that reach the
+    /// threshold share a key (see [`prefix`]). For containment all shingles are keys, and
+    /// [`BucketRule::Probed`] is the rule of their buckets.
+    pub fn screening(
+        options: &FindOptions,
+        parts: NonZeroU32,
+        counters: Arc<RarityCounters>,
+    ) -> Self {
+        let threshold = options.params.threshold();
+        let rule = BucketRule::of_measure(options.params.measure());
+        let keys = KeyRule::Rarest { counters, threshold, ranked: Vec::new(), rule };
+        Self::with(options, parts, keys)
+    }
+
+    fn with(options: &FindOptions, parts: NonZeroU32, rule: KeyRule) -> Self {
+        let buckets = match &rule {
+            KeyRule::Bands { .. } => BucketRule::Shared,
+            KeyRule::Rarest { rule, .. } => *rule,
+        };
+        Self {
+            cutter: ShingleCutter::new(options),
+            rule,
+            keys: Vec::new(),
+            rows: MembershipCollector::new(parts, buckets),
+            documents: 0,
+            empty: 0,
+        }
+    }
+
+    /// Adds a document; what is known of it. One without a token is known by its identity alone.
+    pub fn add(&mut self, node: u64, document: &Document<'_>) -> CollectedDocument {
         let shingles = self.cutter.shingles(document);
-        let check = shingles.fingerprint as u64;
+        let (check, empty) = (shingles.fingerprint as u64, shingles.hashes.is_empty());
         self.rows.add(NodeIdentity { node, check, bytes: document.bytes() });
         self.documents += 1;
-        if shingles.hashes.is_empty() {
+        if empty {
             self.empty += 1;
-            return false;
+        } else {
+            self.rule.keys(shingles.hashes, &mut self.keys);
+            self.rows.add_keys(node, self.keys.iter().copied());
         }
-        let signature = self.signer.sign(shingles.hashes);
-        band::bucket_keys(signature, self.rows_per_band, &mut self.keys);
-        self.rows.add_keys(node, self.keys.iter().copied());
-        true
+        CollectedDocument { empty, check }
     }
 
     /// Whether it is time to [`flush`](Self::flush).
@@ -143,5 +302,36 @@ impl KeyCollector {
     /// The rows that were collected, for each part that has any.
     pub fn flush(&mut self) -> Vec<PartBlock> {
         self.rows.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shard::connect::Connector;
+    use crate::shard::forest::Edge;
+
+    #[test]
+    fn a_bucket_that_no_document_looks_up_connects_none() {
+        for flushes in [1, 2] {
+            let parts = NonZeroU32::MIN;
+            let mut connector = Connector::new(BucketRule::Probed);
+            let mut collector = MembershipCollector::new(parts, BucketRule::Probed);
+            let rows = [(1, 20), (2, 20), (3, 20), (4, 20), (5, 30), (6, 31), (7, 41), (8, 41)];
+            for (node, key) in rows {
+                // The bucket 20 is not looked up, 30 is by one, 40 by both.
+                collector.add_keys(node, [key]);
+                if flushes == 2 {
+                    for block in collector.flush() {
+                        connector.add(&block.rows).unwrap();
+                    }
+                }
+            }
+            for block in collector.flush() {
+                connector.add(&block.rows).unwrap();
+            }
+            let edge = |component, node| Edge { component, node };
+            assert_eq!(connector.finish().forest, [edge(5, 6), edge(7, 8)], "{flushes}");
+        }
     }
 }

@@ -14,6 +14,11 @@
 //! connected. Joining too much (equal hashes, candidates that are not similar) costs time and
 //! changes nothing.
 //!
+//! A component may be too large for a task. Then its documents get other keys, those of their
+//! rarest shingles ([`RarityCounter`], [`KeyCollector::screening`]), and are connected by these;
+//! what stays together is decided in rounds over prefixes of the keep order ([`KeepOrder`],
+//! [`match_kept`]). Exact runs have these keys from the beginning.
+//!
 //! A document is a *node* here: 64 bits, the hash of its id, chosen by the caller ([`node_of`] is
 //! one such hash). Nodes that collide join two components. Nodes of documents with equal ids are
 //! equal, and are reported ([`ConnectedPart::repeated`]).
@@ -30,16 +35,22 @@ mod forest;
 pub mod job;
 mod keys;
 mod lines;
+mod match_kept;
+mod place;
 mod rank;
+mod rarity;
 
 pub use block::{BLOCK_VERSION, Membership, NodeIdentity, ShardBlock};
 pub use connect::{ConnectedPart, Connector};
 pub use decide::{CheckedDocuments, MemberRole, MemberRow, PairRow, member_rows, pair_rows};
-pub use error::{BlockError, ShardError};
+pub use error::{BlockError, CountersError, ShardError};
 pub use forest::{Edge, merge};
-pub use keys::{KeyCollector, PartBlock, part_of};
+pub use keys::{BucketRule, CollectedDocument, KeyCollector, PartBlock, RarityCounter, part_of};
 pub use lines::{GroupLines, PairLines};
+pub use match_kept::match_kept;
+pub use place::{KeepOrder, PlacedDocument};
 pub use rank::SimilarityRank;
+pub use rarity::{COUNTERS_VERSION, RarityCounters};
 
 use lookalike_core::hash;
 

@@ -4,7 +4,7 @@
 use crate::collection::Drawn;
 use lookalike::core::hash::{self, SplitMix64};
 use lookalike::core::keep::KeepPolicy;
-use lookalike::core::params::{Params, ParamsBuilder};
+use lookalike::core::params::{Measure, Params, ParamsBuilder};
 use lookalike::error::Error;
 use lookalike::find::{self, FindOptions, Findings, Grouping, PairList};
 use lookalike::progress::NoProgress;
@@ -14,9 +14,9 @@ use lookalike::read::{
 };
 use lookalike::report::csv::{self, CellRule};
 use lookalike::shard::{
-    CheckedDocuments, Connector, Edge, GroupLines, KeyCollector, MemberRole, NodeIdentity,
-    PairLines, PairRow, ShardError, SimilarityRank, member_rows, merge, node_of, pair_rows,
-    part_of,
+    BucketRule, CheckedDocuments, Connector, Edge, GroupLines, KeyCollector, MemberRole,
+    NodeIdentity, PairLines, PairRow, RarityCounter, RarityCounters, ShardError, SimilarityRank,
+    member_rows, merge, node_of, pair_rows, part_of,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -141,6 +141,38 @@ struct Decided {
     counts: [u64; 5],
 }
 
+/// Counts the shingles of documents.
+struct CountSink(RarityCounter);
+
+impl DocumentSink for CountSink {
+    fn document(&mut self, document: &Document<'_>) {
+        self.0.add(document);
+    }
+
+    fn skipped(&mut self, _: SkippedItem) {
+        panic!("no row is skipped");
+    }
+}
+
+/// The counters of the shingles of some documents, few enough that many share a slot.
+fn counters(rows: &[Row], options: &FindOptions) -> RarityCounters {
+    let opened = collection(rows, &[], options);
+    let mut sink = CountSink(RarityCounter::new(options, 8));
+    while let Some(block) = opened.next_block().unwrap() {
+        block.read(&mut ReadBuffers::default(), &mut sink).unwrap();
+    }
+    sink.0.counters().clone()
+}
+
+/// Rare shingles are the keys of exact runs.
+fn bucket_rule(options: &FindOptions) -> BucketRule {
+    if options.params.exact() {
+        BucketRule::of_measure(options.params.measure())
+    } else {
+        BucketRule::Shared
+    }
+}
+
 /// All stages.
 fn divided(rows: &[Row], reference: &[Row], options: &FindOptions, division: Division) -> Output {
     let mut random = SplitMix64::new(division.seed);
@@ -152,9 +184,15 @@ fn divided(rows: &[Row], reference: &[Row], options: &FindOptions, division: Div
             tasks[task][side].push(row.clone());
         }
     }
+    let mut counted = counters(rows, options);
+    counted.merge(&counters(reference, options)).unwrap();
+    let counted = Arc::new(counted);
+    let rule = bucket_rule(options);
     let (mut connectors, mut empty) = (BTreeMap::<u32, Connector>::new(), 0);
     for task in &tasks {
-        let mut collector = KeyCollector::new(options, parts).unwrap();
+        let of_signatures = KeyCollector::new(options, parts);
+        let of_shingles = || KeyCollector::screening(options, parts, Arc::clone(&counted));
+        let mut collector = of_signatures.unwrap_or_else(of_shingles);
         for (side, rows) in task.iter().enumerate() {
             let opened = collection(rows, &[], options);
             let mut buffers = ReadBuffers::default();
@@ -163,11 +201,11 @@ fn divided(rows: &[Row], reference: &[Row], options: &FindOptions, division: Div
                 let mut sink = KeySink { collector: &mut collector, division, reference };
                 block.read(&mut buffers, &mut sink).unwrap();
                 if random.below(2) == 0 {
-                    flush(&mut collector, &mut connectors);
+                    flush(&mut collector, &mut connectors, rule);
                 }
             }
         }
-        flush(&mut collector, &mut connectors);
+        flush(&mut collector, &mut connectors, rule);
         empty += collector.counts().1;
     }
     let (mut forests, mut identities) = (Vec::new(), HashMap::<u64, Vec<NodeIdentity>>::new());
@@ -185,9 +223,14 @@ fn divided(rows: &[Row], reference: &[Row], options: &FindOptions, division: Div
     out
 }
 
-fn flush(collector: &mut KeyCollector, connectors: &mut BTreeMap<u32, Connector>) {
+fn flush(
+    collector: &mut KeyCollector,
+    connectors: &mut BTreeMap<u32, Connector>,
+    rule: BucketRule,
+) {
     for block in collector.flush() {
-        connectors.entry(block.part).or_default().add(&block.rows).unwrap();
+        let connector = connectors.entry(block.part).or_insert_with(|| Connector::new(rule));
+        connector.add(&block.rows).unwrap();
     }
 }
 
@@ -362,6 +405,29 @@ fn any_division_gives_the_bytes_of_one_run() {
             for (tasks, parts, node_bits) in [(1, 1, 64), (3, 2, 64), (7, 5, 64), (40, 64, 64)] {
                 let division = Division { tasks, parts, node_bits, seed };
                 let got = divided(documents, reference, options, division);
+                assert_eq!(got, expected, "{tasks} tasks, {parts} parts, option {seed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn exact_runs_are_divided_by_rare_shingles() {
+    let builder = ParamsBuilder { threshold: 0.5, exact: true, ..ParamsBuilder::default() };
+    let part = ParamsBuilder { threshold: 0.8, measure: Measure::Containment, ..builder.clone() };
+    for (seed, options) in (1..).zip([options(&builder), options(&part)]) {
+        let rows = drawn(600, seed);
+        let (documents, reference) = rows.split_at(500);
+        for reference in [&[][..], reference] {
+            let mut expected = one_run(documents, reference, &options);
+            assert!(expected.counts[4] > 10, "{:?}", expected.counts);
+            for (tasks, parts) in [(1, 1), (3, 2), (40, 64)] {
+                let division = Division { tasks, parts, node_bits: 64, seed };
+                let mut got = divided(documents, reference, &options, division);
+                // Which documents are compared depends on how often shingles occur in a part.
+                for work in [2, 3] {
+                    (got.counts[work], expected.counts[work]) = (0, 0);
+                }
                 assert_eq!(got, expected, "{tasks} tasks, {parts} parts, option {seed}");
             }
         }

@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::read::{Collection, Spool};
 use crate::report::part_file::PartFile;
 use crate::shard::block::NodeIdentity;
-use crate::shard::keys::MembershipCollector;
+use crate::shard::keys::{BucketRule, MembershipCollector};
 use crate::shard::node_of_hash;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl Job {
         let texts = TextFile::create(self.folder.join(format!("texts-{task:05}")))?;
         let share = PreparedShare::new(&collection, options, &texts.spool, progress)?;
         let mut out = self.create_file(JobStage::Keys, task)?;
-        let mut rows = MembershipCollector::new(self.plan.parts());
+        let mut rows = MembershipCollector::new(self.plan.parts(), BucketRule::Shared);
         let mut bytes = Vec::new();
         for number in 0..share.blocks() {
             let block = share.block(number)?;

@@ -1,0 +1,57 @@
+//! Members of a component that are of the reference collection, where pairs are listed.
+//!
+//! Two documents of the reference collection are no pair. A document of the collection that is
+//! equal to one of them is part of the same member, and has pairs with others of them.
+
+use super::ordered_component::OrderedComponent;
+use lookalike_core::group::BucketMembership;
+
+/// The members of a component all of whose documents are of the reference collection.
+pub(super) struct ReferenceMembers {
+    /// By position, for the members whose first document is one of them; these come first.
+    whole: Vec<bool>,
+}
+
+impl ReferenceMembers {
+    /// Whether a member has documents of the reference collection and others.
+    pub(super) fn has_copies(&self) -> bool {
+        self.whole.contains(&false)
+    }
+
+    /// Whether all documents of a member are of the reference collection.
+    pub(super) fn has(&self, position: u32) -> bool {
+        self.whole.get(position as usize).copied().unwrap_or_default()
+    }
+}
+
+impl OrderedComponent<'_> {
+    /// The members that are of the reference collection.
+    pub(super) fn references(&self) -> ReferenceMembers {
+        let records = &self.batch().records;
+        let fixed = (0..self.len() as u32).take_while(|position| self.is_fixed(*position));
+        let is_whole =
+            |position| self.class(position).iter().all(|document| records.is_reference(*document));
+        ReferenceMembers { whole: fixed.map(is_whole).collect() }
+    }
+}
+
+/// Some buckets in which members of the reference collection look for each other, too.
+pub(super) struct ProbingReferences<'b, B>(pub(super) &'b B);
+
+impl<B: BucketMembership> BucketMembership for ProbingReferences<'_, B> {
+    fn probed_buckets(&self, member: u32) -> &[u32] {
+        self.0.probed_buckets(member)
+    }
+
+    fn inserted_buckets(&self, member: u32) -> &[u32] {
+        self.0.inserted_buckets(member)
+    }
+
+    fn bucket_count(&self) -> usize {
+        self.0.bucket_count()
+    }
+
+    fn is_fixed(&self, _: u32) -> bool {
+        false
+    }
+}

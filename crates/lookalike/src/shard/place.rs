@@ -1,0 +1,54 @@
+//! Documents in; their places in the keep order, as bytes that any engine sorts, out.
+
+use crate::error::Error;
+use crate::find::FindOptions;
+use crate::find::keep_keys::KeepRules;
+use crate::find::shingles::ShingleCutter;
+use crate::read::{Collection, Document};
+use lookalike_core::keep;
+
+/// Where a document is in the keep order.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PlacedDocument {
+    /// The lesser of two, byte by byte, is kept rather than the other. No two documents of one
+    /// side have the same.
+    pub place: Vec<u8>,
+    /// The fingerprint of its shingles: equal documents have equal ones.
+    pub fingerprint: u128,
+    /// The length of its text in bytes.
+    pub bytes: u64,
+}
+
+/// Finds the places of documents, each by itself. Rules about the reading order give no order here:
+/// all documents have one position.
+pub struct KeepOrder {
+    rules: KeepRules,
+    cutter: ShingleCutter,
+    key: Vec<u8>,
+}
+
+impl KeepOrder {
+    /// The order of a run with these options.
+    ///
+    /// # Errors
+    /// A pattern of the keep rules cannot be understood.
+    pub fn new(options: &FindOptions) -> Result<Self, Error> {
+        let (rules, cutter) = (KeepRules::new(options)?, ShingleCutter::new(options));
+        Ok(Self { rules, cutter, key: Vec::new() })
+    }
+
+    /// The place of a document of a collection; `reference` states whether it is of a reference
+    /// collection, whose documents come first.
+    pub fn place(
+        &mut self,
+        collection: &Collection,
+        document: &Document<'_>,
+        reference: bool,
+    ) -> PlacedDocument {
+        self.key.clear();
+        self.rules.key(collection, document, [0; 3], reference, &mut self.key);
+        let place = keep::place(&self.key, document.id.as_bytes());
+        let fingerprint = self.cutter.shingles(document).fingerprint;
+        PlacedDocument { place, fingerprint, bytes: document.bytes() }
+    }
+}

@@ -1,0 +1,126 @@
+//! How often shingles occur in the documents of many tasks, about: counters of one size, which add
+//! up.
+
+use super::error::CountersError;
+
+/// How encoded counters begin.
+pub const COUNTERS_VERSION: [u8; 4] = *b"lkc1";
+
+/// Counters for the upper halves of shingles' hashes: all that fall into a slot are counted
+/// together. They decide what [`KeyCollector::screening`](super::KeyCollector::screening) costs,
+/// never what is found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RarityCounters {
+    slots: Vec<u32>,
+}
+
+impl RarityCounters {
+    /// The size that the stages use: 4 MiB.
+    pub const LOG2_SLOTS: u32 = 20;
+
+    /// `2^log2_slots` counters; 1 to 28, and what is beyond counts as the nearest.
+    pub fn new(log2_slots: u32) -> Self {
+        Self { slots: vec![0; 1 << log2_slots.clamp(1, 28)] }
+    }
+
+    /// Counts the shingles of a document; counters stay at the greatest number.
+    pub fn add(&mut self, hashes: &[u32]) {
+        for hash in hashes {
+            let slot = self.slot(*hash);
+            self.slots[slot] = self.slots[slot].saturating_add(1);
+        }
+    }
+
+    /// The count of a shingle, and of those that share its slot.
+    pub fn get(&self, hash: u32) -> u32 {
+        self.slots[self.slot(hash)]
+    }
+
+    fn slot(&self, hash: u32) -> usize {
+        let product = u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15) as u32;
+        product as usize & (self.slots.len() - 1)
+    }
+
+    /// Adds other counters to these.
+    ///
+    /// # Errors
+    /// [`CountersError::Sizes`] where there are not as many.
+    pub fn merge(&mut self, other: &Self) -> Result<(), CountersError> {
+        if self.slots.len() != other.slots.len() {
+            let [expected, got] = [self.slots.len(), other.slots.len()];
+            return Err(CountersError::Sizes { expected, got });
+        }
+        for (sum, count) in self.slots.iter_mut().zip(&other.slots) {
+            *sum = sum.saturating_add(*count);
+        }
+        Ok(())
+    }
+
+    /// `lkc1` and the counters, little-endian.
+    pub fn encode(&self) -> Vec<u8> {
+        let counts = self.slots.iter().flat_map(|count| count.to_le_bytes());
+        COUNTERS_VERSION.into_iter().chain(counts).collect()
+    }
+
+    /// The counters of some bytes.
+    ///
+    /// # Errors
+    /// Where they are not those of [`encode`](Self::encode) in this version.
+    pub fn decode(bytes: &[u8]) -> Result<Self, CountersError> {
+        let (version, counts) =
+            bytes.split_first_chunk().ok_or(CountersError::Length { got: bytes.len() })?;
+        if *version != COUNTERS_VERSION {
+            return Err(CountersError::Version { got: *version });
+        }
+        let (counts, rest) = counts.as_chunks::<4>();
+        if !rest.is_empty() || counts.len() < 2 || !counts.len().is_power_of_two() {
+            return Err(CountersError::Length { got: bytes.len() });
+        }
+        Ok(Self { slots: counts.iter().map(|count| u32::from_le_bytes(*count)).collect() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_of_tasks_add_up() {
+        let (mut whole, mut left, mut right) =
+            (RarityCounters::new(8), RarityCounters::new(8), RarityCounters::new(8));
+        let hashes: Vec<u32> = (0..900).map(|i| i * i).collect();
+        whole.add(&hashes);
+        left.add(&hashes[..400]);
+        right.add(&hashes[400..]);
+        left.merge(&right).unwrap();
+        assert_eq!(left, whole);
+        assert!(hashes.iter().all(|hash| whole.get(*hash) >= 1));
+        let sizes = CountersError::Sizes { expected: 256, got: 512 };
+        assert_eq!(left.merge(&RarityCounters::new(9)), Err(sizes));
+    }
+
+    #[test]
+    fn counters_stay_at_the_greatest_number() {
+        let mut counters = RarityCounters { slots: vec![u32::MAX; 2] };
+        counters.add(&[1]);
+        counters.merge(&counters.clone()).unwrap();
+        assert_eq!(counters.get(1), u32::MAX);
+    }
+
+    #[test]
+    fn counters_are_read_as_they_were_written() {
+        let mut counters = RarityCounters::new(2);
+        counters.add(&[1, 2, 3]);
+        let bytes = counters.encode();
+        assert_eq!((bytes.len(), &bytes[..4]), (20, &b"lkc1"[..]));
+        assert_eq!(RarityCounters::decode(&bytes), Ok(counters));
+        for length in 0..bytes.len() {
+            let cut = RarityCounters::decode(&bytes[..length]);
+            assert!(cut.is_err() || length == 12, "{length}");
+        }
+        let mut other = bytes;
+        other[3] = b'2';
+        let version = CountersError::Version { got: *b"lkc2" };
+        assert_eq!(RarityCounters::decode(&other), Err(version));
+    }
+}

@@ -1,0 +1,65 @@
+"""From documents to the components that they are in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lookalike import stages
+from lookalike.spark._tasks import ConnectTask, CountTask, KeyTask, LabelTask, MergeTask, TotalTask
+from lookalike.stages import BLOCKS, LABELS, Plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["by_part", "connected", "labelled", "shingle_counters"]
+
+#: Forests, or counters, that one task joins.
+_JOINED = 16
+
+
+def by_part(frame: DataFrame, parts: int) -> DataFrame:
+    """Rows of one part in one partition."""
+    from pyspark.sql.utils import is_remote
+
+    if hasattr(frame, "repartitionById") and not is_remote():
+        from pyspark.sql.functions import col
+
+        return frame.repartitionById(parts, col("part"))
+    return frame.repartition(parts, "part")
+
+
+def connected(documents: DataFrame, plan: Plan, parts: int, counters: bytes | None) -> DataFrame:
+    """The edges, identities and notes of documents.
+
+    :param counters: those of :func:`shingle_counters`, where keys are rare shingles.
+    """
+    blocks = documents.mapInArrow(KeyTask(plan, parts, counters), BLOCKS)
+    probed = counters is not None and plan.is_probed
+    return by_part(blocks, parts).mapInArrow(ConnectTask(parts, probed), BLOCKS)
+
+
+def shingle_counters(documents: DataFrame, plan: Plan, parts: int) -> bytes:
+    """How often shingles occur, about."""
+    counters, tasks = documents.mapInArrow(CountTask(plan), BLOCKS), parts
+    while tasks > 1:
+        tasks = -(-tasks // _JOINED)
+        counters = counters.repartition(tasks).mapInArrow(TotalTask(), BLOCKS)
+    rows = counters.repartition(1).mapInArrow(TotalTask(), BLOCKS).select("rows").collect()
+    return bytes(rows[0]["rows"]) if rows else stages.empty_counters(plan)
+
+
+def labelled(edges_and_identities: DataFrame, parts: int) -> DataFrame:
+    """The documents of components.
+
+    :param edges_and_identities: rows of :func:`connected`.
+    """
+    edges = edges_and_identities.where("kind = 'edges'")
+    tasks = parts
+    while True:
+        tasks = -(-tasks // _JOINED)
+        # Rows of any part may meet: a forest is one of all its rows.
+        edges = edges.repartition(tasks).mapInArrow(MergeTask(parts), BLOCKS)
+        if tasks == 1:
+            break
+    identities = edges_and_identities.where("kind = 'identities'")
+    return by_part(edges.union(identities), parts).mapInArrow(LabelTask(), LABELS)

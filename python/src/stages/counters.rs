@@ -1,0 +1,80 @@
+//! `count` and `total`: documents in, counters of their shingles out.
+
+use super::columns::{BlockKind, BlockRows, StageTable, each_blob};
+use super::keys::{named_by_id, open, read_all};
+use super::plan_options::plan_options;
+use crate::documents::PythonDocuments;
+use crate::error::DamagedError;
+use crate::table::ArrowTable;
+use lookalike::read::{Document, DocumentSink, ReadOptions, SkippedItem};
+use lookalike::shard::{CountersError, PartBlock, RarityCounter, RarityCounters};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// One task of the stage `count`.
+#[pyclass(name = "CountStage", module = "lookalike._engine")]
+pub(crate) struct CountStage {
+    counter: CountSink,
+    reading: ReadOptions,
+}
+
+#[pymethods]
+impl CountStage {
+    #[new]
+    fn new(py: Python<'_>, options: &Bound<'_, PyDict>, log2_slots: u32) -> PyResult<Self> {
+        let (find, reading) = plan_options(py, options)?;
+        Ok(Self { counter: CountSink(RarityCounter::new(&find, log2_slots)), reading })
+    }
+
+    /// Counts the shingles of documents.
+    fn add(&mut self, py: Python<'_>, documents: Py<PythonDocuments>) -> PyResult<()> {
+        let source = documents.get().source("documents", true);
+        let counted = py.detach(|| {
+            let opened = open(source, &self.reading)?;
+            read_all(&opened, &mut self.counter)
+        });
+        counted.map_err(named_by_id)
+    }
+
+    /// The counters of all documents that were added, as one row.
+    fn counters(&self) -> PyResult<ArrowTable> {
+        row(self.counter.0.counters())
+    }
+}
+
+struct CountSink(RarityCounter);
+
+impl DocumentSink for CountSink {
+    fn document(&mut self, document: &Document<'_>) {
+        self.0.add(document);
+    }
+
+    /// The stage `keys` counts what is left out.
+    fn skipped(&mut self, _: SkippedItem) {}
+}
+
+/// The sum of the counters of several tasks, as one row.
+#[pyfunction]
+pub(crate) fn total_counters(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<ArrowTable> {
+    let arrays = StageTable::of(rows)?.binary("rows")?;
+    let total = py.detach(|| -> Result<Option<RarityCounters>, CountersError> {
+        let mut total: Option<RarityCounters> = None;
+        for blob in each_blob(&arrays) {
+            let counters = RarityCounters::decode(blob)?;
+            match &mut total {
+                Some(total) => total.merge(&counters)?,
+                None => total = Some(counters),
+            }
+        }
+        Ok(total)
+    });
+    let total = total.map_err(|error| DamagedError::new_err(error.to_string()))?;
+    total.as_ref().map_or_else(|| BlockRows::default().finish(), row)
+}
+
+fn row(counters: &RarityCounters) -> PyResult<ArrowTable> {
+    let mut rows = BlockRows::default();
+    let block = PartBlock { part: 0, rows: counters.encode() };
+    rows.push_block(BlockKind::Counters, &block);
+    rows.finish()
+}

@@ -1,0 +1,103 @@
+//! `places`: documents in, their places in the keep order out.
+
+use super::columns::integers;
+use super::keys::{named_by_id, open, read_all};
+use super::plan_options::plan_options;
+use crate::documents::PythonDocuments;
+use crate::error::run_error;
+use crate::table::ArrowTable;
+use crate::text_column::TextColumn;
+use arrow_array::Int64Array;
+use arrow_array::builder::BinaryBuilder;
+use lookalike::error::Error;
+use lookalike::read::{Collection, Document, DocumentSink, SkippedItem};
+use lookalike::shard::{KeepOrder, PlacedDocument, ShardError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+
+/// The places of documents, in their order. `checks` is an Arrow array of int64.
+#[pyfunction]
+pub(crate) fn places(
+    py: Python<'_>,
+    documents: Py<PythonDocuments>,
+    options: &Bound<'_, PyDict>,
+    reference: bool,
+    checks: &Bound<'_, PyAny>,
+) -> PyResult<ArrowTable> {
+    let (find, reading) = plan_options(py, options)?;
+    let checks = integers(checks, "checks")?;
+    let source = documents.get().source("documents", true);
+    let mut order = KeepOrder::new(&find).map_err(run_error)?;
+    let has_source = find.source_field.is_some();
+    let columns = py.detach(|| -> Result<PlaceColumns, Error> {
+        let opened = open(source, &reading)?;
+        let (order, columns) = (&mut order, PlaceColumns::default());
+        let (collection, checks, changed) = (&opened, &checks[..], None);
+        let mut sink =
+            PlaceSink { order, collection, checks, reference, has_source, columns, changed };
+        read_all(&opened, &mut sink)?;
+        if let Some(id) = sink.changed {
+            return Err(Error::Shard(ShardError::Changed { id }));
+        }
+        let missing = checks.len().saturating_sub(sink.columns.bytes.len()) as u64;
+        if missing > 0 {
+            return Err(Error::Shard(ShardError::Missing { documents: missing }));
+        }
+        Ok(sink.columns)
+    });
+    columns.map_err(named_by_id)?.finish()
+}
+
+struct PlaceSink<'a> {
+    order: &'a mut KeepOrder,
+    collection: &'a Collection,
+    checks: &'a [i64],
+    reference: bool,
+    has_source: bool,
+    columns: PlaceColumns,
+    /// The first document that is not what its check states.
+    changed: Option<String>,
+}
+
+impl DocumentSink for PlaceSink<'_> {
+    fn document(&mut self, document: &Document<'_>) {
+        let placed = self.order.place(self.collection, document, self.reference);
+        let check = self.checks.get(document.place.row() as usize);
+        if check.is_none_or(|check| check.cast_unsigned() != placed.fingerprint as u64) {
+            self.changed.get_or_insert_with(|| document.id.to_owned());
+        }
+        let source = document.fields.last().copied().flatten().unwrap_or_default();
+        self.columns.push(&placed, self.has_source.then_some(source));
+    }
+
+    /// What the stage `keys` left out is in no component; where it was not left out there, it is
+    /// missing here.
+    fn skipped(&mut self, _: SkippedItem) {}
+}
+
+#[derive(Default)]
+struct PlaceColumns {
+    places: BinaryBuilder,
+    fingerprints: BinaryBuilder,
+    bytes: Vec<i64>,
+    sources: TextColumn,
+}
+
+impl PlaceColumns {
+    fn push(&mut self, placed: &PlacedDocument, source: Option<&str>) {
+        self.places.append_value(&placed.place);
+        self.fingerprints.append_value(placed.fingerprint.to_be_bytes());
+        self.bytes.push(placed.bytes.cast_signed());
+        self.sources.push(source);
+    }
+
+    fn finish(mut self) -> PyResult<ArrowTable> {
+        ArrowTable::new(vec![
+            ("place", Arc::new(self.places.finish()), false),
+            ("fingerprint", Arc::new(self.fingerprints.finish()), false),
+            ("bytes", Arc::new(Int64Array::from(self.bytes)), false),
+            ("source", self.sources.finish(), true),
+        ])
+    }
+}
