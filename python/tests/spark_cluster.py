@@ -32,10 +32,10 @@ def missing() -> str | None:
 class SparkCluster:
     """The processes of a cluster; they end with :meth:`stop`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, worker_memory: str = "1g") -> None:
         import pyspark
 
-        self.folder = folder
+        self.folder, self._worker_memory = folder, worker_memory
         self.processes: list[subprocess.Popen[bytes]] = []
         self._program = Path(pyspark.__file__).parent / "bin" / "spark-class"
         self._port, self._web = _free_port(), _free_port()
@@ -46,7 +46,7 @@ class SparkCluster:
         web = ["--webui-port", str(self._web)]
         self._run("master", "master.Master", ["--port", str(self._port), *web])
         for number in (1, 2):
-            resources = ["--cores", "1", "--memory", "1g", "--webui-port", "0"]
+            resources = ["--cores", "1", "--memory", self._worker_memory, "--webui-port", "0"]
             place = ["--work-dir", str(self.folder / f"work{number}")]
             self._run(f"worker{number}", "worker.Worker", [*resources, *place, self.url])
         end = time.monotonic() + PATIENCE

@@ -6,7 +6,7 @@ for byte, on Spark 3.5 and later, Spark Connect, and Sail.
 >>> found.groups.show()                                                     # doctest: +SKIP
 >>> survivors = lookalike.spark.dedup(df, id="url")                         # doctest: +SKIP
 
-Executors need this package and pyarrow. ``docs/guide/cluster.md`` says when a cluster is worth it.
+Executors need this package and pyarrow. ``docs/cluster.md`` says when a cluster is worth it.
 """
 
 from lookalike.spark._find import Found, dedup, find

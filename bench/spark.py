@@ -1,0 +1,342 @@
+"""CPU seconds, memory and shuffled bytes of `lookalike.spark`, `lookalike.ray` and `lookalike.spark` on
+Sail next to `lookalike find` on the same documents.
+
+    python3 bench/spark.py FILE.parquet [--engine spark|sail|ray] [--program target/release/lookalike]
+        [--partitions 8] [--kill TASK] [--mllib DOCUMENTS] [--costs FILE.json]
+
+FILE.parquet has the columns `id` and `text`. Spark is a standalone cluster of a master and two workers
+of one core each on the loopback interface, Ray a node of two cores, Sail one process. Every engine
+runs once to be warm, and once to be measured; the groups are compared byte for byte with those of the
+program. CPU seconds are those of all processes of the run, seen ten times a second.
+
+`--kill DecideTask` kills an executor once while it runs such a task, and compares with the run before.
+`--mllib N` measures MinHashLSH of MLlib (3 tables) on the first N documents, on the same cluster.
+`--costs` writes what was measured for `bench/cluster_simulation.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import csv
+import io
+import json
+import os
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "python" / "tests"))
+sys.path.insert(0, str(HERE))
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass
+class Processes:
+    """The CPU seconds and the memory of this process and all that come from it, by kind."""
+
+    #: The last seen CPU seconds of each process, and its kind.
+    seen: dict[int, tuple[str, float]] = field(default_factory=dict)
+    #: The greatest memory of a Python process of the engine, in MB.
+    python_peak: float = 0.0
+
+    def look(self) -> None:
+        """Sees what there is."""
+        parents: dict[int, int] = {}
+        processes: dict[int, tuple[str, float]] = {}
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            with contextlib.suppress(OSError, IndexError, ValueError):
+                after = (entry / "stat").read_text().rpartition(")")[2].split()
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                parents[int(entry.name)] = int(after[1])
+                processes[int(entry.name)] = (command, (int(after[11]) + int(after[12])) / TICKS)
+        for process, (command, seconds) in processes.items():
+            if self._is_ours(process, parents):
+                kind = _kind(process, command)
+                self.seen[process] = (kind, seconds)
+                if kind == "Python":
+                    self.python_peak = max(self.python_peak, _peak(process))
+
+    def _is_ours(self, process: int, parents: dict[int, int]) -> bool:
+        """Whether a process is this one, or comes from it. One that lost its parent is known."""
+        if process in self.seen:
+            return True
+        while process not in (0, 1):
+            if process == os.getpid():
+                return True
+            process = parents.get(process, 0)
+        return False
+
+    def seconds(self) -> dict[str, float]:
+        """CPU seconds by kind."""
+        sums: dict[str, float] = {}
+        for kind, seconds in self.seen.values():
+            sums[kind] = sums.get(kind, 0.0) + seconds
+        return sums
+
+
+def _kind(process: int, command: str) -> str:
+    if process == os.getpid():
+        return "driver"
+    for sign, kind in (
+        ("CoarseGrainedExecutorBackend", "executors"), ("SparkSubmit", "driver"), ("deploy.", "master and workers"),
+        ("pyspark", "Python"), ("ray::", "Python"), ("java", "other JVM"), ("ray", "Ray itself"),
+    ):
+        if sign in command:
+            return kind
+    return "other"
+
+
+def _peak(process: int) -> float:
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{process}/status").read_text().splitlines():
+            if line.startswith("VmHWM"):
+                return int(line.split()[1]) / 1024
+    return 0.0
+
+
+@dataclass
+class Cost:
+    """What a piece of work took."""
+
+    seconds: dict[str, float]
+    wall: float
+    python_peak: float
+
+    @property
+    def total(self) -> float:
+        return sum(self.seconds.values())
+
+
+@contextlib.contextmanager
+def measured(cost: list[Cost]) -> Iterator[None]:
+    """Adds the cost of what is done within."""
+    processes, ended = Processes(), threading.Event()
+    processes.look()
+    before, start = processes.seconds(), time.monotonic()
+
+    def watch() -> None:
+        while not ended.wait(0.1):
+            processes.look()
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watcher.join()
+        processes.look()
+        after = processes.seconds()
+        spent = {kind: after[kind] - before.get(kind, 0.0) for kind in after}
+        cost.append(Cost(spent, time.monotonic() - start, processes.python_peak))
+
+
+def run_once(spark: Any, file: str, folder: Path, **options: Any) -> Any:
+    """Finds and writes the groups of a file."""
+    import lookalike.spark
+
+    found = lookalike.spark.find(spark.read.parquet(file), **options)
+    found.write(str(folder))
+    return found
+
+
+def joined(folder: Path) -> bytes:
+    files = sorted(path for path in folder.iterdir() if path.name[0] not in "._")
+    return b"".join(path.read_bytes() for path in files)
+
+
+@contextlib.contextmanager
+def spark_session(place: Path) -> Iterator[Any]:
+    """A session of a cluster of two workers, which writes what it does to `events`."""
+    import spark_cluster
+
+    (place / "events").mkdir()
+    cluster = spark_cluster.SparkCluster(place, worker_memory="3g")
+    cluster.start()
+    spark = cluster.session(**{
+        "spark.executor.memory": "2g", "spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "8",
+        "spark.eventLog.enabled": "true", "spark.eventLog.dir": f"file://{place / 'events'}",
+        "spark.eventLog.compress": "false", "spark.eventLog.rolling.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    })
+    spark.sparkContext.setLogLevel("OFF")
+    try:
+        yield spark
+    finally:
+        spark.stop()
+        cluster.stop()
+
+
+def shuffled(events: Path, after: float, before: float) -> list[tuple[int, int]]:
+    """The bytes that each stage of a time wrote for a shuffle, in the order of the stages."""
+    sums: dict[int, int] = {}
+    for file in events.iterdir():
+        for line in file.read_text().splitlines():
+            event = json.loads(line)
+            if event.get("Event") == "SparkListenerTaskEnd" and event.get("Task Metrics"):
+                if after <= event["Task Info"]["Launch Time"] / 1000 <= before:
+                    written = event["Task Metrics"]["Shuffle Write Metrics"]["Shuffle Bytes Written"]
+                    sums[event["Stage ID"]] = sums.get(event["Stage ID"], 0) + written
+    return [(stage, sums[stage]) for stage in sorted(sums) if sums[stage]]
+
+
+def on_spark(args: argparse.Namespace, place: Path, expected: bytes, documents: int) -> dict[str, Any]:
+    with spark_session(place) as spark:
+        run_once(spark, args.file, place / "warm", partitions=args.partitions).release()
+        costs: list[Cost] = []
+        after = time.time()
+        with measured(costs):
+            found = run_once(spark, args.file, place / "groups", partitions=args.partitions)
+        before = time.time()
+        compare("Spark", joined(place / "groups"), expected)
+        report("Spark", costs[0], found.seconds)
+        found.release()
+        if args.kill:
+            killed(spark, args, place, expected, costs[0])
+        if args.mllib:
+            mllib(spark, args.file, args.mllib)
+    stages = shuffled(place / "events", after, before)
+    per_document = [bytes_ / documents for _, bytes_ in stages]
+    print("Shuffled bytes for each document, by stage: " + ", ".join(f"{each:.1f}" for each in per_document if each >= 0.1))
+    return {"seconds": costs[0].seconds, "wall": costs[0].wall, "shuffled": per_document, "stages": found.seconds}
+
+
+def killed(spark: Any, args: argparse.Namespace, place: Path, expected: bytes, usual: Cost) -> None:
+    """Runs with an executor killed in a task."""
+    from unstable_tasks import KillOnce
+
+    from lookalike.spark import _connect, _find, _tasks
+
+    made, flag = getattr(_tasks, args.kill), place / "killed"
+    for module in (_connect, _find):
+        if hasattr(module, args.kill):
+            setattr(module, args.kill, lambda *arguments: KillOnce(made(*arguments), str(flag)))
+    costs: list[Cost] = []
+    with measured(costs):
+        run_once(spark, args.file, place / "after-kill", partitions=args.partitions)
+    if not flag.exists():
+        sys.exit(f"no executor was killed in {args.kill}")
+    compare(f"Spark, an executor killed in {args.kill}", joined(place / "after-kill"), expected)
+    print(f"{costs[0].total:.1f} CPU s, {costs[0].total / usual.total:.2f} times those of the run before.")
+
+
+def mllib(spark: Any, file: str, documents: int) -> None:
+    """MinHashLSH at the same threshold, on the first documents of the file."""
+    from pyspark.ml.feature import HashingTF, MinHashLSH, NGram
+    from pyspark.sql import functions as f
+
+    costs: list[Cost] = []
+    with measured(costs):
+        docs = spark.read.parquet(file).limit(documents)
+        words = f.expr(r"regexp_extract_all(lower(text), '([\\p{L}\\p{M}\\p{N}]+)', 1)").alias("words")
+        grams = NGram(n=5, inputCol="words", outputCol="grams").transform(docs.select("id", words).where(f.size("words") >= 5))
+        hashed = HashingTF(inputCol="grams", outputCol="vector", numFeatures=1 << 24, binary=True).transform(grams)
+        vectors = hashed.select("id", "vector").persist()
+        model = MinHashLSH(inputCol="vector", outputCol="hashes", numHashTables=3, seed=1).fit(vectors)
+        pairs = model.approxSimilarityJoin(vectors, vectors, 0.2 + 1e-12, "distance")
+        found = pairs.where("datasetA.id < datasetB.id").count()
+        vectors.unpersist()
+    print(f"MLlib, MinHashLSH of {documents} documents: {found} pairs")
+    report("MLlib", costs[0], {})
+
+
+def on_sail(args: argparse.Namespace, _place: Path, expected: bytes, _documents: int) -> dict[str, Any]:
+    from pysail.spark import SparkConnectServer
+
+    server = SparkConnectServer(ip="127.0.0.1", port=0)
+    server.start(background=True)
+    from pyspark.sql import SparkSession
+
+    spark = SparkSession.builder.remote(f"sc://127.0.0.1:{server.listening_address[1]}").getOrCreate()
+    spark.conf.set("spark.sql.shuffle.partitions", str(args.partitions))
+    import lookalike.spark
+
+    costs: list[Cost] = []
+    for _ in range(2):
+        with measured(costs):
+            found = lookalike.spark.find(spark.read.parquet(args.file), partitions=args.partitions)
+        if len(costs) < 2:
+            found.release()
+    # Sail gives rows no order, so counts are compared.
+    roles = [row["role"] for row in csv.DictReader(io.StringIO(expected.decode()))]
+    if (found.counts["groups"], found.counts["duplicates"]) != (roles.count("keeper"), roles.count("duplicate")):
+        sys.exit(f"Sail: {found.counts} are not the counts of the program")
+    print("Sail: the counts are those of the program.")
+    report("Sail", costs[1], found.seconds)
+    return {"seconds": costs[1].seconds, "wall": costs[1].wall, "stages": found.seconds}
+
+
+def on_ray(args: argparse.Namespace, place: Path, expected: bytes, _: int) -> dict[str, Any]:
+    import ray
+
+    import lookalike.ray
+
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    costs: list[Cost] = []
+    for name in ("warm", "groups"):
+        with measured(costs):
+            found = lookalike.ray.find(ray.data.read_parquet(args.file), partitions=args.partitions)
+            found.write(str(place / name))
+    compare("Ray", joined(place / "groups"), expected)
+    report("Ray", costs[1], found.seconds)
+    ray.shutdown()
+    return {"seconds": costs[1].seconds, "wall": costs[1].wall, "stages": found.seconds}
+
+
+def compare(name: str, got: bytes, expected: bytes) -> None:
+    if got != expected:
+        sys.exit(f"{name}: the groups are not those of the program")
+    print(f"{name}: the groups are the same bytes.")
+
+
+def report(name: str, cost: Cost, stages: dict[str, float]) -> None:
+    kinds = ", ".join(f"{kind} {seconds:.1f}" for kind, seconds in sorted(cost.seconds.items()) if seconds >= 0.05)
+    print(f"{name}: {cost.total:.1f} CPU s ({kinds}), {cost.wall:.1f} s of wall; peak of a Python process {cost.python_peak:.0f} MB")
+    if stages:
+        print("Wall seconds by stage: " + ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in stages.items()))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file")
+    parser.add_argument("--engine", choices=("spark", "sail", "ray"), default="spark")
+    parser.add_argument("--program", default="target/release/lookalike")
+    parser.add_argument("--partitions", type=int, default=8)
+    parser.add_argument("--kill", metavar="TASK")
+    parser.add_argument("--mllib", type=int, metavar="DOCUMENTS")
+    parser.add_argument("--costs", metavar="FILE")
+    args = parser.parse_args()
+    args.file = str(Path(args.file).resolve())
+    import pyarrow.parquet
+
+    from shard import cost
+
+    documents = pyarrow.parquet.read_metadata(args.file).num_rows
+    place = Path(tempfile.mkdtemp())
+    try:
+        find = [args.program, "find", args.file, "--threads", "1", "-q", "-o", str(place / "one.csv")]
+        cost(find)  # The file is in the page cache afterwards.
+        seconds, memory = cost(find)
+        print(f"{documents} documents; `find --threads 1`: {seconds:.1f} CPU s, {memory:.0f} MB")
+        engines = {"spark": on_spark, "sail": on_sail, "ray": on_ray}
+        figures = engines[args.engine](args, place, (place / "one.csv").read_bytes(), documents)
+        if args.costs:
+            kept = {"engine": args.engine, "documents": documents, "find": seconds, **figures}
+            Path(args.costs).write_text(json.dumps(kept, indent=1) + "\n")
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

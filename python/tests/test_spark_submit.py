@@ -1,0 +1,98 @@
+"""The script for `spark-submit`, run by the real one on a cluster of a master and two workers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import spark_cluster
+from divided_runs import joined
+from test_stages import corpus
+
+import lookalike
+from lookalike.spark import __main__ as script
+
+IS_SOAK = "LOOKALIKE_SOAK" in os.environ
+
+if (reason := spark_cluster.missing()) is not None:
+    pytest.skip(reason, allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[spark_cluster.SparkCluster]:
+    made = spark_cluster.SparkCluster(tmp_path_factory.mktemp("cluster"))
+    made.start()
+    yield made
+    made.stop()
+
+
+def submit(cluster: spark_cluster.SparkCluster, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs the script as a user does: its path is what it prints."""
+    import pyspark
+
+    path = subprocess.run([sys.executable, "-m", "lookalike.spark", "--script"], capture_output=True, text=True, check=True)
+    program = str(Path(pyspark.__file__).parent / "bin" / "spark-submit")
+    settings = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.sql.shuffle.partitions": "3"}
+    command = [program, "--master", cluster.url, "--driver-memory", "768m", "--executor-memory", "640m"]
+    for name, value in settings.items():
+        command += ["--conf", f"{name}={value}"]
+    environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    command += [path.stdout.strip(), *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+
+
+def test_groups_and_pairs_are_those_of_the_program(cluster: spark_cluster.SparkCluster, tmp_path: Path) -> None:
+    rows = corpus(120)
+    for name, some in (("docs", rows[:100]), ("reference", rows[100:])):
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in some))
+    docs, reference = str(tmp_path / "docs"), str(tmp_path / "reference")
+    options = ["--format", "json", "--threshold", "0.5", "--keep", "field:date", "--keep", "shortest"]
+    output = ["--output", str(tmp_path / "groups"), "--pairs", str(tmp_path / "pairs"), "--json"]
+    done = submit(cluster, "find", docs, "--reference", reference, *options, "--option", "case=keep", *output)
+    assert done.returncode == 0, done.stderr[-4000:]
+    one = lookalike.find(
+        rows[:100], reference=rows[100:], threshold=0.5, keep=["field:date", "shortest"], case="keep", pairs=True
+    )
+    one.write(tmp_path / "one.csv")
+    one.write_pairs(tmp_path / "one-pairs.csv")
+    assert joined(tmp_path / "groups") == (tmp_path / "one.csv").read_bytes()
+    assert joined(tmp_path / "pairs") == (tmp_path / "one-pairs.csv").read_bytes()
+    assert json.loads(done.stdout.splitlines()[-1])["counts"] == one.counts
+
+
+@pytest.mark.skipif(not IS_SOAK, reason="LOOKALIKE_SOAK is not set")
+def test_survivors_are_those_of_the_program(cluster: spark_cluster.SparkCluster, tmp_path: Path) -> None:
+    rows, docs = corpus(100), str(tmp_path / "docs")
+    Path(docs).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    kept = submit(cluster, "dedup", docs, "--format", "json", "--threshold", "0.5", "--output", str(tmp_path / "kept"))
+    assert kept.returncode == 0, kept.stderr[-4000:]
+    found = lookalike.find(rows, threshold=0.5)
+    gone = {member.id for group in found for member in group.duplicates}
+    there = {json.loads(line)["id"] for line in joined(tmp_path / "kept").decode().splitlines()}
+    assert there == {row["id"] for row in rows} - gone and gone
+
+    wrong = submit(cluster, "find", docs, "--format", "json", "--id", "url")
+    assert wrong.returncode == 1
+    assert any(line.startswith("lookalike: df has no column 'url'") for line in wrong.stderr.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["find", "x", "--option", "bands"], "--option: expected NAME=VALUE, got 'bands'"),
+        (["find"], "the following arguments are required: INPUT"),
+        (["dedup", "x"], "the following arguments are required: --output"),
+        ([], "usage"),
+    ],
+)
+def test_wrong_use_is_named(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        code: object = script.main(arguments)
+    except SystemExit as error:
+        code = error.code
+    assert code == 2 and message in capsys.readouterr().err
