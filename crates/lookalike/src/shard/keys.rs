@@ -158,8 +158,8 @@ impl RarityCounter {
 /// Collects the bucket keys and identities of documents as rows for each part.
 ///
 /// Where documents of one flush are connected by a bucket, one of them is a member of it and the
-/// others are connected to it here. So a bucket whose documents are connected has at most one row of
-/// a flush, however many documents it has.
+/// others are connected to it here. So a bucket whose documents are connected has at most one row
+/// of a flush, however many documents it has.
 pub(crate) struct MembershipCollector {
     parts: NonZeroU32,
     rule: BucketRule,

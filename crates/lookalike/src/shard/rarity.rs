@@ -15,9 +15,6 @@ pub struct RarityCounters {
 }
 
 impl RarityCounters {
-    /// The size that the stages use: 4 MiB.
-    pub const LOG2_SLOTS: u32 = 20;
-
     /// `2^log2_slots` counters; 1 to 28, and what is beyond counts as the nearest.
     pub fn new(log2_slots: u32) -> Self {
         Self { slots: vec![0; 1 << log2_slots.clamp(1, 28)] }
