@@ -251,7 +251,7 @@ def mllib(spark: Any, file: str, documents: int) -> None:
     report("MLlib", costs[0], {})
 
 
-def on_sail(args: argparse.Namespace, _place: Path, expected: bytes, _documents: int) -> dict[str, Any]:
+def on_sail(args: argparse.Namespace, place: Path, expected: bytes, _documents: int) -> dict[str, Any]:
     from pysail.spark import SparkConnectServer
 
     server = SparkConnectServer(ip="127.0.0.1", port=0)
@@ -263,11 +263,11 @@ def on_sail(args: argparse.Namespace, _place: Path, expected: bytes, _documents:
     import lookalike.spark
 
     costs: list[Cost] = []
-    for _ in range(2):
+    for number in range(2):
+        # Sail keeps no results of stages: without a checkpoint each stage runs those before it again.
+        checkpoint = f"file://{place}/run{number}"
         with measured(costs):
-            found = lookalike.spark.find(spark.read.parquet(args.file), partitions=args.partitions)
-        if len(costs) < 2:
-            found.release()
+            found = lookalike.spark.find(spark.read.parquet(args.file), partitions=args.partitions, checkpoint=checkpoint)
     # Sail gives rows no order, so counts are compared.
     roles = [row["role"] for row in csv.DictReader(io.StringIO(expected.decode()))]
     if (found.counts["groups"], found.counts["duplicates"]) != (roles.count("keeper"), roles.count("duplicate")):

@@ -231,7 +231,12 @@ fn naive_stars(
     for member in 0..members as u32 {
         let near: Vec<u32> =
             kept.iter().copied().filter(|&k| graph.contains_key(&(k, member))).collect();
-        let similarity = |k: u32| exact(&graph[&(k, member)], measure);
+        // Of equally similar ones an equal set, then the earliest.
+        let similarity = |k: u32| {
+            let overlap = &graph[&(k, member)];
+            let equal = overlap.intersection == overlap.left && overlap.left == overlap.right;
+            (exact(overlap, measure), equal)
+        };
         let best = near.iter().map(|k| similarity(*k)).max();
         match near.iter().find(|k| Some(similarity(**k)) == best) {
             Some(&keeper) if member >= fixed => {
