@@ -11,7 +11,7 @@ program. CPU seconds are those of all processes of the run, seen ten times a sec
 
 `--kill DecideTask` kills an executor once while it runs such a task, and compares with the run before.
 `--mllib N` measures MinHashLSH of MLlib (3 tables) on the first N documents, on the same cluster.
-`--costs` writes what was measured for `bench/cluster_simulation.py`.
+`--costs` writes what was measured as JSON.
 """
 
 from __future__ import annotations

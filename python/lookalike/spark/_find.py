@@ -138,7 +138,8 @@ def find(
     :param documents: how many documents are expected; bands and rows are chosen for that many.
     :param checkpoint: a folder for the results of stages, from which the same call goes on; without
         one the cluster keeps them as long as the session.
-    :param task_memory: the most that a task may take for the documents of one component.
+    :param task_memory: the most that the documents of a task may take; larger components are divided,
+        and decided in rounds.
     :param partitions: into how many parts buckets and documents are divided;
         ``spark.sql.shuffle.partitions`` by default.
     :param options: options of :func:`lookalike.find`, but for those that are about files and about

@@ -27,7 +27,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The version of the files in a run's folder.
-const FORMAT_VERSION: u32 = 7;
+const FORMAT_VERSION: u32 = 8;
 /// Files up to which each is described by itself, not all of them by one number.
 const DESCRIBED_FILES: usize = 1000;
 
