@@ -121,44 +121,37 @@ def large(kind: str, documents: int) -> list[dict[str, Any]]:
     return rows
 
 
+#: With the task that an executor is killed in.
 LARGE: list[dict[str, Any]] = [
-    {"kind": "edits", "keep": "shortest", "source_field": "site", "references": 30, "task_memory": 18_000},
+    {"kind": "edits", "keep": "shortest", "source_field": "site", "references": 30, "task_memory": 18_000, "killed": "MatchTask"},
 ]
 SOAK_LARGE: list[dict[str, Any]] = [
     {"kind": "templates", "threshold": 0.7},
     {"kind": "edits", "keep": ["field:date", "longest"], "partitions": 7},
     {"kind": "templates", "threshold": 0.5, "references": 100, "partitions": 1},
     {"kind": "edits", "task_memory": 3_000, "references": 150},
+    *({"kind": "edits", "killed": task} for task in ("CountTask", "PlaceTask", "SliceTask", "DecideTask", "PairTask")),
 ]
 
 
 @pytest.mark.parametrize("case", LARGE + (SOAK_LARGE if IS_SOAK else []))
-def test_components_larger_than_a_task(spark: Any, tmp_path: Path, case: dict[str, Any]) -> None:
+def test_components_larger_than_a_task(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: dict[str, Any]
+) -> None:
     case = {"threshold": 0.6, "shingle": "words:3", "task_memory": 12_000, **case}
-    rows, references = large(case.pop("kind"), 600 if IS_SOAK else 80), case.pop("references", 0)
+    task, flag, references = case.pop("killed", None), tmp_path / "killed", case.pop("references", 0)
+    rows = large(case.pop("kind"), 80 if task else 600)
     reference = rows[:references] or None
-    case["checkpoint"] = str(tmp_path / "checkpoint") if references else None
+    if task:
+        case["checkpoint"] = str(tmp_path / "checkpoint")
+        kill_once(monkeypatch, task, flag)
     found = compare(spark, tmp_path / "run", rows[references:], reference=reference, same_work=False, **case)
-    assert "rounds" in found.seconds
+    assert "rounds" in found.seconds and flag.exists() == (task is not None)
     if "source_field" in case:
         task = {"task_memory": "2GiB", "checkpoint": None}
         there = None if reference is None else frame(spark, reference)
         in_one_task = _spark_find(spark, rows[references:], reference=there, **{**case, **task})
         assert found.sources == in_one_task.sources
-
-
-KILLED_IN_ROUNDS = ["CountTask", "PlaceTask", "SliceTask", "DecideTask", "MatchTask", "PairTask"]
-
-
-@pytest.mark.parametrize("task", KILLED_IN_ROUNDS if IS_SOAK else ["MatchTask"])
-def test_an_executor_that_is_killed_in_a_round_changes_nothing(
-    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: str
-) -> None:
-    flag = tmp_path / "killed"
-    kill_once(monkeypatch, task, flag)
-    case = {"task_memory": 8_000, "threshold": 0.6, "shingle": "words:3", "checkpoint": str(tmp_path / "checkpoint")}
-    compare(spark, tmp_path / "run", large("edits", 60), same_work=False, **case)
-    assert flag.exists()
 
 
 def test_a_template_falls_apart_by_rare_shingles(spark: Any, tmp_path: Path) -> None:
