@@ -162,20 +162,18 @@ def spark_session(place: Path) -> Iterator[Any]:
     import spark_cluster
 
     (place / "events").mkdir()
-    cluster = spark_cluster.SparkCluster(place, worker_memory="3g")
-    cluster.start()
-    spark = cluster.session(**{
-        "spark.executor.memory": "2g", "spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "8",
-        "spark.eventLog.enabled": "true", "spark.eventLog.dir": f"file://{place / 'events'}",
-        "spark.eventLog.compress": "false", "spark.eventLog.rolling.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-    })
-    spark.sparkContext.setLogLevel("OFF")
-    try:
-        yield spark
-    finally:
-        spark.stop()
-        cluster.stop()
+    with spark_cluster.SparkCluster(place, worker_memory="3g") as cluster:
+        spark = cluster.session(**{
+            "spark.executor.memory": "2g", "spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "8",
+            "spark.eventLog.enabled": "true", "spark.eventLog.dir": f"file://{place / 'events'}",
+            "spark.eventLog.compress": "false", "spark.eventLog.rolling.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+        })
+        spark.sparkContext.setLogLevel("OFF")
+        try:
+            yield spark
+        finally:
+            spark.stop()
 
 
 def shuffled(events: Path, after: float, before: float) -> list[tuple[int, int]]:

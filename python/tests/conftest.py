@@ -23,10 +23,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkCluster]:
     """A Spark cluster for all tests that need one."""
     from spark_cluster import SparkCluster
 
-    made = SparkCluster(tmp_path_factory.mktemp("cluster"))
-    made.start()
-    yield made
-    made.stop()
+    with SparkCluster(tmp_path_factory.mktemp("cluster")) as made:
+        yield made
 
 
 @pytest.fixture(scope="session")

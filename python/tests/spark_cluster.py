@@ -43,6 +43,7 @@ class SparkCluster:
 
     def start(self) -> None:
         """Starts master and workers, and waits until the workers are registered."""
+        self.folder.mkdir(exist_ok=True)
         web = ["--webui-port", str(self._web)]
         self._run("master", "master.Master", ["--port", str(self._port), *web])
         for number in (1, 2):
@@ -77,6 +78,13 @@ class SparkCluster:
                 return int(json.load(answer)["aliveworkers"])
         except OSError:
             return 0
+
+    def __enter__(self) -> SparkCluster:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
     def stop(self) -> None:
         """Ends all processes."""

@@ -1,4 +1,4 @@
-"""The script for `spark-submit`, run by the real one on a cluster of a master and two workers."""
+"""The script for `spark-submit`, run by the real one, and on a cluster of a master and two workers."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ if (reason := spark_cluster.missing()) is not None:
     pytest.skip(reason, allow_module_level=True)
 
 
-def submit(cluster: spark_cluster.SparkCluster, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs the script as a user does: its path is what it prints."""
+def submit(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs the script as a user does: its path is what it prints. Not on the cluster of the other tests,
+    all cores of which their session holds.
+    """
     import pyspark
 
     path = subprocess.run([sys.executable, "-m", "lookalike.spark", "--script"], capture_output=True, text=True, check=True)
     program = str(Path(pyspark.__file__).parent / "bin" / "spark-submit")
     settings = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.sql.shuffle.partitions": "3"}
-    command = [program, "--master", cluster.url, "--driver-memory", "768m", "--executor-memory", "640m"]
+    command = [program, "--master", "local[2]", "--driver-memory", "768m"]
     for name, value in settings.items():
         command += ["--conf", f"{name}={value}"]
     environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
@@ -36,14 +38,14 @@ def submit(cluster: spark_cluster.SparkCluster, *arguments: str) -> subprocess.C
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
 
 
-def test_groups_and_pairs_are_those_of_the_program(cluster: spark_cluster.SparkCluster, tmp_path: Path) -> None:
+def test_groups_and_pairs_are_those_of_the_program(tmp_path: Path) -> None:
     rows = corpus(120)
     for name, some in (("docs", rows[:100]), ("reference", rows[100:])):
         (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in some))
     docs, reference = str(tmp_path / "docs"), str(tmp_path / "reference")
     options = ["--format", "json", "--threshold", "0.5", "--keep", "field:date", "--keep", "shortest"]
     output = ["--output", str(tmp_path / "groups"), "--pairs", str(tmp_path / "pairs"), "--json"]
-    done = submit(cluster, "find", docs, "--reference", reference, *options, "--option", "case=keep", *output)
+    done = submit("find", docs, "--reference", reference, *options, "--option", "case=keep", *output)
     assert done.returncode == 0, done.stderr[-4000:]
     one = lookalike.find(
         rows[:100], reference=rows[100:], threshold=0.5, keep=["field:date", "shortest"], case="keep", pairs=True
