@@ -1,0 +1,171 @@
+"""`spark-submit lookalike-spark.py` on a cluster of a master and two workers, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spark_cluster
+from divided_runs import joined
+from test_stages import corpus
+
+import lookalike
+from lookalike.spark import __main__ as program
+from lookalike.spark import _tables
+
+if (reason := spark_cluster.missing()) is not None:
+    pytest.skip(reason, allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[spark_cluster.SparkCluster]:
+    made = spark_cluster.SparkCluster(tmp_path_factory.mktemp("cluster"))
+    made.start()
+    yield made
+    made.stop()
+
+
+def submit(cluster: spark_cluster.SparkCluster, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Runs the program as a user does, with the path that it says it has."""
+    script = _python("--script").stdout.strip()
+    return cluster.submit(script, *map(str, arguments))
+
+
+def _python(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "lookalike.spark", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def told(done: subprocess.CompletedProcess[str]) -> Any:
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout)
+
+
+def error_of(done: subprocess.CompletedProcess[str]) -> str:
+    """The one line that the program says of an error, among those of Spark's log."""
+    lines = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert len(lines) == 1 and "Traceback" not in done.stderr and not done.stdout, done.stderr[-3000:]
+    return lines[0]
+
+
+def find_alone(*arguments: object) -> None:
+    """`lookalike find` on one machine."""
+    command = [os.environ.get("LOOKALIKE_PROGRAM", "lookalike"), "find", "--quiet", *map(str, arguments)]
+    subprocess.run(command, check=True)
+
+
+def write_lines(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_find_writes_the_bytes_of_the_command_line(cluster: spark_cluster.SparkCluster, tmp_path: Path) -> None:
+    rows = corpus(250)
+    parts = [write_lines(tmp_path / "a.jsonl", rows[:90]), write_lines(tmp_path / "b.ndjson", rows[90:200])]
+    reference = write_lines(tmp_path / "reference.jsonl", rows[200:])
+    options = ["--threshold", 0.5, "--keep", "field:date", "--keep", "shortest", "--source-field", "site",
+               "--shingle", "words:3", "--frequencies", "--reference", reference]
+    folder, one = tmp_path / "groups.csv", tmp_path / "one.csv"
+    pairs, checkpoint = tmp_path / "pairs", tmp_path / "checkpoint"
+    there = told(submit(cluster, "find", *parts, *options, "--output", folder, "--pairs", pairs,
+                        "--checkpoint", checkpoint, "--partitions", 5, "--task-memory", "64MiB", "--json"))
+    find_alone(*parts, *options, "-o", one, "--pairs", tmp_path / "one-pairs.csv")
+    assert joined(folder) == one.read_bytes() and len(one.read_bytes().splitlines()) > 10
+    assert joined(pairs) == (tmp_path / "one-pairs.csv").read_bytes()
+    alone = lookalike.find(parts, threshold=0.5, keep=["field:date", "shortest"], source_field="site",
+                           shingle="words:3", frequencies=True, reference=[reference])
+    assert there["counts"] == alone.counts and there["parameters"] == alone.parameters
+    assert sum(source["documents"] for source in there["sources"]) == 250
+    assert (checkpoint / "decided").is_dir()
+    again = submit(cluster, "find", *parts, *options, "--output", folder)
+    assert again.returncode == 1 and "is there already; name another output" in error_of(again)
+
+
+def test_parquet_and_lines_of_json(cluster: spark_cluster.SparkCluster, tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    rows = corpus(150)
+    lines = write_lines(tmp_path / "docs.jsonl", [{"url": row["id"], "body": row["text"]} for row in rows])
+    (tmp_path / "docs").mkdir()
+    table = pa.table({"url": [row["id"] for row in rows], "body": [row["text"] for row in rows]})
+    for number in range(3):
+        pa.parquet.write_table(table.slice(50 * number, 50), tmp_path / "docs" / f"{number}.parquet")
+    options = ["--threshold", 0.5, "--id-field", "url", "--text-field", "body"]
+    find_alone(lines, *options, "-o", tmp_path / "one.jsonl")
+    done = submit(cluster, "find", tmp_path / "docs", *options, "-o", tmp_path / "groups.jsonl")
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert joined(tmp_path / "groups.jsonl") == (tmp_path / "one.jsonl").read_bytes()
+    printed = dict(line.split(maxsplit=1) for line in done.stdout.splitlines() if not line.startswith("seconds"))
+    counts = lookalike.find(rows, threshold=0.5).counts
+    assert printed["documents"] == "150" and int(printed["duplicates"]) == counts["duplicates"] > 0
+    name = f"parquet.`{tmp_path / 'docs'}`"
+    there = told(submit(cluster, "dedup", name, "--format", "table", *options, "--annotate",
+                        "--output-format", "jsonl", "-o", tmp_path / "kept", "--json"))
+    assert there["counts"] == counts
+    kept = [json.loads(line) for line in joined(tmp_path / "kept").splitlines()]
+    assert len(kept) == 150
+    assert sum(row["role"] == "duplicate" for row in kept) == counts["duplicates"]
+
+
+def test_tables_of_text_are_read_as_on_the_command_line(cluster: spark_cluster.SparkCluster, tmp_path: Path) -> None:
+    words = "one two three, four \"five\" six\nseven eight nine ten"
+    rows = [["1", words], ["2", words], ["3", ""], ["4", "  "], ["05", words + " eleven"]]
+    docs = tmp_path / "docs.csv"
+    with docs.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([["id", "text"], *rows])
+    find_alone(docs, "--threshold", 0.6, "-o", tmp_path / "one.csv")
+    folder = tmp_path / "groups"
+    there = told(submit(cluster, "find", docs, "--threshold", 0.6, "-o", folder, "--json"))
+    assert joined(folder) == (tmp_path / "one.csv").read_bytes() and b"05" in joined(folder)
+    assert there["counts"] == lookalike.find([docs], threshold=0.6).counts
+    assert there["counts"]["empty"] == 2
+    with docs.open("a", encoding="utf-8") as file:
+        file.write("6\n")
+    broken = submit(cluster, "dedup", docs, "-o", tmp_path / "kept")
+    assert broken.returncode == 1 and 'the document "6" cannot be used' in error_of(broken)
+    kept = told(submit(cluster, "dedup", docs, "--threshold", 0.6, "--skip-bad", "-o", tmp_path / "kept", "--json"))
+    assert kept["counts"]["skipped"] == 1
+    files = [path.read_text(encoding="utf-8") for path in (tmp_path / "kept").glob("part-*")]
+    assert {row[0] for text in files for row in list(csv.reader(text.splitlines(keepends=True)))[1:]} >= {"3", "4"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["find"], "the following arguments are required: INPUT"),
+        (["find", "x", "--threshold", "much"], "invalid float value: 'much'"),
+        (["look", "x"], "invalid choice: 'look'"),
+        (["dedup", "x"], "required: --output"),
+        (["find", "x", "--thresh", "0.5"], "unrecognized arguments: --thresh"),
+        (["find", "a.jsonl", "b.csv"], "inputs of several formats: csv and jsonl"),
+    ],
+)
+def test_wrong_use_is_one_line(arguments: list[str], problem: str) -> None:
+    done = _python(*arguments)
+    assert done.returncode == 2 and problem in error_of(done), done.stderr
+
+
+def test_wrong_options_and_missing_inputs_are_one_line(cluster: spark_cluster.SparkCluster, tmp_path: Path) -> None:
+    missing = submit(cluster, "find", tmp_path / "absent.jsonl")
+    assert missing.returncode == 1 and "absent.jsonl" in error_of(missing)
+    docs = write_lines(tmp_path / "docs.jsonl", corpus(5))
+    first = submit(cluster, "find", docs, "--keep", "first")
+    assert first.returncode == 2 and "the rows of a data frame have no order" in error_of(first)
+    column = submit(cluster, "find", docs, "--id", "url")
+    assert column.returncode == 1 and "no column 'url'" in error_of(column)
+
+
+def test_formats_are_told_by_the_ends_of_names() -> None:
+    formats = {"a.jsonl": "jsonl", "s3://b/a.json.gz": "jsonl", "x/a.CSV": "csv", "s3://b/pages": "parquet",
+               "pages.d/": "parquet", "a.parquet/": "parquet"}
+    assert {name: _tables.format_of([name], None) for name in formats} == formats
+    assert _tables.format_of(["a.csv", "b.jsonl"], "table") == "table"
+    assert program.main.__doc__
