@@ -11,8 +11,11 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 #: Seconds until a cluster that does not come up is an error.
 PATIENCE = 120
@@ -104,6 +107,21 @@ class SparkCluster:
         command = [str(self._program.with_name("spark-submit")), "--master", self.url, *settings, script, *arguments]
         environment = os.environ | _ENVIRONMENT
         return subprocess.run(command, capture_output=True, text=True, cwd=self.folder, env=environment)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkCluster]:
+    made = SparkCluster(tmp_path_factory.mktemp("cluster"))
+    made.start()
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module")
+def spark(cluster: SparkCluster) -> Iterator[Any]:
+    session = cluster.session()
+    yield session
+    session.stop()
 
 
 _ENVIRONMENT = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}

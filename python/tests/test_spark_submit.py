@@ -7,29 +7,24 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import spark_cluster
 from divided_runs import joined
+from spark_cluster import cluster  # noqa: F401 - a fixture
 from test_stages import corpus
 
 import lookalike
 from lookalike.spark import __main__ as program
 from lookalike.spark import _tables
 
+#: A program takes the cluster some ten seconds to start.
+slow = pytest.mark.skipif("LOOKALIKE_SOAK" not in os.environ, reason="LOOKALIKE_SOAK is not set")
+
 if (reason := spark_cluster.missing()) is not None:
     pytest.skip(reason, allow_module_level=True)
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[spark_cluster.SparkCluster]:
-    made = spark_cluster.SparkCluster(tmp_path_factory.mktemp("cluster"))
-    made.start()
-    yield made
-    made.stop()
 
 
 def submit(cluster: spark_cluster.SparkCluster, *arguments: object) -> subprocess.CompletedProcess[str]:
@@ -44,14 +39,16 @@ def _python(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def told(done: subprocess.CompletedProcess[str]) -> Any:
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout)
+    """The JSON that the program printed; spark-submit has its warnings on the same stream."""
+    assert done.returncode == 0, done.stderr[-3000:] + done.stdout
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def error_of(done: subprocess.CompletedProcess[str]) -> str:
-    """The one line that the program says of an error, among those of Spark's log."""
-    lines = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
-    assert len(lines) == 1 and "Traceback" not in done.stderr and not done.stdout, done.stderr[-3000:]
+    """The one line that the program says of an error. Of a program in Python, spark-submit gives both
+    streams as standard output; its own log is the other one."""
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("error: ")]
+    assert len(lines) == 1 and "Traceback" not in done.stdout, done.stderr[-3000:] + done.stdout
     return lines[0]
 
 
@@ -80,7 +77,7 @@ def test_find_writes_the_bytes_of_the_command_line(cluster: spark_cluster.SparkC
     assert joined(folder) == one.read_bytes() and len(one.read_bytes().splitlines()) > 10
     assert joined(pairs) == (tmp_path / "one-pairs.csv").read_bytes()
     alone = lookalike.find(parts, threshold=0.5, keep=["field:date", "shortest"], source_field="site",
-                           shingle="words:3", frequencies=True, reference=[reference])
+                           shingle="words:3", frequencies=True, reference=[reference], pairs=True)
     assert there["counts"] == alone.counts and there["parameters"] == alone.parameters
     assert sum(source["documents"] for source in there["sources"]) == 250
     assert (checkpoint / "decided").is_dir()
@@ -88,6 +85,7 @@ def test_find_writes_the_bytes_of_the_command_line(cluster: spark_cluster.SparkC
     assert again.returncode == 1 and "is there already; name another output" in error_of(again)
 
 
+@slow
 def test_parquet_and_lines_of_json(cluster: spark_cluster.SparkCluster, tmp_path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet
@@ -115,6 +113,7 @@ def test_parquet_and_lines_of_json(cluster: spark_cluster.SparkCluster, tmp_path
     assert sum(row["role"] == "duplicate" for row in kept) == counts["duplicates"]
 
 
+@slow
 def test_tables_of_text_are_read_as_on_the_command_line(cluster: spark_cluster.SparkCluster, tmp_path: Path) -> None:
     words = "one two three, four \"five\" six\nseven eight nine ten"
     rows = [["1", words], ["2", words], ["3", ""], ["4", "  "], ["05", words + " eleven"]]
@@ -153,6 +152,7 @@ def test_wrong_use_is_one_line(arguments: list[str], problem: str) -> None:
     assert done.returncode == 2 and problem in error_of(done), done.stderr
 
 
+@slow
 def test_wrong_options_and_missing_inputs_are_one_line(cluster: spark_cluster.SparkCluster, tmp_path: Path) -> None:
     missing = submit(cluster, "find", tmp_path / "absent.jsonl")
     assert missing.returncode == 1 and "absent.jsonl" in error_of(missing)

@@ -38,6 +38,17 @@ def _executor(process: int) -> int:
         process = int(fields[1])
 
 
+@dataclass(frozen=True)
+class ShortenedBy:
+    """Ids and texts as they are; without the first row of each batch once a file is there."""
+
+    flag: str
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            yield batch.select(["id", "text"]).slice(int(Path(self.flag).exists()))
+
+
 def changing_rows(batches: Iterable[Any]) -> Iterator[Any]:
     """Documents whose texts are drawn whenever they are read."""
     import pyarrow as pa

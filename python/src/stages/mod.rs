@@ -6,6 +6,7 @@
 //! documents of components ─ decide → rows ─ (sorted by the engine) ─ lines → bytes
 //! ```
 
+mod audit;
 mod blocks;
 mod columns;
 mod decide;
@@ -17,6 +18,9 @@ use pyo3::prelude::*;
 
 /// Adds the stages to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<audit::SampleSearch>()?;
+    module.add_function(wrap_pyfunction!(audit::draw, module)?)?;
+    module.add_function(wrap_pyfunction!(audit::draw_limit, module)?)?;
     module.add_class::<keys::KeyStage>()?;
     module.add_function(wrap_pyfunction!(blocks::connect, module)?)?;
     module.add_function(wrap_pyfunction!(blocks::merge_forests, module)?)?;

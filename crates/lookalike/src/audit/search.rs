@@ -1,10 +1,12 @@
 //! A sample and the collection in, all true neighbours of the sample out.
 
+use super::AuditOptions;
 use super::draw::{DocumentSample, IdHasher, SampledDocument};
 use super::index::{Hits, SetIndex, least_overlap};
-use super::neighbours::{Bins, DocumentNeighbours};
+use super::neighbours::{Bins, DocumentNeighbours, Neighbours};
 use super::pass::DocumentVisitor;
 use crate::digest::InputsDigest;
+use crate::error::AuditError;
 use crate::progress::{Interruption, Progress};
 use crate::read::{BlockNumber, Document, DocumentSink, SkippedItem};
 use lookalike_core::kernel::Kernel;
@@ -14,8 +16,8 @@ use lookalike_core::verify::{self, Overlap};
 use std::collections::HashMap;
 
 /// What all threads look at: the sample, equal documents once.
-pub(super) struct SearchedSample<'a> {
-    params: &'a Params,
+pub(super) struct SearchedSample {
+    params: Params,
     pub(super) lots: IdHasher,
     pub(super) bins: Bins,
     /// Ids in the order in which they were drawn, and whether they are of a reference collection.
@@ -31,10 +33,10 @@ struct Class {
     documents: Vec<u32>,
 }
 
-impl<'a> SearchedSample<'a> {
+impl SearchedSample {
     /// Of a sample of this many `documents`, those without a token included.
     pub(super) fn new(
-        params: &'a Params,
+        params: &Params,
         lots: IdHasher,
         sample: DocumentSample,
         documents: u64,
@@ -59,13 +61,35 @@ impl<'a> SearchedSample<'a> {
         if not_full || ids.len() as u64 == documents {
             bins = bins.of_all(ids.len());
         }
-        Ok(Self { params, lots, bins, ids, classes, index })
+        Ok(Self { params: params.clone(), lots, bins, ids, classes, index })
+    }
+
+    /// What was found in all documents, of which the sample was drawn from `documents`.
+    pub(super) fn neighbours(
+        &self,
+        found: &FoundNeighbours,
+        documents: u64,
+        options: &AuditOptions,
+    ) -> Result<Neighbours, AuditError> {
+        let second = found.inputs.documents;
+        let missing = found.met.iter().filter(|met| !**met).count();
+        if documents != second || missing > 0 {
+            return Err(AuditError::Changed { first: documents, second, missing });
+        }
+        Ok(Neighbours {
+            inputs: found.inputs,
+            population: found.population,
+            bins: self.bins.clone(),
+            seed: options.seed,
+            confidence: options.confidence,
+            sample: found.sample.clone(),
+        })
     }
 }
 
 /// One thread's tools and findings.
 pub(super) struct Searcher<'a> {
-    searched: &'a SearchedSample<'a>,
+    searched: &'a SearchedSample,
     shingler: Shingler,
     hits: Hits,
     candidates: Vec<u32>,
@@ -88,7 +112,7 @@ pub(super) struct FoundNeighbours {
 
 impl FoundNeighbours {
     /// Nothing yet.
-    pub(super) fn of(searched: &SearchedSample<'_>) -> Self {
+    pub(super) fn of(searched: &SearchedSample) -> Self {
         let sampled =
             |(id, _): &(String, bool)| DocumentNeighbours::new(id.clone(), &searched.bins);
         Self {
@@ -113,7 +137,7 @@ impl FoundNeighbours {
 
 impl<'a> Searcher<'a> {
     pub(super) fn new(
-        searched: &'a SearchedSample<'a>,
+        searched: &'a SearchedSample,
         kernel: Kernel,
         progress: &'a dyn Progress,
     ) -> Self {
