@@ -11,6 +11,7 @@ Executors need this package and pyarrow. ``docs/cluster.md`` says when a cluster
 """
 
 from lookalike.spark._audit import audit
+from lookalike.spark._extract import Extracted, extract
 from lookalike.spark._find import Found, dedup, find
 
-__all__ = ["Found", "audit", "dedup", "find"]
+__all__ = ["Extracted", "Found", "audit", "dedup", "extract", "find"]
