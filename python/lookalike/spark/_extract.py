@@ -35,11 +35,19 @@ class ExtractOptions(Reading, total=False):
 
 
 class Extracted:
-    """The documents of files, and what was not read of these. The cluster keeps both when one of them
-    has been used, until :meth:`release`."""
+    """The documents of files, and what was not read of these. The cluster keeps both until
+    :meth:`release`."""
 
     def __init__(self, rows: DataFrame, fields: Sequence[str]) -> None:
         self._rows, self._fields = rows, list(fields)
+        kinds = rows.selectExpr("reason is null as is_document").groupBy("is_document").count().collect()
+        counts = {row["is_document"]: int(row["count"]) for row in kinds}
+        self._counts = {"documents": counts.get(True, 0), "skipped": counts.get(False, 0)}
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Rows of :attr:`documents` and of :attr:`skipped`."""
+        return dict(self._counts)
 
     @property
     def documents(self) -> DataFrame:
@@ -72,7 +80,7 @@ def extract(
 
     Texts, limits and reasons are those of ``lookalike find FOLDER``, and so are the ids: the path in the
     folder, with the names in archives behind it. Every row is a file that is read; which ones there
-    are says Spark, which leaves out names that begin with ``.`` or ``_``.
+    are says Spark, which leaves out names that begin with ``.`` or ``_``, and files without a byte.
 
     Write the documents to a table before a long run: :func:`lookalike.spark.find` reads its frame twice.
 
