@@ -5,6 +5,7 @@ Arrow batches in, Arrow batches out, as in :mod:`lookalike.stages`, whose plan t
     draw      documents → drawn documents       a task for each piece of the collection
     search    documents, the sample → findings  likewise; the sample is pickled with the task
     merge     findings → findings               any number to a task
+    read_texts  blocks of the run → digests    any number to a task
     SampleSearch.judge   findings, what the run reports of some ids → the figures
 
 The figures are those of one machine: the same documents are drawn, and what is found adds up.
@@ -23,12 +24,14 @@ from lookalike.stages import Plan
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["DRAWN", "FOUND", "AuditSample", "draw", "draw_limit", "merge", "search"]
+__all__ = ["DRAWN", "FOUND", "TEXTS", "AuditSample", "added", "draw", "draw_limit", "merge", "read_texts", "search"]
 
 #: Columns of the rows of ``draw``, and their types in SQL.
 DRAWN: Final = "id string, reference boolean, fingerprint binary, shingles binary"
 #: Those of ``search`` and ``merge``.
 FOUND: Final = "note string"
+#: Those of ``read_texts``.
+TEXTS: Final = "documents long, digest string"
 
 
 def draw_limit(population: int, sample: int, attempt: int = 0) -> int:
@@ -102,6 +105,24 @@ def merge(sample: AuditSample, batches: Iterable[pyarrow.RecordBatch]) -> Iterat
         for found in batch.column("note").to_pylist():
             searched.merge(found)
     yield _found(searched)
+
+
+def read_texts(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    """The documents that a run has read, by which a changed collection is noticed; :data:`TEXTS`, one row.
+
+    :param batches: rows of :func:`lookalike.stages.connect` of the kind ``identities``.
+    """
+    pa = _arrow()
+    sums = added(_engine.read_texts(pa.Table.from_batches([batch])) for batch in batches if batch.num_rows)
+    yield pa.record_batch([pa.array([sums[0]], pa.int64()), pa.array([str(sums[1])])], names=["documents", "digest"])
+
+
+def added(parts: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """The number and the digest of the documents of several parts."""
+    documents, digest = 0, 0
+    for part in parts:
+        documents, digest = documents + part[0], (digest + part[1]) % (1 << 64)
+    return documents, digest
 
 
 def _found(searched: _engine.SampleSearch) -> Any:

@@ -85,6 +85,28 @@ def test_a_reference_is_not_compared_with_itself() -> None:
         assert one.sampled > 0
 
 
+def test_texts_that_changed_are_noticed() -> None:
+    rows = corpus(80)
+    plan = stages.plan(threshold=0.5)
+
+    def table(rows: list[dict[str, Any]]) -> Any:
+        made = pa.Table.from_pylist(rows)
+        return made.append_column("node", stages.nodes(plan, made))
+
+    connected = list(stages.connect(stages.keys(plan, table(rows).to_batches(), 3), 3))
+    identities = [batch.filter(pa.compute.equal(batch["kind"], "identities")).select(["rows"]) for batch in connected]
+    read = [next(audit_stages.read_texts([batch])).to_pylist()[0] for batch in identities]
+    run = audit_stages.added((row["documents"], int(row["digest"])) for row in read)
+    assert run[0] == 80
+    drawn = pa.Table.from_batches(list(audit_stages.draw(plan, table(rows).to_batches(), seed=1, limit=ALL)))
+    for changed, same in ((rows[::-1], True), ([*rows[:-1], {**rows[-1], "text": "other words"}], False), (rows[1:], False)):
+        searched = AuditSample(plan, drawn, 80, 2_000, 1, 0.95).searched()
+        searched.search(*next(audit_stages._documents(plan, table(changed).to_batches())))
+        assert (searched.texts() == run) is same
+    with pytest.raises(DamagedError):
+        next(audit_stages.read_texts([pa.record_batch([pa.array([b"lkb1"])], names=["rows"])]))
+
+
 def test_limits_draw_about_as_many_as_are_wanted() -> None:
     assert audit_stages.draw_limit(100, 2_000) == ALL
     assert audit_stages.draw_limit(0, 1) == ALL

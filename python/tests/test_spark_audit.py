@@ -56,17 +56,20 @@ def test_a_reference_is_audited(spark: Any, tmp_path: Path) -> None:  # noqa: F8
 
 
 def test_what_cannot_be_audited_is_refused(spark: Any, tmp_path: Path) -> None:  # noqa: F811
-    from unstable_tasks import ShortenedBy
+    from unstable_tasks import ChangedBy
 
     import lookalike.spark
 
     flag = tmp_path / "flag"
-    docs = frame(spark, corpus(50)).coalesce(1).mapInArrow(ShortenedBy(str(flag)), "id string, text string")
+    docs = frame(spark, corpus(50)).coalesce(1).mapInArrow(ChangedBy(str(flag)), "id string, text string")
     found = lookalike.spark.find(docs, threshold=0.5)
     with pytest.raises(OptionError, match="sample"):
         lookalike.spark.audit(found, sample=0)
     with pytest.raises(OptionError, match="above 0 and below 1"):
         lookalike.spark.audit(found, confidence=1)
-    flag.touch()
+    flag.write_text("fewer")
     with pytest.raises(ChangedError, match="gave 49 documents, .* the run read 50"):
         lookalike.spark.audit(found)
+    flag.write_text("text")
+    with pytest.raises(ChangedError):
+        lookalike.spark.audit(found, sample=1)

@@ -10,13 +10,14 @@ use crate::text::TextRows;
 use crate::text_column::TextColumn;
 use arrow_array::builder::{BinaryBuilder, BooleanBuilder};
 use lookalike::audit::divided::{
-    AuditSample, DrawnDocument, ShareNeighbours, draw_share, lot_limit,
+    AuditSample, DrawnDocument, ReadTexts, ShareNeighbours, draw_share, lot_limit,
 };
 use lookalike::audit::{AuditOptions, JudgedBy};
 use lookalike::core::params::Params;
 use lookalike::error::Error;
 use lookalike::progress::NoProgress;
 use lookalike::read::ReadOptions;
+use lookalike::shard::BlockError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::num::NonZeroUsize;
@@ -92,6 +93,18 @@ fn drawn_of(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<Vec<DrawnDocume
     })
 }
 
+/// How many documents blocks of identities are of, and the digest of their texts.
+#[pyfunction]
+pub(crate) fn read_texts(py: Python<'_>, blocks: &Bound<'_, PyAny>) -> PyResult<(u64, u64)> {
+    let arrays = StageTable::of(blocks)?.binary("rows")?;
+    py.detach(|| -> Result<(u64, u64), BlockError> {
+        let mut read = ReadTexts::default();
+        each_blob(&arrays).try_for_each(|block| read.add(block))?;
+        Ok((read.documents, read.digest))
+    })
+    .map_err(|error| DamagedError::new_err(error.to_string()))
+}
+
 /// A sample, and what was found of it so far.
 #[pyclass(name = "SampleSearch", module = "lookalike._engine")]
 pub(crate) struct SampleSearch {
@@ -156,6 +169,12 @@ impl SampleSearch {
     /// How many documents were compared, and how many of them have a token.
     fn counts(&self) -> (u64, u64) {
         self.found.counts()
+    }
+
+    /// How many documents were compared, and the digest of their texts.
+    fn texts(&self) -> (u64, u64) {
+        let ReadTexts { documents, digest } = self.found.texts();
+        (documents, digest)
     }
 
     /// The ids that matter to `judge`, when all documents were compared.

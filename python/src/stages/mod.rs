@@ -21,6 +21,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<audit::SampleSearch>()?;
     module.add_function(wrap_pyfunction!(audit::draw, module)?)?;
     module.add_function(wrap_pyfunction!(audit::draw_limit, module)?)?;
+    module.add_function(wrap_pyfunction!(audit::read_texts, module)?)?;
     module.add_class::<keys::KeyStage>()?;
     module.add_function(wrap_pyfunction!(blocks::connect, module)?)?;
     module.add_function(wrap_pyfunction!(blocks::merge_forests, module)?)?;

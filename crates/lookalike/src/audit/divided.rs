@@ -14,12 +14,13 @@
 use super::draw::{DocumentSample, IdHasher, SampledDocument};
 use super::neighbours::{BinTally, Neighbours};
 use super::pass::{DocumentVisitor, each_document};
-use super::search::{FoundNeighbours, SearchedSample};
+use super::search::{FoundNeighbours, SearchedSample, text_digest};
 use super::{AuditOptions, check_confidence, search};
 use crate::digest::InputsDigest;
 use crate::error::{AuditError, Error};
 use crate::progress::Progress;
 use crate::read::{BlockNumber, Collection, Document, DocumentSink, SkippedItem};
+use crate::shard::{BlockError, ShardBlock};
 use lookalike_core::params::Params;
 use lookalike_core::shingle::Shingler;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,36 @@ pub struct DrawnDocument {
     pub fingerprint: u128,
     /// Its shingles, ascending; never none.
     pub shingles: Vec<u64>,
+}
+
+/// Documents that a divided run has read, by the rows that it keeps of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ReadTexts {
+    /// How many.
+    pub documents: u64,
+    /// The sum of hashes of their fingerprints.
+    pub digest: u64,
+}
+
+impl ReadTexts {
+    /// Adds the identities of an encoded [`ShardBlock`].
+    ///
+    /// # Errors
+    /// As [`ShardBlock::decode_into`].
+    pub fn add(&mut self, block: &[u8]) -> Result<(), BlockError> {
+        let mut rows = ShardBlock::default();
+        rows.decode_into(block)?;
+        for identity in &rows.identities {
+            self.merge(Self { documents: 1, digest: text_digest(identity.check) });
+        }
+        Ok(())
+    }
+
+    /// Adds other documents.
+    pub fn merge(&mut self, other: Self) {
+        self.documents += other.documents;
+        self.digest = self.digest.wrapping_add(other.digest);
+    }
 }
 
 /// How small the hash of an id must be for its document to be drawn: so that of `population`
@@ -167,7 +198,7 @@ impl AuditSample {
         let damaged = |problem: String| AuditError::Share { problem };
         let row: ShareRow = serde_json::from_str(json).map_err(|e| damaged(e.to_string()))?;
         let mut found = FoundNeighbours::of(&self.searched);
-        (found.inputs, found.population) = (row.inputs, row.population);
+        (found.inputs, found.texts, found.population) = (row.inputs, row.texts, row.population);
         for document in row.met {
             let met = found.met.get_mut(document as usize);
             *met.ok_or_else(|| damaged(format!("no document {document} was drawn")))? = true;
@@ -205,6 +236,11 @@ impl ShareNeighbours {
         (self.0.inputs.documents, self.0.population)
     }
 
+    /// The documents that were compared, to be held against those of a run.
+    pub fn texts(&self) -> ReadTexts {
+        ReadTexts { documents: self.0.inputs.documents, digest: self.0.texts }
+    }
+
     /// As JSON, which `docs/reference/stages.md` specifies; only what was found is in it.
     pub fn to_json(&self) -> String {
         let found = &self.0;
@@ -219,6 +255,7 @@ impl ShareNeighbours {
         let met = (0u32..).zip(&found.met).filter(|(_, met)| **met);
         let row = ShareRow {
             inputs: found.inputs,
+            texts: found.texts,
             population: found.population,
             met: met.map(|(document, _)| document).collect(),
             neighbours: neighbours.collect(),
@@ -232,6 +269,7 @@ impl ShareNeighbours {
 #[derive(Serialize, Deserialize)]
 struct ShareRow {
     inputs: InputsDigest,
+    texts: u64,
     population: u64,
     met: Vec<u32>,
     neighbours: Vec<RangeRow>,

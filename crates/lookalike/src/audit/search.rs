@@ -9,11 +9,18 @@ use crate::digest::InputsDigest;
 use crate::error::AuditError;
 use crate::progress::{Interruption, Progress};
 use crate::read::{BlockNumber, Document, DocumentSink, SkippedItem};
+use lookalike_core::hash::mix64;
 use lookalike_core::kernel::Kernel;
 use lookalike_core::params::Params;
 use lookalike_core::shingle::Shingler;
 use lookalike_core::verify::{self, Overlap};
 use std::collections::HashMap;
+
+/// What a document adds to the digest of texts, by the lower half of its fingerprint, which is all
+/// that the stages of a divided run keep of it. The digest depends on no order, as sums do not.
+pub(super) fn text_digest(check: u64) -> u64 {
+    mix64(check)
+}
 
 /// What all threads look at: the sample, equal documents once.
 pub(super) struct SearchedSample {
@@ -104,6 +111,8 @@ pub(super) struct Searcher<'a> {
 /// What was met.
 pub(super) struct FoundNeighbours {
     pub(super) inputs: InputsDigest,
+    /// The sum of [`text_digest`] over all documents.
+    pub(super) texts: u64,
     pub(super) population: u64,
     /// Which documents of the sample were met, as they were when they were drawn.
     pub(super) met: Vec<bool>,
@@ -117,6 +126,7 @@ impl FoundNeighbours {
             |(id, _): &(String, bool)| DocumentNeighbours::new(id.clone(), &searched.bins);
         Self {
             inputs: InputsDigest::default(),
+            texts: 0,
             population: 0,
             met: vec![false; searched.ids.len()],
             sample: searched.ids.iter().map(sampled).collect(),
@@ -125,6 +135,7 @@ impl FoundNeighbours {
 
     pub(super) fn merge(&mut self, other: Self) {
         self.inputs.merge(other.inputs);
+        self.texts = self.texts.wrapping_add(other.texts);
         self.population += other.population;
         for (mine, met) in self.met.iter_mut().zip(other.met) {
             *mine |= met;
@@ -200,6 +211,7 @@ impl DocumentSink for Searcher<'_> {
         let shingles = self.shingler.shingle(text);
         let fingerprint = shingles.fingerprint;
         self.found.inputs.add(id, fingerprint);
+        self.found.texts = self.found.texts.wrapping_add(text_digest(fingerprint as u64));
         if shingles.hashes.is_empty() {
             return;
         }
