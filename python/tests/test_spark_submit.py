@@ -38,7 +38,7 @@ def _python(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True)
 
 
-def told(done: subprocess.CompletedProcess[str]) -> Any:
+def printed_by(done: subprocess.CompletedProcess[str]) -> Any:
     """The JSON that the program printed; spark-submit has its warnings on the same stream."""
     assert done.returncode == 0, done.stderr[-3000:] + done.stdout
     return json.loads(done.stdout.splitlines()[-1])
@@ -71,7 +71,7 @@ def test_find_writes_the_bytes_of_the_command_line(cluster: spark_cluster.SparkC
                "--shingle", "words:3", "--frequencies", "--reference", reference]
     folder, one = tmp_path / "groups.csv", tmp_path / "one.csv"
     pairs, checkpoint = tmp_path / "pairs", tmp_path / "checkpoint"
-    there = told(submit(cluster, "find", *parts, *options, "--output", folder, "--pairs", pairs,
+    there = printed_by(submit(cluster, "find", *parts, *options, "--output", folder, "--pairs", pairs,
                         "--checkpoint", checkpoint, "--partitions", 5, "--task-memory", "64MiB", "--json"))
     find_alone(*parts, *options, "-o", one, "--pairs", tmp_path / "one-pairs.csv")
     assert joined(folder) == one.read_bytes() and len(one.read_bytes().splitlines()) > 10
@@ -105,7 +105,7 @@ def test_parquet_and_lines_of_json(cluster: spark_cluster.SparkCluster, tmp_path
     counts = lookalike.find(rows, threshold=0.5).counts
     assert printed["documents"] == "150" and int(printed["duplicates"]) == counts["duplicates"] > 0
     name = f"parquet.`{tmp_path / 'docs'}`"
-    there = told(submit(cluster, "dedup", name, "--format", "table", *options, "--annotate",
+    there = printed_by(submit(cluster, "dedup", name, "--format", "table", *options, "--annotate",
                         "--output-format", "jsonl", "-o", tmp_path / "kept", "--json"))
     assert there["counts"] == counts
     kept = [json.loads(line) for line in joined(tmp_path / "kept").splitlines()]
@@ -122,7 +122,7 @@ def test_tables_of_text_are_read_as_on_the_command_line(cluster: spark_cluster.S
         csv.writer(file).writerows([["id", "text"], *rows])
     find_alone(docs, "--threshold", 0.6, "-o", tmp_path / "one.csv")
     folder = tmp_path / "groups"
-    there = told(submit(cluster, "find", docs, "--threshold", 0.6, "-o", folder, "--json"))
+    there = printed_by(submit(cluster, "find", docs, "--threshold", 0.6, "-o", folder, "--json"))
     assert joined(folder) == (tmp_path / "one.csv").read_bytes() and b"05" in joined(folder)
     assert there["counts"] == lookalike.find([docs], threshold=0.6).counts
     assert there["counts"]["empty"] == 2
@@ -130,7 +130,7 @@ def test_tables_of_text_are_read_as_on_the_command_line(cluster: spark_cluster.S
         file.write("6\n")
     broken = submit(cluster, "dedup", docs, "-o", tmp_path / "kept")
     assert broken.returncode == 1 and 'the document "6" cannot be used' in error_of(broken)
-    kept = told(submit(cluster, "dedup", docs, "--threshold", 0.6, "--skip-bad", "-o", tmp_path / "kept", "--json"))
+    kept = printed_by(submit(cluster, "dedup", docs, "--threshold", 0.6, "--skip-bad", "-o", tmp_path / "kept", "--json"))
     assert kept["counts"]["skipped"] == 1
     files = [path.read_text(encoding="utf-8") for path in (tmp_path / "kept").glob("part-*")]
     assert {row[0] for text in files for row in list(csv.reader(text.splitlines(keepends=True)))[1:]} >= {"3", "4"}

@@ -199,8 +199,12 @@ impl SampleSearch {
             let neighbours = self.sample.neighbours(&self.found)?;
             let by = if pairs.is_some() { JudgedBy::Pairs } else { JudgedBy::Groups };
             let mut judge = neighbours.judge_by(by);
-            duplicates.iter().for_each(|id| judge.duplicate(id));
-            pairs.iter().flatten().for_each(|(a, b)| judge.pair(a, b));
+            for id in &duplicates {
+                judge.duplicate(id);
+            }
+            for (a, b) in pairs.iter().flatten() {
+                judge.pair(a, b);
+            }
             crate::audit::json(&judge.finish(), &self.params)
         })
         .map_err(run_error)

@@ -218,7 +218,8 @@ impl AuditSample {
     /// # Errors
     /// [`AuditError::Changed`] when the shares are not the documents that were drawn from.
     pub fn neighbours(&self, found: &ShareNeighbours) -> Result<Neighbours, AuditError> {
-        self.searched.neighbours(&found.0, self.documents, &self.options)
+        let AuditOptions { seed, confidence, .. } = self.options;
+        self.searched.neighbours(&found.0, self.documents, (seed, confidence))
     }
 }
 

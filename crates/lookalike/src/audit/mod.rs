@@ -108,7 +108,7 @@ pub fn true_neighbours(
         let found = search(collection, &searched, options, progress)?;
         Ok((searched, found))
     })?;
-    Ok(searched.neighbours(&found, seen, options)?)
+    Ok(searched.neighbours(&found, seen, (options.seed, options.confidence))?)
 }
 
 /// Refuses a confidence that is none.

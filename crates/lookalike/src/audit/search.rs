@@ -1,6 +1,5 @@
 //! A sample and the collection in, all true neighbours of the sample out.
 
-use super::AuditOptions;
 use super::draw::{DocumentSample, IdHasher, SampledDocument};
 use super::index::{Hits, SetIndex, least_overlap};
 use super::neighbours::{Bins, DocumentNeighbours, Neighbours};
@@ -71,12 +70,13 @@ impl SearchedSample {
         Ok(Self { params: params.clone(), lots, bins, ids, classes, index })
     }
 
-    /// What was found in all documents, of which the sample was drawn from `documents`.
+    /// What was found in all documents; the sample was drawn from `documents` by `seed`, and the
+    /// intervals are to hold the truth with `confidence`.
     pub(super) fn neighbours(
         &self,
         found: &FoundNeighbours,
         documents: u64,
-        options: &AuditOptions,
+        (seed, confidence): (u64, f64),
     ) -> Result<Neighbours, AuditError> {
         let second = found.inputs.documents;
         let missing = found.met.iter().filter(|met| !**met).count();
@@ -87,8 +87,8 @@ impl SearchedSample {
             inputs: found.inputs,
             population: found.population,
             bins: self.bins.clone(),
-            seed: options.seed,
-            confidence: options.confidence,
+            seed,
+            confidence,
             sample: found.sample.clone(),
         })
     }
