@@ -210,12 +210,14 @@ class KeyStage:
     def add(self, documents: Documents, nodes: object, reference: bool) -> None: ...
     def take(self, all: bool) -> Table | None: ...
 
+@final
 class FolderReader:
     def __new__(
         cls, folder: str, options: dict[str, Any], fields: list[str], ids_by_file: bool
     ) -> FolderReader: ...
     def next(self) -> tuple[Table, Table] | None: ...
 
+@final
 class SampleSearch:
     def __new__(
         cls,
