@@ -26,7 +26,7 @@ from lookalike.stages import BLOCKS, DECIDED, LABELS, Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["REMEDY", "Found", "dedup", "find", "survivors"]
+__all__ = ["Found", "dedup", "find", "survivors"]
 
 _T = TypeVar("_T")
 
@@ -37,7 +37,7 @@ _BROADCAST = 10_000_000
 #: How many repeated ids a message names.
 _NAMED = 5
 #: Where a worker has no lookalike.
-REMEDY = "install the version of the driver on all workers, or name the workers' interpreter by PYSPARK_PYTHON"
+_REMEDY = "install the version of the driver on all workers, or name the workers' interpreter by PYSPARK_PYTHON"
 _MEMBERS = ("size", "keeper", "reference", "role", "rank", "id", "intersection", "left", "right", "jaccard", "containment")
 
 
@@ -264,7 +264,7 @@ class _Run:
 
     def run(self) -> None:
         """Runs all stages up to the decisions."""
-        with task_errors(REMEDY):
+        with task_errors(_REMEDY):
             connected = self._timed("keys", self._connect)
             self._connected = connected
             notes = _notes(self._functions, connected)
@@ -428,14 +428,14 @@ class _Run:
 
     def write_groups(self, folder: str, form: str) -> None:
         """Writes the files of the groups."""
-        with task_errors(REMEDY):
+        with task_errors(_REMEDY):
             lines = self.numbered().mapInArrow(LineTask(self.plan, "groups", form), "value string")
             header = stages.group_lines(self.plan, _nothing(), header=True).decode() if form == "csv" else ""
             self._write(lines, header, folder)
 
     def write_pairs(self, folder: str) -> None:
         """Writes the files of the pairs."""
-        with task_errors(REMEDY):
+        with task_errors(_REMEDY):
             lines = self.pairs().mapInArrow(LineTask(self.plan, "pairs", "csv"), "value string")
             self._write(lines, stages.pair_lines(self.plan, _nothing(), header=True).decode(), folder)
 
