@@ -55,6 +55,23 @@ def test_a_reference_is_audited(spark: Any, tmp_path: Path) -> None:  # noqa: F8
     assert lookalike.spark.audit(found, sample=50) == lookalike.audit(one, sample=50)
 
 
+@pytest.mark.parametrize("task", ["_DrawTask", "_SearchTask", "_MergeTask"] if IS_SOAK else ["_SearchTask"])
+def test_an_executor_that_is_killed_changes_nothing(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: str  # noqa: F811
+) -> None:
+    from unstable_tasks import KillOnce
+
+    import lookalike.spark
+    import lookalike.spark._audit as module
+
+    rows = corpus(200)
+    found = lookalike.spark.find(frame(spark, rows), **LOSSY)
+    made, flag = getattr(module, task), tmp_path / "killed"
+    monkeypatch.setattr(module, task, lambda *arguments: KillOnce(made(*arguments), str(flag)))
+    assert lookalike.spark.audit(found) == lookalike.audit(lookalike.find(rows, **LOSSY))
+    assert flag.exists()
+
+
 def test_what_cannot_be_audited_is_refused(spark: Any, tmp_path: Path) -> None:  # noqa: F811
     from unstable_tasks import ChangedBy
 

@@ -17,7 +17,6 @@ from spark_cluster import cluster  # noqa: F401 - a fixture
 from test_stages import corpus
 
 import lookalike
-from lookalike.spark import __main__ as program
 from lookalike.spark import _tables
 
 #: A program takes the cluster some ten seconds to start.
@@ -69,15 +68,18 @@ def test_find_writes_the_bytes_of_the_command_line(cluster: spark_cluster.SparkC
     reference = write_lines(tmp_path / "reference.jsonl", rows[200:])
     options = ["--threshold", 0.5, "--keep", "field:date", "--keep", "shortest", "--source-field", "site",
                "--shingle", "words:3", "--frequencies", "--reference", reference]
+    only_here = ["--option", "case=keep", "--option", "seed=5", "--output-format", "csv", "--format", "json"]
     folder, one = tmp_path / "groups.csv", tmp_path / "one.csv"
     pairs, checkpoint = tmp_path / "pairs", tmp_path / "checkpoint"
-    there = printed_by(submit(cluster, "find", *parts, *options, "--output", folder, "--pairs", pairs,
-                        "--checkpoint", checkpoint, "--partitions", 5, "--task-memory", "64MiB", "--json"))
-    find_alone(*parts, *options, "-o", one, "--pairs", tmp_path / "one-pairs.csv")
+    there = printed_by(submit(
+        cluster, "find", *parts, *options, *only_here, "--output", folder, "--pairs", pairs,
+        "--checkpoint", checkpoint, "--partitions", 5, "--task-memory", "64MiB", "--json",
+    ))
+    find_alone(*parts, *options, "--case", "keep", "--seed", 5, "-o", one, "--pairs", tmp_path / "one-pairs.csv")
     assert joined(folder) == one.read_bytes() and len(one.read_bytes().splitlines()) > 10
     assert joined(pairs) == (tmp_path / "one-pairs.csv").read_bytes()
     alone = lookalike.find(parts, threshold=0.5, keep=["field:date", "shortest"], source_field="site",
-                           shingle="words:3", frequencies=True, reference=[reference], pairs=True)
+                           shingle="words:3", frequencies=True, reference=[reference], pairs=True, case="keep", seed=5)
     assert there["counts"] == alone.counts and there["parameters"] == alone.parameters
     assert sum(source["documents"] for source in there["sources"]) == 250
     assert (checkpoint / "decided").is_dir()
@@ -141,6 +143,8 @@ def test_tables_of_text_are_read_as_on_the_command_line(cluster: spark_cluster.S
     [
         (["find"], "the following arguments are required: INPUT"),
         (["find", "x", "--threshold", "much"], "invalid float value: 'much'"),
+        (["find", "x", "--option", "bands"], "expected NAME=VALUE, got 'bands'"),
+        (["find", "x", "--option", "pairs=true"], "pairs is no option with a value"),
         (["look", "x"], "invalid choice: 'look'"),
         (["dedup", "x"], "required: --output"),
         (["find", "x", "--thresh", "0.5"], "unrecognized arguments: --thresh"),
@@ -163,9 +167,9 @@ def test_wrong_options_and_missing_inputs_are_one_line(cluster: spark_cluster.Sp
     assert column.returncode == 1 and "no column 'url'" in error_of(column)
 
 
-def test_formats_are_told_by_the_ends_of_names() -> None:
+def test_formats_are_known_by_the_ends_of_names() -> None:
     formats = {"a.jsonl": "jsonl", "s3://b/a.json.gz": "jsonl", "x/a.CSV": "csv", "s3://b/pages": "parquet",
                "pages.d/": "parquet", "a.parquet/": "parquet"}
     assert {name: _tables.format_of([name], None) for name in formats} == formats
     assert _tables.format_of(["a.csv", "b.jsonl"], "table") == "table"
-    assert program.main.__doc__
+    assert _tables.format_of(["a.csv"], "json") == "jsonl"

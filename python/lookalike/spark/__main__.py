@@ -88,7 +88,7 @@ def _outputs(given: argparse.Namespace, kind: str) -> list[tuple[str | None, str
 def _write_found(given: argparse.Namespace, found: Found) -> None:
     if given.output is not None:
         is_lines = given.output.rstrip("/").lower().endswith(".jsonl")
-        found.write(given.output, format="jsonl" if is_lines else "csv")
+        found.write(given.output, format=given.output_format or ("jsonl" if is_lines else "csv"))
     if given.pairs is not None:
         found.write_pairs(given.pairs)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,9 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     commands = parser.add_subparsers(dest="command", required=True, metavar="find|dedup")
     find = commands.add_parser("find", help="write the groups of near-duplicates")
     find.add_argument("--output", "-o", metavar="FOLDER", help="write the groups: files that joined are those of "
-                      "`lookalike find -o`; as JSON lines where it ends with .jsonl, else as CSV")
+                      "`lookalike find -o`")
+    find.add_argument("--output-format", choices=("csv", "jsonl"), help="default: jsonl where the output ends with "
+                      ".jsonl, else csv")
     find.add_argument("--pairs", metavar="FOLDER", help="write all verified pairs likewise, as CSV")
     dedup = commands.add_parser("dedup", help="write the rows that are no duplicates")
     dedup.add_argument("--output", "-o", metavar="PATH", required=True,
@@ -54,10 +57,22 @@ def options_of(given: argparse.Namespace) -> dict[str, Any]:
     """The arguments of :func:`lookalike.spark.find` that were given."""
     names = ("threshold", "recall", *_NAMED, *_TEXTS, *_WHOLES, *_FLAGS, *_LISTS)
     values = {name: getattr(given, name) for name in names}
-    return {name: value for name, value in values.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None} | dict(given.option or [])
 
 
-_FORMATS = ("parquet", "jsonl", "csv", "orc", "table")
+_FORMATS = ("parquet", "jsonl", "json", "csv", "orc", "table")
+
+
+def _option(given: str) -> tuple[str, Any]:
+    name, equals, value = given.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {given!r}")
+    if name in ("df", "pairs", "reference"):
+        raise argparse.ArgumentTypeError(f"{name} is no option with a value; INPUT, --pairs and --reference are for that")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
 
 
 class _CommandParser(argparse.ArgumentParser):
@@ -103,6 +118,8 @@ def _add_options(command: argparse.ArgumentParser) -> None:
         _add(command, name, action="append", metavar="RULE")
     for name in _FLAGS:
         _add(command, name, action="store_const", const=True)
+    command.add_argument("--option", action="append", type=_option, metavar="NAME=VALUE", help="an option of "
+                         "lookalike.spark.find that has no argument here; its value as JSON, or a text")
     command.add_argument("--documents", type=int, metavar="N", help="documents to expect: bands are chosen for them")
     command.add_argument("--checkpoint", metavar="FOLDER", help="results of stages, from which the same call goes on")
     command.add_argument("--task-memory", metavar="SIZE", help="the most that documents of a component may take in a "

@@ -28,12 +28,16 @@ def format_of(inputs: list[str], given: str | None) -> str:
     :raises OptionError: their names have ends of several formats.
     """
     if given is not None:
-        return given
+        return _named(given)
     ends = (re.search(r"\.(\w+?)(?:\.gz)?/*$", name.lower()) for name in inputs)
     formats = sorted({_ENDS.get(end[1], "parquet") if end else "parquet" for end in ends})
     if len(formats) > 1:
         raise OptionError(f"inputs of several formats: {' and '.join(formats)}; --format names one, or run on one of them")
     return formats[0]
+
+
+def _named(given: str) -> str:
+    return "jsonl" if given == "json" else given
 
 
 def read(spark: SparkSession, inputs: list[str], kind: str, text: str, schema: str | None = None) -> DataFrame:
@@ -97,6 +101,7 @@ def refuse_existing(spark: SparkSession, path: str | None, kind: str) -> None:
 
 def write(frame: DataFrame, path: str, kind: str) -> None:
     """Writes rows."""
+    kind = _named(kind)
     if kind == "table":
         frame.write.saveAsTable(path)
     elif kind == "csv":
