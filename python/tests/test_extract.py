@@ -183,6 +183,15 @@ def test_bad_records_are_named_in_the_folder(spool: FileSpool) -> None:
         read(spool)
 
 
+def test_records_of_several_files_may_have_the_names_of_these() -> None:
+    with FileSpool({"id_field": "n"}, ("who",), True) as spool:
+        for name in ("a.jsonl", "c/b.jsonl"):
+            spool.add(name, b'{"n": 1, "text": "t", "who": "me"}\n', None)
+        (documents, skipped), *more = spool.read()
+        rows = [row for part, _ in [(documents, skipped), *more] for row in part.to_pylist()]
+    assert sorted((row["id"], row["who"]) for row in rows) == [("a.jsonl/1", "me"), ("c/b.jsonl/1", "me")]
+
+
 def test_no_space_is_one_error(spool: FileSpool, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(28, os.strerror(28))

@@ -19,13 +19,14 @@ if (reason := spark_cluster.missing()) is not None:
     pytest.skip(reason, allow_module_level=True)
 
 IS_SOAK = "LOOKALIKE_SOAK" in os.environ
+slow = pytest.mark.skipif(not IS_SOAK, reason="LOOKALIKE_SOAK is not set")
 
 #: Few bands: a good part of the pairs is missed.
 LOSSY: dict[str, Any] = {"threshold": 0.5, "num_hashes": 12, "bands": 3, "rows": 4}
 
 
 @pytest.mark.parametrize("pieces", [1, 5, 16] if IS_SOAK else [5])
-@pytest.mark.parametrize("options", [{}, {"pairs": True}])
+@pytest.mark.parametrize("options", [{"pairs": True}, {}] if IS_SOAK else [{"pairs": True}])
 def test_figures_are_those_of_one_machine(spark: Any, pieces: int, options: dict[str, Any]) -> None:  # noqa: F811
     import lookalike.spark
 
@@ -55,7 +56,8 @@ def test_a_reference_is_audited(spark: Any, tmp_path: Path) -> None:  # noqa: F8
     assert lookalike.spark.audit(found, sample=50) == lookalike.audit(one, sample=50)
 
 
-@pytest.mark.parametrize("task", ["_DrawTask", "_SearchTask", "_MergeTask"] if IS_SOAK else ["_SearchTask"])
+@slow
+@pytest.mark.parametrize("task", ["_DrawTask", "_SearchTask", "_MergeTask"])
 def test_an_executor_that_is_killed_changes_nothing(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: str  # noqa: F811
 ) -> None:
@@ -72,6 +74,7 @@ def test_an_executor_that_is_killed_changes_nothing(
     assert flag.exists()
 
 
+@slow
 def test_what_cannot_be_audited_is_refused(spark: Any, tmp_path: Path) -> None:  # noqa: F811
     from unstable_tasks import ChangedBy
 
