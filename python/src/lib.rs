@@ -26,6 +26,7 @@ mod error;
 mod extraction;
 mod files;
 mod find;
+mod folder_reader;
 mod ids;
 mod index;
 mod inputs;
@@ -65,6 +66,8 @@ mod _engine {
     use super::documents::PythonDocuments;
     #[pymodule_export]
     use super::find::{PyFindings, fields, find};
+    #[pymodule_export]
+    use super::folder_reader::FolderReader;
     #[pymodule_export]
     use super::index::{StoredIndex, check_columns};
     #[pymodule_export]

@@ -32,8 +32,34 @@ def run_all(spark: Any, place: Path) -> None:
     assert first.counts == again.counts == lookalike.find(rows, threshold=0.5).counts
     kept = lookalike.spark.dedup(frame(spark, rows), threshold=0.5).collect()
     assert sorted(row["id"] for row in kept) == [row["id"] for row in lookalike.dedup(rows, threshold=0.5)]
+    audited(spark, documents, reference)
+    extracted(spark)
     twice = frame(spark, [*rows, rows[3]])
     refused(DocumentError, "'d00003' (2 rows)", lambda: lookalike.spark.find(twice))
+
+
+def audited(spark: Any, documents: list[dict[str, Any]], reference: list[dict[str, Any]]) -> None:
+    """Compares audits of a run that misses pairs."""
+    import lookalike.spark
+
+    lossy: dict[str, Any] = {"threshold": 0.5, "num_hashes": 12, "bands": 3, "rows": 4}
+    for pairs in (False, True):
+        one = lookalike.find(documents, reference=reference, pairs=pairs, **lossy)
+        found = lookalike.spark.find(frame(spark, documents), reference=frame(spark, reference), pairs=pairs, **lossy)
+        for sample in (50, 1_000):
+            assert lookalike.spark.audit(found, sample=sample) == lookalike.audit(one, sample=sample)
+
+
+def extracted(spark: Any) -> None:
+    """Extracts files that are rows, whatever they come from."""
+    import lookalike.spark
+
+    files = [("s3a://b/x/page.html", b"<p>one two</p>"), ("s3a://b/x/c/note.rtf", b"{\\rtf1 Two words.}"),
+             ("s3a://b/x/picture.png", b"\x89PNG\r\n\x1a\n\0")]
+    there = lookalike.spark.extract(spark.createDataFrame(files, "path string, content binary"), folder="s3a://b/x")
+    texts = {row["id"]: row["text"] for row in there.documents.collect()}
+    assert texts == {"page.html": "one two", "c/note.rtf": "Two words."}
+    assert [row["source"] for row in there.skipped.collect()] == ["picture.png"]
 
 
 def refused(kind: type[Exception], message: str, call: Any) -> None:

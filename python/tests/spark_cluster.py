@@ -100,25 +100,41 @@ class SparkCluster:
         """The session of this process, whose executors find the modules of the tests."""
         from pyspark.sql import SparkSession
 
-        os.environ["PYSPARK_PYTHON"] = sys.executable
-        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-        path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+        os.environ.update(_ENVIRONMENT)
         builder = SparkSession.builder.master(self.url)
-        for name, value in {
-            "spark.ui.enabled": "false",
-            "spark.driver.host": "127.0.0.1",
-            "spark.driver.bindAddress": "127.0.0.1",
-            "spark.driver.memory": "768m",
-            "spark.executor.memory": "640m",
-            "spark.executorEnv.PYTHONPATH": path,
-            "spark.sql.shuffle.partitions": "3",
-            # An executor that was killed is started again at once.
-            "spark.deploy.maxExecutorRetries": "-1",
-            "spark.network.timeout": "600s",
-            **settings,
-        }.items():
+        for name, value in {**_settings(), **settings}.items():
             builder = builder.config(name, str(value))
         return builder.getOrCreate()
+
+
+_ENVIRONMENT = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+
+
+def submit(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs a program by ``spark-submit`` on two cores of its own: the session of the tests holds those of the cluster."""
+    import pyspark
+
+    program = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+    settings = [part for name, value in _settings().items() for part in ("--conf", f"{name}={value}")]
+    command = [str(program), "--master", "local[2]", *settings, script, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | _ENVIRONMENT, timeout=300)
+
+
+def _settings() -> dict[str, str]:
+    """Those of every application; executors find the modules of the tests."""
+    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    return {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": "768m",
+        "spark.executor.memory": "640m",
+        "spark.executorEnv.PYTHONPATH": path,
+        "spark.sql.shuffle.partitions": "3",
+        # An executor that was killed is started again at once.
+        "spark.deploy.maxExecutorRetries": "-1",
+        "spark.network.timeout": "600s",
+    }
 
 
 def _free_port() -> int:

@@ -1,7 +1,8 @@
-"""The script for `spark-submit`, run by the real one, and on a cluster of a master and two workers."""
+"""`spark-submit lookalike-spark.py` on a cluster of a master and two workers, and what it refuses."""
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import subprocess
@@ -15,77 +16,173 @@ from divided_runs import joined
 from test_stages import corpus
 
 import lookalike
-from lookalike.spark import __main__ as script
+from lookalike.spark import _tables
+from lookalike.spark.__main__ import main
 
 if (reason := spark_cluster.missing()) is not None:
     pytest.skip(reason, allow_module_level=True)
 
 
-def submit(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs the script as a user does: its path is what it prints. Not on the cluster of the other tests,
-    all cores of which their session holds.
-    """
-    import pyspark
-
-    path = subprocess.run([sys.executable, "-m", "lookalike.spark", "--script"], capture_output=True, text=True, check=True)
-    program = str(Path(pyspark.__file__).parent / "bin" / "spark-submit")
-    settings = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.sql.shuffle.partitions": "3"}
-    command = [program, "--master", "local[2]", "--driver-memory", "768m"]
-    for name, value in settings.items():
-        command += ["--conf", f"{name}={value}"]
-    environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    command += [path.stdout.strip(), *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+def submit(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """Runs the program as a user does, with the path that it says it has."""
+    script = _python("--script").stdout.strip()
+    return spark_cluster.submit(script, *map(str, arguments))
 
 
-def test_groups_and_pairs_are_those_of_the_program(tmp_path: Path) -> None:
-    rows = corpus(120)
-    for name, some in (("docs", rows[:100]), ("reference", rows[100:])):
-        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in some))
-    docs, reference = str(tmp_path / "docs"), str(tmp_path / "reference")
-    options = ["--format", "json", "--threshold", "0.5", "--keep", "field:date", "--keep", "shortest"]
-    output = ["--output", str(tmp_path / "groups"), "--pairs", str(tmp_path / "pairs"), "--json"]
-    done = submit("find", docs, "--reference", reference, *options, "--option", "case=keep", *output)
-    assert done.returncode == 0, done.stderr[-4000:]
-    one = lookalike.find(
-        rows[:100], reference=rows[100:], threshold=0.5, keep=["field:date", "shortest"], case="keep", pairs=True
-    )
-    one.write(tmp_path / "one.csv")
-    one.write_pairs(tmp_path / "one-pairs.csv")
-    assert joined(tmp_path / "groups") == (tmp_path / "one.csv").read_bytes()
-    assert joined(tmp_path / "pairs") == (tmp_path / "one-pairs.csv").read_bytes()
-    assert json.loads(done.stdout.splitlines()[-1])["counts"] == one.counts
+class Program:
+    """The program in this process, whose session it takes: another one takes half a minute to start."""
+
+    def __init__(self, printed: pytest.CaptureFixture[str]) -> None:
+        self._printed = printed
+
+    def run(self, *arguments: object) -> subprocess.CompletedProcess[str]:
+        """Runs a command."""
+        given = [str(argument) for argument in arguments]
+        self._printed.readouterr()
+        code = main(given)
+        return subprocess.CompletedProcess(given, code, *self._printed.readouterr())
 
 
-def test_survivors_are_those_of_the_program(spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """In this process, whose session the script takes: another one takes half a minute to begin."""
-    rows, docs = corpus(100), str(tmp_path / "docs")
-    Path(docs).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    kept = str(tmp_path / "kept")
-    assert script.main(["dedup", docs, "--format", "json", "--threshold", "0.5", "--output", kept]) == 0
-    found = lookalike.find(rows, threshold=0.5)
-    gone = {member.id for group in found for member in group.duplicates}
-    there = {json.loads(line)["id"] for line in joined(tmp_path / "kept").decode().splitlines()}
-    assert there == {row["id"] for row in rows} - gone and gone
+@pytest.fixture
+def here(spark: Any, capsys: pytest.CaptureFixture[str]) -> Program:
+    return Program(capsys)
 
-    assert script.main(["find", docs, "--format", "json", "--id", "url"]) == 1
-    assert "lookalike: df has no column 'url'" in capsys.readouterr().err
-    assert script.main(["find", docs, "--format", "json", "--option", "colour=red"]) == 2
-    assert "lookalike: there is no option 'colour'" in capsys.readouterr().err
+
+def _python(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "lookalike.spark", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def printed_by(done: subprocess.CompletedProcess[str]) -> Any:
+    """The JSON that the program printed; spark-submit has its warnings on the same stream."""
+    assert done.returncode == 0, done.stderr[-3000:] + done.stdout
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def error_of(done: subprocess.CompletedProcess[str]) -> str:
+    """The one line that the program says of an error. Of a program in Python, spark-submit gives both
+    streams as standard output; its own log is the other one."""
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("error: ")]
+    assert len(lines) == 1 and "Traceback" not in done.stdout, done.stderr[-3000:] + done.stdout
+    return lines[0]
+
+
+def find_alone(*arguments: object) -> None:
+    """`lookalike find` on one machine."""
+    command = [os.environ.get("LOOKALIKE_PROGRAM", "lookalike"), "find", "--quiet", *map(str, arguments)]
+    subprocess.run(command, check=True)
+
+
+def write_lines(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_find_writes_the_bytes_of_the_command_line(here: Program, tmp_path: Path) -> None:
+    rows = corpus(250)
+    parts = [write_lines(tmp_path / "a.jsonl", rows[:90]), write_lines(tmp_path / "b.ndjson", rows[90:200])]
+    reference = write_lines(tmp_path / "reference.jsonl", rows[200:])
+    options = ["--threshold", 0.5, "--keep", "field:date", "--keep", "shortest", "--source-field", "site",
+               "--shingle", "words:3", "--frequencies", "--reference", reference]
+    only_here = ["--option", "case=keep", "--option", "seed=5", "--output-format", "csv", "--format", "json"]
+    folder, one = tmp_path / "groups.csv", tmp_path / "one.csv"
+    pairs, checkpoint = tmp_path / "pairs", tmp_path / "checkpoint"
+    there = printed_by(submit(
+        "find", *parts, *options, *only_here, "--output", folder, "--pairs", pairs,
+        "--checkpoint", checkpoint, "--partitions", 5, "--task-memory", "64MiB", "--json",
+    ))
+    find_alone(*parts, *options, "--case", "keep", "--seed", 5, "-o", one, "--pairs", tmp_path / "one-pairs.csv")
+    assert joined(folder) == one.read_bytes() and len(one.read_bytes().splitlines()) > 10
+    assert joined(pairs) == (tmp_path / "one-pairs.csv").read_bytes()
+    alone = lookalike.find(parts, threshold=0.5, keep=["field:date", "shortest"], source_field="site",
+                           shingle="words:3", frequencies=True, reference=[reference], pairs=True, case="keep", seed=5)
+    assert there["counts"] == alone.counts and there["parameters"] == alone.parameters
+    assert sum(source["documents"] for source in there["sources"]) == 250
+    assert (checkpoint / "decided").is_dir()
+    again = here.run("find", *parts, *options, "--output", folder)
+    assert again.returncode == 1 and "is there already; name another output" in error_of(again)
+
+
+def test_parquet_and_lines_of_json(here: Program, tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    rows = corpus(150)
+    lines = write_lines(tmp_path / "docs.jsonl", [{"url": row["id"], "body": row["text"]} for row in rows])
+    (tmp_path / "docs").mkdir()
+    table = pa.table({"url": [row["id"] for row in rows], "body": [row["text"] for row in rows]})
+    for number in range(3):
+        pa.parquet.write_table(table.slice(50 * number, 50), tmp_path / "docs" / f"{number}.parquet")
+    options = ["--threshold", 0.5, "--id-field", "url", "--text-field", "body"]
+    find_alone(lines, *options, "-o", tmp_path / "one.jsonl")
+    done = here.run("find", tmp_path / "docs", *options, "-o", tmp_path / "groups.jsonl")
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert joined(tmp_path / "groups.jsonl") == (tmp_path / "one.jsonl").read_bytes()
+    printed = dict(line.split(maxsplit=1) for line in done.stdout.splitlines() if not line.startswith("seconds"))
+    counts = lookalike.find(rows, threshold=0.5).counts
+    assert printed["documents"] == "150" and int(printed["duplicates"]) == counts["duplicates"] > 0
+    name = f"parquet.`{tmp_path / 'docs'}`"
+    there = printed_by(here.run("dedup", name, "--format", "table", *options, "--annotate",
+                        "--output-format", "jsonl", "-o", tmp_path / "kept", "--json"))
+    assert there["counts"] == counts
+    kept = [json.loads(line) for line in joined(tmp_path / "kept").splitlines()]
+    assert len(kept) == 150
+    assert sum(row["role"] == "duplicate" for row in kept) == counts["duplicates"]
+
+
+def test_tables_of_text_are_read_as_on_the_command_line(here: Program, tmp_path: Path) -> None:
+    words = "one two three, four \"five\" six\nseven eight nine ten"
+    rows = [["1", words], ["2", words], ["3", ""], ["4", "  "], ["05", words + " eleven"]]
+    docs = tmp_path / "docs.csv"
+    with docs.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([["id", "text"], *rows])
+    find_alone(docs, "--threshold", 0.6, "-o", tmp_path / "one.csv")
+    folder = tmp_path / "groups"
+    there = printed_by(here.run("find", docs, "--threshold", 0.6, "-o", folder, "--json"))
+    assert joined(folder) == (tmp_path / "one.csv").read_bytes() and b"05" in joined(folder)
+    assert there["counts"] == lookalike.find([docs], threshold=0.6).counts
+    assert there["counts"]["empty"] == 2
+    with docs.open("a", encoding="utf-8") as file:
+        file.write("6\n")
+    broken = here.run("dedup", docs, "-o", tmp_path / "kept")
+    assert broken.returncode == 1 and 'the document "6" cannot be used' in error_of(broken)
+    kept = printed_by(here.run("dedup", docs, "--threshold", 0.6, "--skip-bad", "-o", tmp_path / "kept", "--json"))
+    assert kept["counts"]["skipped"] == 1
+    files = [path.read_text(encoding="utf-8") for path in (tmp_path / "kept").glob("part-*")]
+    assert {row[0] for text in files for row in list(csv.reader(text.splitlines(keepends=True)))[1:]} >= {"3", "4"}
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "problem"),
     [
-        (["find", "x", "--option", "bands"], "--option: expected NAME=VALUE, got 'bands'"),
         (["find"], "the following arguments are required: INPUT"),
-        (["dedup", "x"], "the following arguments are required: --output"),
-        ([], "usage"),
+        (["find", "x", "--threshold", "much"], "invalid float value: 'much'"),
+        (["find", "x", "--option", "bands"], "expected NAME=VALUE, got 'bands'"),
+        (["find", "x", "--option", "pairs=true"], "pairs is no option with a value"),
+        (["look", "x"], "invalid choice: 'look'"),
+        (["dedup", "x"], "required: --output"),
+        (["find", "x", "--thresh", "0.5"], "unrecognized arguments: --thresh"),
+        (["find", "a.jsonl", "b.csv"], "inputs of several formats: csv and jsonl"),
     ],
 )
-def test_wrong_use_is_named(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    try:
-        code: object = script.main(arguments)
-    except SystemExit as error:
-        code = error.code
-    assert code == 2 and message in capsys.readouterr().err
+def test_wrong_use_is_one_line(arguments: list[str], problem: str) -> None:
+    done = _python(*arguments)
+    assert done.returncode == 2 and problem in error_of(done), done.stderr
+
+
+def test_wrong_options_and_missing_inputs_are_one_line(here: Program, tmp_path: Path) -> None:
+    missing = here.run("find", tmp_path / "absent.jsonl")
+    assert missing.returncode == 1 and "absent.jsonl" in error_of(missing)
+    docs = write_lines(tmp_path / "docs.jsonl", corpus(5))
+    first = here.run("find", docs, "--keep", "first")
+    assert first.returncode == 2 and "the rows of a data frame have no order" in error_of(first)
+    column = here.run("find", docs, "--id", "url")
+    assert column.returncode == 1 and "no column 'url'" in error_of(column)
+
+
+def test_formats_are_known_by_the_ends_of_names() -> None:
+    formats = {"a.jsonl": "jsonl", "s3://b/a.json.gz": "jsonl", "x/a.CSV": "csv", "s3://b/pages": "parquet",
+               "pages.d/": "parquet", "a.parquet/": "parquet"}
+    assert {name: _tables.format_of([name], None) for name in formats} == formats
+    assert _tables.format_of(["a.csv", "b.jsonl"], "table") == "table"
+    assert _tables.format_of(["a.csv"], "json") == "jsonl"

@@ -13,9 +13,11 @@ const REQUIREMENTS: &str = "python/requirements-test.txt";
 const SPARK_REQUIREMENTS: [&str; 2] =
     ["python/requirements-spark.txt", "python/requirements-ray.txt"];
 /// The tests that need a cluster, which are a stage of their own.
-const SPARK_TESTS: [&str; 4] = [
+const SPARK_TESTS: [&str; 6] = [
     "python/tests/test_spark.py",
+    "python/tests/test_spark_audit.py",
     "python/tests/test_spark_submit.py",
+    "python/tests/test_extract.py",
     "python/tests/test_sail.py",
     "python/tests/test_ray.py",
 ];

@@ -5,10 +5,13 @@ for byte, on Spark 3.5 and later, Spark Connect, and Sail.
 >>> found = lookalike.spark.find(df, id="url", checkpoint="s3://b/run7")    # doctest: +SKIP
 >>> found.groups.show()                                                     # doctest: +SKIP
 >>> survivors = lookalike.spark.dedup(df, id="url")                         # doctest: +SKIP
+>>> lookalike.spark.audit(found, sample=2000).recall                        # doctest: +SKIP
 
 Executors need this package and pyarrow. ``docs/cluster.md`` says when a cluster is worth it.
 """
 
+from lookalike.spark._audit import audit
+from lookalike.spark._extract import Extracted, extract
 from lookalike.spark._find import Found, dedup, find
 
-__all__ = ["Found", "dedup", "find"]
+__all__ = ["Extracted", "Found", "audit", "dedup", "extract", "find"]

@@ -15,7 +15,7 @@ from lookalike.stages import Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Checkpoint"]
+__all__ = ["Checkpoint", "is_absent"]
 
 
 class Checkpoint:
@@ -69,7 +69,7 @@ class Checkpoint:
         try:
             rows = self._spark.read.schema("stage string, plan string").json(f"{self._folder}/{stage}.manifest").collect()
         except Exception as error:  # noqa: BLE001 - which class it is depends on the engine
-            if _is_absent(error):
+            if is_absent(error):
                 return False
             raise
         if not rows:
@@ -101,6 +101,7 @@ def _described(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _is_absent(error: Exception) -> bool:
+def is_absent(error: Exception) -> bool:
+    """Whether an engine says that there is nothing under a path."""
     text = str(error).lower()
     return any(sign in text for sign in ("path_not_found", "does not exist", "not found", "no such file"))

@@ -21,7 +21,7 @@ from lookalike.stages import DECIDED, Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Found", "dedup", "find"]
+__all__ = ["Found", "dedup", "find", "survivors"]
 
 _T = TypeVar("_T")
 
@@ -168,9 +168,12 @@ def dedup(
         ``duplicate``), ``keeper`` and ``jaccard``.
     :param options: those of :func:`find`.
     """
+    return survivors(df, find(df, **options), options.get("id", "id"), annotate=annotate)
+
+
+def survivors(df: DataFrame, found: Found, id_: str, *, annotate: bool) -> DataFrame:
+    """What :func:`dedup` gives, of a frame and what was found in it."""
     functions = _functions()
-    id_ = options.get("id", "id")
-    found = find(df, **options)
     rows = found._run.members().where("role = 'duplicate'" if not annotate else "true")
     if found._run.has_reference:
         # Keepers of the reference are no rows of the frame, whatever their ids are.

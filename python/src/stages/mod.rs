@@ -6,6 +6,7 @@
 //! documents of components ─ decide → rows ─ (sorted by the engine) ─ lines → bytes
 //! ```
 
+mod audit;
 mod blocks;
 mod columns;
 mod counters;
@@ -19,6 +20,10 @@ use pyo3::prelude::*;
 
 /// Adds the stages to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<audit::SampleSearch>()?;
+    module.add_function(wrap_pyfunction!(audit::draw, module)?)?;
+    module.add_function(wrap_pyfunction!(audit::draw_limit, module)?)?;
+    module.add_function(wrap_pyfunction!(audit::read_texts, module)?)?;
     module.add_class::<keys::KeyStage>()?;
     module.add_class::<counters::CountStage>()?;
     module.add_function(wrap_pyfunction!(counters::total_counters, module)?)?;

@@ -9,6 +9,7 @@
 //! The truth comes from comparing the sample with the whole collection exactly; signatures, bands
 //! and buckets have no part in it. Memory is for the sample only, whatever the collection's size.
 
+pub mod divided;
 mod draw;
 mod findings;
 mod index;
@@ -96,10 +97,7 @@ pub fn true_neighbours(
     options: &AuditOptions,
     progress: &dyn Progress,
 ) -> Result<Neighbours, Error> {
-    let confidence = options.confidence;
-    if !(confidence > 0.0 && confidence < 1.0) {
-        return Err(AuditError::Confidence { got: confidence }.into());
-    }
+    check_confidence(options.confidence)?;
     let lots = IdHasher::new(options.seed);
     let (sample, seen) = timed(Stage::Draw, &open()?, progress, |collection| {
         draw(collection, params, lots, options, progress)
@@ -110,20 +108,15 @@ pub fn true_neighbours(
         let found = search(collection, &searched, options, progress)?;
         Ok((searched, found))
     })?;
-    if seen != found.inputs.documents || found.met.contains(&false) {
-        let missing = found.met.iter().filter(|met| !**met).count();
-        return Err(
-            AuditError::Changed { first: seen, second: found.inputs.documents, missing }.into()
-        );
+    Ok(searched.neighbours(&found, seen, (options.seed, options.confidence))?)
+}
+
+/// Refuses a confidence that is none.
+fn check_confidence(confidence: f64) -> Result<(), AuditError> {
+    if confidence > 0.0 && confidence < 1.0 {
+        return Ok(());
     }
-    Ok(Neighbours {
-        inputs: found.inputs,
-        population: found.population,
-        bins: searched.bins,
-        seed: options.seed,
-        confidence,
-        sample: found.sample,
-    })
+    Err(AuditError::Confidence { got: confidence })
 }
 
 fn timed<T>(
@@ -207,7 +200,7 @@ impl DocumentVisitor for Drawer {
 /// The second pass.
 fn search(
     collection: &Collection,
-    searched: &SearchedSample<'_>,
+    searched: &SearchedSample,
     options: &AuditOptions,
     progress: &dyn Progress,
 ) -> Result<FoundNeighbours, Error> {

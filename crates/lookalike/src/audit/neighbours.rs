@@ -162,6 +162,15 @@ impl Neighbours {
         self.sample.len()
     }
 
+    /// Ids of the sampled documents and of the neighbours that are judged: of a report no others
+    /// matter. Some are given several times.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.sample.iter().flat_map(|each| {
+            let kept = each.bins.iter().flat_map(|tally| &tally.kept);
+            std::iter::once(each.id.as_str()).chain(kept.map(|(_, id)| id.as_str()))
+        })
+    }
+
     /// True neighbours of all sampled documents; a pair of two sampled documents counts twice.
     pub fn pairs(&self) -> u64 {
         self.sample.iter().flat_map(|each| &each.bins).map(|tally| tally.count).sum()

@@ -2,20 +2,28 @@
 
 use super::draw::{DocumentSample, IdHasher, SampledDocument};
 use super::index::{Hits, SetIndex, least_overlap};
-use super::neighbours::{Bins, DocumentNeighbours};
+use super::neighbours::{Bins, DocumentNeighbours, Neighbours};
 use super::pass::DocumentVisitor;
 use crate::digest::InputsDigest;
+use crate::error::AuditError;
 use crate::progress::{Interruption, Progress};
 use crate::read::{BlockNumber, Document, DocumentSink, SkippedItem};
+use lookalike_core::hash::mix64;
 use lookalike_core::kernel::Kernel;
 use lookalike_core::params::Params;
 use lookalike_core::shingle::Shingler;
 use lookalike_core::verify::{self, Overlap};
 use std::collections::HashMap;
 
+/// What a document adds to the digest of texts, by the lower half of its fingerprint, which is all
+/// that the stages of a divided run keep of it. The digest depends on no order, as sums do not.
+pub(super) fn text_digest(check: u64) -> u64 {
+    mix64(check)
+}
+
 /// What all threads look at: the sample, equal documents once.
-pub(super) struct SearchedSample<'a> {
-    params: &'a Params,
+pub(super) struct SearchedSample {
+    params: Params,
     pub(super) lots: IdHasher,
     pub(super) bins: Bins,
     /// Ids in the order in which they were drawn, and whether they are of a reference collection.
@@ -31,10 +39,10 @@ struct Class {
     documents: Vec<u32>,
 }
 
-impl<'a> SearchedSample<'a> {
+impl SearchedSample {
     /// Of a sample of this many `documents`, those without a token included.
     pub(super) fn new(
-        params: &'a Params,
+        params: &Params,
         lots: IdHasher,
         sample: DocumentSample,
         documents: u64,
@@ -59,13 +67,36 @@ impl<'a> SearchedSample<'a> {
         if not_full || ids.len() as u64 == documents {
             bins = bins.of_all(ids.len());
         }
-        Ok(Self { params, lots, bins, ids, classes, index })
+        Ok(Self { params: params.clone(), lots, bins, ids, classes, index })
+    }
+
+    /// What was found in all documents; the sample was drawn from `documents` by `seed`, and the
+    /// intervals are to hold the truth with `confidence`.
+    pub(super) fn neighbours(
+        &self,
+        found: &FoundNeighbours,
+        documents: u64,
+        (seed, confidence): (u64, f64),
+    ) -> Result<Neighbours, AuditError> {
+        let second = found.inputs.documents;
+        let missing = found.met.iter().filter(|met| !**met).count();
+        if documents != second || missing > 0 {
+            return Err(AuditError::Changed { first: documents, second, missing });
+        }
+        Ok(Neighbours {
+            inputs: found.inputs,
+            population: found.population,
+            bins: self.bins.clone(),
+            seed,
+            confidence,
+            sample: found.sample.clone(),
+        })
     }
 }
 
 /// One thread's tools and findings.
 pub(super) struct Searcher<'a> {
-    searched: &'a SearchedSample<'a>,
+    searched: &'a SearchedSample,
     shingler: Shingler,
     hits: Hits,
     candidates: Vec<u32>,
@@ -80,6 +111,8 @@ pub(super) struct Searcher<'a> {
 /// What was met.
 pub(super) struct FoundNeighbours {
     pub(super) inputs: InputsDigest,
+    /// The sum of [`text_digest`] over all documents.
+    pub(super) texts: u64,
     pub(super) population: u64,
     /// Which documents of the sample were met, as they were when they were drawn.
     pub(super) met: Vec<bool>,
@@ -88,11 +121,12 @@ pub(super) struct FoundNeighbours {
 
 impl FoundNeighbours {
     /// Nothing yet.
-    pub(super) fn of(searched: &SearchedSample<'_>) -> Self {
+    pub(super) fn of(searched: &SearchedSample) -> Self {
         let sampled =
             |(id, _): &(String, bool)| DocumentNeighbours::new(id.clone(), &searched.bins);
         Self {
             inputs: InputsDigest::default(),
+            texts: 0,
             population: 0,
             met: vec![false; searched.ids.len()],
             sample: searched.ids.iter().map(sampled).collect(),
@@ -101,6 +135,7 @@ impl FoundNeighbours {
 
     pub(super) fn merge(&mut self, other: Self) {
         self.inputs.merge(other.inputs);
+        self.texts = self.texts.wrapping_add(other.texts);
         self.population += other.population;
         for (mine, met) in self.met.iter_mut().zip(other.met) {
             *mine |= met;
@@ -113,7 +148,7 @@ impl FoundNeighbours {
 
 impl<'a> Searcher<'a> {
     pub(super) fn new(
-        searched: &'a SearchedSample<'a>,
+        searched: &'a SearchedSample,
         kernel: Kernel,
         progress: &'a dyn Progress,
     ) -> Self {
@@ -176,6 +211,7 @@ impl DocumentSink for Searcher<'_> {
         let shingles = self.shingler.shingle(text);
         let fingerprint = shingles.fingerprint;
         self.found.inputs.add(id, fingerprint);
+        self.found.texts = self.found.texts.wrapping_add(text_digest(fingerprint as u64));
         if shingles.hashes.is_empty() {
             return;
         }

@@ -64,6 +64,11 @@ pub enum AuditError {
         /// Drawn documents that the second pass did not meet as they were.
         missing: usize,
     },
+    /// What a task of a divided audit gave cannot be understood.
+    Share {
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A file of pairs cannot be understood.
     Pairs {
         /// What was expected and what was found.
@@ -113,6 +118,11 @@ impl NamesParameters for AuditError {
                 "the input changed between two readings: {first} documents, then {second}, and \
                  {missing} of those drawn from the first were not the same in the second; audit \
                  when nothing writes to the input, or a copy"
+            ),
+            Self::Share { problem } => write!(
+                f,
+                "a task of the audit gave something else than it should: {problem}; give its rows \
+                 on as they are, all of one audit, and run the same version everywhere"
             ),
             Self::Pairs { problem } => write!(
                 f,

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::format_collect, reason = "this is a test")]
 
+use lookalike::audit::divided::{AuditSample, draw_share, lot_limit};
 use lookalike::audit::{Audit, AuditOptions, Neighbours, true_neighbours};
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::params::{Measure, Params, ParamsBuilder};
@@ -94,6 +95,73 @@ fn by_groups(neighbours: &Neighbours, findings: &Findings) -> Audit {
         Ok((group.keeper.id, duplicates.collect()))
     });
     neighbours.judge(groups, None::<Vec<io::Result<(String, String)>>>).unwrap()
+}
+
+/// The neighbours that an audit of shares finds: each file is a share, and what is found of it goes
+/// through JSON.
+fn divided(files: &Files, params: &Params, sample: usize) -> Neighbours {
+    let sample = NonZeroUsize::new(sample).unwrap();
+    let options = AuditOptions { sample, threads: NonZeroUsize::MIN, ..AuditOptions::default() };
+    let shares = || {
+        files.paths.iter().map(|path| {
+            Collection::open(std::slice::from_ref(path), &ReadOptions::default()).unwrap()
+        })
+    };
+    let documents = documents();
+    let limit = lot_limit(documents.len() as u64 - 1, sample, 0);
+    let drawn = shares()
+        .flat_map(|share| draw_share(&share, params, &options, limit, &NoProgress).unwrap());
+    let drawn: Vec<_> = drawn.collect();
+    assert!(drawn.len() >= sample.get().min(documents.len() - 1));
+    let chosen =
+        AuditSample::new(params, &options, documents.len() as u64, drawn, &NoProgress).unwrap();
+    let mut found = chosen.nothing();
+    for share in shares() {
+        let json = chosen.search_share(&share, &NoProgress).unwrap().to_json();
+        found.merge(chosen.share_of_json(&json).unwrap());
+    }
+    assert_eq!(found.counts(), (documents.len() as u64, documents.len() as u64 - 1));
+    chosen.neighbours(&found).unwrap()
+}
+
+#[test]
+fn an_audit_of_shares_is_that_of_the_whole() {
+    let files = files(&documents(), 7);
+    let params = params(Some((3, 8)));
+    let findings = run(&files, &params);
+    for sample in [50, 10_000] {
+        let (whole, parts) =
+            (neighbours(&files, &params, sample, 2), divided(&files, &params, sample));
+        assert_eq!(parts.inputs(), whole.inputs());
+        let audit = by_pairs(&whole, &findings);
+        assert!(audit.overall.recall.is_some_and(|recall| recall < 1.0), "{audit:?}");
+        assert_eq!(by_pairs(&parts, &findings), audit);
+        assert_eq!(by_groups(&parts, &findings), by_groups(&whole, &findings));
+    }
+}
+
+#[test]
+fn a_share_that_is_missing_or_damaged_is_refused() {
+    let files = files(&documents(), 2);
+    let (params, options) = (params(None), AuditOptions::default());
+    let collection = open(&files).unwrap();
+    let drawn = draw_share(&collection, &params, &options, u64::MAX, &NoProgress).unwrap();
+    let documents = documents().len() as u64;
+    let sample =
+        AuditSample::new(&params, &options, documents, drawn.clone(), &NoProgress).unwrap();
+    let first = Collection::open(&files.paths[..1], &ReadOptions::default()).unwrap();
+    let part = sample.search_share(&first, &NoProgress).unwrap();
+    let error = sample.neighbours(&part).unwrap_err().to_string();
+    assert!(error.contains("of those drawn from the first were not the same"), "{error}");
+    for json in ["", "{}", &part.to_json().replacen("\"met\":[", "\"met\":[99999,", 1)] {
+        let error = sample.share_of_json(json).err().unwrap().to_string();
+        assert!(error.starts_with("a task of the audit gave something else"), "{error}");
+    }
+    let mut unsorted = drawn;
+    unsorted[0].shingles.reverse();
+    let error =
+        AuditSample::new(&params, &options, documents, unsorted, &NoProgress).err().unwrap();
+    assert!(error.to_string().contains("no ascending shingles"), "{error}");
 }
 
 /// All true pairs by comparing all with all, the lesser id first.

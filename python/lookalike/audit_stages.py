@@ -1,0 +1,157 @@
+"""The stages of :func:`lookalike.audit` for documents that are divided over tasks.
+
+Arrow batches in, Arrow batches out, as in :mod:`lookalike.stages`, whose plan they take::
+
+    draw      documents → drawn documents       a task for each piece of the collection
+    search    documents, the sample → findings  likewise; the sample is pickled with the task
+    merge     findings → findings               any number to a task
+    read_texts  blocks of the run → digests    any number to a task
+    SampleSearch.judge   findings, what the run reports of some ids → the figures
+
+The figures are those of one machine: the same documents are drawn, and what is found adds up.
+``docs/reference/stages.md`` specifies the rows. :func:`lookalike.spark.audit` runs them on Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from lookalike import _engine
+from lookalike.stages import Plan
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["DRAWN", "FOUND", "TEXTS", "AuditSample", "added", "draw", "draw_limit", "merge", "read_texts", "search"]
+
+#: Columns of the rows of ``draw``, and their types in SQL.
+DRAWN: Final = "id string, reference boolean, fingerprint binary, shingles binary"
+#: Those of ``search`` and ``merge``.
+FOUND: Final = "note string"
+#: Those of ``read_texts``.
+TEXTS: Final = "documents long, digest string"
+
+
+def draw_limit(population: int, sample: int, attempt: int = 0) -> int:
+    """The greatest hash of an id that :func:`draw` takes, for some more documents than ``sample``.
+
+    :param population: documents with a token.
+    :param attempt: how often fewer than ``sample`` ids were drawn; each attempt draws more. All were
+        drawn where the limit is :math:`2^{64} - 1`.
+    """
+    return _engine.draw_limit(population, sample, attempt)
+
+
+def draw(
+    plan: Plan, batches: Iterable[pyarrow.RecordBatch], *, seed: int, limit: int
+) -> Iterator[pyarrow.RecordBatch]:
+    """The documents that may be in the sample, with their shingles; :data:`DRAWN`.
+
+    :param batches: documents: the columns of the plan, and ``reference`` where there is a reference
+        collection.
+    :param seed: draws them.
+    :param limit: what :func:`draw_limit` gives.
+    """
+    plan.check()
+    for documents, reference in _documents(plan, batches):
+        drawn = _engine.draw(documents, reference, dict(plan.options), seed, limit)
+        yield from _arrow().table(drawn).to_batches()
+
+
+@dataclass(frozen=True)
+class AuditSample:
+    """The documents that were drawn, and how. It pickles, with some 8 bytes for each shingle of the
+    sample."""
+
+    plan: Plan
+    #: Rows of :func:`draw`, of all documents.
+    drawn: pyarrow.Table
+    #: All documents, those without a token included.
+    documents: int
+    #: Documents in the sample, if there are as many.
+    sample: int
+    #: That of :func:`draw`.
+    seed: int
+    #: How often the intervals hold the truth, at least.
+    confidence: float
+
+    def searched(self) -> _engine.SampleSearch:
+        """A search of this sample that has not begun."""
+        self.plan.check()
+        options = dict(self.plan.options)
+        return _engine.SampleSearch(options, self.drawn, self.documents, self.sample, self.seed, self.confidence)
+
+
+def search(sample: AuditSample, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    """Compares documents with the sample, exactly; :data:`FOUND`, one row.
+
+    :param batches: documents, as for :func:`draw`.
+    """
+    searched = sample.searched()
+    for documents, reference in _documents(sample.plan, batches):
+        searched.search(documents, reference)
+    yield _found(searched)
+
+
+def merge(sample: AuditSample, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    """Adds up what several tasks found; :data:`FOUND`, one row.
+
+    :param batches: rows of :func:`search` and of this function.
+    """
+    searched = sample.searched()
+    for batch in batches:
+        for found in batch.column("note").to_pylist():
+            searched.merge(found)
+    yield _found(searched)
+
+
+def read_texts(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    """The documents that a run has read, by which a changed collection is noticed; :data:`TEXTS`, one row.
+
+    :param batches: rows of :func:`lookalike.stages.connect` of the kind ``identities``.
+    """
+    pa = _arrow()
+    sums = added(_engine.read_texts(pa.Table.from_batches([batch])) for batch in batches if batch.num_rows)
+    yield pa.record_batch([pa.array([sums[0]], pa.int64()), pa.array([str(sums[1])])], names=["documents", "digest"])
+
+
+def added(parts: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """The number and the digest of the documents of several parts."""
+    documents, digest = 0, 0
+    for part in parts:
+        documents, digest = documents + part[0], (digest + part[1]) % (1 << 64)
+    return documents, digest
+
+
+def _found(searched: _engine.SampleSearch) -> Any:
+    pa = _arrow()
+    return pa.record_batch([pa.array([searched.found()], pa.string())], names=["note"])
+
+
+def _documents(plan: Plan, batches: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """The documents of batches, and those of the reference collection among them."""
+    pa = _arrow()
+    for batch in batches:
+        if batch.num_rows == 0:
+            continue
+        table, sides = pa.Table.from_batches([batch]), []
+        for rows in _sides(table):
+            columns = rows.select(plan.columns)
+            sides.append(_engine.Documents.of_arrow(columns, plan.text, plan.id, False, plan.fields))
+        yield sides[0], sides[1] if len(sides) > 1 else None
+
+
+def _sides(table: Any) -> list[Any]:
+    if "reference" not in table.column_names:
+        return [table]
+    compute = __import__("pyarrow.compute", fromlist=["compute"])
+    flags = compute.fill_null(table["reference"], False)
+    return [table.filter(compute.invert(flags)), table.filter(flags)]
+
+
+def _arrow() -> Any:
+    import pyarrow
+
+    return pyarrow

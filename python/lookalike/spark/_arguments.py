@@ -1,0 +1,132 @@
+"""Arguments of the program: those of ``lookalike find``, as far as rows of a cluster have them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from lookalike import _engine
+from lookalike._options import OPTIONS
+
+__all__ = ["options_of", "parsed"]
+
+#: Options of :func:`lookalike.spark.find` that take one value.
+_TEXTS = (
+    "measure", "shingle", "tokens", "case", "scheme", "stop_words", "language", "segment", "group", "source_field",
+)
+_WHOLES = ("num_hashes", "bands", "rows", "seed")
+_FLAGS = ("frequencies", "exact", "skip_bad")
+#: Those that may be given several times.
+_LISTS = ("keep", "normalize")
+#: Those that are arguments of their own in Python.
+_NAMED = ("text", "id", "documents", "checkpoint", "task_memory", "partitions")
+
+
+def parsed(arguments: list[str] | None) -> argparse.Namespace:
+    """Reads the arguments; wrong ones end the process with the exit code 2.
+
+    :param arguments: those of the process by default.
+    """
+    parser = _CommandParser(
+        prog="lookalike-spark.py",
+        description="Near-duplicates of documents that a cluster has: the groups of `lookalike find`, byte for byte.",
+    )
+    parser.add_argument("--version", action="version", version=f"lookalike {_engine.VERSION}")
+    parser.add_argument("--script", action=_PrintScript, help="print the path of the file that spark-submit takes")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="find|dedup")
+    find = commands.add_parser("find", help="write the groups of near-duplicates")
+    find.add_argument("--output", "-o", metavar="FOLDER", help="write the groups: files that joined are those of "
+                      "`lookalike find -o`")
+    find.add_argument("--output-format", choices=("csv", "jsonl"), help="default: jsonl where the output ends with "
+                      ".jsonl, else csv")
+    find.add_argument("--pairs", metavar="FOLDER", help="write all verified pairs likewise, as CSV")
+    dedup = commands.add_parser("dedup", help="write the rows that are no duplicates")
+    dedup.add_argument("--output", "-o", metavar="PATH", required=True,
+                       help="write the rows: a folder, or a table with --output-format table")
+    dedup.add_argument("--output-format", choices=_FORMATS, help="default: that of the inputs")
+    dedup.add_argument("--annotate", action="store_true", help="write all rows, with role, keeper and jaccard")
+    for command in (find, dedup):
+        _add_inputs(command)
+        _add_options(command)
+    return parser.parse_args(arguments)
+
+
+def options_of(given: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of :func:`lookalike.spark.find` that were given."""
+    names = ("threshold", "recall", *_NAMED, *_TEXTS, *_WHOLES, *_FLAGS, *_LISTS)
+    values = {name: getattr(given, name) for name in names}
+    return {name: value for name, value in values.items() if value is not None} | dict(given.option or [])
+
+
+_FORMATS = ("parquet", "jsonl", "json", "csv", "orc", "table")
+
+
+def _option(given: str) -> tuple[str, Any]:
+    name, equals, value = given.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {given!r}")
+    if name in ("df", "pairs", "reference"):
+        raise argparse.ArgumentTypeError(f"{name} is no option with a value; INPUT, --pairs and --reference are for that")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+class _CommandParser(argparse.ArgumentParser):
+    """Wrong use is one line, as in the command ``lookalike``."""
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(allow_abbrev=False, **how)
+
+    def error(self, message: str) -> Any:
+        self.exit(2, f"error: {message}; --help lists the arguments\n")
+
+
+class _PrintScript(argparse.Action):
+    def __init__(self, option_strings: list[str], dest: str, help: str) -> None:  # noqa: A002 - as in argparse
+        super().__init__(option_strings, dest, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        print(Path(__file__).with_name("lookalike-spark.py"))
+        parser.exit()
+
+
+def _add_inputs(command: argparse.ArgumentParser) -> None:
+    command.add_argument("inputs", nargs="+", metavar="INPUT", help="files or folders that Spark reads, or tables")
+    command.add_argument("--format", choices=_FORMATS, help="format of all inputs (default: by the ends of their "
+                         "names, .jsonl, .ndjson, .json, .csv, also .gz; else parquet)")
+    command.add_argument("--schema", metavar="DDL", help="columns of JSON lines, such as 'id string, text string'; "
+                         "without it Spark reads them once more to find out")
+    command.add_argument("--reference", action="append", metavar="INPUT",
+                         help="documents that are always kept, of the same format; may be repeated")
+    command.add_argument("--text", "--text-field", default="text", metavar="COLUMN", help="default: text")
+    command.add_argument("--id", "--id-field", default="id", metavar="COLUMN", help="default: id")
+    command.add_argument("--json", action="store_true", help="print counts, parameters and times as JSON")
+
+
+def _add_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--threshold", "-t", type=float, default=0.8, help=f"{OPTIONS['threshold']} (default: 0.8)")
+    command.add_argument("--recall", type=float, default=0.99, help=f"{OPTIONS['recall']} (default: 0.99)".replace("%", "%%"))
+    for name in _TEXTS:
+        _add(command, name, metavar="VALUE")
+    for name in _WHOLES:
+        _add(command, name, type=int, metavar="N")
+    for name in _LISTS:
+        _add(command, name, action="append", metavar="RULE")
+    for name in _FLAGS:
+        _add(command, name, action="store_const", const=True)
+    command.add_argument("--option", action="append", type=_option, metavar="NAME=VALUE", help="an option of "
+                         "lookalike.spark.find that has no argument here; its value as JSON, or a text")
+    command.add_argument("--documents", type=int, metavar="N", help="documents to expect: bands are chosen for them")
+    command.add_argument("--checkpoint", metavar="FOLDER", help="results of stages, from which the same call goes on")
+    command.add_argument("--task-memory", metavar="SIZE", help="the most that documents of a component may take in a "
+                         "task (default: 2GiB)")
+    command.add_argument("--partitions", type=int, metavar="N", help="parts that buckets and documents are divided into "
+                         "(default: spark.sql.shuffle.partitions)")
+
+
+def _add(command: argparse.ArgumentParser, name: str, **how: Any) -> None:
+    command.add_argument(f"--{name.replace('_', '-')}", help=OPTIONS[name].replace("%", "%%"), **how)

@@ -1,0 +1,136 @@
+"""``audit`` of what was found in a Spark DataFrame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lookalike import audit_stages
+from lookalike._divided_run import task_errors
+from lookalike._measure import Audit
+from lookalike._options import number_option, whole_option
+from lookalike.audit_stages import DRAWN, FOUND, TEXTS, AuditSample
+from lookalike.errors import ChangedError
+from lookalike.spark._find import _REMEDY
+from lookalike.stages import Plan
+
+if TYPE_CHECKING:
+    from lookalike.spark._find import Found
+
+__all__ = ["audit"]
+
+#: The limit that draws all documents.
+_ALL = (1 << 64) - 1
+#: Tasks that add up what others found, at most.
+_MERGING = 32
+
+
+def audit(found: Found, *, sample: int = 2_000, confidence: float = 0.95, seed: int = 1) -> Audit:
+    """Measures how much of what is there a run found: documents drawn at random are compared exactly
+    with all others. The figures are those of :func:`lookalike.audit` for the same documents,
+    parameters and seed.
+
+    The frame of the run is read twice; of the first reading few texts are looked at. Some 8 bytes for
+    each shingle of the sample go to all tasks.
+
+    :param found: what :func:`lookalike.spark.find` gave. Pairs are judged where the run listed them,
+        else groups.
+    :param sample: documents to draw, from 1; all where there are fewer.
+    :param confidence: how often the intervals hold the truth, at least: above 0, below 1.
+    :param seed: draws the sample.
+    :raises ChangedError: the frame gave other rows than in the run.
+    """
+    wanted = whole_option("sample", sample, 1)
+    run = _AuditRun(found, wanted, number_option("confidence", confidence), whole_option("seed", seed, 0))
+    with task_errors(_REMEDY):
+        return Audit.of_json(found._run._timed("audit", run.figures))
+
+
+@dataclass(frozen=True)
+class _DrawTask:
+    plan: Plan
+    seed: int
+    limit: int
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        return audit_stages.draw(self.plan, batches, seed=self.seed, limit=self.limit)
+
+
+@dataclass(frozen=True)
+class _SearchTask:
+    sample: AuditSample
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        return audit_stages.search(self.sample, batches)
+
+
+@dataclass(frozen=True)
+class _MergeTask:
+    sample: AuditSample
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        return audit_stages.merge(self.sample, batches)
+
+
+class _AuditRun:
+    def __init__(self, found: Found, sample: int, confidence: float, seed: int) -> None:
+        self._run, self._sample, self._confidence, self._seed = found._run, sample, confidence, seed
+        counts = found.counts
+        self._documents, self._population = counts["documents"], counts["documents"] - counts["empty"]
+
+    def figures(self) -> str:
+        """What was measured, as JSON."""
+        sample = AuditSample(
+            self._run.plan, self._drawn(), self._documents, self._sample, self._seed, self._confidence
+        )
+        searched = sample.searched()
+        rows = self._run._docs.mapInArrow(_SearchTask(sample), FOUND)
+        rows = rows.repartition(min(self._run.parts, _MERGING)).mapInArrow(_MergeTask(sample), FOUND)
+        for row in rows.collect():
+            searched.merge(row["note"])
+        self._refuse_changed(searched)
+        return self._judged(searched)
+
+    def _refuse_changed(self, searched: Any) -> None:
+        documents, population = searched.counts()
+        if (documents, population) == (self._documents, self._population):
+            assert self._run._connected is not None
+            blocks = self._run._connected.where("kind = 'identities'").select("rows")
+            rows = blocks.mapInArrow(audit_stages.read_texts, TEXTS).collect()
+            if audit_stages.added((row["documents"], int(row["digest"])) for row in rows) == searched.texts():
+                return
+        raise ChangedError(
+            f"the frame gave {documents} documents, {population} of them with a token, the run read "
+            f"{self._documents} and {self._population}, or others; it must give the same rows each time: write it to a "
+            "table first, and run on that"
+        )
+
+    def _drawn(self) -> Any:
+        """Rows of at least the sample, where there are as many documents."""
+        import pyarrow as pa
+
+        attempt = 0
+        while True:
+            limit = audit_stages.draw_limit(self._population, self._sample, attempt)
+            rows = self._run._docs.mapInArrow(_DrawTask(self._run.plan, self._seed, limit), DRAWN).collect()
+            if limit == _ALL or len({row["id"] for row in rows}) >= self._sample:
+                break
+            attempt += 1
+        kinds = {"id": pa.string(), "reference": pa.bool_(), "fingerprint": pa.binary(), "shingles": pa.binary()}
+        return pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in kinds.items()})
+
+    def _judged(self, searched: Any) -> str:
+        """Of groups and pairs only those travel whose documents matter."""
+        functions, run = self._run._functions, self._run
+        ids = run.spark.createDataFrame([(id_,) for id_ in searched.ids()], "id string")
+        if not run.plan.options.get("pairs"):
+            duplicates = run.members().where("role = 'duplicate'").select("id")
+            rows = duplicates.join(functions.broadcast(ids), "id", "left_semi").collect()
+            return str(searched.judge([row["id"] for row in rows], None))
+        assert run._decided is not None
+        verified = run._decided.where("kind = 'pair'")
+        pairs = verified.select(functions.col("keeper").alias("id_a"), functions.col("id").alias("id_b"))
+        for side in ("id_a", "id_b"):
+            pairs = pairs.join(functions.broadcast(ids.withColumnRenamed("id", side)), side, "left_semi")
+        return str(searched.judge([], [(row["id_a"], row["id_b"]) for row in pairs.collect()]))

@@ -1,0 +1,200 @@
+"""Texts of files: rows of Spark's ``binaryFile`` source as documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lookalike._divided_run import task_errors
+from lookalike._options import Reading, Unpack, check_options, refused
+from lookalike.errors import DocumentError, DocumentTypeError, OptionError
+from lookalike.spark._find import _REMEDY, _functions
+from lookalike.spark._spool import FileSpool, FolderName
+from lookalike.stages import Plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["Extracted", "ExtractOptions", "extract"]
+
+#: Rows of a task: documents, and what was not read, which has a reason.
+_ROWS = "id string, text string, modified string, source string, line long, reason string"
+_COLUMNS = {"path": "string", "content": "binary"}
+#: Bytes of rows that are given at once, unless one row has more.
+_PIECE = 64 << 20
+#: Options about the files of a folder, which rows of files have no need of.
+_WALK = ("hidden", "no_ignore", "follow")
+
+
+class ExtractOptions(Reading, total=False):
+    """Options of :func:`extract`; :data:`lookalike.OPTIONS` says what each means."""
+
+    id_field: str | None
+    text_field: str | None
+
+
+class Extracted:
+    """The documents of files, and what was not read of these. The cluster keeps both until
+    :meth:`release`."""
+
+    def __init__(self, rows: DataFrame, fields: Sequence[str]) -> None:
+        self._rows, self._fields = rows, list(fields)
+        kinds = rows.selectExpr("reason is null as is_document").groupBy("is_document").count().collect()
+        counts = {row["is_document"]: int(row["count"]) for row in kinds}
+        self._counts = {"documents": counts.get(True, 0), "skipped": counts.get(False, 0)}
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Rows of :attr:`documents` and of :attr:`skipped`."""
+        return dict(self._counts)
+
+    @property
+    def documents(self) -> DataFrame:
+        """``id``, ``text``, ``modified`` (the time of the file, ``2026-01-31T12:00:00.000000Z``), and a
+        column for each field; ``keep="field:modified"`` keeps the newest."""
+        functions = _functions()
+        named = [functions.col(_field(number)).alias(name) for number, name in enumerate(self._fields)]
+        return self._rows.where("reason is null").select("id", "text", "modified", *named)
+
+    @property
+    def skipped(self) -> DataFrame:
+        """Files and records that were not read: ``source`` (the name in the folder), ``line``, ``id``,
+        ``reason``."""
+        return self._rows.where("reason is not null").select("source", "line", "id", "reason")
+
+    def release(self) -> None:
+        """Lets go of what the cluster keeps; the frames must not be used afterwards."""
+        self._rows.unpersist()
+
+
+def extract(
+    files: DataFrame,
+    *,
+    folder: str,
+    fields: Sequence[str] = (),
+    ids_by_file: bool = False,
+    **options: Unpack[ExtractOptions],
+) -> Extracted:
+    """Extracts the texts of files: web pages, mail, PDF, office files, archives, plain text, records.
+
+    Texts, limits and reasons are those of ``lookalike find FOLDER``, and so are the ids: the path in the
+    folder, with the names in archives behind it. Every row is a file that is read; which ones there
+    are says Spark, which leaves out names that begin with ``.`` or ``_``, and files without a byte.
+
+    Write the documents to a table before a long run: :func:`lookalike.spark.find` reads its frame twice.
+
+    :param files: the columns ``path``, ``content`` and ``modificationTime`` (may be absent), as
+        ``spark.read.format("binaryFile").option("recursiveFileLookup", True).load(folder)`` gives them.
+    :param folder: what ids are relative to, a path from the root or an address; all files are below it.
+    :param fields: what else files state: ``title``, ``author``, ``date``, ``language``, ``subject``,
+        ``from``, ``to``, ``message-id``, ``url``, ``record-id``, or columns of records.
+    :param ids_by_file: whether ids of records begin with the name of their file, as they do on one
+        machine where records of several files have one id.
+    :param options: how files are read, as for :func:`lookalike.find` with paths.
+    :raises DocumentError: a file is not below the folder, or a record cannot be used.
+    """
+    check_options(options, "extract", ExtractOptions)
+    for name in _WALK:
+        if options.get(name) not in (None, False):
+            raise OptionError(f"{name} is about files of a folder that is walked; every row is read, leave it out")
+    kinds = {field.name: field.dataType.simpleString() for field in files.schema.fields}
+    for name, kind in _COLUMNS.items():
+        if kinds.get(name) != kind:
+            raise DocumentTypeError(
+                f"files: the column {name!r} is {kinds.get(name, 'absent')}, expected {kind}; "
+                'spark.read.format("binaryFile") gives it'
+            )
+    _check_fields(fields)
+    time = ["modificationTime"] if "modificationTime" in kinds else []
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    task = _ExtractTask(Plan(given, {}), FolderName.of(folder), tuple(fields), ids_by_file)
+    schema = ", ".join([_ROWS, *(f"{_field(number)} string" for number in range(len(task.fields)))])
+    with task_errors(_REMEDY):
+        return Extracted(files.select("path", "content", *time).mapInArrow(task, schema).persist(), task.fields)
+
+
+def _check_fields(fields: object) -> None:
+    if isinstance(fields, str) or not isinstance(fields, Sequence):
+        raise refused("fields", "a list of names", fields)
+    for name in fields:
+        if name in ("id", "text", "modified") or list(fields).count(name) > 1:
+            raise OptionError(f"fields: there is a column {name!r} already; leave it out")
+
+
+def _field(number: int) -> str:
+    return f"field_{number}"
+
+
+@dataclass(frozen=True)
+class _ExtractTask:
+    plan: Plan
+    folder: FolderName
+    fields: tuple[str, ...]
+    ids_by_file: bool
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        self.plan.check()
+        with FileSpool(dict(self.plan.options), self.fields, self.ids_by_file) as spool:
+            for batch in batches:
+                for name, content, modified in self._files(batch):
+                    if not spool.add(name, content, modified):
+                        yield from self._read(spool)
+                        spool.add(name, content, modified)
+            yield from self._read(spool)
+
+    def _read(self, spool: FileSpool) -> Iterator[Any]:
+        for part in spool.read():
+            yield from self._rows(part)
+
+    def _files(self, batch: Any) -> Iterator[tuple[str, Any, int | None]]:
+        import pyarrow as pa
+
+        times = None
+        if "modificationTime" in batch.schema.names:
+            times = batch.column("modificationTime").cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+        paths, contents = batch.column("path"), batch.column("content")
+        for row in range(batch.num_rows):
+            path, content = paths[row].as_py(), contents[row].as_buffer()
+            if path is None or content is None:
+                raise DocumentError(f"the file {path!r} has no path or no content; leave the row out")
+            time = None if times is None else times[row].as_py()
+            yield self.folder.name_of(path), content, None if time is None else 1000 * time
+
+    def _rows(self, part: tuple[Any, Any]) -> Iterator[Any]:
+        """Documents, and what was skipped, as rows of one schema."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        documents, skipped = part
+        times = documents["modified"].cast(pa.timestamp("ns")).cast(pa.timestamp("us"), safe=False)
+        shown = pc.binary_join_element_wise(pc.strftime(times, "%Y-%m-%dT%H:%M:%S"), "Z", "")
+        documents = documents.set_column(2, "modified", shown)
+        documents = documents.rename_columns(["id", "text", "modified", *map(_field, range(len(self.fields)))])
+        kinds = [column.split() for column in _ROWS.split(", ")]
+        kinds += [[_field(number), "string"] for number in range(len(self.fields))]
+        schema = pa.schema([(name, pa.int64() if kind == "long" else pa.string()) for name, kind in kinds])
+        for rows in (documents, skipped):
+            for piece in _pieces(rows):
+                yield from _as(piece, schema).combine_chunks().to_batches()
+
+
+def _pieces(table: Any) -> Iterator[Any]:
+    """The rows of a table in pieces that an engine takes at once."""
+    if table.num_rows <= 1 or table.nbytes <= _PIECE:
+        yield table
+        return
+    middle = table.num_rows // 2
+    yield from _pieces(table.slice(0, middle))
+    yield from _pieces(table.slice(middle))
+
+
+def _as(table: Any, schema: Any) -> Any:
+    """A table with all columns of a schema, null where it has none."""
+    import pyarrow as pa
+
+    columns = [
+        table[field.name].cast(field.type) if field.name in table.column_names else pa.nulls(table.num_rows, field.type)
+        for field in schema
+    ]
+    return pa.table(columns, schema=schema)

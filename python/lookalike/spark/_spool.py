@@ -1,0 +1,159 @@
+"""Files of rows as files of a temporary folder, which is read as any folder is."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lookalike import _engine
+from lookalike.errors import DocumentError, FileError, LookalikeError, OptionError
+
+__all__ = ["FileSpool", "FolderName"]
+
+#: Bytes and files that are written before they are read.
+_BYTES = 64 << 20
+_FILES = 4096
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//[^/]*)?(/.*|$)")
+
+
+@dataclass(frozen=True)
+class FolderName:
+    """A folder that files are in: scheme and authority of its address, which may be empty, and its
+    path."""
+
+    place: str
+    path: str
+
+    @classmethod
+    def of(cls, folder: str) -> FolderName:
+        """Reads an address, such as ``s3://bucket/mail``, or a path from the root.
+
+        :raises OptionError: it is neither.
+        """
+        place, path = _split(folder)
+        if not path.startswith("/") and not (place and not path):
+            raise OptionError(
+                f"folder: expected a path from the root or an address, got {folder!r}; the paths of files begin with it"
+            )
+        return cls(place, path.rstrip("/"))
+
+    def name_of(self, path: str) -> str:
+        """The path of a file in the folder.
+
+        :raises DocumentError: it is not there.
+        """
+        place, whole = _split(path)
+        name = whole.removeprefix(f"{self.path}/")
+        if (self.place and place != self.place) or name == whole:
+            raise DocumentError(f"the file {path!r} is not below {self.place}{self.path}/; name the folder of all files")
+        if any(part in ("", ".", "..") for part in name.split("/")):
+            raise DocumentError(f"the path {path!r} has empty parts or '..'; expected one as Spark gives it")
+        return name
+
+
+def _split(address: str) -> tuple[str, str]:
+    """Scheme with authority, and path; an authority without a name counts for nothing."""
+    match = _ADDRESS.fullmatch(address)
+    if match is None:
+        return "", address
+    authority = match[2] if match[2] not in (None, "//") else ""
+    return f"{match[1]}:{authority}", match[3]
+
+
+class FileSpool:
+    """Files under their names in a temporary folder, read when there are enough of them."""
+
+    def __init__(self, options: Mapping[str, Any], fields: tuple[str, ...], ids_by_file: bool) -> None:
+        # Which files there are was decided where the rows come from.
+        self._options = {**options, "hidden": True, "no_ignore": True}
+        self._fields, self._ids_by_file = list(fields), ids_by_file
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._bytes = self._files = 0
+        self._refused: list[dict[str, str]] = []
+
+    def __enter__(self) -> FileSpool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._clear()
+
+    def add(self, name: str, content: Any, modified: int | None) -> bool:
+        """Writes a file; ``False`` where those that are there are to be read first.
+
+        :param name: its path in the folder.
+        :param modified: its time, in ns since 1970.
+        :raises FileError: there is no space.
+        """
+        if self._bytes >= _BYTES or self._files >= _FILES:
+            return False
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="lookalike-files-")
+        place = Path(self._folder.name, *name.split("/"))
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with place.open("xb") as file:
+                file.write(content)
+            if modified is not None:
+                os.utime(place, ns=(modified, modified))
+        except (FileExistsError, NotADirectoryError):
+            # A file whose name is that of another one, or of a folder; object stores have such.
+            return False
+        except (OSError, ValueError) as error:
+            self._refuse(name, error)
+            return True
+        self._bytes += len(content)
+        self._files += 1
+        return True
+
+    def _refuse(self, name: str, error: Exception) -> None:
+        """Lists a file whose name no file of this machine can have."""
+        if isinstance(error, OSError) and error.errno != errno.ENAMETOOLONG:
+            folder = self._folder.name if self._folder is not None else tempfile.gettempdir()
+            raise FileError(
+                f"cannot write files to {folder} of a worker: {error.strerror or error}; make room there, or name "
+                "another folder by TMPDIR"
+            ) from error
+        self._refused.append({"source": name, "reason": f"no file can have the name: {error}"})
+
+    def read(self) -> Iterator[tuple[Any, Any]]:
+        """The documents of the files, block by block, and what was not read; the files are gone then."""
+        import pyarrow as pa
+
+        try:
+            if self._files and self._folder is not None:
+                yield from self._documents(self._folder.name)
+            if self._refused:
+                none: dict[str, list[str]] = {"id": [], "text": []}
+                documents = pa.table({**none, "modified": pa.array([], pa.int64()), **{name: [] for name in self._fields}})
+                yield documents, pa.Table.from_pylist(self._refused)
+        finally:
+            self._clear()
+
+    def _documents(self, folder: str) -> Iterator[tuple[Any, Any]]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        try:
+            reader = _engine.FolderReader(folder, self._options, self._fields, self._ids_by_file)
+            while (part := reader.next()) is not None:
+                documents, skipped = (pa.table(side) for side in part)
+                for number, column in enumerate(skipped.column_names):
+                    if column in ("source", "reason"):
+                        named = pc.replace_substring(skipped[column], f"{folder}/", "")
+                        skipped = skipped.set_column(number, column, named)
+                yield documents, skipped
+        except LookalikeError as error:
+            raise type(error)(str(error).replace(f"{folder}/", "")) from None
+
+    def _clear(self) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+        self._bytes = self._files = 0
+        self._refused = []

@@ -1,0 +1,117 @@
+"""Inputs of the program as DataFrames, and DataFrames as its outputs."""
+
+from __future__ import annotations
+
+import re
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from lookalike.errors import FileError, OptionError
+from lookalike.spark._checkpoint import is_absent
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["format_of", "read", "refuse_existing", "write"]
+
+#: Formats by the ends of names.
+_ENDS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "csv": "csv", "parquet": "parquet",
+         "orc": "orc"}
+#: CSV as RFC 4180 has it, which is what the command line reads; a record may have several lines.
+_CSV = {"header": "true", "quote": '"', "escape": '"', "multiLine": "true", "columnPruning": "false"}
+_BROKEN = "__lookalike_broken"
+
+
+def format_of(inputs: list[str], given: str | None) -> str:
+    """The format of the inputs: what was given, or by the ends of their names.
+
+    :raises OptionError: their names have ends of several formats.
+    """
+    if given is not None:
+        return _named(given)
+    ends = (re.search(r"\.(\w+?)(?:\.gz)?/*$", name.lower()) for name in inputs)
+    formats = sorted({_ENDS.get(end[1], "parquet") if end else "parquet" for end in ends})
+    if len(formats) > 1:
+        raise OptionError(f"inputs of several formats: {' and '.join(formats)}; --format names one, or run on one of them")
+    return formats[0]
+
+
+def _named(given: str) -> str:
+    return "jsonl" if given == "json" else given
+
+
+def read(spark: SparkSession, inputs: list[str], kind: str, text: str, schema: str | None = None) -> DataFrame:
+    """The rows of the inputs.
+
+    :param text: the column of texts; an empty field of CSV is an empty text.
+    :param schema: columns of JSON lines.
+    :raises FileError: an input cannot be read.
+    """
+    if schema is not None and kind != "jsonl":
+        raise OptionError(f"--schema has the columns of JSON lines, the inputs are read as {kind}; leave it out")
+    try:
+        if kind == "table":
+            return reduce(lambda all_, more: all_.unionByName(more), [spark.read.table(name) for name in inputs])
+        if kind == "csv":
+            return _csv(spark, inputs, text)
+        if kind == "jsonl":
+            reader = spark.read.schema(schema) if schema is not None else spark.read
+            return reader.json(inputs)
+        return spark.read.format(kind).load(inputs)
+    except Exception as error:
+        raise _refused(f"cannot read {', '.join(inputs)} as {kind}", error) from error
+
+
+def _csv(spark: SparkSession, inputs: list[str], text: str) -> DataFrame:
+    """Spark has null for an empty field, and for all that a broken record lacks; a broken record has
+    no text here, and so is refused or left out where documents without a text are."""
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import StringType
+
+    schema = spark.read.options(**_CSV).csv(inputs).schema.add(_BROKEN, StringType())
+    reader = spark.read.options(**_CSV).schema(schema).option("columnNameOfCorruptRecord", _BROKEN)
+    frame: Any = reader.csv(inputs)
+    if text in frame.columns:
+        whole = f.when(f.col(_BROKEN).isNull(), f.coalesce(f.col(f"`{text}`"), f.lit("")))
+        frame = frame.withColumn(text, whole)
+    without: DataFrame = frame.drop(_BROKEN)
+    return without
+
+
+def refuse_existing(spark: SparkSession, path: str | None, kind: str) -> None:
+    """Refuses an output that is there, before the work and not after it.
+
+    :raises FileError: it is.
+    """
+    if path is None:
+        return
+    try:
+        if kind == "table":
+            there = spark.catalog.tableExists(path)
+        else:
+            spark.read.format("binaryFile").load(path)
+            there = True
+    except Exception as error:  # noqa: BLE001 - which class it is depends on the engine
+        if is_absent(error):
+            return
+        raise _refused(f"cannot look at {path}", error) from error
+    if there:
+        raise FileError(f"{path} is there already; name another output, or remove it first")
+
+
+def write(frame: DataFrame, path: str, kind: str) -> None:
+    """Writes rows."""
+    kind = _named(kind)
+    if kind == "table":
+        frame.write.saveAsTable(path)
+    elif kind == "csv":
+        frame.write.options(header="true", quote='"', escape='"').csv(path)
+    elif kind == "jsonl":
+        frame.write.json(path)
+    else:
+        frame.write.format(kind).save(path)
+
+
+def _refused(problem: str, error: Exception) -> FileError:
+    first = str(error).strip().splitlines()
+    return FileError(f"{problem}: {first[0] if first else type(error).__name__}")

@@ -1,0 +1,94 @@
+"""`lookalike.spark.audit` on a cluster: the figures are those of one machine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spark_cluster
+from divided_runs import frame
+from test_stages import corpus
+
+import lookalike
+from lookalike.errors import ChangedError, OptionError
+
+if (reason := spark_cluster.missing()) is not None:
+    pytest.skip(reason, allow_module_level=True)
+
+IS_SOAK = "LOOKALIKE_SOAK" in os.environ
+slow = pytest.mark.skipif(not IS_SOAK, reason="LOOKALIKE_SOAK is not set")
+
+#: Few bands: a good part of the pairs is missed.
+LOSSY: dict[str, Any] = {"threshold": 0.5, "num_hashes": 12, "bands": 3, "rows": 4}
+
+
+@pytest.mark.parametrize("pieces", [1, 5, 16] if IS_SOAK else [5])
+@pytest.mark.parametrize("options", [{"pairs": True}, {}] if IS_SOAK else [{"pairs": True}])
+def test_figures_are_those_of_one_machine(spark: Any, pieces: int, options: dict[str, Any]) -> None:
+    import lookalike.spark
+
+    rows = corpus(500)
+    one = lookalike.find(rows, **LOSSY, **options)
+    found = lookalike.spark.find(frame(spark, rows, pieces), partitions=pieces, **LOSSY, **options)
+    for sample in (60, 5_000):
+        alone = lookalike.audit(one, sample=sample, seed=3, confidence=0.9)
+        there = lookalike.spark.audit(found, sample=sample, seed=3, confidence=0.9)
+        assert there.details == alone.details and there == alone
+        assert alone.recall is not None and 0 < alone.recall < 1
+    assert found.seconds["audit"] > 0
+    found.release()
+
+
+def test_a_reference_is_audited(spark: Any, tmp_path: Path) -> None:
+    import lookalike.spark
+
+    rows = corpus(300)
+    # Ids of the reference collection are names of their own.
+    documents, reference = rows[:200], [{**row, "id": rows[number]["id"]} for number, row in enumerate(rows[200:])]
+    one = lookalike.find(documents, reference=reference, **LOSSY)
+    found = lookalike.spark.find(
+        frame(spark, documents), reference=frame(spark, reference), checkpoint=str(tmp_path / "run"), **LOSSY
+    )
+    assert lookalike.spark.audit(found) == lookalike.audit(one)
+    assert lookalike.spark.audit(found, sample=50) == lookalike.audit(one, sample=50)
+
+
+@slow
+@pytest.mark.parametrize("task", ["_DrawTask", "_SearchTask", "_MergeTask"])
+def test_an_executor_that_is_killed_changes_nothing(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: str
+) -> None:
+    from unstable_tasks import KillOnce
+
+    import lookalike.spark
+    import lookalike.spark._audit as module
+
+    rows = corpus(200)
+    found = lookalike.spark.find(frame(spark, rows), **LOSSY)
+    made, flag = getattr(module, task), tmp_path / "killed"
+    monkeypatch.setattr(module, task, lambda *arguments: KillOnce(made(*arguments), str(flag)))
+    assert lookalike.spark.audit(found) == lookalike.audit(lookalike.find(rows, **LOSSY))
+    assert flag.exists()
+
+
+@slow
+def test_what_cannot_be_audited_is_refused(spark: Any, tmp_path: Path) -> None:
+    from unstable_tasks import ChangedBy
+
+    import lookalike.spark
+
+    flag = tmp_path / "flag"
+    docs = frame(spark, corpus(50)).coalesce(1).mapInArrow(ChangedBy(str(flag)), "id string, text string")
+    found = lookalike.spark.find(docs, threshold=0.5)
+    with pytest.raises(OptionError, match="sample"):
+        lookalike.spark.audit(found, sample=0)
+    with pytest.raises(OptionError, match="above 0 and below 1"):
+        lookalike.spark.audit(found, confidence=1)
+    flag.write_text("fewer")
+    with pytest.raises(ChangedError, match="gave 49 documents, .* the run read 50"):
+        lookalike.spark.audit(found)
+    flag.write_text("text")
+    with pytest.raises(ChangedError):
+        lookalike.spark.audit(found, sample=1)
