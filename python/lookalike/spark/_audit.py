@@ -13,6 +13,7 @@ from lookalike._options import number_option, whole_option
 from lookalike.audit_stages import DRAWN, FOUND, TEXTS, AuditSample
 from lookalike.errors import ChangedError
 from lookalike.spark._find import _REMEDY
+from lookalike.spark._worker import map_rows
 from lookalike.stages import Plan
 
 if TYPE_CHECKING:
@@ -85,8 +86,8 @@ class _AuditRun:
             self._run.plan, self._drawn(), self._documents, self._sample, self._seed, self._confidence
         )
         searched = sample.searched()
-        rows = self._run._docs.mapInArrow(_SearchTask(sample), FOUND)
-        rows = rows.repartition(min(self._run.parts, _MERGING)).mapInArrow(_MergeTask(sample), FOUND)
+        rows = map_rows(self._run._docs, _SearchTask(sample), FOUND)
+        rows = map_rows(rows.repartition(min(self._run.parts, _MERGING)), _MergeTask(sample), FOUND)
         for row in rows.collect():
             searched.merge(row["note"])
         self._refuse_changed(searched)
@@ -97,7 +98,7 @@ class _AuditRun:
         if (documents, population) == (self._documents, self._population):
             assert self._run._connected is not None
             blocks = self._run._connected.where("kind = 'identities'").select("rows")
-            rows = blocks.mapInArrow(audit_stages.read_texts, TEXTS).collect()
+            rows = map_rows(blocks, audit_stages.read_texts, TEXTS).collect()
             if audit_stages.added((row["documents"], int(row["digest"])) for row in rows) == searched.texts():
                 return
         raise ChangedError(
@@ -113,7 +114,7 @@ class _AuditRun:
         attempt = 0
         while True:
             limit = audit_stages.draw_limit(self._population, self._sample, attempt)
-            rows = self._run._docs.mapInArrow(_DrawTask(self._run.plan, self._seed, limit), DRAWN).collect()
+            rows = map_rows(self._run._docs, _DrawTask(self._run.plan, self._seed, limit), DRAWN).collect()
             if limit == _ALL or len({row["id"] for row in rows}) >= self._sample:
                 break
             attempt += 1

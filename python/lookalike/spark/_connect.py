@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lookalike import stages
 from lookalike.spark._tasks import ConnectTask, CountTask, KeyTask, LabelTask, MergeTask, TotalTask
+from lookalike.spark._worker import map_rows
 from lookalike.stages import BLOCKS, LABELS, Plan
 
 if TYPE_CHECKING:
@@ -33,18 +34,18 @@ def connected(documents: DataFrame, plan: Plan, parts: int, counters: bytes | No
 
     :param counters: those of :func:`shingle_counters`, where keys are rare shingles.
     """
-    blocks = documents.mapInArrow(KeyTask(plan, parts, counters), BLOCKS)
+    blocks = map_rows(documents, KeyTask(plan, parts, counters), BLOCKS)
     probed = counters is not None and plan.is_probed
-    return by_part(blocks, parts).mapInArrow(ConnectTask(parts, probed), BLOCKS)
+    return map_rows(by_part(blocks, parts), ConnectTask(parts, probed), BLOCKS)
 
 
 def shingle_counters(documents: DataFrame, plan: Plan, parts: int) -> bytes:
     """How often shingles occur, about."""
-    counters, tasks = documents.mapInArrow(CountTask(plan), BLOCKS), parts
+    counters, tasks = map_rows(documents, CountTask(plan), BLOCKS), parts
     while tasks > 1:
         tasks = -(-tasks // _JOINED)
-        counters = counters.repartition(tasks).mapInArrow(TotalTask(), BLOCKS)
-    rows = counters.repartition(1).mapInArrow(TotalTask(), BLOCKS).select("rows").collect()
+        counters = map_rows(counters.repartition(tasks), TotalTask(), BLOCKS)
+    rows = map_rows(counters.repartition(1), TotalTask(), BLOCKS).select("rows").collect()
     return bytes(rows[0]["rows"]) if rows else stages.empty_counters(plan)
 
 
@@ -58,8 +59,8 @@ def labelled(edges_and_identities: DataFrame, parts: int) -> DataFrame:
     while True:
         tasks = -(-tasks // _JOINED)
         # Rows of any part may meet: a forest is one of all its rows.
-        edges = edges.repartition(tasks).mapInArrow(MergeTask(parts), BLOCKS)
+        edges = map_rows(edges.repartition(tasks), MergeTask(parts), BLOCKS)
         if tasks == 1:
             break
     identities = edges_and_identities.where("kind = 'identities'")
-    return by_part(edges.union(identities), parts).mapInArrow(LabelTask(), LABELS)
+    return map_rows(by_part(edges.union(identities), parts), LabelTask(), LABELS)

@@ -11,6 +11,7 @@ from lookalike._options import Reading, Unpack, check_options, refused
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._find import _REMEDY, _functions
 from lookalike.spark._spool import FileSpool, FolderName
+from lookalike.spark._worker import map_rows
 from lookalike.stages import Plan
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def extract(
     task = _ExtractTask(Plan(given, {}), FolderName.of(folder), tuple(fields), ids_by_file)
     schema = ", ".join([_ROWS, *(f"{_field(number)} string" for number in range(len(task.fields)))])
     with task_errors(_REMEDY):
-        return Extracted(files.select("path", "content", *time).mapInArrow(task, schema).persist(), task.fields)
+        return Extracted(map_rows(files.select("path", "content", *time), task, schema).persist(), task.fields)
 
 
 def _check_fields(fields: object) -> None:

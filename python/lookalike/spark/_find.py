@@ -16,6 +16,7 @@ from lookalike.spark._connect import connected, labelled, shingle_counters
 from lookalike.spark._large import LargeComponents, LargeDecisions
 from lookalike.spark._order import RangeOrder
 from lookalike.spark._tasks import DecideTask, LineTask, NumberTask
+from lookalike.spark._worker import map_rows
 from lookalike.stages import DECIDED, Plan
 
 if TYPE_CHECKING:
@@ -309,7 +310,7 @@ class _Run:
             nodes = labels.select("node", "component", "check")
             docs = self._docs.join(f.broadcast(nodes) if total <= _BROADCAST else nodes, "node")
             docs = docs.repartition(self.parts, "component").sortWithinPartitions("component")
-            return docs.mapInArrow(DecideTask(self.plan, self._task_bytes), DECIDED)
+            return map_rows(docs, DecideTask(self.plan, self._task_bytes), DECIDED)
 
         return self.checkpoint.result("decided", make)
 
@@ -348,6 +349,12 @@ class _Run:
 
     def numbered(self) -> DataFrame:
         """Documents of groups in the order of the report, with ``group``."""
+        rows, offsets = self._ordered()
+        schema = ", ".join(f"{name} {kind}" for name, kind in _typed(rows))
+        return map_rows(rows, NumberTask(offsets), f"{schema}, group long")
+
+    def _ordered(self) -> tuple[DataFrame, dict[int, int]]:
+        """Documents of groups in the order of the report, and the groups before each range."""
         f = self._functions
         order = [f.desc("size"), f.asc("keeper"), f.asc("reference"), f.desc("role"), f.desc("rank"), f.asc("id")]
 
@@ -360,9 +367,7 @@ class _Run:
         for row in sorted(keepers, key=lambda row: int(row["range"])):
             offsets[int(row["range"])] = before
             before += int(row["keepers"])
-        ordered = self._order.sorted(rows, ["range"], ["range", *order])
-        schema = ", ".join(f"{name} {kind}" for name, kind in _typed(rows))
-        return ordered.mapInArrow(NumberTask(offsets), f"{schema}, group long")
+        return self._order.sorted(rows, ["range"], ["range", *order]), offsets
 
     def pairs(self) -> DataFrame:
         """Verified pairs in the order of the report."""
@@ -395,14 +400,15 @@ class _Run:
     def write_groups(self, folder: str, form: str) -> None:
         """Writes the files of the groups."""
         with task_errors(_REMEDY):
-            lines = self.numbered().mapInArrow(LineTask(self.plan, "groups", form), "value string")
+            rows, offsets = self._ordered()
+            lines = map_rows(rows, LineTask(self.plan, form, offsets), "value string")
             header = stages.group_lines(self.plan, _nothing(), header=True).decode() if form == "csv" else ""
             self._write(lines, header, folder)
 
     def write_pairs(self, folder: str) -> None:
         """Writes the files of the pairs."""
         with task_errors(_REMEDY):
-            lines = self.pairs().mapInArrow(LineTask(self.plan, "pairs", "csv"), "value string")
+            lines = map_rows(self.pairs(), LineTask(self.plan), "value string")
             self._write(lines, stages.pair_lines(self.plan, _nothing(), header=True).decode(), folder)
 
     def _write(self, lines: DataFrame, header: str, folder: str) -> None:

@@ -25,6 +25,7 @@ from lookalike.spark._checkpoint import Checkpoint
 from lookalike.spark._connect import by_part, connected, labelled, shingle_counters
 from lookalike.spark._order import RangeOrder
 from lookalike.spark._tasks import DecideTask, MatchTask, PairTask, PlaceTask, SliceTask
+from lookalike.spark._worker import map_rows
 from lookalike.stages import DECIDED, PLACES, Plan
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class LargeComponents:
 
         def places() -> DataFrame:
             documents = self._documents.join(self._dense, "node", "left_semi")
-            return self.order.divided(documents.mapInArrow(PlaceTask(self.plan), PLACES), "place")
+            return self.order.divided(map_rows(documents, PlaceTask(self.plan), PLACES), "place")
 
         def slices() -> DataFrame:
             sums = ranges.groupBy("range").agg(f.sum("bytes").alias("bytes")).collect()
@@ -147,7 +148,7 @@ class LargeComponents:
                 before += int(row["bytes"])
             ordered = self.order.sorted(ranges, ["range"], ["range", "place"])
             task = SliceTask(offsets, max(1, self.task_bytes // 2 // _SLICES))
-            return ordered.mapInArrow(task, _SLICED).drop("place", "range")
+            return map_rows(ordered, task, _SLICED).drop("place", "range")
 
         ranges = self._stored("places", places)
         _check_read(ranges.count(), self._dense.count())
@@ -203,7 +204,7 @@ class LargeComponents:
 
         def decide() -> DataFrame:
             rows = self._texts(members.select(*_KEYS)).withColumn("component", f.lit(0).cast("long")).repartition(1)
-            return rows.mapInArrow(DecideTask(plan, 1 << 62), DECIDED)
+            return map_rows(rows, DecideTask(plan, 1 << 62), DECIDED)
 
         decided = self._stored(f"round-{number}-decided", decide)
 
@@ -215,7 +216,7 @@ class LargeComponents:
             copies = self._texts(kept.select(*_KEYS)).crossJoin(f.broadcast(numbers)).withColumn("kept", f.lit(True))
             part = f.pmod(f.col("node"), f.lit(shares)).cast("int")
             rest = self._texts(others.select(*_KEYS)).withColumn("part", part).withColumn("kept", f.lit(False))
-            return self._by_part(copies.unionByName(rest)).mapInArrow(MatchTask(plan), DECIDED)
+            return map_rows(self._by_part(copies.unionByName(rest)), MatchTask(plan), DECIDED)
 
         return _Round(decided, self._stored(f"round-{number}-matched", match))
 
@@ -273,7 +274,7 @@ class LargeComponents:
             least, greatest = f.least("block", "other"), f.greatest("block", "other")
             places = places.select("id", "reference", (least * count + greatest).alias("part"), (f.col("other") > f.col("block")).alias("kept"))
             rows = self._texts(places).withColumn("component", f.lit(0).cast("long"))
-            return self._by_part(rows).mapInArrow(PairTask(self.plan), DECIDED)
+            return map_rows(self._by_part(rows), PairTask(self.plan), DECIDED)
 
         return self._stored("pairs", pairs)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from lookalike import stages
@@ -199,17 +200,20 @@ class NumberTask:
 
 @dataclass(frozen=True)
 class LineTask:
-    """Lines of numbered groups, or of pairs, as one text for each batch."""
+    """Lines of groups, or of pairs where no offsets are given, as one text for each batch."""
 
     plan: Plan
-    kind: str
-    form: str
+    form: str = "csv"
+    #: Those of :class:`NumberTask`.
+    offsets: dict[int, int] | None = None
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:
         import pyarrow as pa
 
+        if self.offsets is not None:
+            batches = NumberTask(self.offsets)(batches)
         for table in self._whole_groups(batches):
-            if self.kind == "pairs":
+            if self.offsets is None:
                 lines = stages.pair_lines(self.plan, table)
             else:
                 first = table["group"][0].as_py()
@@ -225,7 +229,7 @@ class LineTask:
             if batch.num_rows == 0:
                 continue
             held.append(batch)
-            if self.kind == "pairs":
+            if self.offsets is None:
                 yield pa.Table.from_batches(held)
                 held = []
             elif sum(each.num_rows for each in held) >= 1 << 16:
@@ -246,12 +250,11 @@ def _by_range(batch: Any) -> Iterator[Any]:
 def _runs(batch: Any, column: str) -> Iterator[Any]:
     """The rows of a batch that have one value in a column, by which they are sorted."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    table, start = pa.Table.from_batches([batch]), 0
-    while start < table.num_rows:
-        this = table[column][start].as_py()
-        end = start
-        while end < table.num_rows and table[column][end].as_py() == this:
-            end += 1
+    table = pa.Table.from_batches([batch])
+    values = table[column]
+    changes = pc.indices_nonzero(pc.not_equal(values[1:], values[:-1])).to_pylist()
+    starts = [0, *(change + 1 for change in changes)] if table.num_rows else []
+    for start, end in pairwise([*starts, table.num_rows]):
         yield table.slice(start, end - start)
-        start = end

@@ -1,0 +1,49 @@
+"""How tasks run in the Python processes of executors."""
+
+from __future__ import annotations
+
+import sys
+import zipimport
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["map_rows"]
+
+_Task = Callable[[Iterable[Any]], Iterator[Any]]
+
+
+def map_rows(rows: DataFrame, task: _Task, schema: str) -> DataFrame:
+    """What a task gives for each partition of a frame.
+
+    :param task: from Arrow batches to Arrow batches; it pickles.
+    :param schema: columns of what it gives.
+    """
+    return rows.mapInArrow(_WorkerTask(task), schema)
+
+
+@dataclass(frozen=True)
+class _WorkerTask:
+    task: _Task
+
+    @property
+    def __name__(self) -> str:
+        """What Spark shows of the task."""
+        return getattr(self.task, "__name__", type(self.task).__name__)
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        _forget_packages_of_archives()
+        return self.task(batches)
+
+
+def _forget_packages_of_archives() -> None:
+    """PySpark invalidates the caches of importers before each task. Up to Python 3.11 this reads the
+    directory of ``pyspark.zip`` again for every package in it that was imported: 0.17 CPU seconds a task,
+    a third of all that Python took for a million documents (``bench/spark.py``). The importers are
+    a cache; those that are needed are made again."""
+    for path, finder in list(sys.path_importer_cache.items()):
+        if isinstance(finder, zipimport.zipimporter) and finder.prefix:
+            del sys.path_importer_cache[path]

@@ -1,0 +1,52 @@
+"""What is done in a Python process of an executor, without an engine."""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+import sys
+import zipfile
+import zipimport
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lookalike.spark._tasks import MergeTask, _runs
+from lookalike.spark._worker import _WorkerTask
+
+
+def doubled(batches: Iterable[Any]) -> Iterator[Any]:
+    for batch in batches:
+        yield 2 * batch
+
+
+def test_packages_of_archives_are_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = str(tmp_path / "modules.zip")
+    with zipfile.ZipFile(archive, "w") as file:
+        for name in ("one", "two"):
+            file.writestr(f"packed_{name}/__init__.py", "")
+            file.writestr(f"packed_{name}/module.py", f"VALUE = {name!r}")
+    monkeypatch.syspath_prepend(archive)
+    assert importlib.import_module("packed_one.module").VALUE == "one"
+    assert any(path.startswith(archive) and path != archive for path in sys.path_importer_cache)
+    task = pickle.loads(pickle.dumps(_WorkerTask(doubled)))
+    assert list(task([1, 2])) == [2, 4]
+    assert not any(isinstance(each, zipimport.zipimporter) and each.prefix for each in sys.path_importer_cache.values())
+    assert importlib.import_module("packed_two.module").VALUE == "two"
+    del sys.modules["packed_one.module"]
+    assert importlib.import_module("packed_one.module").VALUE == "one"
+
+
+def test_a_task_has_the_name_that_spark_shows() -> None:
+    assert _WorkerTask(doubled).__name__ == "doubled"
+    assert _WorkerTask(MergeTask(3)).__name__ == "MergeTask"
+
+
+@pytest.mark.parametrize("values", [[], [4], [4, 4], [1, 2, 3], [1, 1, 2, 3, 3, 3]])
+def test_rows_of_one_value_are_runs(values: list[int]) -> None:
+    pa = pytest.importorskip("pyarrow")
+    batch = pa.record_batch([pa.array(values, pa.int64())], names=["range"])
+    runs = [table["range"].to_pylist() for table in _runs(batch, "range")]
+    assert runs == [[value] * values.count(value) for value in sorted(set(values))]
