@@ -10,7 +10,7 @@ from typing import Any
 
 from lookalike import errors
 from lookalike._options import refused, whole_option
-from lookalike.errors import ChangedError, LookalikeError, OptionError
+from lookalike.errors import ChangedError, FileError, LookalikeError, OptionError
 
 __all__ = ["RunSums", "bytes_of", "check_largest", "task_errors"]
 
@@ -19,6 +19,13 @@ _SOURCE = ("documents", "bytes", "duplicates", "duplicate_bytes")
 _UNITS = {"": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 _RAISED = re.compile(
     r"^\s*(?:E\s+)?lookalike\.errors\.(\w+): (.*?)(?=^\s*$|\Z|^\s*(?:JVM|\tat |  File |Traceback|\S+Error:))", re.M | re.S
+)
+#: What the system says of a full disk, whatever the engine puts around it.
+_NO_SPACE = "No space left on device"
+_NO_SPACE_REMEDY = (
+    "a worker has no space left for temporary files; make room there, name a larger disk (Spark: spark.local.dir, or "
+    "SPARK_LOCAL_DIRS of the workers; Ray: object_spilling_directory; both: TMPDIR), or add workers; with checkpoint the "
+    "same call goes on from the stages that are finished"
 )
 
 
@@ -94,6 +101,7 @@ def task_errors(remedy: str) -> Iterator[None]:
     """The error of a task as that error, without the traces of the engine around it.
 
     :param remedy: what to do where a worker has no lookalike.
+    :raises FileError: a worker has no space left.
     """
     try:
         yield
@@ -105,6 +113,8 @@ def task_errors(remedy: str) -> Iterator[None]:
             raise OptionError(f"a worker has no lookalike: {remedy}") from error
         match = _RAISED.search(text)
         kind = getattr(errors, match[1], None) if match else None
+        if (match is None or kind is None) and _NO_SPACE in text:
+            raise FileError(_NO_SPACE_REMEDY) from error
         if match is None or kind is None:
             raise
         raise kind(match[2].strip()) from error

@@ -17,7 +17,7 @@ from divided_runs import compare, frame, joined
 from test_stages import corpus
 
 import lookalike
-from lookalike.errors import ChangedError, DocumentError, DocumentTypeError, OptionError
+from lookalike.errors import ChangedError, DocumentError, DocumentTypeError, FileError, OptionError
 
 IS_SOAK = "LOOKALIKE_SOAK" in os.environ
 
@@ -310,6 +310,61 @@ def test_a_worker_of_another_version_is_named(spark: Any, monkeypatch: pytest.Mo
     monkeypatch.setattr(module.stages, "plan", lambda **options: dataclasses.replace(plan(**options), version="90.1"))
     with pytest.raises(OptionError, match=r"this worker has lookalike \S+, the driver has 90\.1"):
         _spark_find(spark, corpus(20))
+
+
+def no_space(_: Any) -> Any:
+    """A task whose temporary folder is on a full disk."""
+    import errno
+
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_task_without_space_is_one_error(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import lookalike.spark._find as module
+
+    monkeypatch.setattr(module, "DecideTask", lambda *_: no_space)
+    with pytest.raises(FileError, match="a worker has no space left for temporary files; make room there") as error:
+        _spark_find(spark, corpus(100), threshold=0.5)
+    assert "\n" not in str(error.value)
+
+
+#: Finds on a cluster of its own, in the folder that is given.
+_ON_ITS_OWN = """
+import sys
+from pathlib import Path
+from spark_cluster import SparkCluster
+from divided_runs import frame
+from test_stages import corpus
+import lookalike.spark
+from lookalike.errors import FileError
+
+place = Path(sys.argv[1])
+with SparkCluster(place) as cluster:
+    spark = cluster.session()
+    try:
+        lookalike.spark.find(frame(spark, corpus(3000)), num_hashes=600, bands=300, rows=2, checkpoint=str(place / "run"))
+    except FileError as error:
+        print("told:", error)
+    spark.stop()
+"""
+
+
+@pytest.mark.skipif(not IS_SOAK, reason="LOOKALIKE_SOAK is not set")
+def test_a_worker_without_space_is_one_error(tmp_path: Path) -> None:
+    """The disk of each of the two workers has 3 MB; the keys take 14 MB."""
+    disks = [tmp_path / f"local-worker{number}" for number in (1, 2)]
+    for disk in disks:
+        disk.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(disk)], capture_output=True, text=True)
+        if mounted.returncode != 0:
+            pytest.skip(f"this user cannot mount a small disk: {mounted.stderr.strip()}")
+    try:
+        done = subprocess.run([sys.executable, "-c", _ON_ITS_OWN, str(tmp_path)], capture_output=True, text=True, timeout=300)
+        assert "told: a worker has no space left for temporary files" in done.stdout, done.stderr[-3000:] + done.stdout
+        assert not (tmp_path / "run" / "connected.manifest").exists()
+    finally:
+        for disk in disks:
+            subprocess.run(["umount", str(disk)], check=True)
 
 
 def test_a_write_that_fails_leaves_nothing_under_the_name(
