@@ -2,7 +2,7 @@
 Sail next to `lookalike find` on the same documents.
 
     python3 bench/spark.py FILE.parquet [--engine spark|sail|ray] [--program target/release/lookalike]
-        [--partitions 8] [--kill TASK] [--mllib DOCUMENTS] [--costs FILE.json]
+        [--partitions 8] [--kill TASK] [--mllib DOCUMENTS] [--costs FILE.json] [--documents N]
 
 FILE.parquet has the columns `id` and `text`. Spark is a standalone cluster of a master and two workers
 of one core each on the loopback interface, Ray a node of two cores, Sail one process. Every engine
@@ -11,7 +11,8 @@ program. CPU seconds are those of all processes of the run, seen ten times a sec
 
 `--kill DecideTask` kills an executor once while it runs such a task, and compares with the run before.
 `--mllib N` measures MinHashLSH of MLlib (3 tables) on the first N documents, on the same cluster.
-`--costs` writes what was measured as JSON.
+`--costs` writes what was measured as JSON, with the costs of each stage for `cluster_simulation.py`.
+`--documents N` has the bands and rows of a collection of N documents.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import contextlib
 import csv
 import io
 import json
+import logging
 import os
 import shutil
 import sys
@@ -142,11 +144,9 @@ def measured(cost: list[Cost]) -> Iterator[None]:
         cost.append(Cost(spent, time.monotonic() - start, processes.python_peak))
 
 
-def run_once(spark: Any, file: str, folder: Path, **options: Any) -> Any:
-    """Finds and writes the groups of a file."""
-    import lookalike.spark
-
-    found = lookalike.spark.find(spark.read.parquet(file), **options)
+def run_once(spark: Any, args: argparse.Namespace, folder: Path) -> Any:
+    """Finds and writes the groups of the file."""
+    found = find_in(spark, args)
     found.write(str(folder))
     return found
 
@@ -191,23 +191,62 @@ def shuffled(events: Path, after: float, before: float) -> list[tuple[int, int]]
 
 def on_spark(args: argparse.Namespace, place: Path, expected: bytes, documents: int) -> dict[str, Any]:
     with spark_session(place) as spark:
-        run_once(spark, args.file, place / "warm", partitions=args.partitions).release()
+        run_once(spark, args, place / "warm").release()
         costs: list[Cost] = []
         after = time.time()
         with measured(costs):
-            found = run_once(spark, args.file, place / "groups", partitions=args.partitions)
+            found = run_once(spark, args, place / "groups")
         before = time.time()
         compare("Spark", joined(place / "groups"), expected)
         report("Spark", costs[0], found.seconds)
         found.release()
         if args.kill:
             killed(spark, args, place, expected, costs[0])
+        stages = stage_costs(spark, args, place) if args.costs else []
         if args.mllib:
-            mllib(spark, args.file, args.mllib)
-    stages = shuffled(place / "events", after, before)
-    per_document = [bytes_ / documents for _, bytes_ in stages]
+            mllib(spark, first_documents(args.file, args.mllib, place), args.mllib)
+    per_document = [bytes_ / documents for _, bytes_ in shuffled(place / "events", after, before)]
     print("Shuffled bytes for each document, by stage: " + ", ".join(f"{each:.1f}" for each in per_document if each >= 0.1))
-    return {"seconds": costs[0].seconds, "wall": costs[0].wall, "shuffled": per_document, "stages": found.seconds}
+    parameters = {name: found.parameters[name] for name in ("bands", "rows")}
+    return {"seconds": costs[0].seconds, "wall": costs[0].wall, "shuffled": per_document, **parameters, "stages": stages}
+
+
+def stage_costs(spark: Any, args: argparse.Namespace, place: Path) -> list[dict[str, Any]]:
+    """The CPU seconds and the shuffled bytes of each stage, in a run whose stages are written to a folder:
+    without one the stages of Spark do not end where those of a run do."""
+    from lookalike.spark import _find
+
+    stages: list[dict[str, Any]] = []
+    timed = _find._Run._timed
+
+    def stage(name: str, work: Any) -> Any:
+        costs: list[Cost] = []
+        after = time.time()
+        with measured(costs):
+            result = work()
+        stages.append({"stage": name, "seconds": costs[0].seconds, "wall": costs[0].wall, "from": after, "to": time.time()})
+        return result
+
+    _find._Run._timed = lambda run, name, work: stage(name, lambda: timed(run, name, work))  # type: ignore[method-assign]
+    try:
+        found = find_in(spark, args, checkpoint=f"file://{place / 'stages'}")
+        stage("write", lambda: found.write(str(place / "groups-of-stages")))
+    finally:
+        _find._Run._timed = timed  # type: ignore[method-assign]
+    # Spark writes its events some time after they happen.
+    time.sleep(2)
+    for each in stages:
+        each["shuffled"] = sum(bytes_ for _, bytes_ in shuffled(place / "events", each.pop("from"), each.pop("to")))
+    return stages
+
+
+def find_in(spark: Any, args: argparse.Namespace, **options: Any) -> Any:
+    """Finds the groups of the file."""
+    import lookalike.spark
+
+    return lookalike.spark.find(
+        spark.read.parquet(args.file), partitions=args.partitions, documents=args.documents, **options
+    )
 
 
 def killed(spark: Any, args: argparse.Namespace, place: Path, expected: bytes, usual: Cost) -> None:
@@ -222,21 +261,33 @@ def killed(spark: Any, args: argparse.Namespace, place: Path, expected: bytes, u
             setattr(module, args.kill, lambda *arguments: KillOnce(made(*arguments), str(flag)))
     costs: list[Cost] = []
     with measured(costs):
-        run_once(spark, args.file, place / "after-kill", partitions=args.partitions)
+        run_once(spark, args, place / "after-kill")
     if not flag.exists():
         sys.exit(f"no executor was killed in {args.kill}")
     compare(f"Spark, an executor killed in {args.kill}", joined(place / "after-kill"), expected)
     print(f"{costs[0].total:.1f} CPU s, {costs[0].total / usual.total:.2f} times those of the run before.")
 
 
-def mllib(spark: Any, file: str, documents: int) -> None:
-    """MinHashLSH at the same threshold, on the first documents of the file."""
+def first_documents(file: str, documents: int, place: Path) -> Path:
+    """A file of the first documents of a file."""
+    import pyarrow.parquet as parquet
+
+    rows = next(parquet.ParquetFile(file).iter_batches(documents, columns=["id", "text"]))
+    first = place / "first.parquet"
+    with parquet.ParquetWriter(first, rows.schema) as writer:
+        for start in range(0, rows.num_rows, 2_000):
+            writer.write_batch(rows.slice(start, 2_000))
+    return first
+
+
+def mllib(spark: Any, first: Path, documents: int) -> None:
+    """MinHashLSH at the same threshold."""
     from pyspark.ml.feature import HashingTF, MinHashLSH, NGram
     from pyspark.sql import functions as f
 
     costs: list[Cost] = []
     with measured(costs):
-        docs = spark.read.parquet(file).limit(documents)
+        docs = spark.read.parquet(str(first))
         words = f.expr(r"regexp_extract_all(lower(text), '([\\p{L}\\p{M}\\p{N}]+)', 1)").alias("words")
         grams = NGram(n=5, inputCol="words", outputCol="grams").transform(docs.select("id", words).where(f.size("words") >= 5))
         hashed = HashingTF(inputCol="grams", outputCol="vector", numFeatures=1 << 24, binary=True).transform(grams)
@@ -280,7 +331,8 @@ def on_ray(args: argparse.Namespace, place: Path, expected: bytes, _: int) -> di
 
     import lookalike.ray
 
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
     costs: list[Cost] = []
     for name in ("warm", "groups"):
         with measured(costs):
@@ -290,6 +342,14 @@ def on_ray(args: argparse.Namespace, place: Path, expected: bytes, _: int) -> di
     report("Ray", costs[1], found.seconds)
     ray.shutdown()
     return {"seconds": costs[1].seconds, "wall": costs[1].wall, "stages": found.seconds}
+
+
+def bands_of(documents: int) -> list[str]:
+    """The options of the program for the bands and rows of a collection of that many documents."""
+    from lookalike import stages
+
+    parameters = stages.plan(threshold=0.8, recall=0.99, documents=documents).parameters
+    return ["--bands", str(parameters["bands"]), "--rows", str(parameters["rows"])]
 
 
 def compare(name: str, got: bytes, expected: bytes) -> None:
@@ -314,6 +374,7 @@ def main() -> None:
     parser.add_argument("--kill", metavar="TASK")
     parser.add_argument("--mllib", type=int, metavar="DOCUMENTS")
     parser.add_argument("--costs", metavar="FILE")
+    parser.add_argument("--documents", type=int, metavar="N")
     args = parser.parse_args()
     args.file = str(Path(args.file).resolve())
     import pyarrow.parquet
@@ -324,13 +385,16 @@ def main() -> None:
     place = Path(tempfile.mkdtemp())
     try:
         find = [args.program, "find", args.file, "--threads", "1", "-q", "-o", str(place / "one.csv")]
+        if args.documents:
+            find += bands_of(args.documents)
         cost(find)  # The file is in the page cache afterwards.
         seconds, memory = cost(find)
         print(f"{documents} documents; `find --threads 1`: {seconds:.1f} CPU s, {memory:.0f} MB")
         engines = {"spark": on_spark, "sail": on_sail, "ray": on_ray}
         figures = engines[args.engine](args, place, (place / "one.csv").read_bytes(), documents)
         if args.costs:
-            kept = {"engine": args.engine, "documents": documents, "find": seconds, **figures}
+            size = Path(args.file).stat().st_size
+            kept = {"engine": args.engine, "documents": documents, "bytes": size, "find": seconds, **figures}
             Path(args.costs).write_text(json.dumps(kept, indent=1) + "\n")
     finally:
         shutil.rmtree(place, ignore_errors=True)

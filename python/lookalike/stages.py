@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lookalike import _engine
-from lookalike._options import FILE_OPTIONS, check_options, named
+from lookalike._options import FILE_OPTIONS, check_options, named, whole_option
 from lookalike.errors import OptionError
 
 if TYPE_CHECKING:
@@ -75,6 +75,11 @@ DECIDED: Final = (
     "kind string, size long, keeper string, reference boolean, role string, rank long, id string, "
     "intersection long, left long, right long, jaccard double, containment double, note string"
 )
+#: Similarity up to which documents are alike by accident: they share words, phrases, some boilerplate.
+_BACKGROUND: Final = 0.05
+#: Values of a signature that are tried where the number of documents is given.
+_LEAST_HASHES: Final = 128
+_MOST_HASHES: Final = 512
 #: Counters of shingles: 2 to this power, 4 bytes each.
 _LOG2_COUNTERS: Final = 20
 #: Batches of counters that are added up at once.
@@ -145,8 +150,9 @@ def plan(
 ) -> Plan:
     """The plan of a run: options of :func:`lookalike.find`, with all that is chosen chosen once.
 
-    :param documents: how many documents are expected, for which bands and rows are chosen; for the
-        threshold and the recall alone where it is ``None``, as on one machine.
+    :param documents: how many documents are expected: signatures have as many values, up to 512, as are
+        needed so that documents that share a twentieth of their shingles are seldom candidates. Bands
+        and rows are chosen for the threshold and the recall alone where it is ``None``, as on one machine.
     :raises OptionError: an option cannot be what was given, or depends on an order of the
         documents, which rows of a cluster have not.
     """
@@ -187,10 +193,25 @@ def _refuse(options: Mapping[str, Any]) -> None:
 
 
 def _bands(documents: int, options: dict[str, Any]) -> dict[str, int]:
+    """The fewest values of a signature with which a document meets at most one other by accident.
+
+    Bands of :math:`r` rows make a pair of similarity :math:`s` a candidate with a probability of at most
+    :math:`b s^r`; where a document has more than one candidate by accident, most documents are
+    connected (Erdős and Rényi 1960), and one task has them all.
+    """
     from lookalike import tune
 
-    accepted = ("threshold", "recall", "shingle", "scheme", "seed", "num_hashes")
-    tuned = tune(documents=documents, **{name: options[name] for name in accepted if name in options})
+    for name in ("num_hashes", "bands", "rows"):
+        if name in options:
+            raise OptionError(f"documents chooses num_hashes, bands and rows; give either documents or {name}")
+    if options.get("exact") or options.get("measure") == "containment":
+        raise OptionError("documents chooses bands and rows, which exact runs and containment have not; leave it out")
+    documents = whole_option("documents", documents, 1)
+    given = {name: options[name] for name in ("threshold", "recall", "shingle", "scheme", "seed") if name in options}
+    for num_hashes in range(_LEAST_HASHES, _MOST_HASHES + 1, 16):
+        tuned = tune(num_hashes=num_hashes, **given)
+        if documents * tuned.bands * _BACKGROUND**tuned.rows <= 1:
+            break
     return {"num_hashes": tuned.num_hashes, "bands": tuned.bands, "rows": tuned.rows}
 
 

@@ -312,3 +312,36 @@ def checks(plan: stages.Plan, table: Any) -> Any:
             found[node] = check
         assert len(found) == identities
     return pa.array([found[node] for node in table["node"].to_pylist()], pa.int64())
+
+
+@pytest.mark.parametrize(
+    ("documents", "threshold", "chosen"),
+    [
+        (10**6, 0.8, (128, 21, 6)), (10**9, 0.8, (288, 32, 9)), (10**10, 0.8, (288, 32, 9)),
+        (10**11, 0.8, (416, 41, 10)), (10**11, 0.95, (128, 8, 16)), (10**9, 0.5, (512, 128, 4)),
+    ],
+)
+def test_bands_are_chosen_for_the_documents(documents: int, threshold: float, chosen: tuple[int, int, int]) -> None:
+    """As the number of candidates by accident has it: 10^11 * 41 * 0.05^10 < 1, and 10^11 * 32 * 0.05^9 > 1."""
+    parameters = stages.plan(threshold=threshold, documents=documents).parameters
+    assert tuple(parameters[name] for name in ("num_hashes", "bands", "rows")) == chosen
+
+
+def test_one_machine_with_the_same_bands_has_the_same_groups() -> None:
+    rows = corpus(150)
+    parameters = stages.plan(threshold=0.7, documents=10**11).parameters
+    given = {name: parameters[name] for name in ("num_hashes", "bands", "rows")}
+    assert stages.plan(threshold=0.7, **given).parameters == parameters
+    assert lookalike.find(rows, threshold=0.7, **given).parameters == parameters
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"bands": 20, "rows": 5}, "give either documents or bands"), ({"num_hashes": 64}, "give either documents or num_hashes"),
+        ({"exact": True}, "leave it out"), ({"measure": "containment"}, "leave it out"), ({"documents": 0}, "documents"),
+    ],
+)
+def test_documents_and_bands_exclude_each_other(options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(OptionError, match=problem):
+        stages.plan(**{"documents": 10**6, **options})

@@ -1,0 +1,220 @@
+"""What a run of `lookalike.spark` would take on many machines: projected from measured stages, not measured.
+
+    python3 bench/cluster_simulation.py SMALL.json LARGE.json BANDS.json [--documents N ...] [--stages]
+        [--check OTHER.json] [--machines 100] [--cores 16] [--network 1e9] [--disk 1e9] [--price 0.8]
+
+The files are those of `bench/spark.py --costs`: SMALL and LARGE of two numbers of documents with the same
+bands, BANDS with as many documents as SMALL and more bands. Assumed, and printed with the table:
+
+- CPU seconds of a stage are a fixed part and a part for each document (SMALL, LARGE); the part of `keys`
+  for each document, and the bytes that it shuffles, grow with the bands (SMALL, BANDS). The fixed part
+  is that of one application on two executors, and is taken once.
+- Bands and rows are those that `lookalike.stages.plan(documents=N)` chooses.
+- The share of documents in components, and what they shuffle, is that of LARGE.
+- A stage ends when its CPU seconds are spent on all cores, or its bytes have been read from disks or
+  moved through the network, whichever is later; the slowest task of a stage takes `--straggler` times as long.
+- Forests are joined 16 to a task; the last task holds 24 bytes for each document in a component.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "python"))
+
+#: Stages that read the documents.
+READING = ("keys", "decide")
+#: Bytes of a document in the last task that joins forests.
+NODE_BYTES = 24
+
+
+class CostsError(Exception):
+    """A file of costs cannot be used."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What `bench/spark.py --costs` measured."""
+
+    documents: int
+    bytes: int
+    bands: int
+    rows: int
+    #: CPU seconds, and shuffled bytes, by stage.
+    seconds: dict[str, float]
+    shuffled: dict[str, float]
+
+    @classmethod
+    def read(cls, file: Path) -> Costs:
+        """Reads a file.
+
+        :raises CostsError: it is not one of the costs of stages on Spark.
+        """
+        try:
+            given: dict[str, Any] = json.loads(file.read_text())
+            stages = given["stages"]
+            seconds = {stage["stage"]: float(sum(stage["seconds"].values())) for stage in stages}
+            shuffled = {stage["stage"]: float(stage["shuffled"]) for stage in stages}
+            costs = cls(*(int(given[name]) for name in ("documents", "bytes", "bands", "rows")), seconds, shuffled)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise CostsError(f"{file}: expected what bench/spark.py --costs writes ({error!r}); measure it again") from error
+        if not stages or costs.documents < 1:
+            raise CostsError(f"{file}: it has no stages or no documents; measure it again with --engine spark")
+        return costs
+
+
+@dataclass(frozen=True)
+class StageCost:
+    """What a stage takes for a number of documents."""
+
+    name: str
+    cpu_seconds: float
+    read: float
+    shuffled: float
+
+
+class Projection:
+    """Costs of stages as functions of the number of documents and bands."""
+
+    def __init__(self, small: Costs, large: Costs, bands: Costs) -> None:
+        if small.documents >= large.documents or (small.bands, small.rows) != (large.bands, large.rows):
+            raise CostsError("SMALL and LARGE: expected fewer and more documents with the same bands and rows")
+        if bands.documents != small.documents or bands.bands <= small.bands:
+            raise CostsError("BANDS: expected as many documents as SMALL, and more bands")
+        if not set(small.seconds) == set(large.seconds) == set(bands.seconds):
+            raise CostsError("the files have other stages than each other; measure them with one version")
+        self._large, self._small, self._bands = large, small, bands
+
+    def stages(self, documents: int, bands: int) -> list[StageCost]:
+        """The costs of the stages."""
+        return [self._stage(name, documents, bands) for name in self._large.seconds]
+
+    def _stage(self, name: str, documents: int, bands: int) -> StageCost:
+        small, large, more = self._small, self._large, self._bands
+        each = (large.seconds[name] - small.seconds[name]) / (large.documents - small.documents)
+        each = max(each, 0.0)
+        fixed = max(small.seconds[name] - each * small.documents, 0.0)
+        shuffled = large.shuffled[name] / large.documents
+        if name == "keys":
+            added = (bands - small.bands) / (more.bands - small.bands) / small.documents
+            each += max(more.seconds[name] - small.seconds[name], 0.0) * added
+            shuffled += (more.shuffled[name] - small.shuffled[name]) * added
+        read = large.bytes / large.documents * documents if name in READING else 0.0
+        return StageCost(name, fixed + each * documents, read, shuffled * documents)
+
+
+@dataclass(frozen=True)
+class Machines:
+    """A cluster."""
+
+    machines: int
+    cores: int
+    #: Bytes a second of the network and of the disks of one machine.
+    network: float
+    disk: float
+    #: Dollars an hour of one machine.
+    price: float
+    straggler: float
+
+    def seconds(self, stage: StageCost) -> float:
+        """The wall-clock seconds of a stage."""
+        # What is shuffled is written and read again.
+        disk = (stage.read + 2 * stage.shuffled) / (self.machines * self.disk)
+        network = stage.shuffled / (self.machines * self.network)
+        return max(self.straggler * stage.cpu_seconds / (self.machines * self.cores), disk, network)
+
+    def dollars(self, seconds: float) -> float:
+        """The price of all machines for some seconds."""
+        return self.machines * self.price * seconds / 3600
+
+
+def chosen(documents: int) -> tuple[int, int]:
+    """The bands and rows that are chosen for a number of documents."""
+    from lookalike import stages
+
+    parameters = stages.plan(threshold=0.8, recall=0.99, documents=documents).parameters
+    return parameters["bands"], parameters["rows"]
+
+
+def size(bytes_: float) -> str:
+    """A number of bytes with its unit."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if bytes_ < 1000:
+            return f"{bytes_:.3g} {unit}"
+        bytes_ /= 1000
+    return f"{bytes_:,.3g} TB" if bytes_ < 1000 else f"{bytes_:,.0f} TB"
+
+
+def duration(seconds: float) -> str:
+    """A time with its unit."""
+    if seconds < 3600:
+        return f"{seconds / 60:.1f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def print_table(projection: Projection, machines: Machines, all_documents: list[int], share: float, *, by_stage: bool) -> None:
+    """Prints a row for each number of documents."""
+    print(f"Projected, not measured: {machines.machines} machines of {machines.cores} cores, {size(machines.network)}/s of network")
+    print(f"and {size(machines.disk)}/s of disk each, ${machines.price} an hour, stragglers {machines.straggler} times.\n")
+    head = ("documents", "bands x rows", "CPU hours", "read", "shuffled", "last task of the tree", "time", "price")
+    print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
+    for documents in all_documents:
+        bands, rows = chosen(documents)
+        stages = projection.stages(documents, bands)
+        wall = sum(machines.seconds(stage) for stage in stages)
+        cells = (
+            f"{documents:.0e}".replace("e+", "e"), f"{bands} x {rows}", f"{sum(stage.cpu_seconds for stage in stages) / 3600:,.1f}",
+            size(sum(stage.read for stage in stages)), size(sum(stage.shuffled for stage in stages)),
+            size(NODE_BYTES * share * documents), duration(wall), f"${machines.dollars(wall):,.0f}",
+        )
+        print("| " + " | ".join(cells) + " |")
+        if by_stage:
+            for stage in stages:
+                name, hours = f"– {stage.name}", f"{stage.cpu_seconds / 3600:,.1f}"
+                print(f"| {name} | | {hours} | {size(stage.read)} | {size(stage.shuffled)} | | {duration(machines.seconds(stage))} | |")
+
+
+def check(projection: Projection, measured: Costs) -> None:
+    """Prints how far the projection is from another measurement."""
+    stages = projection.stages(measured.documents, measured.bands)
+    for name, got, expected in (
+        ("CPU seconds", sum(stage.cpu_seconds for stage in stages), sum(measured.seconds.values())),
+        ("shuffled bytes", sum(stage.shuffled for stage in stages), sum(measured.shuffled.values())),
+    ):
+        print(f"{measured.documents} documents, {measured.bands} bands: {name} projected {got:,.1f}, measured {expected:,.1f}, "
+              f"{got / expected - 1:+.1%}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("small", "large", "bands"):
+        parser.add_argument(name, type=Path, metavar=f"{name.upper()}.json")
+    parser.add_argument("--documents", type=float, nargs="+", default=[1e9, 1e11])
+    parser.add_argument("--machines", type=int, default=100)
+    parser.add_argument("--cores", type=int, default=16)
+    parser.add_argument("--network", type=float, default=1e9, help="bytes a second of a machine")
+    parser.add_argument("--disk", type=float, default=1e9, help="bytes a second of a machine")
+    parser.add_argument("--price", type=float, default=0.8, help="dollars an hour of a machine")
+    parser.add_argument("--straggler", type=float, default=1.2)
+    parser.add_argument("--share", type=float, default=0.2, help="of the documents, those in components")
+    parser.add_argument("--stages", action="store_true", help="a row for each stage, too")
+    parser.add_argument("--check", type=Path, metavar="OTHER.json", help="compare with another measurement")
+    args = parser.parse_args()
+    try:
+        projection = Projection(*(Costs.read(file) for file in (args.small, args.large, args.bands)))
+        machines = Machines(args.machines, args.cores, args.network, args.disk, args.price, args.straggler)
+        print_table(projection, machines, [int(each) for each in args.documents], args.share, by_stage=args.stages)
+        if args.check:
+            check(projection, Costs.read(args.check))
+    except CostsError as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()
