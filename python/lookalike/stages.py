@@ -208,11 +208,12 @@ def _bands(documents: int, options: dict[str, Any]) -> dict[str, int]:
         raise OptionError("documents chooses bands and rows, which exact runs and containment have not; leave it out")
     documents = whole_option("documents", documents, 1)
     given = {name: options[name] for name in ("threshold", "recall", "shingle", "scheme", "seed") if name in options}
-    for num_hashes in range(_LEAST_HASHES, _MOST_HASHES + 1, 16):
+    num_hashes = _LEAST_HASHES
+    while True:
         tuned = tune(num_hashes=num_hashes, **given)
-        if documents * tuned.bands * _BACKGROUND**tuned.rows <= 1:
-            break
-    return {"num_hashes": tuned.num_hashes, "bands": tuned.bands, "rows": tuned.rows}
+        if documents * tuned.bands * _BACKGROUND**tuned.rows <= 1 or num_hashes >= _MOST_HASHES:
+            return {"num_hashes": tuned.num_hashes, "bands": tuned.bands, "rows": tuned.rows}
+        num_hashes += 16
 
 
 def _arrow() -> Any:

@@ -344,7 +344,7 @@ with SparkCluster(place) as cluster:
     try:
         lookalike.spark.find(frame(spark, corpus(3000)), num_hashes=600, bands=300, rows=2, checkpoint=str(place / "run"))
     except FileError as error:
-        print("told:", error)
+        print("refused:", error)
     spark.stop()
 """
 
@@ -360,7 +360,7 @@ def test_a_worker_without_space_is_one_error(tmp_path: Path) -> None:
             pytest.skip(f"this user cannot mount a small disk: {mounted.stderr.strip()}")
     try:
         done = subprocess.run([sys.executable, "-c", _ON_ITS_OWN, str(tmp_path)], capture_output=True, text=True, timeout=300)
-        assert "told: a worker has no space left for temporary files" in done.stdout, done.stderr[-3000:] + done.stdout
+        assert "refused: a worker has no space left for temporary files" in done.stdout, done.stderr[-3000:] + done.stdout
         assert not (tmp_path / "run" / "connected.manifest").exists()
     finally:
         for disk in disks:

@@ -41,6 +41,7 @@ def test_figures_are_those_of_one_machine(spark: Any, pieces: int, options: dict
     found.release()
 
 
+@slow  # The short run has it on Sail, and without an engine.
 def test_a_reference_is_audited(spark: Any, tmp_path: Path) -> None:
     import lookalike.spark
 
