@@ -3,11 +3,11 @@
     python3 bench/cluster_simulation.py SMALL.json LARGE.json BANDS.json [--documents N ...] [--stages]
         [--check OTHER.json] [--machines 100] [--cores 16] [--network 1e9] [--disk 1e9] [--price 0.8]
 
-The files are those of `bench/spark.py --costs`: SMALL and LARGE of two numbers of documents with the same
-bands, BANDS with as many documents as SMALL and more bands. Assumed, and printed with the table:
+The package for Python must be installed. The files are those of `bench/spark.py --costs`: SMALL and LARGE of two numbers of documents with the same
+bands, BANDS with as many documents as LARGE and more bands. Assumed, and printed with the table:
 
 - CPU seconds of a stage are a fixed part and a part for each document (SMALL, LARGE); the part of `keys`
-  for each document, and the bytes that it shuffles, grow with the bands (SMALL, BANDS). The fixed part
+  for each document, and the bytes that it shuffles, grow with the bands (LARGE, BANDS). The fixed part
   is that of one application on two executors, and is taken once.
 - Bands and rows are those that `lookalike.stages.plan(documents=N)` chooses.
 - The share of documents in components, and what they shuffle, is that of LARGE.
@@ -24,9 +24,6 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "python"))
 
 #: Stages that read the documents.
 READING = ("keys", "decide")
@@ -85,8 +82,8 @@ class Projection:
     def __init__(self, small: Costs, large: Costs, bands: Costs) -> None:
         if small.documents >= large.documents or (small.bands, small.rows) != (large.bands, large.rows):
             raise CostsError("SMALL and LARGE: expected fewer and more documents with the same bands and rows")
-        if bands.documents != small.documents or bands.bands <= small.bands:
-            raise CostsError("BANDS: expected as many documents as SMALL, and more bands")
+        if bands.documents != large.documents or bands.bands <= large.bands:
+            raise CostsError("BANDS: expected as many documents as LARGE, and more bands")
         if not set(small.seconds) == set(large.seconds) == set(bands.seconds):
             raise CostsError("the files have other stages than each other; measure them with one version")
         self._large, self._small, self._bands = large, small, bands
@@ -102,9 +99,9 @@ class Projection:
         fixed = max(small.seconds[name] - each * small.documents, 0.0)
         shuffled = large.shuffled[name] / large.documents
         if name == "keys":
-            added = (bands - small.bands) / (more.bands - small.bands) / small.documents
-            each += max(more.seconds[name] - small.seconds[name], 0.0) * added
-            shuffled += (more.shuffled[name] - small.shuffled[name]) * added
+            added = (bands - large.bands) / (more.bands - large.bands) / large.documents
+            each += max(more.seconds[name] - large.seconds[name], 0.0) * added
+            shuffled += (more.shuffled[name] - large.shuffled[name]) * added
         read = large.bytes / large.documents * documents if name in READING else 0.0
         return StageCost(name, fixed + each * documents, read, shuffled * documents)
 

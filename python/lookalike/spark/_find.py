@@ -13,7 +13,7 @@ from lookalike._options import refused, whole_option
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import Checkpoint
 from lookalike.spark._connect import connected, labelled, shingle_counters
-from lookalike.spark._large import LargeComponents, LargeDecisions
+from lookalike.spark._large import LargeComponents
 from lookalike.spark._order import RangeOrder
 from lookalike.spark._tasks import DecideTask, LineTask, NumberTask
 from lookalike.spark._worker import map_rows
@@ -262,18 +262,17 @@ class _Run:
         with task_errors(_REMEDY):
             blocks = self._timed("keys", self._connect)
             self._connected = blocks
-            notes = _notes(self._functions, blocks)
-            self._refuse_repeated(notes)
-            labels = self._timed("components", lambda: self._components(blocks))
-            total, largest = self._timed("labels", lambda: self._sizes(labels))
+            labels, total, largest = self._timed("components", lambda: self._components(blocks))
             large = self._large() if largest > self._task_bytes else None
             if large is not None:
                 labels = self._timed("divide", lambda: large.divide(labels))
                 total, _ = self._sizes(labels)
-            decided = self._timed("decide", lambda: self._decide(labels, total))
+            decided, sums = self._timed("decide", lambda: self._decide(labels, total))
             others = None if large is None else self._timed("rounds", large.decide)
             self._decided = decided if others is None else decided.where("kind <> 'note'").unionByName(others.rows)
-            self._count(notes, _notes(self._functions, decided), total, others)
+            for note in others.notes if others is not None else ():
+                sums.add(note.get("counts"), note.get("source"))
+            self.counts, self.sources = sums.counts, sums.sources
 
     def _timed(self, stage: str, work: Callable[[], _T]) -> _T:
         start = time.monotonic()
@@ -286,10 +285,14 @@ class _Run:
             counters = shingle_counters(self._docs, self.plan, self.parts) if self.plan.is_counted else None
             return connected(self._docs, self.plan, self.parts, counters)
 
-        return self.checkpoint.result("connected", make)
+        blocks = self.checkpoint.result("connected", make)
+        self._refuse_repeated(_notes(self._functions, blocks))
+        return blocks
 
-    def _components(self, blocks: DataFrame) -> DataFrame:
-        return self.checkpoint.result("labels", lambda: labelled(blocks, self.parts))
+    def _components(self, blocks: DataFrame) -> tuple[DataFrame, int, int]:
+        """The documents of components, how many these are, and the bytes of the largest component."""
+        labels = self.checkpoint.result("labels", lambda: labelled(blocks, self.parts))
+        return labels, *self._sizes(labels)
 
     def _large(self) -> LargeComponents:
         return LargeComponents(
@@ -303,7 +306,9 @@ class _Run:
         row = sizes.agg(f.sum("documents"), f.max("bytes")).first()
         return (int(row[0] or 0), int(row[1] or 0)) if row is not None else (0, 0)
 
-    def _decide(self, labels: DataFrame, total: int) -> DataFrame:
+    def _decide(self, labels: DataFrame, total: int) -> tuple[DataFrame, RunSums]:
+        """What was decided about the ``total`` documents of components, and the sums of its notes and of those
+        of the keys."""
         f = self._functions
 
         def make() -> DataFrame:
@@ -312,7 +317,14 @@ class _Run:
             docs = docs.repartition(self.parts, "component").sortWithinPartitions("component")
             return map_rows(docs, DecideTask(self.plan, self._task_bytes), DECIDED)
 
-        return self.checkpoint.result("decided", make)
+        decided, sums = self.checkpoint.result("decided", make), RunSums()
+        assert self._connected is not None
+        for rows in (self._connected, decided):
+            notes = _notes(f, rows).where("counts is not null or source is not null").select("counts", "source")
+            for row in notes.collect():
+                sums.add(*(json.loads(row[name] or "null") for name in ("counts", "source")))
+        sums.check_decided(total)
+        return decided, sums
 
     def _refuse_repeated(self, notes: DataFrame) -> None:
         """Refuses documents with one id."""
@@ -331,16 +343,6 @@ class _Run:
                 f"ids must be unique, these are those of several documents: {named}{more}; name another column, or "
                 "df.dropDuplicates([id]) leaves one row of each"
             )
-
-    def _count(self, read: DataFrame, decided: DataFrame, total: int, others: LargeDecisions | None) -> None:
-        sums = RunSums()
-        for notes in (read, decided):
-            for row in notes.where("counts is not null or source is not null").select("counts", "source").collect():
-                sums.add(*(json.loads(row[name] or "null") for name in ("counts", "source")))
-        sums.check_decided(total)
-        for note in others.notes if others is not None else ():
-            sums.add(note.get("counts"), note.get("source"))
-        self.counts, self.sources = sums.counts, sums.sources
 
     def members(self) -> DataFrame:
         """Documents of groups, in any order."""
