@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -67,9 +66,9 @@ def error_of(done: subprocess.CompletedProcess[str]) -> str:
     return lines[0]
 
 
-def find_alone(*arguments: object) -> None:
+def find_alone(program: str, *arguments: object) -> None:
     """`lookalike find` on one machine."""
-    command = [os.environ.get("LOOKALIKE_PROGRAM", "lookalike"), "find", "--quiet", *map(str, arguments)]
+    command = [program, "find", "--quiet", *map(str, arguments)]
     subprocess.run(command, check=True)
 
 
@@ -78,7 +77,7 @@ def write_lines(path: Path, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
-def test_find_writes_the_bytes_of_the_command_line(here: Program, tmp_path: Path) -> None:
+def test_find_writes_the_bytes_of_the_command_line(here: Program, program: str, tmp_path: Path) -> None:
     rows = corpus(250)
     parts = [write_lines(tmp_path / "a.jsonl", rows[:90]), write_lines(tmp_path / "b.ndjson", rows[90:200])]
     reference = write_lines(tmp_path / "reference.jsonl", rows[200:])
@@ -91,7 +90,7 @@ def test_find_writes_the_bytes_of_the_command_line(here: Program, tmp_path: Path
         "find", *parts, *options, *only_here, "--output", folder, "--pairs", pairs,
         "--checkpoint", checkpoint, "--partitions", 5, "--task-memory", "64MiB", "--json",
     ))
-    find_alone(*parts, *options, "--case", "keep", "--seed", 5, "-o", one, "--pairs", tmp_path / "one-pairs.csv")
+    find_alone(program, *parts, *options, "--case", "keep", "--seed", 5, "-o", one, "--pairs", tmp_path / "one-pairs.csv")
     assert joined(folder) == one.read_bytes() and len(one.read_bytes().splitlines()) > 10
     assert joined(pairs) == (tmp_path / "one-pairs.csv").read_bytes()
     alone = lookalike.find(parts, threshold=0.5, keep=["field:date", "shortest"], source_field="site",
@@ -103,7 +102,7 @@ def test_find_writes_the_bytes_of_the_command_line(here: Program, tmp_path: Path
     assert again.returncode == 1 and "is there already; name another output" in error_of(again)
 
 
-def test_parquet_and_lines_of_json(here: Program, tmp_path: Path) -> None:
+def test_parquet_and_lines_of_json(here: Program, program: str, tmp_path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet
 
@@ -114,7 +113,7 @@ def test_parquet_and_lines_of_json(here: Program, tmp_path: Path) -> None:
     for number in range(3):
         pa.parquet.write_table(table.slice(50 * number, 50), tmp_path / "docs" / f"{number}.parquet")
     options = ["--threshold", 0.5, "--id-field", "url", "--text-field", "body"]
-    find_alone(lines, *options, "-o", tmp_path / "one.jsonl")
+    find_alone(program, lines, *options, "-o", tmp_path / "one.jsonl")
     done = here.run("find", tmp_path / "docs", *options, "-o", tmp_path / "groups.jsonl")
     assert done.returncode == 0, done.stderr[-3000:]
     assert joined(tmp_path / "groups.jsonl") == (tmp_path / "one.jsonl").read_bytes()
@@ -130,13 +129,13 @@ def test_parquet_and_lines_of_json(here: Program, tmp_path: Path) -> None:
     assert sum(row["role"] == "duplicate" for row in kept) == counts["duplicates"]
 
 
-def test_tables_of_text_are_read_as_on_the_command_line(here: Program, tmp_path: Path) -> None:
+def test_tables_of_text_are_read_as_on_the_command_line(here: Program, program: str, tmp_path: Path) -> None:
     words = "one two three, four \"five\" six\nseven eight nine ten"
     rows = [["1", words], ["2", words], ["3", ""], ["4", "  "], ["05", words + " eleven"]]
     docs = tmp_path / "docs.csv"
     with docs.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([["id", "text"], *rows])
-    find_alone(docs, "--threshold", 0.6, "-o", tmp_path / "one.csv")
+    find_alone(program, docs, "--threshold", 0.6, "-o", tmp_path / "one.csv")
     folder = tmp_path / "groups"
     there = printed_by(here.run("find", docs, "--threshold", 0.6, "-o", folder, "--json"))
     assert joined(folder) == (tmp_path / "one.csv").read_bytes() and b"05" in joined(folder)

@@ -107,15 +107,20 @@ fn spark_tests(
         return Ok(());
     }
     let tests = [&PYTEST[..], &SPARK_TESTS].concat();
-    let variables: Vec<_> =
-        variables.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
-    stages.run("Spark", |counts| environment.tests(root, &tests, &variables, counts))
+    let for_tests = variables_of_tests(variables)?;
+    stages.run("Spark", |counts| environment.tests(root, &tests, &for_tests, counts))
 }
 
 /// Where the tests find the program that the package is compared with.
 fn program_variable() -> Result<(&'static str, String), String> {
     let program = target()?.join("debug").join(program("lookalike"));
     Ok(("LOOKALIKE_PROGRAM", program.to_string_lossy().into_owned()))
+}
+
+fn variables_of_tests(variables: TestVariables) -> Result<Vec<(&'static str, String)>, String> {
+    let mut all = vec![program_variable()?];
+    all.extend(variables.iter().map(|(name, value)| (*name, (*value).to_owned())));
+    Ok(all)
 }
 
 fn test(
@@ -129,8 +134,7 @@ fn test(
     let not_spark = SPARK_TESTS.map(|test| format!("--ignore={test}"));
     let not_spark = not_spark.each_ref().map(String::as_str);
     let tests = [&PYTEST[..], &PARALLEL, &not_spark, &["python/tests"]].concat();
-    let mut for_tests = vec![program_variable()?];
-    for_tests.extend(variables.iter().map(|(name, value)| (*name, (*value).to_owned())));
+    let for_tests = variables_of_tests(variables)?;
     stages.run("pytest", |counts| environment.tests(root, &tests, &for_tests, counts))?;
     spark_tests(root, environment, stages, variables)?;
     let doctests = [&PYTEST[..], &["--doctest-modules", "--pyargs", "lookalike"]].concat();
