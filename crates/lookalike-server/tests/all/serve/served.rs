@@ -12,6 +12,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Time limits of connections in tests that are not about these limits.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 pub(crate) struct Served {
     pub(crate) client: Client,
@@ -32,6 +36,9 @@ impl Served {
     pub(crate) fn with_settings(settings: IndexSettings, change: impl FnOnce(&mut Config)) -> Self {
         let mut config = Config { listen: "127.0.0.1:0".parse().unwrap(), ..Config::default() };
         config.limits.workers = 2;
+        // A machine that halts the tests for some seconds must not end their connections.
+        config.limits.head_time = PATIENCE;
+        config.limits.idle_time = PATIENCE;
         change(&mut config);
         let gate = Arc::new(Gate::default());
         let backend = Gated { memory: MemoryBackend::new(settings), gate: Arc::clone(&gate) };
