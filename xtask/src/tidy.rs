@@ -30,6 +30,7 @@ const STAGES: &[&str] = &[
     "disjoint_sets",
     "group",
     "keep",
+    "passage",
     "naive",
 ];
 

@@ -24,6 +24,7 @@
 //! | [`disjoint_sets`] | what is connected | the first of each set |
 //! | [`group`] | candidates and a similarity | groups: stars round keepers, or components |
 //! | [`keep`] | a document's attributes | a key whose order says which document is kept |
+//! | [`passage`] | tokens of documents | runs of tokens that are repeated |
 //! | [`naive`] | a small collection | reference results by comparing all pairs |
 //! | [`hash`] | bytes | the frozen hashes, `docs/reference/signature.md` in code |
 //! | [`kernel`] | the inner loops | the same bits, faster |
@@ -78,6 +79,7 @@ pub mod kernel;
 pub mod naive;
 pub mod parameter;
 pub mod params;
+pub mod passage;
 pub mod prefix;
 pub mod shingle;
 pub mod signature;

@@ -90,6 +90,15 @@ impl Shingler {
         self.fingerprint()
     }
 
+    /// The hashes of the tokens of a document in order, repeats included, stop words left out.
+    /// O(length); the buffers grow to 8 bytes per token.
+    pub fn tokens(&mut self, text: &str) -> &[u64] {
+        self.tokens.clear();
+        self.shingles.start(false);
+        self.cut(text, usize::MAX);
+        self.tokens.tokens()
+    }
+
     fn fingerprint(&self) -> u128 {
         let [sum, products] = self.shingles.sums;
         u128::from(sum) << 64 | u128::from(products)
@@ -99,11 +108,7 @@ impl Shingler {
     fn hash_shingles(&mut self, text: &str, keep_whole: bool) {
         self.tokens.clear();
         self.shingles.start(keep_whole);
-        match self.rule.unit() {
-            Unit::Words => self.hash_words(text),
-            Unit::Chars => self.hash_chars(text),
-            Unit::Bytes => self.hash_bytes(text),
-        }
+        self.cut(text, self.rule.size());
         if self.shingles.upper().is_empty() && !self.tokens.tokens().is_empty() {
             // Fewer tokens than a shingle: the whole sequence is the one shingle.
             let size = self.tokens.tokens().len();
@@ -111,23 +116,33 @@ impl Shingler {
         }
     }
 
+    /// Appends the tokens of a text, and makes shingles of all runs of `size` of them; what is in
+    /// shingles is dropped but for the tokens that the next shingle begins with.
+    fn cut(&mut self, text: &str, size: usize) {
+        match self.rule.unit() {
+            Unit::Words => self.hash_words(text, size),
+            Unit::Chars => self.hash_chars(text, size),
+            Unit::Bytes => self.hash_bytes(text, size),
+        }
+    }
+
     /// Scans first and looks for upper case beyond ASCII while at it, since most texts have none;
     /// one that has is lower-cased as a whole and scanned again.
-    fn hash_words(&mut self, text: &str) {
+    fn hash_words(&mut self, text: &str, size: usize) {
         let fold = self.rule.case() == Case::Fold;
-        if self.scan_words(text, fold) {
+        if self.scan_words(text, fold, size) {
             return;
         }
         self.tokens.clear();
         self.shingles.start(self.shingles.keep_whole);
         let mut folded = std::mem::take(&mut self.folded);
-        self.scan_words(text::fold_case(text, &mut folded), false);
+        self.scan_words(text::fold_case(text, &mut folded), false, size);
         self.folded = folded;
     }
 
     /// Makes shingles of all words. Stops and returns false where `folded` text is asked for and
     /// this is not.
-    fn scan_words(&mut self, text: &str, folded: bool) -> bool {
+    fn scan_words(&mut self, text: &str, folded: bool, size: usize) -> bool {
         let fold = self.rule.case() == Case::Fold;
         let rule = ScanRule { tokens: self.rule.tokens(), fold };
         for piece in (TextPieces { text, rule: rule.tokens }) {
@@ -139,12 +154,12 @@ impl Shingler {
             if let Some(stop) = self.rule.stop_words() {
                 self.tokens.retain(old, |token| !stop.contains(token));
             }
-            flush(self.kernel, self.rule.size(), &mut self.tokens, &mut self.shingles);
+            flush(self.kernel, size, &mut self.tokens, &mut self.shingles);
         }
         true
     }
 
-    fn hash_chars(&mut self, text: &str) {
+    fn hash_chars(&mut self, text: &str, size: usize) {
         let fold = self.rule.case() == Case::Fold;
         let text = if fold { text::fold_case(text, &mut self.folded) } else { text };
         text::collapse_white_space(text, &mut self.spaced);
@@ -158,11 +173,11 @@ impl Shingler {
             let (piece, after) = rest.split_at(end.unwrap_or(rest.len()));
             rest = after;
             self.tokens.push_chars(piece);
-            flush(self.kernel, self.rule.size(), &mut self.tokens, &mut self.shingles);
+            flush(self.kernel, size, &mut self.tokens, &mut self.shingles);
         }
     }
 
-    fn hash_bytes(&mut self, text: &str) {
+    fn hash_bytes(&mut self, text: &str, size: usize) {
         let lowered;
         let text = match self.rule.case() {
             Case::Keep => text,
@@ -176,7 +191,7 @@ impl Shingler {
             for byte in piece {
                 self.tokens.push(hash::token_hash(std::slice::from_ref(byte)));
             }
-            flush(self.kernel, self.rule.size(), &mut self.tokens, &mut self.shingles);
+            flush(self.kernel, size, &mut self.tokens, &mut self.shingles);
         }
     }
 
@@ -290,6 +305,21 @@ mod tests {
 
     fn count(rule: &ShingleRule, text: &str) -> usize {
         Shingler::new(rule).shingle(text).hashes.len()
+    }
+
+    #[test]
+    fn tokens_are_those_that_shingles_are_made_of() {
+        let long = "Straße der Häuser 語々 ".repeat(9_000);
+        for text in ["", "one", "The quick  brown fox. The end", "ΟΔΟΣ 語", &long] {
+            let rule = ShingleRule::new(Unit::Words, 3).unwrap();
+            let want: Vec<u64> = crate::naive::token_strings(text, &rule)
+                .iter()
+                .map(|token| hash::token_hash(token.as_bytes()))
+                .collect();
+            for kernel in Kernel::available() {
+                assert_eq!(Shingler::with_kernel(&rule, kernel).tokens(text), want, "{kernel}");
+            }
+        }
     }
 
     #[test]

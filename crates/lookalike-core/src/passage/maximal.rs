@@ -1,0 +1,346 @@
+//! Maximal runs, passages and copies, out of unitigs.
+//!
+//! Where a repeated run begins inside of a unitig, every place with its tokens is inside of the
+//! same unitig, so all of them can begin one token earlier: maximal runs begin and end where
+//! unitigs do. The longest repeated run that begins at a place of a unitig is what this place
+//! shares with a neighbour in the [`SuffixOrder`]; all places with the same tokens are the interval
+//! of the order that shares as much (Abouelhoda, Kurtz, Ohlebusch, *Replacing suffix trees with
+//! enhanced suffix arrays*, 2004, section 3).
+
+use super::suffix_order::{Sequences, SuffixOrder};
+use super::unitig::{UnitigPlace, Unitigs};
+
+/// A maximal run at its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MaximalRun {
+    /// The number of the document.
+    pub document: u32,
+    /// The position of its first token.
+    pub position: u32,
+    /// How many tokens it has.
+    pub tokens: u32,
+    /// The number of its passage.
+    pub passage: u32,
+}
+
+/// The tokens of maximal runs that are equal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Passage {
+    /// How many tokens it has.
+    pub tokens: u32,
+    /// At how many places its tokens are, alone or within longer repeated runs; 2 or more.
+    pub places: u32,
+    /// The document of the first of these places, by the order of documents and the position.
+    pub document: u32,
+    /// The position of the first token there.
+    pub position: u32,
+}
+
+/// All passages, and the runs that are maximal at their places.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Passages {
+    /// In no promised order; the same for the same documents.
+    pub passages: Vec<Passage>,
+    /// By document and position.
+    pub runs: Vec<MaximalRun>,
+}
+
+impl Passages {
+    /// The passages of at least `length` tokens, out of the unitigs of runs of `length`. `order`
+    /// gives each document its number in the order of documents, which decides the first place.
+    /// O(n · log² n) for n places of unitigs; 40 bytes for each.
+    ///
+    /// ```
+    /// use lookalike_core::passage::maximal::Passages;
+    /// use lookalike_core::passage::unitig::Unitigs;
+    ///
+    /// let documents = [vec![1, 2, 3, 4, 5], vec![9, 2, 3, 4, 8], vec![7, 2, 3, 4, 5]];
+    /// let found = Passages::new(&Unitigs::of_documents(&documents, 3), 3, &[0, 1, 2]);
+    /// let runs = found.runs.iter().map(|run| (run.document, run.position, run.tokens));
+    /// assert_eq!(runs.collect::<Vec<_>>(), [(0, 1, 4), (1, 1, 3), (2, 1, 4)]);
+    /// let places = |run: usize| found.passages[found.runs[run].passage as usize].places;
+    /// assert_eq!((places(0), places(1)), (2, 3));
+    /// ```
+    pub fn new(unitigs: &Unitigs, length: u32, order: &[u32]) -> Self {
+        let sorted = SuffixOrder::new(unitigs);
+        let found = Self::default();
+        let mut collector = PassageCollector { unitigs, length, order, open: Vec::new(), found };
+        collector.collect(&sorted, &maximal_lengths(unitigs, &sorted));
+        collector.found.runs.sort_unstable_by_key(|run| (run.document, run.position));
+        collector.found
+    }
+}
+
+impl Sequences for Unitigs {
+    fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    fn symbol(&self, at: usize) -> u32 {
+        self.places[at].unitig
+    }
+
+    fn continues(&self, at: usize) -> bool {
+        Self::continues(self, at)
+    }
+}
+
+/// For each place of a unitig, how many unitigs the maximal run that begins there has; 0 where none
+/// begins.
+fn maximal_lengths(unitigs: &Unitigs, sorted: &SuffixOrder) -> Vec<u32> {
+    let mut lengths = vec![0; unitigs.places.len()];
+    for (index, &place) in sorted.places.iter().enumerate() {
+        let next = sorted.common.get(index + 1).copied().unwrap_or(0);
+        lengths[place as usize] = sorted.common[index].max(next);
+    }
+    // From the end, since the run before a place is compared with that of the place.
+    for place in (1..lengths.len()).rev() {
+        if unitigs.continues(place - 1) && lengths[place - 1] > lengths[place] {
+            lengths[place] = 0;
+        }
+    }
+    lengths
+}
+
+/// Places in the order that share a number of unitigs.
+#[derive(Debug, Clone, Copy)]
+struct SharedInterval {
+    common: u32,
+    places: u32,
+    /// The first place, by the order of documents and the position.
+    first: u32,
+    /// Set where a maximal run has the tokens that are shared.
+    passage: Option<u32>,
+}
+
+/// Walks the intervals of the order from its begin to its end, inner ones first.
+struct PassageCollector<'a> {
+    unitigs: &'a Unitigs,
+    length: u32,
+    order: &'a [u32],
+    /// The intervals that contain the current place, the innermost last.
+    open: Vec<SharedInterval>,
+    found: Passages,
+}
+
+impl PassageCollector<'_> {
+    fn collect(&mut self, sorted: &SuffixOrder, maximal: &[u32]) {
+        for (index, &place) in sorted.places.iter().enumerate() {
+            let before = sorted.common[index];
+            let next = sorted.common.get(index + 1).copied().unwrap_or(0);
+            if next > before {
+                let empty = SharedInterval { common: next, places: 0, first: place, passage: None };
+                self.open.push(empty);
+            }
+            self.add(place, maximal[place as usize] > 0);
+            self.close(next);
+        }
+    }
+
+    /// Adds a place to the innermost interval, whose tokens are its longest repeated run.
+    fn add(&mut self, place: u32, is_maximal: bool) {
+        let Some(mut interval) = self.open.pop() else { return };
+        interval.places += 1;
+        interval.first = self.earlier(interval.first, place);
+        if is_maximal {
+            let tokens = self.tokens(place, interval.common);
+            let passages = &mut self.found.passages;
+            let passage = *interval.passage.get_or_insert_with(|| {
+                // The places are known when the interval ends.
+                passages.push(Passage { tokens, places: 0, document: 0, position: 0 });
+                passages.len() as u32 - 1
+            });
+            let UnitigPlace { document, position, .. } = self.unitigs.places[place as usize];
+            self.found.runs.push(MaximalRun { document, position, tokens, passage });
+        }
+        self.open.push(interval);
+    }
+
+    /// Ends the intervals that share more than `next` unitigs.
+    fn close(&mut self, next: u32) {
+        while let Some(inner) = self.open.pop_if(|interval| interval.common > next) {
+            if let Some(passage) = inner.passage {
+                let first = self.unitigs.places[inner.first as usize];
+                let passage = &mut self.found.passages[passage as usize];
+                passage.places = inner.places;
+                (passage.document, passage.position) = (first.document, first.position);
+            }
+            let outer = self.open.last().map_or(0, |outer| outer.common);
+            if outer >= next.max(1) {
+                let first = self.open.last().map_or(inner.first, |outer| outer.first);
+                let first = self.earlier(first, inner.first);
+                if let Some(outer) = self.open.last_mut() {
+                    outer.places += inner.places;
+                    outer.first = first;
+                }
+            } else if next > 0 {
+                self.open.push(SharedInterval { common: next, passage: None, ..inner });
+            }
+        }
+    }
+
+    fn earlier(&self, a: u32, b: u32) -> u32 {
+        let key = |place: u32| {
+            let place = self.unitigs.places[place as usize];
+            (self.order[place.document as usize], place.position)
+        };
+        if key(b) < key(a) { b } else { a }
+    }
+
+    /// How many tokens `unitigs` unitigs from a place on have.
+    fn tokens(&self, place: u32, unitigs: u32) -> u32 {
+        let first = self.unitigs.places[place as usize];
+        let last = self.unitigs.places[place as usize + unitigs as usize - 1];
+        last.position - first.position + self.unitigs.runs[last.unitig as usize] + self.length - 1
+    }
+}
+
+/// Consecutive tokens of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenRange {
+    /// The number of the document.
+    pub document: u32,
+    /// The position of the first token.
+    pub start: u32,
+    /// The position behind the last token.
+    pub end: u32,
+}
+
+/// The tokens that are in copies of at least `length` tokens, out of the unitigs of runs of
+/// `length`: ranges that do not touch, by document and position. `order` as for
+/// [`Passages::new`]. O(places of unitigs); 4 bytes for each unitig.
+pub fn copied_ranges(unitigs: &Unitigs, length: u32, order: &[u32]) -> Vec<TokenRange> {
+    const NONE: u32 = u32::MAX;
+    let mut first = vec![NONE; unitigs.runs.len()];
+    let key = |place: &UnitigPlace| (order[place.document as usize], place.position);
+    for (index, place) in unitigs.places.iter().enumerate() {
+        let known = &mut first[place.unitig as usize];
+        if *known == NONE || key(place) < key(&unitigs.places[*known as usize]) {
+            *known = index as u32;
+        }
+    }
+    let mut ranges: Vec<TokenRange> = Vec::new();
+    for place in &unitigs.places {
+        let first = unitigs.places[first[place.unitig as usize] as usize];
+        let overlaps = first.document == place.document
+            && u64::from(first.position) + u64::from(length) > u64::from(place.position);
+        if overlaps {
+            continue;
+        }
+        let (document, start) = (place.document, place.position);
+        let end = start + unitigs.runs[place.unitig as usize] + length - 1;
+        match ranges.last_mut() {
+            Some(last) if last.document == document && last.end >= start => {
+                last.end = last.end.max(end);
+            }
+            _ => ranges.push(TokenRange { document, start, end }),
+        }
+    }
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::naive;
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn documents() -> impl Strategy<Value = Vec<Vec<u64>>> {
+        let document = prop_oneof![
+            prop::collection::vec(0_u64..2, 0..14),
+            prop::collection::vec(0_u64..4, 0..24),
+            Just(vec![1; 9]),
+            Just([0, 1, 2, 3].repeat(4)),
+        ];
+        prop::collection::vec(document, 0..6)
+    }
+
+    /// The places of each passage by its tokens, where it is first, and the maximal runs.
+    type Found = (BTreeMap<Vec<u64>, (usize, (usize, usize))>, Vec<naive::Run>);
+
+    fn expected(documents: &[Vec<u64>], least: usize, order: &[u32]) -> Found {
+        let runs = naive::maximal_runs(documents, least);
+        let mut passages = BTreeMap::new();
+        for run in &runs {
+            let places = naive::places(documents, *run);
+            let first = places.iter().min_by_key(|(document, at)| (order[*document], *at));
+            let tokens = &documents[run.document][run.position..run.position + run.length];
+            passages.insert(tokens.to_vec(), (places.len(), *first.unwrap()));
+        }
+        (passages, runs)
+    }
+
+    fn found(documents: &[Vec<u64>], least: usize, order: &[u32]) -> Found {
+        let unitigs = Unitigs::of_documents(documents, least);
+        let found = Passages::new(&unitigs, least as u32, order);
+        let (mut passages, mut runs) = (BTreeMap::new(), Vec::new());
+        for run in &found.runs {
+            let (document, position) = (run.document as usize, run.position as usize);
+            let length = run.tokens as usize;
+            let tokens = documents[document][position..position + length].to_vec();
+            let passage = found.passages[run.passage as usize];
+            assert_eq!(passage.tokens, run.tokens);
+            let first = (passage.document as usize, passage.position as usize);
+            let known = passages.insert(tokens, (passage.places as usize, first));
+            assert!(known.is_none_or(|known| known == (passage.places as usize, first)));
+            runs.push(naive::Run { document, position, length });
+        }
+        assert_eq!(passages.len(), found.passages.len(), "a passage has one number");
+        (passages, runs)
+    }
+
+    fn orders(documents: usize) -> [Vec<u32>; 2] {
+        let ascending: Vec<u32> = (0..documents as u32).collect();
+        [ascending.clone(), ascending.into_iter().rev().collect()]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1024))]
+
+        #[test]
+        fn runs_and_passages_are_those_of_the_definition(
+            documents in documents(),
+            least in 1_usize..6,
+        ) {
+            for order in orders(documents.len()) {
+                let want = expected(&documents, least, &order);
+                prop_assert_eq!(found(&documents, least, &order), want);
+            }
+        }
+
+        #[test]
+        fn copies_are_those_of_the_definition(documents in documents(), least in 1_usize..6) {
+            let unitigs = Unitigs::of_documents(&documents, least);
+            for order in orders(documents.len()) {
+                let mut copied: Vec<Vec<bool>> =
+                    documents.iter().map(|tokens| vec![false; tokens.len()]).collect();
+                for range in copied_ranges(&unitigs, least as u32, &order) {
+                    let tokens = &mut copied[range.document as usize];
+                    tokens[range.start as usize..range.end as usize].fill(true);
+                }
+                prop_assert_eq!(copied, naive::copied_tokens(&documents, least, &order));
+            }
+        }
+    }
+
+    #[test]
+    fn many_copies_and_one_repeated_line_are_near_linear() {
+        let page: Vec<u64> = (0..300).map(crate::hash::mix64).collect();
+        let copies = vec![page.clone(); 10_000];
+        let order: Vec<u32> = (0..10_000).collect();
+        let unitigs = Unitigs::of_documents(&copies, 50);
+        assert_eq!(unitigs.places.len(), 10_000);
+        let found = Passages::new(&unitigs, 50, &order);
+        assert_eq!((found.passages.len(), found.passages[0].places), (1, 10_000));
+        assert_eq!(copied_ranges(&unitigs, 50, &order).len(), 9_999);
+
+        let line = [page[..7].repeat(300_000)];
+        let unitigs = Unitigs::of_documents(&line, 50);
+        let found = Passages::new(&unitigs, 50, &[0]);
+        let runs: Vec<_> = found.runs.iter().map(|run| (run.position, run.tokens)).collect();
+        assert_eq!(runs, [(0, 2_099_993), (7, 2_099_993)]);
+        let copied = copied_ranges(&unitigs, 50, &[0]);
+        assert_eq!(copied, [TokenRange { document: 0, start: 56, end: 2_100_000 }]);
+    }
+}
