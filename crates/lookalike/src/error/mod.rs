@@ -423,7 +423,7 @@ fn fmt_run_differs(
     )
 }
 
-/// Bytes as [`parse_memory`](crate::spill::parse_memory) reads them.
+/// Bytes as [`parse_memory`](crate::find::parse_memory) reads them.
 fn amount(bytes: u64) -> String {
     match bytes {
         0x10_0000.. if bytes.is_multiple_of(1 << 20) => format!("{}MiB", bytes >> 20),

@@ -46,8 +46,8 @@ pub(super) fn decide(
             }
         };
         let mut later = later.into_iter().peekable();
-        for copy in copies.iter().filter(|copy| !placed.batch().records.is_reference(**copy)) {
-            let earlier = |x: u32| placed.batch().records.compare(x, *copy).is_lt();
+        for copy in copies.iter().filter(|copy| !placed.batch().rows.is_reference(**copy)) {
+            let earlier = |x: u32| placed.batch().rows.compare(x, *copy).is_lt();
             // The keeper reaches the threshold, so that what is better does, too.
             while let Some((document, overlap)) = later.next_if(|(x, _)| earlier(*x)) {
                 if overlap.compare(&best.1, placed.measure()) == Ordering::Greater {
@@ -63,7 +63,7 @@ pub(super) fn decide(
 /// Decides the documents of a class whose first is kept.
 pub(super) fn of_kept(batch: &ComponentBatch, class: &[u32], decided: &mut BatchDecisions) {
     let Some((first, copies)) = class.split_first() else { return };
-    let copies = copies.iter().filter(|copy| !batch.records.is_reference(**copy));
+    let copies = copies.iter().filter(|copy| !batch.rows.is_reference(**copy));
     decided.duplicates.extend(copies.map(|copy| (*copy, *first, EQUAL)));
 }
 

@@ -39,8 +39,8 @@ pub(super) fn better_setting_of(
             // A file that changed meanwhile costs the hint, not the results.
             let Ok(text) = findings.text(document) else { return Ok(None) };
             texts.push(text);
-            let part = findings.documents.part_of(document);
-            reference.push(findings.documents.part(part).reference);
+            let block = findings.documents.block_of(document);
+            reference.push(findings.documents.block(block).notes.reference);
             progress.advance(0)?;
         }
     }

@@ -33,9 +33,9 @@ impl<'a> OrderedComponent<'a> {
         let first = |place: u32| batch.class(&component.members[place as usize])[0];
         order.sort_unstable_by(|a, b| match options.keepers {
             KeeperChoice::Found | KeeperChoice::Reference => {
-                batch.records.compare(first(*a), first(*b))
+                batch.rows.compare(first(*a), first(*b))
             }
-            KeeperChoice::EarlierReference => batch.records.compare_by_rules(first(*a), first(*b)),
+            KeeperChoice::EarlierReference => batch.rows.compare_by_rules(first(*a), first(*b)),
         });
         let firsts = order.iter().map(|place| first(*place)).collect();
         let mut this = Self { batch, options, component, order, firsts, probed: None };
@@ -108,7 +108,7 @@ impl<'a> OrderedComponent<'a> {
     /// which they are not where the keepers are given.
     fn are_equal(&self, a: u32, b: u32) -> bool {
         let fingerprint =
-            |position: u32| self.batch.records.row(self.document(position)).fingerprint;
+            |position: u32| self.batch.rows.row(self.document(position)).fingerprint;
         self.options.keepers.is_given() && fingerprint(a) == fingerprint(b)
     }
 
@@ -160,7 +160,7 @@ impl BucketMembership for OrderedComponent<'_> {
     }
 
     fn is_fixed(&self, member: u32) -> bool {
-        self.batch.records.is_reference(self.document(member))
+        self.batch.rows.is_reference(self.document(member))
     }
 }
 

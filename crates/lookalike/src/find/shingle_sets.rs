@@ -124,11 +124,11 @@ impl<'a> ShingleSets<'a> {
     }
 
     fn read(&mut self, batch: &ComponentBatch, document: u32) -> Result<(), Error> {
-        let row = batch.records.row(document);
-        let part = self.documents.part(batch.records.part(document));
+        let row = batch.rows.row(document);
+        let block = self.documents.block(batch.rows.block(document));
         let (shingler, set) = (&mut self.shingler, &mut self.set);
         let fingerprint =
-            part.retained.fetch_set(row.place, row.id, &mut self.scratch, shingler, set)?;
+            block.retained.fetch_set(row.place, row.id, &mut self.scratch, shingler, set)?;
         if fingerprint == row.fingerprint {
             return Ok(());
         }
