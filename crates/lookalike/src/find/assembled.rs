@@ -140,8 +140,7 @@ impl<'a> FindingsAssembler<'a> {
         let (results, empty) = (self.results.finish(pairs)?, self.empty.finish()?);
         let empty_copies = EmptyCopies::new(self.empty_copies.finish()?);
         let documents = self.documents;
-        let counts =
-            RunCounts { documents, copies, candidates, verified, ..RunCounts::default() };
+        let counts = RunCounts { documents, copies, candidates, verified, ..RunCounts::default() };
         let found = Findings::new(self.notes, results, empty, empty_copies, counts, self.temp)?;
         Ok(Findings {
             read_as_text: self.collection.read_as_text().to_vec(),

@@ -9,8 +9,8 @@
 
 use super::bucket_lists::BucketLists;
 use super::documents::RunDocuments;
-use super::memory::Budget;
 use super::loaded_rows::LoadedRows;
+use super::memory::Budget;
 use crate::error::Error;
 use lookalike_core::candidate::{BandBuckets, Candidates};
 use lookalike_core::disjoint_sets::DisjointSets;
@@ -52,7 +52,8 @@ impl Links {
 pub(super) struct ComponentLinks {
     forest: DisjointSets,
     involved: Bits,
-    sharing: u64,
+    /// How many documents share a bucket with another one.
+    pub(super) sharing: u64,
 }
 
 impl ComponentLinks {
@@ -60,32 +61,21 @@ impl ComponentLinks {
     pub(super) fn new(documents: usize, links: &Links) -> Result<Self, Error> {
         let mut forest = DisjointSets::new(documents);
         let mut involved = Bits::new(documents);
-        let mut join = |list: &[u32]| {
+        let mut join = |list: &[u32], involved: &mut Bits| {
             for &document in list {
                 involved.set(document);
                 forest.join(list[0], document);
             }
         };
-        links.for_each_shared(|inserted, _| join(inserted))?;
+        links.for_each_shared(|inserted, _| join(inserted, &mut involved))?;
         let sharing = involved.count();
-        let mut join = |list: &[u32]| {
-            for &document in list {
-                involved.set(document);
-                forest.join(list[0], document);
-            }
-        };
-        links.equal.for_each(&mut join)?;
+        links.equal.for_each(|list| join(list, &mut involved))?;
         Ok(Self { forest, involved, sharing })
     }
 
     /// How many documents are connected with another one.
     pub(super) fn documents(&self) -> u64 {
         self.involved.count()
-    }
-
-    /// How many documents share a bucket with another one.
-    pub(super) fn sharing(&self) -> u64 {
-        self.sharing
     }
 
     /// Ranges of first documents whose components fit the budget together; a component that does

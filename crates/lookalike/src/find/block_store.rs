@@ -294,9 +294,8 @@ impl<'a> BlockStoreWriter<'a> {
         state.store.columns.sync()?;
         state.store.rows.sync()?;
         let skipped = state.store.skipped.sync()?;
-        let stored = |block: &StoredBlock| {
-            Ok((block.state()?, block.notes.clone(), block.place.clone()))
-        };
+        let stored =
+            |block: &StoredBlock| Ok((block.state()?, block.notes.clone(), block.place.clone()));
         let blocks = state.store.blocks[begun..].iter().map(stored);
         let blocks = blocks.collect::<Result<Vec<_>, Error>>()?;
         let sources = self.sources.names_from(state.named);

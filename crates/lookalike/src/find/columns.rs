@@ -127,7 +127,8 @@ impl<'a> Rows<'a> {
         let (ends, rows) = self.bytes.split_at_checked(4 * self.documents).ok_or_else(damaged)?;
         let end_of = |i: usize| ends.as_chunks().0.get(i).map(|end| u32::from_le_bytes(*end));
         let start = i.checked_sub(1).map_or(Some(0), end_of);
-        let row = start.zip(end_of(i)).and_then(|(start, end)| rows.get(start as usize..end as usize));
+        let row =
+            start.zip(end_of(i)).and_then(|(start, end)| rows.get(start as usize..end as usize));
         DocumentRow::read(row.ok_or_else(damaged)?)
     }
 

@@ -88,9 +88,8 @@ impl<'a> PartDocuments<'a> {
         let temp = Arc::new(TempSpace::new(options.memory.temp_dir()));
         let checkpoint = Checkpoint::default();
         let skipped = SkippedLog::open(&temp, &budget, &checkpoint)?;
-        let store = BlockStoreWriter::new(
-            collection, &temp, None, skipped, sources, &budget, &checkpoint,
-        )?;
+        let store =
+            BlockStoreWriter::new(collection, &temp, None, skipped, sources, &budget, &checkpoint)?;
         for block in blocks {
             let tallies = tallies(&block)?;
             store.push(block, &tallies)?;

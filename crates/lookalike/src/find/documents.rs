@@ -1,7 +1,7 @@
 //! Blocks in, one numbered collection out: document 0, 1, 2 … in reading order.
 
 use super::block_store::{BlockStore, StoredBlock};
-use super::columns::{DocumentRow, FixedColumns, Rows};
+use super::columns::{DocumentRow, FixedColumns};
 use super::cut_from_mail::CutFromMail;
 use super::skipped::{SkippedRecords, SkippedWriter};
 use super::sources::SourceCounts;
@@ -39,7 +39,7 @@ impl DocumentState {
 
 /// All documents of a run.
 pub(super) struct RunDocuments {
-    store: BlockStore,
+    pub(super) store: BlockStore,
     /// The first document of each block, and the number of documents behind the last.
     starts: Vec<u32>,
     /// The blocks in the order of their columns.
@@ -108,21 +108,6 @@ impl RunDocuments {
         self.states.len()
     }
 
-    /// How many blocks there are.
-    pub(super) fn block_count(&self) -> usize {
-        self.store.blocks.len()
-    }
-
-    /// Bytes of columns and rows that are held in memory.
-    pub(super) fn held(&self) -> usize {
-        self.store.held()
-    }
-
-    /// The i-th block.
-    pub(super) fn block(&self, i: usize) -> &StoredBlock {
-        &self.store.blocks[i]
-    }
-
     /// The documents of the i-th block.
     pub(super) fn range(&self, i: usize) -> Range<u32> {
         self.starts[i]..self.starts[i + 1]
@@ -166,12 +151,7 @@ impl RunDocuments {
         (0u32..).zip(&self.states).filter(move |(_, s)| **s == state).map(|(d, _)| d)
     }
 
-    /// All rows of the i-th block.
-    pub(super) fn rows(&self, i: usize) -> Result<Rows<'_>, Error> {
-        self.store.rows(i)
-    }
-
-    /// Gives a document's row to `f`. For a few documents; [`rows`](Self::rows) for many.
+    /// Gives a document's row to `f`. For a few documents; [`BlockStore::rows`] for many.
     pub(super) fn with_row<R>(
         &self,
         document: u32,
@@ -179,7 +159,7 @@ impl RunDocuments {
     ) -> Result<R, Error> {
         let i = self.block_of(document);
         let bytes = self.store.row(i, document - self.starts[i])?;
-        Ok(f(self.block(i), DocumentRow::read(&bytes)?))
+        Ok(f(&self.store.blocks[i], DocumentRow::read(&bytes)?))
     }
 
     /// Where the document was read, in words: `source:line`, or `row 3 of source`.
@@ -232,10 +212,5 @@ impl RunDocuments {
             values.extend_from_slice(&self.store.column(chunk, number, documents.clone())?);
         }
         Ok(FixedColumns { values, documents: documents.len() })
-    }
-
-    /// Lets go of the columns; rows stay.
-    pub(super) fn drop_columns(&mut self) {
-        self.store.drop_columns();
     }
 }

@@ -84,14 +84,13 @@ impl ExactCandidates<'_> {
     ) -> Result<Log<KeyEntry>, Error> {
         let counter = Counter::default();
         let log = Mutex::new(Log::scratch(self.temp, name, self.budget.buckets() / 2));
-        let add = |entries| {
-            log.lock().unwrap_or_else(PoisonError::into_inner).append(entries).map(drop)
-        };
+        let add =
+            |entries| log.lock().unwrap_or_else(PoisonError::into_inner).append(entries).map(drop);
         on_threads::<_, Error>(self.options.threads, |stop| {
             let mut tools = CandidateBuffers::new(self.options);
             let mut scratch = ReadBuffers::default();
             let (mut out, mut gathered) = (Vec::new(), Vec::new());
-            while let Some(i) = counter.next(self.documents.block_count()) {
+            while let Some(i) = counter.next(self.documents.store.blocks.len()) {
                 if stop.asked() {
                     return Ok(());
                 }
@@ -104,7 +103,7 @@ impl ExactCandidates<'_> {
                     }
                     next += 1;
                 });
-                let block = self.documents.block(i);
+                let block = &self.documents.store.blocks[i];
                 block.retained.replay(&mut scratch, &mut again)?;
                 self.check(i, next)?;
                 progress.advance(u64::from(block.notes.documents))?;

@@ -215,14 +215,14 @@ impl Findings {
 
     /// Whether [`text`](Self::text) has something to give: an index may keep no texts.
     pub fn has_texts(&self) -> bool {
-        (0..self.documents.block_count()).all(|i| self.documents.block(i).retained.has_texts())
+        self.documents.store.blocks.iter().all(|block| block.retained.has_texts())
     }
 
     /// Where a document belongs, and what it was found to be; `document` is its number in reading
     /// order, which must be one that [`replay`](Self::replay) gives.
     pub fn status(&self, document: u32) -> DocumentStatus {
         let state = self.documents.state(document);
-        let block = self.documents.block(self.documents.block_of(document));
+        let block = &self.documents.store.blocks[self.documents.block_of(document)];
         DocumentStatus {
             source: block.retained.number().source,
             empty: state == DocumentState::EMPTY,
@@ -235,8 +235,8 @@ impl Findings {
         &self,
         take: &mut dyn FnMut(&str, u128) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        for i in 0..self.documents.block_count() {
-            for row in self.documents.rows(i)?.iter() {
+        for i in 0..self.documents.store.blocks.len() {
+            for row in self.documents.store.rows(i)?.iter() {
                 let row = row?;
                 take(row.id, row.fingerprint)?;
             }
@@ -261,8 +261,8 @@ impl Findings {
         take: &mut dyn FnMut(u32, &Document<'_>, Raw<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut scratch = ReadBuffers::default();
-        for i in 0..self.documents.block_count() {
-            let block = self.documents.block(i);
+        for i in 0..self.documents.store.blocks.len() {
+            let block = &self.documents.store.blocks[i];
             if block.notes.reference {
                 continue;
             }

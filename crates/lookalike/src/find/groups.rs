@@ -5,7 +5,9 @@ use super::decision::BatchDecisions;
 use super::results::TakeRecord;
 use crate::error::Error;
 use crate::find::options::FindOptions;
-use crate::spill::codec::{FieldReader, key_part, key_u64_descending, put_bytes, put_overlap, put_u64};
+use crate::spill::codec::{
+    FieldReader, key_part, key_u64_descending, put_bytes, put_overlap, put_u64,
+};
 use crate::spill::{SortedRecords, Sorter};
 use lookalike_core::verify::Overlap;
 use std::io;

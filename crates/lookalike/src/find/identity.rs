@@ -45,7 +45,8 @@ pub(super) fn unique_ids(
         }
     }
     repeated.sort_unstable();
-    let source = |document| documents.block(documents.block_of(document)).retained.number().source;
+    let source =
+        |document| documents.store.blocks[documents.block_of(document)].retained.number().source;
     if repeated.iter().any(|&(second, first)| meet(source(first), source(second))) {
         return Ok(None);
     }
@@ -62,7 +63,8 @@ fn repeated_in(
     repeated: &mut Vec<(u32, u32)>,
 ) -> Result<(), Error> {
     let named = bucket.into_iter().map(|document| {
-        documents.with_row(document, |block, row| (block.notes.reference, row.id.to_owned(), document))
+        documents
+            .with_row(document, |block, row| (block.notes.reference, row.id.to_owned(), document))
     });
     let mut named = named.collect::<Result<Vec<_>, Error>>()?;
     named.sort_unstable();

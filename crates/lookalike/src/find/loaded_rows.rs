@@ -39,7 +39,8 @@ impl LoadedRows {
             let count = rest.partition_point(|document| *document < range.end);
             let (of_block, after) = rest.split_at(count);
             rest = after;
-            let (rows, reference) = (all.rows(block)?, all.block(block).notes.reference);
+            let (rows, reference) =
+                (all.store.rows(block)?, all.store.blocks[block].notes.reference);
             for document in of_block {
                 loaded.push(&rows, (document - range.start) as usize, block as u32, reference)?;
             }
@@ -47,12 +48,19 @@ impl LoadedRows {
         Ok(loaded)
     }
 
-    fn push(&mut self, rows: &Rows<'_>, i: usize, block: u32, reference: bool) -> Result<(), Error> {
+    fn push(
+        &mut self,
+        rows: &Rows<'_>,
+        i: usize,
+        block: u32,
+        reference: bool,
+    ) -> Result<(), Error> {
         let DocumentRow { place, fingerprint, bytes, label, key, id } = rows.get(i)?;
         self.keys.extend_from_slice(key);
         self.ids.push_str(id);
         let (key_end, id_end) = (self.keys.len(), self.ids.len());
-        let head = LoadedRow { place, fingerprint, bytes, label, block, reference, key_end, id_end };
+        let head =
+            LoadedRow { place, fingerprint, bytes, label, block, reference, key_end, id_end };
         self.heads.push(head);
         Ok(())
     }

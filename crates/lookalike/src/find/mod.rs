@@ -40,7 +40,6 @@ mod empty_copies;
 mod estimates;
 mod exact_candidates;
 mod exact_duplicates;
-mod few_results;
 mod findings;
 mod given_keepers;
 mod groups;

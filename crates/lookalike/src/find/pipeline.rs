@@ -2,11 +2,11 @@
 
 use crate::error::Error;
 use crate::find::batch::{ComponentBatch, ComponentLinks, Links};
+use crate::find::better_setting::better_setting_of;
 use crate::find::bucket_lists::BucketLists;
 use crate::find::checkpoint::Checkpoint;
 use crate::find::documents::RunDocuments;
 use crate::find::exact_candidates::ExactCandidates;
-use crate::find::few_results::better_setting_of;
 use crate::find::findings::{self, Findings};
 use crate::find::keep_keys::KeepRules;
 use crate::find::memory::Budget;
@@ -113,7 +113,9 @@ pub(super) fn decide_documents(
     let mut run = FindRun::new(collection, options, progress, &checkpoint, temp);
     let linked = run.link(documents, None, budget)?;
     // Ids that repeat are known before documents are divided.
-    run.decide(linked.ok_or_else(|| Error::TemporaryFile { what: "the ids of records".to_owned() })?)
+    run.decide(
+        linked.ok_or_else(|| Error::TemporaryFile { what: "the ids of records".to_owned() })?,
+    )
 }
 
 /// A run, and what it has noted so far.
@@ -187,7 +189,8 @@ impl<'a> FindRun<'a> {
     ) -> Result<Option<LinkedDocuments>, Error> {
         let Self { collection, options, progress, checkpoint, .. } = *self;
         let temp = Arc::clone(&self.temp);
-        let (len, blocks, held) = (documents.len(), documents.block_count(), documents.held());
+        let (len, blocks, held) =
+            (documents.len(), documents.store.blocks.len(), documents.store.held());
         let budget = budget.with_documents(len, blocks, held)?;
         let budget = budget.with_held(documents.sources_held)?;
         let directed = options.params.exact();
@@ -235,7 +238,7 @@ impl<'a> FindRun<'a> {
         let Self { collection, options, progress, checkpoint, .. } = self;
         let temp = Arc::clone(&self.temp);
         let LinkedDocuments { mut documents, links, left_out, budget } = linked;
-        documents.drop_columns();
+        documents.store.drop_columns();
         let mut connected = ComponentLinks::new(documents.len(), &links)?;
         let found = self.timed(Stage::Decide, Some(connected.documents()), || {
             let mut results = ResultCollector::new(options, &budget, &temp, checkpoint)?;
@@ -244,7 +247,7 @@ impl<'a> FindRun<'a> {
                 let decided = decide::decide(&documents, &batch, options, &budget, progress)?;
                 results.add(roots, &documents, &batch, &decided)?;
             }
-            results.finish(connected.sharing())
+            results.finish(connected.sharing)
         })?;
         collection.check_unchanged()?;
         findings::findings(documents, found, left_out, &budget, self.times, temp)

@@ -51,8 +51,7 @@ impl BlockPreparation<'_> {
         let skipped = SkippedLog::open(temp, budget, checkpoint)?;
         let sources = Arc::new(Sources::new(options.source_field.as_ref(), budget));
         let (log, names) = (Arc::clone(&skipped), Arc::clone(&sources));
-        let store =
-            BlockStoreWriter::new(collection, temp, spool, log, names, budget, checkpoint)?;
+        let store = BlockStoreWriter::new(collection, temp, spool, log, names, budget, checkpoint)?;
         if checkpoint.done.prepared {
             return store.finish();
         }

@@ -103,15 +103,15 @@ impl PreparedShare {
 
     /// How many blocks there are.
     pub(crate) fn blocks(&self) -> usize {
-        self.documents.block_count()
+        self.documents.store.blocks.len()
     }
 
     /// The documents of the i-th block, in reading order.
     pub(crate) fn block(&self, i: usize) -> Result<BlockDocuments, Error> {
-        let block = self.documents.block(i);
+        let block = &self.documents.store.blocks[i];
         let state = block.state()?;
         let mut rows = RowBuffer::default();
-        for row in self.documents.rows(i)?.iter() {
+        for row in self.documents.store.rows(i)?.iter() {
             let row = row?;
             rows.push(&DocumentRow { label: self.documents.source(row.label), ..row });
         }

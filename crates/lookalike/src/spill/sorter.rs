@@ -283,7 +283,9 @@ impl RecordCursor<'_> {
                 *at += 1;
                 Ok(batch.get(*at - 1))
             }
-            CursorState::Merge(merge) => Ok(merge.next()?.map(|(bytes, layout)| layout.split(bytes))),
+            CursorState::Merge(merge) => {
+                Ok(merge.next()?.map(|(bytes, layout)| layout.split(bytes)))
+            }
             CursorState::Opening { .. } => Ok(None),
         }
     }

@@ -39,11 +39,7 @@ impl TempSpace {
     /// when the folder is a link or somebody else's or open to others, [`Error::RunInUse`] when
     /// another run is at work in the folder, [`Error::RunDiffers`] when it was made for another
     /// description, [`Error::SpillDamaged`] when it is not the folder of a run.
-    pub(crate) fn resumable(
-        parent: &Path,
-        name: &str,
-        description: &Value,
-    ) -> Result<Self, Error> {
+    pub(crate) fn resumable(parent: &Path, name: &str, description: &Value) -> Result<Self, Error> {
         let folder = Arc::new(SpillFolder::resumable(parent, name, description)?);
         Ok(Self { folder: folder.into(), is_resumable: true, ..Self::new(parent.to_owned()) })
     }

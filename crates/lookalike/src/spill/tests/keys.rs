@@ -1,10 +1,10 @@
 //! Records and keys as bytes; amounts of memory.
 
-use crate::spill::codec::{
-    FieldReader, key_last, key_part, key_u32, key_u64, key_u64_descending, put_bytes, put_str,
-    put_u32, put_u64,
-};
 use crate::find::parse_memory;
+use crate::spill::codec::{
+    FieldReader, key_part, key_u64_descending, put_bytes, put_overlap, put_u32, put_u64,
+};
+use lookalike_core::verify::Overlap;
 use proptest::prelude::*;
 use std::cmp::Reverse;
 

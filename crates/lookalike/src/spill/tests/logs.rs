@@ -63,8 +63,9 @@ proptest! {
 fn records_are_whole_wherever_they_are_read() {
     let parent = tempfile::tempdir().unwrap();
     let temp = Arc::new(TempSpace::new(parent.path().to_owned()));
-    let lists: Vec<Vec<u32>> =
-        (0..400u32).map(|n| vec![n; if n % 97 == 0 { 90_000 } else { 1_000 + n as usize }]).collect();
+    let lists: Vec<Vec<u32>> = (0..400u32)
+        .map(|n| vec![n; if n % 97 == 0 { 90_000 } else { 1_000 + n as usize }])
+        .collect();
     let appended: Vec<Vec<u32>> =
         lists.iter().map(|list| [&[list.len() as u32], list.as_slice()].concat()).collect();
     for share in [0, 1 << 20, usize::MAX] {
