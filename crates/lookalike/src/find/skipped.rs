@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Bytes of a block's records from which on they are a piece.
 const PIECE_BYTES: usize = 1 << 18;
 /// Bytes of records that are in memory where that is limited.
-const SHARE: usize = 1 << 20;
+const SHARE: usize = 2 * PIECE_BYTES;
 
 /// What a record does not share with the one before it.
 const SOURCE: u64 = 1;
