@@ -8,7 +8,7 @@ use lookalike::core::params::{Params, ParamsBuilder, ShingleRule, TokenRule};
 use lookalike::extract::{ExtractOptions, HtmlText};
 use lookalike::find::{FindOptions, Grouping, MAX_THREADS, Memory, PairList};
 use lookalike::read::{NormalForm, Normalization, ReadOptions};
-use lookalike::spill::parse_memory;
+use lookalike::find::parse_memory;
 use lookalike::stop_words::stop_words;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};

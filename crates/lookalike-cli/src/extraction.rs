@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use lookalike::core::parameter::NamesParameters;
 use lookalike::extract::{self, ExtractOptions, HtmlText, Limits, WorkerCommand};
 use lookalike::report::option_name;
-use lookalike::spill::parse_memory;
+use lookalike::find::parse_memory;
 use std::time::Duration;
 
 /// The hidden command by which this program reads files for itself, in a process of its own.

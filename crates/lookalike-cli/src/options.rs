@@ -16,7 +16,7 @@ use lookalike::find::{FindOptions, Grouping, MAX_THREADS, Memory};
 use lookalike::read::{Format, Normalization, ReadError, ReadOptions};
 use lookalike::report::csv::CellRule;
 use lookalike::report::option_name;
-use lookalike::spill::parse_memory;
+use lookalike::find::parse_memory;
 use lookalike::stop_words::stop_words;
 use std::fs::File;
 use std::io::{self, Read};

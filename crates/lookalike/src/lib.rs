@@ -42,7 +42,6 @@
 //! | [`difference`] | two texts | the words that differ |
 //! | [`digest`] | documents | 128 bits that show whether two runs read the same |
 //! | [`shard`] | parts of a collection | the stages of a run over many tasks |
-//! | [`spill`] | records, steps of a run | the same from temporary files |
 //! | [`progress`] | – | progress and warnings of a run |
 //! | [`temporary`] | – | removes temporary files when a signal ends the process |
 //!
@@ -64,7 +63,7 @@ pub mod pair_similarity;
 pub mod progress;
 pub mod report;
 pub mod shard;
-pub mod spill;
+mod spill;
 pub mod temporary;
 pub mod tune;
 

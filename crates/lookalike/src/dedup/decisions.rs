@@ -19,7 +19,7 @@ pub struct DecisionCollector {
 impl DecisionCollector {
     /// `reasons` are what [`duplicate`](Self::duplicate) names by their place, 255 at most.
     /// The others are as for [`Sorter::new`].
-    pub fn new(temp: Option<Arc<TempSpace>>, memory: usize, reasons: Vec<String>) -> Self {
+    pub(crate) fn new(temp: Option<Arc<TempSpace>>, memory: usize, reasons: Vec<String>) -> Self {
         Self { sorter: Sorter::new(temp, memory), reasons }
     }
 

@@ -35,3 +35,14 @@ impl fmt::Display for Difference {
         write!(f, "{} was {} and is {}", self.member, shown(&self.stored), shown(&self.wanted))
     }
 }
+
+/// Lists at most `most` differences, and how many more there are.
+pub(super) fn fmt_list(f: &mut fmt::Formatter<'_>, all: &[Difference], most: usize) -> fmt::Result {
+    for difference in all.iter().take(most) {
+        write!(f, " {difference};")?;
+    }
+    match all.len().checked_sub(most + 1) {
+        Some(more) => write!(f, " and {} more;", more + 1),
+        None => Ok(()),
+    }
+}

@@ -1,6 +1,6 @@
 //! What a [job in files](crate::shard::job) refuses, and its stages, which errors name.
 
-use super::difference::Difference;
+use super::difference::{self, Difference};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -108,7 +108,7 @@ impl fmt::Display for JobError {
             }
             Self::OtherPlan { path, differences } => {
                 write!(f, "{} is the plan of another job:", path.display())?;
-                list(f, differences)?;
+                difference::fmt_list(f, differences, NAMED_DIFFERENCES)?;
                 f.write_str(" name another folder, or remove this one")
             }
             Self::Version { path, got, expected } => write!(
@@ -119,7 +119,7 @@ impl fmt::Display for JobError {
             ),
             Self::Inputs { differences } => {
                 f.write_str("the inputs are not those of the plan:")?;
-                list(f, differences)?;
+                difference::fmt_list(f, differences, NAMED_DIFFERENCES)?;
                 f.write_str(
                     " run tasks in the working directory of the plan, on inputs that do not \
                      change; make a new plan for changed inputs",
@@ -147,16 +147,6 @@ impl fmt::Display for JobError {
                 "{what} cannot be divided over tasks; run `find` on one machine, or leave it out"
             ),
         }
-    }
-}
-
-fn list(f: &mut fmt::Formatter<'_>, differences: &[Difference]) -> fmt::Result {
-    for difference in differences.iter().take(NAMED_DIFFERENCES) {
-        write!(f, " {difference};")?;
-    }
-    match differences.len().checked_sub(NAMED_DIFFERENCES + 1) {
-        Some(more) => write!(f, " and {} more;", more + 1),
-        None => Ok(()),
     }
 }
 

@@ -172,8 +172,12 @@ pub enum Error {
     },
 }
 
+/// How many differences a message lists.
+const SHOWN_DIFFERENCES: usize = 8;
+
 impl NamesParameters for Error {
     fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
+        let message = MessageWriter { f: &mut *f, name };
         match self {
             Self::Read(error) => error.fmt_with(f, name),
             Self::Params(error) => error.fmt_with(f, name),
@@ -183,7 +187,7 @@ impl NamesParameters for Error {
                 error.fmt_with(f, name)
             }
             Self::Audit(error) => error.fmt_with(f, name),
-            Self::DuplicateId { id, first, second } => fmt_duplicate_id(f, name, id, first, second),
+            Self::DuplicateId { id, first, second } => message.duplicate_id(id, first, second),
             Self::Changed { id, place } => write!(
                 f,
                 "document {id:?} at {place} changed while it was being read; run again when \
@@ -191,19 +195,23 @@ impl NamesParameters for Error {
             ),
             Self::Shard(error) => fmt::Display::fmt(error, f),
             Self::Job(error) => fmt::Display::fmt(error, f),
-            Self::MemoryTooSmall { got, least } => fmt_memory_too_small(f, name, *got, *least),
+            Self::MemoryTooSmall { got, least } => message.memory_too_small(*got, *least),
             Self::TemporaryFile { what } => write!(
                 f,
                 "a temporary file does not hold {what} any more; run again, and let nothing else \
                  write to the folder for temporary files"
             ),
             Self::Estimates(why) => why.fmt_with(f, name),
-            Self::TooManyDocuments { got } => fmt_too_many_documents(f, *got),
+            Self::TooManyDocuments { got } => write!(
+                f,
+                "the input has at least {got} documents, one run can number {MAX_DOCUMENTS}; split \
+                 the input"
+            ),
             Self::TooManySources { field, got, most } => {
-                fmt_too_many_sources(f, name, field, [*got, *most])
+                message.too_many_sources(field, *got, *most)
             }
-            Self::TooManyPairs { got, most } => fmt_too_many_pairs(f, name, [*got, *most]),
-            Self::PairsDoNotFit { most } => fmt_pairs_do_not_fit(f, name, *most),
+            Self::TooManyPairs { got, most } => message.too_many_pairs(*got, *most),
+            Self::PairsDoNotFit { most } => message.pairs_do_not_fit(*most),
             Self::Write { path, source } => write!(
                 f,
                 "cannot write {}: {}; what was there before is untouched, {}",
@@ -215,9 +223,9 @@ impl NamesParameters for Error {
                 write!(f, "cannot write {}: ", path.display())?;
                 problem.fmt_with(f, name)
             }
-            Self::Spill { path, source } => fmt_spill(f, name, path, source),
+            Self::Spill { path, source } => message.spill(path, source),
             Self::SpillDamaged { path, problem, folder } => {
-                fmt_spill_damaged(f, name, path, problem, folder.as_deref())
+                message.spill_damaged(path, problem, folder.as_deref())
             }
             Self::TempDir { path, source } => write!(
                 f,
@@ -227,7 +235,7 @@ impl NamesParameters for Error {
                 plain(source),
                 name(Parameter::TempDir)
             ),
-            Self::RunDiffers { path, differences } => fmt_run_differs(f, name, path, differences),
+            Self::RunDiffers { path, differences } => message.run_differs(path, differences),
             Self::RunInUse { path } => write!(
                 f,
                 "the run stored in {} is in use by another run; wait until that ends, or name \
@@ -235,7 +243,7 @@ impl NamesParameters for Error {
                 path.display(),
                 name(Parameter::TempDir)
             ),
-            Self::RunNotPrivate { path, problem } => fmt_run_not_private(f, name, path, problem),
+            Self::RunNotPrivate { path, problem } => message.run_not_private(path, problem),
             Self::Interrupted => f.write_str("interrupted; nothing was written"),
             Self::Table { path, line: 0, problem } => write!(f, "{}: {problem}", path.display()),
             Self::Table { path, line, problem } => {
@@ -251,179 +259,136 @@ impl fmt::Display for Error {
     }
 }
 
-/// How many differences a message lists.
-const SHOWN_DIFFERENCES: usize = 8;
-
-fn fmt_duplicate_id(
-    f: &mut fmt::Formatter<'_>,
+/// Where a message is written, and how parameters are spelled in it.
+struct MessageWriter<'w, 'f> {
+    f: &'w mut fmt::Formatter<'f>,
     name: ParameterSpelling,
-    id: &str,
-    first: &str,
-    second: &str,
-) -> fmt::Result {
-    if first == second {
-        return write!(
-            f,
-            "{first} is read twice, so the id {id:?} would belong to two documents; name each \
-             file and folder once, and no file inside a named folder"
-        );
-    }
-    write!(
-        f,
-        "the id {id:?} occurs at {first} and again at {second}; ids must be unique. {} names \
-         another field, {} makes ids of file names and line numbers, {} leaves out the later \
-         document and counts it",
-        name(Parameter::IdField),
-        name(Parameter::LineIds),
-        name(Parameter::SkipBad)
-    )
 }
 
-fn fmt_memory_too_small(
-    f: &mut fmt::Formatter<'_>,
-    name: ParameterSpelling,
-    got: u64,
-    least: u64,
-) -> fmt::Result {
-    write!(
-        f,
-        "{} {} is too small: this run needs at least {}",
-        name(Parameter::Memory),
-        amount(got),
-        amount(least.next_multiple_of(1 << 20))
-    )
-}
-
-fn fmt_run_not_private(
-    f: &mut fmt::Formatter<'_>,
-    name: ParameterSpelling,
-    path: &Path,
-    problem: &str,
-) -> fmt::Result {
-    write!(
-        f,
-        "the folder {} for the run's temporary files exists, and {problem}, so nothing in it is \
-         used; remove it if it is yours, or name a {} that only you can write to",
-        path.display(),
-        name(Parameter::TempDir)
-    )
-}
-
-fn fmt_too_many_documents(f: &mut fmt::Formatter<'_>, got: usize) -> fmt::Result {
-    write!(
-        f,
-        "the input has at least {got} documents, one run can number {MAX_DOCUMENTS}; split the \
-         input"
-    )
-}
-
-fn fmt_too_many_sources(
-    f: &mut fmt::Formatter<'_>,
-    name: ParameterSpelling,
-    field: &str,
-    [got, most]: [usize; 2],
-) -> fmt::Result {
-    write!(
-        f,
-        "the field {field:?} has at least {got} values, documents are counted under at most \
-         {most}; let {} name a field with fewer values, or leave it out",
-        name(Parameter::SourceField)
-    )
-}
-
-fn fmt_too_many_pairs(
-    f: &mut fmt::Formatter<'_>,
-    name: ParameterSpelling,
-    [got, most]: [u64; 2],
-) -> fmt::Result {
-    write!(
-        f,
-        "the documents form at least {got} pairs, one run lists at most {most}; groups \
-         (without {}) hold the same duplicates, or raise {}",
-        name(Parameter::Pairs),
-        name(Parameter::Threshold)
-    )
-}
-
-fn fmt_pairs_do_not_fit(
-    f: &mut fmt::Formatter<'_>,
-    name: ParameterSpelling,
-    most: u64,
-) -> fmt::Result {
-    write!(
-        f,
-        "more than {most} pairs of documents are connected with each other, which do not fit in \
-         {}; allow more, raise {}, or leave out {}: groups hold the same duplicates",
-        name(Parameter::Memory),
-        name(Parameter::Threshold),
-        name(Parameter::Pairs)
-    )
-}
-
-fn fmt_spill(
-    f: &mut fmt::Formatter<'_>,
-    name: ParameterSpelling,
-    path: &Path,
-    source: &io::Error,
-) -> fmt::Result {
-    let (resume, temp_dir) = (name(Parameter::Resume), name(Parameter::TempDir));
-    write!(f, "cannot write or read the temporary file {}: {}; ", path.display(), plain(source))?;
-    match source.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => write!(
-            f,
-            "the disk is full: make room there (a run with {resume} then goes on where it \
-             stopped), or name another {temp_dir}"
-        ),
-        _ => write!(
-            f,
-            "try again (a run with {resume} goes on where it stopped), or name another {temp_dir}"
-        ),
-    }
-}
-
-fn fmt_spill_damaged(
-    f: &mut fmt::Formatter<'_>,
-    name: ParameterSpelling,
-    path: &Path,
-    problem: &str,
-    folder: Option<&Path>,
-) -> fmt::Result {
-    write!(f, "the temporary file {} is damaged: {problem}; ", path.display())?;
-    match folder {
-        Some(folder) => {
-            write!(
-                f,
-                "remove the folder {}, and the run starts from the beginning",
-                folder.display()
-            )
+impl MessageWriter<'_, '_> {
+    fn duplicate_id(self, id: &str, first: &str, second: &str) -> fmt::Result {
+        if first == second {
+            return write!(
+                self.f,
+                "{first} is read twice, so the id {id:?} would belong to two documents; name each \
+                 file and folder once, and no file inside a named folder"
+            );
         }
-        None => write!(f, "run again, with {} on another disk", name(Parameter::TempDir)),
+        write!(
+            self.f,
+            "the id {id:?} occurs at {first} and again at {second}; ids must be unique. {} names \
+             another field, {} makes ids of file names and line numbers, {} leaves out the later \
+             document and counts it",
+            (self.name)(Parameter::IdField),
+            (self.name)(Parameter::LineIds),
+            (self.name)(Parameter::SkipBad)
+        )
+    }
+
+    fn memory_too_small(self, got: u64, least: u64) -> fmt::Result {
+        write!(
+            self.f,
+            "{} {} is too small: this run needs at least {}",
+            (self.name)(Parameter::Memory),
+            amount(got),
+            amount(least.next_multiple_of(1 << 20))
+        )
+    }
+
+    fn run_not_private(self, path: &Path, problem: &str) -> fmt::Result {
+        write!(
+            self.f,
+            "the folder {} for the run's temporary files exists, and {problem}, so nothing in it \
+             is used; remove it if it is yours, or name a {} that only you can write to",
+            path.display(),
+            (self.name)(Parameter::TempDir)
+        )
+    }
+
+    fn too_many_sources(self, field: &str, got: usize, most: usize) -> fmt::Result {
+        write!(
+            self.f,
+            "the field {field:?} has at least {got} values, documents are counted under at most \
+             {most}; let {} name a field with fewer values, or leave it out",
+            (self.name)(Parameter::SourceField)
+        )
+    }
+
+    fn too_many_pairs(self, got: u64, most: u64) -> fmt::Result {
+        write!(
+            self.f,
+            "the documents form at least {got} pairs, one run lists at most {most}; groups \
+             (without {}) hold the same duplicates, or raise {}",
+            (self.name)(Parameter::Pairs),
+            (self.name)(Parameter::Threshold)
+        )
+    }
+
+    fn pairs_do_not_fit(self, most: u64) -> fmt::Result {
+        write!(
+            self.f,
+            "more than {most} pairs of documents are connected with each other, which do not fit \
+             in {}; allow more, raise {}, or leave out {}: groups hold the same duplicates",
+            (self.name)(Parameter::Memory),
+            (self.name)(Parameter::Threshold),
+            (self.name)(Parameter::Pairs)
+        )
+    }
+
+    fn spill(self, path: &Path, source: &io::Error) -> fmt::Result {
+        let (resume, temp_dir) = ((self.name)(Parameter::Resume), (self.name)(Parameter::TempDir));
+        write!(
+            self.f,
+            "cannot write or read the temporary file {}: {}; ",
+            path.display(),
+            plain(source)
+        )?;
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => write!(
+                self.f,
+                "the disk is full: make room there (a run with {resume} then goes on where it \
+                 stopped), or name another {temp_dir}"
+            ),
+            _ => write!(
+                self.f,
+                "try again (a run with {resume} goes on where it stopped), or name another \
+                 {temp_dir}"
+            ),
+        }
+    }
+
+    fn spill_damaged(self, path: &Path, problem: &str, folder: Option<&Path>) -> fmt::Result {
+        write!(self.f, "the temporary file {} is damaged: {problem}; ", path.display())?;
+        match folder {
+            Some(folder) => {
+                write!(
+                    self.f,
+                    "remove the folder {}, and the run starts from the beginning",
+                    folder.display()
+                )
+            }
+            None => write!(
+                self.f,
+                "run again, with {} on another disk",
+                (self.name)(Parameter::TempDir)
+            ),
+        }
+    }
+
+    fn run_differs(self, path: &Path, differences: &[Difference]) -> fmt::Result {
+        let path = path.display();
+        write!(self.f, "the run stored in {path} is another one:")?;
+        difference::fmt_list(self.f, differences, SHOWN_DIFFERENCES)?;
+        write!(
+            self.f,
+            " to go on with it, give it the inputs and parameters it was started with; to start \
+             from the beginning, remove the folder {path} or name another {}",
+            (self.name)(Parameter::TempDir)
+        )
     }
 }
 
-fn fmt_run_differs(
-    f: &mut fmt::Formatter<'_>,
-    name: ParameterSpelling,
-    path: &Path,
-    differences: &[Difference],
-) -> fmt::Result {
-    let path = path.display();
-    write!(f, "the run stored in {path} is another one:")?;
-    for difference in differences.iter().take(SHOWN_DIFFERENCES) {
-        write!(f, " {difference};")?;
-    }
-    if let Some(more) = differences.len().checked_sub(SHOWN_DIFFERENCES + 1) {
-        write!(f, " and {} more;", more + 1)?;
-    }
-    write!(
-        f,
-        " to go on with it, give it the inputs and parameters it was started with; to start from \
-         the beginning, remove the folder {path} or name another {}",
-        name(Parameter::TempDir)
-    )
-}
-
-/// Bytes as [`parse_memory`](crate::spill::parse_memory) reads them.
+/// Bytes as [`parse_memory`](crate::find::parse_memory) reads them.
 fn amount(bytes: u64) -> String {
     match bytes {
         0x10_0000.. if bytes.is_multiple_of(1 << 20) => format!("{}MiB", bytes >> 20),

@@ -3,14 +3,14 @@
 //!
 //! ```text
 //! lists of buckets and of equal documents ─ connect → ComponentLinks (disjoint sets)
-//!   ─ plan → ranges of roots ─ load → ComponentBatch: documents, records, classes of equals,
+//!   ─ plan → ranges of roots ─ load → ComponentBatch: documents, rows, classes of equals,
 //!   components
 //! ```
 
 use super::bucket_lists::BucketLists;
 use super::documents::RunDocuments;
+use super::loaded_rows::LoadedRows;
 use super::memory::Budget;
-use super::records::LoadedRows;
 use crate::error::Error;
 use lookalike_core::candidate::{BandBuckets, Candidates};
 use lookalike_core::disjoint_sets::DisjointSets;
@@ -24,17 +24,17 @@ const DOCUMENT_UNITS: u32 = 12;
 const NONE: u32 = u32::MAX;
 
 /// What shares a bucket, and what is equal.
-pub(super) struct Links<'a> {
+pub(super) struct Links {
     /// Documents with equal shingles; the first represents all.
-    pub(super) equal: BucketLists<'a>,
+    pub(super) equal: BucketLists,
     /// Documents that share a bucket.
-    pub(super) shared: BucketLists<'a>,
+    pub(super) shared: BucketLists,
     /// Each list of `shared` begins with the number of documents in it that any other one may find,
     /// then come these, then those of them that may find the others.
     pub(super) directed: bool,
 }
 
-impl Links<'_> {
+impl Links {
     /// Gives every bucket: who is in it, and who looks into it.
     fn for_each_shared(&self, mut f: impl FnMut(&[u32], &[u32])) -> Result<(), Error> {
         self.shared.for_each(|list| {
@@ -52,29 +52,24 @@ impl Links<'_> {
 pub(super) struct ComponentLinks {
     forest: DisjointSets,
     involved: Bits,
-    sharing: u64,
+    /// How many documents share a bucket with another one.
+    pub(super) sharing: u64,
 }
 
 impl ComponentLinks {
     /// Joins all that are in one list.
-    pub(super) fn new(documents: usize, links: &Links<'_>) -> Result<Self, Error> {
+    pub(super) fn new(documents: usize, links: &Links) -> Result<Self, Error> {
         let mut forest = DisjointSets::new(documents);
         let mut involved = Bits::new(documents);
-        let mut join = |list: &[u32]| {
+        let mut join = |list: &[u32], involved: &mut Bits| {
             for &document in list {
                 involved.set(document);
                 forest.join(list[0], document);
             }
         };
-        links.for_each_shared(|inserted, _| join(inserted))?;
+        links.for_each_shared(|inserted, _| join(inserted, &mut involved))?;
         let sharing = involved.count();
-        let mut join = |list: &[u32]| {
-            for &document in list {
-                involved.set(document);
-                forest.join(list[0], document);
-            }
-        };
-        links.equal.for_each(&mut join)?;
+        links.equal.for_each(|list| join(list, &mut involved))?;
         Ok(Self { forest, involved, sharing })
     }
 
@@ -83,16 +78,11 @@ impl ComponentLinks {
         self.involved.count()
     }
 
-    /// How many documents share a bucket with another one.
-    pub(super) fn sharing(&self) -> u64 {
-        self.sharing
-    }
-
     /// Ranges of first documents whose components fit the budget together; a component that does
     /// not fit is alone.
     pub(super) fn plan(
         &mut self,
-        links: &Links<'_>,
+        links: &Links,
         budget: &Budget,
     ) -> Result<Vec<Range<u32>>, Error> {
         let documents = self.involved.len() as u32;
@@ -135,7 +125,7 @@ impl ComponentLinks {
 pub(super) struct ComponentBatch {
     /// Ascending.
     pub(super) documents: Vec<u32>,
-    pub(super) records: LoadedRows,
+    pub(super) rows: LoadedRows,
     /// Documents with equal shingles, each list in the keep order.
     pub(super) classes: Vec<Vec<u32>>,
     /// For every document its place in `classes`, or none.
@@ -149,7 +139,7 @@ impl ComponentBatch {
     /// Loads the components whose first documents are in `roots`.
     pub(super) fn load(
         all: &RunDocuments,
-        links: &Links<'_>,
+        links: &Links,
         connected: &mut ComponentLinks,
         roots: &Range<u32>,
     ) -> Result<Self, Error> {
@@ -161,7 +151,7 @@ impl ComponentBatch {
             chosen.set(*document);
         }
         let rank = Rank::new(chosen);
-        let records = LoadedRows::load(all, &documents)?;
+        let rows = LoadedRows::load(all, &documents)?;
         let mut classes = Vec::new();
         let mut class_of = vec![NONE; documents.len()];
         links.equal.for_each(|list| {
@@ -173,7 +163,7 @@ impl ComponentBatch {
             }
         })?;
         for class in &mut classes {
-            class.sort_unstable_by(|a, b| records.compare(*a, *b));
+            class.sort_unstable_by(|a, b| rows.compare(*a, *b));
         }
         let (mut inserted, mut probing) = (BatchBuckets::default(), BatchBuckets::default());
         links.for_each_shared(|in_bucket, of_probes| {
@@ -191,7 +181,7 @@ impl ComponentBatch {
         }
         let candidates = Candidates::gather(documents.len(), &bands);
         let directed = links.directed;
-        Ok(Self { documents, records, classes, class_of, candidates, directed })
+        Ok(Self { documents, rows, classes, class_of, candidates, directed })
     }
 
     /// Classes of which no document is in a component.

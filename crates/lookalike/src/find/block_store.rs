@@ -1,30 +1,51 @@
-//! Parts: what is kept of each block, in memory or in temporary files.
+//! What is kept of each block: notes, columns and rows; the latter two in logs.
 //!
-//! [`BlockStoreWriter`] takes parts from all threads; above its share of memory it writes those it
-//! holds as one *chunk*, column after column, so that later a column is read in long stretches.
+//! [`BlockStoreWriter`] takes blocks from all threads. The columns of many blocks are gathered to a
+//! *chunk*, column after column, so that later a column is read in long ranges. A chunk is a step
+//! of a resumable run.
 
-use super::checkpoint::{BlockState, Checkpoint, ChunkStep, ColumnChunk};
-use super::columns::{FixedColumns, RowBuffer};
+use super::checkpoint::{Checkpoint, ChunkStep, Step};
+use super::columns::{self, FixedColumns, RowBuffer, Rows};
 use super::cut_from_mail::CutFromMail;
 use super::memory::Budget;
-use super::skipped::{SkippedFile, SkippedPart};
+use super::skipped::{SkippedLog, SkippedPart};
 use super::sources::{SourceTally, Sources, Tallies};
 use crate::digest::InputsDigest;
 use crate::error::Error;
 use crate::folding::SampledText;
-use crate::read::{BlockNumber, Collection, RetainedBlock, Spool};
-use crate::spill::{SpillFile, TempSpace};
+use crate::read::{BlockNumber, Collection, ReadError, RetainedBlock, RetainedState, Spool};
+use crate::spill::{Log, TempSpace};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Columns that are gathered before they are taken down as a step that is done.
-const STEP_BYTES: usize = 64 << 20;
+/// The most bytes of columns that are gathered before they become a chunk.
+const CHUNK_BYTES: usize = 64 << 20;
 
-/// What is kept of one block.
+/// What is kept of one block in addition to its columns and rows.
 pub(super) struct StoredBlock {
-    pub(super) number: BlockNumber,
     pub(super) retained: RetainedBlock,
+    pub(super) notes: BlockNotes,
+    place: BlockPlace,
+}
+
+impl StoredBlock {
+    /// By which it is read again in another process.
+    ///
+    /// # Errors
+    /// [`ReadError::NotAgain`] where bytes of it are in memory.
+    pub(super) fn state(&self) -> Result<RetainedState, Error> {
+        let source_name = || format!("source {}", self.retained.number().source);
+        let state = self.retained.state();
+        Ok(state.ok_or_else(|| ReadError::NotAgain { source_name: source_name() })?)
+    }
+}
+
+/// What is known of a block.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct BlockNotes {
     /// Whether its documents are of a reference collection.
     pub(super) reference: bool,
     pub(super) documents: u32,
@@ -34,335 +55,265 @@ pub(super) struct StoredBlock {
     pub(super) inputs: InputsDigest,
     pub(super) cut_from_mail: CutFromMail,
     pub(super) drawn: Vec<SampledText>,
-    pub(super) data: BlockData,
 }
 
-impl StoredBlock {
-    /// What is stored of it, once it is on the disk.
-    fn state(&self) -> Option<BlockState> {
-        let BlockData::Disk { within, rows_at, rows_bytes, .. } = self.data else { return None };
-        Some(BlockState {
-            number: self.number,
-            retained: self.retained.state()?,
-            reference: self.reference,
-            documents: self.documents,
-            empty: self.empty.clone(),
-            skipped: self.skipped.clone(),
-            inputs: self.inputs,
-            cut_from_mail: self.cut_from_mail,
-            drawn: self.drawn.clone(),
-            within,
-            rows: (rows_at, rows_bytes),
-        })
-    }
+/// Where the columns and rows of a block are.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct BlockPlace {
+    chunk: u32,
+    /// The place of its first document in the chunk.
+    within: u32,
+    /// Ends of the rows, then their bytes.
+    rows: Range<u64>,
 }
 
-impl BlockState {
-    /// The part that was stored.
-    fn part(&self, retained: RetainedBlock, chunk: u32) -> StoredBlock {
-        let (rows_at, rows_bytes) = self.rows;
-        StoredBlock {
-            number: self.number,
-            retained,
-            reference: self.reference,
-            documents: self.documents,
-            empty: self.empty.clone(),
-            skipped: self.skipped.clone(),
-            inputs: self.inputs,
-            cut_from_mail: self.cut_from_mail,
-            drawn: self.drawn.clone(),
-            data: BlockData::Disk { chunk, within: self.within, rows_at, rows_bytes },
-        }
-    }
+/// A block that was read, on its way to the store.
+pub(super) struct PreparedBlock {
+    pub(super) retained: RetainedBlock,
+    pub(super) notes: BlockNotes,
+    pub(super) columns: FixedColumns,
+    pub(super) rows: RowBuffer,
 }
 
-/// Where a part's columns and rows are.
-pub(super) enum BlockData {
-    Memory {
-        columns: FixedColumns,
-        rows: RowBuffer,
-    },
-    /// Columns: documents `within ..` of chunk `chunk`. Rows: their ends, then their bytes.
-    Disk {
-        chunk: u32,
-        within: u32,
-        rows_at: u64,
-        rows_bytes: u64,
-    },
+/// Columns of several blocks: the position of the first value, and how many documents there are.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct ColumnChunk {
+    at: u64,
+    documents: u32,
 }
 
-impl BlockData {
-    /// Bytes of memory held.
-    pub(super) fn held(&self) -> usize {
-        match self {
-            Self::Memory { columns, rows } => columns.held() + rows.held(),
-            Self::Disk { .. } => 0,
-        }
-    }
-}
-
-/// The temporary files of the parts.
-pub(super) struct BlockFiles {
-    columns: SpillFile,
-    rows: SpillFile,
-}
-
-impl BlockFiles {
-    fn open(temp: &TempSpace, columns: u64, rows: u64) -> Result<Self, Error> {
-        let workspace = temp.workspace()?;
-        let (columns, rows) = (workspace.open("columns", columns)?, workspace.open("rows", rows)?);
-        Ok(Self { columns, rows })
-    }
-
-    /// Some documents of one column of a chunk, into `values` (which is cleared).
-    pub(super) fn column(
-        &self,
-        chunk: ColumnChunk,
-        column: usize,
-        documents: Range<u32>,
-        buffer: &mut Vec<u8>,
-        values: &mut Vec<u64>,
-    ) -> Result<(), Error> {
-        buffer.resize(8 * documents.len(), 0);
-        let before = column as u64 * u64::from(chunk.documents) + u64::from(documents.start);
-        self.columns.read_at(buffer, chunk.at + 8 * before)?;
-        values.clear();
-        values.extend(buffer.chunks_exact(8).map(le_u64));
-        Ok(())
-    }
-
-    /// All rows of a part.
-    pub(super) fn rows(&self, at: u64, bytes: u64, documents: u32) -> Result<RowBuffer, Error> {
-        let mut buffer = vec![0; bytes as usize];
-        self.rows.read_at(&mut buffer, at)?;
-        let (ends, rows) = buffer.split_at(4 * documents as usize);
-        let ends = ends.chunks_exact(4).map(le_u32).collect();
-        Ok(RowBuffer { bytes: rows.to_vec(), ends })
-    }
-
-    /// One row of a part.
-    pub(super) fn row(&self, at: u64, documents: u32, place: u32) -> Result<Vec<u8>, Error> {
-        let mut ends = [0; 8];
-        let known = if place == 0 { &mut ends[4..] } else { &mut ends[..] };
-        self.rows.read_at(known, at + 4 * u64::from(place.saturating_sub(1)))?;
-        let (start, end) = (le_u32(&ends[..4]), le_u32(&ends[4..]));
-        let mut row = vec![0; end.saturating_sub(start) as usize];
-        self.rows.read_at(&mut row, at + 4 * u64::from(documents) + u64::from(start))?;
-        Ok(row)
-    }
-
-    /// Writes parts as one chunk and lets go of their memory.
-    fn write(&self, parts: &mut [StoredBlock], chunk: u32) -> Result<ColumnChunk, Error> {
-        let mut bytes = Vec::new();
-        let width = parts.iter().find_map(|part| match &part.data {
-            BlockData::Memory { columns, .. } if columns.documents > 0 => {
-                Some(columns.values.len() / columns.documents)
-            }
-            _ => None,
-        });
-        let mut at = None;
-        // Nobody else appends meanwhile, so the columns are one behind the other.
-        for column in 0..width.unwrap_or(0) {
-            bytes.clear();
-            for part in parts.iter() {
-                if let BlockData::Memory { columns, .. } = &part.data {
-                    let values = if columns.documents > 0 { columns.get(column) } else { &[] };
-                    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-                }
-            }
-            let column_at = self.columns.append(&bytes)?;
-            at = at.or(Some(column_at));
-        }
-        let at = at.unwrap_or(0);
-        let mut within = 0;
-        for part in parts {
-            if let BlockData::Memory { rows, .. } = &part.data {
-                bytes.clear();
-                bytes.extend(rows.ends.iter().flat_map(|end| end.to_le_bytes()));
-                bytes.extend_from_slice(&rows.bytes);
-                let rows_at = self.rows.append(&bytes)?;
-                part.data =
-                    BlockData::Disk { chunk, within, rows_at, rows_bytes: bytes.len() as u64 };
-                within += part.documents;
-            }
-        }
-        Ok(ColumnChunk { at, documents: within })
-    }
-}
-
-fn le_u64(bytes: &[u8]) -> u64 {
-    bytes.try_into().map_or(0, u64::from_le_bytes)
-}
-
-fn le_u32(bytes: &[u8]) -> u32 {
-    bytes.try_into().map_or(0, u32::from_le_bytes)
-}
-
-/// All parts of a run, in reading order, with the chunks of those that are on the disk.
+/// All blocks of a run, in reading order.
 pub(super) struct BlockStore {
-    pub(super) all: Vec<StoredBlock>,
-    pub(super) chunks: Vec<ColumnChunk>,
-    pub(super) files: Option<BlockFiles>,
-    pub(super) skipped: Arc<SkippedFile>,
+    pub(super) blocks: Vec<StoredBlock>,
+    chunks: Vec<ColumnChunk>,
+    columns: Log<u64>,
+    rows: Log<u8>,
+    pub(super) skipped: Arc<SkippedLog>,
     pub(super) sources: Arc<Sources>,
 }
 
-/// Takes parts from all threads.
-pub(super) struct BlockStoreWriter<'a> {
-    temp: &'a Arc<TempSpace>,
-    checkpoint: Option<&'a Checkpoint>,
-    spool: Option<&'a Arc<Spool>>,
-    skipped: Arc<SkippedFile>,
-    sources: Arc<Sources>,
-    budget: Budget,
-    inner: Mutex<WriterState>,
+impl BlockStore {
+    /// Without blocks, in memory.
+    pub(super) fn new(skipped: Arc<SkippedLog>, sources: Arc<Sources>) -> Self {
+        let (columns, rows) = (Log::default(), Log::default());
+        Self { blocks: Vec::new(), chunks: Vec::new(), columns, rows, skipped, sources }
+    }
+
+    /// Bytes of columns and rows that are in memory.
+    pub(super) fn held(&self) -> usize {
+        self.columns.held() + self.rows.held()
+    }
+
+    /// Lets go of the columns; rows stay.
+    pub(super) fn drop_columns(&mut self) {
+        self.columns = Log::default();
+    }
+
+    /// The blocks whose columns are in one chunk, in the order they have there, chunk by chunk.
+    pub(super) fn by_chunk(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.blocks.len() as u32).collect();
+        let place = |block: u32| &self.blocks[block as usize].place;
+        order.sort_unstable_by_key(|block| (place(*block).chunk, place(*block).within));
+        order
+    }
+
+    /// Where the documents of a block are in the columns: chunk, and places in it.
+    pub(super) fn in_chunk(&self, block: usize) -> (u32, Range<u32>) {
+        let StoredBlock { notes, place, .. } = &self.blocks[block];
+        (place.chunk, place.within..place.within + notes.documents)
+    }
+
+    /// Some documents of one column of a chunk.
+    pub(super) fn column(
+        &self,
+        chunk: u32,
+        column: usize,
+        documents: Range<u32>,
+    ) -> Result<Cow<'_, [u64]>, Error> {
+        let chunk = self.chunks[chunk as usize];
+        let at = chunk.at + column as u64 * u64::from(chunk.documents);
+        self.columns.range(at + u64::from(documents.start)..at + u64::from(documents.end))
+    }
+
+    /// All rows of a block.
+    pub(super) fn rows(&self, block: usize) -> Result<Rows<'_>, Error> {
+        let StoredBlock { notes, place, .. } = &self.blocks[block];
+        Ok(Rows::new(self.rows.range(place.rows.clone())?, notes.documents as usize))
+    }
+
+    /// The bytes of one row of a block. For a few documents; [`rows`](Self::rows) for many.
+    pub(super) fn row(&self, block: usize, place: u32) -> Result<Cow<'_, [u8]>, Error> {
+        let StoredBlock { notes, place: BlockPlace { rows, .. }, .. } = &self.blocks[block];
+        let end_of = |place: u32| {
+            let at = rows.start + 4 * u64::from(place);
+            let end = self.rows.range(at..at + 4)?;
+            let end = end.first_chunk().ok_or_else(columns::damaged)?;
+            Ok::<u64, Error>(u32::from_le_bytes(*end).into())
+        };
+        let from = if place == 0 { 0 } else { end_of(place - 1)? };
+        let first = rows.start + 4 * u64::from(notes.documents);
+        self.rows.range(first + from..first + end_of(place)?)
+    }
 }
 
-#[derive(Default)]
+/// Takes blocks from all threads.
+pub(super) struct BlockStoreWriter<'a> {
+    checkpoint: &'a Checkpoint,
+    spool: Option<&'a Arc<Spool>>,
+    sources: Arc<Sources>,
+    budget: Budget,
+    state: Mutex<WriterState>,
+}
+
 struct WriterState {
-    held: Vec<StoredBlock>,
-    held_bytes: usize,
-    written: Vec<StoredBlock>,
-    chunks: Vec<ColumnChunk>,
-    files: Option<BlockFiles>,
-    /// Of the parts that are held.
+    store: BlockStore,
+    /// Blocks that are in no chunk yet.
+    gathered: Vec<(StoredBlock, FixedColumns)>,
+    gathered_bytes: usize,
+    /// Of the blocks that are gathered.
     tallies: Tallies,
-    /// Sources whose names are taken down.
+    /// Sources whose names are in the journal.
     named: usize,
 }
 
 impl<'a> BlockStoreWriter<'a> {
+    /// A store with the blocks that an earlier run has finished.
     pub(super) fn new(
-        temp: &'a Arc<TempSpace>,
+        collection: &Collection,
+        temp: &Arc<TempSpace>,
         spool: Option<&'a Arc<Spool>>,
-        skipped: Arc<SkippedFile>,
+        skipped: Arc<SkippedLog>,
         sources: Arc<Sources>,
         budget: &Budget,
-    ) -> Self {
-        let (budget, inner) = (*budget, Mutex::default());
-        Self { temp, checkpoint: None, spool, skipped, sources, budget, inner }
-    }
-
-    /// The same, with what an earlier run has finished; what it takes from now on is taken down in
-    /// steps.
-    pub(super) fn resumed(
-        self,
         checkpoint: &'a Checkpoint,
-        collection: &Collection,
     ) -> Result<Self, Error> {
-        let mut inner = WriterState::default();
-        for step in &checkpoint.done.chunks {
-            let chunk = inner.chunks.len() as u32;
-            inner.chunks.push(step.chunk);
-            for state in &step.parts {
-                let retained = collection.retained(state.retained, self.spool)?;
-                inner.written.push(state.part(retained, chunk));
+        let done = &checkpoint.done;
+        let (columns, rows) = done.chunks.last().map_or((0, 0), |step| (step.columns, step.rows));
+        sources.resume(&done.sources, &done.tallies);
+        let mut store = BlockStore::new(skipped, Arc::clone(&sources));
+        // Their share is one, so that it is divided here.
+        store.columns = Log::stored(temp, "columns", usize::MAX, columns)?;
+        store.rows = Log::stored(temp, "rows", usize::MAX, rows)?;
+        for step in &done.chunks {
+            store.chunks.push(step.chunk);
+            for (state, notes, place) in &step.blocks {
+                let retained = collection.retained(*state, spool)?;
+                let (notes, place) = (notes.clone(), place.clone());
+                store.blocks.push(StoredBlock { retained, notes, place });
             }
         }
-        let last = checkpoint.done.chunks.last();
-        let (columns, rows) = last.map_or((0, 0), |step| (step.columns_len, step.rows_len));
-        inner.files = Some(BlockFiles::open(self.temp, columns, rows)?);
-        self.sources.resume(&checkpoint.done.sources, &checkpoint.done.tallies);
-        inner.named = checkpoint.done.sources.len();
-        Ok(Self { checkpoint: Some(checkpoint), inner: Mutex::new(inner), ..self })
+        let state = Mutex::new(WriterState {
+            store,
+            gathered: Vec::new(),
+            gathered_bytes: 0,
+            tallies: Tallies::default(),
+            named: done.sources.len(),
+        });
+        Ok(Self { checkpoint, spool, sources, budget: *budget, state })
     }
 
     /// The blocks that are in it already.
     pub(super) fn blocks(&self) -> HashSet<BlockNumber> {
-        self.inner().written.iter().map(|part| part.number).collect()
+        self.state().store.blocks.iter().map(|block| block.retained.number()).collect()
     }
 
-    /// Bytes of parts that are held before they are written: a share of what names of sources
-    /// leave.
-    fn share(&self) -> Result<usize, Error> {
+    /// Takes a block and what it has of each source.
+    pub(super) fn push(&self, block: PreparedBlock, tallies: &[SourceTally]) -> Result<(), Error> {
+        // What names of sources leave: a half is for the logs, a quarter for what is gathered, and
+        // a quarter for its copy when it becomes a chunk.
         let share = self.budget.with_held(self.sources.held())?.columns();
-        Ok(if self.checkpoint.is_some() { share.min(STEP_BYTES) } else { share })
-    }
-
-    /// Takes a part and what it has of each source; writes what it holds when that is more than its
-    /// share.
-    pub(super) fn push(&self, part: StoredBlock, tallies: &[SourceTally]) -> Result<(), Error> {
-        let share = self.share()?;
         self.sources.count(tallies);
-        let mut inner = self.inner();
-        if self.checkpoint.is_some() {
-            inner.tallies.add(tallies);
+        let mut state = self.state();
+        if self.checkpoint.is_active() {
+            state.tallies.add(tallies);
         }
-        inner.held_bytes += part.data.held() + part.skipped.held();
-        inner.held.push(part);
-        // The bytes of one column are gathered once more before they are written.
-        if inner.held_bytes > share / 16 * 15 { self.write(&mut inner) } else { Ok(()) }
-    }
-
-    /// All parts, in reading order. Once some are on the disk all are.
-    pub(super) fn finish(self) -> Result<BlockStore, Error> {
-        let mut inner = self.inner();
-        if inner.files.is_some() {
-            self.write(&mut inner)?;
+        let PreparedBlock { retained, notes, columns, rows } = block;
+        let rows = state.store.rows.append(rows.into_bytes())?;
+        let place = BlockPlace { chunk: state.store.chunks.len() as u32, within: 0, rows };
+        state.gathered_bytes += columns.held();
+        state.gathered.push((StoredBlock { retained, notes, place }, columns));
+        if state.gathered_bytes > CHUNK_BYTES.min(share / 4) {
+            self.end_chunk(&mut state)?;
         }
-        let mut inner = std::mem::take(&mut *inner);
-        let mut parts = inner.written;
-        parts.append(&mut inner.held);
-        parts.sort_unstable_by_key(|part| part.number);
-        let (skipped, sources) = (Arc::clone(&self.skipped), Arc::clone(&self.sources));
-        Ok(BlockStore { all: parts, chunks: inner.chunks, files: inner.files, skipped, sources })
-    }
-
-    /// Writes what is held as one chunk.
-    fn write(&self, inner: &mut WriterState) -> Result<(), Error> {
-        if inner.held.is_empty() {
-            return Ok(());
+        if state.store.held() > share / 2 {
+            state.store.columns.spill()?;
+            state.store.rows.spill()?;
         }
-        let files = match inner.files.take() {
-            Some(files) => files,
-            None => BlockFiles::open(self.temp, 0, 0)?,
-        };
-        let chunk = files.write(&mut inner.held, inner.chunks.len() as u32)?;
-        inner.held.iter_mut().try_for_each(|part| part.skipped.write(&self.skipped))?;
-        if let Some(checkpoint) = self.checkpoint {
-            let sources = self.sources.names_from(inner.named);
-            inner.named += sources.len();
-            let tallies = inner.tallies.take();
-            let step = self.step(&files, chunk, &inner.held)?;
-            checkpoint.chunk(ChunkStep { sources, tallies, ..step })?;
-        }
-        inner.files = Some(files);
-        inner.chunks.push(chunk);
-        inner.written.append(&mut inner.held);
-        inner.held_bytes = 0;
         Ok(())
     }
 
-    /// What to take down of a chunk, which is on the disk when this returns.
+    /// All blocks, in reading order.
+    pub(super) fn finish(self) -> Result<BlockStore, Error> {
+        self.end_chunk(&mut self.state())?;
+        let mut store = self.state.into_inner().unwrap_or_else(PoisonError::into_inner).store;
+        store.blocks.sort_unstable_by_key(|block| block.retained.number());
+        Ok(store)
+    }
+
+    /// Makes a chunk of what is gathered.
+    fn end_chunk(&self, state: &mut WriterState) -> Result<(), Error> {
+        let mut gathered = std::mem::take(&mut state.gathered);
+        if gathered.is_empty() {
+            return Ok(());
+        }
+        gathered.sort_unstable_by_key(|(block, _)| block.retained.number());
+        let width = gathered.iter().map(|(_, columns)| columns.width()).max().unwrap_or(0);
+        let mut values = Vec::with_capacity(state.gathered_bytes / 8);
+        for column in 0..width {
+            gathered.iter().for_each(|(_, columns)| values.extend_from_slice(columns.get(column)));
+        }
+        let at = state.store.columns.append(values)?.start;
+        let (begun, mut documents) = (state.store.blocks.len(), 0);
+        for (mut block, _) in gathered {
+            block.place.within = documents;
+            documents += block.notes.documents;
+            state.store.blocks.push(block);
+        }
+        let chunk = ColumnChunk { at, documents };
+        state.store.chunks.push(chunk);
+        state.gathered_bytes = 0;
+        if self.checkpoint.is_active() {
+            let step = self.step(state, chunk, begun)?;
+            self.checkpoint.append(Step::Chunk(step))?;
+        }
+        Ok(())
+    }
+
+    /// The step of a chunk whose blocks are those from `begun` on: all of it is on the disk when
+    /// this returns.
     fn step(
         &self,
-        files: &BlockFiles,
+        state: &mut WriterState,
         chunk: ColumnChunk,
-        parts: &[StoredBlock],
+        begun: usize,
     ) -> Result<ChunkStep, Error> {
         if let Some(spool) = self.spool {
             let failed = |source| Error::Spill { path: spool.path().to_owned(), source };
             spool.sync().map_err(failed)?;
         }
-        files.columns.sync()?;
-        files.rows.sync()?;
-        self.skipped.sync()?;
-        let parts = parts.iter().map(StoredBlock::state).collect::<Option<Vec<_>>>();
-        let parts = parts.ok_or_else(|| Error::TemporaryFile { what: "a part".to_owned() })?;
-        // Not the length of the file: other threads may be writing to its end.
-        let texts = parts.iter().map(|part| part.retained.spooled()).max();
+        state.store.columns.sync()?;
+        state.store.rows.sync()?;
+        let skipped = state.store.skipped.sync()?;
+        let stored =
+            |block: &StoredBlock| Ok((block.state()?, block.notes.clone(), block.place.clone()));
+        let blocks = state.store.blocks[begun..].iter().map(stored);
+        let blocks = blocks.collect::<Result<Vec<_>, Error>>()?;
+        let sources = self.sources.names_from(state.named);
+        state.named += sources.len();
         Ok(ChunkStep {
             chunk,
-            parts,
-            columns_len: files.columns.len(),
-            rows_len: files.rows.len(),
-            texts_len: texts.unwrap_or(0),
-            sources: Vec::new(),
-            tallies: Vec::new(),
+            columns: state.store.columns.len(),
+            rows: state.store.rows.len(),
+            skipped,
+            // Not the length of the spool: other threads may be writing to its end.
+            texts: blocks.iter().map(|(state, ..)| state.spooled()).max().unwrap_or(0),
+            blocks,
+            sources,
+            tallies: state.tallies.take(),
         })
     }
 
-    fn inner(&self) -> MutexGuard<'_, WriterState> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, WriterState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

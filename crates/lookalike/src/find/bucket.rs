@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::find::options::FindOptions;
 use crate::progress::Progress;
 use lookalike_core::candidate::{self, BandScratch};
+use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 /// Bytes of memory for one document while a band is sorted.
@@ -21,18 +22,19 @@ pub(super) fn band_buckets(
     documents: &RunDocuments,
     options: &FindOptions,
     budget: &Budget,
-    lists: &mut BucketLists<'_>,
-    checkpoint: Option<&Checkpoint>,
+    lists: &mut BucketLists,
+    checkpoint: &Checkpoint,
     progress: &dyn Progress,
 ) -> Result<(), Error> {
     let bands = options.params.bands();
     let counter = Counter::default();
+    let done: HashSet<u32> = checkpoint.done.bands.iter().map(|step| step.band).collect();
     let lists = Mutex::new(lists);
     on_threads::<_, Error>(options.threads, |stop| {
         let mut scratch = BandScratch::default();
         let (mut keys, mut numbers) = (Vec::new(), Vec::new());
         while let Some(band) = counter.next(bands) {
-            if checkpoint.is_some_and(|c| c.done.bands.contains_key(&(band as u32))) {
+            if done.contains(&(band as u32)) {
                 continue;
             }
             let mut of_band = Vec::new();
@@ -52,15 +54,17 @@ pub(super) fn band_buckets(
                 })?;
                 let buckets = candidate::band_buckets(&keys, |_| true, &mut scratch);
                 let found = DocumentLists::of_band(&buckets, &numbers);
-                match checkpoint {
-                    Some(_) => of_band.push(found),
-                    None => lists.lock().unwrap_or_else(PoisonError::into_inner).add(found)?,
+                if checkpoint.is_active() {
+                    of_band.push(found);
+                } else {
+                    lists.lock().unwrap_or_else(PoisonError::into_inner).add(found)?;
                 }
             }
-            if let Some(checkpoint) = checkpoint {
-                let mut lists = lists.lock().unwrap_or_else(PoisonError::into_inner);
-                lists.add_band(band as u32, of_band, checkpoint)?;
-            }
+            // Of a band that is stored, all lists are, and those of no band that is not done.
+            let mut lists = lists.lock().unwrap_or_else(PoisonError::into_inner);
+            of_band.into_iter().try_for_each(|found| lists.add(found))?;
+            lists.end_band(band as u32, checkpoint)?;
+            drop(lists);
             progress.advance(1)?;
         }
         Ok(())

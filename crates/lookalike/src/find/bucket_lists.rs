@@ -1,14 +1,11 @@
-//! Lists of documents that are candidates of each other, in memory or in a temporary file.
+//! Lists of documents that are candidates of each other, in a log.
 //!
-//! A list is its length and its documents, ascending: 4 bytes each. Nothing depends on the order
-//! of the lists.
+//! A list is its length and its documents, ascending. Nothing depends on the order of the lists.
 
-use super::checkpoint::{BandStep, Checkpoint};
+use super::checkpoint::{BandStep, Checkpoint, Step};
 use super::memory::Budget;
-use super::record_file::FileRange;
-use super::record_file::{RecordFile, end};
 use crate::error::Error;
-use crate::spill::TempSpace;
+use crate::spill::{Log, TempSpace};
 use lookalike_core::candidate::BandBuckets;
 use std::sync::Arc;
 
@@ -16,6 +13,7 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(super) struct DocumentLists {
     values: Vec<u32>,
+    count: usize,
 }
 
 impl DocumentLists {
@@ -25,6 +23,7 @@ impl DocumentLists {
         self.values.push(0);
         self.values.extend(documents);
         self.values[head] = (self.values.len() - head - 1) as u32;
+        self.count += 1;
     }
 
     /// The buckets of one band, whose documents are places in `numbers`.
@@ -48,102 +47,44 @@ impl DocumentLists {
             values[*next as usize] = numbers[*document as usize];
             *next += 1;
         }
-        Self { values }
-    }
-
-    /// The lists.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &[u32]> {
-        let mut rest = self.values.as_slice();
-        std::iter::from_fn(move || {
-            let (length, after) = rest.split_first()?;
-            let (list, after) = after.split_at_checked(*length as usize)?;
-            rest = after;
-            Some(list)
-        })
-    }
-
-    /// Documents in all lists, counted once for each.
-    fn memberships(&self) -> u64 {
-        (self.values.len() - self.iter().count()) as u64
-    }
-
-    fn held(&self) -> usize {
-        4 * self.values.len()
+        Self { values, count }
     }
 }
 
 /// The lists of a whole run.
-pub(super) struct BucketLists<'a> {
-    temp: &'a Arc<TempSpace>,
-    name: &'static str,
-    share: usize,
-    held: Vec<DocumentLists>,
-    held_bytes: usize,
-    file: Option<RecordFile>,
-    pieces: Vec<FileRange>,
+pub(super) struct BucketLists {
+    log: Log<u32>,
     memberships: u64,
 }
 
-impl<'a> BucketLists<'a> {
-    pub(super) fn new(temp: &'a Arc<TempSpace>, name: &'static str, budget: &Budget) -> Self {
-        Self {
-            temp,
-            name,
-            share: budget.buckets(),
-            held: Vec::new(),
-            held_bytes: 0,
-            file: None,
-            pieces: Vec::new(),
-            memberships: 0,
-        }
+impl BucketLists {
+    /// Lists of equal documents, which every run makes again.
+    pub(super) fn of_equal(temp: &Arc<TempSpace>, budget: &Budget) -> Self {
+        Self { log: Log::scratch(temp, "equal", budget.buckets()), memberships: 0 }
     }
 
-    /// Takes over what an earlier run finished; everything goes to the file from now on.
-    pub(super) fn resume(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
-        for band in checkpoint.done.bands.values() {
-            self.pieces.extend_from_slice(&band.pieces);
-            self.memberships += band.memberships;
-        }
-        self.file = Some(RecordFile::open(self.temp, self.name, end(&self.pieces))?);
-        self.share = 0;
-        Ok(())
-    }
-
-    /// Takes lists; writes what it holds when that is more than its share.
-    pub(super) fn add(&mut self, lists: DocumentLists) -> Result<(), Error> {
-        if lists.values.is_empty() {
-            return Ok(());
-        }
-        self.memberships += lists.memberships();
-        self.held_bytes += lists.held();
-        self.held.push(lists);
-        if self.held_bytes > self.share { self.write() } else { Ok(()) }
-    }
-
-    /// Takes the lists of one band, and takes down that it is done.
-    pub(super) fn add_band(
-        &mut self,
-        band: u32,
-        lists: Vec<DocumentLists>,
+    /// Lists of buckets, with those that an earlier run has finished.
+    pub(super) fn of_buckets(
+        temp: &Arc<TempSpace>,
+        budget: &Budget,
         checkpoint: &Checkpoint,
-    ) -> Result<(), Error> {
-        let memberships = lists.iter().map(DocumentLists::memberships).sum();
-        let before = self.pieces.len();
-        lists.into_iter().try_for_each(|lists| self.add(lists))?;
-        if let Some(file) = &self.file {
-            file.sync()?;
-        }
-        let pieces = self.pieces[before..].to_vec();
-        checkpoint.band(BandStep { band, pieces, memberships })
+    ) -> Result<Self, Error> {
+        let last = checkpoint.done.bands.last();
+        let (len, memberships) = last.map_or((0, 0), |step| (step.lists, step.memberships));
+        Ok(Self { log: Log::stored(temp, "buckets", budget.buckets(), len)?, memberships })
     }
 
-    /// Takes down that the lists are complete.
-    pub(super) fn all_done(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
-        if let Some(file) = &self.file {
-            file.sync()?;
-        }
-        let (pieces, memberships) = (self.pieces.clone(), self.memberships);
-        checkpoint.band(BandStep { band: 0, pieces, memberships })
+    /// Adds lists.
+    pub(super) fn add(&mut self, lists: DocumentLists) -> Result<(), Error> {
+        self.memberships += (lists.values.len() - lists.count) as u64;
+        self.log.append(lists.values).map(drop)
+    }
+
+    /// Records that a band is done: its lists, and those of the bands before it, are complete.
+    pub(super) fn end_band(&mut self, band: u32, checkpoint: &Checkpoint) -> Result<(), Error> {
+        self.log.sync()?;
+        let (lists, memberships) = (self.log.len(), self.memberships);
+        checkpoint.append(Step::Band(BandStep { band, lists, memberships }))
     }
 
     /// Documents in all lists, counted once for each.
@@ -151,38 +92,12 @@ impl<'a> BucketLists<'a> {
         self.memberships
     }
 
-    fn write(&mut self) -> Result<(), Error> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            None => self.file.insert(RecordFile::open(self.temp, self.name, 0)?),
-        };
-        let mut bytes = Vec::new();
-        for lists in std::mem::take(&mut self.held) {
-            for list in lists.iter() {
-                bytes.clear();
-                bytes.extend_from_slice(&(list.len() as u32).to_le_bytes());
-                bytes.extend(list.iter().flat_map(|document| document.to_le_bytes()));
-                file.push(&bytes, &mut self.pieces)?;
-            }
-        }
-        file.flush(&mut self.pieces)?;
-        self.held_bytes = 0;
-        Ok(())
-    }
-
     /// Gives every list to `f`.
     pub(super) fn for_each(&self, mut f: impl FnMut(&[u32])) -> Result<(), Error> {
-        self.held.iter().flat_map(DocumentLists::iter).for_each(&mut f);
-        let Some(file) = &self.file else { return Ok(()) };
-        let mut bytes = Vec::new();
-        let mut lists = DocumentLists::default();
-        for piece in &self.pieces {
-            file.read(*piece, &mut bytes)?;
-            lists.values.clear();
-            let values = bytes.chunks_exact(4);
-            lists.values.extend(values.map(|v| v.try_into().map_or(0, u32::from_le_bytes)));
-            lists.iter().for_each(&mut f);
-        }
-        Ok(())
+        let length = |values: &[u32]| 1 + values[0] as usize;
+        self.log.each_record(length, |list| {
+            f(&list[1..]);
+            Ok(())
+        })
     }
 }

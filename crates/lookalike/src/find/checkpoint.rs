@@ -8,71 +8,46 @@
 //! the same every time (numbering, equal documents, connecting, planning) is done again.
 //! Memory and threads are not part of what makes a run: it may go on with more or less of both.
 
-use super::cut_from_mail::CutFromMail;
-use super::record_file::FileRange;
-use super::skipped::SkippedPart;
+use super::block_store::{BlockNotes, BlockPlace, ColumnChunk};
 use super::sources::{SourceName, SourceTally, Tallies};
-use crate::digest::InputsDigest;
 use crate::error::Error;
 use crate::find::options::{FindOptions, PairList};
-use crate::folding::SampledText;
-use crate::read::{BlockNumber, Collection, InputStamp, ReadError, RetainedState, Stamp};
-use crate::spill::{Journal, TempSpace, Workspace};
+use crate::read::{Collection, InputStamp, ReadError, RetainedState, Stamp};
+use crate::spill::{Journal, TempSpace};
 use lookalike_core::hash;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The version of the files in a run's folder.
-const FORMAT_VERSION: u32 = 8;
+const FORMAT_VERSION: u32 = 9;
 /// Files up to which each is described by itself, not all of them by one number.
 const DESCRIBED_FILES: usize = 1000;
 
-/// Columns that were written together.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) struct ColumnChunk {
-    pub(super) at: u64,
-    pub(super) documents: u32,
-}
-
-/// What is stored of a part in addition to its columns and rows.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct BlockState {
-    pub(super) number: BlockNumber,
-    pub(super) retained: RetainedState,
-    pub(super) reference: bool,
-    pub(super) documents: u32,
-    pub(super) empty: Vec<u32>,
-    pub(super) skipped: SkippedPart,
-    pub(super) inputs: InputsDigest,
-    pub(super) cut_from_mail: CutFromMail,
-    pub(super) drawn: Vec<SampledText>,
-    pub(super) within: u32,
-    pub(super) rows: FileRange,
-}
-
-/// A chunk of columns, its parts, and how long the files were when it was complete.
+/// A chunk of columns, its blocks, and how long the logs were when it was complete.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct ChunkStep {
     pub(super) chunk: ColumnChunk,
-    pub(super) parts: Vec<BlockState>,
-    pub(super) columns_len: u64,
-    pub(super) rows_len: u64,
-    pub(super) texts_len: u64,
+    pub(super) blocks: Vec<(RetainedState, BlockNotes, BlockPlace)>,
+    pub(super) columns: u64,
+    pub(super) rows: u64,
+    pub(super) skipped: u64,
+    /// Bytes of texts that cannot be read again.
+    pub(super) texts: u64,
     /// The sources that were met since the last step, by number.
     pub(super) sources: Vec<SourceName>,
-    /// What the parts have of each source.
+    /// What the blocks have of each source.
     pub(super) tallies: Vec<SourceTally>,
 }
 
-/// The lists of one band, or of all where candidates are not found by bands.
+/// A band, or the only one where candidates are not found by bands, and how long the lists of this
+/// and the bands before it are.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct BandStep {
     pub(super) band: u32,
-    pub(super) pieces: Vec<FileRange>,
+    pub(super) lists: u64,
     pub(super) memberships: u64,
 }
 
@@ -80,16 +55,18 @@ pub(super) struct BandStep {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct BatchStep {
     pub(super) roots: Range<u32>,
-    pub(super) pieces: Vec<FileRange>,
+    /// How long the results of this and the batches before it are.
+    pub(super) results: u64,
     pub(super) verified: u64,
     /// Duplicates and their bytes, by the sources that have any.
     pub(super) duplicates: Vec<(u32, u64, u64)>,
     pub(super) pairs: u64,
 }
 
+/// A step that is done.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-enum Step {
-    Chunk(Box<ChunkStep>),
+pub(super) enum Step {
+    Chunk(ChunkStep),
     Prepared,
     Band(BandStep),
     Batch(BatchStep),
@@ -105,7 +82,7 @@ pub(super) struct CompletedSteps {
     pub(super) sources: Vec<SourceName>,
     pub(super) tallies: Tallies,
     pub(super) prepared: bool,
-    pub(super) bands: BTreeMap<u32, BandStep>,
+    pub(super) bands: Vec<BandStep>,
     pub(super) batches: Vec<BatchStep>,
 }
 
@@ -115,17 +92,18 @@ impl CompletedSteps {
             Step::Chunk(mut step) => {
                 self.sources.append(&mut step.sources);
                 self.tallies.add(&std::mem::take(&mut step.tallies));
-                self.chunks.push(*step);
+                self.chunks.push(step);
             }
             Step::Prepared => self.prepared = true,
-            Step::Band(step) => drop(self.bands.insert(step.band, step)),
+            Step::Band(step) => self.bands.push(step),
             Step::Batch(step) => self.batches.push(step),
             Step::Together(steps) => steps.into_iter().for_each(|step| self.add(step)),
         }
     }
 }
 
-/// The journal of a run.
+/// The journal of a run and what it held when the run began; nothing for a run that is not resumed.
+#[derive(Default)]
 pub(super) struct Checkpoint {
     journal: Journal<Step>,
     pub(super) done: CompletedSteps,
@@ -134,17 +112,22 @@ pub(super) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Opens the folder of the run, made now or by an earlier run with the same inputs and options.
+    /// Opens the space for temporary files, which is the folder of the run where it may be resumed:
+    /// made now, or by an earlier run with the same inputs and options.
     pub(super) fn open(
         collection: &Collection,
         options: &FindOptions,
     ) -> Result<(Self, Arc<TempSpace>), Error> {
+        let parent = options.memory.temp_dir();
+        if !options.memory.resume {
+            return Ok((Self::default(), Arc::new(TempSpace::new(parent))));
+        }
         let description = describe_run(collection, options)?;
         let sources = (0..collection.sources()).filter_map(|source| collection.source_name(source));
         let sources = sources.collect::<Vec<_>>().join("\n");
         let name = format!("{:016x}", hash::token_hash(sources.as_bytes()));
-        let workspace = Workspace::resumable(&options.memory.temp_dir(), &name, &description)?;
-        let (journal, steps) = Journal::open(&workspace, "steps")?;
+        let temp = TempSpace::resumable(&parent, &name, &description)?;
+        let (journal, steps) = Journal::open(&temp, "steps")?;
         let mut done = CompletedSteps::default();
         for step in steps {
             done.add(step);
@@ -152,42 +135,26 @@ impl Checkpoint {
         // Shingles are counted while documents are read, and the counts are not stored: what is
         // read is of use only together with the buckets that the counts lead to.
         let deferred = options.params.exact().then(Mutex::default);
-        Ok((Self { journal, done, deferred }, Arc::new(TempSpace::resumable(workspace))))
+        Ok((Self { journal, done, deferred }, Arc::new(temp)))
     }
 
-    fn append(&self, step: Step) -> Result<(), Error> {
-        match &self.deferred {
-            Some(deferred) if matches!(step, Step::Chunk(_) | Step::Prepared) => {
-                deferred.lock().unwrap_or_else(PoisonError::into_inner).push(step);
-                Ok(())
-            }
-            Some(deferred) => {
-                let mut deferred = deferred.lock().unwrap_or_else(PoisonError::into_inner);
-                if deferred.is_empty() {
-                    return self.journal.append(&step);
-                }
-                let mut steps = std::mem::take(&mut *deferred);
-                steps.push(step);
-                self.journal.append(&Step::Together(steps))
-            }
-            None => self.journal.append(&step),
+    /// Whether steps are stored.
+    pub(super) fn is_active(&self) -> bool {
+        self.journal.is_active()
+    }
+
+    /// Stores a step, whose data are on the disk.
+    pub(super) fn append(&self, step: Step) -> Result<(), Error> {
+        let Some(deferred) = &self.deferred else { return self.journal.append(&step) };
+        let mut deferred = deferred.lock().unwrap_or_else(PoisonError::into_inner);
+        deferred.push(step);
+        if matches!(deferred.last(), Some(Step::Chunk(_) | Step::Prepared)) {
+            return Ok(());
         }
-    }
-
-    pub(super) fn chunk(&self, step: ChunkStep) -> Result<(), Error> {
-        self.append(Step::Chunk(Box::new(step)))
-    }
-
-    pub(super) fn prepared(&self) -> Result<(), Error> {
-        self.append(Step::Prepared)
-    }
-
-    pub(super) fn band(&self, step: BandStep) -> Result<(), Error> {
-        self.append(Step::Band(step))
-    }
-
-    pub(super) fn batch(&self, step: BatchStep) -> Result<(), Error> {
-        self.append(Step::Batch(step))
+        match <[Step; 1]>::try_from(std::mem::take(&mut *deferred)) {
+            Ok([step]) => self.journal.append(&step),
+            Err(steps) => self.journal.append(&Step::Together(steps)),
+        }
     }
 }
 

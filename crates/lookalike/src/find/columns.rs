@@ -5,9 +5,11 @@
 //! row: place, fingerprint, length, source, keep key, id
 //! ```
 //!
-//! The layout is the same in memory and in temporary files; it is no promise to anybody.
+//! The layout is the same in memory and in temporary files, and may change.
 
+use crate::error::Error;
 use crate::read::DocumentPosition;
+use std::borrow::Cow;
 
 /// The column of the ids' hashes.
 pub(super) const ID_COLUMN: usize = 0;
@@ -48,14 +50,15 @@ impl<'a> DocumentRow<'a> {
         out.extend_from_slice(self.id.as_bytes());
     }
 
-    /// A row that says nothing.
-    pub(super) fn none() -> Self {
-        let place = DocumentPosition::from_numbers([0; 4]);
-        Self { place, fingerprint: 0, bytes: 0, label: 0, key: &[], id: "" }
+    /// Reads what [`write`](Self::write) wrote.
+    ///
+    /// # Errors
+    /// [`Error::TemporaryFile`] if the bytes are something else.
+    pub(super) fn read(row: &'a [u8]) -> Result<Self, Error> {
+        Self::parse(row).ok_or_else(damaged)
     }
 
-    /// Reads what [`write`](Self::write) wrote; `None` if the bytes are something else.
-    pub(super) fn read(row: &'a [u8]) -> Option<Self> {
+    fn parse(row: &'a [u8]) -> Option<Self> {
         let (head, rest) = row.split_at_checked(HEAD_BYTES)?;
         let u32_at = |at: usize| Some(u32::from_le_bytes(head.get(at..at + 4)?.try_into().ok()?));
         let place =
@@ -68,12 +71,9 @@ impl<'a> DocumentRow<'a> {
     }
 }
 
-/// The keep key of a row, and the bytes of its id: what
-/// [`keep::compare`](lookalike_core::keep::compare) compares. Called often, so that nothing else is
-/// read.
-pub(super) fn keep_key_and_id(row: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (head, rest) = row.split_at_checked(HEAD_BYTES)?;
-    rest.split_at_checked(u32::from_le_bytes(head.get(44..48)?.try_into().ok()?) as usize)
+/// The error of bytes that are no row.
+pub(super) fn damaged() -> Error {
+    Error::TemporaryFile { what: "a row of a document".to_owned() }
 }
 
 /// Many rows, one after the other.
@@ -96,15 +96,45 @@ impl RowBuffer {
         self.ends.len()
     }
 
-    /// The bytes of the i-th row.
-    pub(super) fn get(&self, i: usize) -> &[u8] {
+    /// The i-th row.
+    pub(super) fn get(&self, i: usize) -> Result<DocumentRow<'_>, Error> {
         let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
-        self.bytes.get(start..self.ends[i] as usize).unwrap_or_default()
+        DocumentRow::read(self.bytes.get(start..self.ends[i] as usize).ok_or_else(damaged)?)
     }
 
-    /// Bytes of memory held.
-    pub(super) fn held(&self) -> usize {
-        self.bytes.capacity() + 4 * self.ends.capacity()
+    /// As a log holds them: where each row ends, then the rows.
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(4 * self.ends.len() + self.bytes.len());
+        bytes.extend(self.ends.iter().flat_map(|end| end.to_le_bytes()));
+        bytes.extend_from_slice(&self.bytes);
+        bytes
+    }
+}
+
+/// The rows of a block, as a log holds them.
+pub(super) struct Rows<'a> {
+    bytes: Cow<'a, [u8]>,
+    documents: usize,
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn new(bytes: Cow<'a, [u8]>, documents: usize) -> Self {
+        Self { bytes, documents }
+    }
+
+    /// The i-th row.
+    pub(super) fn get(&self, i: usize) -> Result<DocumentRow<'_>, Error> {
+        let (ends, rows) = self.bytes.split_at_checked(4 * self.documents).ok_or_else(damaged)?;
+        let end_of = |i: usize| ends.as_chunks().0.get(i).map(|end| u32::from_le_bytes(*end));
+        let start = i.checked_sub(1).map_or(Some(0), end_of);
+        let row =
+            start.zip(end_of(i)).and_then(|(start, end)| rows.get(start as usize..end as usize));
+        DocumentRow::read(row.ok_or_else(damaged)?)
+    }
+
+    /// All rows.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Result<DocumentRow<'_>, Error>> {
+        (0..self.documents).map(|i| self.get(i))
     }
 }
 
@@ -163,17 +193,20 @@ mod tests {
             key: &[0, 255, 3],
             id: "ü\n",
         };
-        let mut rows = RowBuffer::default();
-        rows.push(&row);
-        rows.push(&DocumentRow { id: "", key: &[], ..row });
-        assert_eq!(DocumentRow::read(rows.get(0)), Some(row));
-        assert_eq!(keep_key_and_id(rows.get(0)), Some((row.key, row.id.as_bytes())));
-        assert_eq!(
-            DocumentRow::read(rows.get(1)).map(|row| (row.id, row.key)),
-            Some(("", &[][..]))
-        );
+        let mut buffer = RowBuffer::default();
+        buffer.push(&row);
+        buffer.push(&DocumentRow { id: "", key: &[], ..row });
+        assert_eq!(buffer.get(0).unwrap(), row);
         for end in 0..HEAD_BYTES + 3 {
-            assert_eq!(DocumentRow::read(&rows.get(0)[..end]), None);
+            assert!(DocumentRow::read(&buffer.bytes[..end]).is_err());
+        }
+        let bytes = buffer.into_bytes();
+        let rows = Rows::new(Cow::Borrowed(&bytes), 2);
+        assert_eq!(rows.get(0).unwrap(), row);
+        assert_eq!(rows.get(1).map(|row| (row.id, row.key)).unwrap(), ("", &[][..]));
+        assert!(rows.get(2).is_err());
+        for end in 0..bytes.len() {
+            assert!(Rows::new(Cow::Borrowed(&bytes[..end]), 2).get(1).is_err());
         }
     }
 

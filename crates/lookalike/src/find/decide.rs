@@ -36,8 +36,7 @@ pub(super) fn decide(
             }
             let component = batch.candidates.component(i);
             let placed = OrderedComponent::new(batch, options, component);
-            let done = placed.decide(&mut sets, most_pairs, &mut decided, progress);
-            done.map_err(|error| too_many(error, budget))?;
+            placed.decide(&mut sets, most_pairs, &mut decided, progress)?;
             progress.advance(component.members.len() as u64)?;
         }
         Ok(decided)
@@ -55,16 +54,4 @@ pub(super) fn decide(
     decided.related.sort_unstable_by_key(|(document, _, _)| *document);
     decided.pairs.sort_unstable_by_key(|(a, b, ..)| (*a, *b));
     Ok(decided)
-}
-
-/// What to say where the pairs of a component are more than memory holds.
-fn too_many(error: Error, budget: &Budget) -> Error {
-    match error {
-        // How many there are is not known: they are counted up to what fits.
-        Error::TooManyPairs { got, most } if got < MAX_PAIRS => {
-            let bytes = got.saturating_mul(2 * PAIR_BYTES as u64);
-            budget.pairs(bytes).err().unwrap_or(Error::TooManyPairs { got, most })
-        }
-        error => error,
-    }
 }

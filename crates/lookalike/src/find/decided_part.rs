@@ -1,19 +1,17 @@
 //! Whole components of a divided run: verified and grouped as those of one run, given as records
 //! that are put in order with those of other parts.
 
-use super::block_store::{BlockData, BlockStore, StoredBlock};
-use super::cut_from_mail::CutFromMail;
+use super::block_store::{BlockNotes, BlockStoreWriter, PreparedBlock};
+use super::checkpoint::Checkpoint;
 use super::documents::RunDocuments;
 use super::findings::Findings;
 use super::memory::Budget;
 use super::options::FindOptions;
 use super::pipeline;
 use super::share::BlockDocuments;
-use super::skipped::{SkippedFile, SkippedPart};
+use super::skipped::SkippedLog;
 use super::sources::{SourceTally, Sources};
-use crate::digest::InputsDigest;
 use crate::error::Error;
-use crate::find::documents::read_row;
 use crate::progress::Progress;
 use crate::read::{Collection, Spool};
 use crate::spill::TempSpace;
@@ -24,9 +22,9 @@ use std::sync::Arc;
 /// Documents of whole components, on their way to [`decide`].
 pub(crate) struct PartDocuments<'a> {
     collection: &'a Collection,
-    temp: Arc<TempSpace>,
+    budget: Budget,
     sources: Arc<Sources>,
-    blocks: Vec<StoredBlock>,
+    blocks: Vec<PreparedBlock>,
 }
 
 /// What the components of a part add to the counts of a run.
@@ -57,12 +55,11 @@ impl<'a> PartDocuments<'a> {
         sources: impl IntoIterator<Item = (&'s str, bool)>,
     ) -> Result<Self, Error> {
         let budget = Budget::new(&options.memory, options.threads.get())?;
-        let temp = Arc::new(TempSpace::new(options.memory.temp_dir()));
         let numbered = Sources::new(options.source_field.as_ref(), &budget);
         for (name, reference) in sources {
             numbered.number(name, reference)?;
         }
-        Ok(Self { collection, temp, sources: Arc::new(numbered), blocks: Vec::new() })
+        Ok(Self { collection, budget, sources: Arc::new(numbered), blocks: Vec::new() })
     }
 
     /// Adds documents of a block. `spool` is the one that its share was read with.
@@ -71,30 +68,10 @@ impl<'a> PartDocuments<'a> {
         block: BlockDocuments,
         spool: Option<&Arc<Spool>>,
     ) -> Result<(), Error> {
-        let retained = self.collection.retained(block.state, spool)?;
-        let number = retained.number();
-        let mut tallies: BTreeMap<u32, SourceTally> = BTreeMap::new();
-        for place in 0..block.rows.len() {
-            let row = read_row(block.rows.get(place))?;
-            let none =
-                SourceTally { source: row.label, first: (number, 0), documents: 0, bytes: 0 };
-            let tally = tallies.entry(row.label).or_insert(none);
-            tally.documents += 1;
-            tally.bytes += row.bytes;
-        }
-        self.sources.count(&tallies.into_values().collect::<Vec<_>>());
-        self.blocks.push(StoredBlock {
-            number,
-            retained,
-            reference: block.reference,
-            documents: block.rows.len() as u32,
-            empty: Vec::new(),
-            skipped: SkippedPart::default(),
-            inputs: InputsDigest::default(),
-            cut_from_mail: CutFromMail::default(),
-            drawn: Vec::new(),
-            data: BlockData::Memory { columns: block.columns, rows: block.rows },
-        });
+        let BlockDocuments { state, reference, columns, rows } = block;
+        let retained = self.collection.retained(state, spool)?;
+        let notes = BlockNotes { reference, documents: rows.len() as u32, ..BlockNotes::default() };
+        self.blocks.push(PreparedBlock { retained, notes, columns, rows });
         Ok(())
     }
 
@@ -103,21 +80,37 @@ impl<'a> PartDocuments<'a> {
     /// # Errors
     /// As [`in_collection`](super::in_collection).
     pub(crate) fn decide(
-        mut self,
+        self,
         options: &FindOptions,
         progress: &dyn Progress,
     ) -> Result<Findings, Error> {
-        self.blocks.sort_unstable_by_key(|block| block.number);
-        let blocks = BlockStore {
-            all: self.blocks,
-            chunks: Vec::new(),
-            files: None,
-            skipped: Arc::new(SkippedFile::new(&self.temp, 0, false)?),
-            sources: self.sources,
-        };
-        let documents = RunDocuments::new(blocks, &[])?;
-        pipeline::decide_documents(self.collection, options, documents, &self.temp, progress)
+        let Self { collection, budget, sources, blocks } = self;
+        let temp = Arc::new(TempSpace::new(options.memory.temp_dir()));
+        let checkpoint = Checkpoint::default();
+        let skipped = SkippedLog::open(&temp, &budget, &checkpoint)?;
+        let store =
+            BlockStoreWriter::new(collection, &temp, None, skipped, sources, &budget, &checkpoint)?;
+        for block in blocks {
+            let tallies = tallies(&block)?;
+            store.push(block, &tallies)?;
+        }
+        let documents = RunDocuments::new(store.finish()?, &[])?;
+        pipeline::decide_documents(collection, options, documents, temp, progress)
     }
+}
+
+/// What a block has of each source.
+fn tallies(block: &PreparedBlock) -> Result<Vec<SourceTally>, Error> {
+    let number = block.retained.number();
+    let mut tallies: BTreeMap<u32, SourceTally> = BTreeMap::new();
+    for place in 0..block.rows.len() {
+        let row = block.rows.get(place)?;
+        let none = SourceTally { source: row.label, first: (number, 0), documents: 0, bytes: 0 };
+        let tally = tallies.entry(row.label).or_insert(none);
+        tally.documents += 1;
+        tally.bytes += row.bytes;
+    }
+    Ok(tallies.into_values().collect())
 }
 
 impl Findings {

@@ -32,14 +32,14 @@ impl EmptyCopies {
         let sorter = || Sorter::new(Some(Arc::clone(temp)), budget.results());
         let (mut same, mut scratch) = (sorter(), ReadBuffers::default());
         for document in documents.in_state(DocumentState::EMPTY) {
-            documents.with_row(document, |part, row| {
+            documents.with_row(document, |block, row| {
                 let alone = lengths.get(&row.bytes).is_none_or(|count| *count < 2);
                 // An index may keep no texts.
-                if row.bytes == 0 || alone || !part.retained.has_texts() {
+                if row.bytes == 0 || alone || !block.retained.has_texts() {
                     return Ok(());
                 }
                 let of = |text: &str| Content::of(text.as_bytes());
-                let content = part.retained.fetch(row.place, row.id, &mut scratch, of)?;
+                let content = block.retained.fetch(row.place, row.id, &mut scratch, of)?;
                 let key = [content.bytes().as_slice(), &document.to_be_bytes()].concat();
                 same.push(&key, row.id.as_bytes())
             })??;
@@ -72,15 +72,8 @@ impl EmptyCopies {
 
     /// The id of each, and that of the first document in reading order with its text, ascending.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<(String, String)>> + '_ {
-        self.sorted.iter().map(|record| {
-            let (copy, first) = record.map_err(Error::into_io)?;
-            let text = |id| {
-                String::from_utf8(id).map_err(|_| {
-                    io::Error::other(Error::TemporaryFile { what: "an id".to_owned() })
-                })
-            };
-            Ok((text(copy)?, text(first)?))
-        })
+        let text = |id: &[u8]| Some(std::str::from_utf8(id).ok()?.to_owned());
+        self.sorted.decoded("an id", move |copy, first| Some((text(copy)?, text(first)?)))
     }
 
     /// Ids in ascending order, each with the first document that has its text, if it is a copy.

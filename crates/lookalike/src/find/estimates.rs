@@ -82,7 +82,7 @@ pub(super) fn equal_values(
     if pairs.is_empty() {
         return Ok(Vec::new());
     }
-    let mut signatures = Signatures::new(placed, options, sets.signature_share());
+    let mut signatures = Signatures::new(placed, options, sets.signature_share);
     let (mut left, mut last, mut equal) = (Vec::new(), None, Vec::with_capacity(pairs.len()));
     for &(a, b, _) in pairs {
         if last != Some(a) {

@@ -11,9 +11,8 @@
 
 use super::bucket_lists::{BucketLists, DocumentLists};
 use super::documents::{DocumentState, RunDocuments};
-use super::entries::Entries;
 use super::memory::Budget;
-use super::ranges::KeyRange;
+use super::ranges::{KeyRange, KeyRanges};
 use super::shingle_counts::CompleteCounts;
 use super::shingles::ShingleCutter;
 use super::workers::{Counter, on_threads};
@@ -21,13 +20,20 @@ use crate::error::Error;
 use crate::find::options::FindOptions;
 use crate::progress::Progress;
 use crate::read::{Document, Raw, RawSink, ReadBuffers, SkippedItem};
-use crate::spill::TempSpace;
+use crate::spill::{Log, TempSpace};
 use lookalike_core::params::{Measure, Params};
 use lookalike_core::prefix;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Entries that one thread gathers before it hands them on.
 const GATHERED: usize = 1 << 16;
+
+/// Bytes of memory for one entry while they are sorted.
+const SORTED_BYTES: usize = 40;
+
+/// A key and a document that has it. The lowest bit of a key is a mark: keys that differ in nothing
+/// else are in the same range.
+type KeyEntry = (u64, u32);
 
 /// The mark of a key under which a document looks for others, not only is in it.
 const LOOKS: u64 = 1;
@@ -45,46 +51,46 @@ impl ExactCandidates<'_> {
     pub(super) fn buckets(
         &self,
         counted: CompleteCounts,
-        lists: &mut BucketLists<'_>,
+        lists: &mut BucketLists,
         progress: &dyn Progress,
     ) -> Result<(), Error> {
-        let probing = Entries::new(self.temp, "rare", self.budget);
         let rare = |document: &Document<'_>, tools: &mut CandidateBuffers, out: &mut Vec<u64>| {
             tools.rare(document, &self.options.params, &counted, out);
         };
-        self.read(&probing, &rare, progress)?;
+        let probing = self.read("rare", &rare, progress)?;
         // What follows needs the memory.
         drop(counted);
         if self.options.params.measure() == Measure::Jaccard {
             return self.list(&probing, None, lists);
         }
         let filter = KeyFilter::new(&probing, self.budget)?;
-        let inserted = Entries::new(self.temp, "shared", self.budget);
         let shared = |document: &Document<'_>, tools: &mut CandidateBuffers, out: &mut Vec<u64>| {
             let hashes = tools.cutter.shingles(document).hashes;
             out.extend(hashes.iter().map(|h| key(*h)).filter(|key| filter.may_have(*key)));
             out.sort_unstable();
             out.dedup();
         };
-        self.read(&inserted, &shared, progress)?;
+        let inserted = self.read("shared", &shared, progress)?;
         drop(filter);
         self.list(&inserted, Some(&probing), lists)
     }
 
-    /// Reads all documents that represent their equals again and adds what `keys` gives for each.
+    /// Reads all documents that represent their equals again: what `keys` gives for each.
     fn read(
         &self,
-        entries: &Entries<'_>,
+        name: &'static str,
         keys: &(impl Fn(&Document<'_>, &mut CandidateBuffers, &mut Vec<u64>) + Sync),
         progress: &dyn Progress,
-    ) -> Result<(), Error> {
+    ) -> Result<Log<KeyEntry>, Error> {
         let counter = Counter::default();
-        let params = &self.options.params;
+        let log = Mutex::new(Log::scratch(self.temp, name, self.budget.buckets() / 2));
+        let add =
+            |entries| log.lock().unwrap_or_else(PoisonError::into_inner).append(entries).map(drop);
         on_threads::<_, Error>(self.options.threads, |stop| {
             let mut tools = CandidateBuffers::new(self.options);
             let mut scratch = ReadBuffers::default();
             let (mut out, mut gathered) = (Vec::new(), Vec::new());
-            while let Some(i) = counter.next(self.documents.part_count()) {
+            while let Some(i) = counter.next(self.documents.store.blocks.len()) {
                 if stop.asked() {
                     return Ok(());
                 }
@@ -97,36 +103,35 @@ impl ExactCandidates<'_> {
                     }
                     next += 1;
                 });
-                let part = self.documents.part(i);
-                part.retained.replay(&mut scratch, &mut again)?;
+                let block = &self.documents.store.blocks[i];
+                block.retained.replay(&mut scratch, &mut again)?;
                 self.check(i, next)?;
-                progress.advance(u64::from(part.documents))?;
+                progress.advance(u64::from(block.notes.documents))?;
                 if gathered.len() > GATHERED {
-                    entries.add(std::mem::take(&mut gathered))?;
+                    add(std::mem::take(&mut gathered))?;
                 }
             }
-            debug_assert!(params.exact());
-            entries.add(gathered)
+            add(gathered)
         })?;
-        Ok(())
+        Ok(log.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Refuses a block that now holds more documents or fewer.
-    fn check(&self, part: usize, end: u32) -> Result<(), Error> {
-        if end == self.documents.range(part).end {
+    fn check(&self, block: usize, end: u32) -> Result<(), Error> {
+        if end == self.documents.range(block).end {
             return Ok(());
         }
-        Err(self.documents.changed(part)?)
+        Err(self.documents.changed(block)?)
     }
 
     /// Adds the documents that have the same key, a range of keys at a time.
     fn list(
         &self,
-        inserted: &Entries<'_>,
-        probing: Option<&Entries<'_>>,
-        lists: &mut BucketLists<'_>,
+        inserted: &Log<KeyEntry>,
+        probing: Option<&Log<KeyEntry>>,
+        lists: &mut BucketLists,
     ) -> Result<(), Error> {
-        let ranges = inserted.ranges(self.budget, self.options.threads.get());
+        let ranges = ranges(inserted, self.budget, self.options.threads.get());
         let counter = Counter::default();
         let lists = Mutex::new(lists);
         on_threads::<_, Error>(self.options.threads, |stop| {
@@ -135,7 +140,7 @@ impl ExactCandidates<'_> {
                     break;
                 }
                 let found = match probing {
-                    None => marked(&inserted.sorted(ranges[i])?),
+                    None => marked(&sorted(inserted, ranges[i])?),
                     Some(probing) => directed(inserted, probing, ranges[i])?,
                 };
                 lists.lock().unwrap_or_else(PoisonError::into_inner).add(found)?;
@@ -146,11 +151,27 @@ impl ExactCandidates<'_> {
     }
 }
 
+/// Ranges of keys in which the entries can be sorted by one thread at a time.
+fn ranges(log: &Log<KeyEntry>, budget: &Budget, at_least: usize) -> Vec<KeyRange> {
+    KeyRanges::at_least(at_least, log.len() as usize, SORTED_BYTES, budget).collect()
+}
+
+/// The entries of a range, sorted.
+fn sorted(log: &Log<KeyEntry>, range: KeyRange) -> Result<Vec<KeyEntry>, Error> {
+    let mut found = Vec::new();
+    log.each_record(<[KeyEntry]>::len, |some| {
+        found.extend(some.iter().filter(|(key, _)| range.has(key & !LOOKS)));
+        Ok(())
+    })?;
+    found.sort_unstable();
+    Ok(found)
+}
+
 /// For each key under which somebody looks, which its mark tells: how many have it, who, and who
 /// looks.
-fn marked(entries: &[(u64, u32)]) -> DocumentLists {
+fn marked(entries: &[KeyEntry]) -> DocumentLists {
     let mut lists = DocumentLists::default();
-    let equal = |a: &(u64, u32), b: &(u64, u32)| a.0 & !LOOKS == b.0 & !LOOKS;
+    let equal = |a: &KeyEntry, b: &KeyEntry| a.0 & !LOOKS == b.0 & !LOOKS;
     for bucket in entries.chunk_by(equal).filter(|bucket| bucket.len() > 1) {
         // Marked keys come after the others.
         let probing = &bucket[bucket.partition_point(|entry| entry.0 & LOOKS == 0)..];
@@ -164,11 +185,11 @@ fn marked(entries: &[(u64, u32)]) -> DocumentLists {
 
 /// For each key that somebody looks for: how many have it, who, and who looks.
 fn directed(
-    inserted: &Entries<'_>,
-    probing: &Entries<'_>,
+    inserted: &Log<KeyEntry>,
+    probing: &Log<KeyEntry>,
     range: KeyRange,
 ) -> Result<DocumentLists, Error> {
-    let (inserted, probing) = (inserted.sorted(range)?, probing.sorted(range)?);
+    let (inserted, probing) = (sorted(inserted, range)?, sorted(probing, range)?);
     let mut lists = DocumentLists::default();
     let mut rest = probing.as_slice();
     for bucket in inserted.chunk_by(|a, b| a.0 == b.0).filter(|bucket| bucket.len() > 1) {
@@ -251,13 +272,13 @@ struct KeyFilter {
 
 impl KeyFilter {
     /// Some 32 bits for each entry, as far as memory goes.
-    fn new(entries: &Entries<'_>, budget: &Budget) -> Result<Self, Error> {
+    fn new(entries: &Log<KeyEntry>, budget: &Budget) -> Result<Self, Error> {
         let most = (budget.filter() as u64).saturating_mul(8).max(1 << 16);
-        let bits = (32 * entries.len() as u64).next_power_of_two().max(1 << 16);
+        let bits = (32 * entries.len()).next_power_of_two().max(1 << 16);
         let log2 = bits.min(most).ilog2();
         let mut filter = Self { bits: vec![0; 1 << (log2 - 6)], shift: 64 - log2 };
-        for range in entries.ranges(budget, 1) {
-            for (key, _) in entries.sorted(range)? {
+        for range in ranges(entries, budget, 1) {
+            for (key, _) in sorted(entries, range)? {
                 let bit = filter.bit(key);
                 filter.bits[(bit / 64) as usize] |= 1 << (bit % 64);
             }

@@ -29,7 +29,7 @@ pub(super) fn decide(
         is_kept[duplicate.member as usize] = false;
     }
     for position in (0..placed.len() as u32).filter(|position| is_kept[*position as usize]) {
-        of_kept(placed.batch(), placed.class(position), decided);
+        of_kept(placed.batch, placed.class(position), decided);
     }
     let mut kept = None;
     for duplicate in duplicates {
@@ -38,7 +38,7 @@ pub(super) fn decide(
             continue;
         }
         let mut best = (placed.document(duplicate.keeper), duplicate.overlap);
-        let later = match placed.grouping() {
+        let later = match placed.options.grouping {
             Grouping::Components => Vec::new(),
             Grouping::Stars => {
                 let kept = kept.get_or_insert_with(|| by_bucket(placed, &is_kept));
@@ -46,11 +46,11 @@ pub(super) fn decide(
             }
         };
         let mut later = later.into_iter().peekable();
-        for copy in copies.iter().filter(|copy| !placed.batch().records.is_reference(**copy)) {
-            let earlier = |x: u32| placed.batch().records.compare(x, *copy).is_lt();
+        for copy in copies.iter().filter(|copy| !placed.batch.rows.is_reference(**copy)) {
+            let earlier = |x: u32| placed.batch.rows.compare(x, *copy).is_lt();
             // The keeper reaches the threshold, so that what is better does, too.
             while let Some((document, overlap)) = later.next_if(|(x, _)| earlier(*x)) {
-                if overlap.compare(&best.1, placed.measure()) == Ordering::Greater {
+                if overlap.compare(&best.1, placed.options.params.measure()) == Ordering::Greater {
                     best = (document, overlap);
                 }
             }
@@ -63,7 +63,7 @@ pub(super) fn decide(
 /// Decides the documents of a class whose first is kept.
 pub(super) fn of_kept(batch: &ComponentBatch, class: &[u32], decided: &mut BatchDecisions) {
     let Some((first, copies)) = class.split_first() else { return };
-    let copies = copies.iter().filter(|copy| !batch.records.is_reference(**copy));
+    let copies = copies.iter().filter(|copy| !batch.rows.is_reference(**copy));
     decided.duplicates.extend(copies.map(|copy| (*copy, *first, EQUAL)));
 }
 

@@ -3,14 +3,14 @@
 use super::better_setting::BetterSetting;
 use super::clustering::Clustering;
 use super::cut_from_mail::CutFromMail;
-use super::documents::{self, DocumentState, RunDocuments};
+use super::documents::{DocumentState, RunDocuments};
 use super::empty_copies::EmptyCopies;
 use super::groups::Groups;
 use super::identical::IdenticalDocuments;
 use super::memory::Budget;
 use super::pairs::Pairs;
 use super::related::RelatedDocuments;
-use super::results::RunResults;
+use super::results::{RunResults, SortedResults};
 use super::skipped::SkippedRecords;
 use crate::digest::InputsDigest;
 use crate::error::Error;
@@ -102,7 +102,7 @@ pub struct DocumentStatus {
     pub left_out: bool,
 }
 
-/// Numbers of everything, and what is empty.
+/// What a run found, after duplicates are counted under their sources.
 pub(super) fn findings(
     mut documents: RunDocuments,
     found: RunResults,
@@ -115,52 +115,71 @@ pub(super) fn findings(
     for document in documents.in_state(DocumentState::EMPTY) {
         documents.with_row(document, |_, row| empty.push(row.id.as_bytes(), &[]))??;
     }
-    let empty = IdList { sorted: empty.finish()? };
+    let empty_copies = EmptyCopies::of(&documents, budget, &temp)?;
     for (source, (duplicates, bytes)) in documents.sources.iter_mut().zip(&found.duplicates) {
         (source.duplicates, source.duplicate_bytes) = (*duplicates, *bytes);
     }
-    let (sources, skipped) = (std::mem::take(&mut documents.sources), documents.take_skipped());
-    let mut identical = IdenticalDocuments::of(&skipped)
-        .map_err(|_| Error::TemporaryFile { what: "a skipped record".to_owned() })?;
-    identical.empty = EmptyCopies::of(&documents, budget, &temp)?;
     let counts = RunCounts {
         documents: (documents.len() - left_out) as u64,
-        reference: sources.iter().filter(|s| s.reference).map(|s| s.documents).sum(),
-        empty: empty.len() as u64,
-        skipped: skipped.len(),
         copies: documents.in_state(DocumentState::COPY).count() as u64,
         candidates: found.candidates,
         verified: found.verified,
-        groups: found.groups.len() as u64,
-        duplicates: sources.iter().map(|source| source.duplicates).sum(),
+        ..RunCounts::default()
     };
-    let (groups, pairs, related) = (found.groups, found.pairs, found.related);
-    let (inputs, clustering) = (documents.inputs, found.clustering);
-    Ok(Findings {
-        groups,
-        pairs,
-        related,
-        clustering,
-        skipped,
-        read_as_text: Vec::new(),
-        missing_fields: Vec::new(),
-        ids_by_file: false,
-        identical,
-        empty,
-        cut_from_mail: documents.cut_from_mail,
-        wording: Normalization::default(),
-        folding: FoldingEffect::of(std::mem::take(&mut documents.drawn)),
-        better_setting: None,
-        counts,
-        sources,
-        inputs,
-        times,
-        documents,
-        temp,
-    })
+    let empty = empty.finish()?;
+    let found = Findings::new(documents, found.sorted, empty, empty_copies, counts, temp)?;
+    Ok(Findings { times, ..found })
 }
 
 impl Findings {
+    /// Of documents and what is known of them; completes the counts. The times and what depends on
+    /// the collection are left to the caller.
+    pub(super) fn new(
+        mut documents: RunDocuments,
+        results: SortedResults,
+        empty: SortedRecords,
+        empty_copies: EmptyCopies,
+        counts: RunCounts,
+        temp: Arc<TempSpace>,
+    ) -> Result<Self, Error> {
+        let skipped = documents.take_skipped()?;
+        let mut identical = IdenticalDocuments::of(&skipped).map_err(Error::of_io)?;
+        identical.empty = empty_copies;
+        let sources = std::mem::take(&mut documents.sources);
+        let SortedResults { groups, pairs, related, clustering } = results;
+        let reference = sources.iter().filter(|source| source.reference);
+        let counts = RunCounts {
+            reference: reference.map(|source| source.documents).sum(),
+            empty: empty.len(),
+            skipped: skipped.len(),
+            groups: groups.len() as u64,
+            duplicates: sources.iter().map(|source| source.duplicates).sum(),
+            ..counts
+        };
+        Ok(Self {
+            groups,
+            pairs,
+            related,
+            clustering,
+            skipped,
+            read_as_text: Vec::new(),
+            missing_fields: Vec::new(),
+            ids_by_file: false,
+            identical,
+            empty: IdList { sorted: empty },
+            cut_from_mail: documents.cut_from_mail,
+            wording: Normalization::default(),
+            folding: FoldingEffect::of(std::mem::take(&mut documents.drawn)),
+            better_setting: None,
+            counts,
+            sources,
+            inputs: documents.inputs,
+            times: Vec::new(),
+            documents,
+            temp,
+        })
+    }
+
     /// Lets go of everything, and of what was kept so that the run could go on: call it when the
     /// results are where they should be.
     ///
@@ -177,9 +196,9 @@ impl Findings {
     /// # Errors
     /// [`Error::Read`] when it is no longer what it was.
     pub fn text(&self, document: u32) -> Result<String, Error> {
-        self.documents.with_row(document, |part, row| {
+        self.documents.with_row(document, |block, row| {
             let mut scratch = ReadBuffers::default();
-            Ok(part.retained.fetch(row.place, row.id, &mut scratch, str::to_owned)?)
+            Ok(block.retained.fetch(row.place, row.id, &mut scratch, str::to_owned)?)
         })?
     }
 
@@ -189,23 +208,23 @@ impl Findings {
     /// # Errors
     /// [`Error::Read`] when it is no longer what it was.
     pub fn describe(&self, document: u32) -> Result<Description, Error> {
-        self.documents.with_row(document, |part, row| {
-            Ok(part.retained.describe(row.place, row.id, &mut ReadBuffers::default())?)
+        self.documents.with_row(document, |block, row| {
+            Ok(block.retained.describe(row.place, row.id, &mut ReadBuffers::default())?)
         })?
     }
 
     /// Whether [`text`](Self::text) has something to give: an index may keep no texts.
     pub fn has_texts(&self) -> bool {
-        (0..self.documents.part_count()).all(|i| self.documents.part(i).retained.has_texts())
+        self.documents.store.blocks.iter().all(|block| block.retained.has_texts())
     }
 
     /// Where a document belongs, and what it was found to be; `document` is its number in reading
     /// order, which must be one that [`replay`](Self::replay) gives.
     pub fn status(&self, document: u32) -> DocumentStatus {
         let state = self.documents.state(document);
-        let part = self.documents.part(self.documents.part_of(document));
+        let block = &self.documents.store.blocks[self.documents.block_of(document)];
         DocumentStatus {
-            source: part.number.source,
+            source: block.retained.number().source,
             empty: state == DocumentState::EMPTY,
             left_out: state == DocumentState::LEFT_OUT,
         }
@@ -216,10 +235,9 @@ impl Findings {
         &self,
         take: &mut dyn FnMut(&str, u128) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        for i in 0..self.documents.part_count() {
-            let rows = self.documents.rows(i)?;
-            for place in 0..rows.len() {
-                let row = documents::read_row(rows.get(place))?;
+        for i in 0..self.documents.store.blocks.len() {
+            for row in self.documents.store.rows(i)?.iter() {
+                let row = row?;
                 take(row.id, row.fingerprint)?;
             }
         }
@@ -243,14 +261,14 @@ impl Findings {
         take: &mut dyn FnMut(u32, &Document<'_>, Raw<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut scratch = ReadBuffers::default();
-        for i in 0..self.documents.part_count() {
-            let part = self.documents.part(i);
-            if part.reference {
+        for i in 0..self.documents.store.blocks.len() {
+            let block = &self.documents.store.blocks[i];
+            if block.notes.reference {
                 continue;
             }
             let range = self.documents.range(i);
             let mut again = Replay { next: range.start, take: &mut *take, outcome: Ok(()) };
-            part.retained.replay(&mut scratch, &mut again)?;
+            block.retained.replay(&mut scratch, &mut again)?;
             again.outcome?;
             if again.next != range.end {
                 return Err(self.documents.changed(i)?);
@@ -309,10 +327,7 @@ impl IdList {
 
     /// The ids in order; may be asked for again.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<String>> + '_ {
-        self.sorted.iter().map(|record| {
-            let (key, _) = record.map_err(Error::into_io)?;
-            String::from_utf8(key)
-                .map_err(|_| io::Error::other(Error::TemporaryFile { what: "an id".to_owned() }))
-        })
+        let text = |id: &[u8]| Some(std::str::from_utf8(id).ok()?.to_owned());
+        self.sorted.decoded("an id", move |id, _| text(id))
     }
 }

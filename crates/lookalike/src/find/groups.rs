@@ -2,10 +2,12 @@
 
 use super::batch::ComponentBatch;
 use super::decision::BatchDecisions;
-use super::record_file::TakeRecord;
+use super::results::TakeRecord;
 use crate::error::Error;
 use crate::find::options::FindOptions;
-use crate::spill::codec::{FieldReader, key_part, key_u64_descending, put_bytes, put_u64};
+use crate::spill::codec::{
+    FieldReader, key_part, key_u64_descending, put_bytes, put_overlap, put_u64,
+};
 use crate::spill::{SortedRecords, Sorter};
 use lookalike_core::verify::Overlap;
 use std::io;
@@ -69,10 +71,7 @@ impl Groups {
 
     /// The groups in order; may be asked for again. They are read as they are asked for.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<Group>> + '_ {
-        self.sorted.iter().map(|record| {
-            let (_, payload) = record.map_err(Error::into_io)?;
-            decode(&payload).ok_or_else(|| io::Error::other(corrupt()))
-        })
+        self.sorted.decoded("a group", |_, payload| decode(payload))
     }
 
     /// Gives the groups as records, in order.
@@ -98,10 +97,6 @@ impl Groups {
     }
 }
 
-fn corrupt() -> Error {
-    Error::TemporaryFile { what: "a group".to_owned() }
-}
-
 /// Gives the groups of a batch as records; `decided` is sorted by keeper.
 pub(super) fn records(
     batch: &ComponentBatch,
@@ -111,15 +106,15 @@ pub(super) fn records(
 ) -> Result<(), Error> {
     for of_keeper in decided.duplicates.chunk_by(|a, b| a.1 == b.1) {
         let keeper = of_keeper[0].1;
-        let row = batch.records.row(keeper);
+        let row = batch.rows.row(keeper);
         let member = Keeper {
             id: row.id.to_owned(),
             document: batch.documents[keeper as usize],
             bytes: row.bytes,
-            reference: batch.records.is_reference(keeper),
+            reference: batch.rows.is_reference(keeper),
         };
         let duplicate = |&(duplicate, _, overlap): &(u32, u32, Overlap)| {
-            let of = batch.records.row(duplicate);
+            let of = batch.rows.row(duplicate);
             Duplicate {
                 id: of.id.to_owned(),
                 document: batch.documents[duplicate as usize],
@@ -164,9 +159,7 @@ fn encode(group: &Group) -> Vec<u8> {
         put_bytes(&mut out, id.as_bytes());
         put_u64(&mut out, (*document).into());
         put_u64(&mut out, *bytes);
-        for value in [overlap.intersection, overlap.left, overlap.right] {
-            put_u64(&mut out, value);
-        }
+        put_overlap(&mut out, *overlap);
         put_u64(&mut out, decided_by.map_or(0, |rule| u64::from(rule) + 1));
     }
     out
@@ -174,10 +167,8 @@ fn encode(group: &Group) -> Vec<u8> {
 
 fn decode(payload: &[u8]) -> Option<Group> {
     let mut reader = FieldReader::new(payload);
-    let id =
-        |reader: &mut FieldReader<'_>| Some(std::str::from_utf8(reader.bytes()?).ok()?.to_owned());
     let keeper = Keeper {
-        id: id(&mut reader)?,
+        id: reader.str()?.to_owned(),
         document: reader.u64()? as u32,
         bytes: reader.u64()?,
         reference: reader.u64()? != 0,
@@ -185,14 +176,10 @@ fn decode(payload: &[u8]) -> Option<Group> {
     let count = reader.u64()?;
     let duplicates = (0..count).map(|_| {
         Some(Duplicate {
-            id: id(&mut reader)?,
+            id: reader.str()?.to_owned(),
             document: reader.u64()? as u32,
             bytes: reader.u64()?,
-            overlap: Overlap {
-                intersection: reader.u64()?,
-                left: reader.u64()?,
-                right: reader.u64()?,
-            },
+            overlap: reader.overlap()?,
             decided_by: reader.u64()?.checked_sub(1).map(|rule| rule as u8),
         })
     });

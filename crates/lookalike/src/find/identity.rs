@@ -45,7 +45,8 @@ pub(super) fn unique_ids(
         }
     }
     repeated.sort_unstable();
-    let source = |document| documents.part(documents.part_of(document)).number.source;
+    let source =
+        |document| documents.store.blocks[documents.block_of(document)].retained.number().source;
     if repeated.iter().any(|&(second, first)| meet(source(first), source(second))) {
         return Ok(None);
     }
@@ -62,7 +63,8 @@ fn repeated_in(
     repeated: &mut Vec<(u32, u32)>,
 ) -> Result<(), Error> {
     let named = bucket.into_iter().map(|document| {
-        documents.with_row(document, |part, row| (part.reference, row.id.to_owned(), document))
+        documents
+            .with_row(document, |block, row| (block.notes.reference, row.id.to_owned(), document))
     });
     let mut named = named.collect::<Result<Vec<_>, Error>>()?;
     named.sort_unstable();
@@ -80,7 +82,7 @@ fn leave_out_or_refuse(
 ) -> Result<(), Error> {
     let first = documents.place_name(first)?;
     let (id, location) = documents
-        .with_row(second, |part, row| (row.id.to_owned(), part.retained.location(row.place)))?;
+        .with_row(second, |block, row| (row.id.to_owned(), block.retained.location(row.place)))?;
     if !leave_out {
         return Err(Error::DuplicateId { id, first, second: documents.place_name(second)? });
     }
@@ -94,7 +96,7 @@ fn leave_out_or_refuse(
 pub(super) fn equal_documents(
     documents: &mut RunDocuments,
     budget: &Budget,
-    lists: &mut BucketLists<'_>,
+    lists: &mut BucketLists,
 ) -> Result<(), Error> {
     let (mut fingerprints, mut numbers) = (Vec::new(), Vec::new());
     for range in KeyRanges::new(documents.len(), FINGERPRINT_BYTES, budget) {

@@ -162,11 +162,6 @@ impl Budget {
         self.limit.map(|_| bytes.saturating_sub(1))
     }
 
-    /// Refuses more verified pairs of one component than are held at a time.
-    pub(super) fn pairs(&self, bytes: u64) -> Result<(), Error> {
-        self.need(bytes.saturating_mul(4))
-    }
-
     fn need(&self, work: u64) -> Result<(), Error> {
         match self.limit {
             Some(got) if work > self.work() => {
@@ -226,7 +221,7 @@ mod tests {
             Budget::new(&memory, 2).unwrap().with_documents(1000, 10, 0).unwrap()
         };
         let small = limited(60 << 20);
-        for refuse in [Budget::component, Budget::block, Budget::pairs] {
+        for refuse in [Budget::component, Budget::block] {
             refuse(&small, 1 << 20).unwrap();
             refuse(&Budget::new(&Memory::default(), 2).unwrap(), 1 << 40).unwrap();
             let Err(Error::MemoryTooSmall { least, .. }) = refuse(&small, 30 << 20) else {

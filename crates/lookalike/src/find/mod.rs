@@ -1,18 +1,20 @@
 //! The main job: documents in, groups of near-duplicates out.
 //!
 //! ```text
-//! blocks ─ prepare (threads) → block_store ─ RunDocuments (numbering)
+//! blocks ─ prepare (threads) → block_store ─ documents (numbering)
 //!   ─ identity (unique ids, equal documents)
-//!   ─ bucket: band keys → lists   or   exact: rare shingles → lists
+//!   ─ bucket: band keys → lists   or   exact_candidates: rare shingles → lists
 //!   ─ batch (connected components, as many as memory allows)
 //!   ─ decide (threads over components: shingle sets, prefix filter, groups, equal documents)
-//!   → groups, pairs → Findings
+//!   → results (groups, pairs) → findings
 //! ```
+//!
+//! `pipeline` calls the stages one after the other.
 //!
 //! The first pass keeps of each document its id, bucket keys, fingerprint, position and keep key;
 //! the texts are dropped. Verification reads the documents that share a bucket with another one
-//! again. Stages exchange columns and lists, which go through temporary files where `memory` says
-//! so. Of each document, one byte of state, its parent in the disjoint sets and one bit are always
+//! again. Stages exchange columns and lists in logs (`spill`), which go to temporary files where
+//! `memory` says so, and from which a run with `checkpoint` goes on. Of each document, one byte of state, its parent in the disjoint sets and one bit are always
 //! held.
 //!
 //! Results do not depend on the number of threads or the order in which they work, nor on the
@@ -35,18 +37,18 @@ mod decided_part;
 mod decision;
 mod documents;
 mod empty_copies;
-mod entries;
 mod estimates;
 mod exact_candidates;
 mod exact_duplicates;
-mod few_results;
 mod findings;
 mod given_keepers;
 mod groups;
 mod identical;
 mod identity;
 pub(crate) mod keep_keys;
+mod loaded_rows;
 mod memory;
+mod memory_amount;
 mod options;
 mod ordered_component;
 mod pairs;
@@ -54,8 +56,6 @@ mod pipeline;
 mod prefix_filter;
 mod prepare;
 mod ranges;
-mod record_file;
-mod records;
 mod references;
 mod related;
 mod results;
@@ -81,11 +81,12 @@ pub use findings::{DocumentStatus, Findings, IdList, RunCounts};
 pub use groups::{Duplicate, Group, Groups, Keeper};
 pub use identical::IdenticalDocuments;
 pub use memory::Memory;
+pub use memory_amount::parse_memory;
 pub use options::{FindOptions, Grouping, KeeperChoice, MAX_THREADS, PairList};
 pub use pairs::{MAX_PAIRS, Pair, PairCursor, PairRef, Pairs};
 pub use pipeline::{find, in_collection};
-pub(crate) use record_file::TakeRecord;
 pub use related::{RelatedDocument, RelatedDocuments};
+pub(crate) use results::TakeRecord;
 pub(crate) use share::{BlockDocuments, PreparedShare, ShareNotes};
 pub use skipped::SkippedRecords;
 pub use sources::{MAX_SOURCES, SourceCounts};

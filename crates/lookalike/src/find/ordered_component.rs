@@ -2,17 +2,16 @@
 
 use super::batch::ComponentBatch;
 use super::decision::EQUAL;
-use super::options::{FindOptions, Grouping, KeeperChoice};
+use super::options::{FindOptions, KeeperChoice};
 use super::shingle_sets::ShingleSets;
 use crate::error::Error;
 use lookalike_core::candidate::Component;
 use lookalike_core::group::BucketMembership;
-use lookalike_core::params::{Measure, Params};
 use lookalike_core::verify::{self, Overlap};
 
 /// A component's members, numbered by their place in the keep order.
 pub(super) struct OrderedComponent<'a> {
-    batch: &'a ComponentBatch,
+    pub(super) batch: &'a ComponentBatch,
     pub(super) options: &'a FindOptions,
     pub(super) component: Component<'a>,
     /// Position → place in the component's list.
@@ -33,9 +32,9 @@ impl<'a> OrderedComponent<'a> {
         let first = |place: u32| batch.class(&component.members[place as usize])[0];
         order.sort_unstable_by(|a, b| match options.keepers {
             KeeperChoice::Found | KeeperChoice::Reference => {
-                batch.records.compare(first(*a), first(*b))
+                batch.rows.compare(first(*a), first(*b))
             }
-            KeeperChoice::EarlierReference => batch.records.compare_by_rules(first(*a), first(*b)),
+            KeeperChoice::EarlierReference => batch.rows.compare_by_rules(first(*a), first(*b)),
         });
         let firsts = order.iter().map(|place| first(*place)).collect();
         let mut this = Self { batch, options, component, order, firsts, probed: None };
@@ -107,29 +106,8 @@ impl<'a> OrderedComponent<'a> {
     /// Whether two members have equal shingles: only where equal documents are not one member,
     /// which they are not where the keepers are given.
     fn are_equal(&self, a: u32, b: u32) -> bool {
-        let fingerprint =
-            |position: u32| self.batch.records.row(self.document(position)).fingerprint;
+        let fingerprint = |position: u32| self.batch.rows.row(self.document(position)).fingerprint;
         self.options.keepers.is_given() && fingerprint(a) == fingerprint(b)
-    }
-
-    /// The batch the component is of.
-    pub(super) fn batch(&self) -> &'a ComponentBatch {
-        self.batch
-    }
-
-    /// What is similar.
-    pub(super) fn params(&self) -> &'a Params {
-        &self.options.params
-    }
-
-    /// How groups are formed.
-    pub(super) fn grouping(&self) -> Grouping {
-        self.options.grouping
-    }
-
-    /// What similarity is.
-    pub(super) fn measure(&self) -> Measure {
-        self.options.params.measure()
     }
 
     fn two<'s>(
@@ -160,7 +138,7 @@ impl BucketMembership for OrderedComponent<'_> {
     }
 
     fn is_fixed(&self, member: u32) -> bool {
-        self.batch.records.is_reference(self.document(member))
+        self.batch.rows.is_reference(self.document(member))
     }
 }
 

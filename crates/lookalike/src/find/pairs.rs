@@ -6,11 +6,11 @@ use super::decision::EQUAL;
 use super::decision::{BatchDecisions, VerifiedPair};
 use super::estimates::SignatureEstimate;
 use super::options::PairList;
-use super::record_file::TakeRecord;
+use super::results::TakeRecord;
 use crate::error::Error;
 use crate::find::options::FindOptions;
-use crate::spill::codec::{FieldReader, key_part, put_bytes, put_u64};
-use crate::spill::{RecordCursor, SortedRecords, Sorter};
+use crate::spill::codec::{FieldReader, key_part, put_bytes, put_overlap, put_u32, put_u64};
+use crate::spill::{RecordCursor, SortedRecords, Sorter, until_error};
 use lookalike_core::verify::Overlap;
 use std::io;
 
@@ -73,19 +73,13 @@ impl Pairs {
     /// The pairs in order; may be asked for again. They are read as they are asked for.
     /// [`cursor`](Self::cursor) does the same without a copy of each.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<Pair>> + '_ {
-        let mut cursor = Some(self.cursor());
-        std::iter::from_fn(move || {
-            let pair = cursor.as_mut()?.next_pair().transpose()?;
-            let pair = pair.map(|PairRef { a, b, overlap, estimate }| Pair {
-                a: a.to_owned(),
-                b: b.to_owned(),
-                overlap,
-                estimate,
-            });
-            if pair.is_err() {
-                cursor = None;
-            }
-            Some(pair)
+        let mut cursor = self.cursor();
+        until_error(move || {
+            let pair = cursor.next_pair()?;
+            Ok(pair.map(|PairRef { a, b, overlap, estimate }| {
+                let (a, b) = (a.to_owned(), b.to_owned());
+                Pair { a, b, overlap, estimate }
+            }))
         })
     }
 
@@ -181,12 +175,12 @@ struct Ranks<'a> {
 impl<'a> Ranks<'a> {
     fn new(batch: &'a ComponentBatch) -> Self {
         let mut by_id: Vec<u32> = (0..batch.documents.len() as u32).collect();
-        by_id.sort_unstable_by(|a, b| batch.records.row(*a).id.cmp(batch.records.row(*b).id));
+        by_id.sort_unstable_by(|a, b| batch.rows.row(*a).id.cmp(batch.rows.row(*b).id));
         let mut of = vec![0; by_id.len()];
         for (rank, document) in (0u32..).zip(&by_id) {
             of[*document as usize] = rank;
         }
-        let ids = by_id.iter().map(|document| batch.records.row(*document).id).collect();
+        let ids = by_id.iter().map(|document| batch.rows.row(*document).id).collect();
         Self { ids, by_id, of }
     }
 }
@@ -239,11 +233,11 @@ impl<'a> Edges<'a> {
     /// into `others`, which is cleared. Nobody asks how alike two reference documents are.
     fn others(&self, x: u32, rank: u32, ranks: &Ranks<'_>, others: &mut Vec<PairedDocument>) {
         others.clear();
-        let reference = self.batch.records.is_reference(x);
+        let reference = self.batch.rows.is_reference(x);
         let mut add = |class: &[u32], edge: u32| {
             for y in class {
                 let other = ranks.of[*y as usize];
-                if other > rank && !(reference && self.batch.records.is_reference(*y)) {
+                if other > rank && !(reference && self.batch.rows.is_reference(*y)) {
                     others.push(PairedDocument { rank: other, edge });
                 }
             }
@@ -325,12 +319,10 @@ impl PairRecord {
             return put_u64(&mut self.payload, SAME);
         }
         put_u64(&mut self.payload, if estimate.is_some() { NEW_WITH_ESTIMATE } else { NEW });
-        for value in [overlap.intersection, overlap.left, overlap.right] {
-            put_u64(&mut self.payload, value);
-        }
+        put_overlap(&mut self.payload, overlap);
         if let Some(SignatureEstimate { equal, num_hashes }) = estimate {
-            put_u64(&mut self.payload, u64::from(equal));
-            put_u64(&mut self.payload, u64::from(num_hashes));
+            put_u32(&mut self.payload, equal);
+            put_u32(&mut self.payload, num_hashes);
         }
         self.last = Some((overlap, estimate));
     }
@@ -390,13 +382,11 @@ impl PairCursor<'_> {
             return None;
         }
         if flag != SAME {
-            let (intersection, left, right) = (reader.u64()?, reader.u64()?, reader.u64()?);
-            self.overlap = Overlap { intersection, left, right };
+            self.overlap = reader.overlap()?;
             self.estimate = None;
         }
         if flag == NEW_WITH_ESTIMATE {
-            let equal = u32::try_from(reader.u64()?).ok()?;
-            let num_hashes = u32::try_from(reader.u64()?).ok()?;
+            let (equal, num_hashes) = (reader.u32()?, reader.u32()?);
             self.estimate = Some(SignatureEstimate { equal, num_hashes });
         }
         self.at = self.payload.len() - reader.rest().len();

@@ -2,17 +2,17 @@
 
 use crate::error::Error;
 use crate::find::batch::{ComponentBatch, ComponentLinks, Links};
+use crate::find::better_setting::better_setting_of;
 use crate::find::bucket_lists::BucketLists;
 use crate::find::checkpoint::Checkpoint;
 use crate::find::documents::RunDocuments;
 use crate::find::exact_candidates::ExactCandidates;
-use crate::find::few_results::better_setting_of;
 use crate::find::findings::{self, Findings};
 use crate::find::keep_keys::KeepRules;
 use crate::find::memory::Budget;
 use crate::find::options::FindOptions;
 use crate::find::prepare::BlockPreparation;
-use crate::find::results::{ResultCollector, RunResults};
+use crate::find::results::ResultCollector;
 use crate::find::shingle_counts::ShingleCounts;
 use crate::find::{bucket, decide, estimates, identity};
 use crate::progress::{NoProgress, Progress, Stage};
@@ -70,224 +70,187 @@ pub fn in_collection(
     options: &FindOptions,
     progress: &dyn Progress,
 ) -> Result<Findings, Error> {
-    let mut run =
-        FindRun { collection, options, progress, times: Vec::new(), missing_fields: Vec::new() };
-    run.find()
+    estimates::check(options)?;
+    let budget = Budget::new(&options.memory, options.threads.get())?;
+    if let Some(bytes) = budget.longest_record() {
+        collection.limit_records(bytes);
+    }
+    let (checkpoint, temp) = Checkpoint::open(collection, options)?;
+    let mut run = FindRun::new(collection, options, progress, &checkpoint, temp);
+    let linked = loop {
+        let (documents, counts) = run.prepare(&budget)?;
+        if let Some(linked) = run.link(documents, counts, budget)? {
+            break linked;
+        }
+        // Two files have the same id: they are read again with ids that begin with the file.
+        collection.name_ids_by_file();
+        collection.rewind();
+        run.times.clear();
+    };
+    let missing_fields = std::mem::take(&mut run.missing_fields);
+    let mut findings = run.decide(linked)?;
+    findings.read_as_text = collection.read_as_text().to_vec();
+    findings.wording = collection.wording();
+    findings.missing_fields = missing_fields;
+    findings.ids_by_file = collection.has_ids_by_file();
+    if options.advice {
+        findings.better_setting = better_setting_of(&findings, options, progress)?;
+    }
+    Ok(findings)
 }
 
-/// The documents of a run, and the buckets that connect them.
-struct LinkedDocuments<'t> {
+/// Verifies and groups documents that were read before. Where a reading found a document has to
+/// have the text it had.
+pub(super) fn decide_documents(
+    collection: &Collection,
+    options: &FindOptions,
     documents: RunDocuments,
-    links: Links<'t>,
-    left_out: usize,
-    budget: Budget,
+    temp: Arc<TempSpace>,
+    progress: &dyn Progress,
+) -> Result<Findings, Error> {
+    let budget = Budget::new(&options.memory, options.threads.get())?;
+    let checkpoint = Checkpoint::default();
+    let mut run = FindRun::new(collection, options, progress, &checkpoint, temp);
+    let linked = run.link(documents, None, budget)?;
+    // Ids that repeat are known before documents are divided.
+    run.decide(
+        linked.ok_or_else(|| Error::TemporaryFile { what: "the ids of records".to_owned() })?,
+    )
 }
 
-/// The state of a run.
+/// A run, and what it has noted so far.
 struct FindRun<'a> {
     collection: &'a Collection,
     options: &'a FindOptions,
     progress: &'a dyn Progress,
+    checkpoint: &'a Checkpoint,
+    temp: Arc<TempSpace>,
     times: Vec<(Stage, Duration)>,
     /// Fields of the keep policy that no document has.
     missing_fields: Vec<String>,
 }
 
-impl FindRun<'_> {
-    fn find(&mut self) -> Result<Findings, Error> {
-        let (collection, options) = (self.collection, self.options);
-        estimates::check(options)?;
-        let budget = Budget::new(&options.memory, options.threads.get())?;
-        if let Some(bytes) = budget.longest_record() {
-            collection.limit_records(bytes);
-        }
-        let (checkpoint, temp) = if options.memory.resume {
-            let (checkpoint, temp) = Checkpoint::open(collection, options)?;
-            (Some(checkpoint), temp)
-        } else {
-            (None, Arc::new(TempSpace::new(options.memory.temp_dir())))
-        };
-        let checkpoint = checkpoint.as_ref();
-        let mut linked = self.prepare_and_link(budget, &temp, checkpoint)?;
-        if linked.is_none() {
-            // Two files have the same id: they are read again with ids that begin with the file.
-            collection.name_ids_by_file();
-            collection.rewind();
-            self.times.clear();
-            linked = self.prepare_and_link(budget, &temp, checkpoint)?;
-        }
-        let mut findings = self.decide_linked(linked, &temp, checkpoint)?;
-        findings.read_as_text = collection.read_as_text().to_vec();
-        findings.wording = collection.wording();
-        findings.missing_fields = std::mem::take(&mut self.missing_fields);
-        findings.ids_by_file = collection.has_ids_by_file();
-        if options.advice {
-            findings.better_setting = better_setting_of(&findings, options, self.progress)?;
-        }
-        Ok(findings)
+/// The documents of a run, and the buckets that connect them.
+struct LinkedDocuments {
+    documents: RunDocuments,
+    links: Links,
+    left_out: usize,
+    budget: Budget,
+}
+
+impl<'a> FindRun<'a> {
+    fn new(
+        collection: &'a Collection,
+        options: &'a FindOptions,
+        progress: &'a dyn Progress,
+        checkpoint: &'a Checkpoint,
+        temp: Arc<TempSpace>,
+    ) -> Self {
+        let (times, missing_fields) = (Vec::new(), Vec::new());
+        Self { collection, options, progress, checkpoint, temp, times, missing_fields }
     }
 
-    /// Verifies and groups documents whose buckets are known.
-    fn decide_linked(
-        &mut self,
-        linked: Option<LinkedDocuments<'_>>,
-        temp: &Arc<TempSpace>,
-        checkpoint: Option<&Checkpoint>,
-    ) -> Result<Findings, Error> {
-        let Some(LinkedDocuments { mut documents, links, left_out, budget }) = linked else {
-            return Err(Error::TemporaryFile { what: "the ids of records".to_owned() });
-        };
-        documents.drop_columns();
-        let found = self.decide(&documents, &links, &budget, temp, checkpoint)?;
-        self.collection.check_unchanged()?;
-        let times = std::mem::take(&mut self.times);
-        findings::findings(documents, found, left_out, &budget, times, Arc::clone(temp))
-    }
-
-    /// Reads all documents and finds equal documents and shared buckets; `None` where records of
-    /// two files of a folder have the same id.
-    fn prepare_and_link<'t>(
-        &mut self,
-        budget: Budget,
-        temp: &'t Arc<TempSpace>,
-        checkpoint: Option<&Checkpoint>,
-    ) -> Result<Option<LinkedDocuments<'t>>, Error> {
-        let (collection, options) = (self.collection, self.options);
+    /// Reads all documents, and counts their shingles for an exact run.
+    fn prepare(&mut self, budget: &Budget) -> Result<(RunDocuments, Option<ShingleCounts>), Error> {
+        let Self { collection, options, progress, checkpoint, .. } = *self;
+        let temp = Arc::clone(&self.temp);
         let counts =
-            options.params.exact().then(|| ShingleCounts::new(counter_bytes(collection, &budget)));
+            options.params.exact().then(|| ShingleCounts::new(counter_bytes(collection, budget)));
         let rules = KeepRules::new(options)?;
-        let prepared = self.prepare(&budget, temp, counts.as_ref(), &rules, checkpoint);
-        let documents = prepared.or_else(|error| explain_read_error(collection, &budget, error))?;
-        // It is unknown for documents that an earlier run has read.
-        if checkpoint.is_none_or(|c| c.done.chunks.is_empty()) && documents.len() > 0 {
-            self.missing_fields = rules.missing_fields();
-        }
-        self.link_documents(documents, budget, temp, counts, checkpoint)
-    }
-
-    /// Finds equal documents and shared buckets.
-    fn link_documents<'t>(
-        &mut self,
-        mut documents: RunDocuments,
-        budget: Budget,
-        temp: &'t Arc<TempSpace>,
-        counts: Option<ShingleCounts>,
-        checkpoint: Option<&Checkpoint>,
-    ) -> Result<Option<LinkedDocuments<'t>>, Error> {
-        let (len, parts, held) = (documents.len(), documents.part_count(), documents.held());
-        let budget = budget.with_documents(len, parts, held)?;
-        let budget = budget.with_held(documents.sources_held)?;
-        let linked = self.link(&mut documents, &budget, temp, counts, checkpoint)?;
-        Ok(linked.map(|(links, left_out)| LinkedDocuments { documents, links, left_out, budget }))
-    }
-
-    /// Reads all documents.
-    fn prepare(
-        &mut self,
-        budget: &Budget,
-        temp: &Arc<TempSpace>,
-        counts: Option<&ShingleCounts>,
-        rules: &KeepRules,
-        checkpoint: Option<&Checkpoint>,
-    ) -> Result<RunDocuments, Error> {
-        let (collection, options, progress) = (self.collection, self.options, self.progress);
-        self.timed(Stage::Prepare, collection.bytes(), || {
-            let spool = spool(budget, temp, checkpoint)?;
-            let spool = spool.as_ref();
-            let prepare = BlockPreparation {
+        let documents = self.timed(Stage::Prepare, collection.bytes(), || {
+            let spool = spool(budget, &temp, checkpoint)?;
+            let preparation = BlockPreparation {
                 collection,
                 options,
                 budget,
-                temp,
-                spool,
-                counts,
-                rules,
+                temp: &temp,
+                spool: spool.as_ref(),
+                counts: counts.as_ref(),
+                rules: &rules,
                 checkpoint,
             };
-            RunDocuments::new(prepare.run(progress)?, collection.listed())
-        })
+            RunDocuments::new(preparation.run(progress)?, collection.listed())
+        });
+        let documents = documents.or_else(|error| explain_read_error(collection, budget, error))?;
+        // It is unknown for documents that an earlier run has read.
+        if checkpoint.done.chunks.is_empty() && documents.len() > 0 {
+            self.missing_fields = rules.missing_fields();
+        }
+        Ok((documents, counts))
     }
 
-    /// Finds what is equal and what shares a bucket; also how many documents were left out.
-    fn link<'t>(
+    /// Finds repeated ids, equal documents and shared buckets; `None` where records of two files of
+    /// a folder have the same id and could have different ones.
+    fn link(
         &mut self,
-        documents: &mut RunDocuments,
-        budget: &Budget,
-        temp: &'t Arc<TempSpace>,
+        mut documents: RunDocuments,
         counts: Option<ShingleCounts>,
-        checkpoint: Option<&Checkpoint>,
-    ) -> Result<Option<(Links<'t>, usize)>, Error> {
-        let (collection, options, progress) = (self.collection, self.options, self.progress);
+        budget: Budget,
+    ) -> Result<Option<LinkedDocuments>, Error> {
+        let Self { collection, options, progress, checkpoint, .. } = *self;
+        let temp = Arc::clone(&self.temp);
+        let (len, blocks, held) =
+            (documents.len(), documents.store.blocks.len(), documents.store.held());
+        let budget = budget.with_documents(len, blocks, held)?;
+        let budget = budget.with_held(documents.sources_held)?;
         let directed = options.params.exact();
         let passes = if options.params.measure() == Measure::Containment { 2 } else { 1 };
-        let total = match counts {
-            Some(_) => documents.len() * passes,
-            None => options.params.bands(),
-        };
+        let total = if counts.is_some() { len * passes } else { options.params.bands() };
         self.timed(Stage::Bucket, Some(total as u64), || {
-            let mut equal = BucketLists::new(temp, "equal", budget);
-            let mut shared = BucketLists::new(temp, "buckets", budget);
-            let can_reread = checkpoint.is_none() && collection.stream().is_none();
+            let can_reread = !checkpoint.is_active() && collection.stream().is_none();
             let retries_with_file_ids = can_reread && !collection.has_ids_by_file();
             let is_clash_across_files = |a, b| {
                 let is_found = |source| collection.is_found_record_file(source);
                 retries_with_file_ids && a != b && is_found(a) && is_found(b)
             };
             let leave_out = options.skip_duplicate_ids;
-            let Some(left_out) =
-                identity::unique_ids(documents, budget, leave_out, is_clash_across_files)?
-            else {
-                return Ok(None);
-            };
+            let left_out =
+                identity::unique_ids(&mut documents, &budget, leave_out, is_clash_across_files)?;
+            let Some(left_out) = left_out else { return Ok(None) };
+            let mut equal = BucketLists::of_equal(&temp, &budget);
             // Copies have keepers of their own where others than their first may be kept.
             if !options.keepers.is_given() {
-                identity::equal_documents(documents, budget, &mut equal)?;
+                identity::equal_documents(&mut documents, &budget, &mut equal)?;
             }
-            if let Some(checkpoint) = checkpoint {
-                shared.resume(checkpoint)?;
-            }
+            let mut shared = BucketLists::of_buckets(&temp, &budget, checkpoint)?;
             match counts {
                 None => {
                     let shared = &mut shared;
-                    bucket::band_buckets(documents, options, budget, shared, checkpoint, progress)?;
+                    bucket::band_buckets(
+                        &documents, options, &budget, shared, checkpoint, progress,
+                    )?;
                 }
-                Some(_) if checkpoint.is_some_and(|c| !c.done.bands.is_empty()) => {}
+                Some(_) if !checkpoint.done.bands.is_empty() => {}
                 Some(counts) => {
-                    let counted = counts.finish();
+                    let (documents, budget, temp) = (&documents, &budget, &temp);
                     let exact = ExactCandidates { documents, options, budget, temp };
-                    exact.buckets(counted, &mut shared, progress)?;
-                    if let Some(checkpoint) = checkpoint {
-                        shared.all_done(checkpoint)?;
-                    }
+                    exact.buckets(counts.finish(), &mut shared, progress)?;
+                    shared.end_band(0, checkpoint)?;
                 }
             }
-            Ok(Some((Links { equal, shared, directed }, left_out)))
+            let links = Links { equal, shared, directed };
+            Ok(Some(LinkedDocuments { documents, links, left_out, budget }))
         })
     }
 
     /// Verifies and groups all components.
-    fn decide(
-        &mut self,
-        documents: &RunDocuments,
-        links: &Links<'_>,
-        budget: &Budget,
-        temp: &Arc<TempSpace>,
-        checkpoint: Option<&Checkpoint>,
-    ) -> Result<RunResults, Error> {
-        let (options, progress) = (self.options, self.progress);
-        let mut connected = ComponentLinks::new(documents.len(), links)?;
-        let total = connected.documents();
-        self.timed(Stage::Decide, Some(total), || {
-            let mut results = ResultCollector::new(options, budget, temp, checkpoint)?;
-            for roots in results.remaining(connected.plan(links, budget)?) {
-                let batch = ComponentBatch::load(documents, links, &mut connected, &roots)?;
-                let decided = decide::decide(documents, &batch, options, budget, progress)?;
-                results.add(&roots, documents, &batch, &decided, options)?;
+    fn decide(mut self, linked: LinkedDocuments) -> Result<Findings, Error> {
+        let Self { collection, options, progress, checkpoint, .. } = self;
+        let temp = Arc::clone(&self.temp);
+        let LinkedDocuments { mut documents, links, left_out, budget } = linked;
+        documents.store.drop_columns();
+        let mut connected = ComponentLinks::new(documents.len(), &links)?;
+        let found = self.timed(Stage::Decide, Some(connected.documents()), || {
+            let mut results = ResultCollector::new(options, &budget, &temp, checkpoint)?;
+            for roots in results.remaining(connected.plan(&links, &budget)?) {
+                let batch = ComponentBatch::load(&documents, &links, &mut connected, &roots)?;
+                let decided = decide::decide(&documents, &batch, options, &budget, progress)?;
+                results.add(roots, &documents, &batch, &decided)?;
             }
-            let mut found = results.finish()?;
-            found.candidates = connected.sharing();
-            Ok(found)
-        })
+            results.finish(connected.sharing)
+        })?;
+        collection.check_unchanged()?;
+        findings::findings(documents, found, left_out, &budget, self.times, temp)
     }
 
     /// Runs a stage and reports its begin and end.
@@ -305,22 +268,6 @@ impl FindRun<'_> {
         self.times.push((stage, elapsed));
         result
     }
-}
-
-/// Verifies and groups documents that were read before. Where a reading found a document has to
-/// have the text it had.
-pub(super) fn decide_documents(
-    collection: &Collection,
-    options: &FindOptions,
-    documents: RunDocuments,
-    temp: &Arc<TempSpace>,
-    progress: &dyn Progress,
-) -> Result<Findings, Error> {
-    let budget = Budget::new(&options.memory, options.threads.get())?;
-    let mut run =
-        FindRun { collection, options, progress, times: Vec::new(), missing_fields: Vec::new() };
-    let linked = run.link_documents(documents, budget, temp, None, None)?;
-    run.decide_linked(linked, temp, None)
 }
 
 /// The cause of an error of reading: an input that changes meanwhile has bad records, and a record
@@ -347,15 +294,13 @@ pub(super) fn explain_read_error<T>(
 fn spool(
     budget: &Budget,
     temp: &TempSpace,
-    checkpoint: Option<&Checkpoint>,
+    checkpoint: &Checkpoint,
 ) -> Result<Option<Arc<Spool>>, Error> {
-    if !budget.is_limited() && checkpoint.is_none() {
+    if !budget.is_limited() && !checkpoint.is_active() {
         return Ok(None);
     }
-    let lengths = checkpoint.map(|c| c.done.chunks.iter().map(|step| step.texts_len));
-    let length = lengths.and_then(Iterator::max).unwrap_or(0);
-    let (file, path) = temp.workspace()?.open_raw("texts", length)?;
-    Ok(Some(Arc::new(Spool::new(file, path)?)))
+    let length = checkpoint.done.chunks.iter().map(|step| step.texts).max().unwrap_or(0);
+    Ok(Some(Arc::new(temp.spool("texts", length)?)))
 }
 
 /// Bytes of counters for the number of shingles that the input may have.

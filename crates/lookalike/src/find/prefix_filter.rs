@@ -61,7 +61,7 @@ impl<'a> PrefixFilter<'a> {
         for member in members.clone() {
             shingles += placed.set(member, sets)?.len();
         }
-        let mut counters = Counters::new(log2_slots(shingles, sets.share()));
+        let mut counters = Counters::new(log2_slots(shingles, sets.share));
         for member in members.clone() {
             placed.set(member, sets)?.iter().for_each(|hash| counters.add(*hash));
         }

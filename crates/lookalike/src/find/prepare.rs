@@ -1,14 +1,14 @@
-//! Blocks in, parts out: every document read, shingled, signed and banded; its text dropped.
+//! Blocks in, prepared blocks out: every document read, shingled, signed and banded; its text dropped.
 
-use super::block_store::{BlockData, BlockStore, BlockStoreWriter, StoredBlock};
-use super::checkpoint::Checkpoint;
+use super::block_store::{BlockNotes, BlockStore, BlockStoreWriter, PreparedBlock};
+use super::checkpoint::{Checkpoint, Step};
 use super::columns::{DocumentRow, FIRST_BAND_COLUMN, FixedColumns, RowBuffer};
 use super::cut_from_mail::CutFromMail;
 use super::keep_keys::KeepRules;
 use super::memory::Budget;
 use super::shingle_counts::{ShingleCounter, ShingleCounts};
 use super::shingles::ShingleCutter;
-use super::skipped::{SkippedFile, SkippedWriter};
+use super::skipped::{SkippedLog, SkippedWriter};
 use super::sources::{SourceTally, Sources};
 use super::workers::{Earliest, on_threads};
 use crate::digest::InputsDigest;
@@ -39,55 +39,50 @@ pub(super) struct BlockPreparation<'a> {
     /// Counts shingles, in exact mode.
     pub(super) counts: Option<&'a ShingleCounts>,
     pub(super) rules: &'a KeepRules,
-    /// What an earlier run finished, and where to take down what this one does.
-    pub(super) checkpoint: Option<&'a Checkpoint>,
+    /// What an earlier run finished, and where steps are recorded.
+    pub(super) checkpoint: &'a Checkpoint,
 }
 
 impl BlockPreparation<'_> {
-    /// Reads the whole collection. Parts come in reading order.
+    /// Reads the whole collection. Blocks come in reading order.
     pub(super) fn run(&self, progress: &dyn Progress) -> Result<BlockStore, Error> {
+        let Self { collection, options, budget, temp, spool, checkpoint, .. } = *self;
         let reported = AtomicU64::new(0);
-        let parts = self.checkpoint.into_iter().flat_map(|c| &c.done.chunks);
-        let parts = parts.flat_map(|step| &step.parts);
-        let length = parts.map(|part| part.skipped.end()).max().unwrap_or(0);
-        let used = self.budget.is_limited() || self.checkpoint.is_some();
-        let skipped = SkippedFile::new(self.temp, length, used)?;
-        let skipped = Arc::new(skipped);
-        let sources = Sources::new(self.options.source_field.as_ref(), self.budget);
-        let sources = Arc::new(sources);
-        let (files, names) = (Arc::clone(&skipped), Arc::clone(&sources));
-        let mut store = BlockStoreWriter::new(self.temp, self.spool, files, names, self.budget);
-        if let Some(checkpoint) = self.checkpoint {
-            store = store.resumed(checkpoint, self.collection)?;
-            if checkpoint.done.prepared {
-                return store.finish();
-            }
+        let skipped = SkippedLog::open(temp, budget, checkpoint)?;
+        let sources = Arc::new(Sources::new(options.source_field.as_ref(), budget));
+        let (log, names) = (Arc::clone(&skipped), Arc::clone(&sources));
+        let store = BlockStoreWriter::new(collection, temp, spool, log, names, budget, checkpoint)?;
+        if checkpoint.done.prepared {
+            return store.finish();
         }
         let there = store.blocks();
         // Blocks of one source are given out in order and finished once begun, so of several
         // failures in it the first is reported, whichever thread meets it. Between sources it is
         // the first of those met.
         let failed = Earliest::<BlockNumber, ReadError>::default();
-        let done = on_threads(self.options.threads, |stop| {
+        let done = on_threads(options.threads, |stop| {
             let mut preparer = BlockPreparer::new(self, &skipped, &sources);
             let mut scratch = ReadBuffers::retaining();
             while !stop.asked() {
-                let Some(block) = self.collection.next_block()? else { break };
+                let Some(block) = collection.next_block()? else { break };
                 let number = block.number();
                 if there.contains(&number) {
                     continue;
                 }
-                self.budget.block(block.bytes())?;
-                let part = preparer.part(block, &mut scratch);
+                budget.block(block.bytes())?;
+                let prepared = preparer.prepare(block, &mut scratch);
                 preparer.broken.take().map_or(Ok(()), Err)?;
-                match part {
-                    Ok(part) => store.push(part, &preparer.take_tallies())?,
+                match prepared {
+                    Ok(mut prepared) => {
+                        prepared.notes.skipped = preparer.skipped.take(&skipped)?;
+                        store.push(prepared, &preparer.take_tallies())?;
+                    }
                     Err(error) => {
                         failed.keep(number, error);
                         stop.ask();
                     }
                 }
-                let read = self.collection.bytes_read();
+                let read = collection.bytes_read();
                 progress
                     .advance(read.saturating_sub(reported.fetch_max(read, Ordering::Relaxed)))?;
             }
@@ -95,11 +90,9 @@ impl BlockPreparation<'_> {
             Ok(())
         });
         failed.or::<_, Error>(done)?;
-        let parts = store.finish()?;
-        if let Some(checkpoint) = self.checkpoint {
-            checkpoint.prepared()?;
-        }
-        Ok(parts)
+        let blocks = store.finish()?;
+        checkpoint.append(Step::Prepared)?;
+        Ok(blocks)
     }
 }
 
@@ -125,7 +118,7 @@ struct BlockPreparer<'a> {
     places: HashMap<Box<str>, usize>,
     tallies: Vec<SourceTally>,
     skipped: SkippedWriter,
-    skipped_file: &'a SkippedFile,
+    skipped_file: &'a SkippedLog,
     /// Why a skipped record could not be written, or a source not counted.
     broken: Option<Error>,
     inputs: InputsDigest,
@@ -136,7 +129,7 @@ struct BlockPreparer<'a> {
 impl<'a> BlockPreparer<'a> {
     fn new(
         shared: &'a BlockPreparation<'a>,
-        skipped_file: &'a SkippedFile,
+        skipped_file: &'a SkippedLog,
         sources: &'a Sources,
     ) -> Self {
         let (params, kernel) = (&shared.options.params, shared.options.kernel);
@@ -167,27 +160,29 @@ impl<'a> BlockPreparer<'a> {
         }
     }
 
-    fn part(&mut self, block: Block, scratch: &mut ReadBuffers) -> Result<StoredBlock, ReadError> {
+    fn prepare(
+        &mut self,
+        block: Block,
+        scratch: &mut ReadBuffers,
+    ) -> Result<PreparedBlock, ReadError> {
         let number = block.number();
         (self.source, self.block) = (number.source, number.index);
         self.reference = self.shared.collection.is_reference(number.source);
         block.read(scratch, self)?;
         let columns = FixedColumns::transposed(&self.values, FIRST_BAND_COLUMN + self.bands);
         self.values.clear();
-        let mut rows = std::mem::take(&mut self.rows);
-        rows.bytes.shrink_to_fit();
-        Ok(StoredBlock {
-            number,
-            retained: block.retain_read(self.shared.spool, scratch)?,
+        let rows = std::mem::take(&mut self.rows);
+        let notes = BlockNotes {
             reference: self.reference,
             documents: rows.len() as u32,
             empty: std::mem::take(&mut self.empty),
-            skipped: self.skipped.take(),
             inputs: std::mem::take(&mut self.inputs),
             cut_from_mail: std::mem::take(&mut self.cut_from_mail),
             drawn: self.sampler.take(),
-            data: BlockData::Memory { columns, rows },
-        })
+            ..BlockNotes::default()
+        };
+        let retained = block.retain_read(self.shared.spool, scratch)?;
+        Ok(PreparedBlock { retained, notes, columns, rows })
     }
 
     /// Hands on what was counted last.

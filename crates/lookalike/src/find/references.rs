@@ -27,7 +27,7 @@ impl ReferenceMembers {
 impl OrderedComponent<'_> {
     /// The members that are of the reference collection.
     pub(super) fn references(&self) -> ReferenceMembers {
-        let records = &self.batch().records;
+        let records = &self.batch.rows;
         let fixed = (0..self.len() as u32).take_while(|position| self.is_fixed(*position));
         let is_whole =
             |position| self.class(position).iter().all(|document| records.is_reference(*document));

@@ -2,10 +2,10 @@
 
 use super::batch::ComponentBatch;
 use super::decision::BatchDecisions;
-use super::record_file::TakeRecord;
+use super::results::TakeRecord;
 use crate::error::Error;
 use crate::spill::SortedRecords;
-use crate::spill::codec::{FieldReader, put_bytes, put_u64};
+use crate::spill::codec::{FieldReader, put_bytes, put_overlap};
 use lookalike_core::verify::Overlap;
 use std::io;
 
@@ -34,12 +34,7 @@ impl RelatedDocuments {
 
     /// The documents in order.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<RelatedDocument>> + '_ {
-        self.sorted.iter().map(|record| {
-            let (key, payload) = record.map_err(Error::into_io)?;
-            decode(&key, &payload).ok_or_else(|| {
-                io::Error::other(Error::TemporaryFile { what: "a related document".to_owned() })
-            })
-        })
+        self.sorted.decoded("a related document", decode)
     }
 }
 
@@ -52,10 +47,8 @@ pub(super) fn records(
     let mut payload = Vec::new();
     for (document, neighbour, overlap) in &decided.related {
         payload.clear();
-        put_bytes(&mut payload, batch.records.row(*neighbour).id.as_bytes());
-        for value in [overlap.intersection, overlap.left, overlap.right] {
-            put_u64(&mut payload, value);
-        }
+        put_bytes(&mut payload, batch.rows.row(*neighbour).id.as_bytes());
+        put_overlap(&mut payload, *overlap);
         take(&batch.documents[*document as usize].to_be_bytes(), &payload)?;
     }
     Ok(())
@@ -65,7 +58,7 @@ fn decode(key: &[u8], payload: &[u8]) -> Option<RelatedDocument> {
     let mut reader = FieldReader::new(payload);
     Some(RelatedDocument {
         document: u32::from_be_bytes(key.try_into().ok()?),
-        neighbour: std::str::from_utf8(reader.bytes()?).ok()?.to_owned(),
-        overlap: Overlap { intersection: reader.u64()?, left: reader.u64()?, right: reader.u64()? },
+        neighbour: reader.str()?.to_owned(),
+        overlap: reader.overlap()?,
     })
 }

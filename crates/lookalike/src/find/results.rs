@@ -1,45 +1,40 @@
-//! What batches give, on its way to the order of a report: groups and pairs go to sorters at once,
-//! or to a file first where the run may have to go on from it.
+//! What batches give, put in the order of a report. A run that may be resumed stores it, too.
 
 use super::batch::ComponentBatch;
-use super::checkpoint::{BatchStep, Checkpoint};
+use super::checkpoint::{BatchStep, Checkpoint, Step};
 use super::clustering::Clustering;
 use super::decision::BatchDecisions;
 use super::documents::RunDocuments;
 use super::groups::{self, Groups};
 use super::memory::Budget;
+use super::options::{FindOptions, PairList};
 use super::pairs::{self, Pairs};
-use super::record_file::FileRange;
-use super::record_file::{RecordFile, end};
 use super::related::{self, RelatedDocuments};
 use crate::error::Error;
-use crate::find::options::FindOptions;
-use crate::find::options::PairList;
 use crate::spill::codec::{FieldReader, put_bytes, put_u64};
-use crate::spill::{Sorter, TempSpace};
+use crate::spill::{Log, Sorter, TempSpace};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Records of groups, of pairs and of related documents in a file.
-const GROUP: u64 = 0;
-const PAIRS: u64 = 1;
-const RELATED: u64 = 2;
+/// Bytes of records that are appended to the log at once.
+const PIECE_BYTES: usize = 1 << 20;
+/// Bytes of the length before a record in the log.
+const LENGTH_BYTES: usize = 8;
 
-/// What all batches have given so far.
-pub(super) struct ResultCollector<'a> {
-    sorters: ResultSorters,
-    pair_count: u64,
-    checkpoint: Option<&'a Checkpoint>,
-    file: Option<RecordFile>,
-    /// Their duplicates are added up and not kept.
-    batches: Vec<BatchStep>,
-    /// Duplicates and their bytes, by source.
-    duplicates: Vec<(u64, u64)>,
+/// Takes a record: its key and its payload.
+pub(crate) type TakeRecord<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Error> + 'a;
+
+/// What a record is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum RecordKind {
+    Group,
+    Pairs,
+    Related,
 }
 
 /// A sorter for each kind of record.
-struct ResultSorters {
+pub(super) struct ResultSorters {
     groups: Sorter,
     pairs: Option<Sorter>,
     estimates: bool,
@@ -48,25 +43,56 @@ struct ResultSorters {
 }
 
 impl ResultSorters {
-    fn push(&mut self, kind: u64, key: &[u8], payload: &[u8]) -> Result<(), Error> {
-        match (kind, &mut self.pairs) {
-            (GROUP, _) => {
-                self.clustering.add(groups::duplicates_of_key(key).ok_or_else(corrupt)?);
+    pub(super) fn new(options: &FindOptions, budget: &Budget, temp: &Arc<TempSpace>) -> Self {
+        let sorter = || Sorter::new(Some(Arc::clone(temp)), budget.results());
+        Self {
+            groups: sorter(),
+            pairs: options.pairs.is_listed().then(sorter),
+            estimates: options.pairs == PairList::WithEstimates,
+            related: sorter(),
+            clustering: Clustering::default(),
+        }
+    }
+
+    pub(super) fn push(
+        &mut self,
+        kind: RecordKind,
+        key: &[u8],
+        payload: &[u8],
+    ) -> Result<(), Error> {
+        match kind {
+            RecordKind::Group => {
+                self.clustering.add(groups::duplicates_of_key(key).ok_or_else(damaged)?);
                 self.groups.push(key, payload)
             }
-            (PAIRS, Some(pairs)) => pairs.push(key, payload),
-            (RELATED, _) => self.related.push(key, payload),
-            _ => Err(corrupt()),
+            RecordKind::Pairs => self.pairs.as_mut().ok_or_else(damaged)?.push(key, payload),
+            RecordKind::Related => self.related.push(key, payload),
         }
+    }
+
+    /// Puts everything in order; there are `pair_count` pairs.
+    pub(super) fn finish(self, pair_count: u64) -> Result<SortedResults, Error> {
+        let pairs = self.pairs.map(Sorter::finish).transpose()?;
+        Ok(SortedResults {
+            groups: Groups::new(self.groups.finish()?),
+            pairs: pairs.map(|sorted| Pairs::new(sorted, pair_count, self.estimates)),
+            related: RelatedDocuments::new(self.related.finish()?),
+            clustering: self.clustering,
+        })
     }
 }
 
-/// Everything that was found.
-pub(super) struct RunResults {
+/// Groups, pairs and related documents in the order of a report.
+pub(super) struct SortedResults {
     pub(super) groups: Groups,
     pub(super) pairs: Option<Pairs>,
     pub(super) related: RelatedDocuments,
     pub(super) clustering: Clustering,
+}
+
+/// Everything that was found.
+pub(super) struct RunResults {
+    pub(super) sorted: SortedResults,
     pub(super) verified: u64,
     /// Documents that share a bucket with another one.
     pub(super) candidates: u64,
@@ -74,43 +100,54 @@ pub(super) struct RunResults {
     pub(super) duplicates: Vec<(u64, u64)>,
 }
 
+/// What all batches have given so far.
+pub(super) struct ResultCollector<'a> {
+    options: &'a FindOptions,
+    checkpoint: &'a Checkpoint,
+    sorters: ResultSorters,
+    /// All records, for a later run.
+    log: Log<u8>,
+    /// First documents of components that an earlier run has decided.
+    done: Vec<Range<u32>>,
+    verified: u64,
+    pair_count: u64,
+    /// Duplicates and their bytes, by source.
+    duplicates: Vec<(u64, u64)>,
+}
+
 impl<'a> ResultCollector<'a> {
+    /// With what an earlier run has finished.
     pub(super) fn new(
-        options: &FindOptions,
+        options: &'a FindOptions,
         budget: &Budget,
-        temp: &'a Arc<TempSpace>,
-        checkpoint: Option<&'a Checkpoint>,
+        temp: &Arc<TempSpace>,
+        checkpoint: &'a Checkpoint,
     ) -> Result<Self, Error> {
-        let sorter = || Sorter::new(Some(Arc::clone(temp)), budget.results());
-        let mut batches = checkpoint.map_or(Vec::new(), |c| c.done.batches.clone());
-        let mut duplicates = Vec::new();
-        for batch in &mut batches {
-            add_up(&mut duplicates, batch);
-        }
-        let pieces: Vec<FileRange> =
-            batches.iter().flat_map(|batch| batch.pieces.iter().copied()).collect();
-        let file =
-            checkpoint.map(|_| RecordFile::open(temp, "results", end(&pieces))).transpose()?;
-        Ok(Self {
-            sorters: ResultSorters {
-                groups: sorter(),
-                pairs: options.pairs.is_listed().then(sorter),
-                estimates: options.pairs == PairList::WithEstimates,
-                related: sorter(),
-                clustering: Clustering::default(),
-            },
-            pair_count: batches.iter().map(|batch| batch.pairs).sum(),
+        let batches = &checkpoint.done.batches;
+        let len = batches.last().map_or(0, |batch| batch.results);
+        let mut collector = Self {
+            options,
             checkpoint,
-            file,
-            batches,
-            duplicates,
-        })
+            sorters: ResultSorters::new(options, budget, temp),
+            log: Log::stored(temp, "results", 0, len)?,
+            done: batches.iter().map(|batch| batch.roots.clone()).collect(),
+            verified: 0,
+            pair_count: 0,
+            duplicates: Vec::new(),
+        };
+        batches.iter().for_each(|batch| collector.count(batch));
+        let sorters = &mut collector.sorters;
+        collector.log.each_record(record_length, |record| {
+            let (kind, key, payload) = decode(record).ok_or_else(damaged)?;
+            sorters.push(kind, key, payload)
+        })?;
+        Ok(collector)
     }
 
     /// What is left of some ranges of first documents without those that an earlier run decided.
     pub(super) fn remaining(&self, ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
         let mut left = ranges;
-        for Range { start, end } in self.batches.iter().map(|batch| batch.roots.clone()) {
+        for &Range { start, end } in &self.done {
             let without = |range: Range<u32>| {
                 [range.start..range.end.min(start), range.start.max(end)..range.end]
             };
@@ -122,94 +159,89 @@ impl<'a> ResultCollector<'a> {
     /// Takes what was decided in a batch.
     pub(super) fn add(
         &mut self,
-        roots: &Range<u32>,
+        roots: Range<u32>,
         documents: &RunDocuments,
         batch: &ComponentBatch,
         decided: &BatchDecisions,
-        options: &FindOptions,
     ) -> Result<(), Error> {
-        let sorters = &mut self.sorters;
-        let mut pieces = Vec::new();
-        let mut record = Vec::new();
-        let mut take = |kind: u64, key: &[u8], payload: &[u8]| match &mut self.file {
-            None => sorters.push(kind, key, payload),
-            Some(file) => {
-                record.clear();
-                put_u64(&mut record, kind);
-                put_bytes(&mut record, key);
-                put_bytes(&mut record, payload);
-                file.push(&record, &mut pieces)
-            }
-        };
-        groups::records(batch, decided, options, &mut |key, payload| take(GROUP, key, payload))?;
-        related::records(batch, decided, &mut |key, payload| take(RELATED, key, payload))?;
-        let mut pairs = 0;
-        if options.pairs.is_listed() {
-            let most = pairs::MAX_PAIRS.saturating_sub(self.pair_count);
-            pairs = pairs::records(batch, decided, options, most, &mut |key, payload| {
-                take(PAIRS, key, payload)
-            })?;
-        }
-        self.pair_count += pairs;
-        let duplicates = of_sources(documents, batch, decided);
-        let (roots, verified) = (roots.clone(), decided.verified);
-        let step = BatchStep { roots, pieces, verified, duplicates, pairs };
-        self.done(step)
-    }
-
-    fn done(&mut self, mut step: BatchStep) -> Result<(), Error> {
-        if let (Some(file), Some(checkpoint)) = (&mut self.file, self.checkpoint) {
-            file.flush(&mut step.pieces)?;
-            file.sync()?;
-            checkpoint.batch(step.clone())?;
-        }
-        add_up(&mut self.duplicates, &mut step);
-        self.batches.push(step);
-        Ok(())
-    }
-
-    /// Puts everything in order.
-    pub(super) fn finish(mut self) -> Result<RunResults, Error> {
-        if let Some(file) = &self.file {
-            let mut bytes = Vec::new();
-            for piece in self.batches.iter().flat_map(|batch| &batch.pieces) {
-                file.read(*piece, &mut bytes)?;
-                let mut reader = FieldReader::new(&bytes);
-                while !reader.is_empty() {
-                    let record = || Some((reader.u64()?, reader.bytes()?, reader.bytes()?));
-                    let mut record = record;
-                    let (kind, key, payload) = record().ok_or_else(corrupt)?;
-                    self.sorters.push(kind, key, payload)?;
+        let Self { options, checkpoint, sorters, log, pair_count, .. } = self;
+        let mut piece = Vec::new();
+        let mut take = |kind, key: &[u8], payload: &[u8]| {
+            if checkpoint.is_active() {
+                encode(kind, key, payload, &mut piece);
+                if piece.len() >= PIECE_BYTES {
+                    log.append(std::mem::take(&mut piece))?;
                 }
             }
+            sorters.push(kind, key, payload)
+        };
+        groups::records(batch, decided, options, &mut |key, group| {
+            take(RecordKind::Group, key, group)
+        })?;
+        related::records(batch, decided, &mut |key, related| {
+            take(RecordKind::Related, key, related)
+        })?;
+        let mut pairs = 0;
+        if options.pairs.is_listed() {
+            let most = pairs::MAX_PAIRS.saturating_sub(*pair_count);
+            pairs = pairs::records(batch, decided, options, most, &mut |key, pairs| {
+                take(RecordKind::Pairs, key, pairs)
+            })?;
         }
-        let sum = |f: fn(&BatchStep) -> u64| self.batches.iter().map(f).sum::<u64>();
-        let (verified, pair_count) = (sum(|batch| batch.verified), sum(|batch| batch.pairs));
-        let ResultSorters { groups, pairs, estimates, related, clustering } = self.sorters;
-        let pairs = pairs.map(Sorter::finish).transpose()?;
-        Ok(RunResults {
-            groups: Groups::new(groups.finish()?),
-            pairs: pairs.map(|sorted| Pairs::new(sorted, pair_count, estimates)),
-            related: RelatedDocuments::new(related.finish()?),
-            clustering,
-            verified,
-            candidates: 0,
-            duplicates: self.duplicates,
-        })
+        log.append(piece)?;
+        log.sync()?;
+        let (duplicates, verified) = (of_sources(documents, batch, decided), decided.verified);
+        let step = BatchStep { roots, results: log.len(), verified, duplicates, pairs };
+        self.count(&step);
+        self.checkpoint.append(Step::Batch(step))
+    }
+
+    /// Adds the numbers of a batch to those of all.
+    fn count(&mut self, batch: &BatchStep) {
+        self.verified += batch.verified;
+        self.pair_count += batch.pairs;
+        for (source, duplicates, bytes) in &batch.duplicates {
+            let source = *source as usize;
+            self.duplicates.resize(self.duplicates.len().max(source + 1), (0, 0));
+            self.duplicates[source].0 += duplicates;
+            self.duplicates[source].1 += bytes;
+        }
+    }
+
+    /// Puts everything in order. `candidates` documents share a bucket with another one.
+    pub(super) fn finish(self, candidates: u64) -> Result<RunResults, Error> {
+        let Self { sorters, pair_count, verified, duplicates, .. } = self;
+        let sorted = sorters.finish(pair_count)?;
+        Ok(RunResults { sorted, verified, candidates, duplicates })
     }
 }
 
-/// Adds the duplicates of a batch to those of the sources, and lets go of them.
-fn add_up(sums: &mut Vec<(u64, u64)>, batch: &mut BatchStep) {
-    for (source, duplicates, bytes) in std::mem::take(&mut batch.duplicates) {
-        let source = source as usize;
-        sums.resize(sums.len().max(source + 1), (0, 0));
-        sums[source].0 += duplicates;
-        sums[source].1 += bytes;
-    }
+/// Appends a record of the log: the length of what follows, its kind, key and payload.
+fn encode(kind: RecordKind, key: &[u8], payload: &[u8], out: &mut Vec<u8>) {
+    let start = out.len() + LENGTH_BYTES;
+    out.extend_from_slice(&[0; LENGTH_BYTES]);
+    put_u64(out, kind as u64);
+    put_bytes(out, key);
+    put_bytes(out, payload);
+    let length = (out.len() - start) as u64;
+    out[start - LENGTH_BYTES..start].copy_from_slice(&length.to_le_bytes());
 }
 
-fn corrupt() -> Error {
+/// The length of the record that some bytes begin with, or of its beginning where that is not all
+/// there.
+fn record_length(bytes: &[u8]) -> usize {
+    let length = bytes.first_chunk().map_or(0, |length| u64::from_le_bytes(*length));
+    LENGTH_BYTES.saturating_add(usize::try_from(length).unwrap_or(usize::MAX))
+}
+
+fn decode(record: &[u8]) -> Option<(RecordKind, &[u8], &[u8])> {
+    let mut reader = FieldReader::new(record.get(LENGTH_BYTES..)?);
+    let kinds = [RecordKind::Group, RecordKind::Pairs, RecordKind::Related];
+    let kind = *kinds.get(usize::try_from(reader.u64()?).ok()?)?;
+    Some((kind, reader.bytes()?, reader.bytes()?))
+}
+
+fn damaged() -> Error {
     Error::TemporaryFile { what: "groups and pairs".to_owned() }
 }
 
@@ -221,7 +253,7 @@ fn of_sources(
 ) -> Vec<(u32, u64, u64)> {
     let mut sums: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for (duplicate, _, _) in &decided.duplicates {
-        let row = batch.records.row(*duplicate);
+        let row = batch.rows.row(*duplicate);
         let source = documents.source(row.label);
         let (duplicates, bytes) = sums.entry(source).or_default();
         *duplicates += 1;

@@ -37,7 +37,7 @@ pub(super) fn runaway(
     let mean = similarities.iter().sum::<f64>() / (similarities.len().max(1) as f64);
     let size = sample.iter().map(Vec::len).sum::<usize>() / sample.len().max(1);
     let cost = Cost::of_sample(placed.len() as u64, count, similarities).with_set_size(size);
-    let params = placed.params();
+    let params = &placed.options.params;
     let used =
         Choice { num_hashes: params.num_hashes(), bands: params.bands(), rows: params.rows() };
     let choice = curve::choose_for(params.threshold(), params.recall(), None, &cost).ok();

@@ -5,10 +5,10 @@
 //! blocks of the share ─ prepare → PreparedShare ─ BlockDocuments, ShareNotes → files of the task
 //! ```
 
-use super::block_store::BlockData;
+use super::checkpoint::Checkpoint;
 use super::columns::{DocumentRow, FIRST_BAND_COLUMN, FixedColumns, ID_COLUMN, RowBuffer};
 use super::cut_from_mail::CutFromMail;
-use super::documents::{DocumentState, RunDocuments, read_row};
+use super::documents::{DocumentState, RunDocuments};
 use super::keep_keys::KeepRules;
 use super::memory::Budget;
 use super::options::FindOptions;
@@ -19,7 +19,7 @@ use crate::digest::InputsDigest;
 use crate::error::Error;
 use crate::folding::SampledText;
 use crate::progress::Progress;
-use crate::read::{Collection, Content, ReadBuffers, ReadError, RetainedState, SkippedItem, Spool};
+use crate::read::{Collection, Content, ReadBuffers, RetainedState, SkippedItem, Spool};
 use crate::spill::TempSpace;
 use crate::spill::codec::{FieldReader, put_bytes, put_u32, put_u64};
 use serde::{Deserialize, Serialize};
@@ -92,7 +92,7 @@ impl PreparedShare {
             spool: Some(spool),
             counts: None,
             rules: &rules,
-            checkpoint: None,
+            checkpoint: &Checkpoint::default(),
         };
         let blocks = preparation.run(progress);
         let blocks = blocks.or_else(|error| explain_read_error(collection, &budget, error))?;
@@ -103,26 +103,20 @@ impl PreparedShare {
 
     /// How many blocks there are.
     pub(crate) fn blocks(&self) -> usize {
-        self.documents.part_count()
+        self.documents.store.blocks.len()
     }
 
     /// The documents of the i-th block, in reading order.
     pub(crate) fn block(&self, i: usize) -> Result<BlockDocuments, Error> {
-        let part = self.documents.part(i);
-        let state = part.retained.state().ok_or_else(|| ReadError::NotAgain {
-            source_name: format!("source {}", part.number.source),
-        })?;
+        let block = &self.documents.store.blocks[i];
+        let state = block.state()?;
         let mut rows = RowBuffer::default();
-        let all = self.documents.rows(i)?;
-        for place in 0..all.len() {
-            let row = read_row(all.get(place))?;
+        for row in self.documents.store.rows(i)?.iter() {
+            let row = row?;
             rows.push(&DocumentRow { label: self.documents.source(row.label), ..row });
         }
-        let columns = match &part.data {
-            BlockData::Memory { columns, .. } => columns.clone(),
-            BlockData::Disk { .. } => self.documents.stored_columns(i, self.width)?,
-        };
-        Ok(BlockDocuments { state, reference: part.reference, columns, rows })
+        let columns = self.documents.columns(i, self.width)?;
+        Ok(BlockDocuments { state, reference: block.notes.reference, columns, rows })
     }
 
     /// Which documents of the i-th block have no token.
@@ -135,16 +129,16 @@ impl PreparedShare {
     pub(crate) fn into_notes(mut self) -> Result<ShareNotes, Error> {
         let mut scratch = ReadBuffers::default();
         let empty = self.documents.in_state(DocumentState::EMPTY).map(|document| {
-            self.documents.with_row(document, |part, row| {
+            self.documents.with_row(document, |block, row| {
                 let of = |text: &str| *Content::of(text.as_bytes()).bytes();
-                let has_text = row.bytes > 0 && part.retained.has_texts();
+                let has_text = row.bytes > 0 && block.retained.has_texts();
                 let content =
-                    has_text.then(|| part.retained.fetch(row.place, row.id, &mut scratch, of));
+                    has_text.then(|| block.retained.fetch(row.place, row.id, &mut scratch, of));
                 Ok(EmptyDocument { id: row.id.to_owned(), content: content.transpose()? })
             })?
         });
         let empty = empty.collect::<Result<_, Error>>()?;
-        let skipped = self.documents.take_skipped();
+        let skipped = self.documents.take_skipped()?;
         let skipped = skipped.iter().collect::<Result<_, _>>().map_err(Error::of_io)?;
         Ok(ShareNotes {
             documents: self.documents.len() as u64,
@@ -180,19 +174,14 @@ impl BlockDocuments {
         (FIRST_BAND_COLUMN..self.columns.width()).map(move |column| self.columns.get(column)[i])
     }
 
-    /// Gives its row to `take`.
-    fn with_row<R>(&self, i: usize, take: impl FnOnce(DocumentRow<'_>) -> R) -> Result<R, Error> {
-        Ok(take(read_row(self.rows.get(i))?))
-    }
-
     /// The length of its text.
     pub(crate) fn text_bytes(&self, i: usize) -> Result<u64, Error> {
-        self.with_row(i, |row| row.bytes)
+        Ok(self.rows.get(i)?.bytes)
     }
 
     /// Its id.
     pub(crate) fn id(&self, i: usize) -> Result<String, Error> {
-        self.with_row(i, |row| row.id.to_owned())
+        Ok(self.rows.get(i)?.id.to_owned())
     }
 
     /// Where it was read, in words. `spool` is the one that its share was read with.
@@ -203,7 +192,7 @@ impl BlockDocuments {
         spool: Option<&Arc<Spool>>,
     ) -> Result<String, Error> {
         let retained = collection.retained(self.state, spool)?;
-        self.with_row(i, |row| retained.location(row.place).to_string())
+        Ok(retained.location(self.rows.get(i)?.place).to_string())
     }
 
     /// Some of the documents, ascending, with other labels.
@@ -214,7 +203,7 @@ impl BlockDocuments {
     ) -> Result<Self, Error> {
         let mut rows = RowBuffer::default();
         for place in places {
-            let row = read_row(self.rows.get(*place))?;
+            let row = self.rows.get(*place)?;
             rows.push(&DocumentRow { label: label(row.label), ..row });
         }
         let columns = self.columns.select(places);

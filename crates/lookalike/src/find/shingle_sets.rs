@@ -17,8 +17,10 @@ pub(super) struct ShingleSets<'a> {
     documents: &'a RunDocuments,
     shingler: Shingler,
     scratch: ReadBuffers,
-    share: usize,
-    signature_share: usize,
+    /// Bytes of sets that may be held.
+    pub(super) share: usize,
+    /// Bytes of signatures that may be held next to the sets.
+    pub(super) signature_share: usize,
     /// By place in the component.
     made: Vec<Option<Box<[u64]>>>,
     /// Places whose sets are held, the longest held first.
@@ -49,16 +51,6 @@ impl<'a> ShingleSets<'a> {
         self.made.resize_with(members, || None);
         self.held.clear();
         self.held_bytes = 0;
-    }
-
-    /// Bytes of sets that may be held.
-    pub(super) fn share(&self) -> usize {
-        self.share
-    }
-
-    /// Bytes of signatures that may be held next to the sets.
-    pub(super) fn signature_share(&self) -> usize {
-        self.signature_share
     }
 
     /// The sets of two members, `a` and `b` by place in the component, `document_a` and `_b` in
@@ -124,11 +116,11 @@ impl<'a> ShingleSets<'a> {
     }
 
     fn read(&mut self, batch: &ComponentBatch, document: u32) -> Result<(), Error> {
-        let row = batch.records.row(document);
-        let part = self.documents.part(batch.records.part(document));
+        let row = batch.rows.row(document);
+        let block = &self.documents.store.blocks[batch.rows.block(document)];
         let (shingler, set) = (&mut self.shingler, &mut self.set);
         let fingerprint =
-            part.retained.fetch_set(row.place, row.id, &mut self.scratch, shingler, set)?;
+            block.retained.fetch_set(row.place, row.id, &mut self.scratch, shingler, set)?;
         if fingerprint == row.fingerprint {
             return Ok(());
         }

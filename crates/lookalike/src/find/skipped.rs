@@ -1,24 +1,27 @@
-//! Records that are no documents: kept as bytes, which go to a temporary file where memory is
-//! limited, and given in reading order.
+//! Records that are no documents: kept as bytes in a log, and given in reading order.
 //!
 //! ```text
-//! a block's records → SkippedWriter → SkippedPart: pieces of a SkippedFile, then what is held
+//! a block's records → SkippedWriter → SkippedPart: pieces of a SkippedLog
 //! parts in reading order, then repeated ids → SkippedRecords
 //! ```
 //!
 //! A piece begins again: what it says does not depend on other pieces.
 
-use super::record_file::FileRange;
+use super::checkpoint::Checkpoint;
+use super::memory::Budget;
 use crate::error::Error;
 use crate::read::{SkipReason, SkippedItem};
 use crate::spill::codec::{FieldReader, put_bytes, put_u64};
-use crate::spill::{SpillFile, TempSpace};
+use crate::spill::{Log, TempSpace, until_error};
 use serde::{Deserialize, Serialize};
 use std::io;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Bytes of a block's records that are held before they go to the file.
+/// Bytes of a block's records from which on they are a piece.
 const PIECE_BYTES: usize = 1 << 18;
+/// Bytes of records that are in memory where that is limited.
+const SHARE: usize = 2 * PIECE_BYTES;
 
 /// What a record does not share with the one before it.
 const SOURCE: u64 = 1;
@@ -32,72 +35,34 @@ const LINE: u64 = 8;
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct SkippedPart {
     count: u64,
-    pieces: Vec<FileRange>,
-    /// Behind the pieces.
-    #[serde(skip)]
-    held: Vec<u8>,
+    pieces: Vec<Range<u64>>,
 }
 
-impl SkippedPart {
-    /// Bytes that are held.
-    pub(super) fn held(&self) -> usize {
-        self.held.capacity()
+/// The bytes of all parts.
+#[derive(Debug, Default)]
+pub(super) struct SkippedLog(Mutex<Log<u8>>);
+
+impl SkippedLog {
+    /// With the bytes that an earlier run has finished.
+    pub(super) fn open(
+        temp: &Arc<TempSpace>,
+        budget: &Budget,
+        checkpoint: &Checkpoint,
+    ) -> Result<Arc<Self>, Error> {
+        let share = if budget.is_limited() { SHARE } else { usize::MAX };
+        let len = checkpoint.done.chunks.last().map_or(0, |step| step.skipped);
+        Ok(Arc::new(Self(Mutex::new(Log::stored(temp, "skipped", share, len)?))))
     }
 
-    /// Where its last piece ends.
-    pub(super) fn end(&self) -> u64 {
-        self.pieces.iter().map(|(at, bytes)| at + bytes).max().unwrap_or(0)
+    fn log(&self) -> MutexGuard<'_, Log<u8>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes what is held.
-    pub(super) fn write(&mut self, file: &SkippedFile) -> Result<(), Error> {
-        if !self.held.is_empty() {
-            self.pieces.push((file.append(&self.held)?, self.held.len() as u64));
-            self.held = Vec::new();
-        }
-        Ok(())
-    }
-}
-
-/// The temporary file of all parts, made when it is needed.
-#[derive(Debug)]
-pub(super) struct SkippedFile {
-    temp: Option<Arc<TempSpace>>,
-    file: Mutex<Option<SpillFile>>,
-}
-
-impl SkippedFile {
-    /// The file with its first `length` bytes. Nothing goes to it unless it is `used`.
-    pub(super) fn new(temp: &Arc<TempSpace>, length: u64, used: bool) -> Result<Self, Error> {
-        let file = match length {
-            0 => None,
-            length => Some(temp.workspace()?.open("skipped", length)?),
-        };
-        Ok(Self { temp: used.then(|| Arc::clone(temp)), file: Mutex::new(file) })
-    }
-
-    fn file(&self) -> MutexGuard<'_, Option<SpillFile>> {
-        self.file.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn append(&self, bytes: &[u8]) -> Result<u64, Error> {
-        let mut file = self.file();
-        match (&mut *file, &self.temp) {
-            (Some(file), _) => file.append(bytes),
-            (none, Some(temp)) => none.insert(temp.workspace()?.create("skipped")?).append(bytes),
-            (None, None) => Err(corrupt()),
-        }
-    }
-
-    fn read(&self, (at, length): FileRange, bytes: &mut Vec<u8>) -> Result<(), Error> {
-        bytes.clear();
-        bytes.resize(length as usize, 0);
-        self.file().as_ref().map_or_else(|| Err(corrupt()), |file| file.read_at(bytes, at))
-    }
-
-    /// Brings what is written to the disk.
-    pub(super) fn sync(&self) -> Result<(), Error> {
-        self.file().as_ref().map_or(Ok(()), SpillFile::sync)
+    /// Brings all bytes to the disk where a later run may go on with them, and gives their number.
+    pub(super) fn sync(&self) -> Result<u64, Error> {
+        let mut log = self.log();
+        log.sync()?;
+        Ok(log.len())
     }
 }
 
@@ -109,16 +74,18 @@ fn corrupt() -> Error {
 #[derive(Debug, Default)]
 pub(super) struct SkippedWriter {
     part: SkippedPart,
+    /// Behind the pieces.
+    bytes: Vec<u8>,
     source: String,
     reason: Vec<u8>,
 }
 
 impl SkippedWriter {
-    /// Takes a record; what is held goes to `file` when it is much.
-    pub(super) fn push(&mut self, skipped: &SkippedItem, file: &SkippedFile) -> Result<(), Error> {
+    /// Takes a record; they go to `log` when they are many.
+    pub(super) fn push(&mut self, skipped: &SkippedItem, log: &SkippedLog) -> Result<(), Error> {
         let SkippedItem { source, line, id, reason } = skipped;
         let reason = serde_json::to_vec(reason).map_err(|_| corrupt())?;
-        let first = self.part.held.is_empty();
+        let first = self.bytes.is_empty();
         let mut given = id.as_ref().map_or(0, |_| ID) | line.map_or(0, |_| LINE);
         if first || self.source != *source {
             given |= SOURCE;
@@ -128,7 +95,7 @@ impl SkippedWriter {
             given |= REASON;
             self.reason = reason;
         }
-        let out = &mut self.part.held;
+        let out = &mut self.bytes;
         put_u64(out, given);
         put_u64(out, line.unwrap_or(0));
         if given & SOURCE != 0 {
@@ -141,17 +108,22 @@ impl SkippedWriter {
             put_bytes(out, &self.reason);
         }
         self.part.count += 1;
-        if self.part.held.len() >= PIECE_BYTES && file.temp.is_some() {
-            self.part.write(file)?;
+        if self.bytes.len() >= PIECE_BYTES { self.end_piece(log) } else { Ok(()) }
+    }
+
+    fn end_piece(&mut self, log: &SkippedLog) -> Result<(), Error> {
+        if !self.bytes.is_empty() {
+            let bytes = self.bytes.as_slice().to_vec();
+            self.bytes.clear();
+            self.part.pieces.push(log.log().append(bytes)?);
         }
         Ok(())
     }
 
     /// The records since it was asked last.
-    pub(super) fn take(&mut self) -> SkippedPart {
-        let mut part = std::mem::take(&mut self.part);
-        part.held.shrink_to_fit();
-        part
+    pub(super) fn take(&mut self, log: &SkippedLog) -> Result<SkippedPart, Error> {
+        self.end_piece(log)?;
+        Ok(std::mem::take(&mut self.part))
     }
 }
 
@@ -160,13 +132,13 @@ impl SkippedWriter {
 #[derive(Debug)]
 pub struct SkippedRecords {
     parts: Vec<SkippedPart>,
-    file: Arc<SkippedFile>,
+    log: Arc<SkippedLog>,
     len: u64,
 }
 
 impl SkippedRecords {
-    pub(super) fn new(file: Arc<SkippedFile>) -> Self {
-        Self { parts: Vec::new(), file, len: 0 }
+    pub(super) fn new(log: Arc<SkippedLog>) -> Self {
+        Self { parts: Vec::new(), log, len: 0 }
     }
 
     /// Adds records behind those that are there.
@@ -183,14 +155,9 @@ impl SkippedRecords {
         records: impl IntoIterator<Item = &'a SkippedItem>,
     ) -> Result<(), Error> {
         let mut writer = SkippedWriter::default();
-        records.into_iter().try_for_each(|record| writer.push(record, &self.file))?;
-        self.add(writer.take());
+        records.into_iter().try_for_each(|record| writer.push(record, &self.log))?;
+        self.add(writer.take(&self.log)?);
         Ok(())
-    }
-
-    /// Where more of them may be written.
-    pub(super) fn file(&self) -> &Arc<SkippedFile> {
-        &self.file
     }
 
     /// How many there are.
@@ -205,34 +172,17 @@ impl SkippedRecords {
 
     /// The records in order; may be asked for again. They are read as they are asked for.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<SkippedItem>> + '_ {
-        let mut pieces = self.parts.iter().flat_map(|part| {
-            let held = (!part.held.is_empty()).then_some(SkippedRange::Held(&part.held));
-            part.pieces.iter().map(|piece| SkippedRange::Written(*piece)).chain(held)
-        });
+        let mut pieces = self.parts.iter().flat_map(|part| &part.pieces);
         let mut records = SkippedReader::default();
-        let mut broken = false;
-        std::iter::from_fn(move || {
-            while !broken && records.is_at_end() {
-                let begun = match pieces.next()? {
-                    SkippedRange::Held(bytes) => records.begin(|own| {
-                        own.clear();
-                        own.extend_from_slice(bytes);
-                        Ok(())
-                    }),
-                    SkippedRange::Written(piece) => records.begin(|own| self.file.read(piece, own)),
-                };
-                if let Err(error) = begun {
-                    broken = true;
-                    return Some(Err(error.into_io()));
-                }
+        let next = move || {
+            while records.is_at_end() {
+                let Some(piece) = pieces.next() else { return Ok(None) };
+                let bytes = self.log.log().range(piece.clone())?.into_owned();
+                records = SkippedReader { bytes, ..SkippedReader::default() };
             }
-            if broken {
-                return None;
-            }
-            let record = records.next();
-            broken = record.is_none();
-            Some(record.ok_or_else(|| io::Error::other(corrupt())))
-        })
+            records.next().map(Some).ok_or_else(corrupt)
+        };
+        until_error(next).map(|record| record.map_err(Error::into_io))
     }
 
     /// Of some records.
@@ -240,20 +190,13 @@ impl SkippedRecords {
     /// # Errors
     /// None, as they are held in memory.
     pub fn of(records: &[SkippedItem]) -> Result<Self, Error> {
-        let file = SkippedFile { temp: None, file: Mutex::default() };
-        let mut all = Self::new(Arc::new(file));
+        let mut all = Self::new(Arc::default());
         all.extend(records)?;
         Ok(all)
     }
 }
 
-/// Bytes of records.
-enum SkippedRange<'a> {
-    Written(FileRange),
-    Held(&'a [u8]),
-}
-
-/// Goes through the records of one stretch.
+/// Goes through the records of one piece.
 #[derive(Default)]
 struct SkippedReader {
     bytes: Vec<u8>,
@@ -263,11 +206,6 @@ struct SkippedReader {
 }
 
 impl SkippedReader {
-    fn begin(&mut self, fill: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>) -> Result<(), Error> {
-        (self.at, self.reason) = (0, None);
-        fill(&mut self.bytes)
-    }
-
     fn is_at_end(&self) -> bool {
         self.at == self.bytes.len()
     }
@@ -326,26 +264,22 @@ mod tests {
         for limit in [None, Some(1 << 30)] {
             let memory = Memory { limit, ..Memory::default() };
             let budget = Budget::new(&memory, 1).unwrap();
-            let file = Arc::new(SkippedFile::new(&temp, 0, budget.is_limited()).unwrap());
-            let mut found = SkippedRecords::new(Arc::clone(&file));
+            let log = SkippedLog::open(&temp, &budget, &Checkpoint::default()).unwrap();
+            let mut found = SkippedRecords::new(Arc::clone(&log));
             for some in expected.chunks(15_000) {
                 let mut writer = SkippedWriter::default();
                 for record in some {
-                    writer.push(record, &file).unwrap();
+                    writer.push(record, &log).unwrap();
                 }
-                found.add(writer.take());
-                found.add(writer.take());
+                found.add(writer.take(&log).unwrap());
+                found.add(writer.take(&log).unwrap());
             }
             assert_eq!(found.len(), 20_000);
             assert_eq!((all(&found), all(&found)), (expected.clone(), expected.clone()));
-            let held: usize = found.parts.iter().map(SkippedPart::held).sum();
+            let held = log.log().held();
             assert_eq!(held > 2 * PIECE_BYTES, limit.is_none(), "{held}");
-            for part in &mut found.parts {
-                if limit.is_some() {
-                    part.write(&file).unwrap();
-                    assert_eq!(part.held(), 0);
-                }
-            }
+            log.log().spill().unwrap();
+            assert_eq!(log.log().held(), 0);
             assert_eq!(all(&found), expected);
         }
     }
@@ -353,13 +287,12 @@ mod tests {
     #[test]
     fn what_is_no_record_is_an_error_and_the_end() {
         let mut found = SkippedRecords::of(&records()[..10]).unwrap();
-        let whole = found.parts[0].held.len();
-        found.parts[0].held.truncate(whole - 1);
+        found.parts[0].pieces[0].end -= 1;
         let read: Vec<_> = found.iter().collect();
         assert_eq!(read.len(), 10);
         assert!(read[..9].iter().all(Result::is_ok));
         assert!(read[9].as_ref().unwrap_err().to_string().contains("a skipped record"));
-        found.parts[0].pieces.push((0, 10));
-        assert_eq!(found.iter().count(), 1, "there is no file");
+        found.parts[0].pieces[0] = 0..1 << 20;
+        assert_eq!(found.iter().count(), 1, "there is no such piece");
     }
 }

@@ -78,7 +78,7 @@ impl SortBatch {
         let shared = shared_prefix(arena, entries);
         for entry in entries.iter_mut() {
             let (key, _) = record(arena, entry.start);
-            entry.prefix = prefix(key.get(shared..).unwrap_or_default());
+            entry.prefix = prefix(&key[shared..]);
         }
         entries.sort_unstable_by(|a, b| {
             a.prefix.cmp(&b.prefix).then_with(|| by_record(arena, a.start, b.start))
@@ -86,15 +86,16 @@ impl SortBatch {
     }
 
     /// The record at a place of the order.
-    pub(super) fn get(&self, at: usize) -> Option<(&[u8], &[u8])> {
+    pub(super) fn get(&self, at: usize) -> Option<KeyedRecord<'_>> {
         self.entries.get(at).map(|entry| record(&self.arena, entry.start))
     }
 
-    /// The bytes of the record at a place of the order, with its lengths.
-    pub(super) fn raw(&self, at: usize) -> Option<&[u8]> {
-        let start = self.entries.get(at)?.start;
-        let bytes = self.arena.get(start..)?;
-        bytes.get(..parse(bytes)?.end)
+    /// The bytes of all records in the order, with their lengths.
+    pub(super) fn records(&self) -> impl Iterator<Item = &[u8]> {
+        self.entries.iter().map(|entry| {
+            let bytes = &self.arena[entry.start..];
+            &bytes[..layout(bytes).end]
+        })
     }
 
     /// Takes out all records. The memory is then all of `limit`, divided as they needed it.
@@ -118,12 +119,22 @@ impl SortBatch {
     }
 }
 
+/// A key and its payload.
+pub(crate) type KeyedRecord<'a> = (&'a [u8], &'a [u8]);
+
 /// Where the parts of a record are, behind its lengths.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RecordLayout {
     pub(super) key: usize,
     pub(super) payload: usize,
     pub(super) end: usize,
+}
+
+impl RecordLayout {
+    /// Key and payload of a record; `bytes` are all of it at least.
+    pub(super) fn split(self, bytes: &[u8]) -> KeyedRecord<'_> {
+        (&bytes[self.key..self.payload], &bytes[self.payload..self.end])
+    }
 }
 
 /// The layout of the record that `bytes` begin with; its parts may go on behind them. `None` if the
@@ -137,12 +148,15 @@ pub(super) fn parse(bytes: &[u8]) -> Option<RecordLayout> {
     Some(RecordLayout { key, payload, end })
 }
 
-/// The record that begins at `start`; empty where none does.
-fn record(arena: &[u8], start: usize) -> (&[u8], &[u8]) {
-    let bytes = arena.get(start..).unwrap_or_default();
-    let layout = parse(bytes).unwrap_or_default();
-    let key = bytes.get(layout.key..layout.payload).unwrap_or_default();
-    (key, bytes.get(layout.payload..layout.end).unwrap_or_default())
+/// The record that begins at `start`.
+fn record(arena: &[u8], start: usize) -> KeyedRecord<'_> {
+    let bytes = &arena[start..];
+    layout(bytes).split(bytes)
+}
+
+/// The layout of a record that was pushed, whose lengths are complete.
+fn layout(bytes: &[u8]) -> RecordLayout {
+    parse(bytes).unwrap_or_default()
 }
 
 fn by_record(arena: &[u8], a: usize, b: usize) -> Ordering {
@@ -167,7 +181,7 @@ fn shared_prefix(arena: &[u8], entries: &[SortEntry]) -> usize {
         let (key, _) = record(arena, entry.start);
         if !key.starts_with(shared) {
             let equal = shared.iter().zip(key).take_while(|(a, b)| a == b).count();
-            shared = shared.get(..equal).unwrap_or_default();
+            shared = &shared[..equal];
         }
     }
     shared.len()

@@ -1,14 +1,15 @@
 //! Records as bytes, and keys as bytes whose order is that of what they represent.
 //!
 //! `put_…` appends to a record, the method of [`FieldReader`] named like it takes it off again.
-//! What the `key_…` functions append sorts, byte by byte, like the tuple of what was put: numbers
-//! first to last, texts by their bytes.
+//! What the `key_…` functions append sorts, byte by byte, like the tuple of what was put.
+
+use lookalike_core::verify::Overlap;
 
 /// The most bytes a variable-length number takes.
 const MAX_VARINT: usize = 10;
 
 /// Appends a number in 1 to 10 bytes, seven bits each, the lowest first.
-pub fn put_u64(out: &mut Vec<u8>, mut value: u64) {
+pub(crate) fn put_u64(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;
@@ -17,80 +18,67 @@ pub fn put_u64(out: &mut Vec<u8>, mut value: u64) {
 }
 
 /// Appends a number in 1 to 5 bytes.
-pub fn put_u32(out: &mut Vec<u8>, value: u32) {
+pub(crate) fn put_u32(out: &mut Vec<u8>, value: u32) {
     put_u64(out, u64::from(value));
 }
 
 /// Appends bytes after their length.
-pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     put_u64(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }
 
-/// Appends a text after its length in bytes.
-pub fn put_str(out: &mut Vec<u8>, text: &str) {
-    put_bytes(out, text.as_bytes());
-}
-
-/// Appends a number to a key, 8 bytes: small ones first.
-pub fn key_u64(out: &mut Vec<u8>, value: u64) {
-    out.extend_from_slice(&value.to_be_bytes());
+/// Appends the three numbers of an overlap.
+pub(crate) fn put_overlap(out: &mut Vec<u8>, overlap: Overlap) {
+    for value in [overlap.intersection, overlap.left, overlap.right] {
+        put_u64(out, value);
+    }
 }
 
 /// Appends a number to a key, 8 bytes: large ones first.
-pub fn key_u64_descending(out: &mut Vec<u8>, value: u64) {
-    key_u64(out, !value);
-}
-
-/// Appends a number to a key, 4 bytes: small ones first.
-pub fn key_u32(out: &mut Vec<u8>, value: u32) {
-    out.extend_from_slice(&value.to_be_bytes());
+pub(crate) fn key_u64_descending(out: &mut Vec<u8>, value: u64) {
+    out.extend_from_slice(&(!value).to_be_bytes());
 }
 
 /// Appends bytes to a key that goes on after them: each 0 becomes 0 255, and 0 0 ends them.
-pub fn key_part(out: &mut Vec<u8>, bytes: &[u8]) {
+pub(crate) fn key_part(out: &mut Vec<u8>, bytes: &[u8]) {
     let mut rest = bytes;
     while let Some(zero) = memchr::memchr(0, rest) {
         let (before, after) = rest.split_at(zero);
         out.extend_from_slice(before);
         out.extend_from_slice(&[0, 0xff]);
-        rest = after.get(1..).unwrap_or_default();
+        rest = &after[1..];
     }
     out.extend_from_slice(rest);
     out.extend_from_slice(&[0, 0]);
 }
 
-/// Appends bytes as the last part of a key, as they are.
-pub fn key_last(out: &mut Vec<u8>, bytes: &[u8]) {
-    out.extend_from_slice(bytes);
-}
-
 /// Takes off the front of a record what was put into it, part by part. Every method gives `None`
 /// where the bytes are not what the part would be; nothing can be taken after that.
 #[derive(Debug, Clone)]
-pub struct FieldReader<'a> {
+pub(crate) struct FieldReader<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> FieldReader<'a> {
     /// Reads `bytes` from their first on.
-    pub fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }
 
     /// What is not taken yet.
-    pub fn rest(&self) -> &'a [u8] {
+    pub(crate) fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
     /// Whether everything is taken.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
     /// What [`put_u64`] appended.
     #[inline]
-    pub fn u64(&mut self) -> Option<u64> {
+    pub(crate) fn u64(&mut self) -> Option<u64> {
         let mut value = 0u64;
         for (at, &byte) in self.rest.iter().take(MAX_VARINT).enumerate() {
             let bits = u64::from(byte & 0x7f);
@@ -108,7 +96,7 @@ impl<'a> FieldReader<'a> {
     }
 
     /// What [`put_u32`] appended.
-    pub fn u32(&mut self) -> Option<u32> {
+    pub(crate) fn u32(&mut self) -> Option<u32> {
         match u32::try_from(self.u64()?) {
             Ok(value) => Some(value),
             Err(_) => self.fail(),
@@ -116,7 +104,7 @@ impl<'a> FieldReader<'a> {
     }
 
     /// What [`put_bytes`] appended.
-    pub fn bytes(&mut self) -> Option<&'a [u8]> {
+    pub(crate) fn bytes(&mut self) -> Option<&'a [u8]> {
         let length = self.u64()?;
         match usize::try_from(length) {
             Ok(length) => self.take(length),
@@ -124,57 +112,29 @@ impl<'a> FieldReader<'a> {
         }
     }
 
-    /// What [`put_str`] appended.
-    pub fn str(&mut self) -> Option<&'a str> {
+    /// What [`put_bytes`] appended, as a text.
+    pub(crate) fn str(&mut self) -> Option<&'a str> {
         match str::from_utf8(self.bytes()?) {
             Ok(text) => Some(text),
             Err(_) => self.fail(),
         }
     }
 
-    /// What [`key_u64`] appended.
-    pub fn key_u64(&mut self) -> Option<u64> {
-        self.array().map(u64::from_be_bytes)
+    /// What [`put_overlap`] appended.
+    pub(crate) fn overlap(&mut self) -> Option<Overlap> {
+        Some(Overlap { intersection: self.u64()?, left: self.u64()?, right: self.u64()? })
     }
 
     /// What [`key_u64_descending`] appended.
-    pub fn key_u64_descending(&mut self) -> Option<u64> {
-        self.key_u64().map(|value| !value)
-    }
-
-    /// What [`key_u32`] appended.
-    pub fn key_u32(&mut self) -> Option<u32> {
-        self.array().map(u32::from_be_bytes)
-    }
-
-    /// What [`key_part`] appended.
-    pub fn key_part(&mut self) -> Option<Vec<u8>> {
-        let mut part = Vec::new();
-        loop {
-            let Some(zero) = memchr::memchr(0, self.rest) else { return self.fail() };
-            part.extend_from_slice(self.take(zero)?);
-            match self.array()? {
-                [0, 0] => return Some(part),
-                [0, 0xff] => part.push(0),
-                _ => return self.fail(),
-            }
-        }
-    }
-
-    /// What [`key_last`] appended: all that is left.
-    pub fn key_last(&mut self) -> &'a [u8] {
-        std::mem::take(&mut self.rest)
+    pub(crate) fn key_u64_descending(&mut self) -> Option<u64> {
+        self.take(8)?.try_into().ok().map(|bytes| !u64::from_be_bytes(bytes))
     }
 
     /// The next `length` bytes.
-    pub fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+    pub(crate) fn take(&mut self, length: usize) -> Option<&'a [u8]> {
         let Some((taken, rest)) = self.rest.split_at_checked(length) else { return self.fail() };
         self.rest = rest;
         Some(taken)
-    }
-
-    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
-        self.take(N)?.try_into().ok()
     }
 
     fn fail<T>(&mut self) -> Option<T> {

@@ -10,7 +10,7 @@ use std::path::Path;
 use tempfile::NamedTempFile;
 
 /// The file that makes a folder one of a run.
-pub(super) const FILE: &str = "run.json";
+const FILE: &str = "run.json";
 
 /// Prefix of the name that file has while it is written.
 const UNFINISHED: &str = ".unfinished-";
@@ -28,7 +28,7 @@ struct StoredDescription {
 /// is locked, by its file `lock`.
 ///
 /// # Errors
-/// As [`Workspace::resumable`](super::Workspace::resumable).
+/// As [`TempSpace::resumable`](super::TempSpace::resumable).
 pub(super) fn check(private: &PrivateFolder, lock: &str, description: &Value) -> Result<(), Error> {
     let folder = private.path();
     let path = folder.join(FILE);

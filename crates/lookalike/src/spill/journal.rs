@@ -4,7 +4,7 @@
 //! the JSON's bytes as tokens are hashed.
 
 use super::folder::SpillFolder;
-use super::workspace::Workspace;
+use super::temp_space::TempSpace;
 use crate::error::Error;
 use lookalike_core::hash::token_hash;
 use serde::{Serialize, de::DeserializeOwned};
@@ -17,14 +17,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Digits of a checksum.
 const DIGITS: usize = 16;
 
-/// A file of finished steps. A step speaks of data in other files; bring those to the disk first
-/// ([`SpillFile::sync`](super::SpillFile::sync)), for what the journal holds is taken as done.
+/// The finished steps of a run that may be resumed; of another run, a journal that does nothing.
 #[derive(Debug)]
-pub struct Journal<T> {
+pub(crate) struct Journal<T> {
+    file: Option<JournalFile>,
+    steps: PhantomData<fn(&T)>,
+}
+
+#[derive(Debug)]
+struct JournalFile {
     path: PathBuf,
     state: Mutex<JournalState>,
+    /// Stays locked as long as the journal.
     _folder: Arc<SpillFolder>,
-    steps: PhantomData<fn(&T)>,
 }
 
 #[derive(Debug)]
@@ -33,37 +38,56 @@ struct JournalState {
     len: u64,
 }
 
+impl<T> Default for Journal<T> {
+    /// That of a run which is not resumed.
+    fn default() -> Self {
+        Self { file: None, steps: PhantomData }
+    }
+}
+
 impl<T: Serialize + DeserializeOwned> Journal<T> {
-    /// Opens the journal `name` and gives the steps it holds, in their order; makes it if it is not
-    /// there. A last line that was not written to its end is cut off.
+    /// Opens the journal `name` of a resumable run and gives the steps it holds, in their order;
+    /// makes it if it is not there. A last line that was not written to its end is cut off. Without
+    /// a resumable run there is no file and no step.
     ///
     /// # Errors
     /// [`Error::SpillDamaged`] when a line before the last is not what was written, or a step is no
     /// `T`, [`Error::Spill`] when the file cannot be opened or read.
-    pub fn open(workspace: &Workspace, name: &str) -> Result<(Self, Vec<T>), Error> {
-        let (mut file, path) = workspace.raw(name)?;
+    pub(crate) fn open(temp: &TempSpace, name: &str) -> Result<(Self, Vec<T>), Error> {
+        if !temp.is_resumable() {
+            return Ok((Self::default(), Vec::new()));
+        }
+        let folder = Arc::clone(temp.folder()?);
+        let (mut file, path) = temp.raw(name)?;
         let failed = |source| Error::Spill { path: path.clone(), source };
+        let damaged = |problem| folder.damaged(path.clone(), problem);
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
-        let good = whole_lines(&bytes).map_err(|p| workspace.damaged(path.clone(), p))?;
+        let good = whole_lines(&bytes).map_err(damaged)?;
         if good < bytes.len() {
             file.set_len(good as u64).and_then(|()| file.sync_data()).map_err(failed)?;
         }
-        let steps = steps(bytes.get(..good).unwrap_or_default());
-        let steps = steps.map_err(|p| workspace.damaged(path.clone(), p))?;
+        let steps = steps(&bytes[..good]).map_err(damaged)?;
         let state = Mutex::new(JournalState { file, len: good as u64 });
-        let folder = workspace.folder();
-        Ok((Self { path, state, _folder: folder, steps: PhantomData }, steps))
+        let file = Some(JournalFile { path, state, _folder: folder });
+        Ok((Self { file, steps: PhantomData }, steps))
     }
 
-    /// Appends a step. It is on the disk when this returns.
+    /// Whether steps are written.
+    pub(crate) fn is_active(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Appends a step, which is on the disk when this returns. A step speaks of data in logs:
+    /// [`Log::sync`](super::Log::sync) them before, for what the journal holds is taken as done.
     ///
     /// # Errors
     /// [`Error::Spill`]; the step is then not in the journal.
-    pub fn append(&self, step: &T) -> Result<(), Error> {
-        let failed = |source| Error::Spill { path: self.path.clone(), source };
+    pub(crate) fn append(&self, step: &T) -> Result<(), Error> {
+        let Some(JournalFile { path, state, .. }) = &self.file else { return Ok(()) };
+        let failed = |source| Error::Spill { path: path.clone(), source };
         let line = line(step).map_err(failed)?;
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
         let written = state.write(&line);
         if written.is_err() {
             // Should this fail too, the line is a torn end, which the next run cuts off.

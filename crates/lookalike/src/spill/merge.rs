@@ -1,6 +1,6 @@
 //! Sorted runs of records in a temporary file, and many of them as one.
 
-use super::batch::{RecordLayout, parse};
+use super::batch::{KeyedRecord, RecordLayout, parse};
 use super::file::SpillFile;
 use crate::error::Error;
 use std::cmp::Ordering;
@@ -119,13 +119,11 @@ impl RunReader {
 
     /// Bytes of the record, with its lengths.
     fn bytes(&self) -> &[u8] {
-        self.buffer.get(self.start..self.start + self.layout.end).unwrap_or_default()
+        &self.buffer[self.start..self.start + self.layout.end]
     }
 
-    fn record(&self) -> (&[u8], &[u8]) {
-        let (bytes, layout) = (self.bytes(), self.layout);
-        let key = bytes.get(layout.key..layout.payload).unwrap_or_default();
-        (key, bytes.get(layout.payload..).unwrap_or_default())
+    fn record(&self) -> KeyedRecord<'_> {
+        self.layout.split(self.bytes())
     }
 
     /// Goes to the next record. Whether there is one.
@@ -138,7 +136,7 @@ impl RunReader {
             if unread == 0 && left == 0 {
                 return Ok(false);
             }
-            let layout = parse(self.buffer.get(self.start..).unwrap_or_default());
+            let layout = parse(&self.buffer[self.start..]);
             let need = layout.map_or(unread + 1, |layout| layout.end);
             if let Some(layout) = layout
                 && need <= unread
@@ -171,8 +169,7 @@ impl RunReader {
         let more = ((size - old) as u64).min(left) as usize;
         self.buffer.reserve_exact(more);
         self.buffer.resize(old + more, 0);
-        let space = self.buffer.get_mut(old..).unwrap_or_default();
-        file.read_at(space, self.rest.start)?;
+        file.read_at(&mut self.buffer[old..], self.rest.start)?;
         self.rest.start += more as u64;
         Ok(())
     }
@@ -181,6 +178,7 @@ impl RunReader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::Spool;
     use proptest::prelude::*;
 
     proptest! {
@@ -190,8 +188,8 @@ mod tests {
             runs in prop::collection::vec((0..220u64, 0..220u64), 0..5),
             buffer in 1..40usize,
         ) {
-            let path = "runs".into();
-            let file = SpillFile::new(tempfile::tempfile().unwrap(), path, 0, None);
+            let file = Spool::new(tempfile::tempfile().unwrap(), "runs".into()).unwrap();
+            let file = SpillFile::new(file, None);
             file.append(&bytes).unwrap();
             let runs: Vec<_> = runs.into_iter().map(|(a, b)| a.min(b)..a.max(b)).collect();
             let total: u64 = runs.iter().map(|run| run.end - run.start).sum();

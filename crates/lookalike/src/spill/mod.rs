@@ -2,40 +2,42 @@
 //! from them.
 //!
 //! ```text
-//! records  Sorter → Sorted, in the order of the keys, in memory or merged from a temporary file
-//! steps    Workspace → SpillFile (what a step made), Journal (which steps are done)
+//! values   Log: appended, read by position or one after the other
+//! records  Sorter → SortedRecords, in the order of the keys
+//! steps    Journal: which are done, in a run that may be resumed
 //! ```
+//!
+//! Each is in memory, or in files of a `TempSpace`. The stages are the same for both.
 //!
 //! | file | is |
 //! |---|---|
-//! | `workspace`, `folder` | the folder of the temporary files, and when it is made and removed |
+//! | `log` | values in memory, then in a file, or behind those of an earlier run |
+//! | `sorter` | records in any order → in the order of their keys |
+//! | `batch`, `merge` | records in memory, and records in files, for the sorter |
+//! | `journal` | the steps that are done, one line each |
+//! | `temp_space`, `folder` | the folder of the temporary files, and when it is made and removed |
 //! | `private` | that folder where it stays: whose it is, and its files |
 //! | `description` | what a resumable run is, stored with it and compared |
-//! | `file` | a temporary file: appended to from many threads, read anywhere |
-//! | `journal` | the steps that are done, one line each |
-//! | `batch`, `merge`, `sorter` | records in memory, records in files, both as one |
-//! | [`codec`] | records as bytes, keys as bytes that sort right |
-//! | `memory` | amounts of memory as people write them |
+//! | `file` | a temporary file |
+//! | `codec` | records as bytes, keys as bytes that sort right |
 
 mod batch;
-pub mod codec;
+pub(crate) mod codec;
 mod description;
 mod file;
 mod folder;
 mod journal;
-mod memory;
+mod log;
 mod merge;
 mod private;
 mod sorter;
-mod workspace;
+mod temp_space;
 
-pub use crate::error::Difference;
 pub(crate) use description::differences;
-pub use file::{BufferedAppend, SpillFile};
-pub use journal::Journal;
-pub use memory::parse_memory;
-pub use sorter::{KeyedRecord, MIN_MEMORY, RecordCursor, SortedRecords, Sorter};
-pub use workspace::{TempSpace, Workspace};
+pub(crate) use journal::Journal;
+pub(crate) use log::Log;
+pub(crate) use sorter::{RecordCursor, SortedRecords, Sorter, until_error};
+pub(crate) use temp_space::TempSpace;
 
 #[cfg(test)]
 mod tests;

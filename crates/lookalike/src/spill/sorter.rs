@@ -1,22 +1,23 @@
 //! Sorts more records than fit in memory: batches in memory are sorted and go to a temporary file
 //! as runs, runs are merged when they are read.
 
-use super::batch::{RecordLayout, SortBatch};
-use super::file::{BufferedAppend, SpillFile};
+use super::batch::{KeyedRecord, SortBatch};
+use super::file::SpillFile;
 use super::merge::{LEAST_BUFFER, MergedRuns, buffer_bytes, fan_in};
-use super::workspace::TempSpace;
+use super::temp_space::TempSpace;
 use crate::error::Error;
+use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// The least memory a sorter works with, in bytes; with a smaller share it takes this.
-pub const MIN_MEMORY: usize = 4 * LEAST_BUFFER;
+pub(super) const MIN_MEMORY: usize = 4 * LEAST_BUFFER;
 
 /// Takes records, each a key and a payload, both any bytes, and gives them in the order of the
 /// keys, byte by byte; records with equal keys in that of their payloads. Equal records stay as
 /// many as they are.
 #[derive(Debug)]
-pub struct Sorter {
+pub(crate) struct Sorter {
     temp: Option<Arc<TempSpace>>,
     memory: usize,
     batch: SortBatch,
@@ -36,7 +37,7 @@ impl Sorter {
     /// record; what is more goes to a file in `temp`. Records of less than half of `memory` never
     /// do; others may, for a buffer that grows is there twice for a moment. Without `temp` all
     /// stays in memory.
-    pub fn new(temp: Option<Arc<TempSpace>>, memory: usize) -> Self {
+    pub(crate) fn new(temp: Option<Arc<TempSpace>>, memory: usize) -> Self {
         let memory = memory.max(MIN_MEMORY);
         Self { temp, memory, batch: SortBatch::default(), spilled: None, len: 0 }
     }
@@ -46,7 +47,7 @@ impl Sorter {
     /// # Errors
     /// [`Error::TempDir`] and [`Error::Spill`] when memory is full and the records cannot go to a
     /// file; the sorter is then good for nothing more.
-    pub fn push(&mut self, key: &[u8], payload: &[u8]) -> Result<(), Error> {
+    pub(crate) fn push(&mut self, key: &[u8], payload: &[u8]) -> Result<(), Error> {
         let bytes = SortBatch::record_bytes(key, payload);
         let limit = self.limit();
         if !self.batch.make_room(bytes, limit) {
@@ -66,18 +67,9 @@ impl Sorter {
         Ok(())
     }
 
-    /// Records so far.
-    pub fn len(&self) -> u64 {
-        self.len
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// Bytes it has taken from the system at this moment.
-    pub fn memory(&self) -> usize {
+    #[cfg(test)]
+    pub(super) fn memory(&self) -> usize {
         self.batch.memory()
     }
 
@@ -85,7 +77,7 @@ impl Sorter {
     ///
     /// # Errors
     /// [`Error::TempDir`], [`Error::Spill`], [`Error::SpillDamaged`].
-    pub fn finish(mut self) -> Result<SortedRecords, Error> {
+    pub(crate) fn finish(mut self) -> Result<SortedRecords, Error> {
         if self.spilled.is_some() {
             self.spill()?;
         }
@@ -119,13 +111,15 @@ impl Sorter {
             Some(spilled) => spilled,
             none => none.insert(SpilledRuns::new(temp)?),
         };
-        let mut out = BufferedAppend::new(&spilled.file, write_buffer(self.memory));
-        let start = spilled.file.len();
-        for at in 0..self.batch.len() {
-            out.append(self.batch.raw(at).unwrap_or_default())?;
+        let file = &spilled.file;
+        let mut out = BufWriter::with_capacity(write_buffer(self.memory), file);
+        let start = file.len();
+        for record in self.batch.records() {
+            out.write_all(record).map_err(|source| file.error(source))?;
         }
-        out.flush()?;
-        spilled.runs.push(start..spilled.file.len());
+        out.flush().map_err(|source| file.error(source))?;
+        drop(out);
+        spilled.runs.push(start..file.len());
         self.batch.clear(limit);
         Ok(())
     }
@@ -138,7 +132,7 @@ fn write_buffer(memory: usize) -> usize {
 
 impl SpilledRuns {
     fn new(temp: &TempSpace) -> Result<Self, Error> {
-        Ok(Self { file: temp.workspace()?.scratch("sort")?, runs: Vec::new() })
+        Ok(Self { file: temp.scratch("sort")?, runs: Vec::new() })
     }
 
     /// Longer and fewer runs, in another file; this one goes.
@@ -147,14 +141,16 @@ impl SpilledRuns {
         let together = fan_in(memory);
         let buffer = buffer_bytes(memory, together + 1);
         for runs in self.runs.chunks(together) {
-            let start = longer.file.len();
-            let mut out = BufferedAppend::new(&longer.file, buffer);
+            let file = &longer.file;
+            let start = file.len();
+            let mut out = BufWriter::with_capacity(buffer, file);
             let mut merge = MergedRuns::new(&self.file, runs, buffer)?;
             while let Some((bytes, _)) = merge.next()? {
-                out.append(bytes)?;
+                out.write_all(bytes).map_err(|source| file.error(source))?;
             }
-            out.flush()?;
-            longer.runs.push(start..longer.file.len());
+            out.flush().map_err(|source| file.error(source))?;
+            drop(out);
+            longer.runs.push(start..file.len());
         }
         Ok(longer)
     }
@@ -162,7 +158,7 @@ impl SpilledRuns {
 
 /// Records in order. Any number of threads may read them, each from the first, and again.
 #[derive(Debug, Default)]
-pub struct SortedRecords {
+pub(crate) struct SortedRecords {
     len: u64,
     records: SortedStorage,
 }
@@ -180,29 +176,21 @@ impl Default for SortedStorage {
 }
 
 impl SortedRecords {
-    /// No records.
-    pub fn empty() -> Self {
-        Self::default()
-    }
-
     /// How many there are.
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// Whether they are in a file.
-    pub fn is_spilled(&self) -> bool {
+    #[cfg(test)]
+    pub(super) fn is_spilled(&self) -> bool {
         matches!(self.records, SortedStorage::File { .. })
     }
 
     /// Bytes of memory they take. Every [`cursor`](Self::cursor) takes as much as the sorter was
     /// given in addition if they are in a file, and nothing otherwise.
-    pub fn memory(&self) -> usize {
+    #[cfg(test)]
+    pub(super) fn memory(&self) -> usize {
         match &self.records {
             SortedStorage::Memory(batch) => batch.memory(),
             SortedStorage::File { .. } => 0,
@@ -210,7 +198,7 @@ impl SortedRecords {
     }
 
     /// Reads them from the first on, without a copy of each.
-    pub fn cursor(&self) -> RecordCursor<'_> {
+    pub(crate) fn cursor(&self) -> RecordCursor<'_> {
         let state = match &self.records {
             SortedStorage::Memory(batch) => CursorState::Memory { batch, at: 0 },
             SortedStorage::File { spilled, memory } => {
@@ -221,28 +209,48 @@ impl SortedRecords {
     }
 
     /// The records from the first on, copied: key and payload. It ends after an error.
-    pub fn iter(&self) -> impl Iterator<Item = Result<(Vec<u8>, Vec<u8>), Error>> + Send + '_ {
-        let mut cursor = Some(self.cursor());
-        std::iter::from_fn(move || {
-            let record = cursor.as_mut()?.next_record();
-            match record {
-                Ok(Some((key, payload))) => Some(Ok((key.to_vec(), payload.to_vec()))),
-                Ok(None) => None,
-                Err(error) => {
-                    cursor = None;
-                    Some(Err(error))
-                }
-            }
+    pub(crate) fn iter(
+        &self,
+    ) -> impl Iterator<Item = Result<(Vec<u8>, Vec<u8>), Error>> + Send + '_ {
+        let mut cursor = self.cursor();
+        until_error(move || {
+            let record = cursor.next_record()?;
+            Ok(record.map(|(key, payload)| (key.to_vec(), payload.to_vec())))
         })
+    }
+
+    /// What `decode` makes of key and payload of each record, `what` for messages. It ends after an
+    /// error, which is that of the temporary file where `decode` gives nothing.
+    pub(crate) fn decoded<'s, T: 's>(
+        &'s self,
+        what: &'static str,
+        decode: impl Fn(&[u8], &[u8]) -> Option<T> + Send + 's,
+    ) -> impl Iterator<Item = io::Result<T>> + Send + 's {
+        let mut cursor = self.cursor();
+        let next = move || {
+            let Some((key, payload)) = cursor.next_record()? else { return Ok(None) };
+            let damaged = || Error::TemporaryFile { what: what.to_owned() };
+            decode(key, payload).map(Some).ok_or_else(damaged)
+        };
+        until_error(next).map(|record| record.map_err(Error::into_io))
     }
 }
 
-/// A key and its payload.
-pub type KeyedRecord<'a> = (&'a [u8], &'a [u8]);
+/// What `next` gives, up to the first error or `None`.
+pub(crate) fn until_error<T, E>(
+    mut next: impl FnMut() -> Result<Option<T>, E>,
+) -> impl Iterator<Item = Result<T, E>> {
+    let mut is_over = false;
+    std::iter::from_fn(move || {
+        let item = if is_over { None } else { next().transpose() };
+        is_over = !matches!(item, Some(Ok(_)));
+        item
+    })
+}
 
 /// Goes through records, one at a time.
 #[derive(Debug)]
-pub struct RecordCursor<'a> {
+pub(crate) struct RecordCursor<'a> {
     state: CursorState<'a>,
 }
 
@@ -265,7 +273,7 @@ impl RecordCursor<'_> {
     ///
     /// # Errors
     /// [`Error::Spill`] and [`Error::SpillDamaged`] when the temporary file cannot be read.
-    pub fn next_record(&mut self) -> Result<Option<KeyedRecord<'_>>, Error> {
+    pub(crate) fn next_record(&mut self) -> Result<Option<KeyedRecord<'_>>, Error> {
         if let CursorState::Opening { spilled, memory } = &self.state {
             let buffer = buffer_bytes(*memory, spilled.runs.len());
             self.state = CursorState::Merge(MergedRuns::new(&spilled.file, &spilled.runs, buffer)?);
@@ -275,21 +283,19 @@ impl RecordCursor<'_> {
                 *at += 1;
                 Ok(batch.get(*at - 1))
             }
-            CursorState::Merge(merge) => Ok(merge.next()?.map(parts)),
+            CursorState::Merge(merge) => {
+                Ok(merge.next()?.map(|(bytes, layout)| layout.split(bytes)))
+            }
             CursorState::Opening { .. } => Ok(None),
         }
     }
-}
-
-fn parts((bytes, layout): (&[u8], RecordLayout)) -> KeyedRecord<'_> {
-    let key = bytes.get(layout.key..layout.payload).unwrap_or_default();
-    (key, bytes.get(layout.payload..).unwrap_or_default())
 }
 
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod tests {
     use super::*;
+    use crate::read::Spool;
     use std::fs::File;
     use std::path::Path;
 
@@ -297,7 +303,7 @@ mod tests {
     fn a_full_disk_is_an_error() {
         let full = Path::new("/dev/full");
         let file = File::options().read(true).write(true).open(full).unwrap();
-        let file = SpillFile::new(file, full.to_owned(), 0, None);
+        let file = SpillFile::new(Spool::new(file, full.to_owned()).unwrap(), None);
         let parent = tempfile::tempdir().unwrap();
         let temp = Arc::new(TempSpace::new(parent.path().to_owned()));
         let mut sorter = Sorter::new(Some(temp), 0);

@@ -4,7 +4,7 @@ use super::config_sources::{ConfigSources, SettingOrigin, split};
 use crate::cmd::CommandError;
 use crate::span::patience;
 use crate::terminal;
-use lookalike::spill::parse_memory;
+use lookalike::find::parse_memory;
 use lookalike_server::{Config, Log, LogFormat, ServerLimits, Tokens};
 use std::io::Write;
 use std::sync::Arc;

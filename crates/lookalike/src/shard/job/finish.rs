@@ -41,7 +41,7 @@ impl Job {
                 findings.add_pairs(key, payload)
             })?;
         }
-        findings.finish(options)
+        findings.finish()
     }
 }
 

@@ -1,28 +1,23 @@
 //! Spill files: what threads append is there, and a full disk is an error.
 
 use crate::error::Error;
-use crate::spill::{BufferedAppend, SpillFile, Workspace};
-use proptest::prelude::*;
+use crate::read::Spool;
+use crate::spill::TempSpace;
+use crate::spill::file::SpillFile;
 use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::sync::Arc;
 
-fn workspace() -> (tempfile::TempDir, Workspace) {
+fn space() -> (tempfile::TempDir, TempSpace) {
     let parent = tempfile::tempdir().unwrap();
-    let workspace = Workspace::temporary(parent.path()).unwrap();
-    (parent, workspace)
-}
-
-fn content(file: &SpillFile) -> Vec<u8> {
-    let mut bytes = vec![0; file.len() as usize];
-    file.read_at(&mut bytes, 0).unwrap();
-    bytes
+    let space = TempSpace::new(parent.path().to_owned());
+    (parent, space)
 }
 
 #[test]
 fn threads_append_pieces_that_stay_whole() {
-    let (_parent, workspace) = workspace();
-    let file = workspace.create("pieces").unwrap();
+    let (_parent, space) = space();
+    let file = space.open("pieces", 0).unwrap();
     let pieces = |thread: u8| (0..300usize).map(move |n| vec![thread + 1; 1 + n % 37]);
     let mut places = Vec::new();
     std::thread::scope(|scope| {
@@ -30,18 +25,8 @@ fn threads_append_pieces_that_stay_whole() {
             .map(|thread| {
                 let file = &file;
                 scope.spawn(move || {
-                    // Half of them through a buffer.
-                    let mut buffered = BufferedAppend::new(file, 100);
-                    let mut places = Vec::new();
-                    for piece in pieces(thread) {
-                        places.push(if thread % 2 == 0 {
-                            file.append(&piece).unwrap()
-                        } else {
-                            buffered.append(&piece).unwrap()
-                        });
-                    }
-                    buffered.flush().unwrap();
-                    places
+                    let append = |piece: Vec<u8>| file.append(&piece).unwrap();
+                    pieces(thread).map(append).collect::<Vec<_>>()
                 })
             })
             .collect();
@@ -60,34 +45,30 @@ fn threads_append_pieces_that_stay_whole() {
     }
 }
 
-proptest! {
-    #[test]
-    fn one_buffer_leaves_no_gaps(
-        sizes in prop::collection::vec((0..40usize, any::<bool>()), 0..60),
-        capacity in 0..30usize,
-    ) {
-        let (_parent, workspace) = workspace();
-        let file = Arc::new(workspace.create("buffered").unwrap());
-        let mut buffered = BufferedAppend::new(Arc::clone(&file), capacity);
-        let mut expected = Vec::new();
-        for (number, (size, flush)) in (1u8..).zip(sizes) {
-            let piece = vec![number; size];
-            prop_assert_eq!(buffered.append(&piece).unwrap(), expected.len() as u64);
+#[test]
+fn what_is_written_through_a_buffer_has_no_gaps() {
+    let (_parent, space) = space();
+    let file = space.scratch("buffered").unwrap();
+    let mut expected = Vec::new();
+    for capacity in [1, 7, 30, 1000] {
+        let mut out = BufWriter::with_capacity(capacity, &file);
+        for size in 0..40u8 {
+            let piece = vec![size; size.into()];
+            out.write_all(&piece).unwrap();
             expected.extend(piece);
-            if flush {
-                buffered.flush().unwrap();
-                prop_assert_eq!(file.len(), expected.len() as u64);
-            }
         }
-        buffered.flush().unwrap();
-        prop_assert_eq!(content(&file), expected);
+        out.flush().unwrap();
+        assert_eq!(file.len(), expected.len() as u64);
     }
+    let mut found = vec![0; expected.len()];
+    file.read_at(&mut found, 0).unwrap();
+    assert_eq!(found, expected);
 }
 
 #[test]
 fn reading_past_the_end_is_an_error_that_names_the_file() {
-    let (_parent, workspace) = workspace();
-    let file = workspace.create("short").unwrap();
+    let (_parent, space) = space();
+    let file = space.open("short", 0).unwrap();
     file.append(b"abc").unwrap();
     let error = file.read_at(&mut [0; 4], 0).unwrap_err();
     assert!(matches!(&error, Error::Spill { path, .. } if path.ends_with("short")), "{error}");
@@ -101,17 +82,17 @@ fn a_full_disk_is_an_error_with_its_remedy() {
     let full = Path::new("/dev/full");
     let open = || {
         let file = File::options().read(true).write(true).open(full).unwrap();
-        SpillFile::new(file, full.to_owned(), 0, None)
+        SpillFile::new(Spool::new(file, full.to_owned()).unwrap(), None)
     };
     let direct = open().append(b"x").unwrap_err();
     let file = open();
-    let mut buffered = BufferedAppend::new(&file, 8);
-    buffered.append(b"1234").unwrap();
-    let filled = buffered.append(b"56789").unwrap_err();
-    let file = open();
-    let mut buffered = BufferedAppend::new(&file, 8);
-    buffered.append(b"1234").unwrap();
-    let flushed = buffered.flush().unwrap_err();
+    let mut out = BufWriter::with_capacity(8, &file);
+    out.write_all(b"1234").unwrap();
+    let filled = file.error(out.write_all(b"56789").unwrap_err());
+    drop(out);
+    let mut out = BufWriter::with_capacity(8, &file);
+    out.write_all(b"1234").unwrap();
+    let flushed = file.error(out.flush().unwrap_err());
     for error in [direct, filled, flushed] {
         let message = error.to_string();
         assert!(message.contains("/dev/full"), "{message}");

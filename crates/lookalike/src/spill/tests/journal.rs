@@ -1,7 +1,7 @@
 //! Journals: what was written is there, wherever the end was torn off.
 
 use crate::error::Error;
-use crate::spill::{Journal, Workspace};
+use crate::spill::{Journal, TempSpace};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::fs;
@@ -22,8 +22,7 @@ fn steps() -> Vec<Step> {
 }
 
 fn open(parent: &Path) -> Result<(Journal<Step>, Vec<Step>), Error> {
-    let workspace = Workspace::resumable(parent, "j", &json!({}))?;
-    Journal::open(&workspace, "journal")
+    Journal::open(&TempSpace::resumable(parent, "j", &json!({}))?, "journal")
 }
 
 /// A journal of [`steps`] in a folder, its file and what that holds.
@@ -105,8 +104,8 @@ fn every_flipped_bit_before_a_good_line_is_an_error() {
 #[test]
 fn steps_of_another_kind_are_an_error() {
     let (parent, ..) = written();
-    let workspace = Workspace::resumable(parent.path(), "j", &json!({})).unwrap();
-    let error = Journal::<u64>::open(&workspace, "journal").unwrap_err();
+    let temp = TempSpace::resumable(parent.path(), "j", &json!({})).unwrap();
+    let error = Journal::<u64>::open(&temp, "journal").unwrap_err();
     assert!(error.to_string().contains("line 1 is no step"), "{error}");
 }
 
@@ -132,10 +131,11 @@ fn threads_append_whole_lines() {
 }
 
 #[test]
-fn in_a_temporary_folder_it_is_new() {
+fn without_a_resumable_run_it_does_nothing() {
     let parent = tempfile::tempdir().unwrap();
-    let workspace = Workspace::temporary(parent.path()).unwrap();
-    let (journal, found) = Journal::open(&workspace, "journal").unwrap();
-    assert_eq!(found, []);
+    let temp = TempSpace::new(parent.path().to_owned());
+    let (journal, found) = Journal::open(&temp, "journal").unwrap();
+    assert!(found.is_empty() && !journal.is_active());
     journal.append(&Step::Sorted(1)).unwrap();
+    assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
 }

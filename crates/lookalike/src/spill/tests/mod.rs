@@ -3,5 +3,6 @@
 mod files;
 mod journal;
 mod keys;
+mod logs;
 mod sorting;
 mod workspaces;

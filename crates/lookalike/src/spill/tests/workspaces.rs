@@ -1,10 +1,11 @@
 //! Folders that go with the run, and folders that stay.
 
 use crate::error::Error;
-use crate::spill::{TempSpace, Workspace};
+use crate::spill::TempSpace;
+use crate::spill::file::SpillFile;
 use serde_json::{Value, json};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
@@ -12,6 +13,21 @@ fn names(folder: &Path) -> Vec<String> {
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
+}
+
+/// A space in the folder, which is made at once.
+fn temporary(parent: &Path) -> TempSpace {
+    let space = TempSpace::new(parent.to_owned());
+    space.folder().unwrap();
+    space
+}
+
+fn path(space: &TempSpace) -> PathBuf {
+    space.folder().unwrap().path().to_owned()
+}
+
+fn create(space: &TempSpace, name: &str) -> SpillFile {
+    space.open(name, 0).unwrap()
 }
 
 fn description() -> Value {
@@ -22,11 +38,11 @@ fn description() -> Value {
 #[test]
 fn a_temporary_folder_goes_with_the_last_of_its_files() {
     let parent = tempfile::tempdir().unwrap();
-    let workspace = Workspace::temporary(parent.path()).unwrap();
+    let workspace = temporary(parent.path());
     let name = names(parent.path()).pop().unwrap();
     assert!(name.starts_with("lookalike-") && Path::new(&name).extension().unwrap() == "tmp");
-    let file = workspace.create("part").unwrap();
-    assert!(file.path().starts_with(workspace.path()) && file.path().ends_with("part"));
+    let file = create(&workspace, "part");
+    assert!(file.path().starts_with(path(&workspace)) && file.path().ends_with("part"));
     drop(workspace);
     file.append(b"still there").unwrap();
     let mut back = [0; 11];
@@ -40,8 +56,8 @@ fn a_temporary_folder_goes_with_the_last_of_its_files() {
 fn a_temporary_folder_goes_on_panic() {
     let parent = tempfile::tempdir().unwrap();
     let result = std::panic::catch_unwind(|| {
-        let workspace = Workspace::temporary(parent.path()).unwrap();
-        let _file = workspace.create("part").unwrap();
+        let workspace = temporary(parent.path());
+        let _file = create(&workspace, "part");
         // Not a panic: no message in the log of the tests.
         std::panic::resume_unwind(Box::new(()));
     });
@@ -54,15 +70,15 @@ fn a_temporary_folder_goes_on_panic() {
 fn temporary_files_have_no_name_and_folders_are_private() {
     use std::os::unix::fs::PermissionsExt;
     let parent = tempfile::tempdir().unwrap();
-    let workspace = Workspace::temporary(parent.path()).unwrap();
-    let file = workspace.create("part").unwrap();
+    let workspace = temporary(parent.path());
+    let file = create(&workspace, "part");
     file.append(b"x").unwrap();
-    assert!(names(workspace.path()).is_empty(), "a killed run leaves nothing of its documents");
-    let resumable = Workspace::resumable(parent.path(), "n", &json!({})).unwrap();
+    assert!(names(&path(&workspace)).is_empty(), "a killed run leaves nothing of its documents");
+    let resumable = TempSpace::resumable(parent.path(), "n", &json!({})).unwrap();
     let scratch = resumable.scratch("sort").unwrap();
     scratch.append(b"x").unwrap();
-    assert_eq!(names(resumable.path()), ["lock", "run.json"]);
-    for folder in [workspace.path(), resumable.path()] {
+    assert_eq!(names(&path(&resumable)), ["lock", "run.json"]);
+    for folder in [path(&workspace), path(&resumable)] {
         assert_eq!(fs::metadata(folder).unwrap().permissions().mode() & 0o777, 0o700);
     }
 }
@@ -70,12 +86,11 @@ fn temporary_files_have_no_name_and_folders_are_private() {
 #[test]
 fn a_resumable_folder_stays_until_it_is_finished() {
     let parent = tempfile::tempdir().unwrap();
-    let start = || Workspace::resumable(parent.path(), "x", &description());
-    assert!(!Workspace::existing(parent.path(), "x"));
+    let start = || TempSpace::resumable(parent.path(), "x", &description());
     let workspace = start().unwrap();
-    workspace.create("data").unwrap().append(b"0123456789").unwrap();
+    create(&workspace, "data").append(b"0123456789").unwrap();
     drop(workspace);
-    assert!(Workspace::existing(parent.path(), "x"));
+    assert_eq!(names(parent.path()), ["lookalike-x.run"]);
     let workspace = start().unwrap();
     let data = workspace.open("data", 4).unwrap();
     assert_eq!((data.len(), data.append(b"abc").unwrap()), (4, 4));
@@ -84,10 +99,10 @@ fn a_resumable_folder_stays_until_it_is_finished() {
     let message = error.to_string();
     assert!(message.contains("8 bytes were written to it, 7 are there"), "{message}");
     assert_eq!(fs::read(data.path()).unwrap(), b"0123abc", "nothing is changed");
-    let (raw, _) = workspace.open_raw("data", 7).unwrap();
-    std::io::Write::write_all(&mut &raw, b"!").unwrap();
+    let spool = workspace.spool("data", 7).unwrap();
+    assert_eq!(spool.append(b"!").unwrap(), 7);
     assert_eq!(fs::read(data.path()).unwrap(), b"0123abc!");
-    drop((data, raw));
+    drop((data, spool));
     workspace.finish().unwrap();
     assert!(names(parent.path()).is_empty());
 }
@@ -95,13 +110,13 @@ fn a_resumable_folder_stays_until_it_is_finished() {
 #[test]
 fn another_description_is_refused_member_by_member() {
     let parent = tempfile::tempdir().unwrap();
-    drop(Workspace::resumable(parent.path(), "x", &description()).unwrap());
+    drop(TempSpace::resumable(parent.path(), "x", &description()).unwrap());
     let mut other = description();
     other["params"]["threshold"] = json!(0.2);
     other["inputs"][1]["bytes"] = json!(21);
     other["inputs"].as_array_mut().unwrap().push(json!("c"));
     other["params"].as_object_mut().unwrap().remove("pairs");
-    let error = Workspace::resumable(parent.path(), "x", &other).unwrap_err();
+    let error = TempSpace::resumable(parent.path(), "x", &other).unwrap_err();
     let Error::RunDiffers { differences, .. } = &error else { panic!("{error}") };
     let found: Vec<_> = differences
         .iter()
@@ -121,14 +136,14 @@ fn another_description_is_refused_member_by_member() {
         assert!(message.contains(part), "{message}");
     }
     assert!(message.contains("temp_dir"), "{message}");
-    drop(Workspace::resumable(parent.path(), "x", &description()).unwrap());
+    drop(TempSpace::resumable(parent.path(), "x", &description()).unwrap());
 }
 
 #[test]
 fn a_long_list_of_differences_is_cut_and_counted() {
     let parent = tempfile::tempdir().unwrap();
-    drop(Workspace::resumable(parent.path(), "x", &json!(vec!["ü".repeat(99); 20])).unwrap());
-    let error = Workspace::resumable(parent.path(), "x", &json!(vec![1; 20])).unwrap_err();
+    drop(TempSpace::resumable(parent.path(), "x", &json!(vec!["ü".repeat(99); 20])).unwrap());
+    let error = TempSpace::resumable(parent.path(), "x", &json!(vec![1; 20])).unwrap_err();
     let message = error.to_string();
     assert!(message.contains("and 12 more"), "{message}");
     assert!(message.len() < 3000, "{message}");
@@ -137,25 +152,25 @@ fn a_long_list_of_differences_is_cut_and_counted() {
 #[test]
 fn another_format_version_is_another_run() {
     let parent = tempfile::tempdir().unwrap();
-    let workspace = Workspace::resumable(parent.path(), "x", &json!({"a": 1})).unwrap();
-    let stored = workspace.path().join("run.json");
+    let workspace = TempSpace::resumable(parent.path(), "x", &json!({"a": 1})).unwrap();
+    let stored = path(&workspace).join("run.json");
     drop(workspace);
     let text = fs::read_to_string(&stored).unwrap();
     assert!(text.contains("\"format_version\": 1"), "{text}");
     fs::write(&stored, text.replace("\"format_version\": 1", "\"format_version\": 0")).unwrap();
-    let error = Workspace::resumable(parent.path(), "x", &json!({"a": 1})).unwrap_err();
+    let error = TempSpace::resumable(parent.path(), "x", &json!({"a": 1})).unwrap_err();
     assert!(error.to_string().contains("format_version was 0 and is 1"), "{error}");
 }
 
 #[test]
 fn a_second_run_is_refused_while_the_first_is_at_work() {
     let parent = tempfile::tempdir().unwrap();
-    let start = || Workspace::resumable(parent.path(), "x", &description());
+    let start = || TempSpace::resumable(parent.path(), "x", &description());
     let first = start().unwrap();
     let error = start().unwrap_err();
     assert!(matches!(error, Error::RunInUse { .. }), "{error}");
     assert!(error.to_string().contains("in use by another run"), "{error}");
-    let file = first.create("data").unwrap();
+    let file = create(&first, "data");
     drop(first);
     assert!(start().is_err(), "its files are still open");
     drop(file);
@@ -170,19 +185,19 @@ fn what_is_no_run_is_not_touched() {
     #[cfg(unix)]
     fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
     fs::write(folder.join("thesis"), "precious").unwrap();
-    let error = Workspace::resumable(parent.path(), "x", &json!({})).unwrap_err();
+    let error = TempSpace::resumable(parent.path(), "x", &json!({})).unwrap_err();
     assert!(matches!(error, Error::SpillDamaged { .. }), "{error}");
     assert!(error.to_string().contains("thesis"), "{error}");
     fs::remove_file(folder.join("thesis")).unwrap();
     // A start that was stopped before it had described itself.
     fs::write(folder.join(".unfinished-abc"), "{").unwrap();
-    drop(Workspace::resumable(parent.path(), "x", &json!({})).unwrap());
+    drop(TempSpace::resumable(parent.path(), "x", &json!({})).unwrap());
     fs::write(folder.join("run.json"), "{").unwrap();
-    let error = Workspace::resumable(parent.path(), "x", &json!({})).unwrap_err();
+    let error = TempSpace::resumable(parent.path(), "x", &json!({})).unwrap_err();
     assert!(matches!(error, Error::SpillDamaged { .. }), "{error}");
     let file = parent.path().join("lookalike-y.run");
     fs::write(&file, "precious").unwrap();
-    let error = Workspace::resumable(parent.path(), "y", &json!({})).unwrap_err();
+    let error = TempSpace::resumable(parent.path(), "y", &json!({})).unwrap_err();
     assert!(matches!(error, Error::RunNotPrivate { .. }), "{error}");
     assert_eq!(fs::read(&file).unwrap(), b"precious");
 }
@@ -195,9 +210,9 @@ fn a_parent_that_takes_no_files_is_an_error_with_its_remedy() {
     for bad in [parent.path().join("missing"), file] {
         let space = TempSpace::new(bad.clone());
         let errors = [
-            Workspace::temporary(&bad).unwrap_err(),
-            Workspace::resumable(&bad, "x", &json!({})).unwrap_err(),
-            space.workspace().unwrap_err(),
+            TempSpace::resumable(&bad, "x", &json!({})).unwrap_err(),
+            space.folder().unwrap_err(),
+            space.scratch("x").unwrap_err(),
         ];
         for error in errors {
             assert!(matches!(&error, Error::TempDir { path, .. } if *path == bad), "{error}");
@@ -211,20 +226,18 @@ fn a_parent_that_takes_no_files_is_an_error_with_its_remedy() {
 fn a_temp_space_makes_one_folder_when_it_is_needed() {
     let parent = tempfile::tempdir().unwrap();
     let space = TempSpace::new(parent.path().to_owned());
-    assert!(names(parent.path()).is_empty() && !space.is_used());
+    assert!(names(parent.path()).is_empty());
     std::thread::scope(|scope| {
         for _ in 0..4 {
-            scope.spawn(|| drop(space.workspace().unwrap().create("x").unwrap()));
+            scope.spawn(|| drop(create(&space, "x")));
         }
     });
     assert_eq!(names(parent.path()).len(), 1);
     drop(space);
     assert!(names(parent.path()).is_empty());
-    let workspace = Workspace::resumable(parent.path(), "x", &json!({})).unwrap();
-    let path = workspace.path().to_owned();
-    let space = TempSpace::resumable(workspace);
-    assert_eq!(space.workspace().unwrap().path(), path);
-    assert!(path.exists());
+    let space = TempSpace::resumable(parent.path(), "x", &json!({})).unwrap();
+    let path = path(&space);
+    assert!(path.exists() && path.ends_with("lookalike-x.run"));
     space.finish().unwrap();
     assert!(!path.exists());
 }
@@ -243,7 +256,7 @@ mod private {
     }
 
     fn refused(parent: &Path) -> String {
-        let error = Workspace::resumable(parent, "x", &json!({})).unwrap_err();
+        let error = TempSpace::resumable(parent, "x", &json!({})).unwrap_err();
         assert!(matches!(error, Error::RunNotPrivate { .. }), "{error:?}");
         let message = error.to_string();
         assert!(message.contains("lookalike-x.run") && message.contains("temp_dir"), "{message}");
@@ -253,9 +266,9 @@ mod private {
     #[test]
     fn the_files_of_a_resumable_folder_are_private() {
         let parent = tempfile::tempdir().unwrap();
-        let workspace = Workspace::resumable(parent.path(), "x", &json!({})).unwrap();
-        workspace.create("data").unwrap().append(b"x").unwrap();
-        let folder = workspace.path().to_owned();
+        let workspace = TempSpace::resumable(parent.path(), "x", &json!({})).unwrap();
+        create(&workspace, "data").append(b"x").unwrap();
+        let folder = path(&workspace);
         assert_eq!(mode(&folder), 0o700);
         for name in ["data", "lock", "run.json"] {
             assert_eq!(mode(&folder.join(name)), 0o600, "{name}");
@@ -270,14 +283,14 @@ mod private {
     fn a_folder_that_is_open_to_others_or_a_link_is_refused() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("lookalike-x.run");
-        drop(Workspace::resumable(parent.path(), "x", &json!({})).unwrap());
+        drop(TempSpace::resumable(parent.path(), "x", &json!({})).unwrap());
         for loose in [0o770, 0o707, 0o755, 0o701] {
             set_mode(&folder, loose);
             let message = refused(parent.path());
             assert!(message.contains(&format!("mode {loose:o}, expected 700")), "{message}");
         }
         set_mode(&folder, 0o700);
-        drop(Workspace::resumable(parent.path(), "x", &json!({})).unwrap());
+        drop(TempSpace::resumable(parent.path(), "x", &json!({})).unwrap());
         let elsewhere = parent.path().join("elsewhere");
         fs::rename(&folder, &elsewhere).unwrap();
         symlink("elsewhere", &folder).unwrap();
@@ -307,13 +320,13 @@ mod private {
         let parent = tempfile::tempdir().unwrap();
         let victim = parent.path().join("victim");
         fs::write(&victim, "precious").unwrap();
-        let start = || Workspace::resumable(parent.path(), "x", &json!({}));
+        let start = || TempSpace::resumable(parent.path(), "x", &json!({}));
         let workspace = start().unwrap();
-        let folder = workspace.path().to_owned();
+        let folder = path(&workspace);
         symlink(&victim, folder.join("data")).unwrap();
         fs::hard_link(&victim, folder.join("second")).unwrap();
         for (name, problem) in [("data", "it is a link"), ("second", "it has a second name")] {
-            let error = workspace.create(name).unwrap_err().to_string();
+            let error = workspace.open(name, 0).unwrap_err().to_string();
             assert!(error.contains(name) && error.contains(problem), "{error}");
         }
         drop(workspace);

@@ -16,7 +16,7 @@ const EXPECTED: &str = "an amount of memory such as 512MiB, 4GiB, 1.5g (binary),
 /// 2⁶⁴ − 1 bytes.
 ///
 /// ```
-/// use lookalike::spill::parse_memory;
+/// use lookalike::find::parse_memory;
 ///
 /// assert_eq!(parse_memory("1.5g").unwrap(), 1_610_612_736);
 /// ```

@@ -1,0 +1,283 @@
+//! A sequence of values that is in memory, in a temporary file, or goes on behind what an earlier
+//! run wrote.
+//!
+//! ```text
+//! append → in memory ─ above its share → file        position = number of values before
+//!          range, each_record ◄── both, the file first
+//! ```
+
+use super::file::SpillFile;
+use super::temp_space::TempSpace;
+use crate::error::Error;
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Bytes that are written or read at once.
+const PIECE_BYTES: usize = 1 << 18;
+
+/// A value of a fixed number of bytes in a file.
+pub(crate) trait LogValue: Copy {
+    /// How many.
+    const BYTES: usize;
+
+    /// Appends the bytes of `values`.
+    fn write(values: &[Self], out: &mut Vec<u8>);
+
+    /// Appends the values of `bytes`, which are whole ones.
+    fn read(bytes: &[u8], out: &mut Vec<Self>);
+}
+
+impl LogValue for u8 {
+    const BYTES: usize = 1;
+
+    fn write(values: &[Self], out: &mut Vec<u8>) {
+        out.extend_from_slice(values);
+    }
+
+    fn read(bytes: &[u8], out: &mut Vec<Self>) {
+        out.extend_from_slice(bytes);
+    }
+}
+
+impl LogValue for u32 {
+    const BYTES: usize = 4;
+
+    fn write(values: &[Self], out: &mut Vec<u8>) {
+        out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    }
+
+    fn read(bytes: &[u8], out: &mut Vec<Self>) {
+        out.extend(bytes.as_chunks().0.iter().map(|value| Self::from_le_bytes(*value)));
+    }
+}
+
+impl LogValue for u64 {
+    const BYTES: usize = 8;
+
+    fn write(values: &[Self], out: &mut Vec<u8>) {
+        out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    }
+
+    fn read(bytes: &[u8], out: &mut Vec<Self>) {
+        out.extend(bytes.as_chunks().0.iter().map(|value| Self::from_le_bytes(*value)));
+    }
+}
+
+/// A key and a document.
+impl LogValue for (u64, u32) {
+    const BYTES: usize = 12;
+
+    fn write(values: &[Self], out: &mut Vec<u8>) {
+        for (key, document) in values {
+            out.extend_from_slice(&key.to_le_bytes());
+            out.extend_from_slice(&document.to_le_bytes());
+        }
+    }
+
+    fn read(bytes: &[u8], out: &mut Vec<Self>) {
+        out.extend(bytes.as_chunks::<12>().0.iter().map(|value| {
+            let [a, b, c, d, e, f, g, h, document @ ..] = *value;
+            (u64::from_le_bytes([a, b, c, d, e, f, g, h]), u32::from_le_bytes(document))
+        }));
+    }
+}
+
+/// Values one after the other, each with its position. Those that are in memory come behind those
+/// in the file.
+#[derive(Debug)]
+pub(crate) struct Log<T> {
+    /// `None` where all stays in memory.
+    temp: Option<Arc<TempSpace>>,
+    name: &'static str,
+    share: usize,
+    /// Whether an earlier run may have begun the file, and a later one may go on with it.
+    is_stored: bool,
+    file: Option<SpillFile>,
+    /// Values in the file.
+    written: u64,
+    /// What was appended since, with the position of the first value.
+    held: Vec<(u64, Vec<T>)>,
+    held_bytes: usize,
+    len: u64,
+}
+
+impl<T> Default for Log<T> {
+    /// In memory.
+    fn default() -> Self {
+        Self {
+            temp: None,
+            name: "values",
+            share: usize::MAX,
+            is_stored: false,
+            file: None,
+            written: 0,
+            held: Vec::new(),
+            held_bytes: 0,
+            len: 0,
+        }
+    }
+}
+
+impl<T: LogValue> Log<T> {
+    /// An empty log that ends with the process: more than `share` bytes of values go to a file in
+    /// `temp`.
+    pub(crate) fn scratch(temp: &Arc<TempSpace>, name: &'static str, share: usize) -> Self {
+        Self { temp: Some(Arc::clone(temp)), name, share, ..Self::default() }
+    }
+
+    /// The same, but in the folder of a resumable run the log goes on behind the `len` values that
+    /// an earlier run wrote, and all go to the file at once.
+    ///
+    /// # Errors
+    /// [`Error::SpillDamaged`] when the file has fewer values, [`Error::Spill`] when it cannot be
+    /// opened.
+    pub(crate) fn stored(
+        temp: &Arc<TempSpace>,
+        name: &'static str,
+        share: usize,
+        len: u64,
+    ) -> Result<Self, Error> {
+        let log = Self::scratch(temp, name, share);
+        if !temp.is_resumable() {
+            return Ok(log);
+        }
+        let file = Some(temp.open(name, len.saturating_mul(T::BYTES as u64))?);
+        Ok(Self { file, written: len, len, share: 0, is_stored: true, ..log })
+    }
+
+    /// How many values there are.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Bytes of values in memory.
+    pub(crate) fn held(&self) -> usize {
+        self.held_bytes
+    }
+
+    /// Appends values, which are then a range.
+    ///
+    /// # Errors
+    /// [`Error::TempDir`] and [`Error::Spill`] when they exceed the share and cannot be written.
+    pub(crate) fn append(&mut self, values: Vec<T>) -> Result<Range<u64>, Error> {
+        let start = self.len;
+        if !values.is_empty() {
+            self.len += values.len() as u64;
+            self.held_bytes += size_of::<T>() * values.len();
+            self.held.push((start, values));
+        }
+        if self.held_bytes > self.share {
+            self.spill()?;
+        }
+        Ok(start..self.len)
+    }
+
+    /// Writes what is in memory to the file.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append).
+    pub(crate) fn spill(&mut self) -> Result<(), Error> {
+        let Some(temp) = self.temp.as_ref().filter(|_| !self.held.is_empty()) else {
+            return Ok(());
+        };
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(temp.scratch(self.name)?),
+        };
+        let mut bytes = Vec::new();
+        for (_, values) in self.held.drain(..) {
+            for some in values.chunks(PIECE_BYTES / T::BYTES) {
+                T::write(some, &mut bytes);
+                if bytes.len() >= PIECE_BYTES / 2 {
+                    file.append(&bytes)?;
+                    bytes.clear();
+                }
+            }
+        }
+        file.append(&bytes)?;
+        (self.written, self.held_bytes) = (self.len, 0);
+        Ok(())
+    }
+
+    /// Brings all values to the disk, where a later run may go on with them.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append).
+    pub(crate) fn sync(&mut self) -> Result<(), Error> {
+        if !self.is_stored {
+            return Ok(());
+        }
+        self.spill()?;
+        self.file.as_ref().map_or(Ok(()), SpillFile::sync)
+    }
+
+    /// The values of a range that lies in one that was appended.
+    ///
+    /// # Errors
+    /// [`Error::Spill`] when the file cannot be read, [`Error::TemporaryFile`] for another range.
+    pub(crate) fn range(&self, range: Range<u64>) -> Result<Cow<'_, [T]>, Error> {
+        let count = range.end.saturating_sub(range.start) as usize;
+        if count == 0 {
+            return Ok(Cow::Borrowed(&[]));
+        }
+        let in_file = |_: &&SpillFile| range.end <= self.written;
+        if let Some(file) = self.file.as_ref().filter(in_file) {
+            let (mut bytes, mut values) = (vec![0; count * T::BYTES], Vec::with_capacity(count));
+            file.read_at(&mut bytes, range.start * T::BYTES as u64)?;
+            T::read(&bytes, &mut values);
+            return Ok(Cow::Owned(values));
+        }
+        let place = self.held.partition_point(|(start, _)| *start <= range.start);
+        let found = self.held[..place].last().and_then(|(start, values)| {
+            let from = (range.start - start) as usize;
+            values.get(from..from.checked_add(count)?)
+        });
+        found.map(Cow::Borrowed).ok_or_else(|| self.damaged())
+    }
+
+    /// Gives every record to `take`, in the order of the positions: as many values as `length` says
+    /// of some that begin with it. That may be more than `length` sees, and is asked again then. No
+    /// record begins in one range that was appended and ends in another.
+    ///
+    /// # Errors
+    /// [`Error::Spill`] when the file cannot be read, [`Error::TemporaryFile`] when it ends inside
+    /// of a record, and what `take` returns.
+    pub(crate) fn each_record(
+        &self,
+        length: impl Fn(&[T]) -> usize,
+        mut take: impl FnMut(&[T]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut take_whole = |values: &[T]| {
+            let mut rest = values;
+            while !rest.is_empty()
+                && let Some((record, after)) = rest.split_at_checked(length(rest).max(1))
+            {
+                take(record)?;
+                rest = after;
+            }
+            Ok(values.len() - rest.len())
+        };
+        let (mut bytes, mut values, mut at) = (Vec::new(), Vec::new(), 0);
+        if let Some(file) = &self.file {
+            while at < self.written {
+                let more = (self.written - at).min((PIECE_BYTES / T::BYTES) as u64);
+                bytes.resize(more as usize * T::BYTES, 0);
+                file.read_at(&mut bytes, at * T::BYTES as u64)?;
+                T::read(&bytes, &mut values);
+                at += more;
+                let whole: Result<usize, Error> = take_whole(&values);
+                values.drain(..whole?);
+            }
+        }
+        let mut is_whole = values.is_empty();
+        for (_, values) in &self.held {
+            is_whole &= take_whole(values)? == values.len();
+        }
+        if is_whole { Ok(()) } else { Err(self.damaged()) }
+    }
+
+    fn damaged(&self) -> Error {
+        Error::TemporaryFile { what: self.name.to_owned() }
+    }
+}
