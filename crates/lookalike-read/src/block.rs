@@ -1,11 +1,10 @@
 //! Blocks: what one thread reads at a time.
 
-use crate::document::{BlockNumber, Document, DocumentPosition, DocumentSink, Raw, RawSink};
+use crate::document::{BlockNumber, DocumentPosition, DocumentSink};
 use crate::error::ReadError;
-use crate::normalizing_sink::NormalizingSink;
+use crate::normalizing_sink::normalized;
 use crate::reread::RetainedBlock;
 use crate::scratch::ReadBuffers;
-use crate::skipped::SkippedItem;
 use crate::source::BlockContent;
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
@@ -40,26 +39,14 @@ impl Block {
     /// Gives every document to the sink, in order. Blank lines are no documents.
     ///
     /// # Errors
-    /// [`ReadError::BadRecord`] for the first bad record, or file named by the user that cannot
-    /// be read, unless bad records are skipped.
-    pub fn read(
+    /// The first error of the sink. [`ReadError::BadRecord`] for the first bad record, or file
+    /// named by the user that cannot be read, unless bad records are skipped.
+    pub fn read<S: DocumentSink>(
         &self,
         scratch: &mut ReadBuffers,
-        sink: &mut impl DocumentSink,
-    ) -> Result<(), ReadError> {
-        self.read_raw(scratch, &mut WithoutRaw(sink))
-    }
-
-    /// Gives every document to the sink with the bytes of its record, in order.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
-    pub fn read_raw(
-        &self,
-        scratch: &mut ReadBuffers,
-        sink: &mut impl RawSink,
-    ) -> Result<(), ReadError> {
-        NormalizingSink::around(sink, self.source.settings.wording, scratch, |scratch, sink| {
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
+        normalized(sink, self.source.settings.wording, scratch, |scratch, sink| {
             self.content.read(scratch, sink)
         })
     }
@@ -93,18 +80,5 @@ impl Block {
         let parts = scratch.part_texts.take(spool)?;
         let content = self.content.retain(spool)?;
         Ok(RetainedBlock::new(self.number, self.source, content).with_parts(parts))
-    }
-}
-
-/// A sink that does not use the bytes of records.
-struct WithoutRaw<'a, S>(&'a mut S);
-
-impl<S: DocumentSink> RawSink for WithoutRaw<'_, S> {
-    fn record(&mut self, document: &Document<'_>, _: Raw<'_>) {
-        self.0.document(document);
-    }
-
-    fn skipped(&mut self, skipped: SkippedItem) {
-        self.0.skipped(skipped);
     }
 }

@@ -1,9 +1,10 @@
 //! Blocks that list a source, or the rest of it, that cannot be read.
 
-use crate::document::{DocumentPosition, RawSink};
+use crate::document::DocumentPosition;
 use crate::error::ReadError;
 use crate::format::TakeText;
 use crate::location::Location;
+use crate::normalizing_sink::SourceSink;
 use crate::retained_state::KeptState;
 use crate::scratch::ReadBuffers;
 use crate::skipped::SkippedItem;
@@ -19,9 +20,8 @@ impl BlockContent for SkippedBlock {
         0
     }
 
-    fn read(&self, _: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
-        sink.skipped(self.0.clone());
-        Ok(())
+    fn read(&self, _: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
+        sink.skipped(self.0.clone())
     }
 
     fn retain(
@@ -56,7 +56,7 @@ impl RetainedContent for NoDocuments {
         Err(self.location(place).changed("no such document".to_owned()))
     }
 
-    fn replay(&self, _: &mut ReadBuffers, _: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn replay(&self, _: &mut ReadBuffers, _: &mut SourceSink<'_>) -> Result<(), ReadError> {
         Ok(())
     }
 }

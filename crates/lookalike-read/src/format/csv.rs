@@ -1,7 +1,7 @@
 //! Comma- and tab-separated values: the header, the ends of records, the fields of one.
 
 use crate::description::StatedFields;
-use crate::document::{DocumentPosition, Raw, RawSink};
+use crate::document::{DocumentPosition, Raw};
 use crate::encoding::without_mark;
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
@@ -10,6 +10,7 @@ use crate::format::record::{
 };
 use crate::format::{BlockRecords, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
 use crate::header::CsvHeader;
+use crate::normalizing_sink::SourceSink;
 use crate::scratch::ReadBuffers;
 use crate::skipped::SkipReason;
 use crate::source_info::SourceInfo;
@@ -40,7 +41,7 @@ impl RecordFormat for SeparatedValues {
         &self,
         records: &WholeRecords<'_>,
         scratch: &mut ReadBuffers,
-        sink: &mut dyn RawSink,
+        sink: &mut SourceSink<'_>,
     ) -> Result<(), ReadError> {
         let Some(columns) = self.columns.get() else {
             let error = std::io::Error::other("the header was not read before the records");

@@ -1,7 +1,6 @@
 //! JSONL: each line is an object with an id, a text and extra fields.
 
 use crate::description::StatedFields;
-use crate::document::RawSink;
 use crate::encoding::without_mark;
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
@@ -9,6 +8,7 @@ use crate::format::json_scanner::{JsonScanner, JsonValue, StringFault, SyntaxErr
 use crate::format::lines::{cut_lines, is_blank, read_lines};
 use crate::format::record::{FieldNames, InvalidRecord, RecordBoundary, RecordDocument};
 use crate::format::{BlockRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::normalizing_sink::SourceSink;
 use crate::scratch::ReadBuffers;
 use crate::skipped::{SkipReason, SkippedItem};
 use crate::source_info::SourceInfo;
@@ -31,7 +31,7 @@ impl RecordFormat for JsonlFormat {
         &self,
         records: &WholeRecords<'_>,
         scratch: &mut ReadBuffers,
-        sink: &mut dyn RawSink,
+        sink: &mut SourceSink<'_>,
     ) -> Result<(), ReadError> {
         let fields = &records.source.settings.fields;
         read_lines(

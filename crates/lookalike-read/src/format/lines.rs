@@ -1,13 +1,14 @@
 //! Lines: `id text`, or the text alone.
 
 use crate::description::StatedFields;
-use crate::document::{DocumentPosition, Raw, RawSink};
+use crate::document::{DocumentPosition, Raw};
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
 use crate::format::record::{
     FieldNames, InvalidRecord, RecordBoundary, RecordDocument, without_line_feed,
 };
 use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::normalizing_sink::SourceSink;
 use crate::scratch::ReadBuffers;
 use crate::skipped::SkipReason;
 use memchr::memrchr;
@@ -24,7 +25,7 @@ impl RecordFormat for LinesFormat {
         &self,
         records: &WholeRecords<'_>,
         scratch: &mut ReadBuffers,
-        sink: &mut dyn RawSink,
+        sink: &mut SourceSink<'_>,
     ) -> Result<(), ReadError> {
         let fields = &records.source.settings.fields;
         let parse: ParseLine<'_> = &|line, _, _| parse(line, fields);
@@ -63,7 +64,7 @@ pub(crate) fn cut_lines(bytes: &[u8]) -> RecordBoundary {
 pub(crate) fn read_lines(
     records: &WholeRecords<'_>,
     scratch: &mut ReadBuffers,
-    sink: &mut dyn RawSink,
+    sink: &mut SourceSink<'_>,
     parse: ParseLine<'_>,
     set_extra: &dyn Fn(&[u8], &mut ExtraFields),
 ) -> Result<(), ReadError> {

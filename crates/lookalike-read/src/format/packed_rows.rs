@@ -5,11 +5,12 @@
 //! length 2³² − 1.
 
 use crate::description::StatedFields;
-use crate::document::{DocumentPosition, Raw, RawSink};
+use crate::document::{DocumentPosition, Raw};
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
 use crate::format::record::{FieldNames, InvalidRecord, RecordBoundary, RecordDocument};
 use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::normalizing_sink::SourceSink;
 use crate::scratch::ReadBuffers;
 use crate::skipped::SkipReason;
 use crate::table_problem::Field;
@@ -30,7 +31,7 @@ impl RecordFormat for PackedRowsFormat {
         &self,
         records: &WholeRecords<'_>,
         scratch: &mut ReadBuffers,
-        sink: &mut dyn RawSink,
+        sink: &mut SourceSink<'_>,
     ) -> Result<(), ReadError> {
         let fields = &records.source.settings.fields;
         let ReadBuffers { line_id, extra, .. } = scratch;

@@ -1,12 +1,13 @@
 //! The documents of an index as a source: a snapshot of their shingle sets instead of their texts.
 
 use crate::description::StatedFields;
-use crate::document::{Document, DocumentPosition, Raw, RawSink, StoredShingles};
+use crate::document::{Document, DocumentPosition, Raw, StoredShingles};
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
 use crate::format::TakeText;
 use crate::format::kind::Format;
 use crate::location::Location;
+use crate::normalizing_sink::SourceSink;
 use crate::retained_state::{KeptState, NumberRange, RetainedState};
 use crate::scratch::ReadBuffers;
 use crate::source::{AfterError, BlockContent, LaneReader, NewBlock, RetainedContent, Source};
@@ -116,7 +117,7 @@ impl BlockContent for IndexBlock {
         self.entries.iter().map(|entry| entry.set.as_ref().map_or(0, Vec::len) as u64).sum()
     }
 
-    fn read(&self, _: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn read(&self, _: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         let settings = &self.source.info.settings;
         settings.consumed.fetch_add(self.bytes(), Ordering::Relaxed);
         give(&self.entries, &settings.fields.extra, sink)
@@ -172,7 +173,7 @@ impl RetainedContent for RetainedEntries {
         self.source.documents.set(place, id, &mut scratch.bytes, set).map(Some)
     }
 
-    fn replay(&self, _: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn replay(&self, _: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         let entries = self.source.documents.scan(self.range)?;
         give(&entries, &self.source.info.settings.fields.extra, sink)
     }
@@ -282,7 +283,7 @@ impl IndexDocuments {
 fn give(
     entries: &[IndexRecord],
     fields: &[String],
-    sink: &mut dyn RawSink,
+    sink: &mut SourceSink<'_>,
 ) -> Result<(), ReadError> {
     let (mut set, mut extra) = (Vec::new(), ExtraFields::default());
     for record in entries {
@@ -307,8 +308,9 @@ fn give(
             modified: record.modified.and_then(|time| u64::try_from(time).ok()),
             shingled: Some(StoredShingles { set: &set, fingerprint, bytes }),
             about: None,
+            raw: Raw::Row(record.number),
         };
-        sink.record(&document, Raw::Row(record.number));
+        sink.document(&document)?;
     }
     Ok(())
 }

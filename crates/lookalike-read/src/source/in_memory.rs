@@ -2,12 +2,13 @@
 //! them where they are.
 
 use crate::description::StatedFields;
-use crate::document::{Document, DocumentPosition, Raw, RawSink};
+use crate::document::{Document, DocumentPosition, Raw};
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
 use crate::format::TakeText;
 use crate::format::kind::Format;
 use crate::location::Location;
+use crate::normalizing_sink::SourceSink;
 use crate::retained_state::{KeptState, RetainedState};
 use crate::scratch::ReadBuffers;
 use crate::skipped::{SkipReason, SkippedItem};
@@ -93,7 +94,7 @@ impl InMemorySource {
     }
 
     /// Gives rows to the sink, in order.
-    fn read(&self, range: Range<usize>, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn read(&self, range: Range<usize>, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         let rows = &*self.rows;
         let fields = self.info.settings.fields.extra.len();
         let (mut id, mut value, mut extra) = (String::new(), String::new(), ExtraFields::default());
@@ -102,14 +103,14 @@ impl InMemorySource {
             let id = match rows.id(row, &mut id) {
                 Ok(id) => id,
                 Err(reason) => {
-                    sink.skipped(self.reject_row(number, None, reason)?);
+                    sink.skipped(self.reject_row(number, None, reason)?)?;
                     continue;
                 }
             };
             let text = match rows.text(row) {
                 Ok(text) => text,
                 Err(reason) => {
-                    sink.skipped(self.reject_row(number, Some(id.to_owned()), reason)?);
+                    sink.skipped(self.reject_row(number, Some(id.to_owned()), reason)?)?;
                     continue;
                 }
             };
@@ -126,8 +127,9 @@ impl InMemorySource {
                 modified: None,
                 shingled: None,
                 about: None,
+                raw: Raw::Row(number),
             };
-            sink.record(&document, Raw::Row(number));
+            sink.document(&document)?;
         }
         Ok(())
     }
@@ -214,7 +216,7 @@ impl BlockContent for RowBlock {
         0
     }
 
-    fn read(&self, _: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn read(&self, _: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         let bytes = text_bytes(&*self.source.rows, self.range.clone());
         self.source.info.settings.consumed.fetch_add(bytes, Ordering::Relaxed);
         self.source.read(self.range.clone(), sink)
@@ -249,7 +251,7 @@ impl RetainedContent for RowBlock {
         Ok(())
     }
 
-    fn replay(&self, _: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn replay(&self, _: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         self.source.read(self.range.clone(), sink)
     }
 }

@@ -2,7 +2,7 @@
 //! documents of an index, documents in memory.
 //!
 //! ```text
-//! Source ── open_lane ──► LaneReader ── next ──► BlockContent ── read ──► RawSink
+//! Source ── open_lane ──► LaneReader ── next ──► BlockContent ── read ──► DocumentSink
 //!   │                                                │
 //!   └──────── restore ──────► RetainedContent ◄── retain ── read_again, replay
 //! ```
@@ -17,13 +17,14 @@ pub(crate) mod records;
 #[cfg(feature = "parquet")]
 pub(crate) mod row_groups;
 
-use crate::document::{DocumentPosition, RawSink};
+use crate::document::DocumentPosition;
 use crate::error::ReadError;
 use crate::format::TakeText;
 use crate::format::kind::Format;
 use crate::header::CsvHeader;
 use crate::lane_range::LaneRange;
 use crate::location::Location;
+use crate::normalizing_sink::SourceSink;
 use crate::retained_state::{KeptState, RetainedState};
 use crate::scratch::ReadBuffers;
 use crate::source_info::SourceInfo;
@@ -151,7 +152,7 @@ pub(crate) trait BlockContent: Send + Sync {
     ///
     /// # Errors
     /// As [`Block::read`](crate::Block::read).
-    fn read(&self, scratch: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError>;
+    fn read(&self, scratch: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError>;
 
     /// The line that the record of a document begins on, from 1.
     fn line(&self, _place: DocumentPosition) -> Option<u64> {
@@ -217,5 +218,6 @@ pub(crate) trait RetainedContent: Send + Sync {
     ///
     /// # Errors
     /// As [`RetainedBlock::replay`](crate::RetainedBlock::replay).
-    fn replay(&self, scratch: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError>;
+    fn replay(&self, scratch: &mut ReadBuffers, sink: &mut SourceSink<'_>)
+    -> Result<(), ReadError>;
 }

@@ -1,7 +1,7 @@
 //! Files and streams of records: JSONL, CSV, mailboxes, tar archives and others.
 
 use crate::decompress::{ByteStream, Compression, peek};
-use crate::document::{DocumentPosition, RawSink};
+use crate::document::DocumentPosition;
 use crate::encoding;
 use crate::error::ReadError;
 use crate::format::csv::SeparatedValues;
@@ -14,6 +14,7 @@ use crate::format::whole_text::WholeTextFormat;
 use crate::format::{BlockRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
 use crate::header::CsvHeader;
 use crate::location::Location;
+use crate::normalizing_sink::SourceSink;
 use crate::positioned_io::read_exact_at;
 use crate::retained_state::{KeptState, RecordRange, RetainedState};
 use crate::scratch::ReadBuffers;
@@ -233,7 +234,7 @@ impl BlockContent for RecordBlock {
         self.records.buffer.len() as u64
     }
 
-    fn read(&self, scratch: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn read(&self, scratch: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         let BlockRecords { buffer, index, offset, first_line, unclosed } = &self.records;
         let records = WholeRecords {
             source: &self.source.info,
@@ -348,7 +349,11 @@ impl RetainedContent for RetainedRecords {
         read
     }
 
-    fn replay(&self, scratch: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn replay(
+        &self,
+        scratch: &mut ReadBuffers,
+        sink: &mut SourceSink<'_>,
+    ) -> Result<(), ReadError> {
         if !self.source.is_stream() {
             self.source.prepare()?;
         }

@@ -2,7 +2,7 @@
 //! files that change.
 
 use super::*;
-use crate::{Field, Format, InputStamp, Raw, RawSink, Spool};
+use crate::{Field, Format, InputStamp, Raw, Spool};
 use proptest::prelude::*;
 use std::fs;
 use std::sync::Arc;
@@ -17,32 +17,26 @@ pub(super) struct Records {
     pub(super) modified: Vec<Option<u64>>,
 }
 
-impl RawSink for Records {
-    fn record(&mut self, document: &Document<'_>, raw: Raw<'_>) {
+impl DocumentSink for Records {
+    type Error = ReadError;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
         let fields = document.fields.iter().map(|field| field.map(str::to_owned)).collect();
         self.documents.push((document.id.to_owned(), document.text.to_owned(), fields));
         self.modified.push(document.modified);
-        self.raw.push(match raw {
+        self.raw.push(match document.raw {
             Raw::Record(bytes) => String::from_utf8_lossy(bytes).into_owned(),
             Raw::File(path) => path.file_name().unwrap().to_str().unwrap().to_owned(),
             Raw::Part(path) => format!("part of {}", path.display()),
             Raw::Row(row) => row.to_string(),
         });
+        Ok(())
     }
 
-    fn skipped(&mut self, skipped: SkippedItem) {
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), ReadError> {
         self.lines.push(skipped.line);
         self.skipped.push(skipped);
-    }
-}
-
-impl DocumentSink for Records {
-    fn document(&mut self, document: &Document<'_>) {
-        self.record(document, Raw::Record(b""));
-    }
-
-    fn skipped(&mut self, skipped: SkippedItem) {
-        RawSink::skipped(self, skipped);
+        Ok(())
     }
 }
 

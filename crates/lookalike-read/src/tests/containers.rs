@@ -199,12 +199,15 @@ fn blocks_of_a_tar_archive_are_numbered_alike_when_they_are_replayed() {
 #[derive(Default)]
 struct Replayed(Vec<String>);
 
-impl crate::RawSink for Replayed {
-    fn record(&mut self, document: &crate::Document<'_>, _: crate::Raw<'_>) {
+impl crate::DocumentSink for Replayed {
+    type Error = crate::ReadError;
+
+    fn document(&mut self, document: &crate::Document<'_>) -> Result<(), crate::ReadError> {
         self.0.push(document.id.to_owned());
+        Ok(())
     }
 
-    fn skipped(&mut self, skipped: crate::SkippedItem) {
+    fn skipped(&mut self, skipped: crate::SkippedItem) -> Result<(), crate::ReadError> {
         panic!("{skipped}");
     }
 }

@@ -10,6 +10,7 @@ mod zipped;
 use lookalike_extract::{
     ExtractError, ExtractOptions, ExtractedPart, Extractor, FailedPart, PartSink,
 };
+use std::convert::Infallible;
 
 /// Everything that a file gave: names, and texts with fields in front, or failures.
 #[derive(Default, Debug)]
@@ -19,7 +20,9 @@ struct Got {
 }
 
 impl PartSink for Got {
-    fn part(&mut self, part: &ExtractedPart<'_>) {
+    type Error = Infallible;
+
+    fn part(&mut self, part: &ExtractedPart<'_>) -> Result<(), Infallible> {
         let mut text = String::new();
         for name in lookalike_extract::Fields::NAMES {
             if let Some(value) = part.fields.get(name) {
@@ -31,10 +34,12 @@ impl PartSink for Got {
         }
         text += part.text;
         self.parts.push((part.within.to_owned(), text));
+        Ok(())
     }
 
-    fn failed(&mut self, failed: &FailedPart<'_>) {
+    fn failed(&mut self, failed: &FailedPart<'_>) -> Result<(), Infallible> {
         self.failures.push((failed.within.to_owned(), failed.failure.clone()));
+        Ok(())
     }
 }
 
@@ -62,7 +67,7 @@ fn extract(name: &str, bytes: &[u8]) -> Got {
 
 fn extract_with(options: &ExtractOptions, name: &str, bytes: &[u8]) -> Got {
     let mut got = Got::default();
-    Extractor::new(options).extract(name, bytes, &mut got);
+    let Ok(()) = Extractor::new(options).extract(name, bytes, &mut got);
     got
 }
 
