@@ -7,7 +7,7 @@ use crate::kind::FileKind;
 use crate::limits::LimitTracker;
 use crate::options::{ExtractOptions, LimitUsage};
 use crate::read_text::read_text;
-use crate::sandbox::{Task, catch_panics};
+use crate::sandbox::{PdfTask, catch_panics};
 use crate::unique_names::UniqueNames;
 use crate::warc::{self, WarcMetadata};
 use crate::worker::WorkerProcess;
@@ -208,7 +208,7 @@ impl<'a, E> Walk<'a, E> {
         let Some(number) = self.next_number() else { return Ok(()) };
         let declared = self.metadata.encoding;
         let done = match (kind, declared) {
-            (FileKind::Pdf, _) => self.read_in_sandbox(kind, bytes),
+            (FileKind::Pdf, _) => self.read_in_sandbox(bytes),
             #[cfg(feature = "html")]
             (FileKind::Html, Some(_)) => self.read_guarded(kind, bytes, |tracker, text, fields| {
                 crate::html::text(bytes, declared, tracker, text, fields)
@@ -242,25 +242,25 @@ impl<'a, E> Walk<'a, E> {
         catch_panics(|| read(self.tracker, self.text, self.fields))
     }
 
-    /// Runs a reader in the worker process, or else on a thread with a large stack.
-    fn read_in_sandbox(&mut self, kind: FileKind, bytes: &[u8]) -> Result<(), ExtractError> {
-        self.prepare(kind, bytes)?;
-        let task = Task::new(kind, bytes, self.tracker);
-        let done = match &mut self.worker {
+    /// Reads a PDF in the worker process, or else on a thread with a large stack.
+    fn read_in_sandbox(&mut self, bytes: &[u8]) -> Result<(), ExtractError> {
+        self.prepare(FileKind::Pdf, bytes)?;
+        let task = PdfTask::new(bytes, self.tracker);
+        let outcome = match &mut self.worker {
             Some(worker) => worker.run(&task),
             None => task.read_on_large_stack(),
         };
-        self.tracker.charge_bytes(usize::try_from(done.expanded).unwrap_or(usize::MAX))?;
-        match done.failure {
-            Some(ExtractError::TooSlow { .. }) => {
-                Err(ExtractError::TooSlow { seconds: self.tracker.options.limits.time.as_secs() })
-            }
-            Some(failure) => Err(failure),
-            None => {
-                (*self.text, *self.fields) = (done.text, done.fields);
-                Ok(())
-            }
-        }
+        let expanded = outcome.as_ref().map_or(0, |outcome| outcome.expanded);
+        self.tracker.charge_bytes(usize::try_from(expanded).unwrap_or(usize::MAX))?;
+        (*self.text, *self.fields) =
+            outcome.and_then(|outcome| outcome.read).map_err(|failure| match failure {
+                ExtractError::TooSlow { .. } => {
+                    let seconds = self.tracker.options.limits.time.as_secs();
+                    ExtractError::TooSlow { seconds }
+                }
+                failure => failure,
+            })?;
+        Ok(())
     }
 
     /// Clears the buffers and checks the limits.
@@ -326,10 +326,7 @@ impl<'a, E> Walk<'a, E> {
         if depth < limit {
             return Ok(());
         }
-        Err(ExtractError::Limit {
-            what: "levels of files in files".to_owned(),
-            limit: limit.into(),
-        })
+        Err(ExtractError::limited("levels of files in files", limit))
     }
 
     /// Checks that a container, which is in memory as a whole, is within the limits.

@@ -1,10 +1,12 @@
 //! Detection of the kind of a file by its first bytes, and by its name where they are ambiguous.
 
-#[cfg(any(feature = "archive", feature = "office"))]
-use crate::archive::ListLimits;
 use crate::encoding;
+#[cfg(any(feature = "archive", feature = "office"))]
+use crate::options::Limits;
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
+#[cfg(any(feature = "archive", feature = "office"))]
+use std::time::Duration;
 
 /// Bytes at the start examined for the signs of a page or message.
 const HEAD_BYTES: usize = 4 << 10;
@@ -235,8 +237,8 @@ const NAMING_BYTES: u64 = 1 << 20;
 /// wherever they are in the archive and however compressed.
 #[cfg(any(feature = "archive", feature = "office"))]
 fn by_members(bytes: &[u8]) -> Option<FileKind> {
-    let bounds = ListLimits { members: LISTED_MEMBERS, check_time: &|| Ok(()) };
-    let listed = crate::archive::list(std::io::Cursor::new(bytes), &bounds).ok()?;
+    let limits = Limits { members: LISTED_MEMBERS, time: Duration::MAX, ..Limits::default() };
+    let listed = crate::archive::zip_entries(std::io::Cursor::new(bytes), &limits).ok()?;
     let content = |name: &str| {
         let entry = listed.entries.iter().find(|entry| entry.name == name)?;
         entry.inflate(entry.slice(bytes).ok()?, NAMING_BYTES).ok()
@@ -248,8 +250,8 @@ fn by_members(bytes: &[u8]) -> Option<FileKind> {
             _ => None,
         };
     }
-    let names = |charge_member: &str, kind: &[u8]| {
-        content(charge_member).is_some_and(|content| memmem::find(&content, kind).is_some())
+    let names = |member: &str, kind: &[u8]| {
+        content(member).is_some_and(|content| memmem::find(&content, kind).is_some())
     };
     if names("META-INF/container.xml", b"rootfile") {
         Some(FileKind::Epub)

@@ -361,61 +361,35 @@ impl<'a> RtfReader<'a> {
 
 /// Whether a group has no text of the document.
 fn is_skipped_group(word: &str) -> bool {
-    matches!(
-        word,
-        "colortbl"
-            | "stylesheet"
-            | "filetbl"
-            | "listtable"
-            | "listoverridetable"
-            | "revtbl"
-            | "pict"
-            | "object"
-            | "nonshppict"
-            | "shprslt"
-            | "sp"
-            | "fldinst"
-            | "header"
-            | "headerl"
-            | "headerr"
-            | "headerf"
-            | "footer"
-            | "footerl"
-            | "footerr"
-            | "footerf"
-            | "ftnsep"
-            | "ftnsepc"
-            | "ftncn"
-            | "aftnsep"
-            | "aftnsepc"
-            | "aftncn"
-            | "annotation"
-            | "xe"
-            | "tc"
-            | "rxe"
-            | "bkmkstart"
-            | "bkmkend"
-            | "pntext"
-            | "listtext"
-            | "pntxta"
-            | "pntxtb"
-            | "template"
-            | "private"
-            | "keycode"
-            | "nonesttables"
-            | "themedata"
-            | "operator"
-            | "manager"
-            | "company"
-            | "category"
-            | "keywords"
-            | "comment"
-            | "doccomm"
-            | "hlinkbase"
-            | "subject"
-            | "falt"
-            | "panose"
-    )
+    match word {
+        "header" | "headerl" | "headerr" | "headerf" | "footer" | "footerl" | "footerr"
+        | "footerf" | "ftnsep" | "ftnsepc" | "ftncn" | "aftnsep" | "aftnsepc" | "aftncn"
+        | "annotation" | "xe" | "tc" | "rxe" | "bkmkstart" | "bkmkend" | "pntext" | "listtext"
+        | "pntxta" | "pntxtb" | "fldinst" | "pict" | "object" | "nonshppict" | "shprslt" | "sp" => {
+            true
+        }
+        "colortbl" | "stylesheet" | "filetbl" | "listtable" | "listoverridetable" | "revtbl"
+        | "template" | "private" | "keycode" | "nonesttables" | "themedata" | "falt" | "panose" => {
+            true
+        }
+        word => is_skipped_field(word),
+    }
+}
+
+/// Whether a group is a field of the document that is not used.
+fn is_skipped_field(word: &str) -> bool {
+    const FIELDS: [&str; 9] = [
+        "operator",
+        "manager",
+        "company",
+        "category",
+        "keywords",
+        "comment",
+        "doccomm",
+        "subject",
+        "hlinkbase",
+    ];
+    FIELDS.contains(&word)
 }
 
 impl RtfReader<'_> {

@@ -118,7 +118,7 @@ impl Collection {
             wording: index.settings().wording.parse()?,
             ..ReadOptions::default()
         };
-        let settings = Arc::new(SourceSettings::new(&options, None, BLOCK_BYTES));
+        let settings = Arc::new(SourceSettings::new(options, None, BLOCK_BYTES));
         let info = SourceInfo {
             number: 0,
             path: PathBuf::new(),
@@ -338,7 +338,7 @@ impl Collection {
     pub fn wording(&self) -> Normalization {
         self.sources
             .first()
-            .map_or_else(Normalization::default, |source| source.info().settings.wording)
+            .map_or_else(Normalization::default, |source| source.info().settings.options.wording)
     }
 
     /// How the inputs are read, in words that are equal for equal options.

@@ -57,7 +57,7 @@ pub(crate) fn open(
         return Err(ReadError::NotBuilt { feature: "scripts" });
     }
     let encoding = options.encoding.as_deref().map(encoding::by_label).transpose()?;
-    let settings = SourceSettings::new(options, encoding, block_bytes);
+    let settings = SourceSettings::new(options.clone(), encoding, block_bytes);
     let mut opener = Opener {
         options,
         alone: false,

@@ -66,7 +66,7 @@ impl RetainedBlock {
         scratch: &mut ReadBuffers,
         f: impl FnOnce(&str) -> R,
     ) -> Result<R, ReadError> {
-        let wording = self.source.settings.wording;
+        let wording = self.source.settings.options.wording;
         let mut words = std::mem::take(&mut scratch.words);
         let fetched = match &self.parts {
             Some(parts) if parts.has(place) => {
@@ -149,7 +149,7 @@ impl RetainedBlock {
         scratch: &mut ReadBuffers,
         sink: &mut S,
     ) -> Result<(), S::Error> {
-        normalized(sink, self.source.settings.wording, scratch, |scratch, sink| {
+        normalized(sink, self.source.settings.options.wording, scratch, |scratch, sink| {
             self.content.replay(scratch, sink).map_err(|error| match error {
                 ReadError::BadRecord(SkippedItem { source, line, reason, .. }) => {
                     ReadError::Changed { source_name: source, line, what: reason.to_string() }

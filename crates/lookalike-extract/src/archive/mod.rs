@@ -10,10 +10,9 @@ mod zip;
 pub use entry_kind::EntryKind;
 #[cfg(feature = "archive")]
 pub use tar::{TarEntry, TarNext, next_entry};
-pub use zip::{ZipEntries, ZipEntry, zip_entries, zip_entries_within};
+pub use zip::{ZipEntries, ZipEntry, zip_entries};
 
-pub(crate) use inflate::InflateBudget;
-pub(crate) use zip::{ListLimits, list};
+pub(crate) use zip::list;
 
 use crate::error::ExtractError;
 #[cfg(feature = "archive")]
@@ -51,18 +50,13 @@ fn walk_zip<E: From<ExtractError>>(
     tracker: &LimitTracker<'_>,
     sink: EntrySink<'_, E>,
 ) -> Result<(), E> {
-    let bounds = ListLimits {
-        members: tracker.options.limits.members,
-        check_time: &|| tracker.check_time(),
-    };
-    let listed = list(Cursor::new(bytes), &bounds)?;
+    let listed = list(Cursor::new(bytes), tracker)?;
     let mut inflated = Vec::new();
-    let mut budget = InflateBudget::Shared(tracker);
     for entry in listed.entries.iter().filter(|entry| entry.kind != EntryKind::Folder) {
         tracker.charge_member()?;
         tracker.check_time()?;
         let compressed = entry.slice(bytes);
-        match compressed.and_then(|c| entry.content(c, &mut budget, &mut inflated)) {
+        match compressed.and_then(|c| entry.content(c, tracker, &mut inflated)) {
             Ok(Some(stored)) => sink(&entry.name, Ok(stored))?,
             Ok(None) => sink(&entry.name, Ok(&inflated))?,
             // Exceeded limits apply to all following files.

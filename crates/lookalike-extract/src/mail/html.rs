@@ -14,7 +14,7 @@ pub(super) fn text(
     out: &mut String,
 ) -> Result<bool, ExtractError> {
     let bytes = TransferEncoding::of(part.header.transfer).decode(part.body, tracker)?;
-    let encoding = crate::encoding::declared(&bytes, part.charset());
+    let encoding = crate::encoding::declared(&bytes, part.parameter("charset"));
     // Discarded: the title of a message is its subject.
     let mut fields = crate::fields::Fields::default();
     if tracker.options.quotes {

@@ -112,7 +112,7 @@ fn pages(document: &Document, tracker: &LimitTracker<'_>) -> Result<Vec<ObjectId
             continue;
         }
         if pages.len() >= limit as usize {
-            return Err(ExtractError::Limit { what: "pages".to_owned(), limit: u64::from(limit) });
+            return Err(ExtractError::limited("pages", limit));
         }
         pages.push(id);
     }

@@ -10,7 +10,7 @@ use crate::skipped::SkipReason;
 use lookalike_extract::{ExtractedPart, FailedPart, PartSink};
 
 /// Gives the parts of a file, or of a record that is a file, to the sink as documents.
-pub(crate) struct PartDocuments<'a> {
+pub(crate) struct PartOutput<'a> {
     /// Names of the extra fields.
     pub(crate) fields: &'a [String],
     /// But for the part.
@@ -21,7 +21,7 @@ pub(crate) struct PartDocuments<'a> {
     pub(crate) sink: &'a mut SourceSink<'a>,
 }
 
-impl PartDocuments<'_> {
+impl PartOutput<'_> {
     /// Gives a part with the id `id` to the sink.
     pub(crate) fn give(
         &mut self,

@@ -4,7 +4,7 @@
 use crate::description::StatedFields;
 use crate::document::{DocumentPosition, Raw};
 use crate::error::ReadError;
-use crate::file::part_sink::{OnePart, PartDocuments, no_text, push_within};
+use crate::file::part_sink::{OnePart, PartOutput, no_text, push_within};
 use crate::format::kind::Format;
 use crate::format::record::{RecordBoundary, without_line_feed};
 #[cfg(feature = "archive")]
@@ -137,8 +137,8 @@ impl RecordFormat for EmbeddedFiles {
                 base: base(source, &inner, number, repeat),
                 raw: without_line_feed(raw),
                 id: String::new(),
-                documents: PartDocuments {
-                    fields: &settings.fields.extra,
+                documents: PartOutput {
+                    fields: &settings.options.fields,
                     place,
                     modified: modified(source, &inner),
                     extra: &mut *extra,
@@ -299,7 +299,7 @@ impl EmbeddedFiles {
         extractor: &mut Extractor,
         parts: &mut RecordParts<'_>,
     ) -> Result<(), ReadError> {
-        let limits = &records.source.settings.extract.limits;
+        let limits = &records.source.settings.options.extract.limits;
         let Some(offset) = records.offset else {
             // What was read once is within the limits.
             *used = LimitUsage { time: Duration::ZERO, ..*used };
@@ -409,7 +409,7 @@ struct RecordParts<'a> {
     raw: &'a [u8],
     /// A buffer.
     id: String,
-    documents: PartDocuments<'a>,
+    documents: PartOutput<'a>,
 }
 
 impl RecordParts<'_> {
@@ -438,8 +438,8 @@ impl RecordParts<'_> {
 impl SourceSettings {
     /// The field of a message or of a record of a crawl that is its id.
     fn own_id<'f>(&self, format: Format, fields: &'f lookalike_extract::Fields) -> Option<&'f str> {
-        match self.fields.id.as_str() {
-            _ if self.fields.line_ids => None,
+        match self.options.id_field.as_str() {
+            _ if self.options.line_ids => None,
             "id" if format == Format::Warc => fields.get("record-id"),
             "id" => None,
             name => fields.get(name),

@@ -28,7 +28,7 @@ impl RecordFormat for WholeTextFormat {
         let Some(text) = encoding::decode(bytes, source.settings.encoding) else {
             return sink.skipped(source.reject_record(first_line, None, SkipReason::Binary)?);
         };
-        scratch.extra.none(source.settings.fields.extra.len());
+        scratch.extra.none(source.settings.options.fields.len());
         let document = Document {
             id: &source.name,
             text: &text,

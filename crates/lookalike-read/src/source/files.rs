@@ -4,7 +4,7 @@ use crate::description::StatedFields;
 use crate::document::{Document, DocumentPosition, MAX_DOCUMENT_BYTES, Raw};
 use crate::error::ReadError;
 use crate::file::document_file::{self, DocumentFile};
-use crate::file::part_sink::{OnePart, PartDocuments, no_text, push_within};
+use crate::file::part_sink::{OnePart, PartOutput, no_text, push_within};
 #[cfg(feature = "archive")]
 use crate::file::zip_member::MemberBudget;
 use crate::format::TakeText;
@@ -16,7 +16,7 @@ use crate::retained_state::{KeptState, RetainedState};
 use crate::scratch::ReadBuffers;
 use crate::settings::SourceSettings;
 use crate::skipped::{SkipReason, SkippedItem};
-use crate::source::{AfterError, BlockContent, LaneReader, NewBlock, RetainedContent, Source};
+use crate::source::{BlockContent, LaneReader, RetainedContent, Source};
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
 use crate::stamp::Stamp;
@@ -87,7 +87,7 @@ impl Source for FileSource {
     }
 
     fn open_lane(self: Arc<Self>, _: u32) -> Result<Box<dyn LaneReader>, ReadError> {
-        Ok(Box::new(FileLane { source: self, next: 0, blocks: 0 }))
+        Ok(Box::new(FileLane { source: self, next: 0 }))
     }
 
     fn restore(
@@ -102,10 +102,6 @@ impl Source for FileSource {
 
     fn format(&self) -> Option<Format> {
         Some(Format::Text)
-    }
-
-    fn is_stream(&self) -> bool {
-        false
     }
 
     fn has_files(&self) -> bool {
@@ -134,21 +130,13 @@ impl Source for FileSource {
 struct FileLane {
     source: Arc<FileSource>,
     next: usize,
-    blocks: u32,
 }
 
 impl LaneReader for FileLane {
-    fn next(&mut self) -> Result<Option<NewBlock>, ReadError> {
+    fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError> {
         let Some((range, _)) = self.source.block_at(self.next) else { return Ok(None) };
         self.next = range.end;
-        let index = self.blocks;
-        self.blocks += 1;
-        let content = FileBlock { source: Arc::clone(&self.source), range };
-        Ok(Some(NewBlock { index, content: Box::new(content) }))
-    }
-
-    fn after_error(&mut self) -> AfterError {
-        AfterError { index: self.blocks, line: None, goes_on: false }
+        Ok(Some(Box::new(FileBlock { source: Arc::clone(&self.source), range })))
     }
 }
 
@@ -261,7 +249,7 @@ fn read_all(
         #[cfg(feature = "archive")]
         if let Some(member) = &file.member {
             let started = Instant::now();
-            match budget.begin(member, &settings.extract.limits) {
+            match budget.begin(member, &settings.options.extract.limits) {
                 Ok(before) => {
                     let after = read_one(settings, (start as u32, file), before, scratch, sink)?;
                     budget.end(started, before, after);
@@ -302,14 +290,14 @@ fn read_one(
     let length = u32::try_from(contents.length).unwrap_or(u32::MAX);
     let place = DocumentPosition { start, length, line: 0, part: 0 };
     if contents.kind != FileKind::Text {
-        let (fields, modified) = (&settings.fields.extra, file.modified());
-        let documents = PartDocuments { fields, place, modified, extra, part_texts, sink };
+        let (fields, modified) = (&settings.options.fields, file.modified());
+        let documents = PartOutput { fields, place, modified, extra, part_texts, sink };
         let mut parts = FileParts { settings, file, id: String::new(), documents };
         let extractor = settings.extractor(extractor);
         extractor.extract_within(&mut used, &contents.name, contents.bytes, &mut parts)?;
         return Ok(used);
     }
-    extra.none(settings.fields.extra.len());
+    extra.none(settings.options.fields.len());
     match contents.text(settings) {
         Ok(text) => {
             let document = Document {
@@ -346,7 +334,7 @@ struct FileParts<'a> {
     file: &'a DocumentFile,
     /// A buffer.
     id: String,
-    documents: PartDocuments<'a>,
+    documents: PartOutput<'a>,
 }
 
 impl PartSink for FileParts<'_> {

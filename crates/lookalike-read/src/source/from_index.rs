@@ -5,12 +5,11 @@ use crate::document::{Document, DocumentPosition, Raw, StoredShingles};
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
 use crate::format::TakeText;
-use crate::format::kind::Format;
 use crate::location::Location;
 use crate::normalizing_sink::SourceSink;
 use crate::retained_state::{KeptState, NumberRange, RetainedState};
 use crate::scratch::ReadBuffers;
-use crate::source::{AfterError, BlockContent, LaneReader, NewBlock, RetainedContent, Source};
+use crate::source::{BlockContent, LaneReader, RetainedContent, Source};
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
 use lookalike_index::entry::{IndexRecord, RecordFields};
@@ -55,7 +54,7 @@ impl Source for IndexSource {
     }
 
     fn open_lane(self: Arc<Self>, _: u32) -> Result<Box<dyn LaneReader>, ReadError> {
-        Ok(Box::new(IndexLane { source: self, next: 0, planned: VecDeque::new(), blocks: 0 }))
+        Ok(Box::new(IndexLane { source: self, next: 0, planned: VecDeque::new() }))
     }
 
     fn restore(
@@ -66,14 +65,6 @@ impl Source for IndexSource {
         let KeptState::Stored(range) = state.kept else { return None };
         Some(Box::new(RetainedEntries { source: self, range }))
     }
-
-    fn format(&self) -> Option<Format> {
-        None
-    }
-
-    fn is_stream(&self) -> bool {
-        true
-    }
 }
 
 /// Divides the documents into blocks.
@@ -81,27 +72,19 @@ struct IndexLane {
     source: Arc<IndexSource>,
     next: u64,
     planned: VecDeque<NumberRange>,
-    blocks: u32,
 }
 
 impl LaneReader for IndexLane {
     /// At least one document, then as many as have about the block size of text.
-    fn next(&mut self) -> Result<Option<NewBlock>, ReadError> {
+    fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError> {
         let documents = &self.source.documents;
         if self.planned.is_empty() {
             let block_bytes = self.source.info.settings.block_bytes as u64;
             self.next = documents.plan(self.next, block_bytes, &mut self.planned)?;
         }
         let Some(range) = self.planned.pop_front() else { return Ok(None) };
-        let index = self.blocks;
-        self.blocks += 1;
         let entries = documents.scan(range)?;
-        let content = IndexBlock { source: Arc::clone(&self.source), range, entries };
-        Ok(Some(NewBlock { index, content: Box::new(content) }))
-    }
-
-    fn after_error(&mut self) -> AfterError {
-        AfterError { index: self.blocks, line: None, goes_on: false }
+        Ok(Some(Box::new(IndexBlock { source: Arc::clone(&self.source), range, entries })))
     }
 }
 
@@ -120,7 +103,7 @@ impl BlockContent for IndexBlock {
     fn read(&self, _: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         let settings = &self.source.info.settings;
         settings.consumed.fetch_add(self.bytes(), Ordering::Relaxed);
-        give(&self.entries, &settings.fields.extra, sink)
+        give(&self.entries, &settings.options.fields, sink)
     }
 
     fn retain(
@@ -175,7 +158,7 @@ impl RetainedContent for RetainedEntries {
 
     fn replay(&self, _: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         let entries = self.source.documents.scan(self.range)?;
-        give(&entries, &self.source.info.settings.fields.extra, sink)
+        give(&entries, &self.source.info.settings.options.fields, sink)
     }
 }
 

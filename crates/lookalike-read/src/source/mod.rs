@@ -70,15 +70,21 @@ pub(crate) trait Source: Send + Sync {
     /// The block of a stored state; `None` where the source has no such block.
     fn restore(
         self: Arc<Self>,
-        state: &RetainedState,
-        spool: Option<&Arc<Spool>>,
-    ) -> Option<Box<dyn RetainedContent>>;
+        _state: &RetainedState,
+        _spool: Option<&Arc<Spool>>,
+    ) -> Option<Box<dyn RetainedContent>> {
+        None
+    }
 
     /// The format, [`Format::Text`] for files that are documents; `None` where no files are read.
-    fn format(&self) -> Option<Format>;
+    fn format(&self) -> Option<Format> {
+        None
+    }
 
     /// Whether another run could not read the same: a stream, an index, documents in memory.
-    fn is_stream(&self) -> bool;
+    fn is_stream(&self) -> bool {
+        self.format().is_none()
+    }
 
     /// Whether its documents are files, or parts of them.
     fn has_files(&self) -> bool {
@@ -115,10 +121,12 @@ pub(crate) trait LaneReader: Send {
     ///
     /// # Errors
     /// What keeps it from being read.
-    fn next(&mut self) -> Result<Option<NewBlock>, ReadError>;
+    fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError>;
 
     /// Where reading goes on after an error, which is listed in a block of its own.
-    fn after_error(&mut self) -> AfterError;
+    fn after_error(&mut self) -> AfterError {
+        AfterError { line: None, goes_on: false }
+    }
 
     /// Whether it ended without a block.
     fn is_empty(&self) -> bool {
@@ -126,17 +134,8 @@ pub(crate) trait LaneReader: Send {
     }
 }
 
-/// A block of a lane.
-pub(crate) struct NewBlock {
-    /// Number in its source.
-    pub(crate) index: u32,
-    pub(crate) content: Box<dyn BlockContent>,
-}
-
 /// What follows an error in a lane.
 pub(crate) struct AfterError {
-    /// Number of the block that lists the error.
-    pub(crate) index: u32,
     /// The line where the error was met, unless it is the first.
     pub(crate) line: Option<u64>,
     /// Whether more blocks follow.

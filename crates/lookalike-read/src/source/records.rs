@@ -6,9 +6,9 @@ use crate::encoding;
 use crate::error::ReadError;
 use crate::format::csv::SeparatedValues;
 use crate::format::embedded_files::EmbeddedFiles;
-use crate::format::jsonl::{self, JsonlFormat};
+use crate::format::jsonl::{self, JSONL};
 use crate::format::kind::Format;
-use crate::format::lines::LinesFormat;
+use crate::format::lines::LINES;
 use crate::format::packed_rows::PackedRowsFormat;
 use crate::format::whole_text::WholeTextFormat;
 use crate::format::{BlockRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
@@ -20,7 +20,7 @@ use crate::retained_state::{KeptState, RecordRange, RetainedState};
 use crate::scratch::ReadBuffers;
 use crate::settings::SourceSettings;
 use crate::source::record_stream::RecordStream;
-use crate::source::{AfterError, BlockContent, LaneReader, NewBlock, RetainedContent, Source};
+use crate::source::{AfterError, BlockContent, LaneReader, RetainedContent, Source};
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
 use crate::stamp::Stamp;
@@ -58,8 +58,8 @@ impl RecordSource {
     pub(crate) fn new(info: Arc<SourceInfo>, kind: Format, origin: RecordInput) -> Self {
         let format: Arc<dyn RecordFormat> = match kind {
             Format::Text | Format::File => Arc::new(WholeTextFormat),
-            Format::Lines => Arc::new(LinesFormat),
-            Format::Jsonl => Arc::new(JsonlFormat),
+            Format::Lines => Arc::new(LINES),
+            Format::Jsonl => Arc::new(JSONL),
             Format::Csv => Arc::new(SeparatedValues::new(b',')),
             Format::Tsv => Arc::new(SeparatedValues::new(b'\t')),
             Format::Parquet => Arc::new(PackedRowsFormat),
@@ -196,7 +196,7 @@ struct RecordLane {
 }
 
 impl LaneReader for RecordLane {
-    fn next(&mut self) -> Result<Option<NewBlock>, ReadError> {
+    fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError> {
         let info = &self.source.info;
         let records = self.stream.next(&info.shown)?;
         if let Err(error) = self.source.format.observe(info, records.as_ref()) {
@@ -207,8 +207,7 @@ impl LaneReader for RecordLane {
     }
 
     fn after_error(&mut self) -> AfterError {
-        let (index, line) = self.stream.take_index();
-        AfterError { index, line, goes_on: !self.stream.is_ended() }
+        AfterError { line: self.stream.pass_error(), goes_on: !self.stream.is_ended() }
     }
 
     fn is_empty(&self) -> bool {
@@ -223,9 +222,8 @@ pub(crate) struct RecordBlock {
 }
 
 impl RecordBlock {
-    pub(crate) fn of(source: &Arc<RecordSource>, records: BlockRecords) -> NewBlock {
-        let index = records.index;
-        NewBlock { index, content: Box::new(Self { source: Arc::clone(source), records }) }
+    pub(crate) fn of(source: &Arc<RecordSource>, records: BlockRecords) -> Box<dyn BlockContent> {
+        Box::new(Self { source: Arc::clone(source), records })
     }
 }
 

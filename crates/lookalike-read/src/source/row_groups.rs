@@ -8,7 +8,7 @@ use crate::format::kind::Format;
 use crate::format::parquet::{ParquetFile, RowGroup};
 use crate::retained_state::RetainedState;
 use crate::source::records::{RecordBlock, RecordInput, RecordSource};
-use crate::source::{AfterError, LaneReader, NewBlock, RetainedContent, Source};
+use crate::source::{BlockContent, LaneReader, RetainedContent, Source};
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
 use crate::stamp::Stamp;
@@ -34,7 +34,7 @@ impl ParquetSource {
     /// # Errors
     /// What keeps the footer from being read; [`ReadError::Table`] for a column that is missing.
     pub(crate) fn open(info: Arc<SourceInfo>) -> Result<Self, ReadError> {
-        let table = ParquetFile::open(&info.path, &info.shown, &info.settings.fields)?;
+        let table = ParquetFile::open(&info.path, &info.shown, &info.settings.options)?;
         let lanes = u32::try_from(table.groups().max(1)).unwrap_or(u32::MAX);
         let origin = RecordInput::File(Compression::None);
         let records = RecordSource::new(Arc::clone(&info), Format::Parquet, origin);
@@ -59,7 +59,7 @@ impl ParquetSource {
             return Ok(Arc::clone(table));
         }
         let info = &self.info;
-        let table = ParquetFile::open(&info.path, &info.shown, &info.settings.fields)?;
+        let table = ParquetFile::open(&info.path, &info.shown, &info.settings.options)?;
         if table.groups().max(1) != self.lanes as usize {
             return Err(ReadError::Changed {
                 source_name: info.shown.clone(),
@@ -124,10 +124,6 @@ impl Source for ParquetSource {
         Some(Format::Parquet)
     }
 
-    fn is_stream(&self) -> bool {
-        false
-    }
-
     fn stamps(&self) -> Box<dyn Iterator<Item = (&Path, Stamp)> + '_> {
         self.records.stamps()
     }
@@ -143,14 +139,8 @@ struct RowGroupLane {
     blocks: u32,
 }
 
-impl RowGroupLane {
-    fn index(&self) -> u32 {
-        self.source.first_block(self.lane) | self.blocks
-    }
-}
-
 impl LaneReader for RowGroupLane {
-    fn next(&mut self) -> Result<Option<NewBlock>, ReadError> {
+    fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError> {
         let info = &self.source.info;
         let Some(rows) = &mut self.rows else { return Ok(None) };
         let settings = &info.settings;
@@ -169,13 +159,10 @@ impl LaneReader for RowGroupLane {
         }
         let (length, longest_kept) = (buffer.len(), settings.block_bytes.saturating_mul(4));
         let buffer = PooledBuffer::new(buffer, length, longest_kept, &settings.pool);
-        let (index, first_line) = (self.index(), first + 1);
+        let index = self.source.first_block(self.lane) + self.blocks;
+        let first_line = first + 1;
         self.blocks += 1;
         let records = BlockRecords { buffer, index, offset: 0, first_line, unclosed: false };
         Ok(Some(RecordBlock::of(&self.source.records, records)))
-    }
-
-    fn after_error(&mut self) -> AfterError {
-        AfterError { index: self.index(), line: None, goes_on: false }
     }
 }

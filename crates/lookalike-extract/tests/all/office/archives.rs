@@ -1,8 +1,8 @@
 //! Archives: which files they have, and which of these can be read.
 
 use super::zipped::{Entry, Form, crc, entry, tar, zip, zip_as};
-use super::{extract, extract_with, fixture};
-use lookalike_extract::archive::{EntryKind, TarNext, next_entry, zip_entries, zip_entries_within};
+use super::{extract, extract_with, fixture, zip_entries};
+use lookalike_extract::archive::{self, EntryKind, TarNext, next_entry};
 use lookalike_extract::{ExtractError, ExtractOptions, Limits};
 use std::io::Cursor;
 
@@ -197,7 +197,7 @@ fn listed_bytes<'a>(bytes: &'a [u8], entry: &lookalike_extract::archive::ZipEntr
 fn listing_is_within_the_limits() {
     let files: Vec<Entry> = (0..4).map(|_| entry("a.txt", b"x")).collect();
     let bytes = zip_as(Form::Usual, &files);
-    let listed = |limits: Limits| zip_entries_within(Cursor::new(&bytes), &limits);
+    let listed = |limits: Limits| archive::zip_entries(Cursor::new(&bytes), &limits);
     assert_eq!(listed(Limits::default()).unwrap().entries.len(), 4);
     let few = Limits { members: 3, ..Limits::default() };
     assert_eq!(listed(few), Err(ExtractError::members(3)));

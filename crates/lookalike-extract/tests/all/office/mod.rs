@@ -7,10 +7,13 @@ mod golden;
 mod hostile;
 mod zipped;
 
+use lookalike_extract::archive::{self, ZipEntries};
 use lookalike_extract::{
-    ExtractError, ExtractOptions, ExtractedPart, Extractor, FailedPart, PartSink,
+    ExtractError, ExtractOptions, ExtractedPart, Extractor, FailedPart, Limits, PartSink,
 };
 use std::convert::Infallible;
+use std::io::{Read, Seek};
+use std::time::Duration;
 
 /// Everything that a file gave: names, and texts with fields in front, or failures.
 #[derive(Default, Debug)]
@@ -75,4 +78,10 @@ fn extract_with(options: &ExtractOptions, name: &str, bytes: &[u8]) -> Got {
 fn fixture(name: &str) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/extract/office/");
     std::fs::read(format!("{folder}{name}")).unwrap()
+}
+
+/// The entries of an archive, without limits.
+fn zip_entries(archive: impl Read + Seek) -> Result<ZipEntries, ExtractError> {
+    let limits = Limits { members: u32::MAX, time: Duration::MAX, ..Limits::default() };
+    archive::zip_entries(archive, &limits)
 }
