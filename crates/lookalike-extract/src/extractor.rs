@@ -188,8 +188,9 @@ impl<'a, E> Walk<'a, E> {
         let kind = FileKind::of(name, bytes);
         let read = match kind {
             FileKind::Gzip | FileKind::Zstd => self.compressed(kind, name, within, bytes, depth),
-            #[cfg(feature = "archive")]
-            FileKind::Zip | FileKind::Tar => self.archive(kind, within, bytes, depth),
+            FileKind::Zip | FileKind::Tar if cfg!(feature = "archive") => {
+                self.archive(kind, within, bytes, depth)
+            }
             #[cfg(feature = "mail")]
             FileKind::Mail => self.mail(within, bytes, depth),
             #[cfg(feature = "mail")]
@@ -353,7 +354,6 @@ impl<'a, E> Walk<'a, E> {
         self.file(name, within, &inner, depth + 1)
     }
 
-    #[cfg(feature = "archive")]
     fn archive(
         &mut self,
         kind: FileKind,

@@ -1,11 +1,9 @@
 //! Detection of the kind of a file by its first bytes, and by its name where they are ambiguous.
 
 use crate::encoding;
-#[cfg(any(feature = "archive", feature = "office"))]
 use crate::options::Limits;
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
-#[cfg(any(feature = "archive", feature = "office"))]
 use std::time::Duration;
 
 /// Bytes at the start examined for the signs of a page or message.
@@ -205,7 +203,6 @@ fn zipped(bytes: &[u8]) -> FileKind {
         names = bytes;
     }
     let has = |name: &str| memmem::find(names, name.as_bytes()).is_some();
-    #[cfg(any(feature = "archive", feature = "office"))]
     if (has("mimetype") || has("META-INF/"))
         && let Some(kind) = by_members(bytes)
     {
@@ -227,15 +224,12 @@ fn zipped(bytes: &[u8]) -> FileKind {
 }
 
 /// Maximum members listed to detect an EPUB or `OpenDocument` file.
-#[cfg(any(feature = "archive", feature = "office"))]
 const LISTED_MEMBERS: u32 = 100_000;
 /// Maximum bytes read of a member that names the kind.
-#[cfg(any(feature = "archive", feature = "office"))]
 const NAMING_BYTES: u64 = 1 << 20;
 
 /// Detects EPUB and `OpenDocument` by the member `mimetype`, or else by the manifest of each,
 /// wherever they are in the archive and however compressed.
-#[cfg(any(feature = "archive", feature = "office"))]
 fn by_members(bytes: &[u8]) -> Option<FileKind> {
     let limits = Limits { members: LISTED_MEMBERS, time: Duration::MAX, ..Limits::default() };
     let listed = crate::archive::zip_entries(std::io::Cursor::new(bytes), &limits).ok()?;

@@ -43,7 +43,6 @@
 //! # Ok::<(), Infallible>(())
 //! ```
 
-#[cfg(any(feature = "archive", feature = "office"))]
 pub mod archive;
 pub mod date;
 pub mod encoding;

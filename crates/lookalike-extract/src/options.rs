@@ -138,7 +138,6 @@ impl LimitUsage {
     }
 }
 
-#[cfg(any(feature = "archive", feature = "office"))]
 impl Limits {
     /// Maximum members of a container of `bytes` bytes.
     pub(crate) fn members_of(&self, bytes: u64) -> u32 {

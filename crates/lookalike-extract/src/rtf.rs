@@ -489,22 +489,13 @@ impl RtfReader<'_> {
 fn code_page(number: i32) -> Option<&'static Encoding> {
     Some(match number {
         866 => encodings::IBM866,
-        874 => encodings::WINDOWS_874,
         932 => encodings::SHIFT_JIS,
         936 => encodings::GBK,
         949 => encodings::EUC_KR,
         950 => encodings::BIG5,
-        1250 => encodings::WINDOWS_1250,
-        1251 => encodings::WINDOWS_1251,
-        1252 => encodings::WINDOWS_1252,
-        1253 => encodings::WINDOWS_1253,
-        1254 => encodings::WINDOWS_1254,
-        1255 => encodings::WINDOWS_1255,
-        1256 => encodings::WINDOWS_1256,
-        1257 => encodings::WINDOWS_1257,
-        1258 => encodings::WINDOWS_1258,
         10000 => encodings::MACINTOSH,
         65001 => encodings::UTF_8,
+        874 | 1250..=1258 => return Encoding::for_label(format!("windows-{number}").as_bytes()),
         _ => return None,
     })
 }

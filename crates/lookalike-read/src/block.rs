@@ -59,26 +59,18 @@ impl Block {
 
     /// Drops what can be read again from the disk and keeps the rest. Of plain files and folders a
     /// few words are left. The decoded bytes of streams, of compressed files and of those in
-    /// another encoding go to the spool, or stay in memory when there is none.
+    /// another encoding go to the spool, or stay in memory when there is none; so do the texts that
+    /// [`read`](Self::read) kept in buffers made by [`ReadBuffers::retaining`].
     ///
     /// # Errors
     /// [`ReadError::Spool`] when the spool cannot be written.
-    pub fn retain(self, spool: Option<&Arc<Spool>>) -> Result<RetainedBlock, ReadError> {
-        self.retain_read(spool, &mut ReadBuffers::default())
-    }
-
-    /// As [`retain`](Self::retain), with the texts that [`read`](Self::read) kept in a scratch
-    /// made by [`ReadBuffers::retaining`].
-    ///
-    /// # Errors
-    /// [`ReadError::Spool`] when the spool cannot be written.
-    pub fn retain_read(
+    pub fn retain(
         self,
         spool: Option<&Arc<Spool>>,
         scratch: &mut ReadBuffers,
     ) -> Result<RetainedBlock, ReadError> {
         let parts = scratch.part_texts.take(spool)?;
         let content = self.content.retain(spool)?;
-        Ok(RetainedBlock::new(self.number, self.source, content).with_parts(parts))
+        Ok(RetainedBlock::new(self.number, self.source, content, parts))
     }
 }

@@ -29,13 +29,9 @@ impl RetainedBlock {
         number: BlockNumber,
         source: Arc<SourceInfo>,
         content: Box<dyn RetainedContent>,
+        parts: Option<Box<KeptParts>>,
     ) -> Self {
-        Self { number, source, content, parts: None }
-    }
-
-    /// Adds texts that were kept when the block was read.
-    pub(crate) fn with_parts(self, parts: Option<Box<KeptParts>>) -> Self {
-        Self { parts, ..self }
+        Self { number, source, content, parts }
     }
 
     /// The value as numbers; `None` when bytes of it are in memory, here or with the caller.

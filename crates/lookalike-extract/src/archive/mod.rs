@@ -3,25 +3,20 @@
 mod entry_kind;
 mod inflate;
 mod names;
-#[cfg(feature = "archive")]
 mod tar;
 mod zip;
 
 pub use entry_kind::EntryKind;
-#[cfg(feature = "archive")]
 pub use tar::{TarEntry, TarNext, next_entry};
 pub use zip::{ZipEntries, ZipEntry, zip_entries};
 
 pub(crate) use zip::list;
 
 use crate::error::ExtractError;
-#[cfg(feature = "archive")]
 use crate::{kind::FileKind, limits::LimitTracker};
-#[cfg(feature = "archive")]
 use std::io::Cursor;
 
 /// Receives the path of a file in an archive, and its content or error.
-#[cfg(feature = "archive")]
 pub(crate) type EntrySink<'a, E> =
     &'a mut dyn FnMut(&str, Result<&[u8], ExtractError>) -> Result<(), E>;
 
@@ -30,7 +25,6 @@ pub(crate) type EntrySink<'a, E> =
 /// # Errors
 /// That of the sink; [`ExtractError`] if there may be more files: the archive is truncated or
 /// damaged, or a limit is exceeded.
-#[cfg(feature = "archive")]
 pub(crate) fn walk<E: From<ExtractError>>(
     kind: FileKind,
     bytes: &[u8],
@@ -44,7 +38,6 @@ pub(crate) fn walk<E: From<ExtractError>>(
     }
 }
 
-#[cfg(feature = "archive")]
 fn walk_zip<E: From<ExtractError>>(
     bytes: &[u8],
     tracker: &LimitTracker<'_>,
@@ -69,7 +62,6 @@ fn walk_zip<E: From<ExtractError>>(
     listed.cut.map_or(Ok(()), |cut| Err(cut.into()))
 }
 
-#[cfg(feature = "archive")]
 fn walk_tar<E: From<ExtractError>>(
     bytes: &[u8],
     tracker: &LimitTracker<'_>,

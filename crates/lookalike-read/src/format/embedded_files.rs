@@ -7,40 +7,32 @@ use crate::error::ReadError;
 use crate::file::part_sink::{OnePart, PartOutput, no_text, push_within};
 use crate::format::kind::Format;
 use crate::format::record::{RecordBoundary, without_line_feed};
-#[cfg(feature = "archive")]
-use crate::format::{BlockRecords, NextRecords};
-use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::format::{BlockRecords, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
 use crate::normalizing_sink::SourceSink;
 use crate::scratch::ReadBuffers;
 use crate::settings::SourceSettings;
 use crate::skipped::{SkipReason, SkippedItem};
 use crate::source_info::SourceInfo;
-use lookalike_extract::{ExtractError, ExtractedPart, Extractor, FailedPart, LimitUsage, PartSink};
+use lookalike_extract::archive::{EntryKind, TarEntry, TarNext, next_entry};
+use lookalike_extract::{
+    ExtractError, ExtractedPart, Extractor, FailedPart, LimitUsage, PartSink, UniqueNames,
+};
 #[cfg(feature = "mail")]
 use std::borrow::Cow;
-#[cfg(feature = "archive")]
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-#[cfg(feature = "archive")]
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-
-#[cfg(feature = "archive")]
-use lookalike_extract::UniqueNames;
-#[cfg(feature = "archive")]
-use lookalike_extract::archive::{EntryKind, TarEntry, TarNext, next_entry};
 
 /// The format of a mailbox, a crawl or a tar archive.
 pub(crate) struct EmbeddedFiles {
     kind: Format,
     /// Nanoseconds that extraction of the files has taken.
     extraction_time: AtomicU64,
-    #[cfg(feature = "archive")]
     repeated: Mutex<RepeatedNames>,
 }
 
 /// Members of a tar archive that repeat the name of an earlier one.
-#[cfg(feature = "archive")]
 #[derive(Default)]
 struct RepeatedNames {
     names: UniqueNames,
@@ -50,7 +42,6 @@ struct RepeatedNames {
     complete: bool,
 }
 
-#[cfg(feature = "archive")]
 impl RepeatedNames {
     /// Adds the members of the next block; `None` at the end of the archive.
     fn add(&mut self, records: Option<&BlockRecords>) {
@@ -69,27 +60,19 @@ impl RepeatedNames {
 impl EmbeddedFiles {
     /// `kind` is one of [`Format::Mbox`], [`Format::Warc`] and [`Format::Tar`].
     pub(crate) fn new(kind: Format) -> Self {
-        Self {
-            kind,
-            extraction_time: AtomicU64::new(0),
-            #[cfg(feature = "archive")]
-            repeated: Mutex::default(),
-        }
+        Self { kind, extraction_time: AtomicU64::new(0), repeated: Mutex::default() }
     }
 
-    #[cfg(feature = "archive")]
     fn repeated(&self) -> MutexGuard<'_, RepeatedNames> {
         self.repeated.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The number of the member at `start` of block `index`, where it repeats a name.
     fn repeat_number(&self, index: u32, start: u32) -> Option<u32> {
-        #[cfg(feature = "archive")]
-        if self.kind == Format::Tar {
-            return self.repeated().numbers.get(&(index, start)).copied();
+        match self.kind {
+            Format::Tar => self.repeated().numbers.get(&(index, start)).copied(),
+            _ => None,
         }
-        let _ = (index, start);
-        None
     }
 }
 
@@ -186,7 +169,6 @@ impl RecordFormat for EmbeddedFiles {
         )
     }
 
-    #[cfg(feature = "archive")]
     fn observe(&self, _: &SourceInfo, records: Option<&BlockRecords>) -> Result<(), ReadError> {
         if self.kind == Format::Tar {
             let mut repeated = self.repeated();
@@ -199,7 +181,6 @@ impl RecordFormat for EmbeddedFiles {
         Ok(())
     }
 
-    #[cfg(feature = "archive")]
     fn prepare(&self, _: &SourceInfo, next: NextRecords<'_>) -> Result<(), ReadError> {
         if self.kind != Format::Tar || self.repeated().complete {
             return Ok(());
@@ -229,10 +210,8 @@ enum RecordContent<'a> {
     Message(Cow<'a, [u8]>),
     /// A record of a crawl with its header; some hold no file.
     Crawled(&'a [u8]),
-    #[cfg(feature = "archive")]
     Entry(TarEntry<'a>),
     /// No file, and none behind it.
-    #[cfg(feature = "archive")]
     End,
     Damaged(ExtractError),
 }
@@ -240,11 +219,7 @@ enum RecordContent<'a> {
 impl RecordContent<'_> {
     /// Whether nothing can follow, or be found.
     fn is_end(&self) -> bool {
-        match self {
-            #[cfg(feature = "archive")]
-            Self::End => true,
-            other => matches!(other, Self::Damaged(_)),
-        }
+        matches!(self, Self::End | Self::Damaged(_))
     }
 }
 
@@ -266,8 +241,7 @@ fn first(format: Format, bytes: &[u8], at_end: bool) -> Option<(usize, RecordCon
                 .map_or_else(RecordContent::Damaged, |_| RecordContent::Crawled(&bytes[..done]));
             Some((done, inner))
         }
-        #[cfg(feature = "archive")]
-        Format::Tar => match next_entry(bytes) {
+        Format::Tar if cfg!(feature = "archive") => match next_entry(bytes) {
             Ok(TarNext::Entry { entry, bytes }) => Some((bytes, RecordContent::Entry(entry))),
             Ok(TarNext::More { .. }) if !at_end => None,
             Ok(TarNext::More { .. }) if bytes.iter().all(|byte| *byte == 0) => {
@@ -327,7 +301,6 @@ impl EmbeddedFiles {
 }
 
 /// The names of the members that a piece of a tar archive holds, and where each begins.
-#[cfg(feature = "archive")]
 fn member_names(bytes: &[u8]) -> impl Iterator<Item = (u32, String)> {
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -355,19 +328,16 @@ fn extract<S: PartSink>(
         #[cfg(feature = "mail")]
         RecordContent::Message(message) => read("message.eml", &message, sink),
         RecordContent::Crawled(record) => read("record.warc", record, sink),
-        #[cfg(feature = "archive")]
         RecordContent::Entry(entry) if entry.kind == EntryKind::File => {
             match Format::refused_in_archive(&entry.name) {
                 None => read(&entry.name, entry.content, sink),
                 Some(failure) => failed(&failure, entry.content, sink),
             }
         }
-        #[cfg(feature = "archive")]
         RecordContent::Entry(entry) => match entry.kind.failure() {
             Some(failure) => failed(&failure, &[], sink),
             None => Ok(()),
         },
-        #[cfg(feature = "archive")]
         RecordContent::End => Ok(()),
         RecordContent::Damaged(failure) => failed(&failure, &[], sink),
     }
@@ -380,9 +350,7 @@ fn failed<S: PartSink>(failure: &ExtractError, bytes: &[u8], sink: &mut S) -> Re
 
 /// What the ids of a record's documents begin with.
 fn base(source: &SourceInfo, inner: &RecordContent<'_>, line: u64, repeat: Option<u32>) -> String {
-    let _ = repeat;
     match inner {
-        #[cfg(feature = "archive")]
         RecordContent::Entry(entry) => {
             let number = repeat.map_or_else(String::new, |number| format!("#{number}"));
             format!("{}/{}{number}", source.name, entry.name)
@@ -392,11 +360,9 @@ fn base(source: &SourceInfo, inner: &RecordContent<'_>, line: u64, repeat: Optio
 }
 
 fn modified(source: &SourceInfo, inner: &RecordContent<'_>) -> Option<u64> {
-    #[cfg(feature = "archive")]
     if let RecordContent::Entry(entry) = inner {
         return entry.modified.and_then(|time| u64::try_from(time).ok());
     }
-    let _ = inner;
     source.modified()
 }
 

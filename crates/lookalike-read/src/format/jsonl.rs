@@ -22,9 +22,6 @@ pub(crate) const JSONL: LineRecords = LineRecords { parse, set_extra, is_json: t
 
 /// Checks that the object in the first line of a file has the fields. Bytes that are no JSON pass:
 /// reading reports them.
-///
-/// # Errors
-/// [`ReadError::BadRecord`] for the first line.
 pub(crate) fn check_first_line(
     source: &SourceInfo,
     records: &BlockRecords,
@@ -61,8 +58,7 @@ pub(crate) fn parse<'b>(
         InvalidRecord::new(SkipReason::NotUtf8 { column: e.valid_up_to() as u64 + 1 })
     })?;
     let mut scanner = JsonScanner::new(line);
-    let found = members(&mut scanner, options, text)
-        .map_err(|fault| fault.into_invalid_record(line, options))?;
+    let found = members(&mut scanner, options, text)?;
     // From here on the line is one whole object.
     let id_value = match found.id {
         None if !options.line_ids => inside(&scanner, &options.id_field),
@@ -71,8 +67,8 @@ pub(crate) fn parse<'b>(
     let id = match id_value {
         _ if options.line_ids => None,
         Some(JsonValue::Number { start, end }) => Some(&line[start..end]),
-        Some(JsonValue::String { start, end, escaped }) => {
-            let value = scanner.text_of(start, end, escaped, id);
+        Some(JsonValue::String(string)) => {
+            let value = scanner.text_of(string, id);
             Some(value.map_err(|_| InvalidRecord::new(surrogate(Field::Id, &options.id_field)))?)
         }
         other => {
@@ -89,12 +85,12 @@ pub(crate) fn parse<'b>(
     }
     let bad = |reason| InvalidRecord { id: id.map(str::to_owned), reason };
     let text = match found.text {
-        Some(JsonValue::String { start, end, escaped: false }) => &line[start..end],
+        Some(JsonValue::String(string)) if !string.escaped => &line[string.start..string.end],
         // `members` has decoded it.
-        Some(JsonValue::String { .. }) => text.as_str(),
+        Some(JsonValue::String(_)) => text.as_str(),
         None => match inside(&scanner, &options.text_field) {
-            Some(JsonValue::String { start, end, escaped }) => scanner
-                .text_of(start, end, escaped, text)
+            Some(JsonValue::String(string)) => scanner
+                .text_of(string, text)
                 .map_err(|_| bad(surrogate(Field::Text, &options.text_field)))?,
             other => {
                 return Err(bad(missing_or_wrong_type(
@@ -125,8 +121,9 @@ fn set_extra(line: &[u8], options: &ReadOptions, extra: &mut ExtraFields) {
     for path in &options.fields {
         let value = at_path(&scanner, 0, path).and_then(|(value, range)| match value {
             JsonValue::Other("null") => None,
-            JsonValue::String { start, end, escaped } => {
-                Some(scanner.text_of(start, end, escaped, &mut buffer).unwrap_or(&line[start..end]))
+            JsonValue::String(string) => {
+                let raw = &line[string.start..string.end];
+                Some(scanner.text_of(string, &mut buffer).unwrap_or(raw))
             }
             _ => line.get(range),
         });
@@ -141,37 +138,13 @@ struct DocumentMembers {
     text: Option<JsonValue>,
 }
 
-enum MemberFault {
-    Broken(SyntaxError),
-    NotAnObject(&'static str),
-    Surrogate { field: Field, id: Option<String> },
-}
-
-impl From<SyntaxError> for MemberFault {
-    fn from(broken: SyntaxError) -> Self {
-        Self::Broken(broken)
-    }
-}
-
-impl MemberFault {
-    fn into_invalid_record(self, line: &str, options: &ReadOptions) -> InvalidRecord {
-        match self {
-            Self::Broken(SyntaxError { at, expected }) => {
-                InvalidRecord::new(SkipReason::BrokenJson {
-                    expected: expected.into(),
-                    got: JsonScanner::seen(line, at).into(),
-                    column: line.get(..at).unwrap_or(line).chars().count() as u64 + 1,
-                })
-            }
-            Self::NotAnObject(got) => {
-                InvalidRecord::new(SkipReason::NotAnObject { got: got.into() })
-            }
-            Self::Surrogate { field, id } => {
-                let name = if field == Field::Id { &options.id_field } else { &options.text_field };
-                InvalidRecord { id, reason: surrogate(field, name) }
-            }
-        }
-    }
+/// The reason of a line that is not JSON.
+fn broken(line: &str, SyntaxError { at, expected }: SyntaxError) -> InvalidRecord {
+    InvalidRecord::new(SkipReason::BrokenJson {
+        expected: expected.into(),
+        got: JsonScanner::seen(line, at).into(),
+        column: line.get(..at).unwrap_or(line).chars().count() as u64 + 1,
+    })
 }
 
 /// Reads the whole line, which must be one object; a text with escapes is decoded into `text`.
@@ -179,31 +152,33 @@ fn members(
     scanner: &mut JsonScanner,
     options: &ReadOptions,
     text: &mut String,
-) -> Result<DocumentMembers, MemberFault> {
+) -> Result<DocumentMembers, InvalidRecord> {
+    let line = scanner.line();
+    let broken = |error| broken(line, error);
     if scanner.peek() != Some(b'{') {
-        let got = scanner.value()?.kind();
-        scanner.end()?;
-        return Err(MemberFault::NotAnObject(got));
+        let got = scanner.value().map_err(broken)?.kind().into();
+        scanner.end().map_err(broken)?;
+        return Err(InvalidRecord::new(SkipReason::NotAnObject { got }));
     }
-    scanner.begin()?;
+    scanner.begin().map_err(broken)?;
     let mut found = DocumentMembers::default();
     let mut first = true;
-    while let Some(key) = scanner.key(first)? {
+    while let Some(key) = scanner.key(first).map_err(broken)? {
         first = false;
-        scanner.whole_string(key)?;
+        scanner.whole_string(key).map_err(broken)?;
         if scanner.key_is(key, &options.text_field) {
             let value = if scanner.peek() == Some(b'"') {
                 scanner.at += 1;
-                match scanner.decoded_string(text) {
-                    Ok(value) => value,
-                    Err(StringFault::Broken(broken)) => return Err(broken.into()),
-                    Err(StringFault::LoneSurrogate) => {
-                        let id = known_id(scanner, found.id);
-                        return Err(MemberFault::Surrogate { field: Field::Text, id });
-                    }
-                }
+                let string = scanner.decoded_string(text).map_err(|fault| match fault {
+                    StringFault::Broken(error) => broken(error),
+                    StringFault::LoneSurrogate => InvalidRecord {
+                        id: known_id(scanner, found.id),
+                        reason: surrogate(Field::Text, &options.text_field),
+                    },
+                })?;
+                JsonValue::String(string)
             } else {
-                scanner.value()?
+                scanner.value().map_err(broken)?
             };
             found.text = Some(value);
             if options.id_field == options.text_field {
@@ -211,25 +186,26 @@ fn members(
             }
         } else {
             let is_id = scanner.key_is(key, &options.id_field);
-            let value = scanner.value()?;
+            let value = scanner.value().map_err(broken)?;
             if is_id {
                 // Also an id that a later one replaces must be text.
-                if scanner.whole_string(value).is_err() {
-                    return Err(MemberFault::Surrogate { field: Field::Id, id: None });
+                if let JsonValue::String(string) = value
+                    && scanner.whole_string(string).is_err()
+                {
+                    return Err(InvalidRecord::new(surrogate(Field::Id, &options.id_field)));
                 }
                 found.id = Some(value);
             }
         }
     }
-    scanner.end()?;
+    scanner.end().map_err(broken)?;
     Ok(found)
 }
 
 fn known_id(scanner: &JsonScanner, id: Option<JsonValue>) -> Option<String> {
     match id? {
-        JsonValue::String { start, end, escaped } => {
-            let mut buffer = String::new();
-            scanner.text_of(start, end, escaped, &mut buffer).ok().map(str::to_owned)
+        JsonValue::String(string) => {
+            scanner.text_of(string, &mut String::new()).ok().map(str::to_owned)
         }
         JsonValue::Number { start, end } => Some(scanner.line()[start..end].to_owned()),
         _ => None,

@@ -1,10 +1,8 @@
 //! The names of the formats.
 
-#[cfg(feature = "archive")]
 use crate::decompress::Compression;
 use crate::decompress::strip;
 use crate::error::ReadError;
-#[cfg(feature = "archive")]
 use lookalike_extract::ExtractError;
 use std::fmt;
 use std::str::FromStr;
@@ -69,7 +67,6 @@ impl Format {
     }
 
     /// Why a file of this name in an archive is not read: it has records of its own.
-    #[cfg(feature = "archive")]
     pub(crate) fn refused_in_archive(name: &str) -> Option<ExtractError> {
         let (_, stem) = Compression::of_name(name);
         let format = Self::of_name(stem).filter(|format| {

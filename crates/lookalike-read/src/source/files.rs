@@ -5,7 +5,6 @@ use crate::document::{Document, DocumentPosition, MAX_DOCUMENT_BYTES, Raw};
 use crate::error::ReadError;
 use crate::file::document_file::{self, DocumentFile};
 use crate::file::part_sink::{OnePart, PartOutput, no_text, push_within};
-#[cfg(feature = "archive")]
 use crate::file::zip_member::MemberBudget;
 use crate::format::TakeText;
 use crate::format::kind::Format;
@@ -28,7 +27,6 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
-#[cfg(feature = "archive")]
 use std::time::Instant;
 
 /// Maximum number of files in a block.
@@ -243,10 +241,8 @@ fn read_all(
     sink: &mut SourceSink<'_>,
 ) -> Result<(), ReadError> {
     scratch.part_texts.clear();
-    #[cfg(feature = "archive")]
     let mut budget = MemberBudget::default();
     for (start, file) in files.iter().enumerate() {
-        #[cfg(feature = "archive")]
         if let Some(member) = &file.member {
             let started = Instant::now();
             match budget.begin(member, &settings.options.extract.limits) {

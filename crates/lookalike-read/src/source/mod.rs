@@ -56,9 +56,6 @@ pub(crate) trait Source: Send + Sync {
     }
 
     /// Opens a lane at its start.
-    ///
-    /// # Errors
-    /// What keeps it from being read.
     fn open_lane(self: Arc<Self>, lane: u32) -> Result<Box<dyn LaneReader>, ReadError>;
 
     /// Releases what a lane used that gives no more blocks.
@@ -97,9 +94,6 @@ pub(crate) trait Source: Send + Sync {
     }
 
     /// Reads the header of a table that is a file, unless it is known.
-    ///
-    /// # Errors
-    /// What keeps it from being read; [`ReadError::Table`] for a column that is missing.
     fn read_header(&self) -> Result<(), ReadError> {
         Ok(())
     }
@@ -118,9 +112,6 @@ pub(crate) trait Source: Send + Sync {
 /// Reads a lane, block by block.
 pub(crate) trait LaneReader: Send {
     /// The next block; `None` at the end.
-    ///
-    /// # Errors
-    /// What keeps it from being read.
     fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError>;
 
     /// Where reading goes on after an error, which is listed in a block of its own.
@@ -148,9 +139,6 @@ pub(crate) trait BlockContent: Send + Sync {
     fn bytes(&self) -> u64;
 
     /// Gives every document to the sink, in order.
-    ///
-    /// # Errors
-    /// As [`Block::read`](crate::Block::read).
     fn read(&self, scratch: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError>;
 
     /// The line that the record of a document begins on, from 1.
@@ -159,9 +147,6 @@ pub(crate) trait BlockContent: Send + Sync {
     }
 
     /// Keeps what reading the block again needs.
-    ///
-    /// # Errors
-    /// [`ReadError::Spool`] when the spool cannot be written.
     fn retain(
         self: Box<Self>,
         spool: Option<&Arc<Spool>>,
@@ -187,9 +172,6 @@ pub(crate) trait RetainedContent: Send + Sync {
     }
 
     /// Reads a document again and gives its text to `take`.
-    ///
-    /// # Errors
-    /// As [`RetainedBlock::fetch`](crate::RetainedBlock::fetch).
     fn read_again(
         &self,
         place: DocumentPosition,
@@ -200,9 +182,6 @@ pub(crate) trait RetainedContent: Send + Sync {
 
     /// Reads the stored shingle set of a document into `set` (which is cleared) and gives its
     /// fingerprint; `None` where none is stored.
-    ///
-    /// # Errors
-    /// [`ReadError::Index`] when the index cannot be read.
     fn stored_set(
         &self,
         _place: DocumentPosition,
@@ -214,9 +193,6 @@ pub(crate) trait RetainedContent: Send + Sync {
     }
 
     /// Gives every document to the sink again, in order.
-    ///
-    /// # Errors
-    /// As [`RetainedBlock::replay`](crate::RetainedBlock::replay).
     fn replay(&self, scratch: &mut ReadBuffers, sink: &mut SourceSink<'_>)
     -> Result<(), ReadError>;
 }

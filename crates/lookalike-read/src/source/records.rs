@@ -260,7 +260,7 @@ impl BlockContent for RecordBlock {
         let storage = match spool {
             _ if is_plain => RecordStorage::Disk,
             Some(spool) => {
-                range.offset = spool.append(&buffer).map_err(|error| spool.failed(error))?;
+                range.offset = spool.append(&buffer)?;
                 RecordStorage::Spool(Arc::clone(spool))
             }
             None => RecordStorage::Memory((*buffer).into()),
@@ -306,7 +306,7 @@ impl RetainedRecords {
         let buffer = &mut buffer[..length];
         let offset = self.range.offset + u64::from(start);
         if let RecordStorage::Spool(spool) = &self.storage {
-            spool.read_at(buffer, offset).map_err(|error| spool.failed(error))?;
+            spool.read_at(buffer, offset)?;
         } else {
             let read = self.source.read_at(buffer, offset);
             read.map_err(|error| self.location(place).changed(error.to_string()))?;

@@ -60,7 +60,7 @@ pub(super) fn replayed(
     let mut blocks = Vec::new();
     while let Some(block) = collection.next_block().unwrap() {
         block.read(&mut scratch, &mut first).unwrap();
-        blocks.push(block.retain(spool).unwrap());
+        blocks.push(block.retain(spool, &mut ReadBuffers::default()).unwrap());
     }
     for block in &blocks {
         block.replay(&mut scratch, &mut again).unwrap();
@@ -238,7 +238,10 @@ pub(super) fn spooled_documents_are_fetched() {
                 while let Some(block) = collection.next_block().unwrap() {
                     let mut taken = Taken::default();
                     block.read(&mut scratch, &mut taken).unwrap();
-                    blocks.lock().unwrap().push((block.retain(Some(&spool)).unwrap(), taken));
+                    blocks.lock().unwrap().push((
+                        block.retain(Some(&spool), &mut ReadBuffers::default()).unwrap(),
+                        taken,
+                    ));
                 }
             });
         }

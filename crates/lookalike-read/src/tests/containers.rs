@@ -237,7 +237,7 @@ fn documents_of_a_container_are_fetched_without_reading_it_again() {
         let (mut scratch, mut taken) = (ReadBuffers::retaining(), Taken::default());
         let block = collection.next_block().unwrap().unwrap();
         block.read(&mut scratch, &mut taken).unwrap();
-        let retained = block.retain_read(None, &mut scratch).unwrap();
+        let retained = block.retain(None, &mut scratch).unwrap();
         assert!(taken.documents.len() >= 40, "{name}");
         std::fs::remove_file(&path).unwrap();
         let mut fetched = 0;

@@ -68,7 +68,7 @@ fn blocks(collection: &Collection) -> Result<Vec<(RetainedBlock, Taken)>, ReadEr
     while let Some(block) = collection.next_block()? {
         let mut taken = Taken::default();
         block.read(&mut scratch, &mut taken)?;
-        blocks.push((block.retain(None)?, taken));
+        blocks.push((block.retain(None, &mut ReadBuffers::default())?, taken));
     }
     Ok(blocks)
 }

@@ -172,7 +172,7 @@ impl<'a> BlockPreparer<'a> {
         rows.bytes.shrink_to_fit();
         Ok(StoredBlock {
             number,
-            retained: block.retain_read(self.shared.spool, scratch)?,
+            retained: block.retain(self.shared.spool, scratch)?,
             reference: self.reference,
             documents: rows.len() as u32,
             empty: std::mem::take(&mut self.empty),

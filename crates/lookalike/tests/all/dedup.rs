@@ -69,7 +69,7 @@ fn replay(inputs: &[PathBuf], options: &ReadOptions) -> (Collection, Replayed) {
     let mut scratch = ReadBuffers::default();
     while let Some(block) = collection.next_block().unwrap() {
         block.read(&mut scratch, &mut Nothing).unwrap();
-        blocks.push(block.retain(None).unwrap());
+        blocks.push(block.retain(None, &mut ReadBuffers::default()).unwrap());
     }
     blocks.sort_by_key(lookalike::read::RetainedBlock::number);
     let mut replayed = Replayed::default();
