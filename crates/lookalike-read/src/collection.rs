@@ -15,7 +15,7 @@ use crate::settings::SourceSettings;
 use crate::side::Side;
 use crate::skipped::SkippedItem;
 use crate::source::RetainedContent;
-use crate::source::from_index::{IndexDocuments, IndexSource};
+use crate::source::from_index::IndexSource;
 use crate::spool::Spool;
 use crate::stamp::{InputStamp, Stamp};
 use crate::walk::name_of;
@@ -106,7 +106,6 @@ impl Collection {
     /// [`IndexError::NoSets`] for an index that keeps no shingle sets, and what keeps it from being
     /// read.
     pub fn of_index(index: &Index, now: i64, fields: &[String]) -> Result<Self, IndexError> {
-        let documents = IndexDocuments::open(index, now, !fields.is_empty())?;
         let options = ReadOptions {
             fields: fields.to_owned(),
             wording: index.settings().wording.parse()?,
@@ -114,7 +113,8 @@ impl Collection {
         };
         let mut inputs = OpenedInputs::new(SourceSettings::new(options, None, BLOCK_BYTES));
         let info = inputs.unnamed(index.name());
-        inputs.sources.push(Arc::new(IndexSource::new(info, documents)));
+        let source = IndexSource::open(info, index, now, !fields.is_empty())?;
+        inputs.sources.push(Arc::new(source));
         (inputs.first_reference, inputs.bytes) = (1, None);
         Ok(Self::of(inputs, format!("the index {}", index.name())))
     }
@@ -343,7 +343,7 @@ impl Collection {
         };
         let info = source.info();
         let content: Option<Box<dyn RetainedContent>> = if state.is_nothing() {
-            Some(Box::new(NoDocuments { source: info.shown.clone() }))
+            Some(Box::new(NoDocuments { source: info.shown.clone(), skipped: None }))
         } else {
             source.read_header()?;
             Arc::clone(source).restore(&state, spool)

@@ -4,7 +4,7 @@ use crate::block::Block;
 use crate::error::ReadError;
 use crate::skipped::SkipReason;
 use crate::source::{AfterError, LaneReader, Source};
-use crate::without_documents::SkippedBlock;
+use crate::without_documents::NoDocuments;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -106,7 +106,8 @@ impl Lane {
         }
         skipped.line = skipped.line.or(after.line);
         skipped.id = skipped.id.or_else(|| Some(info.name.clone()));
-        Ok(Some(Block::new(Arc::clone(info), index, Box::new(SkippedBlock(skipped)))))
+        let content = NoDocuments { source: skipped.source.clone(), skipped: Some(skipped) };
+        Ok(Some(Block::new(Arc::clone(info), index, Box::new(content))))
     }
 
     fn advance(&self, state: &mut LaneState) -> Result<Option<Block>, ReadError> {

@@ -30,7 +30,7 @@ pub(super) fn chapters(
         "itemref" => order.push(value(tag, "idref")),
         _ => {}
     })?;
-    metadata::book(&xml, package.tracker, fields)?;
+    metadata::book(&xml, package, fields)?;
     let encrypted = encrypted(package)?;
     for id in &order {
         package.tracker.check_time()?;

@@ -19,7 +19,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A Parquet file.
 pub(crate) struct ParquetSource {
     records: Arc<RecordSource>,
-    info: Arc<SourceInfo>,
     /// Number of row groups, at least 1.
     lanes: u32,
     /// Lanes that are not finished.
@@ -37,10 +36,9 @@ impl ParquetSource {
         let table = ParquetFile::open(&info.path, &info.shown, &info.settings.options)?;
         let lanes = u32::try_from(table.groups().max(1)).unwrap_or(u32::MAX);
         let origin = RecordInput::File(Compression::None);
-        let records = RecordSource::new(Arc::clone(&info), Format::Parquet, origin);
+        let records = RecordSource::new(info, Format::Parquet, origin);
         Ok(Self {
             records: Arc::new(records),
-            info,
             lanes,
             lanes_left: AtomicU32::new(lanes),
             table: Mutex::new(None),
@@ -58,7 +56,7 @@ impl ParquetSource {
         if let Some(table) = &*open {
             return Ok(Arc::clone(table));
         }
-        let info = &self.info;
+        let info = self.info();
         let table = ParquetFile::open(&info.path, &info.shown, &info.settings.options)?;
         if table.groups().max(1) != self.lanes as usize {
             return Err(ReadError::Changed {
@@ -73,7 +71,7 @@ impl ParquetSource {
 
 impl Source for ParquetSource {
     fn info(&self) -> &Arc<SourceInfo> {
-        &self.info
+        self.records.info()
     }
 
     fn lanes(&self) -> u32 {
@@ -89,20 +87,20 @@ impl Source for ParquetSource {
         let table = self.table()?;
         let rows = match table.groups() {
             0 => None,
-            _ => Some(RowGroup::open(&table, lane as usize, &self.info.shown)?),
+            _ => Some(RowGroup::open(&table, lane as usize, &self.info().shown)?),
         };
         Ok(Box::new(RowGroupLane { source: self, lane, rows, blocks: 0 }))
     }
 
     /// The lane's share of the bytes counts as read; with the last lane the file is closed.
     fn finish_lane(&self, lane: u32) {
-        let bytes = self.info.stamp.map_or(0, |stamp| stamp.bytes);
+        let bytes = self.info().stamp.map_or(0, |stamp| stamp.bytes);
         let until = |lane: u32| {
             let share = u128::from(bytes) * u128::from(lane) / u128::from(self.lanes);
             u64::try_from(share).unwrap_or(u64::MAX)
         };
         let share = until(lane + 1) - until(lane);
-        self.info.settings.consumed.fetch_add(share, Ordering::Relaxed);
+        self.info().settings.consumed.fetch_add(share, Ordering::Relaxed);
         if self.lanes_left.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.table.lock().unwrap_or_else(PoisonError::into_inner).take();
         }
@@ -141,7 +139,7 @@ struct RowGroupLane {
 
 impl LaneReader for RowGroupLane {
     fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError> {
-        let info = &self.source.info;
+        let info = self.source.info();
         let Some(rows) = &mut self.rows else { return Ok(None) };
         let settings = &info.settings;
         let mut buffer = settings.pool.take();

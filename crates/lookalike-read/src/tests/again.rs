@@ -352,3 +352,75 @@ fn references_stand_behind_the_inputs() {
     let error = open(&[folder.path().join("one/a.txt")], &[folder.path().join("none")]);
     assert!(matches!(error, Err(ReadError::Missing { .. })));
 }
+
+/// What [`SecondFails`] returns.
+#[derive(Debug)]
+enum SinkError {
+    Second(u32),
+    Read(ReadError),
+}
+
+impl std::fmt::Display for SinkError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
+
+impl std::error::Error for SinkError {}
+
+impl From<ReadError> for SinkError {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+/// Counts documents and skipped records; the second is too much.
+#[derive(Default)]
+struct SecondFails(u32);
+
+impl DocumentSink for SecondFails {
+    type Error = SinkError;
+
+    fn document(&mut self, _: &Document<'_>) -> Result<(), SinkError> {
+        self.0 += 1;
+        if self.0 < 2 { Ok(()) } else { Err(SinkError::Second(self.0)) }
+    }
+
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), SinkError> {
+        self.0 += 1;
+        if self.0 < 2 { Ok(()) } else { Err(SinkError::Second(self.0)) }
+    }
+}
+
+/// A sink has its own error back, of its own type, from every format, when it is read and again.
+#[test]
+fn the_first_error_of_a_sink_ends_the_reading() {
+    let folder = tempfile::tempdir().unwrap();
+    let mailbox = "From a@b Thu Jan  1 00:00:00 1970\nFrom: x\nTo: y\n\ntext\n\n".repeat(3);
+    let json = "{\"id\":\"a\",\"text\":\"b\"}\nno json\n{\"id\":\"c\",\"text\":\"d\"}\n";
+    let options = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+    let inputs = [
+        ("a.jsonl", json),
+        ("b.train", "a b\nc d\ne f\n"),
+        ("c.csv", "id,text\na,b\nc,d\ne,f\n"),
+        ("d.mbox", &mailbox),
+        ("e/a.txt", "a"),
+    ];
+    fs::create_dir(folder.path().join("e")).unwrap();
+    fs::write(folder.path().join("e/b.txt"), "b").unwrap();
+    for (name, text) in inputs {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        let input = if name.starts_with('e') { path.parent().unwrap().to_owned() } else { path };
+        let collection = Collection::open(&[input], &options).unwrap();
+        let (mut sink, mut buffers) = (SecondFails::default(), ReadBuffers::default());
+        let block = collection.next_block().unwrap().unwrap();
+        let read = block.read(&mut buffers, &mut sink);
+        assert!(matches!(read, Err(SinkError::Second(2))), "{name}: {read:?}");
+        let retained = block.retain(None, &mut buffers).unwrap();
+        let mut sink = SecondFails::default();
+        let read = retained.replay(&mut buffers, &mut sink);
+        assert!(matches!(read, Err(SinkError::Second(2))), "{name}: {read:?}");
+        assert_eq!(sink.0, 2);
+    }
+}
