@@ -8,6 +8,7 @@ use crate::limits::LimitTracker;
 use crate::options::{ExtractOptions, LimitUsage};
 use crate::read_text::read_text;
 use crate::sandbox::{PdfTask, catch_panics};
+use crate::text_output::TextOutput;
 use crate::unique_names::UniqueNames;
 use crate::warc::{self, WarcMetadata};
 use crate::worker::WorkerProcess;
@@ -211,16 +212,15 @@ impl<'a, E> Walk<'a, E> {
         let done = match (kind, declared) {
             (FileKind::Pdf, _) => self.read_in_sandbox(bytes),
             #[cfg(feature = "html")]
-            (FileKind::Html, Some(_)) => self.read_guarded(kind, bytes, |tracker, text, fields| {
-                crate::html::text(bytes, declared, tracker, text, fields)
-            }),
-            (FileKind::Text, Some(_)) => self.read_guarded(kind, bytes, |_, text, _| {
-                text.push_str(&encoding::decode(bytes, declared).ok_or(ExtractError::Binary)?);
+            (FileKind::Html, Some(_)) => {
+                self.read_guarded(kind, bytes, |out| crate::html::text(bytes, declared, out))
+            }
+            (FileKind::Text, Some(_)) => self.read_guarded(kind, bytes, |out| {
+                let text = encoding::decode(bytes, declared).ok_or(ExtractError::Binary)?;
+                out.text.push_str(&text);
                 Ok(())
             }),
-            _ => self.read_guarded(kind, bytes, |tracker, text, fields| {
-                read_text(kind, bytes, tracker, text, fields)
-            }),
+            _ => self.read_guarded(kind, bytes, |out| read_text(kind, bytes, out)),
         };
         self.emit(number, kind, within, bytes, done)
     }
@@ -237,10 +237,11 @@ impl<'a, E> Walk<'a, E> {
         &mut self,
         kind: FileKind,
         bytes: &[u8],
-        read: impl FnOnce(&LimitTracker<'_>, &mut String, &mut Fields) -> Result<(), ExtractError>,
+        read: impl FnOnce(&mut TextOutput<'_>) -> Result<(), ExtractError>,
     ) -> Result<(), ExtractError> {
         self.prepare(kind, bytes)?;
-        catch_panics(|| read(self.tracker, self.text, self.fields))
+        let Self { tracker, text, fields, .. } = self;
+        catch_panics(|| read(&mut TextOutput { tracker, text, fields }))
     }
 
     /// Reads a PDF in the worker process, or else on a thread with a large stack.
@@ -422,8 +423,8 @@ impl<'a, E> Walk<'a, E> {
         if number.is_none() && !self.tracker.options.attachments {
             return Ok(());
         }
-        let done = self.read_guarded(FileKind::Mail, bytes, |tracker, text, fields| {
-            crate::mail::read(bytes, tracker, text, fields, &mut attachments)
+        let done = self.read_guarded(FileKind::Mail, bytes, |out| {
+            crate::mail::read(bytes, out, &mut attachments)
         });
         if let Some(number) = number {
             self.emit(number, FileKind::Mail, within, bytes, done)?;

@@ -64,6 +64,7 @@ mod pdf;
 mod read_text;
 mod rtf;
 mod sandbox;
+mod text_output;
 mod unique_names;
 pub mod warc;
 mod worker;

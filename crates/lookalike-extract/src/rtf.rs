@@ -8,8 +8,8 @@
 
 use crate::date;
 use crate::error::ExtractError;
-use crate::fields::Fields;
 use crate::limits::LimitTracker;
+use crate::text_output::TextOutput;
 use encoding_rs::{self as encodings, Encoding};
 use std::collections::HashMap;
 
@@ -21,15 +21,11 @@ const MAX_WORD: usize = 32;
 const MAX_GROUPS: usize = 10_000;
 
 /// Appends the text of an RTF file.
-pub(crate) fn text(
-    bytes: &[u8],
-    tracker: &LimitTracker<'_>,
-    out: &mut String,
-    fields: &mut Fields,
-) -> Result<(), ExtractError> {
+pub(crate) fn text(bytes: &[u8], output: &mut TextOutput<'_>) -> Result<(), ExtractError> {
     if !bytes.starts_with(b"{\\rtf") {
         return Err(ExtractError::damaged("RTF that does not begin with {\\rtf"));
     }
+    let TextOutput { tracker, text: out, fields } = output;
     let mut reader = RtfReader::new(bytes, tracker, out);
     reader.read()?;
     let notes = std::mem::take(&mut reader.notes);

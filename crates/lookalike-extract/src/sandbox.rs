@@ -6,6 +6,7 @@ use crate::kind::FileKind;
 use crate::limits::LimitTracker;
 use crate::options::ExtractOptions;
 use crate::read_text::read_text;
+use crate::text_output::TextOutput;
 use std::panic::{self, AssertUnwindSafe};
 use std::thread;
 
@@ -39,8 +40,11 @@ impl<'a> PdfTask<'a> {
     pub(crate) fn read(&self) -> TaskOutcome {
         let tracker = LimitTracker::new(&self.options);
         let (mut text, mut fields) = (String::new(), Fields::default());
-        let read =
-            catch_panics(|| read_text(FileKind::Pdf, self.bytes, &tracker, &mut text, &mut fields));
+        let read = catch_panics(|| {
+            let (text, fields) = (&mut text, &mut fields);
+            let out = &mut TextOutput { tracker: &tracker, text, fields };
+            read_text(FileKind::Pdf, self.bytes, out)
+        });
         let expanded = self.options.limits.expanded.saturating_sub(tracker.bytes_left());
         TaskOutcome { expanded, read: read.map(|()| (text, fields)) }
     }

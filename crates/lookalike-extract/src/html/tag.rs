@@ -142,41 +142,22 @@ impl Tag {
     /// The attribute, if this element uses it.
     fn wanted(&mut self) -> Option<Attribute> {
         let element = self.element();
-        let name = self.attribute.get();
-        match element {
-            Element::Meta => {
-                return match name {
-                    b"name" | b"property" | b"http-equiv" | b"itemprop" => Some(Attribute::Key),
-                    b"content" => Some(Attribute::Content),
-                    _ => None,
-                };
-            }
-            Element::Relation => {
-                return match name {
-                    b"rel" => Some(Attribute::Key),
-                    b"href" => Some(Attribute::Content),
-                    _ => None,
-                };
-            }
-            Element::Html => {
-                return match name {
-                    b"lang" | b"xml:lang" => Some(Attribute::Language),
-                    b"xmlns" => Some(Attribute::Namespace),
-                    _ => None,
-                };
-            }
-            _ => {}
-        }
-        match name {
-            b"hidden" => Some(Attribute::Hidden),
-            b"style" => Some(Attribute::Style),
-            b"open" if element == Element::Dialog => Some(Attribute::Open),
-            b"href" if element == Element::Link => Some(Attribute::Href),
-            b"class" | b"id" if element.is_container() => Some(Attribute::Names),
-            b"role" if element.is_container() => Some(Attribute::Role),
-            b"aria-hidden" if element.is_container() => Some(Attribute::AriaHidden),
-            _ => None,
-        }
+        Some(match (element, self.attribute.get()) {
+            (Element::Meta, b"name" | b"property" | b"http-equiv" | b"itemprop")
+            | (Element::Relation, b"rel") => Attribute::Key,
+            (Element::Meta, b"content") | (Element::Relation, b"href") => Attribute::Content,
+            (Element::Html, b"lang" | b"xml:lang") => Attribute::Language,
+            (Element::Html, b"xmlns") => Attribute::Namespace,
+            (Element::Meta | Element::Relation | Element::Html, _) => return None,
+            (_, b"hidden") => Attribute::Hidden,
+            (_, b"style") => Attribute::Style,
+            (Element::Dialog, b"open") => Attribute::Open,
+            (Element::Link, b"href") => Attribute::Href,
+            (_, b"class" | b"id") if element.is_container() => Attribute::Names,
+            (_, b"role") if element.is_container() => Attribute::Role,
+            (_, b"aria-hidden") if element.is_container() => Attribute::AriaHidden,
+            _ => return None,
+        })
     }
 
     /// Applies the current attribute, if there is one.

@@ -15,14 +15,13 @@ pub(super) fn text(
 ) -> Result<bool, ExtractError> {
     let bytes = TransferEncoding::of(part.header.transfer).decode(part.body, tracker)?;
     let encoding = crate::encoding::declared(&bytes, part.parameter("charset"));
-    // Discarded: the title of a message is its subject.
-    let mut fields = crate::fields::Fields::default();
+    // Fields are discarded: the title of a message is its subject.
     if tracker.options.quotes {
-        crate::html::all_text(&bytes, encoding, tracker, out, &mut fields)?;
+        crate::html::all_text(&bytes, encoding, tracker, out)?;
         return Ok(false);
     }
     let kept = quotes::cut(&bytes, &mut || tracker.check_time())?;
-    crate::html::all_text(&kept, encoding, tracker, out, &mut fields)?;
+    crate::html::all_text(&kept, encoding, tracker, out)?;
     Ok(kept.len() < bytes.len())
 }
 

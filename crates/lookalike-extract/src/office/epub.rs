@@ -67,8 +67,8 @@ pub(super) fn page(
     tracker: &LimitTracker<'_>,
     text: &mut String,
 ) -> Result<(), ExtractError> {
-    let (mut chapter, mut fields) = (String::new(), Fields::default());
-    crate::html::all_text(page, None, tracker, &mut chapter, &mut fields)?;
+    let mut chapter = String::new();
+    crate::html::all_text(page, None, tracker, &mut chapter)?;
     text.push_str(&chapter);
     Ok(())
 }

@@ -60,6 +60,7 @@ pub(crate) fn parse<'b>(
     let mut scanner = JsonScanner::new(line);
     let found = members(&mut scanner, options, text)?;
     // From here on the line is one whole object.
+    let wrong = |value, field, name: &str| missing_or_wrong_type(&scanner, value, field, name);
     let id_value = match found.id {
         None if !options.line_ids => inside(&scanner, &options.id_field),
         value => value,
@@ -72,12 +73,7 @@ pub(crate) fn parse<'b>(
             Some(value.map_err(|_| InvalidRecord::new(surrogate(Field::Id, &options.id_field)))?)
         }
         other => {
-            return Err(InvalidRecord::new(missing_or_wrong_type(
-                &scanner,
-                other,
-                Field::Id,
-                &options.id_field,
-            )));
+            return Err(InvalidRecord::new(wrong(other, Field::Id, &options.id_field)));
         }
     };
     if id.is_some_and(str::is_empty) {
@@ -93,22 +89,10 @@ pub(crate) fn parse<'b>(
                 .text_of(string, text)
                 .map_err(|_| bad(surrogate(Field::Text, &options.text_field)))?,
             other => {
-                return Err(bad(missing_or_wrong_type(
-                    &scanner,
-                    other,
-                    Field::Text,
-                    &options.text_field,
-                )));
+                return Err(bad(wrong(other, Field::Text, &options.text_field)));
             }
         },
-        other => {
-            return Err(bad(missing_or_wrong_type(
-                &scanner,
-                other,
-                Field::Text,
-                &options.text_field,
-            )));
-        }
+        other => return Err(bad(wrong(other, Field::Text, &options.text_field))),
     };
     Ok(RecordDocument { id, text })
 }

@@ -362,7 +362,10 @@ enum SinkError {
 
 impl std::fmt::Display for SinkError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{self:?}")
+        match self {
+            Self::Second(number) => write!(f, "{number} is too much"),
+            Self::Read(error) => error.fmt(f),
+        }
     }
 }
 
