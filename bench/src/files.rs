@@ -8,6 +8,7 @@ use lookalike::extract::{
     ExtractOptions as Wanted, ExtractedPart, Extractor, FailedPart, FileKind, HtmlText, PartSink,
 };
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::path::Path;
 
 /// Counts what comes out.
@@ -19,13 +20,17 @@ struct Sums {
 }
 
 impl PartSink for Sums {
-    fn part(&mut self, part: &ExtractedPart<'_>) {
+    type Error = Infallible;
+
+    fn part(&mut self, part: &ExtractedPart<'_>) -> Result<(), Infallible> {
         self.texts += 1;
         self.bytes += part.text.len();
+        Ok(())
     }
 
-    fn failed(&mut self, _: &FailedPart<'_>) {
+    fn failed(&mut self, _: &FailedPart<'_>) -> Result<(), Infallible> {
         self.failed += 1;
+        Ok(())
     }
 }
 
@@ -87,7 +92,7 @@ fn row(
         let (spent, counted) = measure::process_cpu(|| {
             let mut sums = Sums::default();
             for (name, bytes) in files {
-                extractor.extract(name, bytes, &mut sums);
+                let Ok(()) = extractor.extract(name, bytes, &mut sums);
             }
             sums
         })?;

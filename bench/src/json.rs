@@ -6,7 +6,7 @@ use crate::measure;
 use crate::options::{BenchError, BenchOptions};
 use crate::stages::{ByteCounter, read_all};
 use crate::table::TextTable;
-use lookalike::read::{Document, DocumentSink, ReadOptions, SkippedItem};
+use lookalike::read::{Document, DocumentSink, ReadError, ReadOptions, SkippedItem};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::path::Path;
@@ -151,11 +151,16 @@ fn error_columns(file: &Path) -> Result<TextTable, BenchError> {
 struct ErrorColumns(Vec<String>);
 
 impl DocumentSink for ErrorColumns {
-    fn document(&mut self, _: &Document<'_>) {}
+    type Error = ReadError;
 
-    fn skipped(&mut self, skipped: SkippedItem) {
+    fn document(&mut self, _: &Document<'_>) -> Result<(), ReadError> {
+        Ok(())
+    }
+
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), ReadError> {
         let reason = skipped.reason.to_string();
         let column = reason.split(" at column ").nth(1).and_then(|rest| rest.split(',').next());
         self.0.push(column.unwrap_or("none").to_owned());
+        Ok(())
     }
 }

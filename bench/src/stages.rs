@@ -13,7 +13,9 @@ use lookalike::core::params::{Params, ParamsBuilder, Scheme, ShingleRule, Unit};
 use lookalike::core::shingle::Shingler;
 use lookalike::core::signature::Signer;
 use lookalike::core::verify;
-use lookalike::read::{self, Document, DocumentSink, ReadBuffers, ReadOptions, SkippedItem};
+use lookalike::read::{
+    self, Document, DocumentSink, ReadBuffers, ReadError, ReadOptions, SkippedItem,
+};
 use std::hint::black_box;
 use std::path::Path;
 
@@ -62,12 +64,17 @@ impl StageBench {
 struct StageTexts(Vec<String>);
 
 impl DocumentSink for StageTexts {
-    fn document(&mut self, document: &Document<'_>) {
+    type Error = ReadError;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
         let text = document.text;
         self.0.push(text.to_owned());
+        Ok(())
     }
 
-    fn skipped(&mut self, _: SkippedItem) {}
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), ReadError> {
+        Ok(())
+    }
 }
 
 /// Counts bytes, for reading alone.
@@ -75,12 +82,17 @@ impl DocumentSink for StageTexts {
 pub(crate) struct ByteCounter(pub(crate) u64);
 
 impl DocumentSink for ByteCounter {
-    fn document(&mut self, document: &Document<'_>) {
+    type Error = ReadError;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
         let (id, text) = (document.id, document.text);
         self.0 += (id.len() + text.len()) as u64;
+        Ok(())
     }
 
-    fn skipped(&mut self, _: SkippedItem) {}
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), ReadError> {
+        Ok(())
+    }
 }
 
 /// Measures and prints. Options: `--runs N` (5; the median counts).
@@ -128,9 +140,9 @@ pub(crate) fn stages(
 pub(crate) fn read_all(
     file: &Path,
     options: &ReadOptions,
-    sink: &mut impl DocumentSink,
+    sink: &mut impl DocumentSink<Error = ReadError>,
 ) -> Result<(), BenchError> {
-    let failed = |error: read::ReadError| BenchError(error.to_string());
+    let failed = |error: ReadError| BenchError(error.to_string());
     let opened = read::Collection::open(&[file.to_owned()], options).map_err(failed)?;
     let mut scratch = ReadBuffers::default();
     while let Some(block) = opened.next_block().map_err(failed)? {

@@ -9,7 +9,7 @@ use lookalike::core::params::Params;
 use lookalike::difference::{Differences, Places};
 use lookalike::error::Error;
 use lookalike::pair_similarity::PairSimilarity;
-use lookalike::read::{Collection, Document, DocumentSink, ReadBuffers, SkippedItem};
+use lookalike::read::{Collection, Document, DocumentSink, ReadBuffers, ReadError, SkippedItem};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -100,17 +100,21 @@ struct PairTexts {
 }
 
 impl DocumentSink for PairTexts {
-    fn document(&mut self, document: &Document<'_>) {
+    type Error = ReadError;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
         self.count += 1;
         if self.count <= 2 {
             self.found.push(document.text.to_owned());
         } else {
             self.found.clear();
         }
+        Ok(())
     }
 
-    fn skipped(&mut self, skipped: SkippedItem) {
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), ReadError> {
         self.skipped.get_or_insert(skipped);
+        Ok(())
     }
 }
 

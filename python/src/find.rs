@@ -82,8 +82,8 @@ pub(crate) fn fields(options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
 /// The row of each document that is no reference.
 fn rows(findings: &lookalike::find::Findings) -> Result<Vec<u64>, Error> {
     let mut rows = Vec::new();
-    let mut take = |_: u32, _: &lookalike::read::Document<'_>, raw: Raw<'_>| {
-        rows.push(if let Raw::Row(row) = raw { row } else { 0 });
+    let mut take = |_: u32, document: &lookalike::read::Document<'_>| {
+        rows.push(if let Raw::Row(row) = document.raw { row } else { 0 });
         Ok(())
     };
     findings.replay(&mut take)?;

@@ -7,7 +7,9 @@ use crate::table::ArrowTable;
 use crate::text_column::TextColumn;
 use arrow_array::builder::Int64Builder;
 use lookalike::error::Error;
-use lookalike::read::{Collection, Document, DocumentSink, ReadBuffers, ReadOptions, SkippedItem};
+use lookalike::read::{
+    Collection, Document, DocumentSink, ReadBuffers, ReadError, ReadOptions, SkippedItem,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -55,7 +57,7 @@ impl FolderReader {
                 return Ok(None);
             }
             let mut rows = FolderRows::new(fields.len());
-            listed.drain(..).for_each(|item| rows.skipped(item));
+            listed.drain(..).for_each(|item| rows.skipped.push(&item));
             if let Some(block) = block {
                 block.read(&mut ReadBuffers::default(), &mut rows)?;
             }
@@ -98,7 +100,9 @@ impl FolderRows {
 }
 
 impl DocumentSink for FolderRows {
-    fn document(&mut self, document: &Document<'_>) {
+    type Error = ReadError;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
         self.ids.push(Some(document.id));
         self.texts.push(Some(document.text));
         let modified = document.modified.and_then(|modified| i64::try_from(modified).ok());
@@ -106,9 +110,11 @@ impl DocumentSink for FolderRows {
         for (column, value) in self.fields.iter_mut().zip(document.fields) {
             column.push(*value);
         }
+        Ok(())
     }
 
-    fn skipped(&mut self, skipped: SkippedItem) {
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), ReadError> {
         self.skipped.push(&skipped);
+        Ok(())
     }
 }

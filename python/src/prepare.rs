@@ -171,7 +171,9 @@ impl<'a> PrepareWorker<'a> {
 }
 
 impl DocumentSink for PrepareWorker<'_> {
-    fn document(&mut self, document: &Document<'_>) {
+    type Error = ReadError;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
         let (part, params) = (&mut self.part, self.params);
         self.bytes += document.text.len() as u64;
         let fingerprint = self.shingler.set(document.text, &mut self.set);
@@ -190,11 +192,13 @@ impl DocumentSink for PrepareWorker<'_> {
             part.signatures[values..].copy_from_slice(signature);
             band::bucket_keys(signature, params.rows(), &mut part.keys[keys..]);
         }
+        Ok(())
     }
 
-    fn skipped(&mut self, skipped: SkippedItem) {
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), ReadError> {
         self.part.records += 1;
         self.part.skipped.push(skipped);
+        Ok(())
     }
 }
 

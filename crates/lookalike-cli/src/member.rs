@@ -30,11 +30,11 @@ impl FileMember {
     /// Gives the document to `take`.
     ///
     /// # Errors
-    /// Those of reading, and where there is no document of this id.
+    /// Those of reading and of `take`, and where there is no document of this id.
     pub(crate) fn read(
         &self,
         options: &ReadOptions,
-        take: &mut dyn FnMut(&Document<'_>),
+        take: &mut dyn FnMut(&Document<'_>) -> Result<(), CommandError>,
     ) -> Result<(), CommandError> {
         let options = ReadOptions { skip_bad: true, ..options.clone() };
         let collection = Collection::open(std::slice::from_ref(&self.file), &options)?;
@@ -60,22 +60,26 @@ impl FileMember {
 
 struct WantedMember<'a> {
     id: &'a str,
-    take: &'a mut dyn FnMut(&Document<'_>),
+    take: &'a mut dyn FnMut(&Document<'_>) -> Result<(), CommandError>,
     found: bool,
     skipped: Option<SkippedItem>,
 }
 
 impl DocumentSink for WantedMember<'_> {
-    fn document(&mut self, document: &Document<'_>) {
+    type Error = CommandError;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), CommandError> {
         if document.id == self.id && !self.found {
             self.found = true;
-            (self.take)(document);
+            (self.take)(document)?;
         }
+        Ok(())
     }
 
-    fn skipped(&mut self, skipped: SkippedItem) {
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), CommandError> {
         if skipped.id.as_deref() == Some(self.id) {
             self.skipped = Some(skipped);
         }
+        Ok(())
     }
 }

@@ -49,52 +49,60 @@ pub fn iso(seconds: i64) -> Option<String> {
         .then(|| format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"))
 }
 
-/// Seconds since 1970 of a date in ISO 8601, such as `2024-05-06`, `2024-05-06T07:08:09.5Z` or
-/// `…+02:00`. The default zone is UTC. `None` for anything else, a year alone included.
-#[cfg(feature = "office")]
+/// Seconds since 1970 of a date in ISO 8601, such as `2024-05-06`, `2024-05-06T07:08:09.5Z`,
+/// `…+02:00` or `… +0200`. The default zone is UTC. `None` for anything else, a year alone included.
+#[cfg(any(feature = "html", feature = "office"))]
 pub(crate) fn parse_iso(text: &str) -> Option<i64> {
-    let text = text.trim();
-    let number = |from: usize, to: usize| -> Option<u32> {
-        let digits = text.get(from..to)?;
-        digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok())?
+    let is = |text: &str, at: usize, what: &[u8]| {
+        text.as_bytes().get(at).is_some_and(|byte| what.contains(byte))
     };
-    let sign = |at: usize, what: &[u8]| text.as_bytes().get(at).is_some_and(|b| what.contains(b));
-    if !sign(4, b"-") || !sign(7, b"-") {
+    let (date, time) = text.trim().split_at_checked(10)?;
+    if !is(date, 4, b"-") || !is(date, 7, b"-") {
         return None;
     }
-    let mut at = [number(0, 4)?, number(5, 7)?, number(8, 10)?, 0, 0, 0];
-    if text.len() == 10 {
+    let mut at = [digits(date, 0, 4)?, digits(date, 5, 7)?, digits(date, 8, 10)?, 0, 0, 0];
+    if time.is_empty() {
         return seconds(at);
     }
-    if !sign(10, b"Tt ") || !sign(13, b":") {
+    if !is(time, 0, b"Tt ") || !is(time, 3, b":") {
         return None;
     }
-    (at[3], at[4]) = (number(11, 13)?, number(14, 16)?);
-    let mut end = 16;
-    if sign(16, b":") {
-        at[5] = number(17, 19)?;
-        end = 19;
-        if sign(19, b".,") {
-            end += 1 + text[20..].bytes().take_while(u8::is_ascii_digit).count();
+    (at[3], at[4]) = (digits(time, 1, 3)?, digits(time, 4, 6)?);
+    let mut rest = time.get(6..)?;
+    if let Some(second) = rest.strip_prefix(':') {
+        at[5] = digits(second, 0, 2)?;
+        rest = second.get(2..)?;
+        if let Some(fraction) = rest.strip_prefix(['.', ',']) {
+            rest = fraction.trim_start_matches(|c: char| c.is_ascii_digit());
         }
     }
-    let (hours, minutes) = match text.get(end..)? {
-        "" | "Z" | "z" => (0, 0),
-        zone if sign(end, b"+-") => {
-            let minutes = if zone.len() == 6 && sign(end + 3, b":") {
-                number(end + 4, end + 6)?
-            } else if zone.len() == 5 {
-                number(end + 3, end + 5)?
-            } else {
-                return None;
-            };
-            (number(end + 1, end + 3)?, minutes)
-        }
+    Some(seconds(at)? - offset(rest.trim_start())?)
+}
+
+/// Seconds east of UTC: of nothing, `Z`, `+02`, `+0200` or `+02:00`.
+#[cfg(any(feature = "html", feature = "office"))]
+fn offset(zone: &str) -> Option<i64> {
+    let sign = match zone.as_bytes() {
+        [] | [b'Z' | b'z'] => return Some(0),
+        [b'+', ..] => 1,
+        [b'-', ..] => -1,
         _ => return None,
     };
-    let east = i64::from(hours) * 3600 + i64::from(minutes) * 60;
-    let east = if sign(end, b"-") { -east } else { east };
-    Some(seconds(at)? - east)
+    let minutes = zone.get(3..)?;
+    let minutes = minutes.strip_prefix(':').unwrap_or(minutes);
+    let minutes = match minutes.len() {
+        0 => 0,
+        2 => digits(minutes, 0, 2)?,
+        _ => return None,
+    };
+    Some(sign * (i64::from(digits(zone, 1, 3)?) * 3600 + i64::from(minutes) * 60))
+}
+
+/// The number that a part of a text is.
+#[cfg(any(feature = "html", feature = "office"))]
+fn digits(text: &str, from: usize, to: usize) -> Option<u32> {
+    let digits = text.get(from..to)?;
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
 #[cfg(test)]
@@ -140,20 +148,33 @@ mod tests {
         assert_eq!(iso(i64::MIN), None);
     }
 
-    #[cfg(feature = "office")]
+    #[cfg(any(feature = "html", feature = "office"))]
     #[test]
     fn dates_are_read_with_and_without_zone() {
         let known = [
             ("2024-05-06", Some("2024-05-06T00:00:00Z")),
             ("2024-05-06T07:08", Some("2024-05-06T07:08:00Z")),
+            ("2023-05-01T10:20:30Z", Some("2023-05-01T10:20:30Z")),
             (" 2024-05-06T07:08:09.123456789 ", Some("2024-05-06T07:08:09Z")),
             ("2024-01-01T00:30:00+02:00", Some("2023-12-31T22:30:00Z")),
             ("2024-12-31T23:30:00-0130", Some("2025-01-01T01:00:00Z")),
+            (" 2023-12-31T23:30:00.123-01:00 ", Some("2024-01-01T00:30:00Z")),
+            ("2024-03-01 00:10:00 +0200", Some("2024-02-29T22:10:00Z")),
+            ("1900-03-01T00:00:00+05", Some("1900-02-28T19:00:00Z")),
             ("2024", None),
             ("2024-05-06T07:08:09+2", None),
             ("2024-05-06 at noon", None),
             ("é024-05-06T07:08:09Z", None),
             ("2024-05-06T07:08:09é", None),
+            ("2023-02-29", None),
+            ("2023-13-01", None),
+            ("2023/05/01", None),
+            ("1. Mai 2023", None),
+            ("2023-05-01T24:00", None),
+            ("2023-05-01T10:20:30 CET", None),
+            ("2023-05-01T10:20+01:00x", None),
+            ("", None),
+            ("２０２３-05-01", None),
         ];
         for (text, date) in known {
             assert_eq!(parse_iso(text).and_then(iso).as_deref(), date, "{text}");

@@ -67,19 +67,23 @@ impl ExtractError {
         Self::Damaged { what: what.into() }
     }
 
+    pub(crate) fn limited(what: &str, limit: impl Into<u64>) -> Self {
+        Self::Limit { what: what.to_owned(), limit: limit.into() }
+    }
+
     /// The error for a file, other than plain text, of more bytes.
     pub fn bytes(limit: u64) -> Self {
-        Self::Limit { what: "bytes".to_owned(), limit }
+        Self::limited("bytes", limit)
     }
 
     /// The error for more decompressed bytes or a longer text.
     pub fn expanded(limit: u64) -> Self {
-        Self::Limit { what: "expanded bytes".to_owned(), limit }
+        Self::limited("expanded bytes", limit)
     }
 
     /// The error for more members.
     pub fn members(limit: u32) -> Self {
-        Self::Limit { what: "members".to_owned(), limit: limit.into() }
+        Self::limited("members", limit)
     }
 
     /// The limit exceeded; `None` for other errors and for fixed limits.

@@ -7,7 +7,8 @@ use crate::kind::FileKind;
 use crate::limits::LimitTracker;
 use crate::options::{ExtractOptions, LimitUsage};
 use crate::read_text::read_text;
-use crate::sandbox::{Task, catch_panics};
+use crate::sandbox::{PdfTask, catch_panics};
+use crate::text_output::TextOutput;
 use crate::unique_names::UniqueNames;
 use crate::warc::{self, WarcMetadata};
 use crate::worker::WorkerProcess;
@@ -41,13 +42,22 @@ pub struct FailedPart<'a> {
     pub bytes: &'a [u8],
 }
 
-/// Receives the parts of a file.
+/// Receives the parts of a file. The first error ends the extraction.
 pub trait PartSink {
+    /// The error of the sink; [`Infallible`](std::convert::Infallible) if it has none.
+    type Error;
+
     /// Receives a text.
-    fn part(&mut self, part: &ExtractedPart<'_>);
+    ///
+    /// # Errors
+    /// The reason why no more parts are wanted.
+    fn part(&mut self, part: &ExtractedPart<'_>) -> Result<(), Self::Error>;
 
     /// Receives a part without a text.
-    fn failed(&mut self, failed: &FailedPart<'_>);
+    ///
+    /// # Errors
+    /// As [`part`](Self::part).
+    fn failed(&mut self, failed: &FailedPart<'_>) -> Result<(), Self::Error>;
 }
 
 /// Extracts the texts of files. Owns buffers and is meant for one thread.
@@ -67,50 +77,61 @@ impl Extractor {
     }
 
     /// Sends all parts of a file to the sink. `name` contributes to the detection of the kind.
-    pub fn extract(&mut self, name: &str, bytes: &[u8], sink: &mut dyn PartSink) {
-        self.extract_within(&mut LimitUsage::default(), name, bytes, sink);
+    ///
+    /// # Errors
+    /// The first error of the sink.
+    pub fn extract<E>(
+        &mut self,
+        name: &str,
+        bytes: &[u8],
+        sink: &mut dyn PartSink<Error = E>,
+    ) -> Result<(), E> {
+        self.extract_within(&mut LimitUsage::default(), name, bytes, sink)
     }
 
     /// As [`extract`](Self::extract), for a file in a container; `used` is the usage of the
     /// container and is updated.
-    pub fn extract_within(
+    ///
+    /// # Errors
+    /// The first error of the sink.
+    pub fn extract_within<E>(
         &mut self,
         used: &mut LimitUsage,
         name: &str,
         bytes: &[u8],
-        sink: &mut dyn PartSink,
-    ) {
+        sink: &mut dyn PartSink<Error = E>,
+    ) -> Result<(), E> {
         let Self { options, worker, text, fields } = self;
         let tracker = LimitTracker::continued(options, *used);
-        walk(&tracker, worker.as_mut(), (text, fields), None, sink).file(name, "", bytes, 0);
+        let walk = Walk::new(&tracker, worker.as_mut(), (text, fields), None, sink);
+        let walked = walk.whole_file(name, bytes);
         *used = tracker.used();
+        walked
     }
 
     /// Sends only part `number` of those that [`extract`](Self::extract) sends. The time limit is
     /// four times that of the options.
-    pub fn extract_part(&mut self, name: &str, bytes: &[u8], number: u32, sink: &mut dyn PartSink) {
+    ///
+    /// # Errors
+    /// The error of the sink.
+    pub fn extract_part<E>(
+        &mut self,
+        name: &str,
+        bytes: &[u8],
+        number: u32,
+        sink: &mut dyn PartSink<Error = E>,
+    ) -> Result<(), E> {
         let Self { options, worker, text, fields } = self;
         let tracker = LimitTracker::retry(options);
-        walk(&tracker, worker.as_mut(), (text, fields), Some(number), sink)
-            .file(name, "", bytes, 0);
+        Walk::new(&tracker, worker.as_mut(), (text, fields), Some(number), sink)
+            .whole_file(name, bytes)
     }
 }
 
-fn walk<'a>(
-    tracker: &'a LimitTracker<'a>,
-    worker: Option<&'a mut WorkerProcess>,
-    (text, fields): (&'a mut String, &'a mut Fields),
-    wanted: Option<u32>,
-    sink: &'a mut dyn PartSink,
-) -> Walk<'a> {
-    let (names, metadata) = (UniqueNames::default(), WarcMetadata::default());
-    Walk { tracker, sink, worker, wanted, next: 0, names, metadata, text, fields }
-}
-
 /// One run over a file and the files in it.
-struct Walk<'a> {
+struct Walk<'a, E> {
     tracker: &'a LimitTracker<'a>,
-    sink: &'a mut dyn PartSink,
+    sink: &'a mut dyn PartSink<Error = E>,
     worker: Option<&'a mut WorkerProcess>,
     wanted: Option<u32>,
     next: u32,
@@ -121,42 +142,87 @@ struct Walk<'a> {
     fields: &'a mut Fields,
 }
 
-impl Walk<'_> {
+/// Why a walk ends early.
+enum WalkEnd<E> {
+    /// The only wanted part was sent.
+    Wanted,
+    /// The sink returned an error.
+    Sink(E),
+    /// The rest of a container cannot be read; its files before were sent.
+    Container(ExtractError),
+}
+
+impl<E> From<ExtractError> for WalkEnd<E> {
+    fn from(failure: ExtractError) -> Self {
+        Self::Container(failure)
+    }
+}
+
+impl<'a, E> Walk<'a, E> {
+    fn new(
+        tracker: &'a LimitTracker<'a>,
+        worker: Option<&'a mut WorkerProcess>,
+        (text, fields): (&'a mut String, &'a mut Fields),
+        wanted: Option<u32>,
+        sink: &'a mut dyn PartSink<Error = E>,
+    ) -> Self {
+        let (names, metadata) = (UniqueNames::default(), WarcMetadata::default());
+        Self { tracker, sink, worker, wanted, next: 0, names, metadata, text, fields }
+    }
+
+    /// Reads the outermost file.
+    fn whole_file(mut self, name: &str, bytes: &[u8]) -> Result<(), E> {
+        match self.file(name, "", bytes, 0) {
+            Err(WalkEnd::Sink(error)) => Err(error),
+            Ok(()) | Err(WalkEnd::Wanted | WalkEnd::Container(_)) => Ok(()),
+        }
+    }
+
     /// Reads the file called `name` at path `within`.
-    fn file(&mut self, name: &str, within: &str, bytes: &[u8], depth: u32) {
+    fn file(
+        &mut self,
+        name: &str,
+        within: &str,
+        bytes: &[u8],
+        depth: u32,
+    ) -> Result<(), WalkEnd<E>> {
         let kind = FileKind::of(name, bytes);
-        match kind {
+        let read = match kind {
             FileKind::Gzip | FileKind::Zstd => self.compressed(kind, name, within, bytes, depth),
-            #[cfg(feature = "archive")]
-            FileKind::Zip | FileKind::Tar => self.archive(kind, within, bytes, depth),
+            FileKind::Zip | FileKind::Tar if cfg!(feature = "archive") => {
+                self.archive(kind, within, bytes, depth)
+            }
             #[cfg(feature = "mail")]
             FileKind::Mail => self.mail(within, bytes, depth),
             #[cfg(feature = "mail")]
-            FileKind::Mbox => self.container(kind, within, bytes, depth, Self::messages),
-            FileKind::Warc => self.container(kind, within, bytes, depth, Self::records),
+            FileKind::Mbox => self.messages(within, bytes, depth),
+            FileKind::Warc => self.records(within, bytes, depth),
             _ => self.leaf(kind, within, bytes),
+        };
+        match read {
+            Err(WalkEnd::Container(failure)) => self.failed(kind, within, bytes, &failure),
+            read => read,
         }
     }
 
     /// Reads a file that is one text.
-    fn leaf(&mut self, kind: FileKind, within: &str, bytes: &[u8]) {
-        let Some(number) = self.next_number() else { return };
+    fn leaf(&mut self, kind: FileKind, within: &str, bytes: &[u8]) -> Result<(), WalkEnd<E>> {
+        let Some(number) = self.next_number() else { return Ok(()) };
         let declared = self.metadata.encoding;
         let done = match (kind, declared) {
-            (FileKind::Pdf, _) => self.read_in_sandbox(kind, bytes),
+            (FileKind::Pdf, _) => self.read_in_sandbox(bytes),
             #[cfg(feature = "html")]
-            (FileKind::Html, Some(_)) => self.read_guarded(kind, bytes, |tracker, text, fields| {
-                crate::html::text(bytes, declared, tracker, text, fields)
-            }),
-            (FileKind::Text, Some(_)) => self.read_guarded(kind, bytes, |_, text, _| {
-                text.push_str(&encoding::decode(bytes, declared).ok_or(ExtractError::Binary)?);
+            (FileKind::Html, Some(_)) => {
+                self.read_guarded(kind, bytes, |out| crate::html::text(bytes, declared, out))
+            }
+            (FileKind::Text, Some(_)) => self.read_guarded(kind, bytes, |out| {
+                let text = encoding::decode(bytes, declared).ok_or(ExtractError::Binary)?;
+                out.text.push_str(&text);
                 Ok(())
             }),
-            _ => self.read_guarded(kind, bytes, |tracker, text, fields| {
-                read_text(kind, bytes, tracker, text, fields)
-            }),
+            _ => self.read_guarded(kind, bytes, |out| read_text(kind, bytes, out)),
         };
-        self.emit(number, kind, within, bytes, done);
+        self.emit(number, kind, within, bytes, done)
     }
 
     /// Counts the next part; its number if it is wanted.
@@ -171,31 +237,32 @@ impl Walk<'_> {
         &mut self,
         kind: FileKind,
         bytes: &[u8],
-        read: impl FnOnce(&LimitTracker<'_>, &mut String, &mut Fields) -> Result<(), ExtractError>,
+        read: impl FnOnce(&mut TextOutput<'_>) -> Result<(), ExtractError>,
     ) -> Result<(), ExtractError> {
         self.prepare(kind, bytes)?;
-        catch_panics(|| read(self.tracker, self.text, self.fields))
+        let Self { tracker, text, fields, .. } = self;
+        catch_panics(|| read(&mut TextOutput { tracker, text, fields }))
     }
 
-    /// Runs a reader in the worker process, or else on a thread with a large stack.
-    fn read_in_sandbox(&mut self, kind: FileKind, bytes: &[u8]) -> Result<(), ExtractError> {
-        self.prepare(kind, bytes)?;
-        let task = Task::new(kind, bytes, self.tracker);
-        let done = match &mut self.worker {
+    /// Reads a PDF in the worker process, or else on a thread with a large stack.
+    fn read_in_sandbox(&mut self, bytes: &[u8]) -> Result<(), ExtractError> {
+        self.prepare(FileKind::Pdf, bytes)?;
+        let task = PdfTask::new(bytes, self.tracker);
+        let outcome = match &mut self.worker {
             Some(worker) => worker.run(&task),
             None => task.read_on_large_stack(),
         };
-        self.tracker.charge_bytes(usize::try_from(done.expanded).unwrap_or(usize::MAX))?;
-        match done.failure {
-            Some(ExtractError::TooSlow { .. }) => {
-                Err(ExtractError::TooSlow { seconds: self.tracker.options.limits.time.as_secs() })
-            }
-            Some(failure) => Err(failure),
-            None => {
-                (*self.text, *self.fields) = (done.text, done.fields);
-                Ok(())
-            }
-        }
+        let expanded = outcome.as_ref().map_or(0, |outcome| outcome.expanded);
+        self.tracker.charge_bytes(usize::try_from(expanded).unwrap_or(usize::MAX))?;
+        (*self.text, *self.fields) =
+            outcome.and_then(|outcome| outcome.read).map_err(|failure| match failure {
+                ExtractError::TooSlow { .. } => {
+                    let seconds = self.tracker.options.limits.time.as_secs();
+                    ExtractError::TooSlow { seconds }
+                }
+                failure => failure,
+            })?;
+        Ok(())
     }
 
     /// Clears the buffers and checks the limits.
@@ -217,7 +284,7 @@ impl Walk<'_> {
         within: &str,
         bytes: &[u8],
         done: Result<(), ExtractError>,
-    ) {
+    ) -> Result<(), WalkEnd<E>> {
         let within = &self.names.unique(within);
         let blank = || self.text.chars().all(char::is_whitespace);
         let done = match done {
@@ -226,24 +293,34 @@ impl Walk<'_> {
             }
             done => done,
         };
-        match done {
+        let sent = match done {
             Ok(()) => {
                 for (name, value) in &self.metadata.fields {
                     self.fields.set(name, value);
                 }
                 let (text, fields) = (self.text.as_str(), &*self.fields);
-                self.sink.part(&ExtractedPart { number, within, kind, text, fields });
+                self.sink.part(&ExtractedPart { number, within, kind, text, fields })
             }
             Err(failure) => {
-                self.sink.failed(&FailedPart { within, kind, failure: &failure, bytes });
+                self.sink.failed(&FailedPart { within, kind, failure: &failure, bytes })
             }
-        }
+        };
+        sent.map_err(WalkEnd::Sink)?;
+        if self.wanted.is_some() { Err(WalkEnd::Wanted) } else { Ok(()) }
     }
 
-    fn failed(&mut self, kind: FileKind, within: &str, bytes: &[u8], failure: &ExtractError) {
-        if self.wanted.is_none() {
-            self.sink.failed(&FailedPart { within, kind, failure, bytes });
+    /// Sends a container, or the rest of one, that cannot be read.
+    fn failed(
+        &mut self,
+        kind: FileKind,
+        within: &str,
+        bytes: &[u8],
+        failure: &ExtractError,
+    ) -> Result<(), WalkEnd<E>> {
+        if self.wanted.is_some() {
+            return Ok(());
         }
+        self.sink.failed(&FailedPart { within, kind, failure, bytes }).map_err(WalkEnd::Sink)
     }
 
     fn check_depth(&self, depth: u32) -> Result<(), ExtractError> {
@@ -251,81 +328,61 @@ impl Walk<'_> {
         if depth < limit {
             return Ok(());
         }
-        Err(ExtractError::Limit {
-            what: "levels of files in files".to_owned(),
-            limit: limit.into(),
-        })
+        Err(ExtractError::limited("levels of files in files", limit))
+    }
+
+    /// Checks that a container, which is in memory as a whole, is within the limits.
+    fn check_container(&self, bytes: &[u8], depth: u32) -> Result<(), ExtractError> {
+        let limit = self.tracker.options.limits.bytes;
+        if bytes.len() as u64 > limit {
+            return Err(ExtractError::bytes(limit));
+        }
+        self.check_depth(depth)
     }
 
     /// Reads the content of a compressed file, under its name without the extension.
-    fn compressed(&mut self, kind: FileKind, name: &str, within: &str, bytes: &[u8], depth: u32) {
-        let inner = self.check_depth(depth).and_then(|()| decompress(kind, bytes, self.tracker));
-        match inner {
-            Ok(inner) => {
-                let name = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-                self.file(name, within, &inner, depth + 1);
-            }
-            Err(failure) => self.failed(kind, within, bytes, &failure),
-        }
+    fn compressed(
+        &mut self,
+        kind: FileKind,
+        name: &str,
+        within: &str,
+        bytes: &[u8],
+        depth: u32,
+    ) -> Result<(), WalkEnd<E>> {
+        self.check_depth(depth)?;
+        let inner = decompress(kind, bytes, self.tracker)?;
+        let name = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        self.file(name, within, &inner, depth + 1)
     }
 
-    #[cfg(feature = "archive")]
-    fn archive(&mut self, kind: FileKind, within: &str, bytes: &[u8], depth: u32) {
-        let tracker = self.tracker;
-        let walked = self.check_depth(depth).and_then(|()| {
-            crate::archive::walk(kind, bytes, tracker, &mut |name, charge_member| {
-                let inside = join(within, name);
-                match charge_member {
-                    Ok(charge_member) => self.file(name, &inside, charge_member, depth + 1),
-                    Err(failure) => {
-                        let kind = FileKind::Other("a file of an archive");
-                        self.failed(kind, &inside, &[], &failure);
-                    }
-                }
-                !self.is_done()
-            })
-        });
-        if let Err(failure) = walked {
-            self.failed(kind, within, bytes, &failure);
-        }
-    }
-
-    /// Reads a container whose files follow one another.
-    fn container(
+    fn archive(
         &mut self,
         kind: FileKind,
         within: &str,
         bytes: &[u8],
         depth: u32,
-        read: fn(&mut Self, &str, &[u8], u32) -> Result<(), ExtractError>,
-    ) {
-        let limit = self.tracker.options.limits.bytes;
-        let fits = if bytes.len() as u64 <= limit {
-            self.check_depth(depth)
-        } else {
-            Err(ExtractError::bytes(limit))
-        };
-        if let Err(failure) = fits.and_then(|()| read(self, within, bytes, depth + 1)) {
-            self.failed(kind, within, bytes, &failure);
-        }
-    }
-
-    /// Whether the only wanted part has been reached.
-    fn is_done(&self) -> bool {
-        self.wanted.is_some_and(|wanted| self.next > wanted)
+    ) -> Result<(), WalkEnd<E>> {
+        self.check_depth(depth)?;
+        crate::archive::walk(kind, bytes, self.tracker, &mut |name, content| {
+            let inside = join(within, name);
+            match content {
+                Ok(content) => self.file(name, &inside, content, depth + 1),
+                Err(failure) => {
+                    self.failed(FileKind::Other("a file of an archive"), &inside, &[], &failure)
+                }
+            }
+        })
     }
 
     /// Reads the messages of a mailbox, each named after its first line number.
     #[cfg(feature = "mail")]
-    fn messages(&mut self, within: &str, bytes: &[u8], depth: u32) -> Result<(), ExtractError> {
+    fn messages(&mut self, within: &str, bytes: &[u8], depth: u32) -> Result<(), WalkEnd<E>> {
+        self.check_container(bytes, depth)?;
         let (mut rest, mut line) = (bytes, 1);
         while let Some((done, message)) = crate::mail::next_message(rest, true) {
-            if self.is_done() {
-                break;
-            }
             self.tracker.check_time()?;
             self.tracker.charge_member()?;
-            self.mail(&format!("{within}:{line}"), &message, depth);
+            self.mail(&format!("{within}:{line}"), &message, depth + 1)?;
             line += memchr::memchr_iter(b'\n', &rest[..done]).count();
             rest = &rest[done..];
         }
@@ -333,12 +390,10 @@ impl Walk<'_> {
     }
 
     /// Reads the files in the records of a crawl.
-    fn records(&mut self, within: &str, bytes: &[u8], depth: u32) -> Result<(), ExtractError> {
+    fn records(&mut self, within: &str, bytes: &[u8], depth: u32) -> Result<(), WalkEnd<E>> {
+        self.check_container(bytes, depth)?;
         let (mut rest, mut number) = (bytes, 0_u32);
         while let Some((done, record)) = warc::next_record(rest, true) {
-            if self.is_done() {
-                break;
-            }
             self.tracker.check_time()?;
             number += 1;
             let inside = join(within, &number.to_string());
@@ -347,12 +402,12 @@ impl Walk<'_> {
                 Ok(Some(file)) => {
                     self.tracker.charge_member()?;
                     let before = std::mem::replace(&mut self.metadata, file.metadata);
-                    self.file(&file.name, &inside, &file.bytes, depth);
+                    self.file(&file.name, &inside, &file.bytes, depth + 1)?;
                     self.metadata = before;
                 }
                 Err(failure) => {
                     let kind = FileKind::Other("a record of a crawl");
-                    self.failed(kind, &inside, &rest[..done], &failure);
+                    self.failed(kind, &inside, &rest[..done], &failure)?;
                 }
             }
             rest = &rest[done..];
@@ -362,33 +417,28 @@ impl Walk<'_> {
 
     /// Reads the body of a message, and its attachments if requested.
     #[cfg(feature = "mail")]
-    fn mail(&mut self, within: &str, bytes: &[u8], depth: u32) {
+    fn mail(&mut self, within: &str, bytes: &[u8], depth: u32) -> Result<(), WalkEnd<E>> {
         let number = self.next_number();
         let mut attachments = Vec::new();
-        let wants_more = self.tracker.options.attachments;
-        if number.is_some() || wants_more {
-            let done = self.read_guarded(FileKind::Mail, bytes, |tracker, text, fields| {
-                crate::mail::read(bytes, tracker, text, fields, &mut attachments)
-            });
-            if let Some(number) = number {
-                self.emit(number, FileKind::Mail, within, bytes, done);
-            }
+        if number.is_none() && !self.tracker.options.attachments {
+            return Ok(());
         }
-        if !wants_more {
-            return;
+        let done = self.read_guarded(FileKind::Mail, bytes, |out| {
+            crate::mail::read(bytes, out, &mut attachments)
+        });
+        if let Some(number) = number {
+            self.emit(number, FileKind::Mail, within, bytes, done)?;
         }
         for (name, bytes) in attachments {
-            if self.is_done() {
-                break;
-            }
             let inside = join(within, &name);
             match self.check_depth(depth).and_then(|()| self.tracker.charge_member()) {
-                Ok(()) => self.file(&name, &inside, &bytes, depth + 1),
+                Ok(()) => self.file(&name, &inside, &bytes, depth + 1)?,
                 Err(failure) => {
-                    self.failed(FileKind::Other("an attachment"), &inside, &bytes, &failure);
+                    self.failed(FileKind::Other("an attachment"), &inside, &bytes, &failure)?;
                 }
             }
         }
+        Ok(())
     }
 }
 

@@ -1,10 +1,10 @@
 //! Detection of the kind of a file by its first bytes, and by its name where they are ambiguous.
 
-#[cfg(any(feature = "archive", feature = "office"))]
-use crate::archive::ListLimits;
 use crate::encoding;
+use crate::options::Limits;
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
+use std::time::Duration;
 
 /// Bytes at the start examined for the signs of a page or message.
 const HEAD_BYTES: usize = 4 << 10;
@@ -203,7 +203,6 @@ fn zipped(bytes: &[u8]) -> FileKind {
         names = bytes;
     }
     let has = |name: &str| memmem::find(names, name.as_bytes()).is_some();
-    #[cfg(any(feature = "archive", feature = "office"))]
     if (has("mimetype") || has("META-INF/"))
         && let Some(kind) = by_members(bytes)
     {
@@ -225,18 +224,15 @@ fn zipped(bytes: &[u8]) -> FileKind {
 }
 
 /// Maximum members listed to detect an EPUB or `OpenDocument` file.
-#[cfg(any(feature = "archive", feature = "office"))]
 const LISTED_MEMBERS: u32 = 100_000;
 /// Maximum bytes read of a member that names the kind.
-#[cfg(any(feature = "archive", feature = "office"))]
 const NAMING_BYTES: u64 = 1 << 20;
 
 /// Detects EPUB and `OpenDocument` by the member `mimetype`, or else by the manifest of each,
 /// wherever they are in the archive and however compressed.
-#[cfg(any(feature = "archive", feature = "office"))]
 fn by_members(bytes: &[u8]) -> Option<FileKind> {
-    let bounds = ListLimits { members: LISTED_MEMBERS, check_time: &|| Ok(()) };
-    let listed = crate::archive::list(std::io::Cursor::new(bytes), &bounds).ok()?;
+    let limits = Limits { members: LISTED_MEMBERS, time: Duration::MAX, ..Limits::default() };
+    let listed = crate::archive::zip_entries(std::io::Cursor::new(bytes), &limits).ok()?;
     let content = |name: &str| {
         let entry = listed.entries.iter().find(|entry| entry.name == name)?;
         entry.inflate(entry.slice(bytes).ok()?, NAMING_BYTES).ok()
@@ -248,8 +244,8 @@ fn by_members(bytes: &[u8]) -> Option<FileKind> {
             _ => None,
         };
     }
-    let names = |charge_member: &str, kind: &[u8]| {
-        content(charge_member).is_some_and(|content| memmem::find(&content, kind).is_some())
+    let names = |member: &str, kind: &[u8]| {
+        content(member).is_some_and(|content| memmem::find(&content, kind).is_some())
     };
     if names("META-INF/container.xml", b"rootfile") {
         Some(FileKind::Epub)

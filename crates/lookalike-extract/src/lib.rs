@@ -11,34 +11,38 @@
 //! panics of parsers are caught, and PDF can be read in a worker process ([`WorkerCommand`]).
 //!
 //! The crate opens no files: it takes their bytes.
-
 //!
 //! # Example
 //!
 //! ```
 //! use lookalike_extract::{ExtractOptions, ExtractedPart, Extractor, FailedPart, PartSink};
+//! use std::convert::Infallible;
 //!
 //! /// Paths within the file, and texts.
 //! #[derive(Default)]
 //! struct Texts(Vec<(String, String)>);
 //!
 //! impl PartSink for Texts {
-//!     fn part(&mut self, part: &ExtractedPart<'_>) {
+//!     type Error = Infallible;
+//!
+//!     fn part(&mut self, part: &ExtractedPart<'_>) -> Result<(), Infallible> {
 //!         self.0.push((part.within.to_owned(), part.text.to_owned()));
+//!         Ok(())
 //!     }
 //!
-//!     fn failed(&mut self, failed: &FailedPart<'_>) {
+//!     fn failed(&mut self, failed: &FailedPart<'_>) -> Result<(), Infallible> {
 //!         eprintln!("{}: {}", failed.within, failed.failure);
+//!         Ok(())
 //!     }
 //! }
 //!
 //! let mut texts = Texts::default();
 //! let mut extractor = Extractor::new(&ExtractOptions::default());
-//! extractor.extract("note.rtf", br"{\rtf1 Two \b words\b0 .}", &mut texts);
+//! extractor.extract("note.rtf", br"{\rtf1 Two \b words\b0 .}", &mut texts)?;
 //! assert_eq!(texts.0, [(String::new(), "Two words.".to_owned())]);
+//! # Ok::<(), Infallible>(())
 //! ```
 
-#[cfg(any(feature = "archive", feature = "office"))]
 pub mod archive;
 pub mod date;
 pub mod encoding;
@@ -60,6 +64,7 @@ mod pdf;
 mod read_text;
 mod rtf;
 mod sandbox;
+mod text_output;
 mod unique_names;
 pub mod warc;
 mod worker;

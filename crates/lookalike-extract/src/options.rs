@@ -1,12 +1,13 @@
 //! Options and resource limits of extraction.
 
 use crate::error::ExtractError;
+use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// Which text of a web page to extract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum HtmlText {
     /// The main text, without navigation, banners and footers.
     #[default]
@@ -16,7 +17,7 @@ pub enum HtmlText {
 }
 
 /// Options of extraction.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExtractOptions {
     /// Text of web pages.
     pub html: HtmlText,
@@ -36,7 +37,7 @@ pub struct ExtractOptions {
 
 /// The command of a process that calls [`serve`](crate::serve). Each
 /// [`Extractor`](crate::Extractor) starts one when first needed, and again after a crash.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerCommand {
     /// The program.
     pub program: PathBuf,
@@ -58,7 +59,7 @@ impl Default for ExtractOptions {
 }
 
 /// Resource limits of one file. Exceeding one is an [`ExtractError`] that names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Bytes of a file, other than plain text.
     pub bytes: u64,
@@ -137,7 +138,6 @@ impl LimitUsage {
     }
 }
 
-#[cfg(any(feature = "archive", feature = "office"))]
 impl Limits {
     /// Maximum members of a container of `bytes` bytes.
     pub(crate) fn members_of(&self, bytes: u64) -> u32 {

@@ -2,34 +2,28 @@
 
 use crate::encoding;
 use crate::error::ExtractError;
-use crate::fields::Fields;
 use crate::kind::{ENCRYPTED_OFFICE, FileKind};
-use crate::limits::LimitTracker;
+use crate::text_output::TextOutput;
 
 /// Appends the text of a file that is one text, and sets its fields.
 pub(crate) fn read_text(
     kind: FileKind,
     bytes: &[u8],
-    tracker: &LimitTracker<'_>,
-    text: &mut String,
-    fields: &mut Fields,
+    out: &mut TextOutput<'_>,
 ) -> Result<(), ExtractError> {
-    // Unused without the features below.
-    let _ = &fields;
     match kind {
         FileKind::Text => {
-            let decoded = encoding::decode(bytes, None).ok_or(ExtractError::Binary)?;
-            text.push_str(&decoded);
+            out.text.push_str(&encoding::decode(bytes, None).ok_or(ExtractError::Binary)?);
             Ok(())
         }
         #[cfg(feature = "html")]
-        FileKind::Html => crate::html::text(bytes, None, tracker, text, fields),
+        FileKind::Html => crate::html::text(bytes, None, out),
         #[cfg(feature = "pdf")]
-        FileKind::Pdf => crate::pdf::text(bytes, tracker, text, fields),
-        FileKind::Rtf => crate::rtf::text(bytes, tracker, text, fields),
+        FileKind::Pdf => crate::pdf::text(bytes, out),
+        FileKind::Rtf => crate::rtf::text(bytes, out),
         #[cfg(feature = "office")]
         FileKind::Docx | FileKind::Pptx | FileKind::Xlsx | FileKind::Odf | FileKind::Epub => {
-            crate::office::text(kind, bytes, tracker, text, fields)
+            crate::office::text(kind, bytes, out)
         }
         FileKind::Binary => Err(ExtractError::Binary),
         FileKind::Other(ENCRYPTED_OFFICE) => Err(ExtractError::Encrypted),

@@ -8,8 +8,8 @@
 
 use crate::date;
 use crate::error::ExtractError;
-use crate::fields::Fields;
 use crate::limits::LimitTracker;
+use crate::text_output::TextOutput;
 use encoding_rs::{self as encodings, Encoding};
 use std::collections::HashMap;
 
@@ -21,15 +21,11 @@ const MAX_WORD: usize = 32;
 const MAX_GROUPS: usize = 10_000;
 
 /// Appends the text of an RTF file.
-pub(crate) fn text(
-    bytes: &[u8],
-    tracker: &LimitTracker<'_>,
-    out: &mut String,
-    fields: &mut Fields,
-) -> Result<(), ExtractError> {
+pub(crate) fn text(bytes: &[u8], output: &mut TextOutput<'_>) -> Result<(), ExtractError> {
     if !bytes.starts_with(b"{\\rtf") {
         return Err(ExtractError::damaged("RTF that does not begin with {\\rtf"));
     }
+    let TextOutput { tracker, text: out, fields } = output;
     let mut reader = RtfReader::new(bytes, tracker, out);
     reader.read()?;
     let notes = std::mem::take(&mut reader.notes);
@@ -361,61 +357,35 @@ impl<'a> RtfReader<'a> {
 
 /// Whether a group has no text of the document.
 fn is_skipped_group(word: &str) -> bool {
-    matches!(
-        word,
-        "colortbl"
-            | "stylesheet"
-            | "filetbl"
-            | "listtable"
-            | "listoverridetable"
-            | "revtbl"
-            | "pict"
-            | "object"
-            | "nonshppict"
-            | "shprslt"
-            | "sp"
-            | "fldinst"
-            | "header"
-            | "headerl"
-            | "headerr"
-            | "headerf"
-            | "footer"
-            | "footerl"
-            | "footerr"
-            | "footerf"
-            | "ftnsep"
-            | "ftnsepc"
-            | "ftncn"
-            | "aftnsep"
-            | "aftnsepc"
-            | "aftncn"
-            | "annotation"
-            | "xe"
-            | "tc"
-            | "rxe"
-            | "bkmkstart"
-            | "bkmkend"
-            | "pntext"
-            | "listtext"
-            | "pntxta"
-            | "pntxtb"
-            | "template"
-            | "private"
-            | "keycode"
-            | "nonesttables"
-            | "themedata"
-            | "operator"
-            | "manager"
-            | "company"
-            | "category"
-            | "keywords"
-            | "comment"
-            | "doccomm"
-            | "hlinkbase"
-            | "subject"
-            | "falt"
-            | "panose"
-    )
+    match word {
+        "header" | "headerl" | "headerr" | "headerf" | "footer" | "footerl" | "footerr"
+        | "footerf" | "ftnsep" | "ftnsepc" | "ftncn" | "aftnsep" | "aftnsepc" | "aftncn"
+        | "annotation" | "xe" | "tc" | "rxe" | "bkmkstart" | "bkmkend" | "pntext" | "listtext"
+        | "pntxta" | "pntxtb" | "fldinst" | "pict" | "object" | "nonshppict" | "shprslt" | "sp" => {
+            true
+        }
+        "colortbl" | "stylesheet" | "filetbl" | "listtable" | "listoverridetable" | "revtbl"
+        | "template" | "private" | "keycode" | "nonesttables" | "themedata" | "falt" | "panose" => {
+            true
+        }
+        word => is_skipped_field(word),
+    }
+}
+
+/// Whether a group is a field of the document that is not used.
+fn is_skipped_field(word: &str) -> bool {
+    const FIELDS: [&str; 9] = [
+        "operator",
+        "manager",
+        "company",
+        "category",
+        "keywords",
+        "comment",
+        "doccomm",
+        "subject",
+        "hlinkbase",
+    ];
+    FIELDS.contains(&word)
 }
 
 impl RtfReader<'_> {
@@ -515,22 +485,13 @@ impl RtfReader<'_> {
 fn code_page(number: i32) -> Option<&'static Encoding> {
     Some(match number {
         866 => encodings::IBM866,
-        874 => encodings::WINDOWS_874,
         932 => encodings::SHIFT_JIS,
         936 => encodings::GBK,
         949 => encodings::EUC_KR,
         950 => encodings::BIG5,
-        1250 => encodings::WINDOWS_1250,
-        1251 => encodings::WINDOWS_1251,
-        1252 => encodings::WINDOWS_1252,
-        1253 => encodings::WINDOWS_1253,
-        1254 => encodings::WINDOWS_1254,
-        1255 => encodings::WINDOWS_1255,
-        1256 => encodings::WINDOWS_1256,
-        1257 => encodings::WINDOWS_1257,
-        1258 => encodings::WINDOWS_1258,
         10000 => encodings::MACINTOSH,
         65001 => encodings::UTF_8,
+        874 | 1250..=1258 => return Encoding::for_label(format!("windows-{number}").as_bytes()),
         _ => return None,
     })
 }

@@ -6,70 +6,61 @@ use crate::kind::FileKind;
 use crate::limits::LimitTracker;
 use crate::options::ExtractOptions;
 use crate::read_text::read_text;
+use crate::text_output::TextOutput;
 use std::panic::{self, AssertUnwindSafe};
 use std::thread;
 
 /// Bytes of stack for readers of nested formats.
 pub(crate) const STACK_BYTES: usize = 64 << 20;
 
-/// A file to be read in the sandbox, with the remaining limits of the enclosing file.
-pub(crate) struct Task<'a> {
-    pub(crate) kind: FileKind,
+/// A PDF to be read in the sandbox, with the remaining limits of the enclosing file.
+pub(crate) struct PdfTask<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) options: ExtractOptions,
 }
 
 /// The result of a task.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TaskOutcome {
-    pub(crate) text: String,
-    pub(crate) fields: Fields,
     /// Bytes charged to the limit of expanded bytes.
     pub(crate) expanded: u64,
-    pub(crate) failure: Option<ExtractError>,
+    pub(crate) read: Result<(String, Fields), ExtractError>,
 }
 
-impl TaskOutcome {
-    pub(crate) fn failed(failure: ExtractError) -> Self {
-        Self { failure: Some(failure), ..Self::default() }
-    }
-}
-
-impl<'a> Task<'a> {
-    pub(crate) fn new(kind: FileKind, bytes: &'a [u8], tracker: &LimitTracker<'_>) -> Self {
+impl<'a> PdfTask<'a> {
+    pub(crate) fn new(bytes: &'a [u8], tracker: &LimitTracker<'_>) -> Self {
         let mut options = tracker.options.clone();
         options.limits.expanded = tracker.bytes_left();
         options.limits.time = tracker.time_left();
         options.worker = None;
-        Self { kind, bytes, options }
+        Self { bytes, options }
     }
 
     /// Reads the file on the current thread.
     pub(crate) fn read(&self) -> TaskOutcome {
         let tracker = LimitTracker::new(&self.options);
-        let mut done = TaskOutcome::default();
-        let (text, fields) = (&mut done.text, &mut done.fields);
-        let result = catch_panics(|| read_text(self.kind, self.bytes, &tracker, text, fields));
-        done.failure = result.err();
-        done.expanded = self.options.limits.expanded.saturating_sub(tracker.bytes_left());
-        done
+        let (mut text, mut fields) = (String::new(), Fields::default());
+        let read = catch_panics(|| {
+            let (text, fields) = (&mut text, &mut fields);
+            let out = &mut TextOutput { tracker: &tracker, text, fields };
+            read_text(FileKind::Pdf, self.bytes, out)
+        });
+        let expanded = self.options.limits.expanded.saturating_sub(tracker.bytes_left());
+        TaskOutcome { expanded, read: read.map(|()| (text, fields)) }
     }
 
     /// Reads the file on a thread with a large stack. The panic hook still prints panics to
     /// standard error, and a parser that does not terminate is not stopped; the worker process
     /// handles both.
-    pub(crate) fn read_on_large_stack(&self) -> TaskOutcome {
+    pub(crate) fn read_on_large_stack(&self) -> Result<TaskOutcome, ExtractError> {
         let spawned = thread::scope(|scope| {
             let builder = thread::Builder::new().stack_size(STACK_BYTES);
             builder.spawn_scoped(scope, || self.read()).map(thread::ScopedJoinHandle::join)
         });
-        let failed =
-            |what: &str| TaskOutcome::failed(ExtractError::Crashed { what: what.to_owned() });
-        match spawned {
-            Ok(Ok(done)) => done,
-            Ok(Err(_)) => failed("it panicked"),
-            Err(_) => failed("no thread could be started"),
-        }
+        let crashed = |what: &str| ExtractError::Crashed { what: what.to_owned() };
+        spawned
+            .map_err(|_| crashed("no thread could be started"))?
+            .map_err(|_| crashed("it panicked"))
     }
 }
 

@@ -15,21 +15,30 @@ pub struct UniqueNames {
 impl UniqueNames {
     /// The number to append to `name`; `None` where the name is still free. Takes the result.
     pub fn number(&mut self, name: &str) -> Option<u32> {
-        let mut hasher = DefaultHasher::new();
-        hasher.write(name.as_bytes());
-        let hash = hasher.finish();
-        let Some(mut number) = self.tried.get(&hash).copied() else {
-            self.tried.insert(hash, 1);
+        self.number_as(name, |number| format!("{name}#{number}"))
+    }
+
+    /// As [`number`](Self::number), for names that `numbered` makes of their number.
+    pub(crate) fn number_as(
+        &mut self,
+        name: &str,
+        numbered: impl Fn(u32) -> String,
+    ) -> Option<u32> {
+        let hash = |name: &str| {
+            let mut hasher = DefaultHasher::new();
+            hasher.write(name.as_bytes());
+            hasher.finish()
+        };
+        let Some(mut number) = self.tried.get(&hash(name)).copied() else {
+            self.tried.insert(hash(name), 1);
             return None;
         };
         loop {
             number = number.saturating_add(1);
-            let mut numbered = hasher.clone();
-            numbered.write(format!("#{number}").as_bytes());
-            let free = !self.tried.contains_key(&numbered.finish());
-            if free || number == u32::MAX {
-                self.tried.insert(numbered.finish(), 1);
-                self.tried.insert(hash, number);
+            let other = hash(&numbered(number));
+            if !self.tried.contains_key(&other) || number == u32::MAX {
+                self.tried.insert(other, 1);
+                self.tried.insert(hash(name), number);
                 return Some(number);
             }
         }

@@ -2,7 +2,7 @@
 //! terminate ends only this process.
 //!
 //! ```text
-//! parent: WorkerProcess::run ── length, task ───► stdin  │ child: serve ─ Task::read
+//! parent: WorkerProcess::run ── length, task ───► stdin  │ child: serve ─ PdfTask::read
 //!                            ◄─ length, outcome ─ stdout │ stderr: discarded
 //! ```
 //!
@@ -12,7 +12,7 @@
 use crate::error::ExtractError;
 use crate::ipc;
 use crate::options::WorkerCommand;
-use crate::sandbox::{STACK_BYTES, Task, TaskOutcome};
+use crate::sandbox::{PdfTask, STACK_BYTES, TaskOutcome};
 use std::io::{self, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -42,7 +42,9 @@ impl WorkerProcess {
         Self { command: command.clone(), running: None }
     }
 
-    pub(crate) fn run(&mut self, task: &Task<'_>) -> TaskOutcome {
+    /// # Errors
+    /// The process cannot be started, crashes, or takes too long.
+    pub(crate) fn run(&mut self, task: &PdfTask<'_>) -> Result<TaskOutcome, ExtractError> {
         if let Some(running) = &mut self.running
             && !matches!(running.child.try_wait(), Ok(None))
         {
@@ -53,16 +55,14 @@ impl WorkerProcess {
             Err(error) => {
                 let program = self.command.program.display();
                 let what = format!("{program} could not be started: {error}");
-                return TaskOutcome::failed(ExtractError::Crashed { what });
+                return Err(ExtractError::Crashed { what });
             }
         };
-        match running.exchange(task) {
-            Ok(decode_outcome) => decode_outcome,
-            Err(failure) => {
-                self.running = None;
-                TaskOutcome::failed(failure)
-            }
+        let outcome = running.exchange(task);
+        if outcome.is_err() {
+            self.running = None;
         }
+        outcome
     }
 
     fn start(&self) -> io::Result<WorkerChild> {
@@ -81,7 +81,7 @@ impl WorkerProcess {
 
 impl WorkerChild {
     /// Sends a task and waits for the reply, within the time limit.
-    fn exchange(&mut self, task: &Task<'_>) -> Result<TaskOutcome, ExtractError> {
+    fn exchange(&mut self, task: &PdfTask<'_>) -> Result<TaskOutcome, ExtractError> {
         let limits = task.options.limits;
         let Self { child, tasks, replies } = self;
         let (sender, receiver) = mpsc::channel();
@@ -181,8 +181,8 @@ pub fn serve() -> io::Result<()> {
 
 fn serve_tasks(input: &mut dyn Read, output: &mut dyn Write) -> io::Result<()> {
     while let Some(task) = ipc::receive_task(input)? {
-        let decode_outcome = ipc::decode_task(&task).ok_or(io::ErrorKind::InvalidData)?.read();
-        ipc::send_outcome(&decode_outcome, output)?;
+        let outcome = ipc::decode_task(&task).ok_or(io::ErrorKind::InvalidData)?.read();
+        ipc::send_outcome(&outcome, output)?;
     }
     Ok(())
 }

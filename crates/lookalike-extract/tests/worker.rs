@@ -4,6 +4,7 @@
 use lookalike_extract::{
     ExtractError, ExtractOptions, ExtractedPart, Extractor, FailedPart, PartSink, WorkerCommand,
 };
+use std::convert::Infallible;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,12 +15,16 @@ use std::time::{Duration, Instant};
 struct Got(Vec<Result<String, ExtractError>>);
 
 impl PartSink for Got {
-    fn part(&mut self, part: &ExtractedPart<'_>) {
+    type Error = Infallible;
+
+    fn part(&mut self, part: &ExtractedPart<'_>) -> Result<(), Infallible> {
         self.0.push(Ok(part.text.to_owned()));
+        Ok(())
     }
 
-    fn failed(&mut self, failed: &FailedPart<'_>) {
+    fn failed(&mut self, failed: &FailedPart<'_>) -> Result<(), Infallible> {
         self.0.push(Err(failed.failure.clone()));
+        Ok(())
     }
 }
 
@@ -34,7 +39,7 @@ fn options(argument: &str) -> ExtractOptions {
 
 fn read(extractor: &mut Extractor, bytes: &[u8]) -> Result<String, ExtractError> {
     let mut got = Got::default();
-    extractor.extract("a.pdf", bytes, &mut got);
+    let Ok(()) = extractor.extract("a.pdf", bytes, &mut got);
     assert_eq!(got.0.len(), 1);
     got.0.remove(0)
 }

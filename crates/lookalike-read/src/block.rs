@@ -1,11 +1,10 @@
 //! Blocks: what one thread reads at a time.
 
-use crate::document::{BlockNumber, Document, DocumentPosition, DocumentSink, Raw, RawSink};
+use crate::document::{BlockNumber, DocumentPosition, DocumentSink};
 use crate::error::ReadError;
-use crate::normalizing_sink::NormalizingSink;
+use crate::normalizing_sink::normalized;
 use crate::reread::RetainedBlock;
 use crate::scratch::ReadBuffers;
-use crate::skipped::SkippedItem;
 use crate::source::BlockContent;
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
@@ -40,26 +39,14 @@ impl Block {
     /// Gives every document to the sink, in order. Blank lines are no documents.
     ///
     /// # Errors
-    /// [`ReadError::BadRecord`] for the first bad record, or file named by the user that cannot
-    /// be read, unless bad records are skipped.
-    pub fn read(
+    /// The first error of the sink. [`ReadError::BadRecord`] for the first bad record, or file
+    /// named by the user that cannot be read, unless bad records are skipped.
+    pub fn read<S: DocumentSink>(
         &self,
         scratch: &mut ReadBuffers,
-        sink: &mut impl DocumentSink,
-    ) -> Result<(), ReadError> {
-        self.read_raw(scratch, &mut WithoutRaw(sink))
-    }
-
-    /// Gives every document to the sink with the bytes of its record, in order.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
-    pub fn read_raw(
-        &self,
-        scratch: &mut ReadBuffers,
-        sink: &mut impl RawSink,
-    ) -> Result<(), ReadError> {
-        NormalizingSink::around(sink, self.source.settings.wording, scratch, |scratch, sink| {
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
+        normalized(sink, self.source.settings.options.wording, scratch, |scratch, sink| {
             self.content.read(scratch, sink)
         })
     }
@@ -72,39 +59,18 @@ impl Block {
 
     /// Drops what can be read again from the disk and keeps the rest. Of plain files and folders a
     /// few words are left. The decoded bytes of streams, of compressed files and of those in
-    /// another encoding go to the spool, or stay in memory when there is none.
+    /// another encoding go to the spool, or stay in memory when there is none; so do the texts that
+    /// [`read`](Self::read) kept in buffers made by [`ReadBuffers::retaining`].
     ///
     /// # Errors
     /// [`ReadError::Spool`] when the spool cannot be written.
-    pub fn retain(self, spool: Option<&Arc<Spool>>) -> Result<RetainedBlock, ReadError> {
-        self.retain_read(spool, &mut ReadBuffers::default())
-    }
-
-    /// As [`retain`](Self::retain), with the texts that [`read`](Self::read) kept in a scratch
-    /// made by [`ReadBuffers::retaining`].
-    ///
-    /// # Errors
-    /// [`ReadError::Spool`] when the spool cannot be written.
-    pub fn retain_read(
+    pub fn retain(
         self,
         spool: Option<&Arc<Spool>>,
         scratch: &mut ReadBuffers,
     ) -> Result<RetainedBlock, ReadError> {
         let parts = scratch.part_texts.take(spool)?;
         let content = self.content.retain(spool)?;
-        Ok(RetainedBlock::new(self.number, self.source, content).with_parts(parts))
-    }
-}
-
-/// A sink that does not use the bytes of records.
-struct WithoutRaw<'a, S>(&'a mut S);
-
-impl<S: DocumentSink> RawSink for WithoutRaw<'_, S> {
-    fn record(&mut self, document: &Document<'_>, _: Raw<'_>) {
-        self.0.document(document);
-    }
-
-    fn skipped(&mut self, skipped: SkippedItem) {
-        self.0.skipped(skipped);
+        Ok(RetainedBlock::new(self.number, self.source, content, parts))
     }
 }

@@ -14,9 +14,8 @@ use crate::retained_state::RetainedState;
 use crate::settings::SourceSettings;
 use crate::side::Side;
 use crate::skipped::SkippedItem;
-use crate::source::from_index::{IndexDocuments, IndexSource};
-use crate::source::{RetainedContent, Source};
-use crate::source_info::SourceInfo;
+use crate::source::RetainedContent;
+use crate::source::from_index::IndexSource;
 use crate::spool::Spool;
 use crate::stamp::{InputStamp, Stamp};
 use crate::walk::name_of;
@@ -33,17 +32,12 @@ const BLOCK_BYTES: usize = 1 << 20;
 
 /// Inputs that are open for reading.
 pub struct Collection {
-    sources: Vec<Arc<dyn Source>>,
+    inputs: OpenedInputs,
     /// Of each source one, or one for each row group of it, in reading order.
     lanes: Vec<Lane>,
-    first_reference: u32,
     reading: String,
     /// Lanes before this one are finished.
     first: AtomicUsize,
-    settings: Arc<SourceSettings>,
-    listed: Vec<SkippedItem>,
-    as_text: Vec<SkippedItem>,
-    bytes: Option<u64>,
 }
 
 /// The options that decide which documents there are, in words.
@@ -112,49 +106,31 @@ impl Collection {
     /// [`IndexError::NoSets`] for an index that keeps no shingle sets, and what keeps it from being
     /// read.
     pub fn of_index(index: &Index, now: i64, fields: &[String]) -> Result<Self, IndexError> {
-        let documents = IndexDocuments::open(index, now, !fields.is_empty())?;
         let options = ReadOptions {
             fields: fields.to_owned(),
             wording: index.settings().wording.parse()?,
             ..ReadOptions::default()
         };
-        let settings = Arc::new(SourceSettings::new(&options, None, BLOCK_BYTES));
-        let info = SourceInfo {
-            number: 0,
-            path: PathBuf::new(),
-            name: index.name().to_owned(),
-            shown: index.name().to_owned(),
-            stamp: None,
-            in_folder: false,
-            relative: false,
-            settings: Arc::clone(&settings),
-        };
-        let opened = OpenedInputs {
-            sources: vec![Arc::new(IndexSource::new(Arc::new(info), documents))],
-            first_reference: 1,
-            settings,
-            listed: Vec::new(),
-            as_text: Vec::new(),
-            bytes: None,
-        };
-        Ok(Self::of(opened, format!("the index {}", index.name())))
+        let mut inputs = OpenedInputs::new(SourceSettings::new(options, None, BLOCK_BYTES));
+        let info = inputs.unnamed(index.name());
+        let source = IndexSource::open(info, index, now, !fields.is_empty())?;
+        inputs.sources.push(Arc::new(source));
+        (inputs.first_reference, inputs.bytes) = (1, None);
+        Ok(Self::of(inputs, format!("the index {}", index.name())))
     }
 
-    fn of(opened: OpenedInputs, reading: String) -> Self {
-        let OpenedInputs { sources, first_reference, settings, listed, as_text, bytes } = opened;
-        let lanes = sources.iter().flat_map(|source| {
+    fn of(inputs: OpenedInputs, reading: String) -> Self {
+        let lanes = inputs.sources.iter().flat_map(|source| {
             (0..source.lanes()).map(|number| Lane::new(Arc::clone(source), number, 0..u32::MAX))
         });
-        let lanes = lanes.collect();
-        let first = AtomicUsize::new(0);
-        Self { sources, lanes, first_reference, reading, first, settings, listed, as_text, bytes }
+        Self { lanes: lanes.collect(), inputs, reading, first: AtomicUsize::new(0) }
     }
 
     /// Divides the blocks into `count` shares of about equal bytes, in reading order, for processes
     /// that read one share each. A file of records, or a row group, is in one share; so some are
     /// empty where there are few files.
     pub fn divide(&self, count: NonZeroU32) -> Vec<Vec<LaneRange>> {
-        let ranges = self.sources.iter().flat_map(|source| source.lane_ranges());
+        let ranges = self.inputs.sources.iter().flat_map(|source| source.lane_ranges());
         lane_range::divide(&ranges.collect::<Vec<_>>(), count)
     }
 
@@ -165,7 +141,7 @@ impl Collection {
     /// [`ReadError::Changed`] when there is no such lane.
     pub fn restrict(mut self, share: &[LaneRange]) -> Result<Self, ReadError> {
         let lane = |range: &LaneRange| {
-            let source = self.sources.get(range.source as usize);
+            let source = self.inputs.sources.get(range.source as usize);
             let source = source.filter(|source| range.lane < source.lanes());
             let source = source.ok_or_else(|| ReadError::Changed {
                 source_name: format!("source {}", range.source),
@@ -173,7 +149,7 @@ impl Collection {
                 what: format!(
                     "lane {} of it is to be read, there are {} sources",
                     range.lane,
-                    self.sources.len()
+                    self.inputs.sources.len()
                 ),
             })?;
             Ok(Lane::new(Arc::clone(source), range.lane, range.blocks()))
@@ -184,45 +160,45 @@ impl Collection {
 
     /// Bytes of all files on the disk, compressed where they are; `None` with streams among them.
     pub fn bytes(&self) -> Option<u64> {
-        self.bytes
+        self.inputs.bytes
     }
 
     /// How many of [`bytes`](Self::bytes) have been read, for progress.
     pub fn bytes_read(&self) -> u64 {
-        self.settings.consumed.load(Ordering::Relaxed)
+        self.inputs.settings.consumed.load(Ordering::Relaxed)
     }
 
     /// What the walks of the folders left out, sorted by path within each folder: hidden and
     /// ignored files, links, pipes, what the system refused. Not part of what sinks are given.
     pub fn listed(&self) -> &[SkippedItem] {
-        &self.listed
+        &self.inputs.listed
     }
 
     /// The name of a source: its file, the folder, or `stdin`.
     pub fn source_name(&self, source: u32) -> Option<&str> {
-        self.sources.get(source as usize).map(|source| source.info().shown.as_str())
+        self.inputs.sources.get(source as usize).map(|source| source.info().shown.as_str())
     }
 
     /// How many sources there are: files of records, streams, and folders of text files.
     pub fn sources(&self) -> u32 {
-        self.sources.len() as u32
+        self.inputs.sources.len() as u32
     }
 
     /// Whether a source is one to compare with.
     pub fn is_reference(&self, source: u32) -> bool {
-        source >= self.first_reference
+        source >= self.inputs.first_reference
     }
 
     /// The format of a source; [`Format::Text`] for text files, `None` for an index and for
     /// documents in memory.
     pub fn source_format(&self, source: u32) -> Option<Format> {
-        self.sources.get(source as usize)?.format()
+        self.inputs.sources.get(source as usize)?.format()
     }
 
     /// The file of a source of records, or for text files the first of them or their folder; `None`
     /// for a stream, an index and documents in memory.
     pub fn source_path(&self, source: u32) -> Option<&Path> {
-        let source = self.sources.get(source as usize)?;
+        let source = self.inputs.sources.get(source as usize)?;
         (!source.is_stream()).then(|| source.info().path.as_path())
     }
 
@@ -232,7 +208,7 @@ impl Collection {
     /// A [`ReadError`] when a file cannot be read or lacks a column, unless that is listed when the
     /// file is read.
     pub fn read_headers(&self) -> Result<(), ReadError> {
-        self.sources.iter().try_for_each(|source| match source.read_header() {
+        self.inputs.sources.iter().try_for_each(|source| match source.read_header() {
             Err(error) if source.info().is_lenient() => error.into_skipped().map(drop),
             read => read,
         })
@@ -241,20 +217,20 @@ impl Collection {
     /// Limits records, texts of compressed files and windows of zstd to what the memory of a run
     /// has room for: `bytes` each.
     pub fn limit_records(&self, bytes: u64) {
-        self.settings.memory_record.store(bytes, Ordering::Relaxed);
+        self.inputs.settings.memory_record.store(bytes, Ordering::Relaxed);
     }
 
     /// The file that a document is in, by its id, where the source is made of files that were
     /// named; otherwise the name of the source.
     pub fn file_of(&self, source: u32, id: &str) -> &str {
-        let Some(source) = self.sources.get(source as usize) else { return "" };
+        let Some(source) = self.inputs.sources.get(source as usize) else { return "" };
         source.named_file(id).unwrap_or(&source.info().shown)
     }
 
     /// The part of an id of a text file that is relative to its folder; `None` where the source is
     /// no folder of text files.
     pub fn id_in_folder<'a>(&self, source: u32, id: &'a str) -> Option<&'a str> {
-        let source = self.sources.get(source as usize)?;
+        let source = self.inputs.sources.get(source as usize)?;
         let info = source.info();
         if !info.in_folder || !source.has_files() {
             return None;
@@ -267,45 +243,45 @@ impl Collection {
 
     /// Whether a source is a file of records that was found in a folder.
     pub fn is_found_record_file(&self, source: u32) -> bool {
-        let source = self.sources.get(source as usize);
+        let source = self.inputs.sources.get(source as usize);
         source.is_some_and(|source| source.info().in_folder && !source.has_files())
     }
 
     /// From the next block on, ids of records found in folders begin with the name of their file
     /// and a slash: `2024.jsonl/17`.
     pub fn name_ids_by_file(&self) {
-        self.settings.ids_by_file.store(true, Ordering::Relaxed);
+        self.inputs.settings.ids_by_file.store(true, Ordering::Relaxed);
     }
 
     /// Whether [`name_ids_by_file`](Self::name_ids_by_file) was called.
     pub fn has_ids_by_file(&self) -> bool {
-        self.settings.ids_by_file.load(Ordering::Relaxed)
+        self.inputs.settings.ids_by_file.load(Ordering::Relaxed)
     }
 
     /// Gives all blocks out again. No other thread may be reading; there must be no
     /// [`stream`](Self::stream).
     pub fn rewind(&self) {
-        self.sources.iter().for_each(|source| source.rewind());
+        self.inputs.sources.iter().for_each(|source| source.rewind());
         self.lanes.iter().for_each(Lane::rewind);
         self.first.store(0, Ordering::Relaxed);
-        self.settings.consumed.store(0, Ordering::Relaxed);
+        self.inputs.settings.consumed.store(0, Ordering::Relaxed);
     }
 
     /// Files of a folder that look like files of records by their names and are read as texts,
     /// since they lack the columns, each with the reason.
     pub fn read_as_text(&self) -> &[SkippedItem] {
-        &self.as_text
+        &self.inputs.as_text
     }
 
     /// The header of a source of comma- or tab-separated values; known when its first block is.
     pub fn header(&self, source: u32) -> Option<&CsvHeader> {
-        self.sources.get(source as usize)?.header()
+        self.inputs.sources.get(source as usize)?.header()
     }
 
     /// Every file that is read, source by source, as it was when the collection was opened. Streams
     /// are not among them.
     pub fn inputs(&self) -> Vec<InputStamp> {
-        let stamps = self.sources.iter().flat_map(|source| source.stamps());
+        let stamps = self.inputs.sources.iter().flat_map(|source| source.stamps());
         let named =
             |(path, Stamp { bytes, modified })| InputStamp { name: name_of(path), bytes, modified };
         stamps.map(named).collect()
@@ -317,7 +293,7 @@ impl Collection {
     /// [`ReadError::InputChanged`] for the first file that is gone, or not what it was when the
     /// collection was opened.
     pub fn check_unchanged(&self) -> Result<(), ReadError> {
-        for (path, before) in self.sources.iter().flat_map(|source| source.stamps()) {
+        for (path, before) in self.inputs.sources.iter().flat_map(|source| source.stamps()) {
             let after = std::fs::metadata(path).map(|metadata| Stamp::of(&metadata));
             if after.as_ref().ok() != Some(&before) {
                 let source_name = name_of(path);
@@ -330,15 +306,16 @@ impl Collection {
     /// The first source that another run could not read the same: standard input, a pipe, an index,
     /// documents in memory.
     pub fn stream(&self) -> Option<&str> {
-        let streams = self.sources.iter().filter(|source| source.is_stream());
+        let streams = self.inputs.sources.iter().filter(|source| source.is_stream());
         streams.map(|source| source.info().shown.as_str()).next()
     }
 
     /// What is done to the texts before they are cut.
     pub fn wording(&self) -> Normalization {
-        self.sources
+        self.inputs
+            .sources
             .first()
-            .map_or_else(Normalization::default, |source| source.info().settings.wording)
+            .map_or_else(Normalization::default, |source| source.info().settings.options.wording)
     }
 
     /// How the inputs are read, in words that are equal for equal options.
@@ -357,16 +334,16 @@ impl Collection {
         state: RetainedState,
         spool: Option<&Arc<Spool>>,
     ) -> Result<RetainedBlock, ReadError> {
-        let Some(source) = self.sources.get(state.number.source as usize) else {
+        let Some(source) = self.inputs.sources.get(state.number.source as usize) else {
             return Err(ReadError::Changed {
                 source_name: format!("source {}", state.number.source),
                 line: None,
-                what: format!("a stored block is of it, there are {}", self.sources.len()),
+                what: format!("a stored block is of it, there are {}", self.inputs.sources.len()),
             });
         };
         let info = source.info();
         let content: Option<Box<dyn RetainedContent>> = if state.is_nothing() {
-            Some(Box::new(NoDocuments { source: info.shown.clone() }))
+            Some(Box::new(NoDocuments { source: info.shown.clone(), skipped: None }))
         } else {
             source.read_header()?;
             Arc::clone(source).restore(&state, spool)
@@ -376,7 +353,7 @@ impl Collection {
             line: None,
             what: "the stored block is not one of it".to_owned(),
         })?;
-        Ok(RetainedBlock::new(state.number, Arc::clone(info), content))
+        Ok(RetainedBlock::new(state.number, Arc::clone(info), content, None))
     }
 
     /// The next block of the first source, or row group of one, that no other thread is reading

@@ -1,12 +1,10 @@
 //! Inputs as they were named → sources: what each is, and how it is to be read.
 
-#[cfg(feature = "archive")]
 use crate::decompress::strip;
 use crate::decompress::{ByteStream, Compression, fill, peek};
 use crate::encoding::{self, without_mark};
 use crate::error::ReadError;
 use crate::file::document_file::DocumentFile;
-#[cfg(feature = "archive")]
 use crate::file::zip_files::zip_files;
 use crate::format::kind::Format;
 use crate::options::ReadOptions;
@@ -47,6 +45,33 @@ pub(crate) struct OpenedInputs {
     pub(crate) bytes: Option<u64>,
 }
 
+impl OpenedInputs {
+    pub(crate) fn new(settings: SourceSettings) -> Self {
+        Self {
+            sources: Vec::new(),
+            first_reference: 0,
+            settings: Arc::new(settings),
+            listed: Vec::new(),
+            as_text: Vec::new(),
+            bytes: Some(0),
+        }
+    }
+
+    /// The description of the next source, which is not a file.
+    pub(crate) fn unnamed(&self, name: &str) -> Arc<SourceInfo> {
+        Arc::new(SourceInfo {
+            number: self.sources.len() as u32,
+            path: PathBuf::new(),
+            name: name.to_owned(),
+            shown: name.to_owned(),
+            stamp: None,
+            in_folder: false,
+            relative: false,
+            settings: Arc::clone(&self.settings),
+        })
+    }
+}
+
 pub(crate) fn open(
     inputs: Side<'_>,
     reference: Side<'_>,
@@ -57,20 +82,9 @@ pub(crate) fn open(
         return Err(ReadError::NotBuilt { feature: "scripts" });
     }
     let encoding = options.encoding.as_deref().map(encoding::by_label).transpose()?;
-    let settings = SourceSettings::new(options, encoding, block_bytes);
-    let mut opener = Opener {
-        options,
-        alone: false,
-        named: Vec::new(),
-        opened: OpenedInputs {
-            sources: Vec::new(),
-            first_reference: 0,
-            settings: Arc::new(settings),
-            listed: Vec::new(),
-            as_text: Vec::new(),
-            bytes: Some(0),
-        },
-    };
+    let settings = SourceSettings::new(options.clone(), encoding, block_bytes);
+    let opened = OpenedInputs::new(settings);
+    let mut opener = Opener { options, alone: false, named: Vec::new(), opened };
     if matches!(inputs, Side::Paths([]) | Side::InMemory([])) {
         return Err(ReadError::NoInputs);
     }
@@ -102,8 +116,7 @@ impl Opener<'_> {
             Side::InMemory(all) => {
                 for documents in all {
                     self.add_bytes(documents.bytes());
-                    let name = documents.name.clone();
-                    let info = self.info(PathBuf::new(), name.clone(), name, None, false);
+                    let info = self.opened.unnamed(&documents.name);
                     let source = InMemorySource::new(info, Arc::clone(&documents.rows));
                     self.opened.sources.push(Arc::new(source));
                 }
@@ -161,10 +174,6 @@ impl Opener<'_> {
     }
 
     /// A file, or the files in it where it is an archive that can be read at any place.
-    #[cfg_attr(
-        not(feature = "archive"),
-        expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "archives can fail")
-    )]
     fn files(
         &mut self,
         path: PathBuf,
@@ -173,8 +182,7 @@ impl Opener<'_> {
         format: Format,
         named: bool,
     ) -> Result<Vec<DocumentFile>, ReadError> {
-        #[cfg(feature = "archive")]
-        if format == Format::File && strip(&id, ".zip").is_some() {
+        if cfg!(feature = "archive") && format == Format::File && strip(&id, ".zip").is_some() {
             return match zip_files(&path, &id, stamp, &self.options.extract.limits) {
                 Ok((files, refused)) => {
                     if files.is_empty() && refused.is_empty() {
@@ -194,7 +202,6 @@ impl Opener<'_> {
                 }
             };
         }
-        let _ = format;
         Ok(vec![DocumentFile::new(path, id, stamp, named)])
     }
 

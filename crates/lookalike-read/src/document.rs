@@ -1,7 +1,9 @@
 //! What reading gives: documents, their places and numbers, and the sinks that take them.
 
+use crate::error::ReadError;
 use crate::skipped::SkippedItem;
 use serde::{Deserialize, Serialize};
+use std::error::Error;
 use std::path::Path;
 
 /// The longest document or record, in bytes: 2 GiB less one.
@@ -25,6 +27,8 @@ pub struct Document<'a> {
     pub shingled: Option<StoredShingles<'a>>,
     /// Title, author, dates and the like that a file other than plain text states.
     pub about: Option<&'a lookalike_extract::Fields>,
+    /// The part of the input that it was made of.
+    pub raw: Raw<'a>,
 }
 
 /// The stored shingle set of a document.
@@ -45,13 +49,22 @@ impl Document<'_> {
     }
 }
 
-/// Takes the documents of a block.
+/// Takes the documents of a block. The first error ends the reading.
 pub trait DocumentSink {
+    /// The error of the sink and of reading; [`ReadError`] if the sink has none of its own.
+    type Error: From<ReadError> + Error + Send + Sync + 'static;
+
     /// A document.
-    fn document(&mut self, document: &Document<'_>);
+    ///
+    /// # Errors
+    /// The reason why no more documents are wanted.
+    fn document(&mut self, document: &Document<'_>) -> Result<(), Self::Error>;
 
     /// A file or record without a document, and why.
-    fn skipped(&mut self, skipped: SkippedItem);
+    ///
+    /// # Errors
+    /// As [`document`](Self::document).
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), Self::Error>;
 }
 
 /// The part of the input that a document was made of.
@@ -66,15 +79,6 @@ pub enum Raw<'a> {
     Part(&'a Path),
     /// A row, from 0: of a Parquet file over all row groups, of documents in memory, of an index.
     Row(u64),
-}
-
-/// Takes the documents of a block with the part of the input that each was made of.
-pub trait RawSink {
-    /// A document and its part of the input.
-    fn record(&mut self, document: &Document<'_>, raw: Raw<'_>);
-
-    /// A file or record without a document, and why.
-    fn skipped(&mut self, skipped: SkippedItem);
 }
 
 /// The position of a block in reading order: by source in the order of the inputs (in a folder the

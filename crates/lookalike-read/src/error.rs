@@ -128,6 +128,8 @@ pub enum ReadError {
         /// What it looks like now, or what the system says when asked.
         after: io::Result<Stamp>,
     },
+    /// The error of a [`DocumentSink`](crate::DocumentSink) on its way to the caller.
+    Sink(Box<dyn std::error::Error + Send + Sync>),
     /// The temporary file for bytes that cannot be read again fails.
     Spool {
         /// The file.
@@ -141,6 +143,7 @@ impl NamesParameters for ReadError {
     fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
         match self {
             Self::Index(error) => error.fmt_with(f, name),
+            Self::Sink(error) => write!(f, "{error}"),
             Self::NoInputs => f.write_str("no input; name files or folders, or - for stdin"),
             Self::Missing { path } => {
                 write!(f, "{path}: no such file or folder; check the name, or use - for stdin")
@@ -306,6 +309,7 @@ impl std::error::Error for ReadError {
             | Self::Spool { error, .. }
             | Self::InputChanged { after: Err(error), .. } => Some(error),
             Self::Index(error) => error.source(),
+            Self::Sink(error) => error.source(),
             _ => None,
         }
     }

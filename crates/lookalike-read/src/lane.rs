@@ -4,7 +4,7 @@ use crate::block::Block;
 use crate::error::ReadError;
 use crate::skipped::SkipReason;
 use crate::source::{AfterError, LaneReader, Source};
-use crate::without_documents::SkippedBlock;
+use crate::without_documents::NoDocuments;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -24,7 +24,11 @@ pub(crate) struct Lane {
 pub(crate) enum LaneState {
     /// Not opened.
     Start,
-    Open(Box<dyn LaneReader>),
+    Open {
+        reader: Box<dyn LaneReader>,
+        /// Number of the next block in the source.
+        next: u32,
+    },
     /// No more blocks follow.
     End,
 }
@@ -87,11 +91,14 @@ impl Lane {
             Err(error) if info.is_lenient() => error.into_skipped()?,
             Err(error) => return Err(error.with_limit()),
         };
-        let after = match state {
-            LaneState::Open(reader) => reader.after_error(),
+        let (index, after) = match state {
+            LaneState::Open { reader, next } => {
+                *next += 1;
+                (*next - 1, reader.after_error())
+            }
             LaneState::Start | LaneState::End => {
-                let index = self.source.first_block(self.number);
-                AfterError { index, line: None, goes_on: false }
+                let after = AfterError { line: None, goes_on: false };
+                (self.source.first_block(self.number), after)
             }
         };
         if !after.goes_on {
@@ -99,19 +106,21 @@ impl Lane {
         }
         skipped.line = skipped.line.or(after.line);
         skipped.id = skipped.id.or_else(|| Some(info.name.clone()));
-        let content = Box::new(SkippedBlock(skipped));
-        Ok(Some(Block::new(Arc::clone(info), after.index, content)))
+        let content = NoDocuments { source: skipped.source.clone(), skipped: Some(skipped) };
+        Ok(Some(Block::new(Arc::clone(info), index, Box::new(content))))
     }
 
     fn advance(&self, state: &mut LaneState) -> Result<Option<Block>, ReadError> {
         if matches!(state, LaneState::Start) {
-            *state = LaneState::Open(Arc::clone(&self.source).open_lane(self.number)?);
+            let reader = Arc::clone(&self.source).open_lane(self.number)?;
+            *state = LaneState::Open { reader, next: self.source.first_block(self.number) };
         }
-        let LaneState::Open(reader) = state else { return Ok(None) };
-        let info = self.source.info();
-        while let Some(block) = reader.next()?.filter(|block| block.index < self.blocks.end) {
-            if block.index >= self.blocks.start {
-                return Ok(Some(Block::new(Arc::clone(info), block.index, block.content)));
+        let LaneState::Open { reader, next } = state else { return Ok(None) };
+        while let Some(content) = reader.next()?.filter(|_| *next < self.blocks.end) {
+            *next += 1;
+            if *next > self.blocks.start {
+                let info = Arc::clone(self.source.info());
+                return Ok(Some(Block::new(info, *next - 1, content)));
             }
         }
         Ok(None)
@@ -120,5 +129,5 @@ impl Lane {
 
 /// Whether a source ended without a block.
 fn is_empty(state: &LaneState) -> bool {
-    matches!(state, LaneState::Open(reader) if reader.is_empty())
+    matches!(state, LaneState::Open { reader, .. } if reader.is_empty())
 }

@@ -5,14 +5,14 @@
 //! Collection::open ── next_block ──► Block ── read ──► DocumentSink::document
 //!                                      │                           ::skipped
 //!                                      └─ retain ──► RetainedBlock ── fetch ──► text
-//!                                                                  └─ replay ──► RawSink
+//!                                                                  └─ replay ──► DocumentSink
 //! ```
 //!
 //! # Example
 //!
 //! ```
 //! use lookalike_read::{
-//!     Collection, Document, DocumentSink, ReadBuffers, ReadOptions, SkippedItem,
+//!     Collection, Document, DocumentSink, ReadBuffers, ReadError, ReadOptions, SkippedItem,
 //! };
 //!
 //! /// Ids and texts.
@@ -20,12 +20,16 @@
 //! struct Texts(Vec<(String, String)>);
 //!
 //! impl DocumentSink for Texts {
-//!     fn document(&mut self, document: &Document<'_>) {
+//!     type Error = ReadError;
+//!
+//!     fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
 //!         self.0.push((document.id.to_owned(), document.text.to_owned()));
+//!         Ok(())
 //!     }
 //!
-//!     fn skipped(&mut self, skipped: SkippedItem) {
+//!     fn skipped(&mut self, skipped: SkippedItem) -> Result<(), ReadError> {
 //!         eprintln!("{skipped}");
+//!         Ok(())
 //!     }
 //! }
 //!
@@ -110,8 +114,7 @@ pub use collection::Collection;
 pub use content_hash::Content;
 pub use description::Description;
 pub use document::{
-    BlockNumber, Document, DocumentPosition, DocumentSink, MAX_DOCUMENT_BYTES, Raw, RawSink,
-    StoredShingles,
+    BlockNumber, Document, DocumentPosition, DocumentSink, MAX_DOCUMENT_BYTES, Raw, StoredShingles,
 };
 pub use error::ReadError;
 pub use format::jsonl::has_member;

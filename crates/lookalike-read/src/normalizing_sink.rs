@@ -1,44 +1,59 @@
-//! A sink that normalizes texts before it passes them on.
+//! The sink between the sources and the caller: normalizes texts, and passes the caller's errors
+//! through the sources, which know no type of error but [`ReadError`].
 
-use crate::document::{Document, Raw, RawSink};
+use crate::document::{Document, DocumentSink};
+use crate::error::ReadError;
 use crate::normalize::{Normalization, Words};
 use crate::scratch::ReadBuffers;
 use crate::skipped::SkippedItem;
 
+/// The sink that sources write to.
+pub(crate) type SourceSink<'a> = dyn DocumentSink<Error = ReadError> + 'a;
+
 /// Passes documents on with normalized texts.
-pub(crate) struct NormalizingSink<'a> {
-    sink: &'a mut dyn RawSink,
+struct NormalizingSink<'a, S> {
+    sink: &'a mut S,
     words: &'a mut Words,
     wording: Normalization,
 }
 
-impl NormalizingSink<'_> {
-    /// Calls `read` with a sink that passes normalized documents on to `sink`.
-    pub(crate) fn around<R>(
-        sink: &mut dyn RawSink,
-        wording: Normalization,
-        scratch: &mut ReadBuffers,
-        read: impl FnOnce(&mut ReadBuffers, &mut dyn RawSink) -> R,
-    ) -> R {
-        let mut words = std::mem::take(&mut scratch.words);
-        let mut sink = NormalizingSink { sink, words: &mut words, wording };
-        let result = read(scratch, &mut sink);
-        scratch.words = words;
-        result
-    }
+/// Calls `read` with a sink that passes normalized documents on to `sink`.
+///
+/// # Errors
+/// The first error of the sink, or that of `read`.
+pub(crate) fn normalized<S: DocumentSink>(
+    sink: &mut S,
+    wording: Normalization,
+    scratch: &mut ReadBuffers,
+    read: impl FnOnce(&mut ReadBuffers, &mut SourceSink<'_>) -> Result<(), ReadError>,
+) -> Result<(), S::Error> {
+    let mut words = std::mem::take(&mut scratch.words);
+    let read = read(scratch, &mut NormalizingSink { sink, words: &mut words, wording });
+    scratch.words = words;
+    read.map_err(|error| match error {
+        ReadError::Sink(error) => match error.downcast() {
+            Ok(error) => *error,
+            Err(other) => ReadError::Sink(other).into(),
+        },
+        error => error.into(),
+    })
 }
 
-impl RawSink for NormalizingSink<'_> {
-    fn record(&mut self, document: &Document<'_>, raw: Raw<'_>) {
-        if document.shingled.is_some() {
-            // The text was normalized before its set was stored.
-            return self.sink.record(document, raw);
-        }
-        let text = self.words.of(document.text, self.wording);
-        self.sink.record(&Document { text, ..*document }, raw);
+impl<S: DocumentSink> DocumentSink for NormalizingSink<'_, S> {
+    type Error = ReadError;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
+        // Texts in an index were normalized before their sets were stored.
+        let sent = if document.shingled.is_some() {
+            self.sink.document(document)
+        } else {
+            let text = self.words.of(document.text, self.wording);
+            self.sink.document(&Document { text, ..*document })
+        };
+        sent.map_err(|error| ReadError::Sink(Box::new(error)))
     }
 
-    fn skipped(&mut self, skipped: SkippedItem) {
-        self.sink.skipped(skipped);
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), ReadError> {
+        self.sink.skipped(skipped).map_err(|error| ReadError::Sink(Box::new(error)))
     }
 }

@@ -1,11 +1,11 @@
 //! A block that was read: how single documents, or all of them, are read again.
 
 use crate::description::{self, Description, StatedFields};
-use crate::document::{BlockNumber, DocumentPosition, RawSink};
+use crate::document::{BlockNumber, DocumentPosition, DocumentSink};
 use crate::error::ReadError;
 use crate::file::part_texts::KeptParts;
 use crate::location::Location;
-use crate::normalizing_sink::NormalizingSink;
+use crate::normalizing_sink::normalized;
 use crate::retained_state::RetainedState;
 use crate::scratch::ReadBuffers;
 use crate::skipped::SkippedItem;
@@ -29,13 +29,9 @@ impl RetainedBlock {
         number: BlockNumber,
         source: Arc<SourceInfo>,
         content: Box<dyn RetainedContent>,
+        parts: Option<Box<KeptParts>>,
     ) -> Self {
-        Self { number, source, content, parts: None }
-    }
-
-    /// Adds texts that were kept when the block was read.
-    pub(crate) fn with_parts(self, parts: Option<Box<KeptParts>>) -> Self {
-        Self { parts, ..self }
+        Self { number, source, content, parts }
     }
 
     /// The value as numbers; `None` when bytes of it are in memory, here or with the caller.
@@ -66,7 +62,7 @@ impl RetainedBlock {
         scratch: &mut ReadBuffers,
         f: impl FnOnce(&str) -> R,
     ) -> Result<R, ReadError> {
-        let wording = self.source.settings.wording;
+        let wording = self.source.settings.options.wording;
         let mut words = std::mem::take(&mut scratch.words);
         let fetched = match &self.parts {
             Some(parts) if parts.has(place) => {
@@ -136,27 +132,26 @@ impl RetainedBlock {
         result.ok_or_else(|| self.location(place).changed("no such document".to_owned()))
     }
 
-    /// Reads the whole block again: every document in order, with its part of the input; bad
-    /// records again to [`RawSink::skipped`]. The caller compares ids and their number with those
-    /// of the first time.
+    /// Reads the whole block again: every document in order, and bad records again to
+    /// [`DocumentSink::skipped`]. The caller compares ids and their number with those of the first
+    /// time.
     ///
     /// # Errors
-    /// [`ReadError::Changed`] when the block cannot be read any more, or has a bad record where
-    /// those are not skipped. [`ReadError::Spool`] when the spool cannot be read.
-    pub fn replay(
+    /// The first error of the sink. [`ReadError::Changed`] when the block cannot be read any more,
+    /// or has a bad record where those are not skipped. [`ReadError::Spool`] when the spool cannot
+    /// be read.
+    pub fn replay<S: DocumentSink>(
         &self,
         scratch: &mut ReadBuffers,
-        sink: &mut impl RawSink,
-    ) -> Result<(), ReadError> {
-        let wording = self.source.settings.wording;
-        let read = NormalizingSink::around(sink, wording, scratch, |scratch, sink| {
-            self.content.replay(scratch, sink)
-        });
-        read.map_err(|error| match error {
-            ReadError::BadRecord(SkippedItem { source, line, reason, .. }) => {
-                ReadError::Changed { source_name: source, line, what: reason.to_string() }
-            }
-            error => error,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
+        normalized(sink, self.source.settings.options.wording, scratch, |scratch, sink| {
+            self.content.replay(scratch, sink).map_err(|error| match error {
+                ReadError::BadRecord(SkippedItem { source, line, reason, .. }) => {
+                    ReadError::Changed { source_name: source, line, what: reason.to_string() }
+                }
+                error => error,
+            })
         })
     }
 }

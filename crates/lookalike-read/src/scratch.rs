@@ -21,7 +21,7 @@ pub struct ReadBuffers {
 
 impl ReadBuffers {
     /// For a thread that retains every block it reads: keeps the texts of files with many
-    /// documents for [`Block::retain_read`](crate::Block::retain_read), so that such a file is
+    /// documents for [`Block::retain`](crate::Block::retain), so that such a file is
     /// read through only once.
     pub fn retaining() -> Self {
         let mut scratch = Self::default();

@@ -3,38 +3,27 @@
 use crate::buffer_pool::BufferPool;
 use crate::decompress::{ByteStream, Compression, LimitedStream};
 use crate::error::ReadError;
-use crate::format::kind::Format;
-use crate::format::record::FieldNames;
-use crate::normalize::Normalization;
 use crate::options::ReadOptions;
 use crate::recover::OverLimit;
 use crate::skipped::SkippedItem;
 use encoding_rs::Encoding;
 use lookalike_core::parameter::Parameter;
-use lookalike_extract::{ExtractOptions, Extractor};
+use lookalike_extract::Extractor;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// What all sources of a collection share.
 pub(crate) struct SourceSettings {
-    pub(crate) fields: FieldNames,
-    pub(crate) skip_bad: bool,
+    pub(crate) options: ReadOptions,
+    /// The encoding that the options name.
     pub(crate) encoding: Option<&'static Encoding>,
-    /// Files are taken as text, whatever they hold.
-    pub(crate) as_text: bool,
-    /// What is wanted of files that are not plain text.
-    pub(crate) extract: ExtractOptions,
-    /// What is done to every text.
-    pub(crate) wording: Normalization,
     pub(crate) block_bytes: usize,
     pub(crate) pool: Arc<BufferPool>,
     /// Bytes read from disk so far, for progress.
     pub(crate) consumed: AtomicU64,
     /// Files of records kept open.
     pub(crate) open: AtomicUsize,
-    /// The most bytes that a compressed file of records may become.
-    max_expanded: Option<u64>,
     /// The longest record that the memory of the run has room for.
     pub(crate) memory_record: AtomicU64,
     /// Ids of records found in folders begin with the names of their files.
@@ -42,29 +31,18 @@ pub(crate) struct SourceSettings {
 }
 
 impl SourceSettings {
-    /// As the options say, with the encoding that they name.
     pub(crate) fn new(
-        options: &ReadOptions,
+        options: ReadOptions,
         encoding: Option<&'static Encoding>,
         block_bytes: usize,
     ) -> Self {
         Self {
-            fields: FieldNames {
-                id: options.id_field.clone(),
-                text: options.text_field.clone(),
-                line_ids: options.line_ids,
-                extra: options.fields.clone(),
-            },
-            skip_bad: options.skip_bad,
+            options,
             encoding,
-            as_text: options.format == Some(Format::Text),
-            extract: options.extract.clone(),
-            wording: options.wording,
             block_bytes,
             pool: Arc::new(BufferPool::default()),
             consumed: AtomicU64::new(0),
             open: AtomicUsize::new(0),
-            max_expanded: options.max_expanded,
             memory_record: AtomicU64::new(u64::MAX),
             ids_by_file: AtomicBool::new(false),
         }
@@ -72,8 +50,10 @@ impl SourceSettings {
 
     /// The limit on one record, or on one text.
     pub(crate) fn longest_record(&self, compressed: bool) -> Option<OverLimit> {
-        let expanded =
-            OverLimit { limit: self.extract.limits.expanded, parameter: Parameter::MaxExpanded };
+        let expanded = OverLimit {
+            limit: self.options.extract.limits.expanded,
+            parameter: Parameter::MaxExpanded,
+        };
         let memory = self.memory_record.load(Ordering::Relaxed);
         let memory = (memory < u64::MAX)
             .then_some(OverLimit { limit: memory, parameter: Parameter::Memory });
@@ -88,9 +68,9 @@ impl SourceSettings {
         reader: impl Read + Send + 'static,
     ) -> io::Result<ByteStream> {
         let memory = self.memory_record.load(Ordering::Relaxed);
-        let window = self.max_expanded.unwrap_or(u64::MAX).min(memory);
+        let window = self.options.max_expanded.unwrap_or(u64::MAX).min(memory);
         let stream = compression.decode(reader, window)?;
-        Ok(match self.max_expanded.filter(|_| compression != Compression::None) {
+        Ok(match self.options.max_expanded.filter(|_| compression != Compression::None) {
             Some(limit) => {
                 let over = OverLimit { limit, parameter: Parameter::MaxExpanded };
                 Box::new(LimitedStream::new(stream, over))
@@ -106,11 +86,15 @@ impl SourceSettings {
         named: bool,
         skipped: SkippedItem,
     ) -> Result<SkippedItem, ReadError> {
-        if named && !self.skip_bad { Err(ReadError::BadRecord(skipped)) } else { Ok(skipped) }
+        if named && !self.options.skip_bad {
+            Err(ReadError::BadRecord(skipped))
+        } else {
+            Ok(skipped)
+        }
     }
 
     /// The extractor of one thread, made at its first use.
     pub(crate) fn extractor<'a>(&self, extractor: &'a mut Option<Extractor>) -> &'a mut Extractor {
-        extractor.get_or_insert_with(|| Extractor::new(&self.extract))
+        extractor.get_or_insert_with(|| Extractor::new(&self.options.extract))
     }
 }

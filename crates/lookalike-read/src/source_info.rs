@@ -37,7 +37,7 @@ impl SourceInfo {
 
     /// Whether the run goes on where the source cannot be read.
     pub(crate) fn is_lenient(&self) -> bool {
-        self.in_folder || self.settings.skip_bad
+        self.in_folder || self.settings.options.skip_bad
     }
 
     /// Whether the ids of records begin with the name of the file.
@@ -67,7 +67,11 @@ impl SourceInfo {
         reason: SkipReason,
     ) -> Result<SkippedItem, ReadError> {
         let skipped = SkippedItem { source: self.shown.clone(), line: Some(line), id, reason };
-        if self.settings.skip_bad { Ok(skipped) } else { Err(ReadError::BadRecord(skipped)) }
+        if self.settings.options.skip_bad {
+            Ok(skipped)
+        } else {
+            Err(ReadError::BadRecord(skipped))
+        }
     }
 
     /// An entry of the list of skipped files for the whole source.

@@ -47,19 +47,19 @@ impl Spool {
     /// Writes `bytes` in one piece and says where they stand. Threads write side by side.
     ///
     /// # Errors
-    /// What the system says; the place then stays unused.
-    pub fn append(&self, bytes: &[u8]) -> io::Result<u64> {
+    /// [`ReadError::Spool`]; the place then stays unused.
+    pub fn append(&self, bytes: &[u8]) -> Result<u64, ReadError> {
         let offset = self.end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        write_all_at(&self.file, bytes, offset)?;
+        write_all_at(&self.file, bytes, offset).map_err(|error| self.failed(error))?;
         Ok(offset)
     }
 
     /// Fills `buffer` from `offset` on.
     ///
     /// # Errors
-    /// What the system says; also when the file ends before.
-    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        read_exact_at(&self.file, buffer, offset)
+    /// [`ReadError::Spool`], also when the file ends before.
+    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), ReadError> {
+        read_exact_at(&self.file, buffer, offset).map_err(|error| self.failed(error))
     }
 
     /// Returns when everything written is on the disk.

@@ -1,9 +1,10 @@
-//! Blocks that list a source, or the rest of it, that cannot be read.
+//! Blocks without documents, which list a source, or the rest of it, that cannot be read.
 
-use crate::document::{DocumentPosition, RawSink};
+use crate::document::DocumentPosition;
 use crate::error::ReadError;
 use crate::format::TakeText;
 use crate::location::Location;
+use crate::normalizing_sink::SourceSink;
 use crate::retained_state::KeptState;
 use crate::scratch::ReadBuffers;
 use crate::skipped::SkippedItem;
@@ -11,30 +12,29 @@ use crate::source::{BlockContent, RetainedContent};
 use crate::spool::Spool;
 use std::sync::Arc;
 
-/// A block that lists why there are no documents.
-pub(crate) struct SkippedBlock(pub(crate) SkippedItem);
+/// A block without documents.
+pub(crate) struct NoDocuments {
+    pub(crate) source: String,
+    /// Why, until the block is read.
+    pub(crate) skipped: Option<SkippedItem>,
+}
 
-impl BlockContent for SkippedBlock {
+impl BlockContent for NoDocuments {
     fn bytes(&self) -> u64 {
         0
     }
 
-    fn read(&self, _: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
-        sink.skipped(self.0.clone());
-        Ok(())
+    fn read(&self, _: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
+        self.skipped.clone().map_or(Ok(()), |skipped| sink.skipped(skipped))
     }
 
     fn retain(
-        self: Box<Self>,
+        mut self: Box<Self>,
         _: Option<&Arc<Spool>>,
     ) -> Result<Box<dyn RetainedContent>, ReadError> {
-        Ok(Box::new(NoDocuments { source: self.0.source }))
+        self.skipped = None;
+        Ok(self)
     }
-}
-
-/// A block without documents.
-pub(crate) struct NoDocuments {
-    pub(crate) source: String,
 }
 
 impl RetainedContent for NoDocuments {
@@ -56,7 +56,7 @@ impl RetainedContent for NoDocuments {
         Err(self.location(place).changed("no such document".to_owned()))
     }
 
-    fn replay(&self, _: &mut ReadBuffers, _: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn replay(&self, _: &mut ReadBuffers, _: &mut SourceSink<'_>) -> Result<(), ReadError> {
         Ok(())
     }
 }

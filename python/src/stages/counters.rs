@@ -6,7 +6,7 @@ use super::plan_options::plan_options;
 use crate::documents::PythonDocuments;
 use crate::error::DamagedError;
 use crate::table::ArrowTable;
-use lookalike::read::{Document, DocumentSink, ReadOptions, SkippedItem};
+use lookalike::read::{Document, DocumentSink, ReadError, ReadOptions, SkippedItem};
 use lookalike::shard::{CountersError, PartBlock, RarityCounter, RarityCounters};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -45,12 +45,17 @@ impl CountStage {
 struct CountSink(RarityCounter);
 
 impl DocumentSink for CountSink {
-    fn document(&mut self, document: &Document<'_>) {
+    type Error = ReadError;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
         self.0.add(document);
+        Ok(())
     }
 
     /// The stage `keys` counts what is left out.
-    fn skipped(&mut self, _: SkippedItem) {}
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), ReadError> {
+        Ok(())
+    }
 }
 
 /// The sum of the counters of several tasks, as one row.

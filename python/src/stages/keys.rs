@@ -123,11 +123,8 @@ impl KeyStage {
     ) -> Result<(), Error> {
         let (collector, tally) = (&mut self.collector, &mut self.tally);
         let has_source = self.options.source_field.is_some();
-        let changed = None;
-        let mut sink = KeySink { collector, tally, nodes, checks, reference, has_source, changed };
-        let opened = open(source, &self.reading)?;
-        read_all(&opened, &mut sink)?;
-        sink.changed.map_or(Ok(()), |id| Err(Error::Shard(ShardError::Changed { id })))
+        let mut sink = KeySink { collector, tally, nodes, checks, reference, has_source };
+        read_all(&open(source, &self.reading)?, &mut sink)
     }
 
     /// Adds the counts as notes.
@@ -154,7 +151,10 @@ pub(super) fn open(
 }
 
 /// Reads a collection to its end.
-pub(super) fn read_all(opened: &Collection, sink: &mut impl DocumentSink) -> Result<(), Error> {
+pub(super) fn read_all<S: DocumentSink>(opened: &Collection, sink: &mut S) -> Result<(), Error>
+where
+    Error: From<S::Error>,
+{
     let mut buffers = ReadBuffers::default();
     while let Some(block) = opened.next_block()? {
         block.read(&mut buffers, sink)?;
@@ -187,12 +187,12 @@ struct KeySink<'a> {
     checks: Option<&'a [i64]>,
     reference: bool,
     has_source: bool,
-    /// The first document that is not what its check states.
-    changed: Option<String>,
 }
 
 impl DocumentSink for KeySink<'_> {
-    fn document(&mut self, document: &Document<'_>) {
+    type Error = Error;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
         let row = document.place.row() as usize;
         let node = self.nodes.get(row).copied().unwrap_or_default();
         self.tally.reference += u64::from(self.reference);
@@ -206,18 +206,20 @@ impl DocumentSink for KeySink<'_> {
         let collected = self.collector.add(node.cast_unsigned(), document);
         let check = self.checks.and_then(|checks| checks.get(row));
         if check.is_some_and(|check| check.cast_unsigned() != collected.check) {
-            self.changed.get_or_insert_with(|| document.id.to_owned());
+            return Err(Error::Shard(ShardError::Changed { id: document.id.to_owned() }));
         }
         if collected.empty {
             let content = (!document.text.is_empty()).then(|| hex(document.text));
             self.tally.notes.push(json!({"empty": {"id": document.id, "content": content}}));
         }
+        Ok(())
     }
 
-    fn skipped(&mut self, skipped: SkippedItem) {
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), Error> {
         self.tally.skipped += 1;
         let reason = skipped.reason.to_string();
         self.tally.notes.push(json!({"skipped": {"id": skipped.id, "reason": reason}}));
+        Ok(())
     }
 }
 

@@ -33,13 +33,9 @@ pub(crate) fn places(
     let columns = py.detach(|| -> Result<PlaceColumns, Error> {
         let opened = open(source, &reading)?;
         let (order, columns) = (&mut order, PlaceColumns::default());
-        let (collection, checks, changed) = (&opened, &checks[..], None);
-        let mut sink =
-            PlaceSink { order, collection, checks, reference, has_source, columns, changed };
+        let (collection, checks) = (&opened, &checks[..]);
+        let mut sink = PlaceSink { order, collection, checks, reference, has_source, columns };
         read_all(&opened, &mut sink)?;
-        if let Some(id) = sink.changed {
-            return Err(Error::Shard(ShardError::Changed { id }));
-        }
         let missing = checks.len().saturating_sub(sink.columns.bytes.len()) as u64;
         if missing > 0 {
             return Err(Error::Shard(ShardError::Missing { documents: missing }));
@@ -56,24 +52,27 @@ struct PlaceSink<'a> {
     reference: bool,
     has_source: bool,
     columns: PlaceColumns,
-    /// The first document that is not what its check states.
-    changed: Option<String>,
 }
 
 impl DocumentSink for PlaceSink<'_> {
-    fn document(&mut self, document: &Document<'_>) {
+    type Error = Error;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
         let placed = self.order.place(self.collection, document, self.reference);
         let check = self.checks.get(document.place.row() as usize);
         if check.is_none_or(|check| check.cast_unsigned() != placed.fingerprint as u64) {
-            self.changed.get_or_insert_with(|| document.id.to_owned());
+            return Err(Error::Shard(ShardError::Changed { id: document.id.to_owned() }));
         }
         let source = document.fields.last().copied().flatten().unwrap_or_default();
         self.columns.push(&placed, self.has_source.then_some(source));
+        Ok(())
     }
 
     /// What the stage `keys` left out is in no component; where it was not left out there, it is
     /// missing here.
-    fn skipped(&mut self, _: SkippedItem) {}
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 #[derive(Default)]

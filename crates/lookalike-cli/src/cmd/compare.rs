@@ -120,14 +120,19 @@ fn read(path: &Path, args: &CompareArgs, worker: WorkerOption<'_>) -> Result<Str
     struct CapturedText(String, u64);
 
     impl DocumentSink for CapturedText {
-        fn document(&mut self, document: &Document<'_>) {
+        type Error = ReadError;
+
+        fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
             if self.1 == 0 {
                 document.text.clone_into(&mut self.0);
             }
             self.1 += 1;
+            Ok(())
         }
 
-        fn skipped(&mut self, _: SkippedItem) {}
+        fn skipped(&mut self, _: SkippedItem) -> Result<(), ReadError> {
+            Ok(())
+        }
     }
 
     if path.is_dir() {
@@ -146,7 +151,10 @@ fn read(path: &Path, args: &CompareArgs, worker: WorkerOption<'_>) -> Result<Str
     if let Some(member) = FileMember::of(path) {
         let mut text = String::new();
         let options = ReadOptions { format: None, ..options };
-        member.read(&options, &mut |document| document.text.clone_into(&mut text))?;
+        member.read(&options, &mut |document| {
+            document.text.clone_into(&mut text);
+            Ok(())
+        })?;
         return Ok(text);
     }
     let collection = Collection::open(&[path.to_owned()], &options)?;

@@ -111,6 +111,8 @@ pub(crate) fn index_message(error: &IndexError) -> String {
     format!("{} ({command})", error.spelled(option_name))
 }
 
+impl std::error::Error for CommandError {}
+
 impl From<Error> for CommandError {
     fn from(error: Error) -> Self {
         match error {

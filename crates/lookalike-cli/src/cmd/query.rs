@@ -141,10 +141,8 @@ impl QuerySetup<'_> {
             buffers: Buffers::default(),
             snapshot,
             asking,
-            outcome: Ok(()),
         };
-        member.read(reading, &mut |document| sink.document(document))?;
-        sink.outcome
+        member.read(reading, &mut |document| sink.document(document))
     }
 
     /// Asks for all documents of a collection, in order.
@@ -160,32 +158,31 @@ impl QuerySetup<'_> {
             buffers: Buffers::default(),
             snapshot,
             asking,
-            outcome: Ok(()),
         };
         let mut scratch = ReadBuffers::default();
         while let Some(block) = collection.next_block_in_order()? {
             block.read(&mut scratch, &mut sink)?;
-            std::mem::replace(&mut sink.outcome, Ok(()))?;
         }
         for skipped in collection.listed() {
-            sink.skipped(skipped.clone());
+            sink.skipped(skipped.clone())?;
         }
         Ok(())
     }
 }
 
-/// Asks for every document that it is given, until something fails.
+/// Asks for every document that it is given.
 struct QueryRunner<'a, 'b> {
     asker: &'a QuerySetup<'a>,
     preparer: TextPreparer,
     buffers: Buffers,
     snapshot: &'a mut dyn Snapshot,
     asking: &'a mut QueryOutput<'b>,
-    outcome: Result<(), CommandError>,
 }
 
-impl QueryRunner<'_, '_> {
-    fn ask(&mut self, document: &Document<'_>) -> Result<(), CommandError> {
+impl DocumentSink for QueryRunner<'_, '_> {
+    type Error = CommandError;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), CommandError> {
         let probe = self.preparer.prepare(document.text).probe();
         let question = self.asker.question();
         let settings = self.asker.index.settings();
@@ -193,16 +190,9 @@ impl QueryRunner<'_, '_> {
         let answer = answer.map_err(|error: IndexError| CommandError::from(error))?;
         Ok(self.asking.tell(document.id, &probe, &question, &answer)?)
     }
-}
 
-impl DocumentSink for QueryRunner<'_, '_> {
-    fn document(&mut self, document: &Document<'_>) {
-        if self.outcome.is_ok() {
-            self.outcome = self.ask(document);
-        }
-    }
-
-    fn skipped(&mut self, skipped: SkippedItem) {
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), CommandError> {
         self.asking.skipped(skipped);
+        Ok(())
     }
 }

@@ -3,87 +3,70 @@
 mod entry_kind;
 mod inflate;
 mod names;
-#[cfg(feature = "archive")]
 mod tar;
 mod zip;
 
 pub use entry_kind::EntryKind;
-#[cfg(feature = "archive")]
 pub use tar::{TarEntry, TarNext, next_entry};
-pub use zip::{ZipEntries, ZipEntry, zip_entries, zip_entries_within};
+pub use zip::{ZipEntries, ZipEntry, zip_entries};
 
-pub(crate) use inflate::InflateBudget;
-pub(crate) use zip::{ListLimits, list};
+pub(crate) use zip::list;
 
 use crate::error::ExtractError;
-#[cfg(feature = "archive")]
 use crate::{kind::FileKind, limits::LimitTracker};
-#[cfg(feature = "archive")]
 use std::io::Cursor;
 
-/// Receives the path of a file in an archive, and its content or error. `false` ends the walk.
-#[cfg(feature = "archive")]
-pub(crate) type EntrySink<'a> = &'a mut dyn FnMut(&str, Result<&[u8], ExtractError>) -> bool;
+/// Receives the path of a file in an archive, and its content or error.
+pub(crate) type EntrySink<'a, E> =
+    &'a mut dyn FnMut(&str, Result<&[u8], ExtractError>) -> Result<(), E>;
 
-/// Sends every file of an archive, folders excluded, to the sink. After an error there may be more
-/// files: the archive is truncated or damaged, or a limit is exceeded.
-#[cfg(feature = "archive")]
-pub(crate) fn walk(
+/// Sends every file of an archive, folders excluded, to the sink.
+///
+/// # Errors
+/// That of the sink; [`ExtractError`] if there may be more files: the archive is truncated or
+/// damaged, or a limit is exceeded.
+pub(crate) fn walk<E: From<ExtractError>>(
     kind: FileKind,
     bytes: &[u8],
     tracker: &LimitTracker<'_>,
-    sink: EntrySink<'_>,
-) -> Result<(), ExtractError> {
-    match kind {
-        FileKind::Zip => walk_zip(bytes, tracker, sink),
-        FileKind::Tar => walk_tar(bytes, tracker, sink),
-        other => Err(ExtractError::Unsupported { kind: other.name().to_owned() }),
+    sink: EntrySink<'_, E>,
+) -> Result<(), E> {
+    if kind == FileKind::Zip {
+        walk_zip(bytes, tracker, sink)
+    } else {
+        walk_tar(bytes, tracker, sink)
     }
 }
 
-#[cfg(feature = "archive")]
-fn walk_zip(
+fn walk_zip<E: From<ExtractError>>(
     bytes: &[u8],
     tracker: &LimitTracker<'_>,
-    sink: EntrySink<'_>,
-) -> Result<(), ExtractError> {
-    let bounds = ListLimits {
-        members: tracker.options.limits.members,
-        check_time: &|| tracker.check_time(),
-    };
-    let listed = list(Cursor::new(bytes), &bounds)?;
+    sink: EntrySink<'_, E>,
+) -> Result<(), E> {
+    let listed = list(Cursor::new(bytes), tracker)?;
     let mut inflated = Vec::new();
-    let mut budget = InflateBudget::Shared(tracker);
-    for entry in &listed.entries {
-        if entry.kind == EntryKind::Folder {
-            continue;
-        }
+    for entry in listed.entries.iter().filter(|entry| entry.kind != EntryKind::Folder) {
         tracker.charge_member()?;
         tracker.check_time()?;
         let compressed = entry.slice(bytes);
-        let content = compressed.and_then(|c| entry.content(c, &mut budget, &mut inflated));
-        let go_on = match content {
-            Ok(Some(stored)) => sink(&entry.name, Ok(stored)),
-            Ok(None) => sink(&entry.name, Ok(&inflated)),
+        match compressed.and_then(|c| entry.content(c, tracker, &mut inflated)) {
+            Ok(Some(stored)) => sink(&entry.name, Ok(stored))?,
+            Ok(None) => sink(&entry.name, Ok(&inflated))?,
             // Exceeded limits apply to all following files.
             Err(failure @ (ExtractError::Limit { .. } | ExtractError::TooSlow { .. })) => {
-                return Err(failure);
+                return Err(failure.into());
             }
-            Err(failure) => sink(&entry.name, Err(failure)),
-        };
-        if !go_on {
-            return Ok(());
+            Err(failure) => sink(&entry.name, Err(failure))?,
         }
     }
-    listed.cut.map_or(Ok(()), Err)
+    listed.cut.map_or(Ok(()), |cut| Err(cut.into()))
 }
 
-#[cfg(feature = "archive")]
-fn walk_tar(
+fn walk_tar<E: From<ExtractError>>(
     bytes: &[u8],
     tracker: &LimitTracker<'_>,
-    sink: EntrySink<'_>,
-) -> Result<(), ExtractError> {
+    sink: EntrySink<'_, E>,
+) -> Result<(), E> {
     let mut rest = bytes;
     loop {
         match next_entry(rest)? {
@@ -95,18 +78,14 @@ fn walk_tar(
                 } else {
                     format!("the archive ends in the entry at byte {at}")
                 };
-                return Err(ExtractError::damaged(what));
+                return Err(ExtractError::damaged(what).into());
             }
             TarNext::Entry { entry, bytes } => {
                 rest = &rest[bytes..];
-                if entry.kind == EntryKind::Folder {
-                    continue;
-                }
-                tracker.charge_member()?;
-                tracker.check_time()?;
-                let content = entry.kind.failure().map_or(Ok(entry.content), Err);
-                if !sink(&entry.name, content) {
-                    return Ok(());
+                if entry.kind != EntryKind::Folder {
+                    tracker.charge_member()?;
+                    tracker.check_time()?;
+                    sink(&entry.name, entry.kind.failure().map_or(Ok(entry.content), Err))?;
                 }
             }
         }

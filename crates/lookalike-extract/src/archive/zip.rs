@@ -10,11 +10,11 @@ use super::entry_kind::EntryKind;
 use super::names::{clean, cp437};
 use crate::date;
 use crate::error::ExtractError;
-use crate::options::Limits;
+use crate::limits::LimitTracker;
+use crate::options::{ExtractOptions, Limits};
 use flate2::Crc;
 use memchr::memmem;
 use std::io::{BufReader, Error, Read, Seek, SeekFrom};
-use std::time::Instant;
 
 /// Compression methods.
 pub(crate) const STORED: u16 = 0;
@@ -89,71 +89,48 @@ pub struct ZipEntries {
 }
 
 /// Lists the entries of a ZIP archive. Reads the central directory and each local header, or the
-/// whole archive if the directory is missing. Memory is that of the entries.
+/// whole archive if the directory is missing. Memory is that of the entries. Each 16 MiB of an
+/// archive are granted the limit of members once more.
 ///
 /// # Errors
-/// No entry can be found, or the archive is one of several volumes.
-pub fn zip_entries<R: Read + Seek>(reader: R) -> Result<ZipEntries, ExtractError> {
-    list(reader, &ListLimits { members: u32::MAX, check_time: &|| Ok(()) })
-}
-
-/// As [`zip_entries`], with limits on members and time. Each 16 MiB of an archive are granted the
-/// limit of members once more.
-///
-/// # Errors
-/// As [`zip_entries`], and [`ExtractError::Limit`] or [`ExtractError::TooSlow`].
-pub fn zip_entries_within<R: Read + Seek>(
+/// No entry can be found, or the archive is one of several volumes; [`ExtractError::Limit`] or
+/// [`ExtractError::TooSlow`].
+pub fn zip_entries<R: Read + Seek>(
     mut reader: R,
     limits: &Limits,
 ) -> Result<ZipEntries, ExtractError> {
     let size = reader.seek(SeekFrom::End(0)).map_err(|e| unreadable(&e))?;
-    let (started, time) = (Instant::now(), limits.time);
-    let check_time = || {
-        if started.elapsed() < time {
-            return Ok(());
-        }
-        Err(ExtractError::TooSlow { seconds: time.as_secs() })
-    };
-    let members = limits.members_of(size);
-    list(reader, &ListLimits { members, check_time: &check_time }).map_err(
-        |failure| match failure {
-            // Names the value of the option, not that of this archive.
-            ExtractError::Limit { .. } => ExtractError::members(limits.members),
-            other => other,
-        },
-    )
+    let own = Limits { members: limits.members_of(size), ..*limits };
+    let options = ExtractOptions { limits: own, ..ExtractOptions::default() };
+    list(reader, &LimitTracker::new(&options)).map_err(|failure| match failure {
+        // Names the value of the option, not that of this archive.
+        ExtractError::Limit { .. } => ExtractError::members(limits.members),
+        other => other,
+    })
 }
 
-/// Limits of listing an archive.
-pub(crate) struct ListLimits<'a> {
-    /// Maximum entries.
-    pub(crate) members: u32,
-    /// Fails when the time limit is reached.
-    pub(crate) check_time: &'a dyn Fn() -> Result<(), ExtractError>,
-}
-
-impl ListLimits<'_> {
-    fn check(&self, entries: usize) -> Result<(), ExtractError> {
-        if entries as u64 > u64::from(self.members) {
-            return Err(ExtractError::members(self.members));
-        }
-        if entries.is_multiple_of(CLOCK_ENTRIES) { (self.check_time)() } else { Ok(()) }
-    }
-}
-
-/// As [`zip_entries`], within `bounds`.
+/// As [`zip_entries`], with the limits of the file that holds the archive.
 pub(crate) fn list<R: Read + Seek>(
     mut reader: R,
-    bounds: &ListLimits<'_>,
+    tracker: &LimitTracker<'_>,
 ) -> Result<ZipEntries, ExtractError> {
     let size = reader.seek(SeekFrom::End(0)).map_err(|e| unreadable(&e))?;
     let listed = match directory(&mut reader, size)? {
-        Some(directory) => by_directory(&mut reader, &directory, bounds),
-        None => by_headers(&mut reader, size, bounds),
+        Some(directory) => by_directory(&mut reader, &directory, tracker),
+        None => by_headers(&mut reader, size, tracker),
     };
     let mut listed = listed?;
     refuse_overlaps(&mut listed.entries);
     Ok(listed)
+}
+
+/// Checks the limits of members and time when an entry was listed.
+fn check_listed(entries: usize, tracker: &LimitTracker<'_>) -> Result<(), ExtractError> {
+    let limit = tracker.options.limits.members;
+    if entries as u64 > u64::from(limit) {
+        return Err(ExtractError::members(limit));
+    }
+    if entries.is_multiple_of(CLOCK_ENTRIES) { tracker.check_time() } else { Ok(()) }
 }
 
 fn unreadable(error: &Error) -> ExtractError {
@@ -415,7 +392,7 @@ fn unicode_name(name: &[u8], name_crc: &mut Option<u32>, field: &[u8]) -> Option
 fn by_directory<R: Read + Seek>(
     reader: &mut R,
     directory: &CentralDirectory,
-    bounds: &ListLimits<'_>,
+    tracker: &LimitTracker<'_>,
 ) -> Result<ZipEntries, ExtractError> {
     reader.seek(SeekFrom::Start(directory.start)).map_err(|e| unreadable(&e))?;
     let mut names = BufReader::new(Read::take(&mut *reader, directory.len));
@@ -442,11 +419,11 @@ fn by_directory<R: Read + Seek>(
         header.attributes = u32_at(&fixed, 38).map(|attributes| (fixed[5], attributes));
         let (name, extra) = variable.split_at(lens[0]);
         listed.entries.push(header.entry(name, &extra[..lens[1]]));
-        bounds.check(listed.entries.len())?;
+        check_listed(listed.entries.len(), tracker)?;
     }
     for (place, entry) in listed.entries.iter_mut().enumerate() {
         if place.is_multiple_of(CLOCK_ENTRIES) {
-            (bounds.check_time)()?;
+            tracker.check_time()?;
         }
         locate(reader, entry, directory)?;
     }
@@ -500,7 +477,7 @@ fn refuse_overlaps(entries: &mut [ZipEntry]) {
 fn by_headers<R: Read + Seek>(
     reader: &mut R,
     size: u64,
-    bounds: &ListLimits<'_>,
+    tracker: &LimitTracker<'_>,
 ) -> Result<ZipEntries, ExtractError> {
     let mut entries = Vec::new();
     let mut at = 0;
@@ -535,7 +512,7 @@ fn by_headers<R: Read + Seek>(
             entry.failure = Some(ExtractError::damaged("it is cut off: the archive ends in it"));
         }
         entries.push(entry);
-        bounds.check(entries.len())?;
+        check_listed(entries.len(), tracker)?;
         match end {
             Some(end) => at = end + behind,
             None => break format!("the archive ends in the file at byte {at}"),

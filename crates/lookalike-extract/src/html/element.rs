@@ -145,31 +145,16 @@ impl ElementSet {
     }
 }
 
-const INLINE: ElementSet = ElementSet::of(&[
-    Element::Inline,
-    Element::Link,
-    Element::Button,
-    Element::Svg,
-    Element::Math,
-    Element::Void,
-    Element::Meta,
-    Element::Relation,
-    Element::Script,
-    Element::Raw,
-]);
-const CONTAINER: ElementSet = ElementSet::of(&[
-    Element::Block,
-    Element::Section,
-    Element::Dialog,
-    Element::Nav,
-    Element::Header,
-    Element::Footer,
-    Element::Aside,
-    Element::Main,
-    Element::Article,
-    Element::List,
-    Element::Table,
-]);
+const INLINE: ElementSet = {
+    use Element::{Button, Inline, Link, Math, Meta, Raw, Relation, Script, Svg, Void};
+    ElementSet::of(&[Inline, Link, Button, Svg, Math, Void, Meta, Relation, Script, Raw])
+};
+const CONTAINER: ElementSet = {
+    use Element::{Article, Aside, Block, Dialog, Footer, Header, List, Main, Nav, Section, Table};
+    ElementSet::of(&[
+        Block, Section, Dialog, Nav, Header, Footer, Aside, Main, Article, List, Table,
+    ])
+};
 const PARAGRAPH: ElementSet = ElementSet::of(&[Element::Paragraph]);
 /// Elements that end tags of inline elements, and implied ends, do not cross.
 const BARRIERS: ElementSet = ElementSet(!(INLINE.0 | PARAGRAPH.0));

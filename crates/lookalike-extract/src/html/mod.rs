@@ -23,9 +23,10 @@ mod timed_reader;
 mod tokenizer;
 
 use crate::error::ExtractError;
-use crate::fields::Fields;
-use crate::limits::LimitTracker;
 use crate::options::HtmlText;
+use crate::text_output::TextOutput;
+#[cfg(any(feature = "mail", feature = "office"))]
+use crate::{fields::Fields, limits::LimitTracker};
 use encoding_rs::Encoding;
 use page_builder::PageBuilder;
 use page_text::PageText;
@@ -36,11 +37,9 @@ use timed_reader::TimedReader;
 pub(crate) fn text(
     bytes: &[u8],
     declared: Option<&'static Encoding>,
-    tracker: &LimitTracker<'_>,
-    out: &mut String,
-    fields: &mut Fields,
+    out: &mut TextOutput<'_>,
 ) -> Result<(), ExtractError> {
-    text_as(tracker.options.html, bytes, declared, tracker, out, fields)
+    text_as(out.tracker.options.html, bytes, declared, out)
 }
 
 /// Appends all text of HTML that is not a web page: a message, a chapter of a book.
@@ -49,29 +48,28 @@ pub(crate) fn all_text(
     bytes: &[u8],
     declared: Option<&'static Encoding>,
     tracker: &LimitTracker<'_>,
-    out: &mut String,
-    fields: &mut Fields,
+    text: &mut String,
 ) -> Result<(), ExtractError> {
-    text_as(HtmlText::All, bytes, declared, tracker, out, fields)
+    let fields = &mut Fields::default();
+    text_as(HtmlText::All, bytes, declared, &mut TextOutput { tracker, text, fields })
 }
 
 fn text_as(
     wanted: HtmlText,
     bytes: &[u8],
     declared: Option<&'static Encoding>,
-    tracker: &LimitTracker<'_>,
-    out: &mut String,
-    fields: &mut Fields,
+    out: &mut TextOutput<'_>,
 ) -> Result<(), ExtractError> {
+    let tracker = out.tracker;
     let source = charset::decode(bytes, declared).ok_or(ExtractError::Binary)?;
     tracker.check_time()?;
     let is_xml = source.trim_start_matches(['\u{feff}', ' ', '\n']).starts_with("<?xml");
     let mut page = PageBuilder::new(tracker, is_xml);
     scanner::page(&mut TimedReader::new(source.as_bytes(), tracker), &mut page)?;
     page.charge()?;
-    page.metadata.write_fields(fields);
+    page.metadata.write_fields(out.fields);
     let chosen = main_text::choose(&page.text, wanted == HtmlText::Main);
-    collect(&page.text, chosen.as_deref(), out);
+    collect(&page.text, chosen.as_deref(), out.text);
     Ok(())
 }
 

@@ -1,12 +1,13 @@
 //! Hints about a region of a page from its role, class names, id and style.
 
 /// The meaning of a role (WAI-ARIA landmarks).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum AriaRole {
     Main,
     Article,
     /// Navigation, banners and the like.
     Around,
+    #[default]
     None,
 }
 
@@ -41,8 +42,9 @@ pub(super) fn hides(style: &[u8]) -> bool {
 }
 
 /// What the names of an element (`id`, `class`) suggest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum NameHint {
+    #[default]
     None,
     /// Boilerplate around the main text.
     Around,

@@ -35,8 +35,6 @@ pub(super) struct PageBuilder<'a> {
     tracker: &'a LimitTracker<'a>,
     pub(super) text: PageText,
     pub(super) metadata: PageMetadata,
-    /// Set when a limit is exceeded: the emitter of html5gum cannot return errors.
-    pub(super) failure: Option<ExtractError>,
     /// Bytes of text charged to the limits.
     charged: usize,
     /// The current tag.
@@ -59,7 +57,6 @@ impl<'a> PageBuilder<'a> {
             tracker,
             text: PageText::new(),
             metadata: PageMetadata::default(),
-            failure: None,
             charged: 0,
             tag: Tag::new(),
             last_start: TagName::new(),
@@ -79,6 +76,13 @@ impl<'a> PageBuilder<'a> {
         self.tracker.charge_bytes(grown)
     }
 
+    /// As [`charge`](Self::charge), once per [`CHARGE_BYTES`]. The readers of a page call it after
+    /// each token.
+    #[inline]
+    pub(super) fn charge_if_due(&mut self) -> Result<(), ExtractError> {
+        if self.text.bytes.len() - self.charged < CHARGE_BYTES { Ok(()) } else { self.charge() }
+    }
+
     /// Appends characters.
     pub(super) fn characters(&mut self, bytes: &[u8]) {
         match self.target {
@@ -92,11 +96,6 @@ impl<'a> PageBuilder<'a> {
                     self.text.push_verbatim(bytes, self.link > 0);
                 } else {
                     self.text.push(bytes, self.link > 0);
-                }
-                if self.text.bytes.len() - self.charged >= CHARGE_BYTES
-                    && let Err(failure) = self.charge()
-                {
-                    self.failure.get_or_insert(failure);
                 }
             }
         }
@@ -130,7 +129,7 @@ impl<'a> PageBuilder<'a> {
             Element::Break => self.text.line_break(),
             Element::Rule | Element::Body => self.text.gap(Gap::Line),
             Element::Html => {
-                self.is_xml |= self.tag.namespace;
+                self.is_xml |= self.tag.attributes.namespace;
                 if self.metadata.language.is_empty() {
                     self.metadata.language.clone_from(&self.tag.language);
                 }
@@ -185,7 +184,7 @@ impl<'a> PageBuilder<'a> {
         let region = self.region(element);
         self.stack.push(element);
         let depth = self.stack.depth();
-        if self.link == 0 && (self.tag.href || element == Element::Button) {
+        if self.link == 0 && (self.tag.attributes.href || element == Element::Button) {
             self.link = depth;
         }
         if let Some(kind) = region
@@ -209,12 +208,12 @@ impl<'a> PageBuilder<'a> {
         let in_main = self.mains > 0;
         match element {
             Element::Inert | Element::Svg => return Some(RegionKind::Inert),
-            Element::Dialog if !tag.open => return Some(RegionKind::Hidden),
-            _ if tag.hidden => return Some(RegionKind::Hidden),
+            Element::Dialog if !tag.attributes.open => return Some(RegionKind::Hidden),
+            _ if tag.attributes.hidden => return Some(RegionKind::Hidden),
             _ if !element.is_container() => return None,
             _ => {}
         }
-        match tag.role {
+        match tag.attributes.role {
             AriaRole::Main => return Some(RegionKind::Main),
             AriaRole::Article => return Some(RegionKind::Article),
             AriaRole::Around => return Some(RegionKind::Around),
@@ -228,8 +227,8 @@ impl<'a> PageBuilder<'a> {
             Element::Header | Element::Footer if !in_main && !self.stack.has(Element::Section) => {
                 Some(RegionKind::Around)
             }
-            _ if tag.aria_hidden => Some(RegionKind::PerhapsAround),
-            _ => match tag.name_hint {
+            _ if tag.attributes.aria_hidden => Some(RegionKind::PerhapsAround),
+            _ => match tag.attributes.name_hint {
                 NameHint::Around => Some(RegionKind::PerhapsAround),
                 NameHint::Main => Some(RegionKind::PerhapsMain),
                 NameHint::Contents => Some(RegionKind::Contents),

@@ -47,9 +47,7 @@ pub(super) fn page(
         if let Some(content) = content {
             untagged(content, bytes, page)?;
         }
-        if let Some(failure) = page.failure.take() {
-            return Err(failure);
-        }
+        page.charge_if_due()?;
     }
     Ok(())
 }

@@ -35,18 +35,27 @@ enum AttributePhase {
 }
 
 /// A start or end tag.
-#[expect(clippy::struct_excessive_bools, reason = "attributes are there or not")]
 #[derive(Debug)]
 pub(super) struct Tag {
     pub(super) name: TagName,
     pub(super) is_end: bool,
-    pub(super) closes_itself: bool,
     /// Whether it is in the main text, where names are weaker hints.
     pub(super) in_main: bool,
+    pub(super) closes_itself: bool,
     element: Option<Element>,
     attribute: TagName,
     phase: AttributePhase,
     value: Vec<u8>,
+    pub(super) attributes: TagAttributes,
+    pub(super) language: Vec<u8>,
+    pub(super) key: Vec<u8>,
+    pub(super) content: Vec<u8>,
+}
+
+/// The attributes of a tag, but for the values of some.
+#[expect(clippy::struct_excessive_bools, reason = "attributes are there or not")]
+#[derive(Debug, Default)]
+pub(super) struct TagAttributes {
     pub(super) hidden: bool,
     pub(super) open: bool,
     pub(super) aria_hidden: bool,
@@ -54,9 +63,6 @@ pub(super) struct Tag {
     pub(super) role: AriaRole,
     pub(super) href: bool,
     pub(super) namespace: bool,
-    pub(super) language: Vec<u8>,
-    pub(super) key: Vec<u8>,
-    pub(super) content: Vec<u8>,
 }
 
 impl Tag {
@@ -64,19 +70,13 @@ impl Tag {
         Self {
             name: TagName::new(),
             is_end: false,
-            closes_itself: false,
             in_main: false,
+            closes_itself: false,
             element: None,
             attribute: TagName::new(),
             phase: AttributePhase::None,
             value: Vec::new(),
-            hidden: false,
-            open: false,
-            aria_hidden: false,
-            name_hint: NameHint::None,
-            role: AriaRole::None,
-            href: false,
-            namespace: false,
+            attributes: TagAttributes::default(),
             language: Vec::new(),
             key: Vec::new(),
             content: Vec::new(),
@@ -85,18 +85,9 @@ impl Tag {
 
     pub(super) fn begin(&mut self, is_end: bool, in_main: bool) {
         self.name.clear();
-        self.is_end = is_end;
-        self.in_main = in_main;
-        self.closes_itself = false;
-        self.element = None;
-        self.phase = AttributePhase::None;
-        self.hidden = false;
-        self.open = false;
-        self.aria_hidden = false;
-        self.name_hint = NameHint::None;
-        self.role = AriaRole::None;
-        self.href = false;
-        self.namespace = false;
+        (self.is_end, self.in_main, self.closes_itself) = (is_end, in_main, false);
+        (self.element, self.phase) = (None, AttributePhase::None);
+        self.attributes = TagAttributes::default();
         self.language.clear();
         self.key.clear();
         self.content.clear();
@@ -151,41 +142,22 @@ impl Tag {
     /// The attribute, if this element uses it.
     fn wanted(&mut self) -> Option<Attribute> {
         let element = self.element();
-        let name = self.attribute.get();
-        match element {
-            Element::Meta => {
-                return match name {
-                    b"name" | b"property" | b"http-equiv" | b"itemprop" => Some(Attribute::Key),
-                    b"content" => Some(Attribute::Content),
-                    _ => None,
-                };
-            }
-            Element::Relation => {
-                return match name {
-                    b"rel" => Some(Attribute::Key),
-                    b"href" => Some(Attribute::Content),
-                    _ => None,
-                };
-            }
-            Element::Html => {
-                return match name {
-                    b"lang" | b"xml:lang" => Some(Attribute::Language),
-                    b"xmlns" => Some(Attribute::Namespace),
-                    _ => None,
-                };
-            }
-            _ => {}
-        }
-        match name {
-            b"hidden" => Some(Attribute::Hidden),
-            b"style" => Some(Attribute::Style),
-            b"open" if element == Element::Dialog => Some(Attribute::Open),
-            b"href" if element == Element::Link => Some(Attribute::Href),
-            b"class" | b"id" if element.is_container() => Some(Attribute::Names),
-            b"role" if element.is_container() => Some(Attribute::Role),
-            b"aria-hidden" if element.is_container() => Some(Attribute::AriaHidden),
-            _ => None,
-        }
+        Some(match (element, self.attribute.get()) {
+            (Element::Meta, b"name" | b"property" | b"http-equiv" | b"itemprop")
+            | (Element::Relation, b"rel") => Attribute::Key,
+            (Element::Meta, b"content") | (Element::Relation, b"href") => Attribute::Content,
+            (Element::Html, b"lang" | b"xml:lang") => Attribute::Language,
+            (Element::Html, b"xmlns") => Attribute::Namespace,
+            (Element::Meta | Element::Relation | Element::Html, _) => return None,
+            (_, b"hidden") => Attribute::Hidden,
+            (_, b"style") => Attribute::Style,
+            (Element::Dialog, b"open") => Attribute::Open,
+            (Element::Link, b"href") => Attribute::Href,
+            (_, b"class" | b"id") if element.is_container() => Attribute::Names,
+            (_, b"role") if element.is_container() => Attribute::Role,
+            (_, b"aria-hidden") if element.is_container() => Attribute::AriaHidden,
+            _ => return None,
+        })
     }
 
     /// Applies the current attribute, if there is one.
@@ -202,17 +174,21 @@ impl Tag {
         let value = self.value.as_slice();
         match attribute {
             // `until-found` is shown by a search.
-            Some(Attribute::Hidden) => self.hidden = !value.eq_ignore_ascii_case(b"until-found"),
-            Some(Attribute::Open) => self.open = true,
-            Some(Attribute::AriaHidden) => self.aria_hidden = value.eq_ignore_ascii_case(b"true"),
-            Some(Attribute::Style) => self.hidden |= name_hints::hides(value),
-            Some(Attribute::Names) if self.name_hint == NameHint::None => {
-                self.name_hint = name_hints::name_hint(value, self.in_main);
+            Some(Attribute::Hidden) => {
+                self.attributes.hidden = !value.eq_ignore_ascii_case(b"until-found")
+            }
+            Some(Attribute::Open) => self.attributes.open = true,
+            Some(Attribute::AriaHidden) => {
+                self.attributes.aria_hidden = value.eq_ignore_ascii_case(b"true")
+            }
+            Some(Attribute::Style) => self.attributes.hidden |= name_hints::hides(value),
+            Some(Attribute::Names) if self.attributes.name_hint == NameHint::None => {
+                self.attributes.name_hint = name_hints::name_hint(value, self.in_main);
             }
             None | Some(Attribute::Names) => {}
-            Some(Attribute::Role) => self.role = name_hints::role(value, self.in_main),
-            Some(Attribute::Href) => self.href = true,
-            Some(Attribute::Namespace) => self.namespace = true,
+            Some(Attribute::Role) => self.attributes.role = name_hints::role(value, self.in_main),
+            Some(Attribute::Href) => self.attributes.href = true,
+            Some(Attribute::Namespace) => self.attributes.namespace = true,
             Some(Attribute::Language) => self.language.clone_from(&self.value),
             Some(Attribute::Key) => self.key.clone_from(&self.value),
             Some(Attribute::Content) => self.content.clone_from(&self.value),

@@ -72,8 +72,10 @@ impl Emitter for PageEmitter<'_, '_> {
 
     #[inline]
     fn pop_token(&mut self) -> Option<TokenizerEvent> {
-        let failure = self.page.failure.take().map(TokenizerEvent::Failure);
-        failure.or_else(|| self.tag.take().map(TokenizerEvent::Tag))
+        match self.page.charge_if_due() {
+            Ok(()) => self.tag.take().map(TokenizerEvent::Tag),
+            Err(failure) => Some(TokenizerEvent::Failure(failure)),
+        }
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 
 use super::parts::MailPart;
 use super::words;
-use std::collections::{HashMap, HashSet};
+use crate::unique_names::UniqueNames;
 
 /// Maximum bytes of a name.
 const NAME_BYTES: usize = 200;
@@ -58,9 +58,7 @@ pub(super) fn declared<'p>(part: &'p MailPart<'_>) -> Option<&'p str> {
 #[derive(Default)]
 pub(super) struct AttachmentNames {
     count: usize,
-    taken: HashSet<String>,
-    /// Occurrences of each name, so that equal names take constant time.
-    wanted: HashMap<String, usize>,
+    taken: UniqueNames,
 }
 
 impl AttachmentNames {
@@ -77,18 +75,12 @@ impl AttachmentNames {
     }
 
     fn unique(&mut self, name: &str) -> String {
-        let count = self.wanted.entry(name.to_owned()).or_insert(0);
-        loop {
-            *count += 1;
-            let name = if *count == 1 { name.to_owned() } else { numbered(name, *count) };
-            if self.taken.insert(name.clone()) {
-                return name;
-            }
-        }
+        let number = self.taken.number_as(name, |number| numbered(name, number));
+        number.map_or_else(|| name.to_owned(), |number| numbered(name, number))
     }
 }
 
-fn numbered(name: &str, number: usize) -> String {
+fn numbered(name: &str, number: u32) -> String {
     match name.rsplit_once('.') {
         Some((stem, ending)) if !stem.is_empty() => format!("{stem}-{number}.{ending}"),
         _ => format!("{name}-{number}"),

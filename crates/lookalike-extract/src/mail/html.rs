@@ -14,15 +14,14 @@ pub(super) fn text(
     out: &mut String,
 ) -> Result<bool, ExtractError> {
     let bytes = TransferEncoding::of(part.header.transfer).decode(part.body, tracker)?;
-    let encoding = crate::encoding::declared(&bytes, part.charset());
-    // Discarded: the title of a message is its subject.
-    let mut fields = crate::fields::Fields::default();
+    let encoding = crate::encoding::declared(&bytes, part.parameter("charset"));
+    // Fields are discarded: the title of a message is its subject.
     if tracker.options.quotes {
-        crate::html::all_text(&bytes, encoding, tracker, out, &mut fields)?;
+        crate::html::all_text(&bytes, encoding, tracker, out)?;
         return Ok(false);
     }
     let kept = quotes::cut(&bytes, &mut || tracker.check_time())?;
-    crate::html::all_text(&kept, encoding, tracker, out, &mut fields)?;
+    crate::html::all_text(&kept, encoding, tracker, out)?;
     Ok(kept.len() < bytes.len())
 }
 

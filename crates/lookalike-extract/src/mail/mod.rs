@@ -37,7 +37,7 @@ use crate::date;
 use crate::encoding;
 use crate::error::ExtractError;
 use crate::fields::Fields;
-use crate::limits::LimitTracker;
+use crate::text_output::TextOutput;
 use header::MailHeader;
 use memchr::memchr;
 use std::borrow::Cow;
@@ -45,17 +45,15 @@ use std::borrow::Cow;
 /// Reads the body of a message, and its attachments as name and decoded content if requested.
 pub(crate) fn read<'a>(
     bytes: &'a [u8],
-    tracker: &LimitTracker<'_>,
-    out: &mut String,
-    fields: &mut Fields,
+    out: &mut TextOutput<'_>,
     attachments: &mut Vec<(String, Cow<'a, [u8]>)>,
 ) -> Result<(), ExtractError> {
-    tracker.check_time()?;
+    out.tracker.check_time()?;
     let Cow::Owned(changed) = uniform(bytes) else {
-        return read_uniform(unwrapped(bytes), tracker, out, fields, attachments);
+        return read_uniform(unwrapped(bytes), out, attachments);
     };
     let mut owned = Vec::new();
-    read_uniform(unwrapped(&changed), tracker, out, fields, &mut owned)?;
+    read_uniform(unwrapped(&changed), out, &mut owned)?;
     let owned = owned.into_iter().map(|(name, bytes)| (name, Cow::Owned(bytes.into_owned())));
     attachments.extend(owned);
     Ok(())
@@ -63,16 +61,15 @@ pub(crate) fn read<'a>(
 
 fn read_uniform<'a>(
     bytes: &'a [u8],
-    tracker: &LimitTracker<'_>,
-    out: &mut String,
-    fields: &mut Fields,
+    out: &mut TextOutput<'_>,
     attachments: &mut Vec<(String, Cow<'a, [u8]>)>,
 ) -> Result<(), ExtractError> {
-    let (header, body) = MailHeader::split(bytes, tracker)?;
-    set_fields(&header, fields);
-    let parts = parts::list(header, body, tracker)?;
-    let (cut, cut_quotes) = body::BodyReader::new(tracker, &parts).read(out, attachments)?;
-    fields.set_cut(cut, cut_quotes);
+    let (header, body) = MailHeader::split(bytes, out.tracker)?;
+    set_fields(&header, out.fields);
+    let parts = parts::list(header, body, out.tracker)?;
+    let reader = body::BodyReader::new(out.tracker, &parts);
+    let (cut, cut_quotes) = reader.read(out.text, attachments)?;
+    out.fields.set_cut(cut, cut_quotes);
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! The parts of a message, in document order.
 
 use super::header::MailHeader;
+use super::transfer::TransferEncoding;
 use super::words;
 use crate::error::ExtractError;
 use crate::limits::LimitTracker;
@@ -50,10 +51,6 @@ impl MailPart<'_> {
     /// Whether the sender declares it an attachment.
     pub(super) fn is_attached(&self) -> bool {
         self.disposition.disposition == mailparse::DispositionType::Attachment
-    }
-
-    pub(super) fn charset(&self) -> Option<&str> {
-        self.parameters.params.get("charset").map(String::as_str)
     }
 
     pub(super) fn parameter(&self, name: &str) -> Option<&str> {
@@ -169,8 +166,7 @@ fn open<'a>(
             "text/plain".clone_into(&mut part.media);
         }
     } else if depth >= limits.depth {
-        let what = "levels of parts in a message".to_owned();
-        return Err(ExtractError::Limit { what, limit: limits.depth.into() });
+        return Err(ExtractError::limited("levels of parts in a message", limits.depth));
     }
     pending[first..].reverse();
     Ok(())
@@ -180,8 +176,7 @@ fn open<'a>(
 /// forbids), is a file.
 fn is_message(part: &MailPart<'_>) -> bool {
     let known = matches!(&*part.media, "message/rfc822" | "message/global" | "message/news");
-    let plain = super::transfer::TransferEncoding::of(part.header.transfer)
-        == super::transfer::TransferEncoding::Identity;
+    let plain = TransferEncoding::of(part.header.transfer) == TransferEncoding::Identity;
     known && plain && !part.is_attached()
 }
 
@@ -226,8 +221,8 @@ fn cut_at<'a>(
         let Some((last, next)) = line_rest(body, at) else { continue };
         if let Some(start) = start {
             if parts.len() >= most {
-                let limit = tracker.options.limits.members.into();
-                return Err(ExtractError::Limit { what: "parts of a message".to_owned(), limit });
+                let limit = tracker.options.limits.members;
+                return Err(ExtractError::limited("parts of a message", limit));
             }
             parts.push(content(body, start, found));
         }

@@ -14,8 +14,10 @@ pub(super) fn text<'a>(
     tracker: &LimitTracker<'_>,
 ) -> Result<Cow<'a, str>, ExtractError> {
     let text = match TransferEncoding::of(part.header.transfer).decode(part.body, tracker)? {
-        Cow::Borrowed(bytes) => charset::decoded(bytes, part.charset()),
-        Cow::Owned(bytes) => Cow::Owned(charset::decoded(&bytes, part.charset()).into_owned()),
+        Cow::Borrowed(bytes) => charset::decoded(bytes, part.parameter("charset")),
+        Cow::Owned(bytes) => {
+            Cow::Owned(charset::decoded(&bytes, part.parameter("charset")).into_owned())
+        }
     };
     tracker.check_time()?;
     let text = line_feeds(text);

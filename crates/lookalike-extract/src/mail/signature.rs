@@ -25,8 +25,7 @@ pub(super) const MAX_BYTES: usize = 2_000;
 pub(super) const SHORT_MESSAGE: usize = 100;
 
 /// Phrases in the footer of a mailing list.
-const FOOTERS: [&str; 6] =
-    ["mailing list", "mailinglist", "unsubscribe", "sponsored by", "listinfo", "abbestell"];
+const FOOTERS: &str = "mailing list|mailinglist|unsubscribe|sponsored by|listinfo|abbestell";
 
 /// Whether a signature or the footer of a mailing list begins with a line.
 pub(super) fn message_start(line: &str, rest: &str) -> bool {
@@ -36,15 +35,20 @@ pub(super) fn message_start(line: &str, rest: &str) -> bool {
     }
     let rule = first.len() >= 16
         && (first.starts_with("____") || first.starts_with("----") || first.starts_with("===="));
-    rule && rest.lines().skip(1).take(4).any(|line| contains_phrase(line, &FOOTERS))
+    rule && rest.lines().skip(1).take(4).any(|line| contains_phrase(line, FOOTERS))
 }
 
 /// Whether a line of less than 200 bytes contains one of `phrases`, in any case.
-pub(super) fn contains_phrase(line: &str, phrases: &[&str]) -> bool {
+pub(super) fn contains_phrase(line: &str, list: &str) -> bool {
     line.len() < 200 && {
         let line = line.to_lowercase();
-        phrases.iter().any(|phrase| line.contains(phrase))
+        phrases(list).any(|phrase| line.contains(phrase))
     }
+}
+
+/// The phrases of a list, in which `|` separates them.
+pub(super) fn phrases(list: &str) -> impl Iterator<Item = &str> {
+    list.split('|')
 }
 
 /// The signatures of one message, as byte ranges of its text.

@@ -4,6 +4,7 @@ use crate::error::ExtractError;
 use crate::fields::{CutText, Fields};
 use crate::limits::LimitTracker;
 use crate::options::{ExtractOptions, Limits};
+use crate::text_output::TextOutput;
 use proptest::prelude::*;
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -15,7 +16,8 @@ type Read = (Result<(), ExtractError>, String, Fields, Vec<(String, Vec<u8>)>);
 fn read_with(bytes: &[u8], options: &ExtractOptions) -> Read {
     let (mut text, mut fields, mut attachments) = (String::new(), Fields::default(), Vec::new());
     let tracker = LimitTracker::new(options);
-    let done = super::read(bytes, &tracker, &mut text, &mut fields, &mut attachments);
+    let out = &mut TextOutput { tracker: &tracker, text: &mut text, fields: &mut fields };
+    let done = super::read(bytes, out, &mut attachments);
     let owned = attachments.into_iter().map(|(name, bytes)| (name, Cow::into_owned(bytes)));
     (done, text, fields, owned.collect())
 }

@@ -69,14 +69,9 @@ fn word(raw: &[u8]) -> Option<(&str, Vec<u8>, usize)> {
     let label = raw.get(2..)?;
     let label = &label[..label.iter().take(64).position(|byte| *byte == b'?')?];
     let start = 2 + label.len() + 3;
-    let [b'?', method, b'?'] = raw.get(start - 3..start)? else { return None };
+    let [b'?', method, b'?'] = *raw.get(start - 3..start)? else { return None };
     let length = memmem::find(&raw[start..], b"?=")?;
-    let content = &raw[start..start + length];
-    let bytes = match method {
-        b'B' | b'b' => transfer::base64_short(content),
-        b'Q' | b'q' => transfer::quoted_word(content),
-        _ => return None,
-    };
+    let bytes = transfer::word(method, &raw[start..start + length])?;
     let label = str::from_utf8(label).ok()?;
     let label = label.split_once('*').map_or(label, |(label, _)| label);
     Some((label, bytes, start + length + 2))

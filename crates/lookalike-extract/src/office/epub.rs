@@ -2,7 +2,7 @@
 
 use super::metadata;
 use super::package::{Package, resolve};
-use super::xml::{self, XmlHandler, attribute};
+use super::xml::{self, attribute};
 use crate::error::ExtractError;
 use crate::fields::Fields;
 use crate::limits::LimitTracker;
@@ -19,17 +19,22 @@ pub(super) fn chapters(
     fields: &mut Fields,
     page: ReadPage<'_>,
 ) -> Result<(), ExtractError> {
-    let mut container = EpubIndex::default();
-    xml::read(&package.needed("META-INF/container.xml")?, package.tracker, &mut container)?;
-    let book = container.book.ok_or_else(|| ExtractError::damaged("an EPUB that names no book"))?;
+    let book = book(package)?;
     let xml = package.needed(&book)?;
-    let mut listed = EpubIndex::default();
-    xml::read(&xml, package.tracker, &mut listed)?;
-    metadata::book(&xml, package.tracker, fields)?;
+    // Name and media type of each file, by id; ids in reading order.
+    let (mut files, mut order) = (HashMap::new(), Vec::new());
+    xml::each_element(&xml, package.tracker, |name, tag| match name {
+        "item" => {
+            files.insert(value(tag, "id"), (value(tag, "href"), value(tag, "media-type")));
+        }
+        "itemref" => order.push(value(tag, "idref")),
+        _ => {}
+    })?;
+    metadata::book(&xml, package, fields)?;
     let encrypted = encrypted(package)?;
-    for id in &listed.order {
+    for id in &order {
         package.tracker.check_time()?;
-        let Some((target, kind)) = listed.files.get(id) else {
+        let Some((target, kind)) = files.get(id) else {
             return Err(ExtractError::damaged(format!("chapter {id} is nowhere")));
         };
         // Some chapters are pictures.
@@ -62,8 +67,8 @@ pub(super) fn page(
     tracker: &LimitTracker<'_>,
     text: &mut String,
 ) -> Result<(), ExtractError> {
-    let (mut chapter, mut fields) = (String::new(), Fields::default());
-    crate::html::all_text(page, None, tracker, &mut chapter, &mut fields)?;
+    let mut chapter = String::new();
+    crate::html::all_text(page, None, tracker, &mut chapter)?;
     text.push_str(&chapter);
     Ok(())
 }
@@ -78,50 +83,35 @@ pub(super) fn page(
     Err(ExtractError::Unsupported { kind: "an EPUB without the feature `html`".to_owned() })
 }
 
+/// The name of the package document.
+fn book(package: &Package<'_>) -> Result<String, ExtractError> {
+    let mut book = None;
+    let container = package.needed("META-INF/container.xml")?;
+    xml::each_element(&container, package.tracker, |name, tag| {
+        if name == "rootfile" && book.is_none() {
+            book = Some(resolve("", &value(tag, "full-path")));
+        }
+    })?;
+    book.ok_or_else(|| ExtractError::damaged("an EPUB that names no book"))
+}
+
 /// The encrypted files. Chapters among them require a password or device; obfuscated fonts do not
 /// matter.
 fn encrypted(package: &Package<'_>) -> Result<HashSet<String>, ExtractError> {
-    let mut listed = EpubIndex::default();
+    let mut encrypted = HashSet::new();
     if let Some(xml) = package.xml("META-INF/encryption.xml")? {
-        xml::read(&xml, package.tracker, &mut listed)?;
+        xml::each_element(&xml, package.tracker, |name, tag| {
+            if name == "CipherReference" {
+                encrypted.insert(resolve("", &value(tag, "URI")));
+            }
+        })?;
     }
-    Ok(listed.encrypted)
+    Ok(encrypted)
 }
 
-/// The contents of `container.xml`, of the package document, or of `encryption.xml`.
-#[derive(Default)]
-struct EpubIndex {
-    book: Option<String>,
-    /// Name and media type of each file, by id.
-    files: HashMap<String, (String, String)>,
-    order: Vec<String>,
-    encrypted: HashSet<String>,
-}
-
-impl XmlHandler for EpubIndex {
-    fn start(&mut self, name: &str, tag: &BytesStart<'_>) -> Result<bool, ExtractError> {
-        let get = |name| attribute(tag, name).unwrap_or_default().into_owned();
-        match name {
-            "rootfile" if self.book.is_none() => self.book = Some(resolve("", &get("full-path"))),
-            "item" => {
-                self.files.insert(get("id"), (get("href"), get("media-type")));
-            }
-            "itemref" => self.order.push(get("idref")),
-            "CipherReference" => {
-                self.encrypted.insert(resolve("", &get("URI")));
-            }
-            _ => {}
-        }
-        Ok(true)
-    }
-
-    fn end(&mut self, _name: &str) -> Result<(), ExtractError> {
-        Ok(())
-    }
-
-    fn text(&mut self, _text: &str) -> Result<(), ExtractError> {
-        Ok(())
-    }
+/// The value of an attribute; empty if it is missing.
+fn value(tag: &BytesStart<'_>, name: &str) -> String {
+    attribute(tag, name).unwrap_or_default().into_owned()
 }
 
 #[cfg(test)]

@@ -29,11 +29,10 @@ pub(super) fn slides(
     main: &str,
     out: &mut TextWriter<'_>,
 ) -> Result<(), ExtractError> {
-    let mut order = RelationIds { element: "sldId", ids: Vec::new() };
-    xml::read(&package.needed(main)?, package.tracker, &mut order)?;
+    let order = relation_ids(package, main, "sldId")?;
     let relations = package.relations(main)?;
     let relations = relations.by_id();
-    for id in &order.ids {
+    for id in &order {
         package.tracker.check_time()?;
         let slide = relations.get(id.as_str());
         let slide = slide.ok_or_else(|| ExtractError::damaged(format!("slide {id} is nowhere")))?;
@@ -45,27 +44,19 @@ pub(super) fn slides(
     Ok(())
 }
 
-/// The relation ids of elements of one name.
-pub(super) struct RelationIds {
-    pub(super) element: &'static str,
-    pub(super) ids: Vec<String>,
-}
-
-impl XmlHandler for RelationIds {
-    fn start(&mut self, name: &str, tag: &BytesStart<'_>) -> Result<bool, ExtractError> {
-        if name == self.element {
-            self.ids.extend(relation(tag));
+/// The relation ids of the elements called `element` in a file.
+pub(super) fn relation_ids(
+    package: &Package<'_>,
+    file: &str,
+    element: &str,
+) -> Result<Vec<String>, ExtractError> {
+    let mut ids = Vec::new();
+    xml::each_element(&package.needed(file)?, package.tracker, |name, tag| {
+        if name == element {
+            ids.extend(relation(tag));
         }
-        Ok(true)
-    }
-
-    fn end(&mut self, _name: &str) -> Result<(), ExtractError> {
-        Ok(())
-    }
-
-    fn text(&mut self, _text: &str) -> Result<(), ExtractError> {
-        Ok(())
-    }
+    })?;
+    Ok(ids)
 }
 
 fn flow(package: &Package<'_>, xml: &str, out: &mut TextWriter<'_>) -> Result<(), ExtractError> {

@@ -5,7 +5,6 @@ use super::xml::{self, XmlHandler, attribute};
 use crate::date;
 use crate::error::ExtractError;
 use crate::fields::Fields;
-use crate::limits::LimitTracker;
 use quick_xml::events::BytesStart;
 
 /// Elements in order of preference, and their fields.
@@ -43,20 +42,13 @@ pub(super) fn core(package: &Package<'_>, fields: &mut Fields) -> Result<(), Ext
 }
 
 /// Sets the fields of an `OpenDocument` file.
-pub(super) fn open_document(
-    package: &Package<'_>,
-    fields: &mut Fields,
-) -> Result<(), ExtractError> {
-    optional(package, "meta.xml", META, fields)
+pub(super) fn open_document(package: &Package<'_>, out: &mut Fields) -> Result<(), ExtractError> {
+    optional(package, "meta.xml", META, out)
 }
 
-/// Sets the fields of an EPUB.
-pub(super) fn book(
-    xml: &str,
-    tracker: &LimitTracker<'_>,
-    fields: &mut Fields,
-) -> Result<(), ExtractError> {
-    set(xml, tracker, BOOK, fields)
+/// Sets the fields of an EPUB from its package document.
+pub(super) fn book(xml: &str, package: &Package<'_>, out: &mut Fields) -> Result<(), ExtractError> {
+    set(xml, package, BOOK, out)
 }
 
 /// Damaged metadata is ignored: the text is not affected. Exceeded limits are errors.
@@ -66,12 +58,8 @@ fn optional(
     names: ElementFields,
     fields: &mut Fields,
 ) -> Result<(), ExtractError> {
-    let done = match package.xml(name) {
-        Ok(Some(xml)) => set(&xml, package.tracker, names, fields),
-        Ok(None) => Ok(()),
-        Err(failure) => Err(failure),
-    };
-    match done {
+    let xml = package.xml(name);
+    match xml.and_then(|xml| xml.map_or(Ok(()), |xml| set(&xml, package, names, fields))) {
         Err(failure @ (ExtractError::Limit { .. } | ExtractError::TooSlow { .. })) => Err(failure),
         _ => Ok(()),
     }
@@ -79,12 +67,12 @@ fn optional(
 
 fn set(
     xml: &str,
-    tracker: &LimitTracker<'_>,
+    package: &Package<'_>,
     names: ElementFields,
     fields: &mut Fields,
 ) -> Result<(), ExtractError> {
     let mut values = MetadataReader { names, texts: vec![String::new(); names.len()], open: None };
-    xml::read(xml, tracker, &mut values)?;
+    xml::read(xml, package.tracker, &mut values)?;
     for ((_, field), value) in names.iter().zip(&values.texts) {
         if *field != "date" {
             fields.set(field, value);

@@ -25,9 +25,8 @@ mod text_writer;
 mod xml;
 
 use crate::error::ExtractError;
-use crate::fields::Fields;
 use crate::kind::FileKind;
-use crate::limits::LimitTracker;
+use crate::text_output::TextOutput;
 use package::Package;
 use text_writer::TextWriter;
 
@@ -35,10 +34,9 @@ use text_writer::TextWriter;
 pub(crate) fn text(
     kind: FileKind,
     bytes: &[u8],
-    tracker: &LimitTracker<'_>,
-    out: &mut String,
-    fields: &mut Fields,
+    output: &mut TextOutput<'_>,
 ) -> Result<(), ExtractError> {
+    let TextOutput { tracker, text: out, fields } = output;
     let package = &Package::open(bytes, tracker)?;
     if kind == FileKind::Epub {
         let page = &mut |bytes: &[u8], text: &mut String| epub::page(bytes, tracker, text);

@@ -16,9 +16,11 @@ const MAX_BLANKS: usize = 1000;
 /// of their anchor.
 pub(super) fn content(package: &Package<'_>, out: &mut TextWriter<'_>) -> Result<(), ExtractError> {
     if let Some(manifest) = package.xml("META-INF/manifest.xml")? {
-        let mut encrypted = EncryptionCheck(false);
-        xml::read(&manifest, package.tracker, &mut encrypted)?;
-        if encrypted.0 {
+        let mut encrypted = false;
+        xml::each_element(&manifest, package.tracker, |name, _| {
+            encrypted |= name == "encryption-data";
+        })?;
+        if encrypted {
             return Err(ExtractError::Encrypted);
         }
     }
@@ -34,23 +36,6 @@ pub(super) fn content(package: &Package<'_>, out: &mut TextWriter<'_>) -> Result
     body.out.give_aside();
     body.out.text.push_str(&body.notes.text);
     Ok(())
-}
-
-struct EncryptionCheck(bool);
-
-impl XmlHandler for EncryptionCheck {
-    fn start(&mut self, name: &str, _tag: &BytesStart<'_>) -> Result<bool, ExtractError> {
-        self.0 |= name == "encryption-data";
-        Ok(true)
-    }
-
-    fn end(&mut self, _name: &str) -> Result<(), ExtractError> {
-        Ok(())
-    }
-
-    fn text(&mut self, _text: &str) -> Result<(), ExtractError> {
-        Ok(())
-    }
 }
 
 /// Footnotes and endnotes.

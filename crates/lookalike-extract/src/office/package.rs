@@ -1,10 +1,9 @@
 //! The files in an office file, and their relations.
 
-use super::xml::{self, XmlHandler, attribute};
-use crate::archive::{InflateBudget, ListLimits, ZipEntry, list};
+use super::xml::{self, attribute};
+use crate::archive::{ZipEntry, list};
 use crate::error::ExtractError;
 use crate::limits::LimitTracker;
-use quick_xml::events::BytesStart;
 use std::collections::HashMap;
 use std::io::Cursor;
 
@@ -24,11 +23,7 @@ impl<'a> Package<'a> {
         bytes: &'a [u8],
         tracker: &'a LimitTracker<'a>,
     ) -> Result<Self, ExtractError> {
-        let bounds = ListLimits {
-            members: tracker.options.limits.members,
-            check_time: &|| tracker.check_time(),
-        };
-        let listed = list(Cursor::new(bytes), &bounds)?;
+        let listed = list(Cursor::new(bytes), tracker)?;
         if let Some(cut) = listed.cut {
             return Err(cut);
         }
@@ -44,10 +39,9 @@ impl<'a> Package<'a> {
         let Some(&place) = self.places.get(&name.to_lowercase()) else { return Ok(None) };
         let entry = &self.entries[place];
         let mut inflated = Vec::new();
-        let mut budget = InflateBudget::Shared(self.tracker);
         let stored = entry
             .slice(self.bytes)
-            .and_then(|compressed| entry.content(compressed, &mut budget, &mut inflated))
+            .and_then(|compressed| entry.content(compressed, self.tracker, &mut inflated))
             .map_err(|failure| match failure {
                 ExtractError::Damaged { what } => ExtractError::damaged(format!("{name}: {what}")),
                 other => other,
@@ -74,19 +68,24 @@ impl<'a> Package<'a> {
     pub(super) fn relations(&self, of: &str) -> Result<Relations, ExtractError> {
         let (folder, file) = of.rsplit_once('/').unwrap_or(("", of));
         let slash = if folder.is_empty() { "" } else { "/" };
-        let mut relations = Relations { base: of.to_owned(), all: Vec::new() };
+        let mut relations = Relations(Vec::new());
         if let Some(xml) = self.xml(&format!("{folder}{slash}_rels/{file}.rels"))? {
-            xml::read(&xml, self.tracker, &mut relations)?;
+            xml::each_element(&xml, self.tracker, |name, tag| {
+                let external = attribute(tag, "TargetMode").is_some_and(|mode| mode == "External");
+                if name == "Relationship" && !external {
+                    let get = |name| attribute(tag, name).unwrap_or_default();
+                    let role = get("Type").rsplit('/').next().unwrap_or_default().to_owned();
+                    let (id, target) = (get("Id").into_owned(), resolve(of, &get("Target")));
+                    relations.0.push(Relation { id, role, target });
+                }
+            })?;
         }
         Ok(relations)
     }
 }
 
 /// The relations of a file.
-pub(super) struct Relations {
-    base: String,
-    all: Vec<Relation>,
-}
+pub(super) struct Relations(Vec<Relation>);
 
 pub(super) struct Relation {
     pub(super) id: String,
@@ -99,36 +98,11 @@ pub(super) struct Relation {
 impl Relations {
     /// The first file in a role.
     pub(super) fn role(&self, role: &str) -> Option<&str> {
-        self.all.iter().find(|r| r.role == role).map(|r| r.target.as_str())
+        self.0.iter().find(|r| r.role == role).map(|r| r.target.as_str())
     }
 
     pub(super) fn by_id(&self) -> HashMap<&str, &Relation> {
-        self.all.iter().map(|relation| (relation.id.as_str(), relation)).collect()
-    }
-}
-
-impl XmlHandler for Relations {
-    fn start(&mut self, name: &str, tag: &BytesStart<'_>) -> Result<bool, ExtractError> {
-        let external = attribute(tag, "TargetMode").is_some_and(|mode| mode == "External");
-        if name != "Relationship" || external {
-            return Ok(true);
-        }
-        let get = |name| attribute(tag, name).unwrap_or_default().into_owned();
-        let role = get("Type");
-        self.all.push(Relation {
-            id: get("Id"),
-            role: role.rsplit('/').next().unwrap_or_default().to_owned(),
-            target: resolve(&self.base, &get("Target")),
-        });
-        Ok(true)
-    }
-
-    fn end(&mut self, _name: &str) -> Result<(), ExtractError> {
-        Ok(())
-    }
-
-    fn text(&mut self, _text: &str) -> Result<(), ExtractError> {
-        Ok(())
+        self.0.iter().map(|relation| (relation.id.as_str(), relation)).collect()
     }
 }
 

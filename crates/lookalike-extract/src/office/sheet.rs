@@ -1,6 +1,6 @@
 //! Sheets of Office Open XML.
 
-use super::flow::RelationIds;
+use super::flow::relation_ids;
 use super::package::Package;
 use super::text_writer::TextWriter;
 use super::xml::{self, XmlHandler, attribute};
@@ -15,15 +15,14 @@ pub(super) fn sheets(
     main: &str,
     out: &mut TextWriter<'_>,
 ) -> Result<(), ExtractError> {
-    let mut order = RelationIds { element: "sheet", ids: Vec::new() };
-    xml::read(&package.needed(main)?, package.tracker, &mut order)?;
+    let order = relation_ids(package, main, "sheet")?;
     let relations = package.relations(main)?;
     let mut shared = SharedStrings::default();
     if let Some(name) = relations.role("sharedStrings") {
         xml::read(&package.needed(name)?, package.tracker, &mut shared)?;
     }
     let relations = relations.by_id();
-    for id in &order.ids {
+    for id in &order {
         package.tracker.check_time()?;
         let sheet = relations.get(id.as_str());
         let sheet = sheet.ok_or_else(|| ExtractError::damaged(format!("sheet {id} is nowhere")))?;
@@ -75,11 +74,7 @@ impl XmlHandler for SharedStrings {
         if self.in_text {
             // Ranges have 32 bits.
             if self.text.len() + text.len() > u32::MAX as usize {
-                let limit = u64::from(u32::MAX);
-                return Err(ExtractError::Limit {
-                    what: "bytes of shared texts".to_owned(),
-                    limit,
-                });
+                return Err(ExtractError::limited("bytes of shared texts", u32::MAX));
             }
             self.text.push_str(text);
         }

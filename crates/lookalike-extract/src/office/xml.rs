@@ -30,6 +30,32 @@ pub(super) trait XmlHandler {
     fn text(&mut self, text: &str) -> Result<(), ExtractError>;
 }
 
+/// Calls `visit` with the name and the tag of every element of an XML file.
+pub(super) fn each_element(
+    xml: &str,
+    tracker: &LimitTracker<'_>,
+    visit: impl FnMut(&str, &BytesStart<'_>),
+) -> Result<(), ExtractError> {
+    struct ElementVisitor<F>(F);
+
+    impl<F: FnMut(&str, &BytesStart<'_>)> XmlHandler for ElementVisitor<F> {
+        fn start(&mut self, name: &str, tag: &BytesStart<'_>) -> Result<bool, ExtractError> {
+            (self.0)(name, tag);
+            Ok(true)
+        }
+
+        fn end(&mut self, _: &str) -> Result<(), ExtractError> {
+            Ok(())
+        }
+
+        fn text(&mut self, _: &str) -> Result<(), ExtractError> {
+            Ok(())
+        }
+    }
+
+    read(xml, tracker, &mut ElementVisitor(visit))
+}
+
 /// Reads a whole XML file.
 pub(super) fn read(
     xml: &str,

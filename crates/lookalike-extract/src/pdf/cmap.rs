@@ -1,6 +1,6 @@
 //! Character maps: from the codes of a font to characters, or to glyph numbers.
 
-use super::lexer::{Lexer, PdfToken};
+use super::lexer::{Lexer, PdfOperands, PdfToken};
 use std::collections::HashMap;
 
 /// A range of codes, and the value of the first.
@@ -39,7 +39,7 @@ impl Cmap {
                 operands.push(token);
                 continue;
             };
-            let operand = CmapOperands { tokens: &operands, strings: &lexer.strings };
+            let operand = PdfOperands { tokens: &operands, strings: &lexer.strings };
             match word {
                 b"endcodespacerange" => map.codespaces(&operand),
                 b"endbfchar" => map.characters(&operand),
@@ -55,7 +55,7 @@ impl Cmap {
         map
     }
 
-    fn codespaces(&mut self, operands: &CmapOperands<'_>) {
+    fn codespaces(&mut self, operands: &PdfOperands<'_>) {
         for pair in operands.tokens.chunks_exact(2) {
             if let (Some(first), Some(last)) = (operands.bytes(pair[0]), operands.bytes(pair[1]))
                 && (1..=4).contains(&first.len())
@@ -66,7 +66,7 @@ impl Cmap {
         }
     }
 
-    fn characters(&mut self, operands: &CmapOperands<'_>) {
+    fn characters(&mut self, operands: &PdfOperands<'_>) {
         for pair in operands.tokens.chunks_exact(2) {
             if let (Some(from), Some(to)) = (operands.bytes(pair[0]), operands.bytes(pair[1])) {
                 self.texts.insert(code(from), utf16(to));
@@ -74,7 +74,7 @@ impl Cmap {
         }
     }
 
-    fn character_ranges(&mut self, operands: &CmapOperands<'_>) {
+    fn character_ranges(&mut self, operands: &PdfOperands<'_>) {
         let mut tokens = operands.tokens.iter().copied();
         while let (Some(first), Some(last), Some(to)) =
             (tokens.next(), tokens.next(), tokens.next())
@@ -120,7 +120,7 @@ impl Cmap {
         }
     }
 
-    fn numbers(&mut self, operands: &CmapOperands<'_>, ranges: bool) {
+    fn numbers(&mut self, operands: &PdfOperands<'_>, ranges: bool) {
         for group in operands.tokens.chunks_exact(if ranges { 3 } else { 2 }) {
             let (first, last, value) = if ranges {
                 (group[0], group[1], group[2])
@@ -171,21 +171,6 @@ impl Cmap {
         let space = self.spaces.iter().find(fits);
         let least = || self.spaces.iter().map(|space| space.length).min();
         space.map(|space| space.length).or_else(least).unwrap_or(1)
-    }
-}
-
-/// The operands of an operator.
-struct CmapOperands<'a> {
-    tokens: &'a [PdfToken<'a>],
-    strings: &'a [u8],
-}
-
-impl CmapOperands<'_> {
-    fn bytes(&self, token: PdfToken<'_>) -> Option<&[u8]> {
-        match token {
-            PdfToken::Text(from, to) => self.strings.get(from..to),
-            _ => None,
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::font::Font;
 use super::glyph_names::GlyphNames;
-use super::lexer::{Lexer, PdfToken};
+use super::lexer::{Lexer, PdfOperands, PdfToken};
 use super::lines::{LineWriter, TextPosition, WORD_GAP};
 use super::objects::{get, name};
 use super::stream::inflate;
@@ -159,7 +159,7 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
             if operator == b"ID" {
                 lexer.skip_image();
             }
-            let operands_now = ContentOperands { tokens: &operands, strings: &lexer.strings };
+            let operands_now = PdfOperands { tokens: &operands, strings: &lexer.strings };
             self.operator(operator, &operands_now, resources)?;
             operands.clear();
             lexer.strings.clear();
@@ -174,7 +174,7 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
     fn operator(
         &mut self,
         operator: &[u8],
-        operands: &ContentOperands<'_>,
+        operands: &PdfOperands<'_>,
         resources: Option<&'a Dictionary>,
     ) -> Result<(), ExtractError> {
         match operator {
@@ -187,7 +187,7 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
                 self.state.word_spacing = operands.number(0);
                 self.state.letter_spacing = operands.number(1);
                 self.next_line();
-                self.show(&ContentOperands {
+                self.show(&PdfOperands {
                     tokens: operands.tokens.get(2..).unwrap_or(&[]),
                     ..*operands
                 });
@@ -199,7 +199,7 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
             }
             b"T*" => self.next_line(),
             b"Tm" => {
-                self.line = operands.matrix();
+                self.line = matrix(operands);
                 self.text = self.line;
             }
             b"BT" => (self.text, self.line) = (UNIT, UNIT),
@@ -215,7 +215,7 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
                     self.state = state;
                 }
             }
-            b"cm" => self.state.matrix = product(&operands.matrix(), &self.state.matrix),
+            b"cm" => self.state.matrix = product(&matrix(operands), &self.state.matrix),
             b"Do" => self.draw(operands, resources)?,
             b"BMC" => self.marks += 1,
             b"BDC" => self.mark(operands, resources),
@@ -242,7 +242,7 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
     /// `/name size Tf`.
     fn select(
         &mut self,
-        operands: &ContentOperands<'_>,
+        operands: &PdfOperands<'_>,
         resources: Option<&'a Dictionary>,
     ) -> Result<(), ExtractError> {
         self.state.size = operands.number(1);
@@ -266,7 +266,7 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
     }
 
     /// `/tag properties BDC`: properties may contain a replacement text.
-    fn mark(&mut self, operands: &ContentOperands<'_>, resources: Option<&'a Dictionary>) {
+    fn mark(&mut self, operands: &PdfOperands<'_>, resources: Option<&'a Dictionary>) {
         self.marks += 1;
         if self.instead.is_some() {
             return;
@@ -290,7 +290,7 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
     /// `/name Do`: interprets a form.
     fn draw(
         &mut self,
-        operands: &ContentOperands<'_>,
+        operands: &PdfOperands<'_>,
         resources: Option<&'a Dictionary>,
     ) -> Result<(), ExtractError> {
         let document = self.shared.document;
@@ -332,7 +332,7 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
     }
 
     /// Shows the strings among the operands; numbers between them move the position.
-    fn show(&mut self, operands: &ContentOperands<'_>) {
+    fn show(&mut self, operands: &PdfOperands<'_>) {
         let Some(font) = self.state.font.clone() else { return };
         let GraphicsState { size, letter_spacing, word_spacing, stretch, rise, .. } = self.state;
         let matrix = product(&self.text, &self.state.matrix);
@@ -400,6 +400,11 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
     }
 }
 
+/// The six operands of an operator.
+fn matrix(operands: &PdfOperands<'_>) -> Matrix {
+    std::array::from_fn(|index| operands.number(index))
+}
+
 fn form_matrix(document: &Document, matrix: &[Object]) -> Option<Matrix> {
     let mut out = UNIT;
     for (index, entry) in out.iter_mut().enumerate() {
@@ -407,37 +412,4 @@ fn form_matrix(document: &Document, matrix: &[Object]) -> Option<Matrix> {
         *entry = super::objects::value(value)?;
     }
     Some(out)
-}
-
-/// The operands of an operator.
-struct ContentOperands<'a> {
-    tokens: &'a [PdfToken<'a>],
-    strings: &'a [u8],
-}
-
-impl ContentOperands<'_> {
-    fn number(&self, index: usize) -> f64 {
-        match self.tokens.get(index) {
-            Some(PdfToken::Number(number)) => *number,
-            _ => 0.0,
-        }
-    }
-
-    fn name(&self, index: usize) -> &[u8] {
-        match self.tokens.get(index) {
-            Some(PdfToken::Name(name)) => name,
-            _ => &[],
-        }
-    }
-
-    fn matrix(&self) -> Matrix {
-        std::array::from_fn(|index| self.number(index))
-    }
-
-    fn bytes(&self, token: PdfToken<'_>) -> Option<&[u8]> {
-        match token {
-            PdfToken::Text(from, to) => self.strings.get(from..to),
-            _ => None,
-        }
-    }
 }

@@ -21,7 +21,40 @@ pub(super) struct Lexer<'a> {
     pub(super) strings: Vec<u8>,
 }
 
-pub(super) fn is_blank(byte: u8) -> bool {
+/// The operands of an operator.
+pub(super) struct PdfOperands<'a> {
+    pub(super) tokens: &'a [PdfToken<'a>],
+    /// See [`Lexer::strings`].
+    pub(super) strings: &'a [u8],
+}
+
+impl PdfOperands<'_> {
+    /// The number at an index; 0 if there is none.
+    pub(super) fn number(&self, index: usize) -> f64 {
+        match self.tokens.get(index) {
+            Some(PdfToken::Number(number)) => *number,
+            _ => 0.0,
+        }
+    }
+
+    /// The name at an index; empty if there is none.
+    pub(super) fn name(&self, index: usize) -> &[u8] {
+        match self.tokens.get(index) {
+            Some(PdfToken::Name(name)) => name,
+            _ => &[],
+        }
+    }
+
+    /// The bytes of a string.
+    pub(super) fn bytes(&self, token: PdfToken<'_>) -> Option<&[u8]> {
+        match token {
+            PdfToken::Text(from, to) => self.strings.get(from..to),
+            _ => None,
+        }
+    }
+}
+
+fn is_blank(byte: u8) -> bool {
     matches!(byte, 0 | 9 | 10 | 12 | 13 | 32)
 }
 

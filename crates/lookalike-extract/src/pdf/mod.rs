@@ -27,8 +27,8 @@ mod stream;
 mod widths;
 
 use crate::error::ExtractError;
-use crate::fields::Fields;
 use crate::limits::LimitTracker;
+use crate::text_output::TextOutput;
 use content::{ContentInterpreter, PdfResources};
 use lopdf::{Dictionary, Document, Error, LoadOptions, Object, ObjectId};
 use objects::get;
@@ -40,12 +40,8 @@ const MAX_PAGE_DEPTH: usize = 64;
 const END_BYTES: usize = 2 << 10;
 
 /// Appends the text of a PDF, and sets its fields.
-pub(crate) fn text(
-    bytes: &[u8],
-    tracker: &LimitTracker<'_>,
-    out: &mut String,
-    fields: &mut Fields,
-) -> Result<(), ExtractError> {
+pub(crate) fn text(bytes: &[u8], output: &mut TextOutput<'_>) -> Result<(), ExtractError> {
+    let TextOutput { tracker, text: out, fields } = output;
     let document = load(bytes, tracker)?;
     info::fields(&document, fields);
     let pages = pages(&document, tracker)?;
@@ -112,7 +108,7 @@ fn pages(document: &Document, tracker: &LimitTracker<'_>) -> Result<Vec<ObjectId
             continue;
         }
         if pages.len() >= limit as usize {
-            return Err(ExtractError::Limit { what: "pages".to_owned(), limit: u64::from(limit) });
+            return Err(ExtractError::limited("pages", limit));
         }
         pages.push(id);
     }

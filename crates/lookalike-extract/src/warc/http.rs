@@ -32,8 +32,7 @@ pub(super) fn content<'a>(
     let encodings = value("content-encoding").to_ascii_lowercase();
     let encodings: Vec<_> = encodings.split(',').map(str::trim).collect();
     if encodings.len() > ENCODINGS {
-        let what = "encodings of a record".to_owned();
-        return Err(ExtractError::Limit { what, limit: ENCODINGS as u64 });
+        return Err(ExtractError::limited("encodings of a record", ENCODINGS as u64));
     }
     for encoding in encodings.iter().rev() {
         if let Some(plain) = decompress(encoding, &bytes, tracker)? {

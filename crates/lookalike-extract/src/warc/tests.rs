@@ -4,6 +4,7 @@ use super::*;
 use crate::extractor::{ExtractedPart, Extractor, FailedPart, PartSink};
 use crate::options::{ExtractOptions, Limits};
 use proptest::prelude::*;
+use std::convert::Infallible;
 use std::io::Write as _;
 
 fn record(kind: &str, url: &str, media: &str, block: &[u8]) -> Vec<u8> {
@@ -26,21 +27,25 @@ fn response(header: &str, body: &[u8]) -> Vec<u8> {
 struct WarcLines(Vec<String>);
 
 impl PartSink for WarcLines {
-    fn part(&mut self, part: &ExtractedPart<'_>) {
+    type Error = Infallible;
+
+    fn part(&mut self, part: &ExtractedPart<'_>) -> Result<(), Infallible> {
         let ExtractedPart { number, within, kind, text, fields } = part;
         let fields =
             ["url", "record-id", "date", "subject"].map(|name| fields.get(name).unwrap_or("-"));
         self.0.push(format!("{number} {within} {kind:?} {text:?} {}", fields.join(" ")));
+        Ok(())
     }
 
-    fn failed(&mut self, failed: &FailedPart<'_>) {
+    fn failed(&mut self, failed: &FailedPart<'_>) -> Result<(), Infallible> {
         self.0.push(format!("{}: {}", failed.within, failed.failure));
+        Ok(())
     }
 }
 
 fn extract(bytes: &[u8]) -> Vec<String> {
     let mut lines = WarcLines::default();
-    Extractor::new(&ExtractOptions::default()).extract("a.warc", bytes, &mut lines);
+    let Ok(()) = Extractor::new(&ExtractOptions::default()).extract("a.warc", bytes, &mut lines);
     lines.0
 }
 
@@ -91,7 +96,8 @@ fn records_are_files_in_a_file() {
     // The same, each record compressed of its own, and one part only.
     assert_eq!(extract(&gzip(&crawl)), wanted);
     let mut lines = WarcLines::default();
-    Extractor::new(&ExtractOptions::default()).extract_part("a", &crawl, 1, &mut lines);
+    let Ok(()) =
+        Extractor::new(&ExtractOptions::default()).extract_part("a", &crawl, 1, &mut lines);
     assert_eq!(lines.0, wanted[1..2]);
 }
 
@@ -171,11 +177,11 @@ fn what_expands_too_far_is_a_failure() {
     let limits = Limits { expanded: 1000, members: 1, ..Limits::default() };
     let options = ExtractOptions { limits, ..ExtractOptions::default() };
     let mut lines = WarcLines::default();
-    Extractor::new(&options).extract("a", &bomb, &mut lines);
+    let Ok(()) = Extractor::new(&options).extract("a", &bomb, &mut lines);
     assert_eq!(lines.0, ["1: more than 1000 expanded bytes"]);
     let two = record("resource", "http://x/d", "text/plain", b"good").repeat(2);
     let mut lines = WarcLines::default();
-    Extractor::new(&options).extract("a", &two, &mut lines);
+    let Ok(()) = Extractor::new(&options).extract("a", &two, &mut lines);
     assert_eq!(lines.0.len(), 2);
     assert_eq!(lines.0[1], ": more than 1 members");
 }
@@ -192,7 +198,12 @@ fn a_mailbox_is_its_messages() {
         ["0 :1 Mail \"one\\n\" - - - a".to_owned(), "1 :7 Mail \"From two\\n\" - - - b".to_owned()];
     assert_eq!(extract(mailbox.as_bytes()), wanted);
     let mut lines = WarcLines::default();
-    Extractor::new(&ExtractOptions::default()).extract_part("a", mailbox.as_bytes(), 1, &mut lines);
+    let Ok(()) = Extractor::new(&ExtractOptions::default()).extract_part(
+        "a",
+        mailbox.as_bytes(),
+        1,
+        &mut lines,
+    );
     assert_eq!(lines.0, wanted[1..]);
 }
 

@@ -9,6 +9,7 @@ use lookalike_extract::{
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::convert::Infallible;
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -18,19 +19,23 @@ use std::path::{Path, PathBuf};
 struct Read(Result<(String, Fields), ExtractError>);
 
 impl PartSink for Read {
-    fn part(&mut self, part: &ExtractedPart<'_>) {
+    type Error = Infallible;
+
+    fn part(&mut self, part: &ExtractedPart<'_>) -> Result<(), Infallible> {
         self.0 = Ok((part.text.to_owned(), part.fields.clone()));
+        Ok(())
     }
 
-    fn failed(&mut self, failed: &FailedPart<'_>) {
+    fn failed(&mut self, failed: &FailedPart<'_>) -> Result<(), Infallible> {
         self.0 = Err(failed.failure.clone());
+        Ok(())
     }
 }
 
 fn read(html: HtmlText, limits: Limits, page: &[u8]) -> Result<(String, Fields), ExtractError> {
     let mut read = Read(Err(ExtractError::Binary));
     let options = ExtractOptions { html, limits, ..ExtractOptions::default() };
-    Extractor::new(&options).extract("page.html", page, &mut read);
+    let Ok(()) = Extractor::new(&options).extract("page.html", page, &mut read);
     read.0
 }
 

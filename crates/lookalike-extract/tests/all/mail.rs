@@ -7,6 +7,7 @@ use lookalike_extract::{
     ExtractError, ExtractOptions, ExtractedPart, Extractor, FailedPart, Fields, HtmlText, PartSink,
 };
 use std::collections::{BTreeMap, HashSet};
+use std::convert::Infallible;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -34,13 +35,17 @@ struct Got {
 }
 
 impl PartSink for Got {
-    fn part(&mut self, part: &ExtractedPart<'_>) {
+    type Error = Infallible;
+
+    fn part(&mut self, part: &ExtractedPart<'_>) -> Result<(), Infallible> {
         self.texts.push(part.text.to_owned());
         self.cut += part.fields.cut().words;
+        Ok(())
     }
 
-    fn failed(&mut self, failed: &FailedPart<'_>) {
+    fn failed(&mut self, failed: &FailedPart<'_>) -> Result<(), Infallible> {
         self.failures.push(failed.failure.clone());
+        Ok(())
     }
 }
 
@@ -99,8 +104,8 @@ fn no_message_loses_half_as_its_signature() {
         let (mut count, mut cut, mut most) = (0, 0, 0);
         for (id, message) in &messages {
             let (mut all, mut kept) = (Got::default(), Got::default());
-            with.extract("message.eml", message, &mut all);
-            without.extract("message.eml", message, &mut kept);
+            let Ok(()) = with.extract("message.eml", message, &mut all);
+            let Ok(()) = without.extract("message.eml", message, &mut kept);
             let ([all], [text]) = (&*all.texts, &*kept.texts) else { continue };
             let words = |text: &str| text.split_whitespace().count() as u64;
             assert_eq!(words(all) - words(text), kept.cut, "{name} {id}");
@@ -119,7 +124,9 @@ fn no_message_loses_half_as_its_signature() {
 struct Dump(String);
 
 impl PartSink for Dump {
-    fn part(&mut self, part: &ExtractedPart<'_>) {
+    type Error = Infallible;
+
+    fn part(&mut self, part: &ExtractedPart<'_>) -> Result<(), Infallible> {
         self.0 += &format!("=== {} {:?} {}\n", part.number, part.within, part.kind.name());
         for name in Fields::NAMES {
             if let Some(value) = part.fields.get(name) {
@@ -127,10 +134,12 @@ impl PartSink for Dump {
             }
         }
         self.0 += &format!("---\n{}\n", part.text);
+        Ok(())
     }
 
-    fn failed(&mut self, failed: &FailedPart<'_>) {
+    fn failed(&mut self, failed: &FailedPart<'_>) -> Result<(), Infallible> {
         self.0 += &format!("=== {:?} {}\n", failed.within, failed.failure);
+        Ok(())
     }
 }
 
@@ -149,10 +158,10 @@ fn fixtures_give_what_is_next_to_them() {
         let mut dump = Dump::default();
         let mut options =
             ExtractOptions { quotes: true, attachments: true, ..ExtractOptions::default() };
-        Extractor::new(&options).extract(name, &bytes, &mut dump);
+        let Ok(()) = Extractor::new(&options).extract(name, &bytes, &mut dump);
         dump.0 += "\n##### without quotes, signatures and attachments\n";
         options = ExtractOptions { quotes: false, signatures: false, ..ExtractOptions::default() };
-        Extractor::new(&options).extract(name, &bytes, &mut dump);
+        let Ok(()) = Extractor::new(&options).extract(name, &bytes, &mut dump);
         let wanted = std::fs::read_to_string(path.with_extension("txt")).unwrap_or_default();
         assert_eq!(dump.0, wanted, "{name} gives\n{}", dump.0);
         count += 1;
@@ -178,7 +187,7 @@ fn bodies_are_those_of_an_independent_program() {
         let doc: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
         let (id, wanted) = (doc["id"].as_str().unwrap(), doc["text"].as_str().unwrap());
         let mut got = Got::default();
-        extractor.extract("message.eml", &messages[id], &mut got);
+        let Ok(()) = extractor.extract("message.eml", &messages[id], &mut got);
         let [text] = &*got.texts else {
             assert_eq!(got.failures.len(), 1, "{id}");
             others.push(format!("{id}: {}", got.failures[0]));

@@ -5,6 +5,7 @@ use lookalike_extract::{
     ExtractError, ExtractOptions, ExtractedPart, Extractor, FailedPart, PartSink,
 };
 use proptest::prelude::*;
+use std::convert::Infallible;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -19,21 +20,25 @@ struct Got {
 }
 
 impl PartSink for Got {
-    fn part(&mut self, part: &ExtractedPart<'_>) {
+    type Error = Infallible;
+
+    fn part(&mut self, part: &ExtractedPart<'_>) -> Result<(), Infallible> {
         self.texts.push(part.text.to_owned());
         for name in ["title", "author", "date"] {
             self.fields.extend(part.fields.get(name).map(|value| (name, value.to_owned())));
         }
+        Ok(())
     }
 
-    fn failed(&mut self, failed: &FailedPart<'_>) {
+    fn failed(&mut self, failed: &FailedPart<'_>) -> Result<(), Infallible> {
         self.failures.push(failed.failure.clone());
+        Ok(())
     }
 }
 
 fn extract(bytes: &[u8], options: &ExtractOptions) -> Got {
     let mut got = Got::default();
-    Extractor::new(options).extract("a.pdf", bytes, &mut got);
+    let Ok(()) = Extractor::new(options).extract("a.pdf", bytes, &mut got);
     assert_eq!(got.texts.len() + got.failures.len(), 1);
     got
 }

@@ -1,6 +1,7 @@
 //! The bytes of a file without compression, and what kind of file it is.
 
 use crate::document::MAX_DOCUMENT_BYTES;
+use crate::format::kind::Format;
 use crate::recover::{OverLimit, unreadable};
 use crate::settings::SourceSettings;
 use crate::skipped::SkipReason;
@@ -33,7 +34,7 @@ impl Contents<'_> {
 /// named, they may be.
 pub(crate) fn kind(name: &str, bytes: &[u8], settings: &SourceSettings) -> FileKind {
     match FileKind::of(name, bytes) {
-        _ if settings.as_text || bytes.is_empty() => FileKind::Text,
+        _ if settings.options.format == Some(Format::Text) || bytes.is_empty() => FileKind::Text,
         FileKind::Binary => FileKind::Text,
         kind => kind,
     }
@@ -57,8 +58,10 @@ pub(crate) fn fill(
         settings.longest_record(compressed).filter(|_| kind == FileKind::Text && compressed);
     let limit = match kind {
         FileKind::Text => longest.map_or(u64::MAX, |longest| longest.limit),
-        _ if compressed => settings.extract.limits.bytes.min(settings.extract.limits.expanded),
-        _ => settings.extract.limits.bytes,
+        _ if compressed => {
+            settings.options.extract.limits.bytes.min(settings.options.extract.limits.expanded)
+        }
+        _ => settings.options.extract.limits.bytes,
     };
     let limit = limit.min(MAX_DOCUMENT_BYTES as u64) as usize;
     let rest = (limit + 1).saturating_sub(bytes.len()) as u64;

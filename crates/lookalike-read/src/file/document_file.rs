@@ -3,7 +3,6 @@
 use crate::decompress::Compression;
 use crate::document::{MAX_DOCUMENT_BYTES, Raw};
 use crate::file::contents::{Contents, fill, kind};
-#[cfg(feature = "archive")]
 use crate::file::zip_member::{ZipMember, read_member};
 use crate::recover::unreadable;
 use crate::settings::SourceSettings;
@@ -25,26 +24,17 @@ pub(crate) struct DocumentFile {
     /// Named by the user, not found in a folder: it is an error if it cannot be read.
     pub(crate) named: bool,
     /// Its entry in the ZIP archive `path`.
-    #[cfg(feature = "archive")]
     pub(crate) member: Option<Box<ZipMember>>,
 }
 
 impl DocumentFile {
     /// A file that is not in an archive.
     pub(crate) fn new(path: PathBuf, id: String, stamp: Stamp, named: bool) -> Self {
-        Self {
-            path,
-            id,
-            stamp,
-            named,
-            #[cfg(feature = "archive")]
-            member: None,
-        }
+        Self { path, id, stamp, named, member: None }
     }
 
     /// Bytes to read.
     pub(crate) fn bytes(&self) -> u64 {
-        #[cfg(feature = "archive")]
         if let Some(member) = &self.member {
             return member.entry.compressed_size;
         }
@@ -53,7 +43,6 @@ impl DocumentFile {
 
     /// The modification time, in ns since 1970.
     pub(crate) fn modified(&self) -> Option<u64> {
-        #[cfg(feature = "archive")]
         if let Some(time) = self.member.as_ref().and_then(|member| member.entry.modified) {
             return u64::try_from(time).ok();
         }
@@ -62,7 +51,6 @@ impl DocumentFile {
 
     /// Its path; of a member of an archive the path of the archive and its name there.
     pub(crate) fn shown(&self) -> String {
-        #[cfg(feature = "archive")]
         if let Some(member) = &self.member {
             return format!("{}/{}", name_of(&self.path), member.entry.name);
         }
@@ -71,7 +59,6 @@ impl DocumentFile {
 
     /// Its name without folders.
     fn name(&self) -> Cow<'_, str> {
-        #[cfg(feature = "archive")]
         if let Some(member) = &self.member {
             return Cow::Borrowed(member.entry.name.rsplit('/').next().unwrap_or_default());
         }
@@ -80,7 +67,6 @@ impl DocumentFile {
 
     /// The part of the input of a document that is the whole file.
     pub(crate) fn raw(&self) -> Raw<'_> {
-        #[cfg(feature = "archive")]
         if self.member.is_some() {
             return Raw::Part(&self.path);
         }
@@ -96,7 +82,6 @@ pub(crate) fn read<'a>(
 ) -> Result<Contents<'a>, SkipReason> {
     let name = file.name();
     let (compression, stem) = Compression::of_name(&name);
-    #[cfg(feature = "archive")]
     if let Some(member) = &file.member {
         return read_member(&file.path, &member.entry, (compression, stem), settings, bytes);
     }

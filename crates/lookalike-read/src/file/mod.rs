@@ -4,7 +4,5 @@ pub(crate) mod contents;
 pub(crate) mod document_file;
 pub(crate) mod part_sink;
 pub(crate) mod part_texts;
-#[cfg(feature = "archive")]
 pub(crate) mod zip_files;
-#[cfg(feature = "archive")]
 pub(crate) mod zip_member;

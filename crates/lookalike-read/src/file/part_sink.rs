@@ -1,40 +1,89 @@
-//! Parts of a file: one that is taken again, and how parts are named.
+//! Parts of a file: as documents, one that is taken again, and how parts are named.
 
-use lookalike_extract::{ExtractError, ExtractedPart, FailedPart, PartSink};
+use crate::content_hash::Content;
+use crate::document::{Document, DocumentPosition, Raw};
+use crate::error::ReadError;
+use crate::extra_fields::ExtraFields;
+use crate::file::part_texts::PartTexts;
+use crate::normalizing_sink::SourceSink;
+use crate::skipped::SkipReason;
+use lookalike_extract::{ExtractedPart, FailedPart, PartSink};
 
-/// Gives the first part that it receives to a function.
-pub(crate) struct OnePart<F> {
-    take: Option<F>,
-    failure: Option<ExtractError>,
+/// Gives the parts of a file, or of a record that is a file, to the sink as documents.
+pub(crate) struct PartOutput<'a> {
+    /// Names of the extra fields.
+    pub(crate) fields: &'a [String],
+    /// But for the part.
+    pub(crate) place: DocumentPosition,
+    pub(crate) modified: Option<u64>,
+    pub(crate) extra: &'a mut ExtraFields,
+    pub(crate) part_texts: &'a mut PartTexts,
+    pub(crate) sink: &'a mut SourceSink<'a>,
 }
 
-impl<F: FnOnce(&ExtractedPart<'_>)> OnePart<F> {
-    pub(crate) fn new(take: F) -> Self {
-        Self { take: Some(take), failure: None }
+impl PartOutput<'_> {
+    /// Gives a part with the id `id` to the sink.
+    pub(crate) fn give(
+        &mut self,
+        part: &ExtractedPart<'_>,
+        id: &str,
+        raw: Raw<'_>,
+    ) -> Result<(), ReadError> {
+        self.extra.clear();
+        for name in self.fields {
+            self.extra.push(part.fields.get(name));
+        }
+        let place = DocumentPosition { part: part.number, ..self.place };
+        self.part_texts.add(place, part.text);
+        self.sink.document(&Document {
+            id,
+            text: part.text,
+            place,
+            fields: &self.extra.list(),
+            modified: self.modified,
+            shingled: None,
+            about: Some(part.fields),
+            raw,
+        })
     }
+}
 
-    /// Whether there was a part.
+/// Why a part has no text.
+pub(crate) fn no_text(failed: &FailedPart<'_>) -> SkipReason {
+    let content = (!failed.bytes.is_empty()).then(|| Box::new(Content::of(failed.bytes)));
+    SkipReason::NoText { failure: failed.failure.clone(), content }
+}
+
+/// Gives the part that it receives to a function.
+pub(crate) struct OnePart<F>(Option<F>);
+
+impl<F: FnOnce(&ExtractedPart<'_>)> OnePart<F> {
+    /// Calls `extract` with a sink that gives the part it receives to `take`.
     ///
     /// # Errors
-    /// Why there was none.
-    pub(crate) fn result(self) -> Result<(), String> {
-        match (self.take, self.failure) {
-            (None, _) => Ok(()),
-            (Some(_), Some(failure)) => Err(failure.to_string()),
-            (Some(_), None) => Err("no such part".to_owned()),
-        }
+    /// Why there was no part.
+    pub(crate) fn read(
+        take: F,
+        extract: impl FnOnce(&mut Self) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let mut part = Self(Some(take));
+        extract(&mut part)?;
+        if part.0.is_some() { Err("no such part".to_owned()) } else { Ok(()) }
     }
 }
 
 impl<F: FnOnce(&ExtractedPart<'_>)> PartSink for OnePart<F> {
-    fn part(&mut self, part: &ExtractedPart<'_>) {
-        if let Some(take) = self.take.take() {
+    type Error = String;
+
+    fn part(&mut self, part: &ExtractedPart<'_>) -> Result<(), String> {
+        if let Some(take) = self.0.take() {
             take(part);
         }
+        Ok(())
     }
 
-    fn failed(&mut self, failed: &FailedPart<'_>) {
-        self.failure = Some(failed.failure.clone());
+    fn failed(&mut self, failed: &FailedPart<'_>) -> Result<(), String> {
+        Err(failed.failure.to_string())
     }
 }
 

@@ -58,7 +58,7 @@ impl PartTexts {
         let texts = std::mem::take(&mut self.texts);
         let texts = match spool {
             Some(spool) => {
-                let offset = spool.append(texts.as_bytes()).map_err(|error| spool.failed(error))?;
+                let offset = spool.append(texts.as_bytes())?;
                 TextStore::Spooled(Arc::clone(spool), offset)
             }
             None => TextStore::Memory(texts.into()),
@@ -104,7 +104,7 @@ impl KeptParts {
             TextStore::Memory(texts) => Ok(f(&texts[start as usize..end as usize])),
             TextStore::Spooled(spool, offset) => {
                 buffer.resize((end - start) as usize, 0);
-                spool.read_at(buffer, offset + start).map_err(|error| spool.failed(error))?;
+                spool.read_at(buffer, offset + start)?;
                 let text = std::str::from_utf8(buffer)
                     .map_err(|error| spool.failed(io::Error::other(error)))?;
                 Ok(f(text))

@@ -6,7 +6,7 @@ use crate::recover::unreadable;
 use crate::skipped::{SkipReason, SkippedItem};
 use crate::stamp::Stamp;
 use crate::walk::name_of;
-use lookalike_extract::archive::{EntryKind, zip_entries_within};
+use lookalike_extract::archive::{EntryKind, zip_entries};
 use lookalike_extract::{LimitUsage, Limits, UniqueNames};
 use std::fs::File;
 use std::io::BufReader;
@@ -23,7 +23,7 @@ pub(crate) fn zip_files(
 ) -> Result<(Vec<DocumentFile>, Vec<SkippedItem>), SkipReason> {
     let failed = |failure| SkipReason::NoText { failure, content: None };
     let archive = BufReader::new(File::open(path).map_err(|e| unreadable(&e))?);
-    let listed = zip_entries_within(archive, limits).map_err(failed)?;
+    let listed = zip_entries(archive, limits).map_err(failed)?;
     let (mut files, mut refused) = (Vec::new(), Vec::new());
     let shown = name_of(path);
     let refuse = |source: String, id: String, failure| SkippedItem {

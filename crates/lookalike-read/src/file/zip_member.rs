@@ -82,7 +82,7 @@ pub(crate) fn read_member<'a>(
     bytes: &'a mut Vec<u8>,
 ) -> Result<Contents<'a>, SkipReason> {
     let failed = |failure| SkipReason::NoText { failure, content: None };
-    let limits = &settings.extract.limits;
+    let limits = &settings.options.extract.limits;
     let most = MAX_DOCUMENT_BYTES as u64;
     if entry.compressed_size > most {
         return Err(SkipReason::TooLong);

@@ -1,15 +1,15 @@
 //! Comma- and tab-separated values: the header, the ends of records, the fields of one.
 
 use crate::description::StatedFields;
-use crate::document::{DocumentPosition, Raw, RawSink};
+use crate::document::{DocumentPosition, Raw};
 use crate::encoding::without_mark;
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
-use crate::format::record::{
-    FieldNames, InvalidRecord, RecordBoundary, RecordDocument, without_line_feed,
-};
+use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument, without_line_feed};
 use crate::format::{BlockRecords, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
 use crate::header::CsvHeader;
+use crate::normalizing_sink::SourceSink;
+use crate::options::ReadOptions;
 use crate::scratch::ReadBuffers;
 use crate::skipped::SkipReason;
 use crate::source_info::SourceInfo;
@@ -40,7 +40,7 @@ impl RecordFormat for SeparatedValues {
         &self,
         records: &WholeRecords<'_>,
         scratch: &mut ReadBuffers,
-        sink: &mut dyn RawSink,
+        sink: &mut SourceSink<'_>,
     ) -> Result<(), ReadError> {
         let Some(columns) = self.columns.get() else {
             let error = std::io::Error::other("the header was not read before the records");
@@ -109,7 +109,7 @@ impl RecordFormat for SeparatedValues {
         }
         let bytes = records.map_or(&[][..], |records| &*records.buffer);
         let columns =
-            DocumentColumns::find(self.delimiter, bytes, &source.settings.fields, &source.shown)?;
+            DocumentColumns::find(self.delimiter, bytes, &source.settings.options, &source.shown)?;
         // Another thread may have set the same columns.
         let _ = self.columns.set(columns);
         Ok(())
@@ -149,7 +149,7 @@ impl DocumentColumns {
     fn find(
         delimiter: u8,
         bytes: &[u8],
-        fields: &FieldNames,
+        options: &ReadOptions,
         source_name: &str,
     ) -> Result<Self, ReadError> {
         let mut header = ByteRecord::new();
@@ -178,9 +178,9 @@ impl DocumentColumns {
                 }),
             }
         };
-        let id = if fields.line_ids { None } else { Some(column(Field::Id, &fields.id)?) };
-        let text = column(Field::Text, &fields.text)?;
-        let extra = fields.extra.iter().map(|name| column(Field::Extra, name));
+        let id = if options.line_ids { None } else { Some(column(Field::Id, &options.id_field)?) };
+        let text = column(Field::Text, &options.text_field)?;
+        let extra = options.fields.iter().map(|name| column(Field::Extra, name));
         let extra = extra.collect::<Result<_, _>>()?;
         Ok(Self { id, text, extra, header: CsvHeader { raw, columns: present } })
     }

@@ -1,50 +1,38 @@
 //! Streams of files: the messages of a mailbox, the records of a crawl, the entries of a tar
 //! archive. Each is cut off as a record, and is a file again, with a document or several.
 
-use crate::content_hash::Content;
 use crate::description::StatedFields;
-use crate::document::{Document, DocumentPosition, Raw, RawSink};
+use crate::document::{DocumentPosition, Raw};
 use crate::error::ReadError;
-use crate::extra_fields::ExtraFields;
-use crate::file::part_sink::{OnePart, push_within};
-use crate::file::part_texts::PartTexts;
+use crate::file::part_sink::{OnePart, PartOutput, no_text, push_within};
 use crate::format::kind::Format;
 use crate::format::record::{RecordBoundary, without_line_feed};
-#[cfg(feature = "archive")]
-use crate::format::{BlockRecords, NextRecords};
-use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::format::{BlockRecords, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::normalizing_sink::SourceSink;
 use crate::scratch::ReadBuffers;
 use crate::settings::SourceSettings;
 use crate::skipped::{SkipReason, SkippedItem};
 use crate::source_info::SourceInfo;
+use lookalike_extract::archive::{EntryKind, TarEntry, TarNext, next_entry};
 use lookalike_extract::{
-    ExtractError, ExtractedPart, Extractor, FailedPart, LimitUsage, Limits, PartSink,
+    ExtractError, ExtractedPart, Extractor, FailedPart, LimitUsage, PartSink, UniqueNames,
 };
 #[cfg(feature = "mail")]
 use std::borrow::Cow;
-#[cfg(feature = "archive")]
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-#[cfg(feature = "archive")]
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-
-#[cfg(feature = "archive")]
-use lookalike_extract::UniqueNames;
-#[cfg(feature = "archive")]
-use lookalike_extract::archive::{EntryKind, TarEntry, TarNext, next_entry};
 
 /// The format of a mailbox, a crawl or a tar archive.
 pub(crate) struct EmbeddedFiles {
     kind: Format,
     /// Nanoseconds that extraction of the files has taken.
     extraction_time: AtomicU64,
-    #[cfg(feature = "archive")]
     repeated: Mutex<RepeatedNames>,
 }
 
 /// Members of a tar archive that repeat the name of an earlier one.
-#[cfg(feature = "archive")]
 #[derive(Default)]
 struct RepeatedNames {
     names: UniqueNames,
@@ -54,7 +42,6 @@ struct RepeatedNames {
     complete: bool,
 }
 
-#[cfg(feature = "archive")]
 impl RepeatedNames {
     /// Adds the members of the next block; `None` at the end of the archive.
     fn add(&mut self, records: Option<&BlockRecords>) {
@@ -73,27 +60,19 @@ impl RepeatedNames {
 impl EmbeddedFiles {
     /// `kind` is one of [`Format::Mbox`], [`Format::Warc`] and [`Format::Tar`].
     pub(crate) fn new(kind: Format) -> Self {
-        Self {
-            kind,
-            extraction_time: AtomicU64::new(0),
-            #[cfg(feature = "archive")]
-            repeated: Mutex::default(),
-        }
+        Self { kind, extraction_time: AtomicU64::new(0), repeated: Mutex::default() }
     }
 
-    #[cfg(feature = "archive")]
     fn repeated(&self) -> MutexGuard<'_, RepeatedNames> {
         self.repeated.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The number of the member at `start` of block `index`, where it repeats a name.
     fn repeat_number(&self, index: u32, start: u32) -> Option<u32> {
-        #[cfg(feature = "archive")]
-        if self.kind == Format::Tar {
-            return self.repeated().numbers.get(&(index, start)).copied();
+        match self.kind {
+            Format::Tar => self.repeated().numbers.get(&(index, start)).copied(),
+            _ => None,
         }
-        let _ = (index, start);
-        None
     }
 }
 
@@ -117,9 +96,54 @@ impl RecordFormat for EmbeddedFiles {
         &self,
         records: &WholeRecords<'_>,
         scratch: &mut ReadBuffers,
-        sink: &mut dyn RawSink,
+        sink: &mut SourceSink<'_>,
     ) -> Result<(), ReadError> {
-        self.read_files(records, scratch, sink);
+        let WholeRecords { source, bytes, .. } = *records;
+        let settings = &*source.settings;
+        let ReadBuffers { extra, extractor, part_texts, .. } = scratch;
+        part_texts.clear();
+        let extractor = settings.extractor(extractor);
+        let mut used = LimitUsage::default();
+        let (mut start, mut line, mut unclosed) = (0, 0, records.unclosed);
+        while let Some((done, inner)) = first(self.kind, &bytes[start..], true) {
+            // One reason is enough.
+            unclosed &= !matches!(inner, RecordContent::Damaged(_));
+            let raw = &bytes[start..start + done];
+            let place =
+                DocumentPosition { start: start as u32, length: done as u32, line, part: 0 };
+            let number = records.first_line + u64::from(line);
+            let repeat = self.repeat_number(records.index, start as u32);
+            let mut parts = RecordParts {
+                source,
+                kind: self.kind,
+                line: number,
+                base: base(source, &inner, number, repeat),
+                raw: without_line_feed(raw),
+                id: String::new(),
+                documents: PartOutput {
+                    fields: &settings.options.fields,
+                    place,
+                    modified: modified(source, &inner),
+                    extra: &mut *extra,
+                    part_texts: &mut *part_texts,
+                    sink: &mut *sink,
+                },
+            };
+            let read = |name: &str, bytes: &[u8], parts: &mut RecordParts<'_>| {
+                self.extract(records, name, bytes, (start, &mut used), extractor, parts)
+            };
+            extract(inner, read, &mut parts)?;
+            start += done.max(1);
+            line += memchr::memchr_iter(b'\n', raw).count() as u32;
+        }
+        if self.kind == Format::Tar && records.index == 0 && bytes.iter().all(|byte| *byte == 0) {
+            return sink.skipped(source.skipped(SkipReason::NoContent));
+        }
+        if unclosed {
+            let what = "the archive is cut off: it has no end mark".to_owned();
+            let failure = ExtractError::Damaged { what };
+            sink.skipped(source.skipped(SkipReason::NoText { failure, content: None }))?;
+        }
         Ok(())
     }
 
@@ -130,19 +154,21 @@ impl RecordFormat for EmbeddedFiles {
         take: TakeText<'_>,
     ) -> Result<(), String> {
         let extractor = record.source.settings.extractor(&mut scratch.extractor);
-        let mut part = OnePart::new(|part: &ExtractedPart<'_>| {
-            take(part.text, StatedFields::Fields(part.fields));
-        });
-        if let Some((_, inner)) = first(self.kind, record.bytes, true) {
-            let mut read = |name: &str, bytes: &[u8], sink: &mut dyn PartSink| {
-                extractor.extract_part(name, bytes, record.place.part, sink);
-            };
-            extract(inner, &mut read, &mut part);
-        }
-        part.result()
+        OnePart::read(
+            |part: &ExtractedPart<'_>| take(part.text, StatedFields::Fields(part.fields)),
+            |part| match first(self.kind, record.bytes, true) {
+                Some((_, inner)) => extract(
+                    inner,
+                    |name, bytes, part| {
+                        extractor.extract_part(name, bytes, record.place.part, part)
+                    },
+                    part,
+                ),
+                None => Ok(()),
+            },
+        )
     }
 
-    #[cfg(feature = "archive")]
     fn observe(&self, _: &SourceInfo, records: Option<&BlockRecords>) -> Result<(), ReadError> {
         if self.kind == Format::Tar {
             let mut repeated = self.repeated();
@@ -155,7 +181,6 @@ impl RecordFormat for EmbeddedFiles {
         Ok(())
     }
 
-    #[cfg(feature = "archive")]
     fn prepare(&self, _: &SourceInfo, next: NextRecords<'_>) -> Result<(), ReadError> {
         if self.kind != Format::Tar || self.repeated().complete {
             return Ok(());
@@ -185,10 +210,8 @@ enum RecordContent<'a> {
     Message(Cow<'a, [u8]>),
     /// A record of a crawl with its header; some hold no file.
     Crawled(&'a [u8]),
-    #[cfg(feature = "archive")]
     Entry(TarEntry<'a>),
     /// No file, and none behind it.
-    #[cfg(feature = "archive")]
     End,
     Damaged(ExtractError),
 }
@@ -196,11 +219,7 @@ enum RecordContent<'a> {
 impl RecordContent<'_> {
     /// Whether nothing can follow, or be found.
     fn is_end(&self) -> bool {
-        match self {
-            #[cfg(feature = "archive")]
-            Self::End => true,
-            other => matches!(other, Self::Damaged(_)),
-        }
+        matches!(self, Self::End | Self::Damaged(_))
     }
 }
 
@@ -222,8 +241,7 @@ fn first(format: Format, bytes: &[u8], at_end: bool) -> Option<(usize, RecordCon
                 .map_or_else(RecordContent::Damaged, |_| RecordContent::Crawled(&bytes[..done]));
             Some((done, inner))
         }
-        #[cfg(feature = "archive")]
-        Format::Tar => match next_entry(bytes) {
+        Format::Tar if cfg!(feature = "archive") => match next_entry(bytes) {
             Ok(TarNext::Entry { entry, bytes }) => Some((bytes, RecordContent::Entry(entry))),
             Ok(TarNext::More { .. }) if !at_end => None,
             Ok(TarNext::More { .. }) if bytes.iter().all(|byte| *byte == 0) => {
@@ -245,81 +263,25 @@ fn first(format: Format, bytes: &[u8], at_end: bool) -> Option<(usize, RecordCon
 }
 
 impl EmbeddedFiles {
-    /// Gives the documents of every record to the sink, in order.
-    fn read_files(
-        &self,
-        records: &WholeRecords<'_>,
-        scratch: &mut ReadBuffers,
-        sink: &mut dyn RawSink,
-    ) {
-        let WholeRecords { source, bytes, .. } = *records;
-        let settings = &*source.settings;
-        let ReadBuffers { extra, extractor, part_texts, .. } = scratch;
-        part_texts.clear();
-        let extractor = settings.extractor(extractor);
-        let limits = settings.extract.limits;
-        let mut used = LimitUsage::default();
-        let (mut start, mut line, mut unclosed) = (0, 0, records.unclosed);
-        while let Some((done, inner)) = first(self.kind, &bytes[start..], true) {
-            // One reason is enough.
-            unclosed &= !matches!(inner, RecordContent::Damaged(_));
-            let raw = &bytes[start..start + done];
-            let place =
-                DocumentPosition { start: start as u32, length: done as u32, line, part: 0 };
-            let number = records.first_line + u64::from(line);
-            let repeat = self.repeat_number(records.index, start as u32);
-            let mut parts = RecordParts {
-                source,
-                kind: self.kind,
-                place,
-                line: number,
-                base: base(source, &inner, number, repeat),
-                raw: without_line_feed(raw),
-                modified: modified(source, &inner),
-                id: String::new(),
-                extra: &mut *extra,
-                part_texts: &mut *part_texts,
-                sink: &mut *sink,
-            };
-            let mut read = |name: &str, bytes: &[u8], sink: &mut dyn PartSink| {
-                let usage = (start, &mut used);
-                self.extract(records, name, bytes, usage, &limits, extractor, sink);
-            };
-            extract(inner, &mut read, &mut parts);
-            start += done.max(1);
-            line += memchr::memchr_iter(b'\n', raw).count() as u32;
-        }
-        if self.kind == Format::Tar && records.index == 0 && bytes.iter().all(|byte| *byte == 0) {
-            unclosed = false;
-            sink.skipped(source.skipped(SkipReason::NoContent));
-        }
-        if unclosed {
-            let what = "the archive is cut off: it has no end mark".to_owned();
-            let failure = ExtractError::Damaged { what };
-            sink.skipped(source.skipped(SkipReason::NoText { failure, content: None }));
-        }
-    }
-
     /// Reads the file of the record at `start`, within what its source has left of the limits.
-    #[expect(clippy::too_many_arguments, reason = "each is a value of its own")]
     fn extract(
         &self,
         records: &WholeRecords<'_>,
         name: &str,
         bytes: &[u8],
         (start, used): (usize, &mut LimitUsage),
-        limits: &Limits,
         extractor: &mut Extractor,
-        sink: &mut dyn PartSink,
-    ) {
+        parts: &mut RecordParts<'_>,
+    ) -> Result<(), ReadError> {
+        let limits = &records.source.settings.options.extract.limits;
         let Some(offset) = records.offset else {
             // What was read once is within the limits.
             *used = LimitUsage { time: Duration::ZERO, ..*used };
             let mut again = used.remaining_at(start as u64, limits);
             let before = again;
-            extractor.extract_within(&mut again, name, bytes, sink);
+            extractor.extract_within(&mut again, name, bytes, parts)?;
             used.add(before, again);
-            return;
+            return Ok(());
         };
         used.time = Duration::from_nanos(self.extraction_time.load(Ordering::Relaxed));
         let size = records.source.stamp.map(|stamp| stamp.bytes);
@@ -328,17 +290,17 @@ impl EmbeddedFiles {
         now.time = used.remaining_at(granted, limits).time;
         let before = now;
         match before.exhausted(limits) {
-            Some(failure) => failed(&failure, bytes, sink),
-            None => extractor.extract_within(&mut now, name, bytes, sink),
+            Some(failure) => failed(&failure, bytes, parts)?,
+            None => extractor.extract_within(&mut now, name, bytes, parts)?,
         }
         used.add(before, now);
         let more = now.time.saturating_sub(before.time).as_nanos();
         self.extraction_time.fetch_add(u64::try_from(more).unwrap_or(u64::MAX), Ordering::Relaxed);
+        Ok(())
     }
 }
 
 /// The names of the members that a piece of a tar archive holds, and where each begins.
-#[cfg(feature = "archive")]
 fn member_names(bytes: &[u8]) -> impl Iterator<Item = (u32, String)> {
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -355,43 +317,40 @@ fn member_names(bytes: &[u8]) -> impl Iterator<Item = (u32, String)> {
     })
 }
 
-/// Reads a file: its name, its bytes, and what takes its parts.
-type ReadFile<'a> = &'a mut dyn FnMut(&str, &[u8], &mut dyn PartSink);
-
-fn extract(inner: RecordContent<'_>, read: ReadFile<'_>, sink: &mut dyn PartSink) {
+/// Gives the parts of the file that a record is to the sink. `read` reads a file with a name and
+/// bytes.
+fn extract<S: PartSink>(
+    inner: RecordContent<'_>,
+    read: impl FnOnce(&str, &[u8], &mut S) -> Result<(), S::Error>,
+    sink: &mut S,
+) -> Result<(), S::Error> {
     match inner {
         #[cfg(feature = "mail")]
         RecordContent::Message(message) => read("message.eml", &message, sink),
         RecordContent::Crawled(record) => read("record.warc", record, sink),
-        #[cfg(feature = "archive")]
         RecordContent::Entry(entry) if entry.kind == EntryKind::File => {
             match Format::refused_in_archive(&entry.name) {
                 None => read(&entry.name, entry.content, sink),
                 Some(failure) => failed(&failure, entry.content, sink),
             }
         }
-        #[cfg(feature = "archive")]
-        RecordContent::Entry(entry) => {
-            if let Some(failure) = entry.kind.failure() {
-                failed(&failure, &[], sink);
-            }
-        }
-        #[cfg(feature = "archive")]
-        RecordContent::End => {}
+        RecordContent::Entry(entry) => match entry.kind.failure() {
+            Some(failure) => failed(&failure, &[], sink),
+            None => Ok(()),
+        },
+        RecordContent::End => Ok(()),
         RecordContent::Damaged(failure) => failed(&failure, &[], sink),
     }
 }
 
-fn failed(failure: &ExtractError, bytes: &[u8], sink: &mut dyn PartSink) {
+fn failed<S: PartSink>(failure: &ExtractError, bytes: &[u8], sink: &mut S) -> Result<(), S::Error> {
     let kind = lookalike_extract::FileKind::Binary;
-    sink.failed(&FailedPart { within: "", kind, failure, bytes });
+    sink.failed(&FailedPart { within: "", kind, failure, bytes })
 }
 
 /// What the ids of a record's documents begin with.
 fn base(source: &SourceInfo, inner: &RecordContent<'_>, line: u64, repeat: Option<u32>) -> String {
-    let _ = repeat;
     match inner {
-        #[cfg(feature = "archive")]
         RecordContent::Entry(entry) => {
             let number = repeat.map_or_else(String::new, |number| format!("#{number}"));
             format!("{}/{}{number}", source.name, entry.name)
@@ -401,11 +360,9 @@ fn base(source: &SourceInfo, inner: &RecordContent<'_>, line: u64, repeat: Optio
 }
 
 fn modified(source: &SourceInfo, inner: &RecordContent<'_>) -> Option<u64> {
-    #[cfg(feature = "archive")]
     if let RecordContent::Entry(entry) = inner {
         return entry.modified.and_then(|time| u64::try_from(time).ok());
     }
-    let _ = inner;
     source.modified()
 }
 
@@ -413,16 +370,12 @@ fn modified(source: &SourceInfo, inner: &RecordContent<'_>) -> Option<u64> {
 struct RecordParts<'a> {
     source: &'a SourceInfo,
     kind: Format,
-    /// But for the part.
-    place: DocumentPosition,
     line: u64,
     base: String,
     raw: &'a [u8],
-    modified: Option<u64>,
+    /// A buffer.
     id: String,
-    extra: &'a mut ExtraFields,
-    part_texts: &'a mut PartTexts,
-    sink: &'a mut dyn RawSink,
+    documents: PartOutput<'a>,
 }
 
 impl RecordParts<'_> {
@@ -451,8 +404,8 @@ impl RecordParts<'_> {
 impl SourceSettings {
     /// The field of a message or of a record of a crawl that is its id.
     fn own_id<'f>(&self, format: Format, fields: &'f lookalike_extract::Fields) -> Option<&'f str> {
-        match self.fields.id.as_str() {
-            _ if self.fields.line_ids => None,
+        match self.options.id_field.as_str() {
+            _ if self.options.line_ids => None,
             "id" if format == Format::Warc => fields.get("record-id"),
             "id" => None,
             name => fields.get(name),
@@ -461,35 +414,21 @@ impl SourceSettings {
 }
 
 impl PartSink for RecordParts<'_> {
-    fn part(&mut self, part: &ExtractedPart<'_>) {
-        let settings = &*self.source.settings;
-        let own = settings.own_id(self.kind, part.fields);
+    type Error = ReadError;
+
+    fn part(&mut self, part: &ExtractedPart<'_>) -> Result<(), ReadError> {
+        let own = self.source.settings.own_id(self.kind, part.fields);
         self.set_id(part.within, own);
-        self.extra.clear();
-        for name in &settings.fields.extra {
-            self.extra.push(part.fields.get(name));
-        }
-        let document = Document {
-            id: &self.id,
-            text: part.text,
-            place: DocumentPosition { part: part.number, ..self.place },
-            fields: &self.extra.list(),
-            modified: self.modified,
-            shingled: None,
-            about: Some(part.fields),
-        };
-        self.part_texts.add(document.place, part.text);
         // Of a mailbox single messages can be taken out.
         let is_message = self.kind == Format::Mbox && part.within.is_empty();
         let raw = if is_message { Raw::Record(self.raw) } else { Raw::Part(&self.source.path) };
-        self.sink.record(&document, raw);
+        self.documents.give(part, &self.id, raw)
     }
 
-    fn failed(&mut self, failed: &FailedPart<'_>) {
+    fn failed(&mut self, failed: &FailedPart<'_>) -> Result<(), ReadError> {
         self.set_id(failed.within, None);
-        let content = (!failed.bytes.is_empty()).then(|| Box::new(Content::of(failed.bytes)));
-        let reason = SkipReason::NoText { failure: failed.failure.clone(), content };
         let (source, line) = (self.source.shown.clone(), Some(self.line));
-        self.sink.skipped(SkippedItem { source, line, id: Some(self.id.clone()), reason });
+        let (id, reason) = (Some(self.id.clone()), no_text(failed));
+        self.documents.sink.skipped(SkippedItem { source, line, id, reason })
     }
 }

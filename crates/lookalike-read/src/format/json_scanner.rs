@@ -20,21 +20,33 @@ pub(crate) struct SyntaxError {
 /// A value as it is in the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JsonValue {
-    /// Bytes between the quotes.
-    String { start: usize, end: usize, escaped: bool },
+    String(JsonString),
     /// A number's text.
-    Number { start: usize, end: usize },
+    Number {
+        start: usize,
+        end: usize,
+    },
     /// First byte of the object.
-    Object { start: usize },
+    Object {
+        start: usize,
+    },
     /// Something else, called by its kind.
     Other(&'static str),
+}
+
+/// A string: the bytes between its quotes, and whether any is an escape.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct JsonString {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) escaped: bool,
 }
 
 impl JsonValue {
     /// What the value is, for messages.
     pub(crate) fn kind(self) -> &'static str {
         match self {
-            Self::String { .. } => "a string",
+            Self::String(_) => "a string",
             Self::Number { .. } => "a number",
             Self::Object { .. } => "an object",
             Self::Other(kind) => kind,
@@ -106,9 +118,9 @@ impl<'a> JsonScanner<'a> {
         self.take(b'{', "'{'")
     }
 
-    /// The next key as a string value, with the colon behind it taken; `None` at the object's end.
+    /// The next key, with the colon behind it taken; `None` at the object's end.
     #[inline]
-    pub(crate) fn key(&mut self, first: bool) -> Result<Option<JsonValue>, SyntaxError> {
+    pub(crate) fn key(&mut self, first: bool) -> Result<Option<JsonString>, SyntaxError> {
         match self.peek() {
             Some(b'}') => {
                 self.at += 1;
@@ -137,7 +149,7 @@ impl<'a> JsonScanner<'a> {
 
     /// The string behind its opening quote, checked; the place is then behind the closing one.
     #[inline]
-    fn string(&mut self) -> Result<JsonValue, SyntaxError> {
+    fn string(&mut self) -> Result<JsonString, SyntaxError> {
         let start = self.at;
         let mut escaped = false;
         loop {
@@ -155,7 +167,7 @@ impl<'a> JsonScanner<'a> {
         let end = self.at;
         self.no_controls(start, end)?;
         self.at += 1;
-        Ok(JsonValue::String { start, end, escaped })
+        Ok(JsonString { start, end, escaped })
     }
 
     /// Takes one escape, a surrogate being any four digits.
@@ -201,7 +213,7 @@ impl<'a> JsonScanner<'a> {
     /// The text is what [`text_of`](Self::text_of) gives for the value; `text` is left alone when
     /// there are no escapes.
     #[inline]
-    pub(crate) fn decoded_string(&mut self, text: &mut String) -> Result<JsonValue, StringFault> {
+    pub(crate) fn decoded_string(&mut self, text: &mut String) -> Result<JsonString, StringFault> {
         let start = self.at;
         let mut copied = start;
         let mut escaped = false;
@@ -230,7 +242,7 @@ impl<'a> JsonScanner<'a> {
         }
         self.no_controls(start, end)?;
         self.at += 1;
-        Ok(JsonValue::String { start, end, escaped })
+        Ok(JsonString { start, end, escaped })
     }
 
     /// Takes one escape and says what it represents.
@@ -268,57 +280,50 @@ impl<'a> JsonScanner<'a> {
         char::from_u32(code).ok_or(StringFault::LoneSurrogate)
     }
 
-    /// The text of a string value of this line; `buffer` is used only where it has escapes.
+    /// The text of a string of this line; `buffer` is used only where it has escapes.
     pub(crate) fn text_of<'b>(
         &self,
-        start: usize,
-        end: usize,
-        escaped: bool,
+        string: JsonString,
         buffer: &'b mut String,
     ) -> Result<&'b str, StringFault>
     where
         'a: 'b,
     {
-        if !escaped {
-            return Ok(&self.line[start..end]);
+        if !string.escaped {
+            return Ok(&self.line[string.start..string.end]);
         }
         buffer.clear();
-        self.rewound(start).decoded_string(buffer)?;
+        self.rewound(string.start).decoded_string(buffer)?;
         Ok(buffer)
     }
 
     /// A key of the record itself, or its id, must be text; `serde_json` wants that too.
-    pub(crate) fn whole_string(&self, value: JsonValue) -> Result<(), SyntaxError> {
-        if let JsonValue::String { start, end, escaped: true } = value
-            && self.text_of(start, end, true, &mut String::new()).is_err()
-        {
-            return Err(SyntaxError { at: start, expected: "whole surrogate pairs in a key" });
+    pub(crate) fn whole_string(&self, string: JsonString) -> Result<(), SyntaxError> {
+        if string.escaped && self.text_of(string, &mut String::new()).is_err() {
+            let expected = "whole surrogate pairs in a key";
+            return Err(SyntaxError { at: string.start, expected });
         }
         Ok(())
     }
 
     /// Whether a key is `name`.
     #[inline]
-    pub(crate) fn key_is(&self, key: JsonValue, name: &str) -> bool {
-        match key {
-            JsonValue::String { start, end, escaped: false } => {
-                &self.bytes[start..end] == name.as_bytes()
-            }
-            _ => *self.key_text(key) == *name,
+    pub(crate) fn key_is(&self, key: JsonString, name: &str) -> bool {
+        if key.escaped {
+            return *self.key_text(key) == *name;
         }
+        &self.bytes[key.start..key.end] == name.as_bytes()
     }
 
     /// A key's text; half surrogate pairs become U+FFFD.
-    pub(crate) fn key_text(&self, key: JsonValue) -> Cow<'a, str> {
-        let JsonValue::String { start, end, escaped } = key else { return Cow::Borrowed("") };
-        if !escaped {
-            return Cow::Borrowed(&self.line[start..end]);
+    pub(crate) fn key_text(&self, key: JsonString) -> Cow<'a, str> {
+        let raw = &self.line[key.start..key.end];
+        if !key.escaped {
+            return Cow::Borrowed(raw);
         }
         let mut buffer = String::new();
-        Cow::Owned(match self.text_of(start, end, escaped, &mut buffer) {
-            Ok(text) => text.to_owned(),
-            Err(_) => format!("{}\u{FFFD}", &self.line[start..end]),
-        })
+        let text = self.text_of(key, &mut buffer).map(str::to_owned);
+        Cow::Owned(text.unwrap_or_else(|_| format!("{raw}\u{FFFD}")))
     }
 
     /// Any value, checked and passed over.
@@ -326,7 +331,7 @@ impl<'a> JsonScanner<'a> {
         match self.peek() {
             Some(b'"') => {
                 self.at += 1;
-                self.string()
+                self.string().map(JsonValue::String)
             }
             Some(b'-' | b'0'..=b'9') => self.number(),
             Some(b't') => self.literal("true", "true or false"),

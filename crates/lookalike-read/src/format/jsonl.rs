@@ -1,15 +1,13 @@
 //! JSONL: each line is an object with an id, a text and extra fields.
 
-use crate::description::StatedFields;
-use crate::document::RawSink;
 use crate::encoding::without_mark;
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
+use crate::format::BlockRecords;
 use crate::format::json_scanner::{JsonScanner, JsonValue, StringFault, SyntaxError};
-use crate::format::lines::{cut_lines, is_blank, read_lines};
-use crate::format::record::{FieldNames, InvalidRecord, RecordBoundary, RecordDocument};
-use crate::format::{BlockRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
-use crate::scratch::ReadBuffers;
+use crate::format::lines::{LineRecords, is_blank};
+use crate::format::record::{InvalidRecord, RecordDocument};
+use crate::options::ReadOptions;
 use crate::skipped::{SkipReason, SkippedItem};
 use crate::source_info::SourceInfo;
 use crate::table_problem::Field;
@@ -20,50 +18,10 @@ use std::ops::Range;
 const NAMED_FIELDS: usize = 20;
 
 /// The format of lines that are JSON objects.
-pub(crate) struct JsonlFormat;
-
-impl RecordFormat for JsonlFormat {
-    fn cut(&self, bytes: &[u8]) -> RecordBoundary {
-        cut_lines(bytes)
-    }
-
-    fn read(
-        &self,
-        records: &WholeRecords<'_>,
-        scratch: &mut ReadBuffers,
-        sink: &mut dyn RawSink,
-    ) -> Result<(), ReadError> {
-        let fields = &records.source.settings.fields;
-        read_lines(
-            records,
-            scratch,
-            sink,
-            &|line, id, text| parse(line, fields, id, text),
-            &|line, extra| set_extra(line, fields, extra),
-        )
-    }
-
-    fn read_again(
-        &self,
-        record: &RecordAgain<'_>,
-        scratch: &mut ReadBuffers,
-        take: TakeText<'_>,
-    ) -> Result<(), String> {
-        let fields = &record.source.settings.fields;
-        let parsed = parse(record.bytes, fields, &mut scratch.id, &mut scratch.text);
-        record.give(parsed, StatedFields::Record(record.bytes), take)
-    }
-
-    fn is_lines(&self) -> bool {
-        true
-    }
-}
+pub(crate) const JSONL: LineRecords = LineRecords { parse, set_extra, is_json: true };
 
 /// Checks that the object in the first line of a file has the fields. Bytes that are no JSON pass:
 /// reading reports them.
-///
-/// # Errors
-/// [`ReadError::BadRecord`] for the first line.
 pub(crate) fn check_first_line(
     source: &SourceInfo,
     records: &BlockRecords,
@@ -74,7 +32,7 @@ pub(crate) fn check_first_line(
         return Ok(());
     };
     let (mut id, mut text) = (String::new(), String::new());
-    let parsed = parse(record, &source.settings.fields, &mut id, &mut text);
+    let parsed = parse(record, &source.settings.options, &mut id, &mut text);
     match parsed.map(drop) {
         Err(InvalidRecord { id, reason })
             if matches!(
@@ -92,7 +50,7 @@ pub(crate) fn check_first_line(
 /// The document of a line that is not blank. `id` and `text` are buffers for what has escapes.
 pub(crate) fn parse<'b>(
     line: &'b [u8],
-    fields: &FieldNames,
+    options: &ReadOptions,
     id: &'b mut String,
     text: &'b mut String,
 ) -> Result<RecordDocument<'b>, InvalidRecord> {
@@ -100,27 +58,22 @@ pub(crate) fn parse<'b>(
         InvalidRecord::new(SkipReason::NotUtf8 { column: e.valid_up_to() as u64 + 1 })
     })?;
     let mut scanner = JsonScanner::new(line);
-    let found = members(&mut scanner, fields, text)
-        .map_err(|fault| fault.into_invalid_record(line, fields))?;
+    let found = members(&mut scanner, options, text)?;
     // From here on the line is one whole object.
+    let wrong = |value, field, name: &str| missing_or_wrong_type(&scanner, value, field, name);
     let id_value = match found.id {
-        None if !fields.line_ids => inside(&scanner, &fields.id),
+        None if !options.line_ids => inside(&scanner, &options.id_field),
         value => value,
     };
     let id = match id_value {
-        _ if fields.line_ids => None,
+        _ if options.line_ids => None,
         Some(JsonValue::Number { start, end }) => Some(&line[start..end]),
-        Some(JsonValue::String { start, end, escaped }) => {
-            let value = scanner.text_of(start, end, escaped, id);
-            Some(value.map_err(|_| InvalidRecord::new(surrogate(Field::Id, &fields.id)))?)
+        Some(JsonValue::String(string)) => {
+            let value = scanner.text_of(string, id);
+            Some(value.map_err(|_| InvalidRecord::new(surrogate(Field::Id, &options.id_field)))?)
         }
         other => {
-            return Err(InvalidRecord::new(missing_or_wrong_type(
-                &scanner,
-                other,
-                Field::Id,
-                &fields.id,
-            )));
+            return Err(InvalidRecord::new(wrong(other, Field::Id, &options.id_field)));
         }
     };
     if id.is_some_and(str::is_empty) {
@@ -128,34 +81,33 @@ pub(crate) fn parse<'b>(
     }
     let bad = |reason| InvalidRecord { id: id.map(str::to_owned), reason };
     let text = match found.text {
-        Some(JsonValue::String { start, end, escaped: false }) => &line[start..end],
+        Some(JsonValue::String(string)) if !string.escaped => &line[string.start..string.end],
         // `members` has decoded it.
-        Some(JsonValue::String { .. }) => text.as_str(),
-        None => match inside(&scanner, &fields.text) {
-            Some(JsonValue::String { start, end, escaped }) => scanner
-                .text_of(start, end, escaped, text)
-                .map_err(|_| bad(surrogate(Field::Text, &fields.text)))?,
+        Some(JsonValue::String(_)) => text.as_str(),
+        None => match inside(&scanner, &options.text_field) {
+            Some(JsonValue::String(string)) => scanner
+                .text_of(string, text)
+                .map_err(|_| bad(surrogate(Field::Text, &options.text_field)))?,
             other => {
-                return Err(bad(missing_or_wrong_type(&scanner, other, Field::Text, &fields.text)));
+                return Err(bad(wrong(other, Field::Text, &options.text_field)));
             }
         },
-        other => {
-            return Err(bad(missing_or_wrong_type(&scanner, other, Field::Text, &fields.text)));
-        }
+        other => return Err(bad(wrong(other, Field::Text, &options.text_field))),
     };
     Ok(RecordDocument { id, text })
 }
 
 /// Sets the values of the extra fields of a line that [`parse`] made a document of.
-fn set_extra(line: &[u8], fields: &FieldNames, extra: &mut ExtraFields) {
-    let Ok(line) = std::str::from_utf8(line) else { return extra.none(fields.extra.len()) };
+fn set_extra(line: &[u8], options: &ReadOptions, extra: &mut ExtraFields) {
+    let Ok(line) = std::str::from_utf8(line) else { return extra.none(options.fields.len()) };
     let scanner = JsonScanner::new(line);
     let mut buffer = String::new();
-    for path in &fields.extra {
+    for path in &options.fields {
         let value = at_path(&scanner, 0, path).and_then(|(value, range)| match value {
             JsonValue::Other("null") => None,
-            JsonValue::String { start, end, escaped } => {
-                Some(scanner.text_of(start, end, escaped, &mut buffer).unwrap_or(&line[start..end]))
+            JsonValue::String(string) => {
+                let raw = &line[string.start..string.end];
+                Some(scanner.text_of(string, &mut buffer).unwrap_or(raw))
             }
             _ => line.get(range),
         });
@@ -170,95 +122,74 @@ struct DocumentMembers {
     text: Option<JsonValue>,
 }
 
-enum MemberFault {
-    Broken(SyntaxError),
-    NotAnObject(&'static str),
-    Surrogate { field: Field, id: Option<String> },
-}
-
-impl From<SyntaxError> for MemberFault {
-    fn from(broken: SyntaxError) -> Self {
-        Self::Broken(broken)
-    }
-}
-
-impl MemberFault {
-    fn into_invalid_record(self, line: &str, fields: &FieldNames) -> InvalidRecord {
-        match self {
-            Self::Broken(SyntaxError { at, expected }) => {
-                InvalidRecord::new(SkipReason::BrokenJson {
-                    expected: expected.into(),
-                    got: JsonScanner::seen(line, at).into(),
-                    column: line.get(..at).unwrap_or(line).chars().count() as u64 + 1,
-                })
-            }
-            Self::NotAnObject(got) => {
-                InvalidRecord::new(SkipReason::NotAnObject { got: got.into() })
-            }
-            Self::Surrogate { field, id } => {
-                let name = if field == Field::Id { &fields.id } else { &fields.text };
-                InvalidRecord { id, reason: surrogate(field, name) }
-            }
-        }
-    }
+/// The reason of a line that is not JSON.
+fn broken(line: &str, SyntaxError { at, expected }: SyntaxError) -> InvalidRecord {
+    InvalidRecord::new(SkipReason::BrokenJson {
+        expected: expected.into(),
+        got: JsonScanner::seen(line, at).into(),
+        column: line.get(..at).unwrap_or(line).chars().count() as u64 + 1,
+    })
 }
 
 /// Reads the whole line, which must be one object; a text with escapes is decoded into `text`.
 fn members(
     scanner: &mut JsonScanner,
-    fields: &FieldNames,
+    options: &ReadOptions,
     text: &mut String,
-) -> Result<DocumentMembers, MemberFault> {
+) -> Result<DocumentMembers, InvalidRecord> {
+    let line = scanner.line();
+    let broken = |error| broken(line, error);
     if scanner.peek() != Some(b'{') {
-        let got = scanner.value()?.kind();
-        scanner.end()?;
-        return Err(MemberFault::NotAnObject(got));
+        let got = scanner.value().map_err(broken)?.kind().into();
+        scanner.end().map_err(broken)?;
+        return Err(InvalidRecord::new(SkipReason::NotAnObject { got }));
     }
-    scanner.begin()?;
+    scanner.begin().map_err(broken)?;
     let mut found = DocumentMembers::default();
     let mut first = true;
-    while let Some(key) = scanner.key(first)? {
+    while let Some(key) = scanner.key(first).map_err(broken)? {
         first = false;
-        scanner.whole_string(key)?;
-        if scanner.key_is(key, &fields.text) {
+        scanner.whole_string(key).map_err(broken)?;
+        if scanner.key_is(key, &options.text_field) {
             let value = if scanner.peek() == Some(b'"') {
                 scanner.at += 1;
-                match scanner.decoded_string(text) {
-                    Ok(value) => value,
-                    Err(StringFault::Broken(broken)) => return Err(broken.into()),
-                    Err(StringFault::LoneSurrogate) => {
-                        let id = known_id(scanner, found.id);
-                        return Err(MemberFault::Surrogate { field: Field::Text, id });
-                    }
-                }
+                let string = scanner.decoded_string(text).map_err(|fault| match fault {
+                    StringFault::Broken(error) => broken(error),
+                    StringFault::LoneSurrogate => InvalidRecord {
+                        id: known_id(scanner, found.id),
+                        reason: surrogate(Field::Text, &options.text_field),
+                    },
+                })?;
+                JsonValue::String(string)
             } else {
-                scanner.value()?
+                scanner.value().map_err(broken)?
             };
             found.text = Some(value);
-            if fields.id == fields.text {
+            if options.id_field == options.text_field {
                 found.id = Some(value);
             }
         } else {
-            let is_id = scanner.key_is(key, &fields.id);
-            let value = scanner.value()?;
+            let is_id = scanner.key_is(key, &options.id_field);
+            let value = scanner.value().map_err(broken)?;
             if is_id {
                 // Also an id that a later one replaces must be text.
-                if scanner.whole_string(value).is_err() {
-                    return Err(MemberFault::Surrogate { field: Field::Id, id: None });
+                if let JsonValue::String(string) = value
+                    && scanner.whole_string(string).is_err()
+                {
+                    return Err(InvalidRecord::new(surrogate(Field::Id, &options.id_field)));
                 }
                 found.id = Some(value);
             }
         }
     }
-    scanner.end()?;
+    scanner.end().map_err(broken)?;
     Ok(found)
 }
 
 fn known_id(scanner: &JsonScanner, id: Option<JsonValue>) -> Option<String> {
     match id? {
-        JsonValue::String { start, end, escaped } => {
-            let mut buffer = String::new();
-            scanner.text_of(start, end, escaped, &mut buffer).ok().map(str::to_owned)
+        JsonValue::String(string) => {
+            scanner.text_of(string, &mut String::new()).ok().map(str::to_owned)
         }
         JsonValue::Number { start, end } => Some(scanner.line()[start..end].to_owned()),
         _ => None,

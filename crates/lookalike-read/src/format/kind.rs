@@ -1,10 +1,8 @@
 //! The names of the formats.
 
-#[cfg(feature = "archive")]
 use crate::decompress::Compression;
 use crate::decompress::strip;
 use crate::error::ReadError;
-#[cfg(feature = "archive")]
 use lookalike_extract::ExtractError;
 use std::fmt;
 use std::str::FromStr;
@@ -35,6 +33,20 @@ pub enum Format {
     Tar,
 }
 
+/// The names, in the order of the formats.
+const NAMES: [(Format, &str); 10] = [
+    (Format::Text, "text"),
+    (Format::File, "file"),
+    (Format::Lines, "lines"),
+    (Format::Jsonl, "jsonl"),
+    (Format::Csv, "csv"),
+    (Format::Tsv, "tsv"),
+    (Format::Parquet, "parquet"),
+    (Format::Mbox, "mbox"),
+    (Format::Warc, "warc"),
+    (Format::Tar, "tar"),
+];
+
 impl Format {
     /// The format of the extension of a file's name, which has no extension of compression.
     pub fn of_name(name: &str) -> Option<Self> {
@@ -55,7 +67,6 @@ impl Format {
     }
 
     /// Why a file of this name in an archive is not read: it has records of its own.
-    #[cfg(feature = "archive")]
     pub(crate) fn refused_in_archive(name: &str) -> Option<ExtractError> {
         let (_, stem) = Compression::of_name(name);
         let format = Self::of_name(stem).filter(|format| {
@@ -73,18 +84,7 @@ impl Format {
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Text => "text",
-            Self::File => "file",
-            Self::Lines => "lines",
-            Self::Jsonl => "jsonl",
-            Self::Csv => "csv",
-            Self::Tsv => "tsv",
-            Self::Parquet => "parquet",
-            Self::Mbox => "mbox",
-            Self::Warc => "warc",
-            Self::Tar => "tar",
-        })
+        f.write_str(NAMES[*self as usize].1)
     }
 }
 
@@ -92,18 +92,8 @@ impl FromStr for Format {
     type Err = ReadError;
 
     fn from_str(text: &str) -> Result<Self, ReadError> {
-        match text {
-            "text" => Ok(Self::Text),
-            "file" => Ok(Self::File),
-            "lines" => Ok(Self::Lines),
-            "jsonl" => Ok(Self::Jsonl),
-            "csv" => Ok(Self::Csv),
-            "tsv" => Ok(Self::Tsv),
-            "parquet" => Ok(Self::Parquet),
-            "mbox" => Ok(Self::Mbox),
-            "warc" => Ok(Self::Warc),
-            "tar" => Ok(Self::Tar),
-            _ => Err(ReadError::UnknownFormat { got: text.to_owned() }),
-        }
+        let mut formats = NAMES.iter().filter(|(_, name)| *name == text);
+        let format = formats.next().map(|(format, _)| *format);
+        format.ok_or_else(|| ReadError::UnknownFormat { got: text.to_owned() })
     }
 }

@@ -1,95 +1,94 @@
 //! Lines: `id text`, or the text alone.
 
 use crate::description::StatedFields;
-use crate::document::{DocumentPosition, Raw, RawSink};
+use crate::document::{DocumentPosition, Raw};
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
-use crate::format::record::{
-    FieldNames, InvalidRecord, RecordBoundary, RecordDocument, without_line_feed,
-};
+use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument, without_line_feed};
 use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::normalizing_sink::SourceSink;
+use crate::options::ReadOptions;
 use crate::scratch::ReadBuffers;
 use crate::skipped::SkipReason;
 use memchr::memrchr;
 
-/// The format of lines `id text`.
-pub(crate) struct LinesFormat;
+/// The format of records that are lines.
+pub(crate) struct LineRecords {
+    pub(crate) parse: ParseLine,
+    /// Sets the values of the extra fields of a line that is a document.
+    pub(crate) set_extra: fn(&[u8], &ReadOptions, &mut ExtraFields),
+    /// Whether lines are objects of JSON, which state more about the document.
+    pub(crate) is_json: bool,
+}
 
-impl RecordFormat for LinesFormat {
+/// Makes the document of a line, with or without its line end; the strings are buffers for id and
+/// text.
+pub(crate) type ParseLine = for<'l> fn(
+    &'l [u8],
+    &ReadOptions,
+    &'l mut String,
+    &'l mut String,
+) -> Result<RecordDocument<'l>, InvalidRecord>;
+
+/// The format of lines `id text`.
+pub(crate) const LINES: LineRecords = LineRecords {
+    parse: |line, options, _, _| parse(line, options),
+    set_extra: |_, options, extra| extra.none(options.fields.len()),
+    is_json: false,
+};
+
+impl RecordFormat for LineRecords {
+    /// Cuts behind the last line feed.
     fn cut(&self, bytes: &[u8]) -> RecordBoundary {
-        cut_lines(bytes)
+        RecordBoundary { whole: memrchr(b'\n', bytes).map_or(0, |at| at + 1), unclosed: false }
     }
 
     fn read(
         &self,
         records: &WholeRecords<'_>,
         scratch: &mut ReadBuffers,
-        sink: &mut dyn RawSink,
+        sink: &mut SourceSink<'_>,
     ) -> Result<(), ReadError> {
-        let fields = &records.source.settings.fields;
-        let parse: ParseLine<'_> = &|line, _, _| parse(line, fields);
-        read_lines(records, scratch, sink, parse, &|_, extra| extra.none(fields.extra.len()))
+        let options = &records.source.settings.options;
+        let mut start = records.mark_bytes();
+        let mut line = 0;
+        let ReadBuffers { id, text, line_id, extra, .. } = scratch;
+        extra.clear();
+        while start < records.bytes.len() {
+            let rest = &records.bytes[start..];
+            let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+            let record = &rest[..length];
+            if !is_blank(record) {
+                let place =
+                    DocumentPosition { start: start as u32, length: length as u32, line, part: 0 };
+                let parsed = (self.parse)(record, options, id, text);
+                if !options.fields.is_empty() && parsed.is_ok() {
+                    extra.clear();
+                    (self.set_extra)(record, options, extra);
+                }
+                records.give(parsed, &extra.list(), place, Raw::Record(record), line_id, sink)?;
+            }
+            start += length + 1;
+            line += 1;
+        }
+        Ok(())
     }
 
     fn read_again(
         &self,
         record: &RecordAgain<'_>,
-        _: &mut ReadBuffers,
+        scratch: &mut ReadBuffers,
         take: TakeText<'_>,
     ) -> Result<(), String> {
-        let parsed = parse(record.bytes, &record.source.settings.fields);
-        record.give(parsed, StatedFields::Nothing, take)
+        let (bytes, options) = (record.bytes, &record.source.settings.options);
+        let parsed = (self.parse)(bytes, options, &mut scratch.id, &mut scratch.text);
+        let json = StatedFields::Record(bytes);
+        record.give(parsed, if self.is_json { json } else { StatedFields::Nothing }, take)
     }
 
     fn is_lines(&self) -> bool {
         true
     }
-}
-
-/// Makes the document of a line, without the line feed; the strings are buffers for id and text.
-pub(crate) type ParseLine<'p> = &'p dyn for<'l> Fn(
-    &'l [u8],
-    &'l mut String,
-    &'l mut String,
-) -> Result<RecordDocument<'l>, InvalidRecord>;
-
-/// Cuts behind the last line feed.
-pub(crate) fn cut_lines(bytes: &[u8]) -> RecordBoundary {
-    RecordBoundary { whole: memrchr(b'\n', bytes).map_or(0, |at| at + 1), unclosed: false }
-}
-
-/// Gives the document of each line that is not blank to the sink. `extra` sets the values of the
-/// extra fields of a line that is a document.
-pub(crate) fn read_lines(
-    records: &WholeRecords<'_>,
-    scratch: &mut ReadBuffers,
-    sink: &mut dyn RawSink,
-    parse: ParseLine<'_>,
-    set_extra: &dyn Fn(&[u8], &mut ExtraFields),
-) -> Result<(), ReadError> {
-    let has_extra = !records.source.settings.fields.extra.is_empty();
-    let mut start = records.mark_bytes();
-    let mut line = 0;
-    let ReadBuffers { id, text, line_id, extra, .. } = scratch;
-    extra.clear();
-    while start < records.bytes.len() {
-        let rest = &records.bytes[start..];
-        let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-        let record = &rest[..length];
-        if !is_blank(record) {
-            let place =
-                DocumentPosition { start: start as u32, length: length as u32, line, part: 0 };
-            let parsed = parse(record, id, text);
-            if has_extra && parsed.is_ok() {
-                extra.clear();
-                set_extra(record, extra);
-            }
-            records.give(parsed, &extra.list(), place, Raw::Record(record), line_id, sink)?;
-        }
-        start += length + 1;
-        line += 1;
-    }
-    Ok(())
 }
 
 /// Whether a line is no document: empty, or blanks only.
@@ -98,7 +97,7 @@ pub(crate) fn is_blank(line: &[u8]) -> bool {
 }
 
 /// The document of a line `id text`, with or without its line feed or carriage return.
-fn parse<'a>(line: &'a [u8], fields: &FieldNames) -> Result<RecordDocument<'a>, InvalidRecord> {
+fn parse<'a>(line: &'a [u8], options: &ReadOptions) -> Result<RecordDocument<'a>, InvalidRecord> {
     let line = without_line_feed(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if memchr::memchr(0, line).is_some() {
@@ -107,7 +106,7 @@ fn parse<'a>(line: &'a [u8], fields: &FieldNames) -> Result<RecordDocument<'a>, 
     let line = std::str::from_utf8(line).map_err(|e| {
         InvalidRecord::new(SkipReason::NotUtf8 { column: e.valid_up_to() as u64 + 1 })
     })?;
-    if fields.line_ids {
+    if options.line_ids {
         return Ok(RecordDocument { id: None, text: line });
     }
     let (id, text) = line.split_once([' ', '\t']).unwrap_or((line, ""));

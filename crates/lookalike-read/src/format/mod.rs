@@ -17,11 +17,12 @@ pub(crate) mod whole_text;
 
 use crate::buffer_pool::PooledBuffer;
 use crate::description::StatedFields;
-use crate::document::{Document, DocumentPosition, Raw, RawSink};
+use crate::document::{Document, DocumentPosition, Raw};
 use crate::encoding::without_mark;
 use crate::error::ReadError;
 use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument};
 use crate::header::CsvHeader;
+use crate::normalizing_sink::SourceSink;
 use crate::scratch::ReadBuffers;
 use crate::source_info::SourceInfo;
 use std::fmt::Write;
@@ -40,7 +41,7 @@ pub(crate) trait RecordFormat: Send + Sync {
         &self,
         records: &WholeRecords<'_>,
         scratch: &mut ReadBuffers,
-        sink: &mut dyn RawSink,
+        sink: &mut SourceSink<'_>,
     ) -> Result<(), ReadError>;
 
     /// Reads a document of one record again and gives its text to `take`.
@@ -151,14 +152,13 @@ impl WholeRecords<'_> {
         place: DocumentPosition,
         raw: Raw<'_>,
         line_id: &mut String,
-        sink: &mut dyn RawSink,
+        sink: &mut SourceSink<'_>,
     ) -> Result<(), ReadError> {
         let line = self.first_line + u64::from(place.line);
         let RecordDocument { id, text } = match parsed {
             Ok(record) => record,
             Err(InvalidRecord { id, reason }) => {
-                sink.skipped(self.source.reject_record(line, id, reason)?);
-                return Ok(());
+                return sink.skipped(self.source.reject_record(line, id, reason)?);
             }
         };
         let name = &self.source.name;
@@ -183,9 +183,9 @@ impl WholeRecords<'_> {
             modified: self.source.modified(),
             shingled: None,
             about: None,
+            raw,
         };
-        sink.record(&document, raw);
-        Ok(())
+        sink.document(&document)
     }
 
     /// Bytes of the byte order mark before the first record.

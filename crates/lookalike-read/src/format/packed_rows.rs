@@ -5,11 +5,13 @@
 //! length 2³² − 1.
 
 use crate::description::StatedFields;
-use crate::document::{DocumentPosition, Raw, RawSink};
+use crate::document::{DocumentPosition, Raw};
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
-use crate::format::record::{FieldNames, InvalidRecord, RecordBoundary, RecordDocument};
+use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument};
 use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::normalizing_sink::SourceSink;
+use crate::options::ReadOptions;
 use crate::scratch::ReadBuffers;
 use crate::skipped::SkipReason;
 use crate::table_problem::Field;
@@ -30,17 +32,17 @@ impl RecordFormat for PackedRowsFormat {
         &self,
         records: &WholeRecords<'_>,
         scratch: &mut ReadBuffers,
-        sink: &mut dyn RawSink,
+        sink: &mut SourceSink<'_>,
     ) -> Result<(), ReadError> {
-        let fields = &records.source.settings.fields;
+        let options = &records.source.settings.options;
         let ReadBuffers { line_id, extra, .. } = scratch;
         let (mut start, mut line) = (0, 0);
-        while let Some(row) = first(&records.bytes[start..], fields) {
+        while let Some(row) = first(&records.bytes[start..], options) {
             let place =
                 DocumentPosition { start: start as u32, length: row.len() as u32, line, part: 0 };
             extra.clear();
-            let parsed = document(row, fields).and_then(|record| {
-                set_extra(row, record.id, fields, extra)?;
+            let parsed = document(row, options).and_then(|record| {
+                set_extra(row, record.id, options, extra)?;
                 Ok(record)
             });
             let raw = Raw::Row(records.first_line - 1 + u64::from(line));
@@ -57,7 +59,7 @@ impl RecordFormat for PackedRowsFormat {
         _: &mut ReadBuffers,
         take: TakeText<'_>,
     ) -> Result<(), String> {
-        let parsed = document(record.bytes, &record.source.settings.fields);
+        let parsed = document(record.bytes, &record.source.settings.options);
         record.give(parsed, StatedFields::Nothing, take)
     }
 }
@@ -90,31 +92,34 @@ impl<'a> Iterator for PackedValues<'a> {
 }
 
 /// Number of values of a row.
-fn width(fields: &FieldNames) -> usize {
-    usize::from(!fields.line_ids) + 1 + fields.extra.len()
+fn width(options: &ReadOptions) -> usize {
+    usize::from(!options.line_ids) + 1 + options.fields.len()
 }
 
 /// The first row of `bytes`; `None` where there is no whole one.
-fn first<'a>(bytes: &'a [u8], fields: &FieldNames) -> Option<&'a [u8]> {
+fn first<'a>(bytes: &'a [u8], options: &ReadOptions) -> Option<&'a [u8]> {
     let mut values = PackedValues(bytes);
-    for _ in 0..width(fields) {
+    for _ in 0..width(options) {
         values.next()?;
     }
     bytes.get(..bytes.len() - values.0.len())
 }
 
 /// The document of a row.
-fn document<'a>(row: &'a [u8], fields: &FieldNames) -> Result<RecordDocument<'a>, InvalidRecord> {
+fn document<'a>(row: &'a [u8], options: &ReadOptions) -> Result<RecordDocument<'a>, InvalidRecord> {
     let mut values = PackedValues(row);
-    let id = if fields.line_ids {
+    let id = if options.line_ids {
         None
     } else {
-        Some(text(values.next().flatten(), Field::Id, &fields.id).map_err(InvalidRecord::new)?)
+        Some(
+            text(values.next().flatten(), Field::Id, &options.id_field)
+                .map_err(InvalidRecord::new)?,
+        )
     };
     if id.is_some_and(str::is_empty) {
         return Err(InvalidRecord::new(SkipReason::EmptyId));
     }
-    match text(values.next().flatten(), Field::Text, &fields.text) {
+    match text(values.next().flatten(), Field::Text, &options.text_field) {
         Ok(text) => Ok(RecordDocument { id, text }),
         Err(reason) => Err(InvalidRecord { id: id.map(str::to_owned), reason }),
     }
@@ -124,10 +129,10 @@ fn document<'a>(row: &'a [u8], fields: &FieldNames) -> Result<RecordDocument<'a>
 fn set_extra(
     row: &[u8],
     id: Option<&str>,
-    fields: &FieldNames,
+    options: &ReadOptions,
     extra: &mut ExtraFields,
 ) -> Result<(), InvalidRecord> {
-    for value in PackedValues(row).skip(width(fields) - fields.extra.len()) {
+    for value in PackedValues(row).skip(width(options) - options.fields.len()) {
         let value = value.map(utf8).transpose();
         extra.push(value.map_err(|reason| InvalidRecord { id: id.map(str::to_owned), reason })?);
     }

@@ -2,15 +2,6 @@
 
 use crate::skipped::SkipReason;
 
-/// Names of the fields that make a document.
-pub(crate) struct FieldNames {
-    pub(crate) id: String,
-    pub(crate) text: String,
-    pub(crate) line_ids: bool,
-    /// Fields whose values are given with the document.
-    pub(crate) extra: Vec<String>,
-}
-
 /// The document of a record.
 pub(crate) struct RecordDocument<'a> {
     /// `None` where ids are made of the line number.

@@ -1,10 +1,11 @@
 //! A stream that is one text.
 
 use crate::description::StatedFields;
-use crate::document::{Document, DocumentPosition, Raw, RawSink};
+use crate::document::{Document, DocumentPosition, Raw};
 use crate::error::ReadError;
 use crate::format::record::RecordBoundary;
 use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::normalizing_sink::SourceSink;
 use crate::scratch::ReadBuffers;
 use crate::skipped::SkipReason;
 use lookalike_extract::encoding;
@@ -21,14 +22,13 @@ impl RecordFormat for WholeTextFormat {
         &self,
         records: &WholeRecords<'_>,
         scratch: &mut ReadBuffers,
-        sink: &mut dyn RawSink,
+        sink: &mut SourceSink<'_>,
     ) -> Result<(), ReadError> {
         let WholeRecords { source, bytes, first_line, .. } = *records;
         let Some(text) = encoding::decode(bytes, source.settings.encoding) else {
-            sink.skipped(source.reject_record(first_line, None, SkipReason::Binary)?);
-            return Ok(());
+            return sink.skipped(source.reject_record(first_line, None, SkipReason::Binary)?);
         };
-        scratch.extra.none(source.settings.fields.extra.len());
+        scratch.extra.none(source.settings.options.fields.len());
         let document = Document {
             id: &source.name,
             text: &text,
@@ -37,9 +37,9 @@ impl RecordFormat for WholeTextFormat {
             modified: source.modified(),
             shingled: None,
             about: None,
+            raw: Raw::Record(bytes),
         };
-        sink.record(&document, Raw::Record(bytes));
-        Ok(())
+        sink.document(&document)
     }
 
     fn read_again(

@@ -1,24 +1,21 @@
 //! Files that are documents, or hold some: a text, a web page, a message, a PDF, an archive.
 
-use crate::content_hash::Content;
 use crate::description::StatedFields;
-use crate::document::{Document, DocumentPosition, MAX_DOCUMENT_BYTES, Raw, RawSink};
+use crate::document::{Document, DocumentPosition, MAX_DOCUMENT_BYTES, Raw};
 use crate::error::ReadError;
-use crate::extra_fields::ExtraFields;
 use crate::file::document_file::{self, DocumentFile};
-use crate::file::part_sink::{OnePart, push_within};
-use crate::file::part_texts::PartTexts;
-#[cfg(feature = "archive")]
+use crate::file::part_sink::{OnePart, PartOutput, no_text, push_within};
 use crate::file::zip_member::MemberBudget;
 use crate::format::TakeText;
 use crate::format::kind::Format;
 use crate::lane_range::LaneRange;
 use crate::location::Location;
+use crate::normalizing_sink::SourceSink;
 use crate::retained_state::{KeptState, RetainedState};
 use crate::scratch::ReadBuffers;
 use crate::settings::SourceSettings;
 use crate::skipped::{SkipReason, SkippedItem};
-use crate::source::{AfterError, BlockContent, LaneReader, NewBlock, RetainedContent, Source};
+use crate::source::{BlockContent, LaneReader, RetainedContent, Source};
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
 use crate::stamp::Stamp;
@@ -30,7 +27,6 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
-#[cfg(feature = "archive")]
 use std::time::Instant;
 
 /// Maximum number of files in a block.
@@ -89,7 +85,7 @@ impl Source for FileSource {
     }
 
     fn open_lane(self: Arc<Self>, _: u32) -> Result<Box<dyn LaneReader>, ReadError> {
-        Ok(Box::new(FileLane { source: self, next: 0, blocks: 0 }))
+        Ok(Box::new(FileLane { source: self, next: 0 }))
     }
 
     fn restore(
@@ -104,10 +100,6 @@ impl Source for FileSource {
 
     fn format(&self) -> Option<Format> {
         Some(Format::Text)
-    }
-
-    fn is_stream(&self) -> bool {
-        false
     }
 
     fn has_files(&self) -> bool {
@@ -136,21 +128,13 @@ impl Source for FileSource {
 struct FileLane {
     source: Arc<FileSource>,
     next: usize,
-    blocks: u32,
 }
 
 impl LaneReader for FileLane {
-    fn next(&mut self) -> Result<Option<NewBlock>, ReadError> {
+    fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError> {
         let Some((range, _)) = self.source.block_at(self.next) else { return Ok(None) };
         self.next = range.end;
-        let index = self.blocks;
-        self.blocks += 1;
-        let content = FileBlock { source: Arc::clone(&self.source), range };
-        Ok(Some(NewBlock { index, content: Box::new(content) }))
-    }
-
-    fn after_error(&mut self) -> AfterError {
-        AfterError { index: self.blocks, line: None, goes_on: false }
+        Ok(Some(Box::new(FileBlock { source: Arc::clone(&self.source), range })))
     }
 }
 
@@ -188,12 +172,11 @@ impl FileBlock {
             take(&text, StatedFields::Nothing);
             return Ok(());
         }
-        let mut part = OnePart::new(|part: &ExtractedPart<'_>| {
-            take(part.text, StatedFields::Fields(part.fields));
-        });
         let extractor = settings.extractor(&mut scratch.extractor);
-        extractor.extract_part(&contents.name, contents.bytes, place.part, &mut part);
-        part.result()
+        OnePart::read(
+            |part: &ExtractedPart<'_>| take(part.text, StatedFields::Fields(part.fields)),
+            |part| extractor.extract_part(&contents.name, contents.bytes, place.part, part),
+        )
     }
 }
 
@@ -202,7 +185,7 @@ impl BlockContent for FileBlock {
         self.files().iter().map(DocumentFile::bytes).max().unwrap_or(0)
     }
 
-    fn read(&self, scratch: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn read(&self, scratch: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         let bytes = self.files().iter().map(DocumentFile::bytes).sum();
         self.source.info.settings.consumed.fetch_add(bytes, Ordering::Relaxed);
         self.replay(scratch, sink)
@@ -241,7 +224,11 @@ impl RetainedContent for FileBlock {
         taken.map_err(|what| self.location(place).changed(what))
     }
 
-    fn replay(&self, scratch: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn replay(
+        &self,
+        scratch: &mut ReadBuffers,
+        sink: &mut SourceSink<'_>,
+    ) -> Result<(), ReadError> {
         read_all(&self.source.info.settings, self.files(), scratch, sink)
     }
 }
@@ -251,23 +238,21 @@ fn read_all(
     settings: &SourceSettings,
     files: &[DocumentFile],
     scratch: &mut ReadBuffers,
-    sink: &mut dyn RawSink,
+    sink: &mut SourceSink<'_>,
 ) -> Result<(), ReadError> {
     scratch.part_texts.clear();
-    #[cfg(feature = "archive")]
     let mut budget = MemberBudget::default();
     for (start, file) in files.iter().enumerate() {
-        #[cfg(feature = "archive")]
         if let Some(member) = &file.member {
             let started = Instant::now();
-            match budget.begin(member, &settings.extract.limits) {
+            match budget.begin(member, &settings.options.extract.limits) {
                 Ok(before) => {
                     let after = read_one(settings, (start as u32, file), before, scratch, sink)?;
                     budget.end(started, before, after);
                 }
                 Err(failure) => {
                     let reason = SkipReason::NoText { failure, content: None };
-                    sink.skipped(settings.reject_file(file.named, skipped(file, "", reason))?);
+                    sink.skipped(settings.reject_file(file.named, skipped(file, "", reason))?)?;
                 }
             }
             continue;
@@ -284,7 +269,7 @@ fn read_one(
     (start, file): (u32, &DocumentFile),
     mut used: LimitUsage,
     scratch: &mut ReadBuffers,
-    sink: &mut dyn RawSink,
+    sink: &mut SourceSink<'_>,
 ) -> Result<LimitUsage, ReadError> {
     let ReadBuffers { bytes, extra, extractor, part_texts, .. } = scratch;
     let contents = match document_file::read(file, settings, bytes) {
@@ -294,21 +279,21 @@ fn read_one(
             return Err(ReadError::OverMemory { source_name, line: None, bytes });
         }
         Err(reason) => {
-            sink.skipped(settings.reject_file(file.named, skipped(file, "", reason))?);
+            sink.skipped(settings.reject_file(file.named, skipped(file, "", reason))?)?;
             return Ok(used);
         }
     };
     let length = u32::try_from(contents.length).unwrap_or(u32::MAX);
     let place = DocumentPosition { start, length, line: 0, part: 0 };
     if contents.kind != FileKind::Text {
-        let id = String::new();
-        let mut parts =
-            FileParts { settings, file, place, extra, id, part_texts, sink, refused: None };
+        let (fields, modified) = (&settings.options.fields, file.modified());
+        let documents = PartOutput { fields, place, modified, extra, part_texts, sink };
+        let mut parts = FileParts { settings, file, id: String::new(), documents };
         let extractor = settings.extractor(extractor);
-        extractor.extract_within(&mut used, &contents.name, contents.bytes, &mut parts);
-        return parts.refused.map_or(Ok(used), Err);
+        extractor.extract_within(&mut used, &contents.name, contents.bytes, &mut parts)?;
+        return Ok(used);
     }
-    extra.none(settings.fields.extra.len());
+    extra.none(settings.options.fields.len());
     match contents.text(settings) {
         Ok(text) => {
             let document = Document {
@@ -319,11 +304,12 @@ fn read_one(
                 modified: file.modified(),
                 shingled: None,
                 about: None,
+                raw: file.raw(),
             };
-            sink.record(&document, file.raw());
+            sink.document(&document)?;
         }
         Err(reason) => {
-            sink.skipped(settings.reject_file(file.named, skipped(file, "", reason))?);
+            sink.skipped(settings.reject_file(file.named, skipped(file, "", reason))?)?;
         }
     }
     Ok(used)
@@ -342,49 +328,26 @@ fn skipped(file: &DocumentFile, within: &str, reason: SkipReason) -> SkippedItem
 struct FileParts<'a> {
     settings: &'a SourceSettings,
     file: &'a DocumentFile,
-    /// But for the part.
-    place: DocumentPosition,
-    extra: &'a mut ExtraFields,
+    /// A buffer.
     id: String,
-    part_texts: &'a mut PartTexts,
-    sink: &'a mut dyn RawSink,
-    refused: Option<ReadError>,
+    documents: PartOutput<'a>,
 }
 
 impl PartSink for FileParts<'_> {
-    fn part(&mut self, part: &ExtractedPart<'_>) {
-        if self.refused.is_some() {
-            return;
-        }
+    type Error = ReadError;
+
+    fn part(&mut self, part: &ExtractedPart<'_>) -> Result<(), ReadError> {
         self.id.clear();
         self.id.push_str(&self.file.id);
         push_within(&mut self.id, part.within);
-        self.extra.clear();
-        for name in &self.settings.fields.extra {
-            self.extra.push(part.fields.get(name));
-        }
-        let document = Document {
-            id: &self.id,
-            text: part.text,
-            place: DocumentPosition { part: part.number, ..self.place },
-            fields: &self.extra.list(),
-            modified: self.file.modified(),
-            shingled: None,
-            about: Some(part.fields),
-        };
-        self.part_texts.add(document.place, part.text);
         let whole = part.within.is_empty();
         let raw = if whole { self.file.raw() } else { Raw::Part(&self.file.path) };
-        self.sink.record(&document, raw);
+        self.documents.give(part, &self.id, raw)
     }
 
-    fn failed(&mut self, failed: &FailedPart<'_>) {
-        let content = (!failed.bytes.is_empty()).then(|| Box::new(Content::of(failed.bytes)));
-        let reason = SkipReason::NoText { failure: failed.failure.clone(), content };
+    fn failed(&mut self, failed: &FailedPart<'_>) -> Result<(), ReadError> {
         let named = self.file.named && failed.within.is_empty();
-        match self.settings.reject_file(named, skipped(self.file, failed.within, reason)) {
-            Ok(skipped) => self.sink.skipped(skipped),
-            Err(error) => self.refused = self.refused.take().or(Some(error)),
-        }
+        let skipped = skipped(self.file, failed.within, no_text(failed));
+        self.documents.sink.skipped(self.settings.reject_file(named, skipped)?)
     }
 }

@@ -1,19 +1,20 @@
 //! The documents of an index as a source: a snapshot of their shingle sets instead of their texts.
 
 use crate::description::StatedFields;
-use crate::document::{Document, DocumentPosition, Raw, RawSink, StoredShingles};
+use crate::document::{Document, DocumentPosition, Raw, StoredShingles};
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
 use crate::format::TakeText;
-use crate::format::kind::Format;
 use crate::location::Location;
+use crate::normalizing_sink::SourceSink;
 use crate::retained_state::{KeptState, NumberRange, RetainedState};
 use crate::scratch::ReadBuffers;
-use crate::source::{AfterError, BlockContent, LaneReader, NewBlock, RetainedContent, Source};
+use crate::source::{BlockContent, LaneReader, RetainedContent, Source};
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
 use lookalike_index::entry::{IndexRecord, RecordFields};
 use lookalike_index::filter;
+use lookalike_index::settings::StoredContent;
 use lookalike_index::{Index, IndexError, backend::Snapshot, set};
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -25,8 +26,10 @@ const PLANNED: usize = 4096;
 /// Maximum number of documents in a block.
 const BLOCK_DOCUMENTS: usize = 1024;
 
-/// A snapshot of an index, shared by all threads. Sets are decoded outside of the lock.
-pub(crate) struct IndexDocuments {
+/// The documents of an index as a source: a snapshot, shared by all threads. Sets are decoded
+/// outside of the lock.
+pub(crate) struct IndexSource {
+    info: Arc<SourceInfo>,
     snapshot: Mutex<Box<dyn Snapshot>>,
     /// Documents that expired before are left out.
     now: i64,
@@ -36,25 +39,13 @@ pub(crate) struct IndexDocuments {
     texts: bool,
 }
 
-/// The documents of an index as a source.
-pub(crate) struct IndexSource {
-    info: Arc<SourceInfo>,
-    documents: IndexDocuments,
-}
-
-impl IndexSource {
-    pub(crate) fn new(info: Arc<SourceInfo>, documents: IndexDocuments) -> Self {
-        Self { info, documents }
-    }
-}
-
 impl Source for IndexSource {
     fn info(&self) -> &Arc<SourceInfo> {
         &self.info
     }
 
     fn open_lane(self: Arc<Self>, _: u32) -> Result<Box<dyn LaneReader>, ReadError> {
-        Ok(Box::new(IndexLane { source: self, next: 0, planned: VecDeque::new(), blocks: 0 }))
+        Ok(Box::new(IndexLane { source: self, next: 0, planned: VecDeque::new() }))
     }
 
     fn restore(
@@ -65,14 +56,6 @@ impl Source for IndexSource {
         let KeptState::Stored(range) = state.kept else { return None };
         Some(Box::new(RetainedEntries { source: self, range }))
     }
-
-    fn format(&self) -> Option<Format> {
-        None
-    }
-
-    fn is_stream(&self) -> bool {
-        true
-    }
 }
 
 /// Divides the documents into blocks.
@@ -80,27 +63,17 @@ struct IndexLane {
     source: Arc<IndexSource>,
     next: u64,
     planned: VecDeque<NumberRange>,
-    blocks: u32,
 }
 
 impl LaneReader for IndexLane {
     /// At least one document, then as many as have about the block size of text.
-    fn next(&mut self) -> Result<Option<NewBlock>, ReadError> {
-        let documents = &self.source.documents;
+    fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError> {
         if self.planned.is_empty() {
-            let block_bytes = self.source.info.settings.block_bytes as u64;
-            self.next = documents.plan(self.next, block_bytes, &mut self.planned)?;
+            self.next = self.source.plan(self.next, &mut self.planned)?;
         }
         let Some(range) = self.planned.pop_front() else { return Ok(None) };
-        let index = self.blocks;
-        self.blocks += 1;
-        let entries = documents.scan(range)?;
-        let content = IndexBlock { source: Arc::clone(&self.source), range, entries };
-        Ok(Some(NewBlock { index, content: Box::new(content) }))
-    }
-
-    fn after_error(&mut self) -> AfterError {
-        AfterError { index: self.blocks, line: None, goes_on: false }
+        let entries = self.source.scan(range)?;
+        Ok(Some(Box::new(IndexBlock { source: Arc::clone(&self.source), range, entries })))
     }
 }
 
@@ -116,10 +89,10 @@ impl BlockContent for IndexBlock {
         self.entries.iter().map(|entry| entry.set.as_ref().map_or(0, Vec::len) as u64).sum()
     }
 
-    fn read(&self, _: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn read(&self, _: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         let settings = &self.source.info.settings;
         settings.consumed.fetch_add(self.bytes(), Ordering::Relaxed);
-        give(&self.entries, &settings.fields.extra, sink)
+        give(&self.entries, &settings.options.fields, sink)
     }
 
     fn retain(
@@ -146,7 +119,7 @@ impl RetainedContent for RetainedEntries {
     }
 
     fn has_texts(&self) -> bool {
-        self.source.documents.texts
+        self.source.texts
     }
 
     fn read_again(
@@ -156,7 +129,7 @@ impl RetainedContent for RetainedEntries {
         _: &mut ReadBuffers,
         take: TakeText<'_>,
     ) -> Result<(), ReadError> {
-        let text = self.source.documents.text(place, id)?;
+        let text = self.source.text(place, id)?;
         let missing = || self.location(place).changed("the index keeps no text of it".to_owned());
         take(&text.ok_or_else(missing)?, StatedFields::Nothing);
         Ok(())
@@ -169,28 +142,32 @@ impl RetainedContent for RetainedEntries {
         scratch: &mut ReadBuffers,
         set: &mut Vec<u64>,
     ) -> Result<Option<u128>, ReadError> {
-        self.source.documents.set(place, id, &mut scratch.bytes, set).map(Some)
+        self.source.set(place, id, &mut scratch.bytes, set).map(Some)
     }
 
-    fn replay(&self, _: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
-        let entries = self.source.documents.scan(self.range)?;
-        give(&entries, &self.source.info.settings.fields.extra, sink)
+    fn replay(&self, _: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
+        let entries = self.source.scan(self.range)?;
+        give(&entries, &self.source.info.settings.options.fields, sink)
     }
 }
 
-impl IndexDocuments {
-    /// A snapshot of an index.
+impl IndexSource {
+    /// A snapshot of an index. `metadata` tells whether the metadata is read.
     ///
     /// # Errors
     /// [`IndexError::NoSets`] for an index without shingle sets; what keeps it from being read.
-    pub(crate) fn open(index: &Index, now: i64, metadata: bool) -> Result<Self, IndexError> {
-        use lookalike_index::settings::StoredContent;
+    pub(crate) fn open(
+        info: Arc<SourceInfo>,
+        index: &Index,
+        now: i64,
+        metadata: bool,
+    ) -> Result<Self, IndexError> {
         let store = index.settings().store;
         if store == StoredContent::Signatures {
             return Err(IndexError::NoSets { what: "grouping of its documents" });
         }
         let snapshot = Mutex::new(index.snapshot()?);
-        Ok(Self { snapshot, now, metadata, texts: store == StoredContent::Texts })
+        Ok(Self { info, snapshot, now, metadata, texts: store == StoredContent::Texts })
     }
 
     fn snapshot(&self) -> MutexGuard<'_, Box<dyn Snapshot>> {
@@ -199,12 +176,8 @@ impl IndexDocuments {
 
     /// Divides the documents from number `next` on into blocks by the size of their texts; gives
     /// the number to plan from next.
-    fn plan(
-        &self,
-        next: u64,
-        block_bytes: u64,
-        planned: &mut VecDeque<NumberRange>,
-    ) -> Result<u64, ReadError> {
+    fn plan(&self, next: u64, planned: &mut VecDeque<NumberRange>) -> Result<u64, ReadError> {
+        let block_bytes = self.info.settings.block_bytes as u64;
         let (mut last, mut bytes) = (None, 0);
         let mut add = |entry: &IndexRecord| {
             last = Some(entry.number);
@@ -282,7 +255,7 @@ impl IndexDocuments {
 fn give(
     entries: &[IndexRecord],
     fields: &[String],
-    sink: &mut dyn RawSink,
+    sink: &mut SourceSink<'_>,
 ) -> Result<(), ReadError> {
     let (mut set, mut extra) = (Vec::new(), ExtraFields::default());
     for record in entries {
@@ -307,8 +280,9 @@ fn give(
             modified: record.modified.and_then(|time| u64::try_from(time).ok()),
             shingled: Some(StoredShingles { set: &set, fingerprint, bytes }),
             about: None,
+            raw: Raw::Row(record.number),
         };
-        sink.record(&document, Raw::Row(record.number));
+        sink.document(&document)?;
     }
     Ok(())
 }

@@ -2,16 +2,16 @@
 //! them where they are.
 
 use crate::description::StatedFields;
-use crate::document::{Document, DocumentPosition, Raw, RawSink};
+use crate::document::{Document, DocumentPosition, Raw};
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
 use crate::format::TakeText;
-use crate::format::kind::Format;
 use crate::location::Location;
-use crate::retained_state::{KeptState, RetainedState};
+use crate::normalizing_sink::SourceSink;
+use crate::retained_state::KeptState;
 use crate::scratch::ReadBuffers;
 use crate::skipped::{SkipReason, SkippedItem};
-use crate::source::{AfterError, BlockContent, LaneReader, NewBlock, RetainedContent, Source};
+use crate::source::{BlockContent, LaneReader, RetainedContent, Source};
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
 use std::ops::Range;
@@ -88,28 +88,28 @@ impl InMemorySource {
         reason: SkipReason,
     ) -> Result<SkippedItem, ReadError> {
         let skipped = SkippedItem { source: self.info.shown.clone(), line: Some(row), id, reason };
-        let is_skipped = self.info.settings.skip_bad;
+        let is_skipped = self.info.settings.options.skip_bad;
         if is_skipped { Ok(skipped) } else { Err(ReadError::BadRow(Box::new(skipped))) }
     }
 
     /// Gives rows to the sink, in order.
-    fn read(&self, range: Range<usize>, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn read(&self, range: Range<usize>, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         let rows = &*self.rows;
-        let fields = self.info.settings.fields.extra.len();
+        let fields = self.info.settings.options.fields.len();
         let (mut id, mut value, mut extra) = (String::new(), String::new(), ExtraFields::default());
         for row in range {
             let number = row as u64;
             let id = match rows.id(row, &mut id) {
                 Ok(id) => id,
                 Err(reason) => {
-                    sink.skipped(self.reject_row(number, None, reason)?);
+                    sink.skipped(self.reject_row(number, None, reason)?)?;
                     continue;
                 }
             };
             let text = match rows.text(row) {
                 Ok(text) => text,
                 Err(reason) => {
-                    sink.skipped(self.reject_row(number, Some(id.to_owned()), reason)?);
+                    sink.skipped(self.reject_row(number, Some(id.to_owned()), reason)?)?;
                     continue;
                 }
             };
@@ -126,8 +126,9 @@ impl InMemorySource {
                 modified: None,
                 shingled: None,
                 about: None,
+                raw: Raw::Row(number),
             };
-            sink.record(&document, Raw::Row(number));
+            sink.document(&document)?;
         }
         Ok(())
     }
@@ -150,23 +151,7 @@ impl Source for InMemorySource {
     }
 
     fn open_lane(self: Arc<Self>, _: u32) -> Result<Box<dyn LaneReader>, ReadError> {
-        Ok(Box::new(RowLane { source: self, next: 0, blocks: 0 }))
-    }
-
-    fn restore(
-        self: Arc<Self>,
-        _: &RetainedState,
-        _: Option<&Arc<Spool>>,
-    ) -> Option<Box<dyn RetainedContent>> {
-        None
-    }
-
-    fn format(&self) -> Option<Format> {
-        None
-    }
-
-    fn is_stream(&self) -> bool {
-        true
+        Ok(Box::new(RowLane { source: self, next: 0 }))
     }
 }
 
@@ -174,12 +159,11 @@ impl Source for InMemorySource {
 struct RowLane {
     source: Arc<InMemorySource>,
     next: usize,
-    blocks: u32,
 }
 
 impl LaneReader for RowLane {
     /// At least one row, then as many as have about the block size of text.
-    fn next(&mut self) -> Result<Option<NewBlock>, ReadError> {
+    fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError> {
         let (rows, block_bytes) = (&*self.source.rows, self.source.info.settings.block_bytes);
         let start = self.next;
         let last = rows.len().min(start.saturating_add(BLOCK_DOCUMENTS));
@@ -191,14 +175,8 @@ impl LaneReader for RowLane {
         if self.next == start {
             return Ok(None);
         }
-        let index = self.blocks;
-        self.blocks += 1;
-        let content = RowBlock { source: Arc::clone(&self.source), range: start..self.next };
-        Ok(Some(NewBlock { index, content: Box::new(content) }))
-    }
-
-    fn after_error(&mut self) -> AfterError {
-        AfterError { index: self.blocks, line: None, goes_on: false }
+        let range = start..self.next;
+        Ok(Some(Box::new(RowBlock { source: Arc::clone(&self.source), range })))
     }
 }
 
@@ -214,7 +192,7 @@ impl BlockContent for RowBlock {
         0
     }
 
-    fn read(&self, _: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn read(&self, _: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         let bytes = text_bytes(&*self.source.rows, self.range.clone());
         self.source.info.settings.consumed.fetch_add(bytes, Ordering::Relaxed);
         self.source.read(self.range.clone(), sink)
@@ -249,7 +227,7 @@ impl RetainedContent for RowBlock {
         Ok(())
     }
 
-    fn replay(&self, _: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn replay(&self, _: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         self.source.read(self.range.clone(), sink)
     }
 }

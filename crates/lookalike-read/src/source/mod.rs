@@ -2,7 +2,7 @@
 //! documents of an index, documents in memory.
 //!
 //! ```text
-//! Source ── open_lane ──► LaneReader ── next ──► BlockContent ── read ──► RawSink
+//! Source ── open_lane ──► LaneReader ── next ──► BlockContent ── read ──► DocumentSink
 //!   │                                                │
 //!   └──────── restore ──────► RetainedContent ◄── retain ── read_again, replay
 //! ```
@@ -17,13 +17,14 @@ pub(crate) mod records;
 #[cfg(feature = "parquet")]
 pub(crate) mod row_groups;
 
-use crate::document::{DocumentPosition, RawSink};
+use crate::document::DocumentPosition;
 use crate::error::ReadError;
 use crate::format::TakeText;
 use crate::format::kind::Format;
 use crate::header::CsvHeader;
 use crate::lane_range::LaneRange;
 use crate::location::Location;
+use crate::normalizing_sink::SourceSink;
 use crate::retained_state::{KeptState, RetainedState};
 use crate::scratch::ReadBuffers;
 use crate::source_info::SourceInfo;
@@ -55,9 +56,6 @@ pub(crate) trait Source: Send + Sync {
     }
 
     /// Opens a lane at its start.
-    ///
-    /// # Errors
-    /// What keeps it from being read.
     fn open_lane(self: Arc<Self>, lane: u32) -> Result<Box<dyn LaneReader>, ReadError>;
 
     /// Releases what a lane used that gives no more blocks.
@@ -69,15 +67,21 @@ pub(crate) trait Source: Send + Sync {
     /// The block of a stored state; `None` where the source has no such block.
     fn restore(
         self: Arc<Self>,
-        state: &RetainedState,
-        spool: Option<&Arc<Spool>>,
-    ) -> Option<Box<dyn RetainedContent>>;
+        _state: &RetainedState,
+        _spool: Option<&Arc<Spool>>,
+    ) -> Option<Box<dyn RetainedContent>> {
+        None
+    }
 
     /// The format, [`Format::Text`] for files that are documents; `None` where no files are read.
-    fn format(&self) -> Option<Format>;
+    fn format(&self) -> Option<Format> {
+        None
+    }
 
     /// Whether another run could not read the same: a stream, an index, documents in memory.
-    fn is_stream(&self) -> bool;
+    fn is_stream(&self) -> bool {
+        self.format().is_none()
+    }
 
     /// Whether its documents are files, or parts of them.
     fn has_files(&self) -> bool {
@@ -90,9 +94,6 @@ pub(crate) trait Source: Send + Sync {
     }
 
     /// Reads the header of a table that is a file, unless it is known.
-    ///
-    /// # Errors
-    /// What keeps it from being read; [`ReadError::Table`] for a column that is missing.
     fn read_header(&self) -> Result<(), ReadError> {
         Ok(())
     }
@@ -111,13 +112,12 @@ pub(crate) trait Source: Send + Sync {
 /// Reads a lane, block by block.
 pub(crate) trait LaneReader: Send {
     /// The next block; `None` at the end.
-    ///
-    /// # Errors
-    /// What keeps it from being read.
-    fn next(&mut self) -> Result<Option<NewBlock>, ReadError>;
+    fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError>;
 
     /// Where reading goes on after an error, which is listed in a block of its own.
-    fn after_error(&mut self) -> AfterError;
+    fn after_error(&mut self) -> AfterError {
+        AfterError { line: None, goes_on: false }
+    }
 
     /// Whether it ended without a block.
     fn is_empty(&self) -> bool {
@@ -125,17 +125,8 @@ pub(crate) trait LaneReader: Send {
     }
 }
 
-/// A block of a lane.
-pub(crate) struct NewBlock {
-    /// Number in its source.
-    pub(crate) index: u32,
-    pub(crate) content: Box<dyn BlockContent>,
-}
-
 /// What follows an error in a lane.
 pub(crate) struct AfterError {
-    /// Number of the block that lists the error.
-    pub(crate) index: u32,
     /// The line where the error was met, unless it is the first.
     pub(crate) line: Option<u64>,
     /// Whether more blocks follow.
@@ -148,10 +139,7 @@ pub(crate) trait BlockContent: Send + Sync {
     fn bytes(&self) -> u64;
 
     /// Gives every document to the sink, in order.
-    ///
-    /// # Errors
-    /// As [`Block::read`](crate::Block::read).
-    fn read(&self, scratch: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError>;
+    fn read(&self, scratch: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError>;
 
     /// The line that the record of a document begins on, from 1.
     fn line(&self, _place: DocumentPosition) -> Option<u64> {
@@ -159,9 +147,6 @@ pub(crate) trait BlockContent: Send + Sync {
     }
 
     /// Keeps what reading the block again needs.
-    ///
-    /// # Errors
-    /// [`ReadError::Spool`] when the spool cannot be written.
     fn retain(
         self: Box<Self>,
         spool: Option<&Arc<Spool>>,
@@ -187,9 +172,6 @@ pub(crate) trait RetainedContent: Send + Sync {
     }
 
     /// Reads a document again and gives its text to `take`.
-    ///
-    /// # Errors
-    /// As [`RetainedBlock::fetch`](crate::RetainedBlock::fetch).
     fn read_again(
         &self,
         place: DocumentPosition,
@@ -200,9 +182,6 @@ pub(crate) trait RetainedContent: Send + Sync {
 
     /// Reads the stored shingle set of a document into `set` (which is cleared) and gives its
     /// fingerprint; `None` where none is stored.
-    ///
-    /// # Errors
-    /// [`ReadError::Index`] when the index cannot be read.
     fn stored_set(
         &self,
         _place: DocumentPosition,
@@ -214,8 +193,6 @@ pub(crate) trait RetainedContent: Send + Sync {
     }
 
     /// Gives every document to the sink again, in order.
-    ///
-    /// # Errors
-    /// As [`RetainedBlock::replay`](crate::RetainedBlock::replay).
-    fn replay(&self, scratch: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError>;
+    fn replay(&self, scratch: &mut ReadBuffers, sink: &mut SourceSink<'_>)
+    -> Result<(), ReadError>;
 }

@@ -28,7 +28,9 @@ pub(crate) struct RecordStream {
     ended: bool,
     /// What was cut last goes on, or lacks its end.
     unclosed: bool,
-    /// Why the stream ends behind the records that were returned last.
+    /// Why the stream ends behind the records that were returned last. On purpose the error of the
+    /// next call: whole records before the damage are documents, and the error is reported in
+    /// reading order behind them.
     failed: Option<ReadError>,
     /// The next bytes belong to a line that is too long.
     in_long_line: bool,
@@ -174,11 +176,12 @@ impl RecordStream {
         }
     }
 
-    /// A number for a block without records, and the line that it is about, unless the first.
-    pub(crate) fn take_index(&mut self) -> (u32, Option<u64>) {
+    /// Leaves a number out for the block that lists an error; the line of the error, unless it is
+    /// the first.
+    pub(crate) fn pass_error(&mut self) -> Option<u64> {
         let line = (self.index > 0).then_some(self.line);
         self.index += 1;
-        (self.index - 1, line)
+        line
     }
 
     /// Whether nothing more comes.
@@ -215,13 +218,13 @@ impl RecordStream {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::lines::LinesFormat;
+    use crate::format::lines::LINES;
     use std::io;
 
     fn stream(text: &str, limit: usize, block_bytes: usize) -> RecordStream {
         let stream = Box::new(io::Cursor::new(text.to_owned()));
         let mut stream =
-            RecordStream::new(stream, Arc::new(LinesFormat), block_bytes, None, Arc::default());
+            RecordStream::new(stream, Arc::new(LINES), block_bytes, None, Arc::default());
         stream.limit = limit;
         stream
     }

@@ -1,25 +1,26 @@
 //! Files and streams of records: JSONL, CSV, mailboxes, tar archives and others.
 
 use crate::decompress::{ByteStream, Compression, peek};
-use crate::document::{DocumentPosition, RawSink};
+use crate::document::DocumentPosition;
 use crate::encoding;
 use crate::error::ReadError;
 use crate::format::csv::SeparatedValues;
 use crate::format::embedded_files::EmbeddedFiles;
-use crate::format::jsonl::{self, JsonlFormat};
+use crate::format::jsonl::{self, JSONL};
 use crate::format::kind::Format;
-use crate::format::lines::LinesFormat;
+use crate::format::lines::LINES;
 use crate::format::packed_rows::PackedRowsFormat;
 use crate::format::whole_text::WholeTextFormat;
 use crate::format::{BlockRecords, RecordAgain, RecordFormat, TakeText, WholeRecords};
 use crate::header::CsvHeader;
 use crate::location::Location;
+use crate::normalizing_sink::SourceSink;
 use crate::positioned_io::read_exact_at;
 use crate::retained_state::{KeptState, RecordRange, RetainedState};
 use crate::scratch::ReadBuffers;
 use crate::settings::SourceSettings;
 use crate::source::record_stream::RecordStream;
-use crate::source::{AfterError, BlockContent, LaneReader, NewBlock, RetainedContent, Source};
+use crate::source::{AfterError, BlockContent, LaneReader, RetainedContent, Source};
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
 use crate::stamp::Stamp;
@@ -57,8 +58,8 @@ impl RecordSource {
     pub(crate) fn new(info: Arc<SourceInfo>, kind: Format, origin: RecordInput) -> Self {
         let format: Arc<dyn RecordFormat> = match kind {
             Format::Text | Format::File => Arc::new(WholeTextFormat),
-            Format::Lines => Arc::new(LinesFormat),
-            Format::Jsonl => Arc::new(JsonlFormat),
+            Format::Lines => Arc::new(LINES),
+            Format::Jsonl => Arc::new(JSONL),
             Format::Csv => Arc::new(SeparatedValues::new(b',')),
             Format::Tsv => Arc::new(SeparatedValues::new(b'\t')),
             Format::Parquet => Arc::new(PackedRowsFormat),
@@ -195,7 +196,7 @@ struct RecordLane {
 }
 
 impl LaneReader for RecordLane {
-    fn next(&mut self) -> Result<Option<NewBlock>, ReadError> {
+    fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError> {
         let info = &self.source.info;
         let records = self.stream.next(&info.shown)?;
         if let Err(error) = self.source.format.observe(info, records.as_ref()) {
@@ -206,8 +207,7 @@ impl LaneReader for RecordLane {
     }
 
     fn after_error(&mut self) -> AfterError {
-        let (index, line) = self.stream.take_index();
-        AfterError { index, line, goes_on: !self.stream.is_ended() }
+        AfterError { line: self.stream.pass_error(), goes_on: !self.stream.is_ended() }
     }
 
     fn is_empty(&self) -> bool {
@@ -222,9 +222,8 @@ pub(crate) struct RecordBlock {
 }
 
 impl RecordBlock {
-    pub(crate) fn of(source: &Arc<RecordSource>, records: BlockRecords) -> NewBlock {
-        let index = records.index;
-        NewBlock { index, content: Box::new(Self { source: Arc::clone(source), records }) }
+    pub(crate) fn of(source: &Arc<RecordSource>, records: BlockRecords) -> Box<dyn BlockContent> {
+        Box::new(Self { source: Arc::clone(source), records })
     }
 }
 
@@ -233,7 +232,7 @@ impl BlockContent for RecordBlock {
         self.records.buffer.len() as u64
     }
 
-    fn read(&self, scratch: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn read(&self, scratch: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         let BlockRecords { buffer, index, offset, first_line, unclosed } = &self.records;
         let records = WholeRecords {
             source: &self.source.info,
@@ -261,7 +260,7 @@ impl BlockContent for RecordBlock {
         let storage = match spool {
             _ if is_plain => RecordStorage::Disk,
             Some(spool) => {
-                range.offset = spool.append(&buffer).map_err(|error| spool.failed(error))?;
+                range.offset = spool.append(&buffer)?;
                 RecordStorage::Spool(Arc::clone(spool))
             }
             None => RecordStorage::Memory((*buffer).into()),
@@ -307,7 +306,7 @@ impl RetainedRecords {
         let buffer = &mut buffer[..length];
         let offset = self.range.offset + u64::from(start);
         if let RecordStorage::Spool(spool) = &self.storage {
-            spool.read_at(buffer, offset).map_err(|error| spool.failed(error))?;
+            spool.read_at(buffer, offset)?;
         } else {
             let read = self.source.read_at(buffer, offset);
             read.map_err(|error| self.location(place).changed(error.to_string()))?;
@@ -348,7 +347,11 @@ impl RetainedContent for RetainedRecords {
         read
     }
 
-    fn replay(&self, scratch: &mut ReadBuffers, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    fn replay(
+        &self,
+        scratch: &mut ReadBuffers,
+        sink: &mut SourceSink<'_>,
+    ) -> Result<(), ReadError> {
         if !self.source.is_stream() {
             self.source.prepare()?;
         }

@@ -8,7 +8,7 @@ use crate::format::kind::Format;
 use crate::format::parquet::{ParquetFile, RowGroup};
 use crate::retained_state::RetainedState;
 use crate::source::records::{RecordBlock, RecordInput, RecordSource};
-use crate::source::{AfterError, LaneReader, NewBlock, RetainedContent, Source};
+use crate::source::{BlockContent, LaneReader, RetainedContent, Source};
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
 use crate::stamp::Stamp;
@@ -19,7 +19,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A Parquet file.
 pub(crate) struct ParquetSource {
     records: Arc<RecordSource>,
-    info: Arc<SourceInfo>,
     /// Number of row groups, at least 1.
     lanes: u32,
     /// Lanes that are not finished.
@@ -34,13 +33,12 @@ impl ParquetSource {
     /// # Errors
     /// What keeps the footer from being read; [`ReadError::Table`] for a column that is missing.
     pub(crate) fn open(info: Arc<SourceInfo>) -> Result<Self, ReadError> {
-        let table = ParquetFile::open(&info.path, &info.shown, &info.settings.fields)?;
+        let table = ParquetFile::open(&info.path, &info.shown, &info.settings.options)?;
         let lanes = u32::try_from(table.groups().max(1)).unwrap_or(u32::MAX);
         let origin = RecordInput::File(Compression::None);
-        let records = RecordSource::new(Arc::clone(&info), Format::Parquet, origin);
+        let records = RecordSource::new(info, Format::Parquet, origin);
         Ok(Self {
             records: Arc::new(records),
-            info,
             lanes,
             lanes_left: AtomicU32::new(lanes),
             table: Mutex::new(None),
@@ -58,8 +56,8 @@ impl ParquetSource {
         if let Some(table) = &*open {
             return Ok(Arc::clone(table));
         }
-        let info = &self.info;
-        let table = ParquetFile::open(&info.path, &info.shown, &info.settings.fields)?;
+        let info = self.info();
+        let table = ParquetFile::open(&info.path, &info.shown, &info.settings.options)?;
         if table.groups().max(1) != self.lanes as usize {
             return Err(ReadError::Changed {
                 source_name: info.shown.clone(),
@@ -73,7 +71,7 @@ impl ParquetSource {
 
 impl Source for ParquetSource {
     fn info(&self) -> &Arc<SourceInfo> {
-        &self.info
+        self.records.info()
     }
 
     fn lanes(&self) -> u32 {
@@ -89,20 +87,20 @@ impl Source for ParquetSource {
         let table = self.table()?;
         let rows = match table.groups() {
             0 => None,
-            _ => Some(RowGroup::open(&table, lane as usize, &self.info.shown)?),
+            _ => Some(RowGroup::open(&table, lane as usize, &self.info().shown)?),
         };
         Ok(Box::new(RowGroupLane { source: self, lane, rows, blocks: 0 }))
     }
 
     /// The lane's share of the bytes counts as read; with the last lane the file is closed.
     fn finish_lane(&self, lane: u32) {
-        let bytes = self.info.stamp.map_or(0, |stamp| stamp.bytes);
+        let bytes = self.info().stamp.map_or(0, |stamp| stamp.bytes);
         let until = |lane: u32| {
             let share = u128::from(bytes) * u128::from(lane) / u128::from(self.lanes);
             u64::try_from(share).unwrap_or(u64::MAX)
         };
         let share = until(lane + 1) - until(lane);
-        self.info.settings.consumed.fetch_add(share, Ordering::Relaxed);
+        self.info().settings.consumed.fetch_add(share, Ordering::Relaxed);
         if self.lanes_left.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.table.lock().unwrap_or_else(PoisonError::into_inner).take();
         }
@@ -124,10 +122,6 @@ impl Source for ParquetSource {
         Some(Format::Parquet)
     }
 
-    fn is_stream(&self) -> bool {
-        false
-    }
-
     fn stamps(&self) -> Box<dyn Iterator<Item = (&Path, Stamp)> + '_> {
         self.records.stamps()
     }
@@ -143,15 +137,9 @@ struct RowGroupLane {
     blocks: u32,
 }
 
-impl RowGroupLane {
-    fn index(&self) -> u32 {
-        self.source.first_block(self.lane) | self.blocks
-    }
-}
-
 impl LaneReader for RowGroupLane {
-    fn next(&mut self) -> Result<Option<NewBlock>, ReadError> {
-        let info = &self.source.info;
+    fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError> {
+        let info = self.source.info();
         let Some(rows) = &mut self.rows else { return Ok(None) };
         let settings = &info.settings;
         let mut buffer = settings.pool.take();
@@ -169,13 +157,10 @@ impl LaneReader for RowGroupLane {
         }
         let (length, longest_kept) = (buffer.len(), settings.block_bytes.saturating_mul(4));
         let buffer = PooledBuffer::new(buffer, length, longest_kept, &settings.pool);
-        let (index, first_line) = (self.index(), first + 1);
+        let index = self.source.first_block(self.lane) + self.blocks;
+        let first_line = first + 1;
         self.blocks += 1;
         let records = BlockRecords { buffer, index, offset: 0, first_line, unclosed: false };
         Ok(Some(RecordBlock::of(&self.source.records, records)))
-    }
-
-    fn after_error(&mut self) -> AfterError {
-        AfterError { index: self.index(), line: None, goes_on: false }
     }
 }

@@ -2,7 +2,7 @@
 //! files that change.
 
 use super::*;
-use crate::{Field, Format, InputStamp, Raw, RawSink, Spool};
+use crate::{Field, Format, InputStamp, Raw, Spool};
 use proptest::prelude::*;
 use std::fs;
 use std::sync::Arc;
@@ -17,32 +17,26 @@ pub(super) struct Records {
     pub(super) modified: Vec<Option<u64>>,
 }
 
-impl RawSink for Records {
-    fn record(&mut self, document: &Document<'_>, raw: Raw<'_>) {
+impl DocumentSink for Records {
+    type Error = ReadError;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
         let fields = document.fields.iter().map(|field| field.map(str::to_owned)).collect();
         self.documents.push((document.id.to_owned(), document.text.to_owned(), fields));
         self.modified.push(document.modified);
-        self.raw.push(match raw {
+        self.raw.push(match document.raw {
             Raw::Record(bytes) => String::from_utf8_lossy(bytes).into_owned(),
             Raw::File(path) => path.file_name().unwrap().to_str().unwrap().to_owned(),
             Raw::Part(path) => format!("part of {}", path.display()),
             Raw::Row(row) => row.to_string(),
         });
+        Ok(())
     }
 
-    fn skipped(&mut self, skipped: SkippedItem) {
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), ReadError> {
         self.lines.push(skipped.line);
         self.skipped.push(skipped);
-    }
-}
-
-impl DocumentSink for Records {
-    fn document(&mut self, document: &Document<'_>) {
-        self.record(document, Raw::Record(b""));
-    }
-
-    fn skipped(&mut self, skipped: SkippedItem) {
-        RawSink::skipped(self, skipped);
+        Ok(())
     }
 }
 
@@ -66,7 +60,7 @@ pub(super) fn replayed(
     let mut blocks = Vec::new();
     while let Some(block) = collection.next_block().unwrap() {
         block.read(&mut scratch, &mut first).unwrap();
-        blocks.push(block.retain(spool).unwrap());
+        blocks.push(block.retain(spool, &mut ReadBuffers::default()).unwrap());
     }
     for block in &blocks {
         block.replay(&mut scratch, &mut again).unwrap();
@@ -244,7 +238,10 @@ pub(super) fn spooled_documents_are_fetched() {
                 while let Some(block) = collection.next_block().unwrap() {
                     let mut taken = Taken::default();
                     block.read(&mut scratch, &mut taken).unwrap();
-                    blocks.lock().unwrap().push((block.retain(Some(&spool)).unwrap(), taken));
+                    blocks.lock().unwrap().push((
+                        block.retain(Some(&spool), &mut ReadBuffers::default()).unwrap(),
+                        taken,
+                    ));
                 }
             });
         }
@@ -354,4 +351,79 @@ fn references_stand_behind_the_inputs() {
     assert!(matches!(open(&[], &[two]), Err(ReadError::NoInputs)));
     let error = open(&[folder.path().join("one/a.txt")], &[folder.path().join("none")]);
     assert!(matches!(error, Err(ReadError::Missing { .. })));
+}
+
+/// What [`SecondFails`] returns.
+#[derive(Debug)]
+enum SinkError {
+    Second(u32),
+    Read(ReadError),
+}
+
+impl std::fmt::Display for SinkError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Second(number) => write!(f, "{number} is too much"),
+            Self::Read(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SinkError {}
+
+impl From<ReadError> for SinkError {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+/// Counts documents and skipped records; the second is too much.
+#[derive(Default)]
+struct SecondFails(u32);
+
+impl DocumentSink for SecondFails {
+    type Error = SinkError;
+
+    fn document(&mut self, _: &Document<'_>) -> Result<(), SinkError> {
+        self.0 += 1;
+        if self.0 < 2 { Ok(()) } else { Err(SinkError::Second(self.0)) }
+    }
+
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), SinkError> {
+        self.0 += 1;
+        if self.0 < 2 { Ok(()) } else { Err(SinkError::Second(self.0)) }
+    }
+}
+
+/// A sink has its own error back, of its own type, from every format, when it is read and again.
+#[test]
+fn the_first_error_of_a_sink_ends_the_reading() {
+    let folder = tempfile::tempdir().unwrap();
+    let mailbox = "From a@b Thu Jan  1 00:00:00 1970\nFrom: x\nTo: y\n\ntext\n\n".repeat(3);
+    let json = "{\"id\":\"a\",\"text\":\"b\"}\nno json\n{\"id\":\"c\",\"text\":\"d\"}\n";
+    let options = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+    let inputs = [
+        ("a.jsonl", json),
+        ("b.train", "a b\nc d\ne f\n"),
+        ("c.csv", "id,text\na,b\nc,d\ne,f\n"),
+        ("d.mbox", &mailbox),
+        ("e/a.txt", "a"),
+    ];
+    fs::create_dir(folder.path().join("e")).unwrap();
+    fs::write(folder.path().join("e/b.txt"), "b").unwrap();
+    for (name, text) in inputs {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        let input = if name.starts_with('e') { path.parent().unwrap().to_owned() } else { path };
+        let collection = Collection::open(&[input], &options).unwrap();
+        let (mut sink, mut buffers) = (SecondFails::default(), ReadBuffers::default());
+        let block = collection.next_block().unwrap().unwrap();
+        let read = block.read(&mut buffers, &mut sink);
+        assert!(matches!(read, Err(SinkError::Second(2))), "{name}: {read:?}");
+        let retained = block.retain(None, &mut buffers).unwrap();
+        let mut sink = SecondFails::default();
+        let read = retained.replay(&mut buffers, &mut sink);
+        assert!(matches!(read, Err(SinkError::Second(2))), "{name}: {read:?}");
+        assert_eq!(sink.0, 2);
+    }
 }

@@ -199,12 +199,15 @@ fn blocks_of_a_tar_archive_are_numbered_alike_when_they_are_replayed() {
 #[derive(Default)]
 struct Replayed(Vec<String>);
 
-impl crate::RawSink for Replayed {
-    fn record(&mut self, document: &crate::Document<'_>, _: crate::Raw<'_>) {
+impl crate::DocumentSink for Replayed {
+    type Error = crate::ReadError;
+
+    fn document(&mut self, document: &crate::Document<'_>) -> Result<(), crate::ReadError> {
         self.0.push(document.id.to_owned());
+        Ok(())
     }
 
-    fn skipped(&mut self, skipped: crate::SkippedItem) {
+    fn skipped(&mut self, skipped: crate::SkippedItem) -> Result<(), crate::ReadError> {
         panic!("{skipped}");
     }
 }
@@ -234,7 +237,7 @@ fn documents_of_a_container_are_fetched_without_reading_it_again() {
         let (mut scratch, mut taken) = (ReadBuffers::retaining(), Taken::default());
         let block = collection.next_block().unwrap().unwrap();
         block.read(&mut scratch, &mut taken).unwrap();
-        let retained = block.retain_read(None, &mut scratch).unwrap();
+        let retained = block.retain(None, &mut scratch).unwrap();
         assert!(taken.documents.len() >= 40, "{name}");
         std::fs::remove_file(&path).unwrap();
         let mut fetched = 0;

@@ -1,7 +1,8 @@
 //! The scanner against `serde_json`, on lines that are JSON, almost JSON, and not at all.
 
 use crate::format::jsonl;
-use crate::format::record::{FieldNames, InvalidRecord, RecordDocument};
+use crate::format::record::{InvalidRecord, RecordDocument};
+use crate::options::ReadOptions;
 use proptest::prelude::*;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
@@ -111,10 +112,9 @@ fn oracle(line: &[u8]) -> Option<(Option<String>, String)> {
 }
 
 fn check(line: &[u8]) {
-    let fields =
-        FieldNames { id: "id".into(), text: "text".into(), line_ids: false, extra: Vec::new() };
+    let options = ReadOptions::default();
     let (mut id, mut text) = ("stale".to_owned(), "stale".to_owned());
-    let ours = jsonl::parse(line, &fields, &mut id, &mut text);
+    let ours = jsonl::parse(line, &options, &mut id, &mut text);
     let shown = String::from_utf8_lossy(line);
     match (oracle(line), ours) {
         (None, Err(_)) => {}

@@ -24,13 +24,17 @@ struct Taken {
 }
 
 impl DocumentSink for Taken {
-    fn document(&mut self, document: &Document<'_>) {
+    type Error = ReadError;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
         let &Document { id, text, place, .. } = document;
         self.documents.push((id.to_owned(), text.to_owned(), place));
+        Ok(())
     }
 
-    fn skipped(&mut self, skipped: SkippedItem) {
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), ReadError> {
         self.skipped.push(skipped);
+        Ok(())
     }
 }
 
@@ -64,7 +68,7 @@ fn blocks(collection: &Collection) -> Result<Vec<(RetainedBlock, Taken)>, ReadEr
     while let Some(block) = collection.next_block()? {
         let mut taken = Taken::default();
         block.read(&mut scratch, &mut taken)?;
-        blocks.push((block.retain(None)?, taken));
+        blocks.push((block.retain(None, &mut ReadBuffers::default())?, taken));
     }
     Ok(blocks)
 }

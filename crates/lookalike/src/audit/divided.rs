@@ -113,9 +113,11 @@ struct ShareDrawer {
 }
 
 impl DocumentSink for ShareDrawer {
-    fn document(&mut self, document: &Document<'_>) {
+    type Error = Error;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
         if self.lots.document(document.id) > self.limit {
-            return;
+            return Ok(());
         }
         let mut shingles = Vec::new();
         let fingerprint = self.shingler.set(document.text, &mut shingles);
@@ -123,9 +125,12 @@ impl DocumentSink for ShareDrawer {
             let (id, reference) = (document.id.to_owned(), self.reference);
             self.drawn.push(DrawnDocument { id, reference, fingerprint, shingles });
         }
+        Ok(())
     }
 
-    fn skipped(&mut self, _: SkippedItem) {}
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 impl DocumentVisitor for ShareDrawer {

@@ -169,13 +169,15 @@ struct Drawer {
 }
 
 impl DocumentSink for Drawer {
-    fn document(&mut self, document: &Document<'_>) {
+    type Error = Error;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
         let Document { id, text, .. } = *document;
         self.documents += 1;
         self.position.1 += 1;
         let lot = self.lots.document(id);
         if !self.sample.wants(lot) {
-            return;
+            return Ok(());
         }
         let mut set = Vec::new();
         let fingerprint = self.shingler.set(text, &mut set);
@@ -185,9 +187,12 @@ impl DocumentSink for Drawer {
             let drawn = SampledDocument { position, fingerprint, reference, set };
             self.sample.insert(lot, id.to_owned(), drawn);
         }
+        Ok(())
     }
 
-    fn skipped(&mut self, _: SkippedItem) {}
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 impl DocumentVisitor for Drawer {

@@ -3,12 +3,12 @@
 use crate::error::Error;
 use crate::find::workers::{Earliest, on_threads};
 use crate::progress::Progress;
-use crate::read::{BlockNumber, Collection, DocumentSink, ReadBuffers, ReadError};
+use crate::read::{BlockNumber, Collection, DocumentSink, ReadBuffers};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a thread does with the documents it is given.
-pub(super) trait DocumentVisitor: DocumentSink + Send {
+pub(super) trait DocumentVisitor: DocumentSink<Error = Error> + Send {
     /// The documents of another block follow, of a reference collection or not.
     fn block(&mut self, number: BlockNumber, reference: bool);
 }
@@ -22,7 +22,7 @@ pub(super) fn each_document<V: DocumentVisitor>(
     make: impl Fn() -> V + Sync,
 ) -> Result<Vec<V>, Error> {
     let reported = AtomicU64::new(0);
-    let failed = Earliest::<BlockNumber, ReadError>::default();
+    let failed = Earliest::<BlockNumber, Error>::default();
     let visitors = on_threads(threads, |stop| {
         let mut visitor = make();
         let mut scratch = ReadBuffers::default();

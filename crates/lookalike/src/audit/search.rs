@@ -6,6 +6,7 @@ use super::neighbours::{Bins, DocumentNeighbours, Neighbours};
 use super::pass::DocumentVisitor;
 use crate::digest::InputsDigest;
 use crate::error::AuditError;
+use crate::error::Error;
 use crate::progress::{Interruption, Progress};
 use crate::read::{BlockNumber, Document, DocumentSink, SkippedItem};
 use lookalike_core::hash::mix64;
@@ -103,8 +104,6 @@ pub(super) struct Searcher<'a> {
     set: Vec<u64>,
     reference: bool,
     progress: &'a dyn Progress,
-    /// Not wanted any more: documents pass by, until their source polls, too.
-    stopped: bool,
     pub(super) found: FoundNeighbours,
 }
 
@@ -160,7 +159,6 @@ impl<'a> Searcher<'a> {
             set: Vec::new(),
             reference: false,
             progress,
-            stopped: false,
             found: FoundNeighbours::of(searched),
         }
     }
@@ -203,17 +201,16 @@ impl<'a> Searcher<'a> {
 }
 
 impl DocumentSink for Searcher<'_> {
-    fn document(&mut self, document: &Document<'_>) {
-        if self.stopped {
-            return;
-        }
+    type Error = Error;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
         let Document { id, text, .. } = *document;
         let shingles = self.shingler.shingle(text);
         let fingerprint = shingles.fingerprint;
         self.found.inputs.add(id, fingerprint);
         self.found.texts = self.found.texts.wrapping_add(text_digest(fingerprint as u64));
         if shingles.hashes.is_empty() {
-            return;
+            return Ok(());
         }
         self.found.population += 1;
         let index = &self.searched.index;
@@ -221,11 +218,14 @@ impl DocumentSink for Searcher<'_> {
         if !self.candidates.is_empty() {
             self.compare(id, text, fingerprint);
             // A document may be compared with the whole sample, and a block is many of them.
-            self.stopped = self.progress.advance(0).is_err();
+            self.progress.advance(0)?;
         }
+        Ok(())
     }
 
-    fn skipped(&mut self, _: SkippedItem) {}
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 impl DocumentVisitor for Searcher<'_> {

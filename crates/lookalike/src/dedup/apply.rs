@@ -148,9 +148,9 @@ impl<'a> Pass<'a> {
         progress: &dyn Progress,
     ) -> Result<(RecordTarget, Option<RemovedList>), Error> {
         let (findings, collection) = (self.findings, self.collection);
-        findings.replay(&mut |number, document, raw| {
+        findings.replay(&mut |number, document| {
             progress.advance(0)?;
-            self.document(number, document, raw)
+            self.document(number, document)
         })?;
         self.sources_before(collection.sources())?;
         // A file that was changed behind the place that was read last.
@@ -158,12 +158,7 @@ impl<'a> Pass<'a> {
         Ok((self.taker, self.removed))
     }
 
-    fn document(
-        &mut self,
-        number: u32,
-        document: &Document<'_>,
-        raw: Raw<'_>,
-    ) -> Result<(), Error> {
+    fn document(&mut self, number: u32, document: &Document<'_>) -> Result<(), Error> {
         let status = self.findings.status(number);
         self.sources_before(status.source + 1)?;
         if status.left_out {
@@ -173,7 +168,7 @@ impl<'a> Pass<'a> {
             Decision::Unique if status.empty => Decision::Empty,
             decision => decision,
         };
-        let record = match raw {
+        let record = match document.raw {
             Raw::Record(bytes) => SourceRecord::Bytes(bytes),
             Raw::File(path) => SourceRecord::File(path),
             Raw::Part(path) => SourceRecord::Part(path),

@@ -6,7 +6,6 @@ use crate::read::{
     Collection, Document, DocumentSink, Format, ReadBuffers, ReadError, ReadOptions, SkippedItem,
 };
 use csv::Writer;
-use std::io;
 use std::path::Path;
 
 /// The columns of the tables that `docs/reference/report.md` knows; the first two are texts.
@@ -46,36 +45,35 @@ fn of_layout(path: &Path, columns: &[&str]) -> Result<Vec<u8>, Error> {
         ..ReadOptions::default()
     };
     let collection = Collection::open(&[path.to_owned()], &options)?;
-    let mut lines = RowReader { csv: Writer::from_writer(Vec::new()), outcome: Ok(()) };
-    lines.write(columns);
+    let mut lines = RowReader { csv: Writer::from_writer(Vec::new()) };
+    lines.write(columns)?;
     let mut scratch = ReadBuffers::default();
     while let Some(block) = collection.next_block()? {
         block.read(&mut scratch, &mut lines)?;
     }
-    // Memory takes all that is written to it.
-    lines.outcome.map_err(Error::of_io)?;
     lines.csv.into_inner().map_err(|error| Error::of_io(error.into_error()))
 }
 
 struct RowReader {
     csv: Writer<Vec<u8>>,
-    outcome: io::Result<()>,
 }
 
 impl RowReader {
-    fn write(&mut self, values: &[&str]) {
-        if self.outcome.is_ok() {
-            self.outcome = self.csv.write_record(values).map_err(io::Error::from);
-        }
+    fn write(&mut self, values: &[&str]) -> Result<(), Error> {
+        self.csv.write_record(values).map_err(|error| Error::of_io(error.into()))
     }
 }
 
 impl DocumentSink for RowReader {
-    fn document(&mut self, document: &Document<'_>) {
+    type Error = Error;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
         let further = document.fields.iter().map(|value| value.unwrap_or_default());
         let values: Vec<&str> = [document.id, document.text].into_iter().chain(further).collect();
-        self.write(&values);
+        self.write(&values)
     }
 
-    fn skipped(&mut self, _: SkippedItem) {}
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), Error> {
+        Ok(())
+    }
 }

@@ -19,7 +19,7 @@ use super::workers::{Counter, on_threads};
 use crate::error::Error;
 use crate::find::options::FindOptions;
 use crate::progress::Progress;
-use crate::read::{Document, Raw, RawSink, ReadBuffers, SkippedItem};
+use crate::read::{Document, DocumentSink, ReadBuffers, ReadError, SkippedItem};
 use crate::spill::{Log, TempSpace};
 use lookalike_core::params::{Measure, Params};
 use lookalike_core::prefix;
@@ -256,12 +256,17 @@ impl CandidateBuffers {
 /// Hands each document of a block that is read again to a function.
 struct RereadCallback<F>(F);
 
-impl<F: FnMut(&Document<'_>)> RawSink for RereadCallback<F> {
-    fn record(&mut self, document: &Document<'_>, _: Raw<'_>) {
+impl<F: FnMut(&Document<'_>)> DocumentSink for RereadCallback<F> {
+    type Error = ReadError;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
         (self.0)(document);
+        Ok(())
     }
 
-    fn skipped(&mut self, _: SkippedItem) {}
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), ReadError> {
+        Ok(())
+    }
 }
 
 /// Which keys somebody looks for; sometimes says yes where nobody does.

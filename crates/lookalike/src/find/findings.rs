@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::find::sources::SourceCounts;
 use crate::folding::FoldingEffect;
 use crate::progress::Stage;
-use crate::read::{Description, Document, Normalization, Raw, RawSink, ReadBuffers, SkippedItem};
+use crate::read::{Description, Document, DocumentSink, Normalization, ReadBuffers, SkippedItem};
 use crate::spill::{SortedRecords, Sorter, TempSpace};
 use std::io;
 use std::sync::Arc;
@@ -250,15 +250,15 @@ impl Findings {
     }
 
     /// Gives every record of the inputs, but not of reference collections, to `take` in reading
-    /// order: the number of the document, the document, and its bytes as they stand. Records that
-    /// were skipped do not come again; the later of two documents with one id does.
+    /// order: the number of the document, and the document. Records that were skipped do not come
+    /// again; the later of two documents with one id does.
     ///
     /// # Errors
     /// [`Error::Read`] or [`Error::Changed`] when the input is no longer what it was, and what
     /// `take` returns.
     pub fn replay(
         &self,
-        take: &mut dyn FnMut(u32, &Document<'_>, Raw<'_>) -> Result<(), Error>,
+        take: &mut dyn FnMut(u32, &Document<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut scratch = ReadBuffers::default();
         for i in 0..self.documents.store.blocks.len() {
@@ -267,9 +267,8 @@ impl Findings {
                 continue;
             }
             let range = self.documents.range(i);
-            let mut again = Replay { next: range.start, take: &mut *take, outcome: Ok(()) };
+            let mut again = Replay { next: range.start, take: &mut *take };
             block.retained.replay(&mut scratch, &mut again)?;
-            again.outcome?;
             if again.next != range.end {
                 return Err(self.documents.changed(i)?);
             }
@@ -278,22 +277,24 @@ impl Findings {
     }
 }
 
-/// Numbers records; stops taking them after the first error.
+/// Numbers records.
 struct Replay<'a> {
     next: u32,
-    take: &'a mut dyn FnMut(u32, &Document<'_>, Raw<'_>) -> Result<(), Error>,
-    outcome: Result<(), Error>,
+    take: &'a mut dyn FnMut(u32, &Document<'_>) -> Result<(), Error>,
 }
 
-impl RawSink for Replay<'_> {
-    fn record(&mut self, document: &Document<'_>, raw: Raw<'_>) {
-        if self.outcome.is_ok() {
-            self.outcome = (self.take)(self.next, document, raw);
-        }
+impl DocumentSink for Replay<'_> {
+    type Error = Error;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+        (self.take)(self.next, document)?;
         self.next += 1;
+        Ok(())
     }
 
-    fn skipped(&mut self, _: SkippedItem) {}
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// Many ids in order, held in memory or on the disk.

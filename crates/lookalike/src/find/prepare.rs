@@ -17,8 +17,7 @@ use crate::find::options::FindOptions;
 use crate::folding::Sampler;
 use crate::progress::Progress;
 use crate::read::{
-    Block, BlockNumber, Collection, Document, DocumentSink, ReadBuffers, ReadError, SkippedItem,
-    Spool,
+    Block, BlockNumber, Collection, Document, DocumentSink, ReadBuffers, SkippedItem, Spool,
 };
 use crate::spill::TempSpace;
 use lookalike_core::band;
@@ -59,7 +58,7 @@ impl BlockPreparation<'_> {
         // Blocks of one source are given out in order and finished once begun, so of several
         // failures in it the first is reported, whichever thread meets it. Between sources it is
         // the first of those met.
-        let failed = Earliest::<BlockNumber, ReadError>::default();
+        let failed = Earliest::<BlockNumber, Error>::default();
         let done = on_threads(options.threads, |stop| {
             let mut preparer = BlockPreparer::new(self, &skipped, &sources);
             let mut scratch = ReadBuffers::retaining();
@@ -70,9 +69,7 @@ impl BlockPreparation<'_> {
                     continue;
                 }
                 budget.block(block.bytes())?;
-                let prepared = preparer.prepare(block, &mut scratch);
-                preparer.broken.take().map_or(Ok(()), Err)?;
-                match prepared {
+                match preparer.prepare(block, &mut scratch) {
                     Ok(mut prepared) => {
                         prepared.notes.skipped = preparer.skipped.take(&skipped)?;
                         store.push(prepared, &preparer.take_tallies())?;
@@ -119,8 +116,6 @@ struct BlockPreparer<'a> {
     tallies: Vec<SourceTally>,
     skipped: SkippedWriter,
     skipped_file: &'a SkippedLog,
-    /// Why a skipped record could not be written, or a source not counted.
-    broken: Option<Error>,
     inputs: InputsDigest,
     cut_from_mail: CutFromMail,
     sampler: Sampler,
@@ -153,18 +148,13 @@ impl<'a> BlockPreparer<'a> {
             tallies: Vec::new(),
             skipped: SkippedWriter::default(),
             skipped_file,
-            broken: None,
             inputs: InputsDigest::default(),
             cut_from_mail: CutFromMail::default(),
             sampler: Sampler::new(params.shingle(), shared.collection.wording()),
         }
     }
 
-    fn prepare(
-        &mut self,
-        block: Block,
-        scratch: &mut ReadBuffers,
-    ) -> Result<PreparedBlock, ReadError> {
+    fn prepare(&mut self, block: Block, scratch: &mut ReadBuffers) -> Result<PreparedBlock, Error> {
         let number = block.number();
         (self.source, self.block) = (number.source, number.index);
         self.reference = self.shared.collection.is_reference(number.source);
@@ -181,7 +171,7 @@ impl<'a> BlockPreparer<'a> {
             drawn: self.sampler.take(),
             ..BlockNotes::default()
         };
-        let retained = block.retain_read(self.shared.spool, scratch)?;
+        let retained = block.retain(self.shared.spool, scratch)?;
         Ok(PreparedBlock { retained, notes, columns, rows })
     }
 
@@ -220,10 +210,9 @@ impl<'a> BlockPreparer<'a> {
 }
 
 impl DocumentSink for BlockPreparer<'_> {
-    fn document(&mut self, document: &Document<'_>) {
-        if self.broken.is_some() {
-            return;
-        }
+    type Error = Error;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
         let shingles = self.cutter.shingles(document);
         let fingerprint = shingles.fingerprint;
         let id_hash = hash::token_hash(document.id.as_bytes());
@@ -245,10 +234,7 @@ impl DocumentSink for BlockPreparer<'_> {
         if document.shingled.is_none() {
             self.sampler.add(id_hash, document.text);
         }
-        let label = self.label(document).unwrap_or_else(|error| {
-            self.broken = Some(error);
-            0
-        });
+        let label = self.label(document)?;
         let position = [self.source, self.block, self.rows.len() as u32];
         self.key.clear();
         let collection = self.shared.collection;
@@ -256,11 +242,10 @@ impl DocumentSink for BlockPreparer<'_> {
         let bytes = document.bytes();
         let (place, key, id) = (document.place, self.key.as_slice(), document.id);
         self.rows.push(&DocumentRow { place, fingerprint, bytes, label, key, id });
+        Ok(())
     }
 
-    fn skipped(&mut self, skipped: SkippedItem) {
-        if self.broken.is_none() {
-            self.broken = self.skipped.push(&skipped, self.skipped_file).err();
-        }
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), Error> {
+        self.skipped.push(&skipped, self.skipped_file)
     }
 }

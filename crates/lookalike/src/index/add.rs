@@ -122,22 +122,22 @@ impl CollectionReader<'_> {
     }
 
     /// The blocks that one thread takes, each with its number; one that fails is the last.
-    fn parts(&self, preparer: TextPreparer) -> impl Iterator<Item = (u64, PreparedBlock)> {
+    fn parts(&self, preparer: TextPreparer) -> impl Iterator<Item = (u64, BlockOutcome)> {
         let mut maker = BlockMaker::new(self.collection, preparer, self.options);
-        let (mut wanted, mut failed) = (Ok(()), false);
+        let (mut wanted, mut failed) = (Ok::<(), Interruption>(()), false);
         std::iter::from_fn(move || {
             if failed {
                 return None;
             }
             let (number, block) = self.next()?;
-            let part = match (wanted, block) {
+            let outcome = match (wanted, block) {
                 (Ok(()), Ok(block)) => maker.part(&block),
-                (Ok(()), Err(error)) => PreparedBlock::failed(error),
-                (Err(interrupted), _) => PreparedBlock::failed(interrupted),
+                (Ok(()), Err(error)) => (PreparedBlock::default(), Err(error.into())),
+                (Err(interrupted), _) => (PreparedBlock::default(), Err(interrupted.into())),
             };
-            failed = part.failure.is_some();
+            failed = outcome.1.is_err();
             wanted = self.tell();
-            Some((number, part))
+            Some((number, outcome))
         })
     }
 
@@ -155,6 +155,9 @@ impl CollectionReader<'_> {
         self.progress.advance(read.saturating_sub(before))
     }
 }
+
+/// The documents of a block before a record that fails, and why it fails.
+type BlockOutcome = (PreparedBlock, Result<(), Error>);
 
 /// Writes parts as they come.
 pub(super) struct BlockWriter<'a> {
@@ -184,17 +187,16 @@ impl<'a> BlockWriter<'a> {
         self.added
     }
 
-    fn write_all(&mut self, parts: impl Iterator<Item = PreparedBlock>) -> Result<(), Error> {
+    fn write_all(&mut self, parts: impl Iterator<Item = BlockOutcome>) -> Result<(), Error> {
         let mut batch: Vec<PreparedBlock> = Vec::new();
-        for mut part in parts {
-            let failure = part.failure.take();
+        for (part, read) in parts {
             batch.push(part);
             let rows: usize = batch.iter().map(|part| part.rows.len()).sum();
             let bytes: usize = batch.iter().map(PreparedBlock::bytes).sum();
-            if failure.is_some() || rows >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES {
+            if read.is_err() || rows >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES {
                 self.write(std::mem::take(&mut batch))?;
             }
-            failure.map_or(Ok(()), Err)?;
+            read?;
         }
         self.write(batch)
     }
@@ -250,27 +252,19 @@ impl<'a> BlockWriter<'a> {
         rows: &mut Vec<(&PreparedBlock, &PreparedRow)>,
     ) -> Result<Vec<usize>, IndexError> {
         let (mut snapshot, now) = (self.index.snapshot()?, self.options.added);
-        let (mut seen, mut failure) = (HashSet::new(), None);
-        let (mut staying, mut left_out) = (0, Vec::new());
-        rows.retain(|(part, row)| {
+        let mut seen = HashSet::new();
+        let (mut staying, mut left_out) = (Vec::with_capacity(rows.len()), Vec::new());
+        for (part, row) in rows.drain(..) {
             let id = part.id(row);
-            let known = record(&mut *snapshot, id, now, RecordFields::default());
-            let known = match known {
-                Ok(known) => known.is_some(),
-                Err(error) => {
-                    failure = Some(error);
-                    true
-                }
-            };
-            let stays = !known && seen.insert(id);
-            if stays {
-                staying += 1;
+            let known = record(&mut *snapshot, id, now, RecordFields::default())?;
+            if known.is_none() && seen.insert(id) {
+                staying.push((part, row));
             } else {
-                left_out.push(staying);
+                left_out.push(staying.len());
             }
-            stays
-        });
-        failure.map_or(Ok(left_out), Err)
+        }
+        *rows = staying;
+        Ok(left_out)
     }
 
     /// Which document an error is about.

@@ -5,7 +5,7 @@ use super::exported::{ExportedDocument, exported};
 use super::prepare::TextPreparer;
 use crate::error::Error;
 use crate::read::{
-    Block, Collection, Document, Format, Raw, RawSink, ReadBuffers, SkipReason, SkippedItem,
+    Block, Collection, Document, DocumentSink, Format, Raw, ReadBuffers, SkipReason, SkippedItem,
     name_of,
 };
 use lookalike_extract::Fields;
@@ -16,7 +16,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Documents of one block, in order, and how it went.
+/// Documents of one block, in order.
 #[derive(Default)]
 pub(super) struct PreparedBlock {
     pub(super) rows: Vec<PreparedRow>,
@@ -29,8 +29,6 @@ pub(super) struct PreparedBlock {
     pub(super) skipped: Vec<SkippedItem>,
     /// Which of the chosen fields any of them has.
     pub(super) found: Vec<bool>,
-    /// Why there are no more documents behind these.
-    pub(super) failure: Option<Error>,
 }
 
 /// One document.
@@ -76,11 +74,6 @@ impl PreparedRow {
 }
 
 impl PreparedBlock {
-    /// A part that ends the reading.
-    pub(super) fn failed(error: impl Into<Error>) -> Self {
-        Self { failure: Some(error.into()), ..Self::default() }
-    }
-
     /// Bytes of memory that it takes, about.
     pub(super) fn bytes(&self) -> usize {
         let (described, rows) = (MAP_BYTES * self.described, 200 * self.rows.len());
@@ -164,8 +157,8 @@ impl<'a> BlockMaker<'a> {
         Self { collection, preparer, scratch: ReadBuffers::default(), options }
     }
 
-    /// Reads a block. What is before a record that fails is in the part.
-    pub(super) fn part(&mut self, block: &Block) -> PreparedBlock {
+    /// Reads a block: the documents before a record that fails, and why it fails.
+    pub(super) fn part(&mut self, block: &Block) -> (PreparedBlock, Result<(), Error>) {
         let source = block.number().source;
         let name = self.collection.source_name(source).unwrap_or_default();
         let mut sink = BlockTaker {
@@ -179,12 +172,8 @@ impl<'a> BlockMaker<'a> {
                 ..PreparedBlock::default()
             },
         };
-        let read = block.read_raw(&mut self.scratch, &mut sink);
-        let mut part = sink.part;
-        if let Err(error) = read {
-            part.failure = part.failure.or(Some(error.into()));
-        }
-        part
+        let read = block.read(&mut self.scratch, &mut sink);
+        (sink.part, read)
     }
 }
 
@@ -213,15 +202,11 @@ impl BlockTaker<'_> {
     }
 
     /// What is stored of a document in addition to its id and its text.
-    fn extra(
-        &mut self,
-        document: &Document<'_>,
-        raw: Raw<'_>,
-    ) -> Result<ExportedDocument, IndexError> {
+    fn extra(&mut self, document: &Document<'_>) -> Result<ExportedDocument, IndexError> {
         let mut extra = ExportedDocument::default();
         if self.options.exported {
             let wrong = |why| IndexError::Document { id: entry::shown(document.id), why };
-            let Raw::Record(line) = raw else { return Err(wrong(NO_LINE.to_owned())) };
+            let Raw::Record(line) = document.raw else { return Err(wrong(NO_LINE.to_owned())) };
             if !self.is_jsonl {
                 return Err(wrong(NO_LINE.to_owned()));
             }
@@ -232,12 +217,12 @@ impl BlockTaker<'_> {
             let source = Value::String((*self.source).to_owned());
             extra.metadata.insert("source".to_owned(), source);
         }
-        self.describe(document, raw, &mut extra.metadata);
+        self.describe(document, &mut extra.metadata);
         Ok(extra)
     }
 
     /// Adds what the document says of itself, and the chosen fields, to its metadata.
-    fn describe(&mut self, document: &Document<'_>, raw: Raw<'_>, metadata: &mut Metadata) {
+    fn describe(&mut self, document: &Document<'_>, metadata: &mut Metadata) {
         if let Some(about) = document.about {
             for name in Fields::NAMES {
                 if let Some(value) = about.get(name) {
@@ -247,7 +232,7 @@ impl BlockTaker<'_> {
         }
         let fields = &self.options.metadata;
         // JSON says whether a value is a number or a text; other formats have texts only.
-        let object: Option<Metadata> = match raw {
+        let object: Option<Metadata> = match document.raw {
             Raw::Record(bytes) if self.is_jsonl && !fields.is_empty() => {
                 serde_json::from_slice(bytes).ok()
             }
@@ -264,36 +249,36 @@ impl BlockTaker<'_> {
     }
 }
 
-impl RawSink for BlockTaker<'_> {
-    fn record(&mut self, document: &Document<'_>, raw: Raw<'_>) {
-        if self.part.failure.is_some() {
-            return;
-        }
-        self.set_source(raw);
+impl DocumentSink for BlockTaker<'_> {
+    type Error = Error;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+        self.set_source(document.raw);
         let line = self.block.line(document.place);
-        let extra = self.extra(document, raw);
+        let extra = self.extra(document);
         let (id, text) = (document.id, document.text);
         let checked = extra.and_then(|extra| Ok((check(id, text, &extra.metadata)?, extra)));
         let error = match checked {
             Ok((described, extra)) => {
                 let given = UnpreparedDocument { id, text, extra, source: &self.source, line };
-                return self.part.push(self.preparer, given, described);
+                self.part.push(self.preparer, given, described);
+                return Ok(());
             }
             Err(error) => error,
         };
         if self.options.skip_bad {
             let reason = SkipReason::NotStored { why: error.to_string() };
             let (source, id) = (self.source.to_string(), Some(document.id.to_owned()));
-            self.part.skipped.push(SkippedItem { source, line, id, reason });
-        } else {
-            let source = &self.source;
-            let place = line.map_or(source.to_string(), |line| format!("{source}:{line}"));
-            self.part.failure = Some(Error::NotAdded { place, error });
+            return self.skipped(SkippedItem { source, line, id, reason });
         }
+        let source = &self.source;
+        let place = line.map_or(source.to_string(), |line| format!("{source}:{line}"));
+        Err(Error::NotAdded { place, error })
     }
 
-    fn skipped(&mut self, skipped: SkippedItem) {
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), Error> {
         self.part.skipped.push(skipped);
+        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::progress::{Progress, Stage};
-use crate::read::{Collection, Document, DocumentSink, ReadBuffers, SkippedItem};
+use crate::read::{Collection, Document, DocumentSink, ReadBuffers, ReadError, SkippedItem};
 use lookalike_index::backend::{Change, ChangeOutcome};
 use lookalike_index::{Index, IndexError};
 use std::collections::HashSet;
@@ -109,9 +109,14 @@ impl Remover<'_> {
 struct IdBatch(Vec<String>);
 
 impl DocumentSink for IdBatch {
-    fn document(&mut self, document: &Document<'_>) {
+    type Error = ReadError;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
         self.0.push(document.id.to_owned());
+        Ok(())
     }
 
-    fn skipped(&mut self, _: SkippedItem) {}
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), ReadError> {
+        Ok(())
+    }
 }

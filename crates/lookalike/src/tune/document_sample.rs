@@ -4,7 +4,8 @@ use crate::error::Error;
 use crate::id_sample::IdSample;
 use crate::progress::{Progress, Stage};
 use crate::read::{
-    BlockNumber, Collection, Document, DocumentPosition, DocumentSink, ReadBuffers, SkippedItem,
+    BlockNumber, Collection, Document, DocumentPosition, DocumentSink, ReadBuffers, ReadError,
+    SkippedItem,
 };
 use lookalike_core::hash;
 use std::time::Instant;
@@ -72,7 +73,9 @@ struct SampleSink {
 }
 
 impl DocumentSink for SampleSink {
-    fn document(&mut self, document: &Document<'_>) {
+    type Error = ReadError;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
         let &Document { id, text, place, .. } = document;
         self.documents += 1;
         let id_hash = hash::mix64(hash::token_hash(id.as_bytes()) ^ self.seed);
@@ -80,10 +83,12 @@ impl DocumentSink for SampleSink {
             let key = (id.to_owned(), self.block, place);
             self.sample.insert(id_hash, key, text.to_owned(), |_, _| false);
         }
+        Ok(())
     }
 
-    fn skipped(&mut self, skipped: SkippedItem) {
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), ReadError> {
         self.skipped.push(skipped);
+        Ok(())
     }
 }
 

@@ -7,7 +7,8 @@ use lookalike::dedup::{
 };
 use lookalike::error::Error;
 use lookalike::read::{
-    Collection, Document, Format, Raw, RawSink, ReadBuffers, ReadOptions, SkippedItem,
+    Collection, Document, DocumentSink, Format, Raw, ReadBuffers, ReadError, ReadOptions,
+    SkippedItem,
 };
 use proptest::prelude::*;
 use std::fs;
@@ -28,27 +29,37 @@ enum Piece {
     Row(u64),
 }
 
-impl RawSink for Replayed {
-    fn record(&mut self, document: &Document<'_>, raw: Raw<'_>) {
-        let piece = match raw {
+impl DocumentSink for Replayed {
+    type Error = ReadError;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
+        let piece = match document.raw {
             Raw::Record(bytes) => Piece::Bytes(bytes.to_vec()),
             Raw::File(path) => Piece::File(path.to_owned()),
             Raw::Part(path) => panic!("a part of {}", path.display()),
             Raw::Row(row) => Piece::Row(row),
         };
         self.documents.push((self.source, document.id.to_owned(), document.text.to_owned(), piece));
+        Ok(())
     }
 
-    fn skipped(&mut self, skipped: SkippedItem) {
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), ReadError> {
         panic!("{skipped}");
     }
 }
 
 struct Nothing;
 
-impl lookalike::read::DocumentSink for Nothing {
-    fn document(&mut self, _: &Document<'_>) {}
-    fn skipped(&mut self, _: SkippedItem) {}
+impl DocumentSink for Nothing {
+    type Error = ReadError;
+
+    fn document(&mut self, _: &Document<'_>) -> Result<(), ReadError> {
+        Ok(())
+    }
+
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), ReadError> {
+        Ok(())
+    }
 }
 
 /// Reads inputs twice, the second time by replaying.
@@ -58,7 +69,7 @@ fn replay(inputs: &[PathBuf], options: &ReadOptions) -> (Collection, Replayed) {
     let mut scratch = ReadBuffers::default();
     while let Some(block) = collection.next_block().unwrap() {
         block.read(&mut scratch, &mut Nothing).unwrap();
-        blocks.push(block.retain(None).unwrap());
+        blocks.push(block.retain(None, &mut ReadBuffers::default()).unwrap());
     }
     blocks.sort_by_key(lookalike::read::RetainedBlock::number);
     let mut replayed = Replayed::default();

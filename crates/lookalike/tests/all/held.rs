@@ -8,8 +8,7 @@ use lookalike::error::Error;
 use lookalike::find::{self, FindOptions, Findings, PairList};
 use lookalike::progress::{Interruption, NoProgress, Progress, Stage};
 use lookalike::read::{
-    Collection, DocumentRows, Field, InMemoryDocuments, Raw, ReadError, ReadOptions, Side,
-    SkipReason,
+    Collection, DocumentRows, Field, InMemoryDocuments, ReadError, ReadOptions, Side, SkipReason,
 };
 use lookalike::tune;
 use std::num::NonZeroUsize;
@@ -107,7 +106,7 @@ fn held_documents_are_found_as_those_of_a_file_are() {
     let text = found.text(group.keeper.document).unwrap();
     assert_eq!(Some(text), rows(count).0[group.keeper.document as usize].1);
     let mut again = 0;
-    let mut count_rows = |document: u32, read: &lookalike::read::Document<'_>, _: Raw<'_>| {
+    let mut count_rows = |document: u32, read: &lookalike::read::Document<'_>| {
         assert_eq!(read.id, format!("d{document:05}"));
         again += 1;
         Ok(())

@@ -6,7 +6,7 @@ use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::find::{self, FindOptions};
 use lookalike::progress::NoProgress;
 use lookalike::read::{
-    Collection, Document, DocumentSink, Format, ReadBuffers, ReadOptions, SkippedItem,
+    Collection, Document, DocumentSink, Format, ReadBuffers, ReadError, ReadOptions, SkippedItem,
 };
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -20,15 +20,18 @@ struct Count {
 }
 
 impl DocumentSink for Count {
-    fn document(&mut self, document: &Document<'_>) {
+    type Error = ReadError;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
         let text = document.text;
         assert!(!document.id.is_empty());
         self.documents += 1;
         self.empty += usize::from(text.trim().is_empty());
         self.bytes += text.len();
+        Ok(())
     }
 
-    fn skipped(&mut self, skipped: SkippedItem) {
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), ReadError> {
         panic!("{skipped}");
     }
 }

@@ -9,8 +9,8 @@ use lookalike::error::Error;
 use lookalike::find::{self, FindOptions, Findings, Grouping, PairList};
 use lookalike::progress::NoProgress;
 use lookalike::read::{
-    Collection, Document, DocumentRows, DocumentSink, InMemoryDocuments, ReadBuffers, ReadOptions,
-    Side, SkipReason, SkippedItem,
+    Collection, Document, DocumentRows, DocumentSink, InMemoryDocuments, ReadBuffers, ReadError,
+    ReadOptions, Side, SkipReason, SkippedItem,
 };
 use lookalike::report::csv::{self, CellRule};
 use lookalike::shard::{
@@ -121,11 +121,14 @@ struct KeySink<'a> {
 }
 
 impl DocumentSink for KeySink<'_> {
-    fn document(&mut self, document: &Document<'_>) {
+    type Error = ReadError;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
         self.collector.add(self.division.node(document.id, self.reference), document);
+        Ok(())
     }
 
-    fn skipped(&mut self, _: SkippedItem) {
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), ReadError> {
         panic!("no row is skipped");
     }
 }
@@ -145,11 +148,14 @@ struct Decided {
 struct CountSink(RarityCounter);
 
 impl DocumentSink for CountSink {
-    fn document(&mut self, document: &Document<'_>) {
+    type Error = ReadError;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
         self.0.add(document);
+        Ok(())
     }
 
-    fn skipped(&mut self, _: SkippedItem) {
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), ReadError> {
         panic!("no row is skipped");
     }
 }

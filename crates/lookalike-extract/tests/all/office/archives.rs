@@ -1,9 +1,11 @@
 //! Archives: which files they have, and which of these can be read.
 
 use super::zipped::{Entry, Form, crc, entry, tar, zip, zip_as};
-use super::{extract, extract_with, fixture};
-use lookalike_extract::archive::{EntryKind, TarNext, next_entry, zip_entries, zip_entries_within};
-use lookalike_extract::{ExtractError, ExtractOptions, Limits};
+use super::{extract, extract_with, fixture, zip_entries};
+use lookalike_extract::archive::{self, EntryKind, TarNext, next_entry};
+use lookalike_extract::{
+    ExtractError, ExtractOptions, ExtractedPart, Extractor, FailedPart, Limits, PartSink,
+};
 use std::io::Cursor;
 
 const MODIFIED: i64 = 1_714_979_290 * 1_000_000_000;
@@ -197,7 +199,7 @@ fn listed_bytes<'a>(bytes: &'a [u8], entry: &lookalike_extract::archive::ZipEntr
 fn listing_is_within_the_limits() {
     let files: Vec<Entry> = (0..4).map(|_| entry("a.txt", b"x")).collect();
     let bytes = zip_as(Form::Usual, &files);
-    let listed = |limits: Limits| zip_entries_within(Cursor::new(&bytes), &limits);
+    let listed = |limits: Limits| archive::zip_entries(Cursor::new(&bytes), &limits);
     assert_eq!(listed(Limits::default()).unwrap().entries.len(), 4);
     let few = Limits { members: 3, ..Limits::default() };
     assert_eq!(listed(few), Err(ExtractError::members(3)));
@@ -408,4 +410,42 @@ fn members_are_counted() {
     let four: Vec<u8> = (0..4).flat_map(|i| tar(&format!("{i}.txt"), b'0', b"x")).collect();
     let got = extract_with(&options, "x.tar", &four);
     assert_eq!((got.parts.len(), got.failures.len(), got.failure_of("")), (3, 1, &limit));
+}
+
+/// Counts what it receives; the second part is too much.
+struct SecondPartFails(u32);
+
+impl SecondPartFails {
+    fn count(&mut self) -> Result<(), String> {
+        self.0 += 1;
+        if self.0 < 2 { Ok(()) } else { Err(format!("part {} is too much", self.0)) }
+    }
+}
+
+impl PartSink for SecondPartFails {
+    type Error = String;
+
+    fn part(&mut self, _: &ExtractedPart<'_>) -> Result<(), String> {
+        self.count()
+    }
+
+    fn failed(&mut self, _: &FailedPart<'_>) -> Result<(), String> {
+        self.count()
+    }
+}
+
+#[test]
+fn the_first_error_of_a_sink_ends_the_extraction() {
+    let inner = zip(&[("a", b"text"), ("b", b"text"), ("c", b"text")]);
+    let outer = zip(&[("x.zip", &inner), ("y.zip", &inner)]);
+    let mailbox = "From a@b Thu Jan  1 00:00:00 1970\nFrom: x\nTo: y\n\ntext\n\n".repeat(3);
+    for (name, bytes) in [("a", &*outer), ("b", mailbox.as_bytes())] {
+        let mut sink = SecondPartFails(0);
+        let mut extractor = Extractor::new(&ExtractOptions::default());
+        let extracted = extractor.extract(name, bytes, &mut sink);
+        assert_eq!((extracted, sink.0), (Err("part 2 is too much".to_owned()), 2), "{name}");
+        // The extractor reads on.
+        let mut sink = SecondPartFails(0);
+        assert_eq!(extractor.extract("d", b"text", &mut sink), Ok(()));
+    }
 }

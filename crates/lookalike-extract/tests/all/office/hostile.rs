@@ -1,8 +1,8 @@
 //! Files that are cut off, changed, mislabelled or made to do harm.
 
 use super::zipped::{Entry, Form, entry, zip, zip_as};
-use super::{Got, extract, extract_with, fixture};
-use lookalike_extract::archive::{next_entry, zip_entries};
+use super::{Got, extract, extract_with, fixture, zip_entries};
+use lookalike_extract::archive::next_entry;
 use lookalike_extract::{ExtractError, ExtractOptions};
 use proptest::prelude::*;
 use std::io::Cursor;

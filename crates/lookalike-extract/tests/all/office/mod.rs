@@ -7,9 +7,13 @@ mod golden;
 mod hostile;
 mod zipped;
 
+use lookalike_extract::archive::{self, ZipEntries};
 use lookalike_extract::{
-    ExtractError, ExtractOptions, ExtractedPart, Extractor, FailedPart, PartSink,
+    ExtractError, ExtractOptions, ExtractedPart, Extractor, FailedPart, Limits, PartSink,
 };
+use std::convert::Infallible;
+use std::io::{Read, Seek};
+use std::time::Duration;
 
 /// Everything that a file gave: names, and texts with fields in front, or failures.
 #[derive(Default, Debug)]
@@ -19,7 +23,9 @@ struct Got {
 }
 
 impl PartSink for Got {
-    fn part(&mut self, part: &ExtractedPart<'_>) {
+    type Error = Infallible;
+
+    fn part(&mut self, part: &ExtractedPart<'_>) -> Result<(), Infallible> {
         let mut text = String::new();
         for name in lookalike_extract::Fields::NAMES {
             if let Some(value) = part.fields.get(name) {
@@ -31,10 +37,12 @@ impl PartSink for Got {
         }
         text += part.text;
         self.parts.push((part.within.to_owned(), text));
+        Ok(())
     }
 
-    fn failed(&mut self, failed: &FailedPart<'_>) {
+    fn failed(&mut self, failed: &FailedPart<'_>) -> Result<(), Infallible> {
         self.failures.push((failed.within.to_owned(), failed.failure.clone()));
+        Ok(())
     }
 }
 
@@ -62,7 +70,7 @@ fn extract(name: &str, bytes: &[u8]) -> Got {
 
 fn extract_with(options: &ExtractOptions, name: &str, bytes: &[u8]) -> Got {
     let mut got = Got::default();
-    Extractor::new(options).extract(name, bytes, &mut got);
+    let Ok(()) = Extractor::new(options).extract(name, bytes, &mut got);
     got
 }
 
@@ -70,4 +78,10 @@ fn extract_with(options: &ExtractOptions, name: &str, bytes: &[u8]) -> Got {
 fn fixture(name: &str) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/extract/office/");
     std::fs::read(format!("{folder}{name}")).unwrap()
+}
+
+/// The entries of an archive, without limits.
+fn zip_entries(archive: impl Read + Seek) -> Result<ZipEntries, ExtractError> {
+    let limits = Limits { members: u32::MAX, time: Duration::MAX, ..Limits::default() };
+    archive::zip_entries(archive, &limits)
 }

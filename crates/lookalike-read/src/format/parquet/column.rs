@@ -87,59 +87,39 @@ pub(super) fn type_of(column: &ColumnDescriptor) -> String {
 }
 
 /// A column that is being read.
-pub(super) enum ParquetColumn {
-    Text(TypedColumn<ByteArrayType>),
-    Int32(TypedColumn<Int32Type>),
-    Uint32(TypedColumn<Int32Type>),
-    Int64(TypedColumn<Int64Type>),
-    Uint64(TypedColumn<Int64Type>),
-    Boolean(TypedColumn<BoolType>),
-    Float(TypedColumn<FloatType>),
-    Double(TypedColumn<DoubleType>),
-}
-
-impl ParquetColumn {
-    pub(super) fn new(kind: ColumnKind, column: ColumnDescPtr, pages: Box<dyn PageReader>) -> Self {
-        match kind {
-            ColumnKind::Text => Self::Text(TypedColumn::new(column, pages)),
-            ColumnKind::Int32 { signed: true } => Self::Int32(TypedColumn::new(column, pages)),
-            ColumnKind::Int32 { signed: false } => Self::Uint32(TypedColumn::new(column, pages)),
-            ColumnKind::Int64 { signed: true } => Self::Int64(TypedColumn::new(column, pages)),
-            ColumnKind::Int64 { signed: false } => Self::Uint64(TypedColumn::new(column, pages)),
-            ColumnKind::Boolean => Self::Boolean(TypedColumn::new(column, pages)),
-            ColumnKind::Float => Self::Float(TypedColumn::new(column, pages)),
-            ColumnKind::Double => Self::Double(TypedColumn::new(column, pages)),
-        }
-    }
-
+pub(super) trait ParquetColumn: Send {
     /// Decodes the next rows, at most `rows`; gives how many.
-    pub(super) fn fill(&mut self, rows: usize) -> Result<usize> {
-        match self {
-            Self::Text(column) => column.fill(rows),
-            Self::Int32(column) | Self::Uint32(column) => column.fill(rows),
-            Self::Int64(column) | Self::Uint64(column) => column.fill(rows),
-            Self::Boolean(column) => column.fill(rows),
-            Self::Float(column) => column.fill(rows),
-            Self::Double(column) => column.fill(rows),
-        }
-    }
+    fn fill(&mut self, rows: usize) -> Result<usize>;
 
     /// Appends the value of the next decoded row. `text` is a buffer.
-    pub(super) fn push(&mut self, text: &mut String, row: &mut Vec<u8>) {
-        match self {
-            Self::Text(column) => packed_rows::push(row, column.take().map(ByteArray::data)),
-            Self::Int32(column) => push_text(column.take(), text, row),
-            Self::Uint32(column) => push_text(column.take().map(|n| *n as u32), text, row),
-            Self::Int64(column) => push_text(column.take(), text, row),
-            Self::Uint64(column) => push_text(column.take().map(|n| *n as u64), text, row),
-            Self::Boolean(column) => push_text(column.take(), text, row),
-            Self::Float(column) => push_text(column.take(), text, row),
-            Self::Double(column) => push_text(column.take(), text, row),
-        }
+    fn push(&mut self, text: &mut String, row: &mut Vec<u8>);
+}
+
+/// Reads a column.
+pub(super) fn open(
+    kind: ColumnKind,
+    column: ColumnDescPtr,
+    pages: Box<dyn PageReader>,
+) -> Box<dyn ParquetColumn> {
+    match kind {
+        ColumnKind::Text => typed::<ByteArrayType>(column, pages, |value, _, row| {
+            packed_rows::push(row, value.map(ByteArray::data));
+        }),
+        ColumnKind::Int32 { signed: true } => typed::<Int32Type>(column, pages, push_text),
+        ColumnKind::Int32 { signed: false } => typed::<Int32Type>(column, pages, |n, text, row| {
+            push_text(n.map(|n| *n as u32).as_ref(), text, row);
+        }),
+        ColumnKind::Int64 { signed: true } => typed::<Int64Type>(column, pages, push_text),
+        ColumnKind::Int64 { signed: false } => typed::<Int64Type>(column, pages, |n, text, row| {
+            push_text(n.map(|n| *n as u64).as_ref(), text, row);
+        }),
+        ColumnKind::Boolean => typed::<BoolType>(column, pages, push_text),
+        ColumnKind::Float => typed::<FloatType>(column, pages, push_text),
+        ColumnKind::Double => typed::<DoubleType>(column, pages, push_text),
     }
 }
 
-fn push_text(value: Option<impl Display>, text: &mut String, row: &mut Vec<u8>) {
+fn push_text<T: Display>(value: Option<&T>, text: &mut String, row: &mut Vec<u8>) {
     text.clear();
     let value = value.map(|value| {
         // Writing to a string does not fail.
@@ -149,9 +129,13 @@ fn push_text(value: Option<impl Display>, text: &mut String, row: &mut Vec<u8>) 
     packed_rows::push(row, value);
 }
 
+/// Appends a value to a row; the string is a buffer.
+type PushValue<T> = fn(Option<&T>, &mut String, &mut Vec<u8>);
+
 /// A column of one type, and the batch of it that is decoded.
-pub(super) struct TypedColumn<T: DataType> {
+struct TypedColumn<T: DataType> {
     reader: ColumnReaderImpl<T>,
+    push: PushValue<T::T>,
     /// The definition level of a value that is there; 0 where none can be null.
     whole: i16,
     levels: Vec<i16>,
@@ -161,18 +145,23 @@ pub(super) struct TypedColumn<T: DataType> {
     value: usize,
 }
 
-impl<T: DataType> TypedColumn<T> {
-    fn new(column: ColumnDescPtr, pages: Box<dyn PageReader>) -> Self {
-        Self {
-            whole: column.max_def_level(),
-            reader: ColumnReaderImpl::new(column, pages),
-            levels: Vec::new(),
-            values: Vec::new(),
-            row: 0,
-            value: 0,
-        }
-    }
+fn typed<T: DataType>(
+    column: ColumnDescPtr,
+    pages: Box<dyn PageReader>,
+    push: PushValue<T::T>,
+) -> Box<dyn ParquetColumn> {
+    Box::new(TypedColumn::<T> {
+        whole: column.max_def_level(),
+        reader: ColumnReaderImpl::new(column, pages),
+        push,
+        levels: Vec::new(),
+        values: Vec::new(),
+        row: 0,
+        value: 0,
+    })
+}
 
+impl<T: DataType> ParquetColumn for TypedColumn<T> {
     fn fill(&mut self, rows: usize) -> Result<usize> {
         self.levels.clear();
         self.values.clear();
@@ -181,15 +170,14 @@ impl<T: DataType> TypedColumn<T> {
         Ok(self.reader.read_records(rows, levels, None, values)?.0)
     }
 
-    /// The value of the next row.
-    fn take(&mut self) -> Option<&T::T> {
-        let row = self.row;
+    fn push(&mut self, text: &mut String, row: &mut Vec<u8>) {
+        let level = self.levels.get(self.row);
         self.row += 1;
-        if self.whole > 0 && self.levels.get(row).is_none_or(|level| *level < self.whole) {
-            return None;
+        let mut value = None;
+        if self.whole == 0 || level.is_some_and(|level| *level >= self.whole) {
+            value = self.values.get(self.value);
+            self.value += 1;
         }
-        let value = self.values.get(self.value);
-        self.value += 1;
-        value
+        (self.push)(value, text, row);
     }
 }

@@ -11,7 +11,7 @@ mod row_group;
 pub(crate) use row_group::RowGroup;
 
 use crate::error::ReadError;
-use crate::format::record::FieldNames;
+use crate::options::ReadOptions;
 use crate::table_problem::{Field, TableProblem};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{
@@ -35,7 +35,7 @@ pub(crate) struct ParquetFile {
 
 impl ParquetFile {
     /// Reads the footer and finds the columns.
-    pub(crate) fn open(path: &Path, shown: &str, fields: &FieldNames) -> Result<Self, ReadError> {
+    pub(crate) fn open(path: &Path, shown: &str, options: &ReadOptions) -> Result<Self, ReadError> {
         let io = |error| ReadError::Io { source_name: shown.to_owned(), error };
         let file = SharedFile::new(File::open(path).map_err(io)?).map_err(io)?;
         let footer = guarded(shown, || {
@@ -46,7 +46,7 @@ impl ParquetFile {
             let reader = ParquetMetaDataReader::new().with_metadata_options(Some(options));
             reader.parse_and_finish(&file)
         })?;
-        let columns = columns(&footer, shown, fields)?;
+        let columns = columns(&footer, shown, options)?;
         let mut first_rows = Vec::with_capacity(footer.num_row_groups());
         let mut rows: u64 = 0;
         for group in footer.row_groups() {
@@ -69,7 +69,7 @@ impl ParquetFile {
 fn columns(
     footer: &ParquetMetaData,
     shown: &str,
-    fields: &FieldNames,
+    options: &ReadOptions,
 ) -> Result<Vec<(usize, ColumnKind)>, ReadError> {
     let all = footer.file_metadata().schema_descr().columns();
     let present = || {
@@ -101,9 +101,9 @@ fn columns(
             })),
         }
     };
-    let id = (!fields.line_ids).then(|| find(Field::Id, &fields.id));
-    let text = std::iter::once(find(Field::Text, &fields.text));
-    let extra = fields.extra.iter().map(|name| find(Field::Extra, name));
+    let id = (!options.line_ids).then(|| find(Field::Id, &options.id_field));
+    let text = std::iter::once(find(Field::Text, &options.text_field));
+    let extra = options.fields.iter().map(|name| find(Field::Extra, name));
     id.into_iter().chain(text).chain(extra).collect()
 }
 

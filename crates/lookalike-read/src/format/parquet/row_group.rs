@@ -1,6 +1,6 @@
 //! One row group → packed rows, block after block.
 
-use super::column::ParquetColumn;
+use super::column::{self, ParquetColumn};
 use super::pages::CheckedPages;
 use super::{ParquetFile, guarded};
 use crate::document::MAX_DOCUMENT_BYTES;
@@ -15,7 +15,7 @@ const BATCH_ROWS: u64 = 1024;
 
 /// A row group that is being read. It holds the pages at hand of each column.
 pub(crate) struct RowGroup {
-    columns: Vec<ParquetColumn>,
+    columns: Vec<Box<dyn ParquetColumn>>,
     /// Rows that are not in a batch yet.
     left: u64,
     /// Rows of a batch, and those of this one that are not given out.
@@ -63,7 +63,7 @@ impl RowGroup {
             let file = Arc::new(table.file.clone());
             let pages = SerializedPageReader::new(file, chunk, usize::try_from(rows)?, None)?;
             let pages = CheckedPages { pages, kind: column.physical_type(), rows };
-            columns.push(ParquetColumn::new(kind, Arc::clone(column), Box::new(pages)));
+            columns.push(column::open(kind, Arc::clone(column), Box::new(pages)));
         }
         let batch = (BATCH_BYTES.saturating_mul(rows) / bytes.max(1)).clamp(1, BATCH_ROWS) as usize;
         let row = table.first_rows.get(group).copied().unwrap_or(0);

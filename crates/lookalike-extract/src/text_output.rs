@@ -1,0 +1,11 @@
+//! The output of readers.
+
+use crate::fields::Fields;
+use crate::limits::LimitTracker;
+
+/// Where a reader puts the text and the fields of a file, within the limits.
+pub(crate) struct TextOutput<'a> {
+    pub(crate) tracker: &'a LimitTracker<'a>,
+    pub(crate) text: &'a mut String,
+    pub(crate) fields: &'a mut Fields,
+}
