@@ -16,7 +16,7 @@ pub struct IndexedDocument {
 
 impl IndexedDocument {
     /// It as a document to look for.
-    pub fn probe(&self) -> QueryDocument<'_> {
+    pub fn query_document(&self) -> QueryDocument<'_> {
         let IndexRecord { fingerprint, signature, .. } = &self.record;
         QueryDocument { set: &self.set, fingerprint: *fingerprint, signature }
     }
@@ -67,6 +67,6 @@ pub fn query_stored(
     }
     let question = QueryRequest { except: Some(record.number), ..*question };
     let stored = IndexedDocument { record, set };
-    let answer = query(snapshot, settings, &stored.probe(), &question, scratch)?;
+    let answer = query(snapshot, settings, &stored.query_document(), &question, scratch)?;
     Ok(Some((stored, answer)))
 }

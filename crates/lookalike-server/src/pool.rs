@@ -153,7 +153,7 @@ impl WorkerPool {
     }
 
     /// Has a job done as soon as there is room for it.
-    pub(crate) async fn run_patiently<T: Send + 'static>(
+    pub(crate) async fn run_when_free<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut PoolWorker) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {

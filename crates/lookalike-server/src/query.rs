@@ -143,8 +143,13 @@ impl QueryBody {
                 let shingles = Some(prepared.set.len());
                 let mut snapshot = index.snapshot()?;
                 let settings = index.settings();
-                let answer =
-                    query::query(&mut *snapshot, settings, &prepared.probe(), &question, scratch)?;
+                let answer = query::query(
+                    &mut *snapshot,
+                    settings,
+                    &prepared.query_document(),
+                    &question,
+                    scratch,
+                )?;
                 self.found(&answer, &question, shingles, (&mut *snapshot, right))
             }
             (None, Some(id)) => {

@@ -9,8 +9,8 @@ use crate::error::{DocumentError, DocumentTypeError, OptionError};
 use crate::error::{index_error, with_message};
 use lookalike::find::MAX_THREADS;
 use lookalike::index::{
-    AddCounts, AddOptions, BATCH_BYTES, BATCH_DOCUMENTS, Existing, InterruptedPut, NewDocument,
-    PutError, put_all, time,
+    AddCounts, AddOptions, DocumentBatch, Existing, FeedError, InterruptedAdd, NewDocument,
+    add_documents, time,
 };
 use lookalike::progress::Stage;
 use lookalike::store::entry::Metadata;
@@ -78,12 +78,12 @@ pub(super) trait Feed: Send {
     /// Ids and texts.
     type Text: AsRef<str> + Send;
 
-    /// Puts some of them into the list, which is empty, and says whether there are more. It is
+    /// Appends some of them to the batch, which is empty, and returns whether there are more. It is
     /// called without the interpreter's lock.
     ///
     /// # Errors
-    /// What keeps the next one from coming; those in the list came before.
-    fn fill(&mut self, documents: &mut Vec<NewDocument<Self::Text>>) -> PyResult<bool>;
+    /// What keeps the next document from being read; those in the batch are before it.
+    fn fill(&mut self, batch: &mut DocumentBatch<Self::Text>) -> PyResult<bool>;
 }
 
 /// Documents as they come from an iterator.
@@ -123,8 +123,8 @@ impl ProgressCallback {
 impl Feed for IteratorRows {
     type Text = PyBackedStr;
 
-    fn fill(&mut self, documents: &mut Vec<NewDocument<PyBackedStr>>) -> PyResult<bool> {
-        Python::attach(|py| staying(|| self.take(py, documents)))
+    fn fill(&mut self, batch: &mut DocumentBatch<PyBackedStr>) -> PyResult<bool> {
+        Python::attach(|py| staying(|| self.take(py, batch)))
     }
 }
 
@@ -146,20 +146,14 @@ impl IteratorRows {
         Ok(Self { documents, common, names, id_field, text_field, met, row: 0, telling })
     }
 
-    fn take(
-        &mut self,
-        py: Python<'_>,
-        batch: &mut Vec<NewDocument<PyBackedStr>>,
-    ) -> PyResult<bool> {
+    fn take(&mut self, py: Python<'_>, batch: &mut DocumentBatch<PyBackedStr>) -> PyResult<bool> {
         py.check_signals()?;
-        let mut bytes = 0;
         for item in self.documents.bind(py).clone() {
             let item = item?;
             let document = self.document(&item).map_err(|error| with_row(py, error, self.row))?;
-            bytes += document.text.len();
             self.row += 1;
             batch.push(document);
-            if batch.len() >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES {
+            if batch.is_full() {
                 self.telling.tell(self.row)?;
                 return Ok(true);
             }
@@ -280,21 +274,21 @@ pub(super) fn add(
     feed: impl Feed,
 ) -> PyResult<AddTuple> {
     let options = how.options();
-    // What a feed has left is let go of without the lock, too: a producer may wait for it.
+    // What a feed has left is dropped without the lock, too: a producer may wait for it.
     let done = py.detach(move || {
         let mut feed = feed;
-        put_all(&handle.index, &options, |batch| feed.fill(batch))
+        add_documents(&handle.index, &options, |batch| feed.fill(batch))
     });
-    done.map(|added| counts(&added)).map_err(|broken| told_of(py, *broken))
+    done.map(|added| counts(&added)).map_err(|interrupted| error_of(py, *interrupted))
 }
 
-fn told_of(py: Python<'_>, broken: InterruptedPut<PyErr>) -> PyErr {
-    let InterruptedPut { before, row, cause } = broken;
-    let error = match cause {
-        PutError::Feed(error) => return error,
-        PutError::Index(error) => index_error(error),
+fn error_of(py: Python<'_>, interrupted: InterruptedAdd<FeedError<PyErr>>) -> PyErr {
+    let InterruptedAdd { before, error } = interrupted;
+    let (row, error) = match error {
+        FeedError::Feed(error) => return error,
+        FeedError::Index(error) => return index_error(error),
+        FeedError::Document { row, error } => (row, index_error(error)),
     };
-    let Some(row) = row else { return error };
     let stored = before.added + before.replaced + before.existing;
     let text = format!("document {row}: {}; the {stored} before it are stored", error.value(py));
     with_row(py, with_message(py, error, text), row)
@@ -310,13 +304,13 @@ pub(super) fn add_one(
     let (mut one, mut options) = (Some(document), how.options());
     options.threads = NonZeroUsize::MIN;
     let done = py.detach(|| {
-        put_all(&handle.index, &options, |batch| {
-            batch.extend(one.take());
+        add_documents(&handle.index, &options, |batch| {
+            one.take().into_iter().for_each(|document| batch.push(document));
             Ok::<bool, PyErr>(false)
         })
     });
-    done.map(|added| counts(&added)).map_err(|broken| match broken.cause {
-        PutError::Feed(error) => error,
-        PutError::Index(error) => index_error(error),
+    done.map(|added| counts(&added)).map_err(|interrupted| match interrupted.error {
+        FeedError::Feed(error) => error,
+        FeedError::Index(error) | FeedError::Document { error, .. } => index_error(error),
     })
 }

@@ -10,7 +10,7 @@ use crate::error::{DocumentError, DocumentTypeError};
 use crate::text::{self, SharedText, TextRows};
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field};
-use lookalike::index::{BATCH_BYTES, BATCH_DOCUMENTS, NewDocument};
+use lookalike::index::{DocumentBatch, NewDocument};
 use lookalike::store::entry::{MAX_METADATA_BYTES, Metadata};
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
@@ -98,16 +98,14 @@ fn signals(py: Python<'_>) -> PyResult<()> {
 impl Feed for TableFeed {
     type Text = Word;
 
-    fn fill(&mut self, documents: &mut Vec<NewDocument<Word>>) -> PyResult<bool> {
-        let mut bytes = 0;
-        while documents.len() < BATCH_DOCUMENTS && bytes < BATCH_BYTES {
+    fn fill(&mut self, documents: &mut DocumentBatch<Word>) -> PyResult<bool> {
+        while !documents.is_full() {
             if !self.has_more()? {
                 self.telling.tell(self.row)?;
                 return Ok(false);
             }
             let Some(batch) = &mut self.batch else { continue };
             let document = batch.document(&self.columns, &self.common, self.row)?;
-            bytes += document.text.as_ref().len();
             self.row += 1;
             documents.push(document);
         }
