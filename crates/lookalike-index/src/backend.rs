@@ -9,6 +9,7 @@ use crate::entry::{IndexEntry, IndexRecord, RecordFields};
 use crate::error::IndexError;
 use crate::set;
 use crate::settings::{ContainmentSettings, IndexSettings};
+use serde::Serialize;
 use std::path::Path;
 
 /// One change. Changes of one call happen in order, all or none.
@@ -21,6 +22,24 @@ pub enum Change<'a> {
     Put(IndexEntry<'a>),
     /// Removes the document with this id, if there is one.
     Remove(&'a str),
+}
+
+impl<'a> Change<'a> {
+    /// The id of the document.
+    pub fn id(&self) -> &'a str {
+        match self {
+            Self::Add(entry) | Self::Put(entry) => entry.id,
+            Self::Remove(id) => id,
+        }
+    }
+
+    /// The document to store; `None` for a removal.
+    pub fn entry(&self) -> Option<&IndexEntry<'a>> {
+        match self {
+            Self::Add(entry) | Self::Put(entry) => Some(entry),
+            Self::Remove(_) => None,
+        }
+    }
 }
 
 /// What a change did.
@@ -179,7 +198,7 @@ pub struct IndexProblem {
 }
 
 /// Sizes and counts of an index.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Stats {
     /// Documents that are there, expired ones among them.
     pub documents: u64,

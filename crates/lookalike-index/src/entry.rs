@@ -130,6 +130,17 @@ pub struct IndexRecord {
 }
 
 impl IndexRecord {
+    /// Checks the number of values of a signature that is not empty.
+    pub(crate) fn check_signature(&self, num_hashes: usize) -> Result<(), IndexError> {
+        let got = self.signature.len();
+        if got == 0 || got == num_hashes {
+            return Ok(());
+        }
+        let what = format!("document {:?} (number {})", shown(&self.id), self.number);
+        let why = format!("its signature has {got} values, expected are {num_hashes}");
+        Err(IndexError::Damaged { what, why })
+    }
+
     /// Whether it counts as removed at a time, in ns since 1970.
     pub fn is_expired(&self, now: i64) -> bool {
         self.expires.is_some_and(|expires| expires <= now)

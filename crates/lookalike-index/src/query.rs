@@ -23,38 +23,38 @@ use crate::settings::{ContainmentSettings, IndexSettings};
 pub fn query(
     snapshot: &mut dyn Snapshot,
     settings: &IndexSettings,
-    probe: &QueryDocument<'_>,
-    question: &QueryRequest<'_>,
-    scratch: &mut QueryBuffers,
+    document: &QueryDocument<'_>,
+    request: &QueryRequest<'_>,
+    buffers: &mut QueryBuffers,
 ) -> Result<QueryResult, IndexError> {
-    if let Some(NearestRequest { count, signatures }) = question.nearest {
-        return nearest(snapshot, settings, probe, question, (count, signatures), scratch);
+    if let Some(NearestRequest { count, signatures }) = request.nearest {
+        return nearest(snapshot, settings, document, request, (count, signatures), buffers);
     }
-    let threshold = question.threshold;
+    let threshold = request.threshold;
     if !(threshold > 0.0 && threshold <= 1.0) {
         return Err(lookalike_core::error::ParamsError::Threshold { got: threshold }.into());
     }
     match settings.containment {
-        None => bucket_keys(settings, probe.signature, &mut scratch.keys),
+        None => bucket_keys(settings, document.signature, &mut buffers.keys),
         Some(ContainmentSettings { anchors }) => {
-            containment::query_keys(anchors, probe.set, &mut scratch.keys);
+            containment::query_keys(anchors, document.set, &mut buffers.keys);
         }
     }
-    let mut numbers = std::mem::take(&mut scratch.numbers);
-    snapshot.candidates(&scratch.keys, &mut numbers)?;
-    scratch.start(settings, probe);
+    let mut numbers = std::mem::take(&mut buffers.numbers);
+    snapshot.candidates(&buffers.keys, &mut numbers)?;
+    buffers.start(settings, document);
     let (mut candidates, mut found) = (0, 0);
-    let mut best = TopMatches::new(question.top.unwrap_or(usize::MAX));
+    let mut best = TopMatches::new(request.top.unwrap_or(usize::MAX));
     for chunk in numbers.chunks(CHUNK) {
         let mut similar = |candidate: &mut Candidate, similarity| {
             found += 1;
             best.push(candidate, similarity);
         };
-        candidates +=
-            compare(snapshot, settings, chunk, probe, question, scratch, &mut similar)?.candidates;
+        candidates += compare(snapshot, settings, chunk, document, request, buffers, &mut similar)?
+            .candidates;
     }
-    scratch.numbers = numbers;
-    let matches = read(snapshot, best.sorted(), question.wanted)?;
+    buffers.numbers = numbers;
+    let matches = read(snapshot, best.sorted(), request.wanted)?;
     let predicted_recall = settings.predicted_recall(threshold);
     let recall_caveat = settings.recall_caveat();
     Ok(QueryResult { matches, candidates, found, predicted_recall, recall_caveat })

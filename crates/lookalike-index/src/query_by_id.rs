@@ -56,17 +56,17 @@ pub fn query_stored(
     snapshot: &mut dyn Snapshot,
     settings: &IndexSettings,
     id: &str,
-    question: &QueryRequest<'_>,
-    scratch: &mut QueryBuffers,
+    request: &QueryRequest<'_>,
+    buffers: &mut QueryBuffers,
 ) -> Result<Option<(IndexedDocument, QueryResult)>, IndexError> {
     let wanted = RecordFields { signature: true, set: true, ..RecordFields::default() };
-    let Some(record) = record(snapshot, id, question.now, wanted)? else { return Ok(None) };
+    let Some(record) = record(snapshot, id, request.now, wanted)? else { return Ok(None) };
     let mut set = Vec::new();
     if let Some(code) = &record.set {
         set::decode(code, &mut set)?;
     }
-    let question = QueryRequest { except: Some(record.number), ..*question };
+    let request = QueryRequest { except: Some(record.number), ..*request };
     let stored = IndexedDocument { record, set };
-    let answer = query(snapshot, settings, &stored.query_document(), &question, scratch)?;
+    let answer = query(snapshot, settings, &stored.query_document(), &request, buffers)?;
     Ok(Some((stored, answer)))
 }

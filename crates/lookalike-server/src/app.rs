@@ -42,7 +42,7 @@ pub(crate) struct App {
     pub(crate) description: OnceLock<Bytes>,
     /// Numbers requests.
     pub(crate) serial: Serial,
-    /// Tells the numbers of this run from those of another.
+    /// Distinguishes the numbers of this run from those of another.
     pub(crate) started: i64,
 }
 

@@ -242,17 +242,20 @@ pub(crate) struct JsonList {
 
 impl JsonList {
     pub(crate) fn push(&mut self, value: &impl serde::Serialize) -> Result<(), Problem> {
-        self.json.push(if self.len == 0 { b'[' } else { b',' });
-        self.len += 1;
+        self.separate();
         serde_json::to_writer(&mut self.json, value)
             .map_err(|error| Problem::internal(error.to_string()))
     }
 
     /// Adds a value that is JSON.
     pub(crate) fn push_json(&mut self, value: &[u8]) {
+        self.separate();
+        self.json.extend_from_slice(value);
+    }
+
+    fn separate(&mut self) {
         self.json.push(if self.len == 0 { b'[' } else { b',' });
         self.len += 1;
-        self.json.extend_from_slice(value);
     }
 
     pub(crate) fn bytes(&self) -> usize {

@@ -1,8 +1,8 @@
 //! An index of documents over HTTP, with a web page.
 //!
 //! ```text
-//! listen → gate (who may ask, time limits, log) → a route → worker threads → answer
-//!                                                    └─ documents → writer thread → disk
+//! listen → middleware (rights, time limits, log) → a route → worker threads → answer
+//!                                                     └─ documents → writer thread → disk
 //! ```
 //!
 //! | module | is |

@@ -47,7 +47,7 @@ impl Logger {
         })
     }
 
-    /// Tells of a request.
+    /// Logs a request.
     pub(crate) fn request(&self, line: &LogLine<'_>) {
         let (ms, at) = (line.took.as_secs_f64() * 1e3, time::format(time::now() / 1000 * 1000));
         let LogLine { id, method, route, status, bytes, note, .. } = line;
@@ -73,7 +73,7 @@ impl Logger {
         self.put(text);
     }
 
-    /// Tells of something that happened, in words.
+    /// Logs a message.
     pub(crate) fn say(&self, message: &str) {
         let at = time::format(time::now() / 1000 * 1000);
         let text = match self.format {

@@ -243,10 +243,10 @@ impl Trace<'_> {
         self.done = true;
         let note = response.extensions().get::<Note>().map(|note| note.0.as_str());
         let bytes = response.body().size_hint().exact().unwrap_or(0);
-        self.tell(response.status().as_u16(), bytes, note);
+        self.record(response.status().as_u16(), bytes, note);
     }
 
-    fn tell(&self, status: u16, bytes: u64, note: Option<&str>) {
+    fn record(&self, status: u16, bytes: u64, note: Option<&str>) {
         let Self { app, method, route, id, since, .. } = self;
         let took = since.elapsed();
         app.metrics.request(route, method, status, took);
@@ -257,7 +257,7 @@ impl Trace<'_> {
 impl Drop for Trace<'_> {
     fn drop(&mut self) {
         if !self.done {
-            self.tell(CLIENT_LEFT, 0, None);
+            self.record(CLIENT_LEFT, 0, None);
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Threads that do what blocks: shingling, queries, reading. A bounded number waits in a queue,
-//! more are reported to come again.
+//! for more the answer is `busy`.
 
 use crate::problem::Problem;
 use lookalike::index::TextPreparer;
@@ -97,7 +97,7 @@ impl WorkerPool {
             let (shared, mut worker) = (Arc::clone(&shared), PoolWorker::new(index)?);
             let work = move || {
                 while let Some(job) = shared.next() {
-                    // What broke off may have left the buffers in any state.
+                    // A job that panicked may have left the buffers in any state.
                     let done = catch_unwind(AssertUnwindSafe(|| job(&mut worker)));
                     if done.is_err()
                         && let Ok(new) = PoolWorker::new(&worker.index)

@@ -4,7 +4,7 @@ use super::index_folder::IndexFolder;
 use crate::error::IndexError;
 use rusqlite::{Connection, params};
 
-/// Counts and versions of an index at one moment.
+/// Counts and versions of an index at one snapshot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct CatalogueState {
     /// Number of writes that changed documents.
@@ -34,12 +34,18 @@ impl CatalogueState {
     /// What SQLite says, [`IndexError::DamagedCatalogue`] for counts that cannot be.
     pub(super) fn read(place: &IndexFolder, connection: &Connection) -> Result<Self, IndexError> {
         let head = Self::row(place, connection).map_err(|error| place.database(error))?;
-        let most = i64::MAX as u64;
-        let counts = [head.changes, head.generation, head.next_segment, head.documents];
-        if counts.iter().any(|count| *count > most) {
-            let file = place.catalogue().display().to_string();
-            let why = "table `state` has a negative count".to_owned();
-            return Err(IndexError::DamagedCatalogue { file, why });
+        let counts = [
+            head.changes,
+            head.generation,
+            head.next_segment,
+            head.documents,
+            head.without_shingles,
+            head.set_bytes,
+            head.text_bytes,
+            head.unchecked,
+        ];
+        if counts.iter().any(|count| *count > i64::MAX as u64) {
+            return Err(place.damaged("table `state` has a negative count".to_owned()));
         }
         Ok(head)
     }
@@ -61,15 +67,15 @@ impl CatalogueState {
                 without_shingles: number(5)?,
                 set_bytes: number(6)?,
                 text_bytes: number(7)?,
-                unchecked: row.get::<_, Option<i64>>(8)?.map_or(u64::MAX, i64::cast_unsigned),
+                // Version 1 has no such column: no document has checksums.
+                unchecked: row
+                    .get::<_, Option<i64>>(8)?
+                    .map_or(u64::from(u32::MAX), i64::cast_unsigned),
             })
         })
     }
 
     /// Writes the row.
-    ///
-    /// # Errors
-    /// What SQLite says.
     pub(super) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
         let mut statement = connection.prepare_cached(
             "UPDATE state SET changes = ?1, generation = ?2, last = ?3, next_segment = ?4,
