@@ -5,7 +5,7 @@ use crate::app::{App, HandlerResult, json};
 use crate::metrics::Gauge;
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
-use crate::query::rounded;
+use crate::similarity::rounded;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;

@@ -10,7 +10,7 @@ use crate::metadata::BoundedMetadata;
 use crate::middleware::in_time;
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
-use crate::writer::{Changes, OwnedChange, PendingChanges};
+use crate::writer::{Changes, OwnedChange, SubmittedChanges};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use lookalike::store::backend::ChangeOutcome;
@@ -105,7 +105,7 @@ async fn run(app: &Arc<App>, lines: &mut BodyLines, tally: &mut LineTally) -> Re
 struct SubmittedBatch {
     /// The number of its first line.
     first: u64,
-    pending: PendingChanges,
+    pending: SubmittedChanges,
     /// The number of the line of each change.
     lines: Vec<u64>,
 }

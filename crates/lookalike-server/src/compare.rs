@@ -6,7 +6,7 @@ use crate::documents::{bytes, check_text, find};
 use crate::json::{self, Object};
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
-use crate::query::{rounded, six_decimals};
+use crate::similarity::{rounded, six_decimals};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use lookalike::core::verify;

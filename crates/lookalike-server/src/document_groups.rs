@@ -1,7 +1,7 @@
 //! Groups among the documents of an index: every duplicate resembles its keeper.
 
 use crate::problem::{Code, Problem};
-use crate::query::six_decimals;
+use crate::similarity::six_decimals;
 use lookalike::core::error::ParamsError;
 use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::error::Error;

@@ -21,6 +21,7 @@
 //! | `group_cache` | their computations, one after the other, and the lists that are kept |
 //! | `pool`, `writer` | threads that do what blocks; what is written together |
 //! | `problem` | what is answered when a request cannot be met |
+//! | `similarity` | similarities as answers have them |
 //! | `log`, `metrics` | the log, the metrics |
 //!
 //! # Example
@@ -86,6 +87,7 @@ mod problem;
 mod query;
 mod response_memory;
 mod routes;
+mod similarity;
 pub mod token;
 mod writer;
 

@@ -6,6 +6,7 @@ use crate::documents::{JsonList, check_text, visible};
 use crate::json::{self, AtMost};
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
+use crate::similarity::{rounded, six_decimals};
 use crate::token::{Right, right};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -16,7 +17,7 @@ use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::{Metadata, RecordFields};
 use lookalike::store::filter::MetadataFilter;
 use lookalike::store::nearest::NearestRequest;
-use lookalike::store::query::{self, Match, MatchSimilarity, QueryRequest};
+use lookalike::store::query::{self, Match, QueryRequest};
 use lookalike::store::query_by_id::query_stored;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
@@ -75,16 +76,6 @@ struct ResponseMatch<'a> {
 /// `null` where the index keeps no texts.
 #[derive(Serialize)]
 struct StoredText<'a>(Option<&'a str>);
-
-/// With six decimals, as everywhere.
-pub(crate) fn rounded(value: f64) -> f64 {
-    (value * 1e6).round() / 1e6
-}
-
-/// As reports have it: only equal sets give 1.
-pub(crate) fn six_decimals(similarity: &MatchSimilarity) -> f64 {
-    similarity.six_decimals().parse().unwrap_or_else(|_| rounded(similarity.value()))
-}
 
 /// `POST /v1/query`
 pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> HandlerResult {

@@ -57,9 +57,9 @@ pub(crate) struct Changes {
 pub(crate) type ChangeResults = Vec<Result<ChangeOutcome, Problem>>;
 
 /// Changes that are about to be written.
-pub(crate) struct PendingChanges(oneshot::Receiver<ChangeResults>);
+pub(crate) struct SubmittedChanges(oneshot::Receiver<ChangeResults>);
 
-impl PendingChanges {
+impl SubmittedChanges {
     /// Waits until they are written.
     pub(crate) async fn outcomes(self) -> Result<ChangeResults, Problem> {
         self.0.await.map_err(|_| lost())
@@ -100,14 +100,17 @@ impl IndexWriter {
     }
 
     /// Hands changes over to be written; what is given waits for them. `busy` where too many wait.
-    pub(crate) fn put(&self, changes: Changes) -> Result<PendingChanges, Problem> {
+    pub(crate) fn put(&self, changes: Changes) -> Result<SubmittedChanges, Problem> {
         let place = Arc::clone(&self.places).try_acquire_owned();
         let place = place.map_err(|_| Problem::busy("too many documents wait to be written"))?;
         self.send(changes, place)
     }
 
     /// The same as soon as there is room.
-    pub(crate) async fn put_when_free(&self, changes: Changes) -> Result<PendingChanges, Problem> {
+    pub(crate) async fn put_when_free(
+        &self,
+        changes: Changes,
+    ) -> Result<SubmittedChanges, Problem> {
         let place = Arc::clone(&self.places).acquire_owned().await;
         self.send(changes, place.map_err(|_| Problem::busy("the server stops"))?)
     }
@@ -116,12 +119,12 @@ impl IndexWriter {
         &self,
         changes: Changes,
         place: OwnedSemaphorePermit,
-    ) -> Result<PendingChanges, Problem> {
+    ) -> Result<SubmittedChanges, Problem> {
         let (reply, answer) = oneshot::channel();
         let job = WriteJob { changes, reply, _place: place };
         let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         let sent = jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
-        if sent { Ok(PendingChanges(answer)) } else { Err(Problem::busy("the server stops")) }
+        if sent { Ok(SubmittedChanges(answer)) } else { Err(Problem::busy("the server stops")) }
     }
 
     /// Writes what waits and ends the thread.

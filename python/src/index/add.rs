@@ -83,7 +83,7 @@ pub(super) trait Feed: Send {
     ///
     /// # Errors
     /// What keeps the next document from being read; those in the batch are before it.
-    fn fill(&mut self, batch: &mut DocumentBatch<Self::Text>) -> PyResult<bool>;
+    fn fill_batch(&mut self, batch: &mut DocumentBatch<Self::Text>) -> PyResult<bool>;
 }
 
 /// Documents as they come from an iterator.
@@ -96,9 +96,9 @@ pub(super) struct IteratorRows {
     id_field: String,
     text_field: String,
     /// Which of the names a record had.
-    met: Vec<bool>,
+    found: Vec<bool>,
     row: u64,
-    telling: ProgressCallback,
+    progress_callback: ProgressCallback,
 }
 
 /// Receives how many documents were taken, and of how many.
@@ -109,11 +109,11 @@ pub(super) struct ProgressCallback {
 }
 
 impl ProgressCallback {
-    /// Tells it.
+    /// Reports it.
     ///
     /// # Errors
     /// What the function raises.
-    pub(super) fn tell(&self, done: u64) -> PyResult<()> {
+    pub(super) fn report(&self, done: u64) -> PyResult<()> {
         let Self { progress: Some(progress), total } = self else { return Ok(()) };
         let what = (Stage::Add.to_string(), done, *total);
         Python::attach(|py| staying(|| progress.call1(py, what)).map(drop))
@@ -123,7 +123,7 @@ impl ProgressCallback {
 impl Feed for IteratorRows {
     type Text = PyBackedStr;
 
-    fn fill(&mut self, batch: &mut DocumentBatch<PyBackedStr>) -> PyResult<bool> {
+    fn fill_batch(&mut self, batch: &mut DocumentBatch<PyBackedStr>) -> PyResult<bool> {
         Python::attach(|py| staying(|| self.take(py, batch)))
     }
 }
@@ -138,12 +138,21 @@ impl IteratorRows {
         common: &Bound<'_, PyAny>,
         names: Vec<String>,
         fields: (String, String),
-        telling: ProgressCallback,
+        progress_callback: ProgressCallback,
     ) -> PyResult<Self> {
         let common = metadata(common, "all documents")?;
         let (id_field, text_field) = fields;
-        let (documents, met) = (documents.unbind(), vec![false; names.len()]);
-        Ok(Self { documents, common, names, id_field, text_field, met, row: 0, telling })
+        let (documents, found) = (documents.unbind(), vec![false; names.len()]);
+        Ok(Self {
+            documents,
+            common,
+            names,
+            id_field,
+            text_field,
+            found,
+            row: 0,
+            progress_callback,
+        })
     }
 
     fn take(&mut self, py: Python<'_>, batch: &mut DocumentBatch<PyBackedStr>) -> PyResult<bool> {
@@ -154,18 +163,18 @@ impl IteratorRows {
             self.row += 1;
             batch.push(document);
             if batch.is_full() {
-                self.telling.tell(self.row)?;
+                self.progress_callback.report(self.row)?;
                 return Ok(true);
             }
         }
-        self.telling.tell(self.row)?;
+        self.progress_callback.report(self.row)?;
         self.warn_of_unknown_names(py)?;
         Ok(false)
     }
 
     /// A name that no record has may be misspelt, which is known when the last one was taken.
     fn warn_of_unknown_names(&self, py: Python<'_>) -> PyResult<()> {
-        let unknown = self.names.iter().zip(&self.met).filter(|(_, met)| !**met);
+        let unknown = self.names.iter().zip(&self.found).filter(|(_, found)| !**found);
         for (name, _) in unknown.filter(|_| self.row > 0) {
             let documents = self.row;
             let text = format!(
@@ -211,31 +220,31 @@ impl IteratorRows {
             })
         };
         let (id, text) = (member(&self.id_field)?, member(&self.text_field)?);
-        let described = PyDict::new(record.py());
-        for (name, met) in self.names.iter().zip(&mut self.met) {
+        let metadata_value = PyDict::new(record.py());
+        for (name, found) in self.names.iter().zip(&mut self.found) {
             let value = self::member(record, name)?;
-            *met |= value.is_some();
+            *found |= value.is_some();
             if let Some(value) = value.filter(|value| !value.is_none()) {
-                described.set_item(name, value)?;
+                metadata_value.set_item(name, value)?;
             }
         }
-        self.of(&id, &text, Some(described.into_any()))
+        self.of(&id, &text, Some(metadata_value.into_any()))
     }
 
     fn of(
         &self,
         id: &Bound<'_, PyAny>,
-        given: &Bound<'_, PyAny>,
-        described: Option<Bound<'_, PyAny>>,
+        given_text: &Bound<'_, PyAny>,
+        metadata_value: Option<Bound<'_, PyAny>>,
     ) -> PyResult<NewDocument<PyBackedStr>> {
         let row = self.row;
         let id = text(id, || format!("document {row}: the id"))?;
-        let given = text(given, || format!("document {row}: the text"))?;
+        let given_text = text(given_text, || format!("document {row}: the text"))?;
         let mut members = self.common.clone();
-        if let Some(described) = described {
-            members.append(&mut metadata(&described, &format!("document {row}"))?);
+        if let Some(metadata_value) = metadata_value {
+            members.append(&mut metadata(&metadata_value, &format!("document {row}"))?);
         }
-        Ok(NewDocument { id, text: given, metadata: members, modified: None, expires: None })
+        Ok(NewDocument { id, text: given_text, metadata: members, modified: None, expires: None })
     }
 }
 
@@ -277,7 +286,7 @@ pub(super) fn add(
     // What a feed has left is dropped without the lock, too: a producer may wait for it.
     let done = py.detach(move || {
         let mut feed = feed;
-        add_documents(&handle.index, &options, |batch| feed.fill(batch))
+        add_documents(&handle.index, &options, |batch| feed.fill_batch(batch))
     });
     done.map(|added| counts(&added)).map_err(|interrupted| error_of(py, *interrupted))
 }
@@ -305,7 +314,9 @@ pub(super) fn add_one(
     options.threads = NonZeroUsize::MIN;
     let done = py.detach(|| {
         add_documents(&handle.index, &options, |batch| {
-            one.take().into_iter().for_each(|document| batch.push(document));
+            if let Some(document) = one.take() {
+                batch.push(document);
+            }
             Ok::<bool, PyErr>(false)
         })
     });

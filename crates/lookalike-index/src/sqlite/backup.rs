@@ -60,13 +60,13 @@ fn copy_segments(snapshot: &FolderSnapshot, to: &IndexFolder) -> Result<(), Inde
         let target = to.folder.join(&entry.name);
         let source = from.folder.join(&entry.name);
         // A link or a pipe is no segment; the copy makes its own.
-        let mut source = match source.symlink_metadata() {
-            Ok(data) if data.is_file() => match File::open(&source) {
-                Ok(file) => file,
-                Err(error) if error.kind() == ErrorKind::NotFound => continue,
-                Err(error) => return Err(IndexFolder::reading(&source, error)),
-            },
-            _ => continue,
+        if !source.symlink_metadata().is_ok_and(|data| data.is_file()) {
+            continue;
+        }
+        let mut source = match File::open(&source) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) => return Err(IndexFolder::reading(&source, error)),
         };
         let mut copy = to.new_file(&target)?;
         let copied = std::io::copy(&mut source, &mut copy).and_then(|_| copy.sync_all());

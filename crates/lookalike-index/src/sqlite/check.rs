@@ -205,11 +205,9 @@ fn documents(
 /// The number of the first row behind `number`, or, where there is none, the end.
 fn next_row(snapshot: &FolderSnapshot, number: u64) -> Result<u64, IndexError> {
     let sql = "SELECT coalesce(min(doc), 4294967295) FROM docs WHERE doc > ?1";
-    let mut statement = snapshot
-        .connection()
-        .prepare_cached(sql)
-        .map_err(|error| snapshot.state.place.database(error))?;
-    let row = statement.query_row([number.cast_signed()], |row| row.get::<_, i64>(0));
+    let row = snapshot.connection().prepare_cached(sql).and_then(|mut statement| {
+        statement.query_row([number.cast_signed()], |row| row.get::<_, i64>(0))
+    });
     row.map(i64::cast_unsigned).map_err(|error| snapshot.state.place.database(error))
 }
 

@@ -1,8 +1,8 @@
 //! What an opened index has in memory, and snapshots of it.
 //!
-//! A snapshot is a read transaction and the parts that cover it. Parts may know more documents than
-//! the snapshot has: the rows decide. So a writer shows parts before it commits, and a reader takes
-//! them after its transaction has begun.
+//! A snapshot is a read transaction and a view of the postings that covers it. The view may have
+//! more documents than the snapshot: the rows decide. So a writer publishes a view before it commits,
+//! and a reader takes it after its transaction has begun.
 
 use super::catalogue_state::CatalogueState;
 use super::catalogue_writer::CatalogueWriter;
@@ -41,7 +41,7 @@ pub(super) struct IndexState {
     pub(super) writable: bool,
     pub(super) signal: MergeSignal,
     view: Mutex<Arc<PostingView>>,
-    /// Held while parts are brought up to date with what another process has written.
+    /// Locked while the view is updated with what another process has written.
     refreshing: Mutex<()>,
     idle: Mutex<Vec<ReadConnection>>,
 }
@@ -67,17 +67,17 @@ impl IndexState {
         }
     }
 
-    /// What is searched now.
+    /// The current view.
     pub(super) fn view(&self) -> Arc<PostingView> {
         Arc::clone(&lock(&self.view))
     }
 
-    /// Shows other parts.
-    pub(super) fn show(&self, view: Arc<PostingView>) {
+    /// Publishes another view.
+    pub(super) fn publish(&self, view: Arc<PostingView>) {
         *lock(&self.view) = view;
     }
 
-    /// Gives back what is kept for a full disk: the reserve, and the log of what is committed.
+    /// Frees the space that is kept for a full disk: the reserve, and the log of committed changes.
     ///
     /// # Errors
     /// [`IndexError::ReadOnly`].
@@ -119,8 +119,7 @@ impl IndexState {
     pub(super) fn snapshot(self: &Arc<Self>) -> Result<FolderSnapshot, IndexError> {
         let mut tries = 0;
         loop {
-            // A reader that has to begin again keeps others from gathering later documents
-            // meanwhile.
+            // A reader that begins again keeps others from adding later documents to the view.
             let guard = (tries > 0).then(|| lock(&self.refreshing));
             let snapshot = self.begin()?;
             let view = self.view();
@@ -131,8 +130,8 @@ impl IndexState {
             tries += 1;
             match self.refresh(&snapshot, guard) {
                 Ok(view) if view.covers(&snapshot.head) => return Ok(snapshot.with(view)),
-                // Documents of this snapshot were dropped meanwhile, or segments merged and removed,
-                // or one is really missing: a later snapshot is taken.
+                // Documents of this snapshot were dropped in the meantime, or segments merged and
+                // removed, or one is missing: a later snapshot is tried.
                 Ok(_) | Err(IndexError::Damaged { .. }) if tries < TRIES => {}
                 Ok(_) => {
                     return Err(IndexError::Database {
@@ -148,7 +147,7 @@ impl IndexState {
         }
     }
 
-    /// Parts that are as new as a snapshot.
+    /// A view that is as new as a snapshot.
     fn refresh(
         &self,
         snapshot: &FolderSnapshot,
@@ -165,7 +164,7 @@ impl IndexState {
         let fresh = view.refreshed(&self.place, &self.settings, connection, &snapshot.head)?;
         let fresh = Arc::new(fresh);
         if fresh.last >= view.last && fresh.generation >= view.generation {
-            self.show(Arc::clone(&fresh));
+            self.publish(Arc::clone(&fresh));
         }
         Ok(fresh)
     }

@@ -1,10 +1,9 @@
 //! When segments are merged: by a thread of its own, in step with what is added.
 //!
-//! Merging a large segment takes seconds. Done at once, it would delay additions
-//! documents just then. So several merges are under way at a time, each done piece by piece, and
-//! each is as far as the documents that were added since it began ask for: it ends before enough
-//! segments for the next one of its level are there. Where nothing is added, nobody is disturbed,
-//! and all are done as fast as they can be.
+//! Merging a large segment takes seconds, which would delay additions. So several merges run at a
+//! time, piece by piece, each in proportion to the documents that were added since it began: it
+//! ends before there are enough segments for the next merge of its level. While nothing is added,
+//! all run at full speed.
 
 use super::index_state::IndexState;
 use super::lock::lock;
@@ -18,7 +17,7 @@ use std::time::{Duration, Instant};
 
 /// A merge is done when this many documents were added for each one in it.
 const SPREAD: f64 = 0.75;
-/// Nothing is being added when nothing was for so long, at least and at most.
+/// Idle timeout: bounds on the time without additions after which merges run at full speed.
 const MIN_IDLE_TIMEOUT: Duration = Duration::from_millis(100);
 const MAX_IDLE_TIMEOUT: Duration = Duration::from_secs(2);
 

@@ -68,21 +68,14 @@ impl Segment {
     /// [`IndexError::Io`] for one that cannot be read.
     pub(super) fn open(folder: &Path, entry: SegmentEntry) -> Result<Self, IndexError> {
         let path = folder.join(&entry.name);
-        match path.symlink_metadata() {
-            Ok(data) if data.is_file() => {}
-            Ok(_) => return Err(damaged(&path, "it is not a regular file")),
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(damaged(&path, "it is missing"));
-            }
-            Err(source) => return Err(failed(&path, source)),
-        }
-        let file = match File::open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(damaged(&path, "it is missing"));
-            }
-            Err(source) => return Err(failed(&path, source)),
+        let unopened = |error: io::Error| match error.kind() {
+            ErrorKind::NotFound => damaged(&path, "it is missing"),
+            _ => failed(&path, error),
         };
+        if !path.symlink_metadata().map_err(unopened)?.is_file() {
+            return Err(damaged(&path, "it is not a regular file"));
+        }
+        let file = File::open(&path).map_err(unopened)?;
         let length = file.metadata().map_err(|source| failed(&path, source))?.len();
         if length < BLOCK as u64 {
             return Err(damaged(&path, &format!("it has {length} bytes, less than a header")));

@@ -23,7 +23,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 impl CatalogueWriter {
-    /// Does something in one transaction and shows its parts; all or nothing.
+    /// Does something in one transaction and publishes the view of it; all or nothing.
     ///
     /// # Errors
     /// What `work` gives and what keeps it from being stored.
@@ -42,7 +42,7 @@ impl CatalogueWriter {
                 self.head.write(&self.connection).map_err(failed)?;
             }
             // Readers may see it from the commit on, and must find it then.
-            state.show(Arc::new(view));
+            state.publish(Arc::new(view));
             let commit = self.connection.execute_batch("COMMIT");
             commit.map(|()| done).map_err(failed)
         });
@@ -51,7 +51,7 @@ impl CatalogueWriter {
                 let _ = self.connection.execute_batch("ROLLBACK");
             }
             self.head = head;
-            state.show(before);
+            state.publish(before);
         }
         done
     }

@@ -4,7 +4,7 @@ use super::add_options::AddOptions;
 use super::batch_writer::{AddCounts, BatchWriter, InterruptedAdd};
 use super::pipeline::write_in_order;
 use super::prepare::TextPreparer;
-use super::prepared_block::{BlockPreparer, PreparedBlock};
+use super::prepared_block::{CollectionPreparer, PreparedBlock};
 use crate::error::Error;
 use crate::progress::{Interruption, Progress, Stage};
 use crate::read::{Block, Collection, ReadError};
@@ -68,7 +68,7 @@ impl CollectionReader<'_> {
 
     /// The blocks that one thread takes, each with its number, up to the first that fails.
     fn blocks(&self, preparer: TextPreparer) -> impl Iterator<Item = (u64, PreparedBlock)> {
-        let mut preparer = BlockPreparer::new(self.collection, preparer, self.options);
+        let mut preparer = CollectionPreparer::new(self.collection, preparer, self.options);
         let (mut wanted, mut failed) = (Ok(()), false);
         std::iter::from_fn(move || {
             if failed {

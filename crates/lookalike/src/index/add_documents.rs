@@ -269,7 +269,9 @@ mod tests {
         let options = AddOptions { existing: Existing::Refuse, ..AddOptions::new(1) };
         add_documents(index, &options, |batch| {
             let Some(ids) = batches.next() else { return Err("no more") };
-            ids.iter().cloned().for_each(|id| batch.push(document(id)));
+            for id in ids {
+                batch.push(document(id.clone()));
+            }
             Ok(batches.len() > 0)
         })
     }
@@ -329,7 +331,9 @@ mod tests {
                 return Err("interrupted");
             }
             let ids = ids(calls * 100..calls * 100 + 100);
-            ids.into_iter().for_each(|id| batch.push(document(id)));
+            for id in ids {
+                batch.push(document(id));
+            }
             Ok(true)
         });
         let broken = done.unwrap_err();
@@ -342,7 +346,9 @@ mod tests {
         let index = index();
         let options = AddOptions::new(1);
         let done = add_documents(&index, &options, |batch| {
-            ids(0..100).into_iter().for_each(|id| batch.push(document(id)));
+            for id in ids(0..100) {
+                batch.push(document(id));
+            }
             Err("broken")
         });
         let broken = done.unwrap_err();

@@ -6,7 +6,7 @@
 //! Documents are added in one way, whatever they come from:
 //!
 //! ```text
-//! documents ─ TextPreparer ─► prepared blocks ─ reorder buffer ─► batches ─ Index::write ─► backend
+//! documents ─ TextPreparer ─► prepared blocks ─ reorder buffer ─► batches ─ write ─► backend
 //! ```
 //!
 //! | caller | documents | function |

@@ -91,14 +91,14 @@ impl<E> PreparedBlock<E> {
 }
 
 /// Prepares blocks of a collection; one for each thread.
-pub(super) struct BlockPreparer<'a> {
+pub(super) struct CollectionPreparer<'a> {
     collection: &'a Collection,
     preparer: TextPreparer,
     scratch: ReadBuffers,
     options: &'a AddOptions,
 }
 
-impl<'a> BlockPreparer<'a> {
+impl<'a> CollectionPreparer<'a> {
     pub(super) fn new(
         collection: &'a Collection,
         preparer: TextPreparer,
