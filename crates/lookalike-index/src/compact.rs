@@ -46,7 +46,7 @@ pub(crate) struct SignatureChunk {
 }
 
 impl CompactSignatures {
-    /// Those of all documents of a snapshot, and maybe of others that are not in it.
+    /// Those of all documents of a snapshot, and possibly of others.
     pub(crate) fn of(
         &self,
         snapshot: &mut dyn Snapshot,

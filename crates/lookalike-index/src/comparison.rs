@@ -1,4 +1,4 @@
-//! Comparison of a document with candidates: what queries and the search for the nearest share.
+//! Comparison of a document with candidates, for queries and the search for the nearest.
 
 use crate::backend::Snapshot;
 use crate::compact::CompactSignatures;
@@ -24,13 +24,13 @@ pub struct QueryDocument<'a> {
     pub signature: &'a [u32],
 }
 
-/// What is asked.
+/// A query.
 #[derive(Debug, Clone, Copy)]
 pub struct QueryRequest<'a> {
-    /// The least similarity: above 0, at most 1. Not looked at where the nearest are wanted.
+    /// The least similarity: above 0, at most 1. Ignored if the nearest are wanted.
     pub threshold: f64,
-    /// How many are wanted, the most similar ones; all where it is `None`. Not looked at where the
-    /// nearest are wanted.
+    /// Maximum number of matches, the most similar ones; all if `None`. Ignored if the nearest are
+    /// wanted.
     pub top: Option<usize>,
     /// The most similar documents are wanted, whatever their similarity, as long as it is above 0.
     pub nearest: Option<NearestRequest<'a>>,
@@ -38,9 +38,9 @@ pub struct QueryRequest<'a> {
     pub filters: &'a [MetadataFilter],
     /// Expired documents are those that expired before; ns since 1970.
     pub now: i64,
-    /// The document that is not to be found: the one that is asked about.
+    /// A document to leave out: the one that the query is about.
     pub except: Option<u64>,
-    /// What the records of matches shall hold.
+    /// The fields of the records of matches.
     pub wanted: RecordFields,
 }
 
@@ -109,7 +109,7 @@ impl MatchSimilarity {
     }
 }
 
-/// A document that resembles the one asked for.
+/// A document that is similar to the query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Match {
     /// The document.
@@ -118,7 +118,7 @@ pub struct Match {
     pub similarity: MatchSimilarity,
 }
 
-/// What was found.
+/// The result of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryResult {
     /// The most similar first, then by id.
@@ -135,7 +135,7 @@ pub struct QueryResult {
     pub recall_caveat: Option<RecallCaveat>,
 }
 
-/// Candidates that are looked at together.
+/// Candidates that are compared together.
 pub(crate) const CHUNK: usize = 1_024;
 
 /// Shingle sets, and a chunk of them more, whose similarity is kept in memory for documents that
@@ -281,7 +281,7 @@ fn compare_sets(
 }
 
 impl QueryRequest<'_> {
-    /// What its filters look at.
+    /// The fields that its filters need.
     fn filtered(&self) -> RecordFields {
         RecordFields { metadata: !self.filters.is_empty(), ..RecordFields::default() }
     }

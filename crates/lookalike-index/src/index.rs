@@ -68,7 +68,7 @@ pub fn open(place: &IndexLocation, access: Access) -> Result<Index, IndexError> 
     match place {
         #[cfg(feature = "sqlite")]
         IndexLocation::Folder(folder) => {
-            // Before anybody who writes to it is waited for.
+            // Checked before waiting for another writer.
             let settings = crate::sqlite::settings_for(folder, access)?;
             settings.expect_documents(&folder.display().to_string())?;
             crate::sqlite::open(folder, access).and_then(Index::new)
@@ -130,7 +130,7 @@ impl Index {
         &self.params
     }
 
-    /// Finds what resembles a document at this moment. See [`query`].
+    /// Finds the documents that are similar to a document, in a snapshot. See [`query`].
     ///
     /// # Errors
     /// As there.
@@ -144,7 +144,7 @@ impl Index {
         query(&mut *snapshot, self.settings(), document, request, buffers)
     }
 
-    /// What the nearest documents are looked for in; filled when it is first used.
+    /// The signatures that the nearest documents are searched in; read at the first use.
     pub fn compact_signatures(&self) -> &CompactSignatures {
         &self.compact_signatures
     }

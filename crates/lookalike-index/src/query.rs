@@ -1,4 +1,4 @@
-//! A document asked for: its candidates, verified.
+//! Queries: the candidates of a document, verified.
 
 use crate::backend::{Snapshot, bucket_keys};
 use crate::comparison::{CHUNK, Candidate, TopMatches, compare, read};
@@ -10,10 +10,9 @@ use crate::error::IndexError;
 use crate::nearest::nearest;
 use crate::settings::{ContainmentSettings, IndexSettings};
 
-/// Finds what resembles a document. Cost: one look-up per band, for every candidate the reading of
-/// its row, and for every shingle set among them, where sizes allow a match, the comparison with
-/// it: documents with the same shingles are compared once. Of what is found, the records of the
-/// `top` most similar documents are read and kept, no others.
+/// Finds the documents that are similar to a document. Cost: one look-up per band, for every
+/// candidate the reading of its row, and for every distinct shingle set among them, if sizes allow
+/// a match, one comparison. Only the records of the `top` most similar documents are read.
 ///
 /// # Errors
 /// [`IndexError::Params`] for a threshold out of range, [`IndexError::Damaged`] for stored bytes

@@ -1,4 +1,4 @@
-//! A document of the index that is asked about: what it is, and what resembles it.
+//! Documents of the index by id, and queries about them.
 
 use crate::backend::Snapshot;
 use crate::entry::{IndexRecord, RecordFields};
@@ -15,7 +15,7 @@ pub struct IndexedDocument {
 }
 
 impl IndexedDocument {
-    /// It as a document to look for.
+    /// The document as that of a query.
     pub fn query_document(&self) -> QueryDocument<'_> {
         let IndexRecord { fingerprint, signature, .. } = &self.record;
         QueryDocument { set: &self.set, fingerprint: *fingerprint, signature }
@@ -46,7 +46,7 @@ pub fn record(
     Ok(found.filter(|record| !record.is_expired(now)))
 }
 
-/// Finds what resembles a document of the index, but for itself, whatever `question.except` says.
+/// Finds documents similar to a document of the index, except itself, whatever `request.except` is.
 /// `None` where there is no document with this id, or it has expired. It is looked up in the same
 /// snapshot that is asked: at another moment it may have another number, and would be found itself.
 ///

@@ -1,5 +1,5 @@
-//! What decides which documents resemble each other. It is stored with the index and compared when
-//! it is opened, since signatures of other settings would be compared without any sense.
+//! How documents are shingled, signed and compared. The settings are stored with the index and
+//! verified when it is opened, since signatures of other settings cannot be compared.
 
 use crate::containment::{self, MAX_ANCHORS, anchors_for};
 use crate::error::IndexError;
@@ -30,7 +30,7 @@ pub enum StoredContent {
     Texts,
 }
 
-/// Everything that was chosen when the index was created.
+/// The parameters that an index was created with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IndexSettings {
@@ -191,7 +191,7 @@ impl IndexSettings {
     }
 
     /// Checks that signatures made with `asked` may be compared with those of the index, and that
-    /// it keeps what `asked` wants kept. Threshold and recall may differ: they say what is asked.
+    /// it keeps what `asked` keeps. Threshold and recall may differ: they belong to a query.
     ///
     /// # Errors
     /// [`IndexError::OtherSettings`] with the first difference.
@@ -240,7 +240,7 @@ impl IndexSettings {
         })
     }
 
-    /// Reads stored settings; the version is looked at before anything else.
+    /// Reads stored settings; the version is checked first.
     ///
     /// # Errors
     /// [`IndexError::Version`] for those of another version, [`IndexError::NotAnIndex`] for what is

@@ -1,5 +1,5 @@
 //! Sketches instead of documents: an index whose signatures are the bands of sketches, as they are.
-//! It has no texts, no shingles and no threshold; who made the sketches knows what they mean.
+//! It has no texts, no shingles and no threshold; the caller interprets the sketches.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! How the server and its index are: health, settings, stats, metrics.
+//! State of the server and its index: health, settings, stats, metrics.
 
 use crate::address::QueryParameters;
 use crate::app::{App, HandlerResult, json};
@@ -47,7 +47,7 @@ pub(crate) async fn settings(State(app): State<Arc<App>>, request: Request) -> H
     });
     let mut all = serde_json::to_value(settings);
     if let (Ok(Value::Object(all)), Value::Object(more)) = (&mut all, more) {
-        // Hashes of words say nothing to anybody, and have more digits than many programs keep.
+        // Hashes of words are of no use to a client, and have more digits than many programs keep.
         if let Some(Value::Object(list)) = all.get_mut("stop_words") {
             let words = list.remove("hashes").and_then(|hashes| Some(hashes.as_array()?.len()));
             list.insert("words".to_owned(), words.into());

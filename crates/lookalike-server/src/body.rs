@@ -57,7 +57,7 @@ impl BodyMemory {
     }
 }
 
-/// A body that has come to its end, and the memory it takes.
+/// A complete body, and the memory it takes.
 pub(crate) struct WholeBody {
     pub(crate) bytes: Vec<u8>,
     pub(crate) held: Option<OwnedSemaphorePermit>,
@@ -142,7 +142,7 @@ pub(crate) fn too_large(most: u64) -> Problem {
     Problem::new(Code::BODY_TOO_LARGE, detail)
 }
 
-/// Checks what the body is said to be. UTF-8 is the only encoding.
+/// Checks the declared type of the body. UTF-8 is the only encoding.
 pub(crate) fn expect_type(headers: &HeaderMap, expected: &str) -> Result<(), Problem> {
     let wrong = |got: &str| {
         let detail = format!("the body is {got}: send it with content-type: {expected}");

@@ -1,4 +1,4 @@
-//! Groups among the documents of an index: every duplicate resembles its keeper.
+//! Groups among the documents of an index: every duplicate is similar to its keeper.
 
 use crate::problem::{Code, Problem};
 use crate::similarity::six_decimals;

@@ -28,7 +28,7 @@ const HEAD_BYTES: usize = 128 << 10;
 
 /// Connections that the system completes before they are accepted; it may allow fewer.
 const BACKLOG: u32 = 4_096;
-/// How often a connection is looked for that can be closed for a new one.
+/// Interval between attempts to close an idle connection for a new one.
 const RETRY_TIME: Duration = Duration::from_millis(20);
 
 /// A server that listens and has not begun to answer.
@@ -39,7 +39,7 @@ pub struct Server {
     app: Arc<App>,
 }
 
-/// How a server came to its end.
+/// How a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopOutcome {
     /// Every request that had begun was answered, everything acknowledged is stored.
@@ -49,7 +49,7 @@ pub enum StopOutcome {
     Interrupted,
 }
 
-/// Why a server does not start.
+/// An error of starting a server.
 #[derive(Debug)]
 pub enum StartError {
     /// Impossible requests are refused.

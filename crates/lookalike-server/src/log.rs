@@ -1,4 +1,4 @@
-//! One line for each request, written by a thread of its own, so that nobody waits for it.
+//! The log: one line for each request, written by a thread of its own, so that no request waits.
 
 use crate::config::{Log, LogFormat};
 use lookalike::index::time;
@@ -117,7 +117,7 @@ fn write_all(sink: &mut dyn Write, lines: &Receiver<String>) {
             text.push_str(&line);
             text.push('\n');
         }
-        // Where the log cannot be written to, there is nowhere to say so.
+        // An error of the log cannot be reported anywhere.
         let _ = sink.write_all(text.as_bytes()).and_then(|()| sink.flush());
     }
 }

@@ -1,5 +1,5 @@
-//! Threads that do what blocks: shingling, queries, reading. A bounded number waits in a queue,
-//! for more the answer is `busy`.
+//! The worker pool, for all that blocks: shingling, queries, reading. A bounded number of jobs waits
+//! in a queue; for more the answer is `busy`.
 
 use crate::problem::Problem;
 use lookalike::index::TextPreparer;
@@ -133,8 +133,8 @@ impl WorkerPool {
         self.put(place, job).await
     }
 
-    /// The same for a job on this many bytes. Large ones wait for their turn first; who asks first
-    /// is served first.
+    /// The same for a job on this many bytes. Large ones wait for their turn first, in the order
+    /// of requests.
     pub(crate) async fn run_sized<T: Send + 'static>(
         &self,
         bytes: usize,

@@ -1,4 +1,4 @@
-//! What resembles a text, or a document that is there.
+//! Documents that are similar to a text, or to a document of the index.
 
 use crate::app::{App, HandlerResult, json_bytes};
 use crate::body;
@@ -154,7 +154,7 @@ impl QueryBody {
         }
     }
 
-    /// How many of the nearest documents are asked for, if it is these.
+    /// Number of nearest documents, if these are requested.
     fn nearest(&self) -> Result<Option<NonZeroUsize>, Problem> {
         let Some(json::WholeNumber(asked)) = self.nearest else { return Ok(None) };
         if self.threshold.is_some() || self.top.is_some() {

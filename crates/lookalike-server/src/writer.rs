@@ -1,4 +1,5 @@
-//! The thread that writes: what waits is written together and acknowledged when it is on the disk.
+//! The thread that writes: changes that wait are written together, and acknowledged when they are
+//! on the disk.
 
 use crate::metrics::BatchSizes;
 use crate::problem::Problem;
@@ -43,7 +44,7 @@ impl OwnedChange {
     }
 }
 
-/// Changes that are asked for together. They are made in order; each that cannot be is left out.
+/// Changes of one request. They are made in order, without those that cannot be made.
 #[expect(clippy::struct_field_names, reason = "the word of the library")]
 pub(crate) struct Changes {
     pub(crate) changes: Vec<OwnedChange>,
@@ -53,7 +54,7 @@ pub(crate) struct Changes {
     pub(crate) held: Vec<OwnedSemaphorePermit>,
 }
 
-/// What became of each change; fewer than there were where it stopped at the last one here.
+/// The outcome of each change, up to the last one if it stopped there.
 pub(crate) type ChangeResults = Vec<Result<ChangeOutcome, Problem>>;
 
 /// Changes that are about to be written.
@@ -72,7 +73,7 @@ struct WriteJob {
     _place: OwnedSemaphorePermit,
 }
 
-/// The way to the thread that writes.
+/// A handle of the thread that writes.
 pub(crate) struct IndexWriter {
     jobs: Mutex<Option<Sender<WriteJob>>>,
     places: Arc<Semaphore>,
@@ -99,7 +100,7 @@ impl IndexWriter {
         WAITING_JOBS - self.places.available_permits().min(WAITING_JOBS)
     }
 
-    /// Hands changes over to be written; what is given waits for them. `busy` where too many wait.
+    /// Submits changes; `busy` if too many wait.
     pub(crate) fn put(&self, changes: Changes) -> Result<SubmittedChanges, Problem> {
         let place = Arc::clone(&self.places).try_acquire_owned();
         let place = place.map_err(|_| Problem::busy("too many documents wait to be written"))?;
@@ -137,7 +138,7 @@ impl IndexWriter {
     }
 }
 
-/// What became of changes whose writer is gone, which it only is after a panic.
+/// The problem of changes whose writer panicked.
 pub(crate) fn lost() -> Problem {
     Problem::internal("the thread that writes panicked")
 }
@@ -171,7 +172,7 @@ fn weight(job: &WriteJob) -> (usize, usize) {
     (changes.len(), changes.iter().map(OwnedChange::bytes).sum())
 }
 
-/// Writes several clients' changes in one go. What one of them asks for in vain does not keep the
+/// Writes the changes of several clients together. A change that cannot be made does not keep the
 /// others from being written.
 fn write(index: &Index, groups: &[&Changes]) -> Vec<ChangeResults> {
     let plan = match plan(index, groups) {

@@ -52,7 +52,7 @@ impl Address {
         Ok(address)
     }
 
-    /// The same, without a look at certificates; nothing can be connected to it.
+    /// The same, without reading certificates; it cannot connect.
     pub(super) fn parse_unverified(url: &str) -> Result<Self, IndexError> {
         let (front, query) = url.split_once('?').unwrap_or((url, ""));
         let authority = front.split_once("://").map_or("", |(_, rest)| rest);

@@ -63,7 +63,7 @@ pub(super) fn backup(
     result
 }
 
-/// Makes a folder that only this user may look into: its files hold texts.
+/// Creates a folder with access for this user only: its files contain texts.
 fn private_folder(to: &Path) -> io::Result<()> {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
     let mut builder = fs::DirBuilder::new();

@@ -1,5 +1,5 @@
-//! Looking through everything at one moment: every row of `docs`, whether its postings are there,
-//! whether others are, and the counts.
+//! Checks a snapshot: every row of `docs`, whether all its postings exist and no others, and the
+//! counts.
 
 use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::{BandPosting, Postings};
@@ -14,13 +14,13 @@ use crate::settings::{IndexSettings, StoredContent};
 use lookalike_core::hash::mix64;
 use std::sync::Arc;
 
-/// Documents that are looked at at a time.
+/// Documents that are checked at a time.
 const CHUNK: i64 = 2_000;
 
 const EVERYTHING: RecordFields =
     RecordFields { signature: true, set: true, metadata: true, text: true };
 
-/// What was counted, to be held against what `state` says.
+/// Counts of the rows, to be compared with those in `state`.
 #[derive(Default)]
 struct CheckTotals {
     documents: i64,
@@ -80,7 +80,7 @@ impl CheckTotals {
     }
 }
 
-/// Looks at some documents; the number of the last one, `None` where there is none.
+/// Checks some documents; returns the number of the last one, `None` if there is none.
 fn page(
     connection: &mut PooledConnection,
     settings: &IndexSettings,

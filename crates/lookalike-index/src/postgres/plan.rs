@@ -11,7 +11,7 @@ pub(super) struct WritePlan {
     pub(super) done: Vec<ChangeOutcome>,
     /// Numbers of documents that are there and will not be.
     pub(super) gone: Vec<i64>,
-    /// Changes whose document stays, with its number, by ascending number.
+    /// Positions of changes whose document is stored, with its number, by ascending number.
     pub(super) kept: Vec<(usize, i64)>,
     /// The greatest number that was ever used.
     pub(super) last: i64,

@@ -1,4 +1,4 @@
-//! Making postings and counts again from documents and signatures.
+//! Rebuilds postings and counts from documents and signatures.
 
 use super::failure::failure;
 use super::pool::{ConnectionPool, PooledConnection};
@@ -41,7 +41,7 @@ pub(super) const COUNT: &str = "
         set_bytes = (SELECT coalesce(sum(octet_length(set)), 0) FROM docs),
         text_bytes = (SELECT coalesce(sum(octet_length(text)), 0) FROM docs)";
 
-/// A lost row of counts comes back with a version that it has not had before.
+/// A missing row of counts is inserted again, with a version that it never had.
 const STATE: &str = "
     INSERT INTO state (version)
         SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint

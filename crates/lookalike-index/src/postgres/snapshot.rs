@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// Documents that are asked for at a time, so that the server sorts few.
 const CHUNK: usize = 1024;
-/// A moment begins with its first look, so both are said at once.
+/// A snapshot begins with its first statement that reads, so both are sent together.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; \
                      SELECT version, documents FROM state";
 
@@ -29,7 +29,7 @@ impl PostgresSnapshot {
         Ok(Self { connection, version: version as u64, documents: documents as u64 })
     }
 
-    /// The connection, for what only this kind of index asks.
+    /// The connection, for statements that only this backend needs.
     pub(super) fn connection(&mut self) -> &mut PooledConnection {
         &mut self.connection
     }

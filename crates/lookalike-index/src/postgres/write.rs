@@ -211,7 +211,7 @@ fn delete(
         }
     }
     if !damaged.is_empty() {
-        // Their keys are not known, so the whole table is looked through.
+        // Their keys are unknown, so the whole table is scanned.
         connection.query("DELETE FROM bands WHERE doc = ANY($1)", &[&damaged])?;
     }
     postings.delete(connection)
@@ -286,8 +286,8 @@ fn count_and_commit(
     }
 }
 
-/// What became of a transaction whose connection was lost while it was committed: the server knows,
-/// once it is there again and has done with it.
+/// The outcome of a transaction whose connection was lost during the commit: the server reports it
+/// once it is reachable and the transaction has ended.
 fn outcome(
     pool: &Arc<ConnectionPool>,
     transaction: &str,

@@ -1,4 +1,4 @@
-//! The catalogue: the database of documents, which is the truth, and its connections.
+//! The catalogue: the database of documents, which is authoritative, and its connections.
 
 use super::catalogue_schema::{CHECKSUMS, SCHEMA};
 use super::catalogue_state::CatalogueState;
@@ -64,7 +64,7 @@ pub(super) fn open(path: &Path, flags: OpenFlags, kib: u32) -> rusqlite::Result<
         "PRAGMA cache_size = -{kib}; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
          PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = {LOG_PAGES};"
     ))?;
-    // Nothing was read so far; this looks into the file.
+    // Reads the file for the first time.
     connection.query_row("PRAGMA schema_version", [], |row| row.get::<_, i64>(0))?;
     Ok(connection)
 }
@@ -200,7 +200,7 @@ pub(super) fn dead(
     rows.collect()
 }
 
-/// Forgets them: no segment has them any more.
+/// Removes tombstones of documents that are in no segment any more.
 pub(super) fn remove_tombstones(
     connection: &Connection,
     (first, last): (u32, u32),

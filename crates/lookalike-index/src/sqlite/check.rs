@@ -1,4 +1,4 @@
-//! Looks through everything that is stored.
+//! Checks everything that is stored.
 
 use super::catalogue;
 use super::index_state::{FolderSnapshot, IndexState};
@@ -14,7 +14,7 @@ use crate::settings::{IndexSettings, StoredContent};
 use lookalike_core::signature::Signer;
 use std::sync::Arc;
 
-/// Documents looked at between two looks into the tail.
+/// Documents that are checked at a time.
 const BATCH: u64 = 10_000;
 
 /// Everything that is wrong at this snapshot.
@@ -62,7 +62,7 @@ pub(super) fn check(state: &Arc<IndexState>) -> Result<Vec<IndexProblem>, IndexE
     Ok(problems)
 }
 
-/// What came of a look; a damaged catalogue is among the problems, once.
+/// The result of a check; a damaged catalogue becomes one of the problems, once.
 fn collect_damage<T>(
     result: Result<T, IndexError>,
     problems: &mut Vec<IndexProblem>,
@@ -83,10 +83,10 @@ fn collect_damage<T>(
     }
 }
 
-/// What was listed, and what came of opening it.
+/// The listed segments, and the results of opening them.
 type OpenedSegments = Vec<(super::segment::SegmentEntry, Result<Segment, IndexError>)>;
 
-/// A snapshot whose segments were all there when they were opened, or are really missing.
+/// A snapshot whose segments all existed when they were opened, or are really missing.
 fn open_consistent(
     state: &Arc<IndexState>,
 ) -> Result<(FolderSnapshot, OpenedSegments), IndexError> {
@@ -225,7 +225,7 @@ impl DocumentChecker<'_> {
         let number = record.number as u32;
         let is_lost =
             self.unreadable.iter().any(|(first, last)| (*first..=*last).contains(&number));
-        // What is behind the last segment is looked for nowhere: its row is where it is.
+        // Documents behind the last segment have no stored postings.
         if number > self.last_in_segments || is_lost {
             return Ok(None);
         }

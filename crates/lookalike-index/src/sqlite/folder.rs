@@ -22,10 +22,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long between two looks whether another writer is done.
+/// Interval between attempts to lock.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What is between the name of a folder and a number while it is filled.
+/// Part of the name of a folder that is being filled, between its name and a number.
 const UNFINISHED: &str = ".unfinished-";
 
 /// Makes an empty index, which is there when it is complete.
@@ -99,7 +99,7 @@ pub(super) fn create_complete(
     done
 }
 
-/// Makes folders that only this user may look into: they hold texts.
+/// Creates folders with access for this user only: they contain texts.
 fn private_folder() -> DirBuilder {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
     let mut builder = DirBuilder::new();
@@ -108,7 +108,7 @@ fn private_folder() -> DirBuilder {
     builder
 }
 
-/// Removes folders under such a name and a number that nobody is filling any more. Where a folder
+/// Removes folders under such a name and a number that no process is filling. Where a folder
 /// cannot be locked they stay.
 fn remove_abandoned(parent: &Path, prefix: &OsStr) {
     let Ok(entries) = std::fs::read_dir(parent) else { return };
@@ -126,7 +126,7 @@ fn remove_abandoned(parent: &Path, prefix: &OsStr) {
     }
 }
 
-/// Whether there may be an index.
+/// Checks that the folder may be an index.
 fn check_folder(place: &IndexFolder) -> Result<(), IndexError> {
     let index = place.name.clone();
     match std::fs::metadata(&place.folder) {
@@ -170,7 +170,7 @@ fn read_settings(
     Ok(settings)
 }
 
-/// Opens an index to read it. Segments are looked at by the first who asks for something.
+/// Opens an index to read it. Segments are opened with the first snapshot.
 ///
 /// # Errors
 /// As [`open`](crate::index::open).

@@ -1,4 +1,4 @@
-//! Which ids an index may have: most of the new ones need not be looked for in any segment.
+//! Bloom filter of ids: most new ids are not searched in any segment.
 //!
 //! A Bloom filter (Bloom 1970) whose bits of a key are all in one word (Putze, Sanders, Singler,
 //! *Cache-, hash- and space-efficient Bloom filters*, 2007), made from the lists of ids when so
@@ -9,29 +9,28 @@ use super::posting_view::PostingView;
 use super::segment::Segment;
 use crate::error::IndexError;
 
-/// A filter is made when this many times the ids that were looked for are as many as there are.
+/// The filter is built when this many times the look-ups reach the number of documents.
 const PAYS: u64 = 8;
 /// Ids that are read at once.
 const BATCH: u64 = 1 << 14;
 
-/// What a writer knows of ids. All that it writes are to be added.
+/// The filter of a writer, which adds all ids that it writes.
 #[derive(Default)]
 pub(super) struct IdFilter {
     filter: Option<BloomFilter>,
-    /// Ids that were looked for since the filter was made.
+    /// Look-ups since the filter was built.
     looked_up: u64,
 }
 
 impl IdFilter {
-    /// Builds the filter for the ids to be looked up if it pays by now. What that takes
-    /// is a small part of what they took that were looked for.
+    /// Builds the filter before `ids` look-ups, once the look-ups so far outweigh its cost.
     pub(super) fn prepare(&mut self, view: &PostingView, ids: usize) {
         self.looked_up += ids as u64;
         let documents = view.documents();
         let is_full = self.filter.as_ref().is_none_or(|filter| filter.left == 0);
         if is_full && self.looked_up * PAYS >= documents && !view.segments.is_empty() {
             (self.filter, self.looked_up) = (None, 0);
-            // Without a filter, what is damaged is an error for those only who need it.
+            // Without a filter, damage is an error of the look-ups that read it.
             self.filter = BloomFilter::of(view, documents + documents / 2).ok();
         }
     }

@@ -1,8 +1,8 @@
 //! What an opened index has in memory, and snapshots of it.
 //!
 //! A snapshot is a read transaction and a view of the postings that covers it. The view may have
-//! more documents than the snapshot: the rows decide. So a writer publishes a view before it commits,
-//! and a reader takes it after its transaction has begun.
+//! more documents than the snapshot: the rows decide. So a writer publishes a view before it
+//! commits, and a reader takes one after its transaction has begun.
 
 use super::catalogue_state::CatalogueState;
 use super::catalogue_writer::CatalogueWriter;

@@ -1,4 +1,4 @@
-//! Compacting, and making segments again from the catalogue.
+//! Compaction, and rebuilding segments from the catalogue.
 
 use super::catalogue;
 use super::catalogue_state::CatalogueState;
@@ -250,7 +250,7 @@ pub(super) fn rebuild_segments(
 }
 
 /// Makes again what is missing or is not what the catalogue lists; gives the segments as they are
-/// then. For the one who opens an index to write to it.
+/// then. Called when an index is opened for writing.
 pub(super) fn repair_segments(
     place: &IndexFolder,
     settings: &IndexSettings,
@@ -294,7 +294,7 @@ fn replace(
     connection.execute_batch("COMMIT")
 }
 
-/// Counts rows instead of believing the counts.
+/// Replaces the counts by those of the rows.
 fn update_counts(connection: &Connection, head: &mut CatalogueState) -> rusqlite::Result<()> {
     let count_rows = count_rows(connection)?;
     head.documents = count_rows.documents;

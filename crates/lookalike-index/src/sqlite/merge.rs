@@ -14,8 +14,8 @@ use std::sync::Arc;
 /// Postings that are sorted at once.
 const BATCH: u64 = 1 << 16;
 
-/// Makes one segment of neighbours; documents that are gone are left out. Nobody else merges.
-/// `false` when they are not there any more.
+/// Merges neighbours to one segment, without removed documents. No other thread merges. `false` if
+/// they do not exist any more.
 pub(super) fn merge(
     state: &Arc<IndexState>,
     segments: &[Arc<Segment>],
@@ -47,7 +47,7 @@ pub(super) struct SegmentMerge<'a> {
 }
 
 impl<'a> SegmentMerge<'a> {
-    /// Begins to merge neighbours; `None` when they are not there any more.
+    /// Begins to merge neighbours; `None` if they do not exist any more.
     pub(super) fn begin(
         state: &'a Arc<IndexState>,
         segments: &[Arc<Segment>],
@@ -55,7 +55,7 @@ impl<'a> SegmentMerge<'a> {
         let name = {
             let mut guard = lock(&state.writer);
             let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
-            // A segment may have been seen whose transaction was undone meanwhile.
+            // The transaction that added a segment may have been rolled back.
             let view = state.view();
             let is_there = |one| view.segments.iter().any(|segment| Arc::ptr_eq(one, segment));
             if !segments.iter().all(is_there) {

@@ -5,7 +5,7 @@
 //! query → segments and runs → numbers → rows
 //! ```
 //!
-//! The catalogue is the truth; segments are made of it and can be made again.
+//! The catalogue is authoritative; segments are derived from it and can be rebuilt.
 //! `docs/reference/index.md` specifies both. One process writes, any number read, each at snapshots
 //! of its own.
 
@@ -95,7 +95,7 @@ pub fn settings(folder: &Path) -> Result<IndexSettings, IndexError> {
     folder::settings(&mut IndexFolder::new(folder))
 }
 
-/// [`settings`] for one who opens it next; on a full disk, a writer uses the reserve.
+/// [`settings`] before the index is opened; on a full disk, a writer uses the reserve.
 pub(crate) fn settings_for(folder: &Path, access: Access) -> Result<IndexSettings, IndexError> {
     let place = IndexFolder::new(folder);
     let first = settings(folder);
@@ -130,7 +130,7 @@ pub fn open_with(
     let state = Arc::new(state);
     let merger = (state.writable && tuning.background).then(|| {
         let state = Arc::clone(&state);
-        // What a writer that was ended has left unmerged.
+        // A writer that was killed may have left segments to merge.
         state.signal.flushed();
         let thread = std::thread::Builder::new().name("merge".to_owned());
         thread.spawn(move || merge_scheduler::work(&state))

@@ -1,4 +1,4 @@
-//! What is searched: segments, and behind them runs of the documents that are in none.
+//! The view of postings that is searched: segments, then runs of the documents in no segment.
 
 use super::catalogue;
 use super::catalogue_state::CatalogueState;
@@ -28,7 +28,7 @@ pub(super) struct PostingView {
     pub(super) generation: u64,
     /// The greatest number.
     pub(super) last: u32,
-    /// Documents behind the last segment that were gone after this many changes may be missing.
+    /// Documents of the runs that were removed after this many changes may be missing.
     pub(super) runs_dropped: u64,
 }
 
@@ -138,7 +138,7 @@ impl PostingView {
 
 /// Postings of the documents of a range, made from their rows, the number of the last one, and
 /// whether there are no more: at most `most` are taken, and fewer where they have many postings.
-/// A row whose signature or set cannot be is found by its id only; `check` reports it.
+/// A row with an invalid signature or set is found by its id only; `check` reports it.
 pub(super) fn collect_run(
     place: &IndexFolder,
     settings: &IndexSettings,

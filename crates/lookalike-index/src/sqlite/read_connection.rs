@@ -2,8 +2,8 @@
 //!
 //! A reader shares a log with the writer, for which it needs files next to the catalogue. On a file
 //! system that is mounted for reading only they cannot be made; there the catalogue is read as a
-//! file that does not change, and looked at before each snapshot, since it may be mounted for
-//! writing elsewhere. On any other file system somebody else may write at any time, so that
+//! file that does not change, and checked before each snapshot, since it may be mounted for
+//! writing elsewhere. On any other file system another process may write at any time, so that
 //! nothing is read without those files.
 
 use super::catalogue;
@@ -79,7 +79,7 @@ fn immutable_uri(place: &IndexFolder) -> Option<PathBuf> {
     Some(format!("file:{escaped}?immutable=1").into())
 }
 
-/// What another who writes changes of the files.
+/// States of the files, which change when another process writes.
 #[derive(Debug, PartialEq, Eq)]
 struct FileStates {
     catalogue: Option<FileState>,
