@@ -37,7 +37,7 @@ pub(crate) fn run(folder: &Path, text: &str, out: &mut impl Write) -> Result<(),
     writeln!(out, "{} documents", added.added)?;
 
     let mut preparer = TextPreparer::new(index.settings())?;
-    let probe = preparer.prepare(text).probe();
+    let probe = preparer.prepare(text).query_document();
     let question = QueryRequest {
         threshold: 0.2,
         top: Some(3),

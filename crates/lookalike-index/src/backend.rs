@@ -1,4 +1,4 @@
-//! What a place that keeps an index must be able to do.
+//! The storage-backend trait: what a place that keeps an index does.
 //!
 //! A backend keeps documents by number, with their signatures, and finds numbers by bucket key. It
 //! decides nothing about similarity. Every implementation passes the same conformance tests
@@ -9,6 +9,7 @@ use crate::entry::{IndexEntry, IndexRecord, RecordFields};
 use crate::error::IndexError;
 use crate::set;
 use crate::settings::{ContainmentSettings, IndexSettings};
+use serde::Serialize;
 use std::path::Path;
 
 /// One change. Changes of one call happen in order, all or none.
@@ -21,6 +22,24 @@ pub enum Change<'a> {
     Put(IndexEntry<'a>),
     /// Removes the document with this id, if there is one.
     Remove(&'a str),
+}
+
+impl<'a> Change<'a> {
+    /// The id of the document.
+    pub fn id(&self) -> &'a str {
+        match self {
+            Self::Add(entry) | Self::Put(entry) => entry.id,
+            Self::Remove(id) => id,
+        }
+    }
+
+    /// The document to store; `None` for a removal.
+    pub fn entry(&self) -> Option<&IndexEntry<'a>> {
+        match self {
+            Self::Add(entry) | Self::Put(entry) => Some(entry),
+            Self::Remove(_) => None,
+        }
+    }
 }
 
 /// What a change did.
@@ -42,7 +61,7 @@ pub trait Backend: Send + Sync {
     /// What the index was created with.
     fn settings(&self) -> &IndexSettings;
 
-    /// The name of the place, for messages; no passwords.
+    /// The name of the place, for messages; without passwords.
     fn name(&self) -> &str;
 
     /// Makes changes, in order, all or none. When it returns they are on the disk and outlive the
@@ -54,8 +73,8 @@ pub trait Backend: Send + Sync {
     /// stored. Nothing has changed then.
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError>;
 
-    /// What is there at this moment, for good: later changes are not seen by it. Each holds a
-    /// connection or the like; drop it soon.
+    /// A snapshot of the index, which does not see later changes. Each holds a connection or the
+    /// like; drop it soon.
     ///
     /// # Errors
     /// What keeps the place from being read.
@@ -68,14 +87,14 @@ pub trait Backend: Send + Sync {
     /// As [`write`](Self::write).
     fn compact(&self, now: i64) -> Result<(), IndexError>;
 
-    /// Looks through everything that is stored, without changing anything. Each problem is reported
-    /// once, in words.
+    /// Checks everything that is stored, without changing anything. Each problem is reported once,
+    /// in words.
     ///
     /// # Errors
-    /// What keeps the place from being looked at; what is damaged is no error but a problem.
+    /// What keeps the place from being read; damage is no error but a problem.
     fn check(&self) -> Result<Vec<IndexProblem>, IndexError>;
 
-    /// Makes everything again that can be made of documents and signatures.
+    /// Rebuilds everything that can be derived from documents and signatures.
     ///
     /// # Errors
     /// As [`write`](Self::write).
@@ -179,7 +198,7 @@ pub struct IndexProblem {
 }
 
 /// Sizes and counts of an index.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Stats {
     /// Documents that are there, expired ones among them.
     pub documents: u64,
@@ -201,7 +220,7 @@ pub struct Stats {
     pub segment_bytes: u64,
 }
 
-/// What a document is found by: the bucket keys of its signature, or where the index finds
+/// The keys by which a document is found: the bucket keys of its signature, or in an index for
 /// containment those of its shingles, into `keys`, which is cleared; none for a document without
 /// shingles. `set` is its encoded set, where the index keeps sets.
 ///

@@ -1,6 +1,7 @@
 //! Checksums of what an index stores of a document, verified whenever it is read.
 //! `docs/reference/index.md` and `docs/reference/postgres.md` specify them.
 
+use crate::entry::IndexEntry;
 use lookalike_core::hash::{mix64, token_hash};
 
 /// The checksum of bytes that belong to a document: [`token_hash`] of them, combined with the
@@ -23,7 +24,19 @@ pub(crate) struct RowFields<'a> {
     pub(crate) metadata: &'a [u8],
 }
 
-impl RowFields<'_> {
+impl<'a> RowFields<'a> {
+    /// Those of a document that is stored under a number; `fingerprint` as 16 bytes.
+    pub(crate) fn of_entry(
+        number: u64,
+        entry: &IndexEntry<'a>,
+        fingerprint: &'a [u8],
+        metadata: &'a [u8],
+    ) -> Self {
+        let IndexEntry { id, bytes, added, modified, expires, .. } = *entry;
+        let id = id.as_bytes();
+        Self { number, id, fingerprint, bytes, added, modified, expires, metadata }
+    }
+
     /// The checksum of all fields. `buffer` is used for their bytes.
     pub(crate) fn checksum(&self, buffer: &mut Vec<u8>) -> u64 {
         buffer.clear();

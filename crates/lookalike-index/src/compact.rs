@@ -46,10 +46,7 @@ pub(crate) struct SignatureChunk {
 }
 
 impl CompactSignatures {
-    /// Those of all documents of a snapshot, and maybe of others that are not in it.
-    ///
-    /// # Errors
-    /// What keeps signatures from being read.
+    /// Those of all documents of a snapshot, and possibly of others.
     pub(crate) fn of(
         &self,
         snapshot: &mut dyn Snapshot,
@@ -135,11 +132,12 @@ impl SignatureChunk {
         let wanted = RecordFields { signature: true, ..RecordFields::default() };
         let count = snapshot.scan(first, most, wanted, &mut |record| {
             chunk.last = record.number;
-            // One of another length is damaged, which `check` reports.
-            if record.signature.len() == num_hashes {
-                chunk.numbers.push(record.number);
-                compact::push_row(&record.signature, &mut chunk.rows);
+            if record.signature.is_empty() {
+                return Ok(());
             }
+            record.check_signature(num_hashes)?;
+            chunk.numbers.push(record.number);
+            compact::push_row(&record.signature, &mut chunk.rows);
             Ok(())
         })?;
         Ok((chunk, count))

@@ -1,4 +1,4 @@
-//! Comparison of a document with candidates: what queries and the search for the nearest share.
+//! Comparison of a document with candidates, for queries and the search for the nearest.
 
 use crate::backend::Snapshot;
 use crate::compact::CompactSignatures;
@@ -24,13 +24,13 @@ pub struct QueryDocument<'a> {
     pub signature: &'a [u32],
 }
 
-/// What is asked.
+/// A query.
 #[derive(Debug, Clone, Copy)]
 pub struct QueryRequest<'a> {
-    /// The least similarity: above 0, at most 1. Not looked at where the nearest are wanted.
+    /// The least similarity: above 0, at most 1. Ignored if the nearest are wanted.
     pub threshold: f64,
-    /// How many are wanted, the most similar ones; all where it is `None`. Not looked at where the
-    /// nearest are wanted.
+    /// Maximum number of matches, the most similar ones; all if `None`. Ignored if the nearest are
+    /// wanted.
     pub top: Option<usize>,
     /// The most similar documents are wanted, whatever their similarity, as long as it is above 0.
     pub nearest: Option<NearestRequest<'a>>,
@@ -38,9 +38,9 @@ pub struct QueryRequest<'a> {
     pub filters: &'a [MetadataFilter],
     /// Expired documents are those that expired before; ns since 1970.
     pub now: i64,
-    /// The document that is not to be found: the one that is asked about.
+    /// A document to leave out: the one that the query is about.
     pub except: Option<u64>,
-    /// What the records of matches shall hold.
+    /// The fields of the records of matches.
     pub wanted: RecordFields,
 }
 
@@ -92,7 +92,8 @@ impl MatchSimilarity {
         }
     }
 
-    fn of(overlap: Overlap, measure: Measure) -> Self {
+    /// By exact comparison, where the similarity is `measure`.
+    pub fn of(overlap: Overlap, measure: Measure) -> Self {
         match measure {
             Measure::Jaccard => Self::Exact(overlap),
             Measure::Containment => Self::Contained(overlap),
@@ -108,7 +109,7 @@ impl MatchSimilarity {
     }
 }
 
-/// A document that resembles the one asked for.
+/// A document that is similar to the query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Match {
     /// The document.
@@ -117,7 +118,7 @@ pub struct Match {
     pub similarity: MatchSimilarity,
 }
 
-/// What was found.
+/// The result of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryResult {
     /// The most similar first, then by id.
@@ -134,12 +135,12 @@ pub struct QueryResult {
     pub recall_caveat: Option<RecallCaveat>,
 }
 
-/// Candidates that are looked at together.
+/// Candidates that are compared together.
 pub(crate) const CHUNK: usize = 1_024;
 
 /// Shingle sets, and a chunk of them more, whose similarity is kept in memory for documents that
 /// have the same.
-const KNOWN: usize = 1 << 14;
+const MAX_CACHED: usize = 1 << 14;
 
 /// Buffers that one thread uses for one question after the other.
 #[derive(Debug, Default)]
@@ -149,7 +150,7 @@ pub struct QueryBuffers {
     candidates: Vec<Candidate>,
     unread: Vec<u64>,
     set: Vec<u64>,
-    known: HashMap<u128, Option<MatchSimilarity>>,
+    similarities: HashMap<u128, Option<MatchSimilarity>>,
 }
 
 /// A document that may be similar.
@@ -173,13 +174,13 @@ pub(crate) struct ComparisonCounts {
 
 impl QueryBuffers {
     /// Begins to look for a document.
-    pub(crate) fn start(&mut self, settings: &IndexSettings, probe: &QueryDocument<'_>) {
+    pub(crate) fn start(&mut self, settings: &IndexSettings, document: &QueryDocument<'_>) {
         if settings.store != StoredContent::Signatures {
-            let left = probe.set.len() as u64;
+            let left = document.set.len() as u64;
             let same = Overlap { intersection: left, left, right: left };
-            self.known.clear();
+            self.similarities.clear();
             let same = MatchSimilarity::of(same, settings.measure());
-            self.known.insert(probe.fingerprint, Some(same));
+            self.similarities.insert(document.fingerprint, Some(same));
         }
     }
 }
@@ -192,35 +193,36 @@ pub(crate) fn compare(
     snapshot: &mut dyn Snapshot,
     settings: &IndexSettings,
     numbers: &[u64],
-    probe: &QueryDocument<'_>,
-    question: &QueryRequest<'_>,
-    scratch: &mut QueryBuffers,
+    document: &QueryDocument<'_>,
+    request: &QueryRequest<'_>,
+    buffers: &mut QueryBuffers,
     each: MatchCallback<'_>,
 ) -> Result<ComparisonCounts, IndexError> {
     match settings.store {
-        StoredContent::Signatures => estimated(snapshot, numbers, probe, question, each),
+        StoredContent::Signatures => compare_signatures(snapshot, numbers, document, request, each),
         StoredContent::Sets | StoredContent::Texts => {
-            exact(snapshot, numbers, settings.measure(), probe, question, scratch, each)
+            compare_sets(snapshot, numbers, settings.measure(), document, request, buffers, each)
         }
     }
 }
 
 /// Gives the similar ones among documents to `each`, by their signatures.
-fn estimated(
+fn compare_signatures(
     snapshot: &mut dyn Snapshot,
     numbers: &[u64],
-    probe: &QueryDocument<'_>,
-    question: &QueryRequest<'_>,
+    document: &QueryDocument<'_>,
+    request: &QueryRequest<'_>,
     each: MatchCallback<'_>,
 ) -> Result<ComparisonCounts, IndexError> {
-    let wanted = RecordFields { signature: true, ..question.filtered() };
+    let wanted = RecordFields { signature: true, ..request.filtered() };
     let mut done = ComparisonCounts::default();
     snapshot.records(numbers, wanted, &mut |record| {
-        done.candidates += u64::from(question.may_find(record));
-        if question.finds(record) {
+        done.candidates += u64::from(request.is_candidate(record));
+        if request.may_match(record) {
             done.compared += 1;
-            let estimate = verify::estimate(probe.signature, &record.signature);
-            if estimate >= question.threshold {
+            record.check_signature(document.signature.len())?;
+            let estimate = verify::estimate(document.signature, &record.signature);
+            if estimate >= request.threshold {
                 each(&mut Candidate::of(record), MatchSimilarity::Estimated(estimate));
             }
         }
@@ -230,32 +232,32 @@ fn estimated(
 }
 
 /// Gives the similar ones among documents to `each`, by their shingle sets.
-fn exact(
+fn compare_sets(
     snapshot: &mut dyn Snapshot,
     numbers: &[u64],
     measure: Measure,
-    probe: &QueryDocument<'_>,
-    question: &QueryRequest<'_>,
-    scratch: &mut QueryBuffers,
+    document: &QueryDocument<'_>,
+    request: &QueryRequest<'_>,
+    buffers: &mut QueryBuffers,
     each: MatchCallback<'_>,
 ) -> Result<ComparisonCounts, IndexError> {
-    let QueryBuffers { candidates, unread, set, known, .. } = scratch;
+    let QueryBuffers { candidates, unread, set, similarities, .. } = buffers;
     let mut count = 0;
     candidates.clear();
-    snapshot.records(numbers, question.filtered(), &mut |record| {
-        count += u64::from(question.may_find(record));
-        if question.finds(record) {
+    snapshot.records(numbers, request.filtered(), &mut |record| {
+        count += u64::from(request.is_candidate(record));
+        if request.may_match(record) {
             candidates.push(Candidate::of(record));
         }
         Ok(())
     })?;
-    if known.len() > KNOWN {
-        known.retain(|fingerprint, _| *fingerprint == probe.fingerprint);
+    if similarities.len() > MAX_CACHED {
+        similarities.retain(|fingerprint, _| *fingerprint == document.fingerprint);
     }
     unread.clear();
     for candidate in &*candidates {
         // Compared below, by the set of the first document that has it.
-        known.entry(candidate.fingerprint).or_insert_with(|| {
+        similarities.entry(candidate.fingerprint).or_insert_with(|| {
             unread.push(candidate.number);
             None
         });
@@ -265,13 +267,13 @@ fn exact(
     snapshot.sets(unread, &mut |number, code| {
         let candidate = read.find(|candidate| candidate.number == number);
         if let Some(candidate) = candidate {
-            let similarity = compared(probe, code, measure, question.threshold, set)?;
-            known.insert(candidate.fingerprint, similarity);
+            let similarity = compared(document, code, measure, request.threshold, set)?;
+            similarities.insert(candidate.fingerprint, similarity);
         }
         Ok(())
     })?;
     for candidate in candidates {
-        if let Some(Some(similarity)) = known.get(&candidate.fingerprint) {
+        if let Some(Some(similarity)) = similarities.get(&candidate.fingerprint) {
             each(candidate, *similarity);
         }
     }
@@ -279,19 +281,20 @@ fn exact(
 }
 
 impl QueryRequest<'_> {
-    /// What its filters look at.
+    /// The fields that its filters need.
     fn filtered(&self) -> RecordFields {
         RecordFields { metadata: !self.filters.is_empty(), ..RecordFields::default() }
     }
 
     /// Whether a document counts as a candidate.
-    fn may_find(&self, record: &IndexRecord) -> bool {
+    fn is_candidate(&self, record: &IndexRecord) -> bool {
         !record.is_expired(self.now) && self.except != Some(record.number)
     }
 
     /// Whether it may be a match.
-    fn finds(&self, record: &IndexRecord) -> bool {
-        self.may_find(record) && self.filters.iter().all(|filter| filter.matches(&record.metadata))
+    fn may_match(&self, record: &IndexRecord) -> bool {
+        self.is_candidate(record)
+            && self.filters.iter().all(|filter| filter.matches(&record.metadata))
     }
 }
 
@@ -384,13 +387,13 @@ pub(crate) fn read(
 
 /// How similar the document with this encoded set is, where that is enough.
 fn compared(
-    probe: &QueryDocument<'_>,
+    document: &QueryDocument<'_>,
     code: &[u8],
     measure: Measure,
     threshold: f64,
     set: &mut Vec<u64>,
 ) -> Result<Option<MatchSimilarity>, IndexError> {
-    let left = probe.set.len() as u64;
+    let left = document.set.len() as u64;
     // The similarity is at most that of a set that is a subset of the other.
     let right = set::len(code)? as u64;
     let best = Overlap { intersection: left.min(right), left, right };
@@ -398,7 +401,7 @@ fn compared(
         return Ok(None);
     }
     set::decode(code, set)?;
-    let overlap = verify::overlap_at_least(probe.set, set, measure, threshold);
+    let overlap = verify::overlap_at_least(document.set, set, measure, threshold);
     Ok(overlap.map(|overlap| MatchSimilarity::of(overlap, measure)))
 }
 

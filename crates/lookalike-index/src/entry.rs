@@ -1,4 +1,4 @@
-//! A document as it is added, and as it comes back.
+//! A document as it is added, and as it is read.
 
 use crate::error::IndexError;
 use serde_json::{Map, Value};
@@ -10,14 +10,14 @@ pub const MAX_METADATA_BYTES: usize = 1 << 20;
 /// The most bytes of a text.
 pub const MAX_TEXT_BYTES: usize = 1 << 30;
 
-/// What is known of a document other than its text: any JSON object. Members that have a meaning
+/// Metadata of a document: any JSON object. Members that have a meaning
 /// elsewhere: `source`, `language`, `time`.
 pub type Metadata = Map<String, Value>;
 
 /// A document to add: shingled and signed.
 #[derive(Debug, Clone, Copy)]
 pub struct IndexEntry<'a> {
-    /// What names it: not empty, at most [`MAX_ID_BYTES`], no NUL; anything else, slashes and line
+    /// Its id: not empty, at most [`MAX_ID_BYTES`], no NUL; anything else, slashes and line
     /// ends among it.
     pub id: &'a str,
     /// Of its shingles, see `docs/reference/signature.md`.
@@ -26,12 +26,12 @@ pub struct IndexEntry<'a> {
     pub bytes: u64,
     /// `num_hashes` values; empty for a document without shingles, which resembles nothing.
     pub signature: &'a [u32],
-    /// Its shingle set, encoded by [`set::encode`](crate::set::encode); not looked at where the
+    /// Its shingle set, encoded by [`set::encode`](crate::set::encode); ignored if the
     /// index keeps none.
     pub set: &'a [u8],
-    /// What it says; not looked at where the index keeps no texts.
+    /// Its text; ignored if the index keeps no texts.
     pub text: Option<&'a str>,
-    /// What else is known.
+    /// Its metadata.
     pub metadata: &'a Metadata,
     /// When it is added, in ns since 1970.
     pub added: i64,
@@ -101,13 +101,13 @@ pub struct RecordFields {
     pub text: bool,
 }
 
-/// A document as it is stored. What was not wanted is empty.
+/// A document as it is stored. Fields that were not requested are empty.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct IndexRecord {
     /// Its number: greater than that of everything that was there when it was put, never used
     /// again.
     pub number: u64,
-    /// What names it.
+    /// Its id.
     pub id: String,
     /// Of its shingles.
     pub fingerprint: u128,
@@ -117,9 +117,9 @@ pub struct IndexRecord {
     pub signature: Vec<u32>,
     /// Its encoded shingle set; `None` where the index keeps none.
     pub set: Option<Vec<u8>>,
-    /// What else is known.
+    /// Its metadata.
     pub metadata: Metadata,
-    /// What it says; `None` where the index keeps no texts.
+    /// Its text; `None` where the index keeps no texts.
     pub text: Option<String>,
     /// When it was added, in ns since 1970.
     pub added: i64,
@@ -130,6 +130,17 @@ pub struct IndexRecord {
 }
 
 impl IndexRecord {
+    /// Checks the number of values of a signature that is not empty.
+    pub(crate) fn check_signature(&self, num_hashes: usize) -> Result<(), IndexError> {
+        let got = self.signature.len();
+        if got == 0 || got == num_hashes {
+            return Ok(());
+        }
+        let what = format!("document {:?} (number {})", shown(&self.id), self.number);
+        let why = format!("its signature has {got} values, expected are {num_hashes}");
+        Err(IndexError::Damaged { what, why })
+    }
+
     /// Whether it counts as removed at a time, in ns since 1970.
     pub fn is_expired(&self, now: i64) -> bool {
         self.expires.is_some_and(|expires| expires <= now)

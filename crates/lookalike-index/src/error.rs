@@ -153,7 +153,7 @@ pub enum IndexError {
 const OLDER: &str = "open it for writing once, which migrates it";
 const NEWER: &str = "export it with the program that wrote it and create it again";
 
-/// What an index is that keeps no documents, and who opens it.
+/// The error of an index of sketches, with its remedy.
 const OF_SKETCHES: &str = "keeps sketches of lookalike.datasketch, no documents: open it in Python \
      with lookalike.datasketch.MinHashLSH(storage_config={\"type\": \"lookalike\", \"path\": …})";
 

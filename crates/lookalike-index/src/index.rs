@@ -1,12 +1,13 @@
 //! An opened index, wherever it is kept.
 
 pub use crate::access::Access;
-use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats};
+use crate::backend::Backend;
 use crate::compact::CompactSignatures;
 use crate::error::IndexError;
 use crate::query::{QueryBuffers, QueryDocument, QueryRequest, QueryResult, query};
 use crate::settings::IndexSettings;
 use lookalike_core::params::Params;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 /// Where an index is kept.
@@ -67,7 +68,7 @@ pub fn open(place: &IndexLocation, access: Access) -> Result<Index, IndexError> 
     match place {
         #[cfg(feature = "sqlite")]
         IndexLocation::Folder(folder) => {
-            // Before anybody who writes to it is waited for.
+            // Checked before waiting for another writer.
             let settings = crate::sqlite::settings_for(folder, access)?;
             settings.expect_documents(&folder.display().to_string())?;
             crate::sqlite::open(folder, access).and_then(Index::new)
@@ -82,7 +83,7 @@ pub fn open(place: &IndexLocation, access: Access) -> Result<Index, IndexError> 
     }
 }
 
-/// Makes an index where there is none from what [`Index::backup`] of an index of the same kind
+/// Makes an index where there is none from what [`Backend::backup`] of an index of the same kind
 /// wrote, and opens it for writing.
 ///
 /// # Errors
@@ -105,7 +106,7 @@ pub fn restore(place: &IndexLocation, from: &Path) -> Result<Index, IndexError> 
     }
 }
 
-/// An opened index. From any thread.
+/// An opened index, from any thread. It has the methods of its [`Backend`].
 pub struct Index {
     backend: Box<dyn Backend>,
     params: Params,
@@ -124,93 +125,35 @@ impl Index {
         Ok(Self { backend, params, compact_signatures: CompactSignatures::default() })
     }
 
-    /// What it was created with.
-    pub fn settings(&self) -> &IndexSettings {
-        self.backend.settings()
-    }
-
     /// The parameters that its settings describe: how documents are shingled, signed and banded.
     pub fn params(&self) -> &Params {
         &self.params
     }
 
-    /// Its name, for messages.
-    pub fn name(&self) -> &str {
-        self.backend.name()
-    }
-
-    /// Makes changes, in order, all or none, for good. See [`Backend::write`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
-        self.backend.write(changes)
-    }
-
-    /// What is there at this moment.
-    ///
-    /// # Errors
-    /// What keeps it from being read.
-    pub fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {
-        self.backend.snapshot()
-    }
-
-    /// Finds what resembles a document at this moment. See [`query`].
+    /// Finds the documents that are similar to a document, in a snapshot. See [`query`].
     ///
     /// # Errors
     /// As there.
     pub fn query(
         &self,
-        probe: &QueryDocument<'_>,
-        question: &QueryRequest<'_>,
-        scratch: &mut QueryBuffers,
+        document: &QueryDocument<'_>,
+        request: &QueryRequest<'_>,
+        buffers: &mut QueryBuffers,
     ) -> Result<QueryResult, IndexError> {
-        let mut snapshot = self.backend.snapshot()?;
-        query(&mut *snapshot, self.settings(), probe, question, scratch)
+        let mut snapshot = self.snapshot()?;
+        query(&mut *snapshot, self.settings(), document, request, buffers)
     }
 
-    /// What the nearest documents are looked for in; filled when it is first used.
+    /// The signatures that the nearest documents are searched in; read at the first use.
     pub fn compact_signatures(&self) -> &CompactSignatures {
         &self.compact_signatures
     }
+}
 
-    /// See [`Backend::compact`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn compact(&self, now: i64) -> Result<(), IndexError> {
-        self.backend.compact(now)
-    }
+impl Deref for Index {
+    type Target = dyn Backend;
 
-    /// See [`Backend::check`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn check(&self) -> Result<Vec<IndexProblem>, IndexError> {
-        self.backend.check()
-    }
-
-    /// See [`Backend::repair`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn repair(&self) -> Result<(), IndexError> {
-        self.backend.repair()
-    }
-
-    /// See [`Backend::stats`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn stats(&self) -> Result<Stats, IndexError> {
-        self.backend.stats()
-    }
-
-    /// See [`Backend::backup`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn backup(&self, to: &Path) -> Result<(), IndexError> {
-        self.backend.backup(to)
+    fn deref(&self) -> &(dyn Backend + 'static) {
+        &*self.backend
     }
 }

@@ -8,9 +8,9 @@
 //!
 //! | module | is |
 //! |---|---|
-//! | [`settings`] | what decides which documents resemble each other; stored, compared at opening |
+//! | [`settings`] | how documents are compared; stored, and verified at opening |
 //! | [`sketches`] | sketches of other programs in place of documents |
-//! | [`entry`] | a document as it is added, and as it comes back |
+//! | [`entry`] | a document as it is added, and as it is read |
 //! | [`set`] | shingle sets in few bytes |
 //! | [`backend`] | the traits of a storage backend |
 //! | [`memory`] | an index in memory; the reference implementation of the tests |

@@ -1,5 +1,5 @@
-//! An index that is gone with the process: one map, searched from end to end. It is the model that
-//! the others are held against, and too slow for more than some thousand documents.
+//! An index that ends with the process: one map, searched from end to end. The other backends are
+//! tested against it; it is too slow for more than some thousand documents.
 
 use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats, posting_keys};
 use crate::entry::{IndexEntry, IndexRecord, RecordFields};
@@ -63,24 +63,18 @@ impl MemoryState {
         change: &Change<'_>,
         settings: &IndexSettings,
     ) -> Result<ChangeOutcome, IndexError> {
-        match change {
-            Change::Add(entry) | Change::Put(entry) => {
-                entry.check(settings.num_hashes)?;
-                let there = self.numbers.get(entry.id).and_then(|number| self.records.get(number));
-                let is_there = there.is_some_and(|record| !record.is_expired(entry.added));
-                if matches!(change, Change::Add(_)) && is_there {
-                    return Err(IndexError::IdTaken { id: entry.id.to_owned() });
-                }
-                Ok(self.put(entry, settings.store))
-            }
-            Change::Remove(id) => Ok(match self.numbers.remove(*id) {
-                Some(number) => {
-                    self.records.remove(&number);
-                    ChangeOutcome::Removed
-                }
-                None => ChangeOutcome::Absent,
-            }),
+        let Some(entry) = change.entry() else {
+            let removed = self.numbers.remove(change.id());
+            removed.and_then(|number| self.records.remove(&number));
+            return Ok(removed.map_or(ChangeOutcome::Absent, |_| ChangeOutcome::Removed));
+        };
+        entry.check(settings.num_hashes)?;
+        let stored = self.numbers.get(entry.id).and_then(|number| self.records.get(number));
+        let exists = stored.is_some_and(|record| !record.is_expired(entry.added));
+        if matches!(change, Change::Add(_)) && exists {
+            return Err(IndexError::IdTaken { id: entry.id.to_owned() });
         }
+        Ok(self.put(entry, settings.store))
     }
 }
 
@@ -94,12 +88,12 @@ impl Backend for MemoryBackend {
     }
 
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
-        let mut held = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut state = MemoryState::clone(&held);
+        let mut guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = MemoryState::clone(&guard);
         let done = changes.iter().map(|change| state.apply(change, &self.settings));
         let done = done.collect::<Result<Vec<ChangeOutcome>, IndexError>>()?;
         state.version += u64::from(done.iter().any(|done| *done != ChangeOutcome::Absent));
-        *held = Arc::new(state);
+        *guard = Arc::new(state);
         Ok(done)
     }
 
@@ -147,21 +141,21 @@ struct MemorySnapshot {
 }
 
 impl MemorySnapshot {
-    fn give(
-        record: &IndexRecord,
-        wanted: RecordFields,
-        each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
-    ) -> Result<(), IndexError> {
-        let mut given = record.clone();
+    /// A record with the wanted fields only.
+    fn wanted(record: &IndexRecord, wanted: RecordFields) -> IndexRecord {
+        let mut record = record.clone();
         if !wanted.signature {
-            given.signature.clear();
+            record.signature.clear();
         }
-        given.set = given.set.filter(|_| wanted.set);
-        given.text = given.text.filter(|_| wanted.text);
         if !wanted.metadata {
-            given.metadata.clear();
+            record.metadata.clear();
         }
-        each(&given)
+        let (set, text) = (record.set.take(), record.text.take());
+        IndexRecord {
+            set: set.filter(|_| wanted.set),
+            text: text.filter(|_| wanted.text),
+            ..record
+        }
     }
 }
 
@@ -198,7 +192,7 @@ impl Snapshot for MemorySnapshot {
         each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
         let records = numbers.iter().filter_map(|number| self.state.records.get(number));
-        records.into_iter().try_for_each(|record| Self::give(record, wanted, each))
+        records.into_iter().try_for_each(|record| each(&Self::wanted(record, wanted)))
     }
 
     fn scan(
@@ -210,7 +204,7 @@ impl Snapshot for MemorySnapshot {
     ) -> Result<usize, IndexError> {
         let mut count = 0;
         for record in self.state.records.range(from..).map(|(_, record)| record).take(most) {
-            Self::give(record, wanted, each)?;
+            each(&Self::wanted(record, wanted))?;
             count += 1;
         }
         Ok(count)

@@ -44,10 +44,10 @@ pub fn compared_at_most(count: NonZeroUsize) -> u64 {
 pub(crate) fn nearest(
     snapshot: &mut dyn Snapshot,
     settings: &IndexSettings,
-    probe: &QueryDocument<'_>,
-    question: &QueryRequest<'_>,
+    document: &QueryDocument<'_>,
+    request: &QueryRequest<'_>,
     (count, signatures): (NonZeroUsize, &CompactSignatures),
-    scratch: &mut QueryBuffers,
+    buffers: &mut QueryBuffers,
 ) -> Result<QueryResult, IndexError> {
     if settings.measure() == Measure::Containment {
         let (got, expected) = (Measure::Containment, Measure::Jaccard);
@@ -55,19 +55,19 @@ pub(crate) fn nearest(
     }
     let mut search = NearestSearch {
         settings,
-        probe,
+        document,
         best: TopMatches::new(count.get()),
         left: compared_at_most(count),
         candidates: 0,
     };
     let mut predicted_recall = 1.0;
-    if !probe.signature.is_empty() {
+    if !document.signature.is_empty() {
         let chunks = signatures.of(snapshot, settings.num_hashes)?;
-        let levels = SimilarityLevels::new(&chunks, probe.signature);
-        scratch.start(settings, probe);
-        predicted_recall = search.run(snapshot, question, &levels, scratch)?;
+        let levels = SimilarityLevels::new(&chunks, document.signature);
+        buffers.start(settings, document);
+        predicted_recall = search.run(snapshot, request, &levels, buffers)?;
     }
-    let matches = read(snapshot, search.best.sorted(), question.wanted)?;
+    let matches = read(snapshot, search.best.sorted(), request.wanted)?;
     let found = matches.len() as u64;
     let (candidates, recall_caveat) = (search.candidates, settings.recall_caveat());
     Ok(QueryResult { matches, candidates, found, predicted_recall, recall_caveat })
@@ -129,7 +129,7 @@ impl<'a> SimilarityLevels<'a> {
 /// A search that is under way.
 struct NearestSearch<'a> {
     settings: &'a IndexSettings,
-    probe: &'a QueryDocument<'a>,
+    document: &'a QueryDocument<'a>,
     best: TopMatches,
     /// How many documents may still be compared.
     left: u64,
@@ -142,16 +142,16 @@ impl NearestSearch<'_> {
     fn run(
         &mut self,
         snapshot: &mut dyn Snapshot,
-        question: &QueryRequest<'_>,
+        request: &QueryRequest<'_>,
         levels: &SimilarityLevels<'_>,
-        scratch: &mut QueryBuffers,
+        buffers: &mut QueryBuffers,
     ) -> Result<f64, IndexError> {
         let mut end = levels.sizes.len();
         while end > 0 {
             let least = levels.least_before(end);
             let lists = levels.documents(least, end);
             for (level, numbers) in (least..end).zip(lists).rev() {
-                if !self.compare_level(snapshot, question, &numbers, scratch)? {
+                if !self.compare_level(snapshot, request, &numbers, buffers)? {
                     return Ok(self.recall_above(level));
                 }
                 let below = level.checked_sub(1).map_or(1.0, |below| self.recall_above(below));
@@ -168,9 +168,9 @@ impl NearestSearch<'_> {
     fn compare_level(
         &mut self,
         snapshot: &mut dyn Snapshot,
-        question: &QueryRequest<'_>,
+        request: &QueryRequest<'_>,
         numbers: &[u64],
-        scratch: &mut QueryBuffers,
+        buffers: &mut QueryBuffers,
     ) -> Result<bool, IndexError> {
         let mut rest = numbers;
         while !rest.is_empty() {
@@ -179,11 +179,18 @@ impl NearestSearch<'_> {
             }
             let size = rest.len().min(CHUNK).min(usize::try_from(self.left).unwrap_or(CHUNK));
             let (chunk, others) = rest.split_at(size);
-            let question = QueryRequest { threshold: self.best.threshold(), ..*question };
+            let request = QueryRequest { threshold: self.best.threshold(), ..*request };
             let best = &mut self.best;
             let mut each = |candidate: &mut _, similarity| best.push(candidate, similarity);
-            let done =
-                compare(snapshot, self.settings, chunk, self.probe, &question, scratch, &mut each)?;
+            let done = compare(
+                snapshot,
+                self.settings,
+                chunk,
+                self.document,
+                &request,
+                buffers,
+                &mut each,
+            )?;
             self.candidates += done.candidates;
             self.left = self.left.saturating_sub(done.compared);
             self.best.keep();

@@ -1,4 +1,4 @@
-//! A document asked for: its candidates, verified.
+//! Queries: the candidates of a document, verified.
 
 use crate::backend::{Snapshot, bucket_keys};
 use crate::comparison::{CHUNK, Candidate, TopMatches, compare, read};
@@ -10,10 +10,9 @@ use crate::error::IndexError;
 use crate::nearest::nearest;
 use crate::settings::{ContainmentSettings, IndexSettings};
 
-/// Finds what resembles a document. Cost: one look-up per band, for every candidate the reading of
-/// its row, and for every shingle set among them, where sizes allow a match, the comparison with
-/// it: documents with the same shingles are compared once. Of what is found, the records of the
-/// `top` most similar documents are read and kept, no others.
+/// Finds the documents that are similar to a document. Cost: one look-up per band, for every
+/// candidate the reading of its row, and for every distinct shingle set among them, if sizes allow
+/// a match, one comparison. Only the records of the `top` most similar documents are read.
 ///
 /// # Errors
 /// [`IndexError::Params`] for a threshold out of range, [`IndexError::Damaged`] for stored bytes
@@ -23,38 +22,38 @@ use crate::settings::{ContainmentSettings, IndexSettings};
 pub fn query(
     snapshot: &mut dyn Snapshot,
     settings: &IndexSettings,
-    probe: &QueryDocument<'_>,
-    question: &QueryRequest<'_>,
-    scratch: &mut QueryBuffers,
+    document: &QueryDocument<'_>,
+    request: &QueryRequest<'_>,
+    buffers: &mut QueryBuffers,
 ) -> Result<QueryResult, IndexError> {
-    if let Some(NearestRequest { count, signatures }) = question.nearest {
-        return nearest(snapshot, settings, probe, question, (count, signatures), scratch);
+    if let Some(NearestRequest { count, signatures }) = request.nearest {
+        return nearest(snapshot, settings, document, request, (count, signatures), buffers);
     }
-    let threshold = question.threshold;
+    let threshold = request.threshold;
     if !(threshold > 0.0 && threshold <= 1.0) {
         return Err(lookalike_core::error::ParamsError::Threshold { got: threshold }.into());
     }
     match settings.containment {
-        None => bucket_keys(settings, probe.signature, &mut scratch.keys),
+        None => bucket_keys(settings, document.signature, &mut buffers.keys),
         Some(ContainmentSettings { anchors }) => {
-            containment::query_keys(anchors, probe.set, &mut scratch.keys);
+            containment::query_keys(anchors, document.set, &mut buffers.keys);
         }
     }
-    let mut numbers = std::mem::take(&mut scratch.numbers);
-    snapshot.candidates(&scratch.keys, &mut numbers)?;
-    scratch.start(settings, probe);
+    let mut numbers = std::mem::take(&mut buffers.numbers);
+    snapshot.candidates(&buffers.keys, &mut numbers)?;
+    buffers.start(settings, document);
     let (mut candidates, mut found) = (0, 0);
-    let mut best = TopMatches::new(question.top.unwrap_or(usize::MAX));
+    let mut best = TopMatches::new(request.top.unwrap_or(usize::MAX));
     for chunk in numbers.chunks(CHUNK) {
         let mut similar = |candidate: &mut Candidate, similarity| {
             found += 1;
             best.push(candidate, similarity);
         };
-        candidates +=
-            compare(snapshot, settings, chunk, probe, question, scratch, &mut similar)?.candidates;
+        candidates += compare(snapshot, settings, chunk, document, request, buffers, &mut similar)?
+            .candidates;
     }
-    scratch.numbers = numbers;
-    let matches = read(snapshot, best.sorted(), question.wanted)?;
+    buffers.numbers = numbers;
+    let matches = read(snapshot, best.sorted(), request.wanted)?;
     let predicted_recall = settings.predicted_recall(threshold);
     let recall_caveat = settings.recall_caveat();
     Ok(QueryResult { matches, candidates, found, predicted_recall, recall_caveat })

@@ -1,4 +1,4 @@
-//! A document of the index that is asked about: what it is, and what resembles it.
+//! Documents of the index by id, and queries about them.
 
 use crate::backend::Snapshot;
 use crate::entry::{IndexRecord, RecordFields};
@@ -15,8 +15,8 @@ pub struct IndexedDocument {
 }
 
 impl IndexedDocument {
-    /// It as a document to look for.
-    pub fn probe(&self) -> QueryDocument<'_> {
+    /// The document as that of a query.
+    pub fn query_document(&self) -> QueryDocument<'_> {
         let IndexRecord { fingerprint, signature, .. } = &self.record;
         QueryDocument { set: &self.set, fingerprint: *fingerprint, signature }
     }
@@ -46,7 +46,7 @@ pub fn record(
     Ok(found.filter(|record| !record.is_expired(now)))
 }
 
-/// Finds what resembles a document of the index, but for itself, whatever `question.except` says.
+/// Finds documents similar to a document of the index, except itself, whatever `request.except` is.
 /// `None` where there is no document with this id, or it has expired. It is looked up in the same
 /// snapshot that is asked: at another moment it may have another number, and would be found itself.
 ///
@@ -56,17 +56,17 @@ pub fn query_stored(
     snapshot: &mut dyn Snapshot,
     settings: &IndexSettings,
     id: &str,
-    question: &QueryRequest<'_>,
-    scratch: &mut QueryBuffers,
+    request: &QueryRequest<'_>,
+    buffers: &mut QueryBuffers,
 ) -> Result<Option<(IndexedDocument, QueryResult)>, IndexError> {
     let wanted = RecordFields { signature: true, set: true, ..RecordFields::default() };
-    let Some(record) = record(snapshot, id, question.now, wanted)? else { return Ok(None) };
+    let Some(record) = record(snapshot, id, request.now, wanted)? else { return Ok(None) };
     let mut set = Vec::new();
     if let Some(code) = &record.set {
         set::decode(code, &mut set)?;
     }
-    let question = QueryRequest { except: Some(record.number), ..*question };
+    let request = QueryRequest { except: Some(record.number), ..*request };
     let stored = IndexedDocument { record, set };
-    let answer = query(snapshot, settings, &stored.probe(), &question, scratch)?;
+    let answer = query(snapshot, settings, &stored.query_document(), &request, buffers)?;
     Ok(Some((stored, answer)))
 }

@@ -1,5 +1,5 @@
-//! What decides which documents resemble each other. It is stored with the index and compared when
-//! it is opened, since signatures of other settings would be compared without any sense.
+//! How documents are shingled, signed and compared. The settings are stored with the index and
+//! verified when it is opened, since signatures of other settings cannot be compared.
 
 use crate::containment::{self, MAX_ANCHORS, anchors_for};
 use crate::error::IndexError;
@@ -30,7 +30,7 @@ pub enum StoredContent {
     Texts,
 }
 
-/// Everything that was chosen when the index was created.
+/// The parameters that an index was created with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IndexSettings {
@@ -191,7 +191,7 @@ impl IndexSettings {
     }
 
     /// Checks that signatures made with `asked` may be compared with those of the index, and that
-    /// it keeps what `asked` wants kept. Threshold and recall may differ: they say what is asked.
+    /// it keeps what `asked` keeps. Threshold and recall may differ: they belong to a query.
     ///
     /// # Errors
     /// [`IndexError::OtherSettings`] with the first difference.
@@ -230,11 +230,17 @@ impl IndexSettings {
     }
 
     /// The settings as they are stored.
-    pub fn to_json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+    ///
+    /// # Errors
+    /// [`IndexError::NotAnIndex`] for what JSON cannot represent.
+    pub fn to_json(&self, index: &str) -> Result<String, IndexError> {
+        serde_json::to_string(self).map_err(|error| IndexError::NotAnIndex {
+            index: index.to_owned(),
+            why: format!("its settings cannot be written: {error}"),
+        })
     }
 
-    /// Reads stored settings; the version is looked at before anything else.
+    /// Reads stored settings; the version is checked first.
     ///
     /// # Errors
     /// [`IndexError::Version`] for those of another version, [`IndexError::NotAnIndex`] for what is
@@ -378,7 +384,7 @@ mod tests {
     #[test]
     fn they_come_back_as_they_were() {
         let before = settings();
-        let after = IndexSettings::from_json(&before.to_json(), "x").unwrap();
+        let after = IndexSettings::from_json(&before.to_json("x").unwrap(), "x").unwrap();
         assert_eq!(before, after);
         let params = after.params().unwrap();
         assert_eq!(IndexSettings::new(&params, "nfc", StoredContent::Sets).unwrap(), before);
@@ -403,7 +409,7 @@ mod tests {
     fn another_version_is_refused_by_name() {
         let mut other = settings();
         other.version = 3;
-        let json = other.to_json().replace("\"shingle\"", "\"shingles\"");
+        let json = other.to_json("x").unwrap().replace("\"shingle\"", "\"shingles\"");
         let error = IndexSettings::from_json(&json, "x").unwrap_err();
         assert!(matches!(error, IndexError::Version { got: 3, expected: 2, .. }));
         assert!(matches!(IndexSettings::from_json("[]", "x"), Err(IndexError::NotAnIndex { .. })));
@@ -418,12 +424,15 @@ mod tests {
             (settings.version, settings.containment),
             (2, Some(ContainmentSettings { anchors: 3 }))
         );
-        let json = settings.to_json();
+        let json = settings.to_json("x").unwrap();
         assert_eq!(IndexSettings::from_json(&json, "x").unwrap(), settings);
         assert_eq!(settings.params().unwrap().measure(), Measure::Containment);
         assert!((settings.predicted_recall(0.8) - 0.992).abs() < 1e-12);
         let has = self::settings();
-        assert!(has.to_json().contains(r#""version":1"#) && !has.to_json().contains("contain"));
+        assert!(
+            has.to_json("x").unwrap().contains(r#""version":1"#)
+                && !has.to_json("x").unwrap().contains("contain")
+        );
         assert!(
             has.check_compatible(&IndexSettings { shingle: has.shingle.clone(), ..settings }, "x")
                 .is_err()

@@ -1,5 +1,5 @@
 //! Sketches instead of documents: an index whose signatures are the bands of sketches, as they are.
-//! It has no texts, no shingles and no threshold; who made the sketches knows what they mean.
+//! It has no texts, no shingles and no threshold; the caller interprets the sketches.
 
 use serde::{Deserialize, Serialize};
 
@@ -143,7 +143,10 @@ mod tests {
     fn settings_of_sketches_are_stored_and_are_no_parameters() {
         let settings = IndexSettings::of_sketches(4, sketches(32, true));
         assert_eq!((settings.rows, settings.num_hashes), (4, 16));
-        assert_eq!(IndexSettings::from_json(&settings.to_json(), "x").unwrap(), settings);
+        assert_eq!(
+            IndexSettings::from_json(&settings.to_json("x").unwrap(), "x").unwrap(),
+            settings
+        );
         settings.check("x").unwrap();
         let error = settings.params().unwrap_err().to_string();
         assert!(error.contains("store cannot be \"sketches\""), "{error}");

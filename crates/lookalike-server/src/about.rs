@@ -1,17 +1,18 @@
-//! How the server and its index are: health, settings, stats, metrics.
+//! State of the server and its index: health, settings, stats, metrics.
 
 use crate::address::QueryParameters;
 use crate::app::{App, HandlerResult, json};
 use crate::metrics::Gauge;
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
-use crate::query::rounded;
+use crate::similarity::rounded;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use lookalike::store::backend::Stats;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -46,7 +47,7 @@ pub(crate) async fn settings(State(app): State<Arc<App>>, request: Request) -> H
     });
     let mut all = serde_json::to_value(settings);
     if let (Ok(Value::Object(all)), Value::Object(more)) = (&mut all, more) {
-        // Hashes of words say nothing to anybody, and have more digits than many programs keep.
+        // Hashes of words are of no use to a client, and have more digits than many programs keep.
         if let Some(Value::Object(list)) = all.get_mut("stop_words") {
             let words = list.remove("hashes").and_then(|hashes| Some(hashes.as_array()?.len()));
             list.insert("words".to_owned(), words.into());
@@ -59,6 +60,14 @@ pub(crate) async fn settings(State(app): State<Arc<App>>, request: Request) -> H
     json(StatusCode::OK, &all.map_err(|error| Problem::internal(error.to_string()))?)
 }
 
+/// Sizes and counts, and the version of the index that they belong to.
+#[derive(Serialize)]
+struct AnsweredStats {
+    #[serde(flatten)]
+    stats: Stats,
+    version: u64,
+}
+
 /// `GET /v1/stats`
 pub(crate) async fn stats(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     QueryParameters::read(request.uri().query(), &[])?;
@@ -67,19 +76,9 @@ pub(crate) async fn stats(State(app): State<Arc<App>>, request: Request) -> Hand
         Ok((worker.index.stats()?, version))
     };
     let (stats, version) = app.pool.run(look).await?;
-    let body = json!({
-        "documents": stats.documents,
-        "without_shingles": stats.without_shingles,
-        "postings": stats.postings,
-        "segments": stats.segments,
-        "tail": stats.tail,
-        "catalogue_bytes": stats.catalogue_bytes,
-        "set_bytes": stats.set_bytes,
-        "text_bytes": stats.text_bytes,
-        "segment_bytes": stats.segment_bytes,
-        "version": version,
-    });
-    json(StatusCode::OK, &body)
+    // Members in alphabetical order, as in other answers.
+    let body = serde_json::to_value(AnsweredStats { stats, version });
+    json(StatusCode::OK, &body.map_err(|error| Problem::internal(error.to_string()))?)
 }
 
 /// `GET /metrics`
@@ -94,44 +93,44 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>, request: Request) -> Ha
 }
 
 fn gauges(app: &App, stats: Option<&Stats>) -> Vec<Gauge> {
-    let gauge = |name, help, value| Gauge { name, help, value };
     let counted = |counter: &std::sync::atomic::AtomicUsize| counter.load(Ordering::Relaxed) as f64;
+    let writes = app.writer.as_ref().map_or(0, crate::writer::IndexWriter::waiting);
     let mut all = vec![
-        gauge(
+        (
             "lookalike_requests_in_flight",
             "Requests that are being answered.",
             counted(&app.metrics.in_flight),
         ),
-        gauge("lookalike_connections", "Open connections.", counted(&app.metrics.connections)),
-        gauge(
+        ("lookalike_connections", "Open connections.", counted(&app.metrics.connections)),
+        (
             "lookalike_queue_length",
             "Requests that wait for a worker thread.",
             app.pool.waiting() as f64,
         ),
-        gauge(
+        (
             "lookalike_write_queue_length",
             "Requests whose changes wait to be written.",
-            app.writer.as_ref().map_or(0, crate::writer::IndexWriter::waiting) as f64,
+            writes as f64,
         ),
-        gauge(
+        (
             "lookalike_log_lines_left_out",
             "Lines of the log that were not written because it was read too slowly.",
             app.log.left_out() as f64,
         ),
-        gauge(
+        (
             "lookalike_index_readable",
             "1 where the index could be read for these figures.",
-            if stats.is_some() { 1.0 } else { 0.0 },
+            f64::from(u8::from(stats.is_some())),
         ),
     ];
     if let Some(stats) = stats {
         let bytes = stats.catalogue_bytes + stats.segment_bytes;
-        all.push(gauge("lookalike_documents", "Documents in the index.", stats.documents as f64));
-        all.push(gauge("lookalike_index_bytes", "Bytes of the index on the disk.", bytes as f64));
+        all.push(("lookalike_documents", "Documents in the index.", stats.documents as f64));
+        all.push(("lookalike_index_bytes", "Bytes of the index on the disk.", bytes as f64));
     }
     if let Some(age) = app.groups.age() {
         let help = "Seconds since groups were last computed.";
-        all.push(gauge("lookalike_groups_age_seconds", help, age.as_secs_f64()));
+        all.push(("lookalike_groups_age_seconds", help, age.as_secs_f64()));
     }
-    all
+    all.into_iter().map(|(name, help, value)| Gauge { name, help, value }).collect()
 }

@@ -1,4 +1,4 @@
-//! What the address of a request says: an id in its path, parameters behind it.
+//! The address of a request: an id in its path, parameters after it.
 
 use crate::problem::{Code, Problem};
 use lookalike::store::entry::check_id;
@@ -61,7 +61,7 @@ impl QueryParameters {
         self.0.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
-    /// One of the values there can be, given with their names.
+    /// One of several values, by name.
     pub(crate) fn choice<T: Copy>(
         &self,
         name: &str,
@@ -83,7 +83,7 @@ impl QueryParameters {
         number.ok_or_else(|| expected(name, text, &format!("a number from 1 to {most}")))
     }
 
-    /// A similarity that is asked for.
+    /// The least similarity of a query.
     pub(crate) fn threshold(&self, default: f64) -> Result<f64, Problem> {
         let Some(text) = self.text("threshold") else { return Ok(default) };
         let value = f64::from_str(text).ok().filter(|value| *value > 0.0 && *value <= 1.0);

@@ -38,15 +38,15 @@ pub(crate) struct App {
     pub(crate) bulk_memory: BodyMemory,
     /// For what is made of the larger bodies.
     pub(crate) work: BodyMemory,
-    /// The description of the API, once it has been asked for.
+    /// The description of the API, made at the first request.
     pub(crate) description: OnceLock<Bytes>,
     /// Numbers requests.
     pub(crate) serial: Serial,
-    /// Tells the numbers of this run from those of another.
+    /// Distinguishes the numbers of this run from those of another.
     pub(crate) started: i64,
 }
 
-/// A request is answered or there is a problem with it.
+/// The response to a request, or the problem with it.
 pub(crate) type HandlerResult = Result<Response, Problem>;
 
 impl App {

@@ -57,7 +57,7 @@ impl BodyMemory {
     }
 }
 
-/// A body that has come to its end, and the memory it takes.
+/// A complete body, and the memory it takes.
 pub(crate) struct WholeBody {
     pub(crate) bytes: Vec<u8>,
     pub(crate) held: Option<OwnedSemaphorePermit>,
@@ -66,20 +66,20 @@ pub(crate) struct WholeBody {
 /// A body that is read piece by piece.
 pub(crate) struct BodyPieces {
     body: Body,
-    patience: Duration,
+    idle_time: Duration,
 }
 
 impl BodyPieces {
-    pub(crate) fn new(body: Body, patience: Duration) -> Self {
-        Self { body, patience }
+    pub(crate) fn new(body: Body, idle_time: Duration) -> Self {
+        Self { body, idle_time }
     }
 
     /// The next piece, not empty; `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Problem> {
         loop {
-            let frame = tokio::time::timeout(self.patience, self.body.frame()).await;
+            let frame = tokio::time::timeout(self.idle_time, self.body.frame()).await;
             let frame = frame.map_err(|_| {
-                let seconds = self.patience.as_secs_f64();
+                let seconds = self.idle_time.as_secs_f64();
                 let detail = format!("no byte of the body came for {seconds} s: send it again");
                 Problem::new(Code::SLOW_BODY, detail)
             })?;
@@ -142,7 +142,7 @@ pub(crate) fn too_large(most: u64) -> Problem {
     Problem::new(Code::BODY_TOO_LARGE, detail)
 }
 
-/// Checks what the body is said to be. UTF-8 is the only encoding.
+/// Checks the declared type of the body. UTF-8 is the only encoding.
 pub(crate) fn expect_type(headers: &HeaderMap, expected: &str) -> Result<(), Problem> {
     let wrong = |got: &str| {
         let detail = format!("the body is {got}: send it with content-type: {expected}");

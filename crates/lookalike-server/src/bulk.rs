@@ -4,13 +4,13 @@
 use crate::address::QueryParameters;
 use crate::app::{App, HandlerResult, json};
 use crate::body::{self, BodyPieces};
-use crate::documents::{DocumentRequest, WriteMode};
+use crate::documents::{DocumentRequest, DocumentToWrite, WriteMode};
 use crate::json;
 use crate::metadata::BoundedMetadata;
 use crate::middleware::in_time;
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
-use crate::writer::{ChangeResults, Changes, OwnedChange, lost};
+use crate::writer::{Changes, OwnedChange, SubmittedChanges};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use lookalike::store::backend::ChangeOutcome;
@@ -18,7 +18,7 @@ use lookalike::store::entry::check_id;
 use serde::Deserialize;
 use serde_json::json;
 use std::sync::Arc;
-use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::sync::OwnedSemaphorePermit;
 
 /// A batch ends where it has this many lines or bytes.
 const BATCH_LINES: usize = 2_000;
@@ -54,14 +54,14 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
     let parameters = QueryParameters::read(request.uri().query(), &["mode", "on_error"])?;
     let stop = parameters.choice("on_error", &[("stop", true), ("skip", false)], true)?;
     let limits = &app.config.limits;
-    let wish =
+    let options =
         BulkOptions { mode: WriteMode::of(&parameters)?, stop, text_bytes: limits.text_bytes };
     let (parts, body) = request.into_parts();
     body::expect_type(&parts.headers, "application/x-ndjson")?;
     let pieces = BodyPieces::new(body, limits.idle_time);
     let held = LineMemory::default();
     let mut lines = BodyLines { pieces, buffer: Vec::new(), next: 1, ended: false, held };
-    let mut tally = LineTally::new(wish);
+    let mut tally = LineTally::new(options);
     match run(&app, &mut lines, &mut tally).await {
         Ok(()) => json(StatusCode::OK, &tally.answer()),
         Err(problem) => Err(problem.with("stored", tally.stored())),
@@ -77,20 +77,21 @@ async fn run(app: &Arc<App>, lines: &mut BodyLines, tally: &mut LineTally) -> Re
             Ok(None) => break Ok(()),
             Err(problem) => break Err(problem.with("line", lines.next)),
         };
-        let (first, wish) = (batch.first, tally.wish);
-        let prepared = match in_time(app, prepare_batch(app, batch, wish)).await {
+        let (first, options) = (batch.first, tally.options);
+        let prepared = match in_time(app, prepare_batch(app, batch, options)).await {
             Ok(prepared) => prepared,
             Err(problem) => break Err(problem.with("line", first)),
         };
         settle(app, written.take(), tally).await?;
         let bad = prepared.bad;
-        let changes = Changes { changes: prepared.changes, stop: wish.stop, held: prepared.held };
-        let outcome = match in_time(app, app.writer()?.put_patiently(changes)).await {
-            Ok(outcome) => outcome,
+        let changes =
+            Changes { changes: prepared.changes, stop: options.stop, held: prepared.held };
+        let pending = match in_time(app, app.writer()?.put_when_free(changes)).await {
+            Ok(pending) => pending,
             Err(problem) => break Err(problem.with("line", first)),
         };
-        written = Some(SubmittedBatch { outcome, lines: prepared.lines });
-        if wish.stop && !bad.is_empty() {
+        written = Some(SubmittedBatch { first, pending, lines: prepared.lines });
+        if options.stop && !bad.is_empty() {
             // What comes before the bad line may have to be reported first.
             settle(app, written.take(), tally).await?;
         }
@@ -102,7 +103,10 @@ async fn run(app: &Arc<App>, lines: &mut BodyLines, tally: &mut LineTally) -> Re
 
 /// A batch that was handed over to be written.
 struct SubmittedBatch {
-    outcome: oneshot::Receiver<ChangeResults>,
+    /// The number of its first line.
+    first: u64,
+    pending: SubmittedChanges,
+    /// The number of the line of each change.
     lines: Vec<u64>,
 }
 
@@ -111,14 +115,11 @@ async fn settle(
     written: Option<SubmittedBatch>,
     tally: &mut LineTally,
 ) -> Result<(), Problem> {
-    let Some(SubmittedBatch { outcome, lines }) = written else { return Ok(()) };
-    let first = lines.first().copied().unwrap_or_default();
-    let outcome = in_time(app, async { outcome.await.map_err(|_| lost()) }).await;
-    let outcome = outcome.map_err(|problem| problem.with("line", first))?;
-    if outcome.is_empty() && !lines.is_empty() {
-        return Err(lost().with("line", first));
-    }
-    for (line, done) in lines.into_iter().zip(outcome) {
+    let Some(SubmittedBatch { first, pending, lines }) = written else { return Ok(()) };
+    let outcomes = in_time(app, pending.outcomes()).await;
+    let outcomes =
+        outcomes.map_err(|problem| problem.with("line", *lines.first().unwrap_or(&first)))?;
+    for (line, done) in lines.into_iter().zip(outcomes) {
         match done {
             Ok(ChangeOutcome::Added) => tally.added += 1,
             Ok(_) => tally.replaced += 1,
@@ -230,24 +231,24 @@ struct PreparedBatch {
 async fn prepare_batch(
     app: &Arc<App>,
     batch: LineBatch,
-    wish: BulkOptions,
+    options: BulkOptions,
 ) -> Result<PreparedBatch, Problem> {
     let work = app.work.wait(App::work_bytes(batch.bytes.len())).await?;
     let shared = Arc::clone(app);
     let prepare = move |worker: &mut PoolWorker| {
-        let mut prepared = prepare(worker, &shared, &batch, wish);
+        let mut prepared = prepare(worker, &shared, &batch, options);
         worker.release_buffers(batch.bytes.len());
         prepared.held.push(work);
         Ok(prepared)
     };
-    app.pool.run_patiently(prepare).await
+    app.pool.run_when_free(prepare).await
 }
 
 fn prepare(
     worker: &mut PoolWorker,
     app: &App,
     batch: &LineBatch,
-    wish: BulkOptions,
+    options: BulkOptions,
 ) -> PreparedBatch {
     let mut prepared = PreparedBatch::default();
     // Metadata alone may take more than what is reserved for each byte of a batch.
@@ -256,17 +257,18 @@ fn prepare(
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let change = prepare_line(worker, line, wish)
-            .and_then(|change| metadata.add(app, change.metadata_memory()).map(|()| change));
-        match change {
-            Ok(change) => {
-                prepared.changes.push(change);
+        let document = prepare_line(worker, line, options).and_then(|document| {
+            metadata.add(app, document.metadata_memory).map(|()| document.document)
+        });
+        match document {
+            Ok(document) => {
+                prepared.changes.push(options.mode.change(document));
                 prepared.lines.push(number);
             }
             Err(problem) => {
                 let is_own_fault = problem.code.status >= 500;
                 prepared.bad.push((number, problem));
-                if wish.stop || is_own_fault {
+                if options.stop || is_own_fault {
                     break;
                 }
             }
@@ -299,19 +301,17 @@ impl MetadataMemory {
 fn prepare_line(
     worker: &mut PoolWorker,
     line: &[u8],
-    wish: BulkOptions,
-) -> Result<OwnedChange, Problem> {
+    options: BulkOptions,
+) -> Result<DocumentToWrite, Problem> {
     let LineDocument { id, text, metadata, modified, expires, ttl_seconds } = json::parse(line)?;
     check_id(&id)?;
     let given = DocumentRequest { text, metadata, modified, expires, ttl_seconds };
-    let store = worker.index.settings().store;
-    let document = given.prepare(id, &mut worker.preparer, store, wish.text_bytes)?;
-    Ok(wish.mode.change(document))
+    given.prepare(id, &mut worker.preparer, options.text_bytes)
 }
 
 /// What became of the lines so far.
 struct LineTally {
-    wish: BulkOptions,
+    options: BulkOptions,
     added: u64,
     replaced: u64,
     skipped: Vec<(u64, Problem)>,
@@ -319,8 +319,8 @@ struct LineTally {
 }
 
 impl LineTally {
-    fn new(wish: BulkOptions) -> Self {
-        Self { wish, added: 0, replaced: 0, skipped: Vec::new(), skipped_total: 0 }
+    fn new(options: BulkOptions) -> Self {
+        Self { options, added: 0, replaced: 0, skipped: Vec::new(), skipped_total: 0 }
     }
 
     fn stored(&self) -> u64 {
@@ -333,7 +333,7 @@ impl LineTally {
         if problem.code.status >= 500 {
             return Err(problem.with("line", line));
         }
-        if self.wish.stop {
+        if self.options.stop {
             let detail = format!(
                 "line {line}: {}; what comes before it is stored, send it and the rest again",
                 problem.detail

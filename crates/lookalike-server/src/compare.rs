@@ -1,4 +1,4 @@
-//! Two texts, given or there: how similar they are, and where they differ.
+//! Comparison of two texts, in the request or in the index: similarity and differences.
 
 use crate::app::{App, HandlerResult, json_bytes};
 use crate::body;
@@ -6,7 +6,7 @@ use crate::documents::{bytes, check_text, find};
 use crate::json::{self, Object};
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
-use crate::query::{rounded, six_decimals};
+use crate::similarity::{rounded, six_decimals};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use lookalike::core::verify;
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long the shortest list of differences is looked for.
+/// Time limit of the search for the shortest list of differences.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The memory of a comparison as a multiple of that of the work on the same bytes of one text: the
@@ -146,7 +146,7 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
         drop((work, stored_work));
         answer
     };
-    // Differences are looked for long, also between short texts.
+    // The search for differences takes long for short texts, too.
     Ok(json_bytes(StatusCode::OK, app.pool.run_sized(usize::MAX, answer).await?))
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How a server listens, whom it lets in, and how much it takes on.
+/// Configuration of a server: address, tokens and limits.
 #[derive(Clone)]
 pub struct Config {
     /// Where it listens; port 0 takes any free one.
@@ -29,7 +29,7 @@ pub struct Config {
     pub log: Log,
 }
 
-/// What a server takes on at most.
+/// Limits of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerLimits {
     /// Bytes of a request's body, and of one line where documents come as lines.

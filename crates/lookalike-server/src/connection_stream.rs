@@ -20,7 +20,7 @@ use tokio::time::Sleep;
 const DRAIN_TIME: Duration = Duration::from_secs(5);
 const DRAIN_BYTES: usize = 256 << 20;
 
-/// A stream whose writes fail when no byte is taken for some time.
+/// A stream whose writes fail if the client takes no byte for some time.
 pub(crate) struct ConnectionStream {
     stream: TcpStream,
     idle_time: Duration,
@@ -32,7 +32,7 @@ pub(crate) struct ConnectionStream {
     drain: Option<Drain>,
 }
 
-/// Reading what nobody needs.
+/// State of reading and discarding what a client still sends.
 struct Drain {
     deadline: Pin<Box<Sleep>>,
     bytes: usize,

@@ -23,7 +23,7 @@ impl Connections {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells the connection that is idle longest to close. Returns whether there is one.
+    /// Closes the connection that is idle longest. Returns whether there is one.
     pub(crate) fn close_longest_idle(&self) -> bool {
         let first = self.lock().by_age.pop_first();
         first.is_some_and(|(_, close)| {

@@ -1,14 +1,16 @@
-//! Groups among the documents of an index: every duplicate resembles its keeper.
+//! Groups among the documents of an index: every duplicate is similar to its keeper.
 
 use crate::problem::{Code, Problem};
+use crate::similarity::six_decimals;
 use lookalike::core::error::ParamsError;
 use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::error::Error;
 use lookalike::find::{FindOptions, Memory};
 use lookalike::index;
 use lookalike::progress::{Interruption, Progress};
-use lookalike::store::Index;
 use lookalike::store::entry::RecordFields;
+use lookalike::store::query::MatchSimilarity;
+use lookalike::store::{Index, IndexError};
 use std::num::NonZeroUsize;
 
 /// A group.
@@ -34,7 +36,7 @@ pub(crate) struct DocumentGroups {
     pub(crate) documents: u64,
     /// Of the index right before they were computed.
     pub(crate) version: u64,
-    /// When they were computed, in µs since 1970: tells one computation from another.
+    /// When they were computed, in µs since 1970: distinguishes computations.
     pub(crate) computed: i64,
     /// When the first of the documents expires, in ns since 1970.
     pub(crate) expires: Option<i64>,
@@ -69,19 +71,19 @@ pub(crate) fn find(
     options.memory = limits.memory.clone();
     let findings = index::groups(index, &options, now, progress).map_err(problem)?;
     let (mut groups, mut bytes) = (Vec::new(), 0);
-    for group in findings.groups.iter() {
-        let group = group.map_err(|error| Problem::internal(error.to_string()))?;
-        let duplicates = group.duplicates.into_iter().map(|one| {
-            let similarity = one.overlap.six_decimals_of(measure).parse().unwrap_or_default();
+    for found in findings.groups.iter() {
+        let found = found.map_err(|error| Problem::internal(error.to_string()))?;
+        let duplicates = found.duplicates.into_iter().map(|one| {
+            let similarity = six_decimals(&MatchSimilarity::of(one.overlap, measure));
             (GroupMember { id: one.id, bytes: one.bytes }, similarity)
         });
-        let keeper = GroupMember { id: group.keeper.id, bytes: group.keeper.bytes };
-        let star = DocumentGroup { keeper, duplicates: duplicates.collect() };
-        bytes += star.memory();
+        let keeper = GroupMember { id: found.keeper.id, bytes: found.keeper.bytes };
+        let group = DocumentGroup { keeper, duplicates: duplicates.collect() };
+        bytes += group.memory();
         if bytes > limits.list_bytes {
             return Err(too_many(limits.list_bytes));
         }
-        groups.push(star);
+        groups.push(group);
     }
     let (duplicates, documents) = (findings.counts.duplicates, findings.counts.documents);
     findings.finish().map_err(problem)?;
@@ -120,7 +122,8 @@ pub(crate) fn check_threshold(index: &Index, threshold: f64) -> Result<(), Probl
             );
             Err(Problem::new(Code::BAD_PARAMETER, detail))
         }
-        _ => Ok(()),
+        Err(error) => Err(IndexError::from(error).into()),
+        Ok(_) => Ok(()),
     }
 }
 
@@ -167,7 +170,7 @@ fn first_expiry(
 }
 
 fn params(index: &Index, threshold: f64) -> Result<Params, Problem> {
-    params_at(index, threshold).map_err(|error| lookalike::store::IndexError::from(error).into())
+    params_at(index, threshold).map_err(|error| IndexError::from(error).into())
 }
 
 fn params_at(index: &Index, threshold: f64) -> Result<Params, ParamsError> {

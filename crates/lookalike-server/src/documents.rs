@@ -8,19 +8,17 @@ use crate::metadata::BoundedMetadata;
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
 use crate::token::{Right, right};
-use crate::writer::{ChangeResults, Changes, OwnedChange, OwnedDocument, lost};
+use crate::writer::{ChangeResults, Changes, OwnedChange, lost};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use lookalike::index::TextPreparer;
-use lookalike::index::time;
+use lookalike::index::{DocumentFields, PreparedDocument, TextPreparer, time};
 use lookalike::store::IndexError;
 use lookalike::store::backend::ChangeOutcome;
 use lookalike::store::entry::{IndexRecord, Metadata, RecordFields};
 use lookalike::store::query_by_id::record;
 use lookalike::store::set;
-use lookalike::store::settings::StoredContent;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -57,11 +55,29 @@ impl WriteMode {
         parameters.choice("mode", &[("add", Self::Add), ("put", Self::Put)], Self::Put)
     }
 
-    pub(crate) fn change(self, document: OwnedDocument) -> OwnedChange {
+    pub(crate) fn change(self, document: PreparedDocument) -> OwnedChange {
         match self {
             Self::Add => OwnedChange::Add(document),
             Self::Put => OwnedChange::Put(document),
         }
+    }
+}
+
+/// A document of a request, ready to be written.
+pub(crate) struct DocumentToWrite {
+    pub(crate) document: PreparedDocument,
+    /// Bytes of memory of its metadata.
+    pub(crate) metadata_memory: usize,
+    /// Number of its shingles.
+    shingles: usize,
+}
+
+impl DocumentToWrite {
+    /// Bytes of memory of the document.
+    fn memory(&self) -> usize {
+        let PreparedDocument { id, signature, set, text, .. } = &self.document;
+        let text = text.as_ref().map_or(0, String::capacity);
+        text + set.capacity() + 4 * signature.capacity() + self.metadata_memory + id.capacity()
     }
 }
 
@@ -71,34 +87,20 @@ impl DocumentRequest {
         self,
         id: String,
         preparer: &mut TextPreparer,
-        store: StoredContent,
         text_bytes: u64,
-    ) -> Result<OwnedDocument, Problem> {
-        let now = time::now();
+    ) -> Result<DocumentToWrite, Problem> {
+        let added = time::now();
         check_text(&self.text, text_bytes)?;
-        let modified = self.modified.as_deref().map(|at| moment("modified", at)).transpose()?;
-        let expires = expiry(self.expires.as_deref(), self.ttl_seconds.map(|ttl| ttl.0), now)?;
+        let modified = self.modified.as_deref().map(|at| time_of("modified", at)).transpose()?;
+        let expires = expiry(self.expires.as_deref(), self.ttl_seconds.map(|ttl| ttl.0), added)?;
         let BoundedMetadata { metadata, memory } = self.metadata.unwrap_or_default();
+        let (bytes, keeps_texts) = (self.text.len() as u64, preparer.keeps_texts());
         let prepared = preparer.prepare(&self.text);
-        let mut set = Vec::new();
-        prepared.encode_set(&mut set);
-        let mut document = OwnedDocument {
-            id,
-            fingerprint: prepared.fingerprint,
-            bytes: self.text.len() as u64,
-            signature: prepared.signature.to_vec(),
-            set,
-            text: None,
-            metadata,
-            metadata_memory: memory,
-            added: now,
-            modified,
-            expires,
-            shingles: prepared.set.len(),
-        };
-        document.text = (store == StoredContent::Texts).then_some(self.text);
+        let fields = DocumentFields { metadata, added, modified, expires };
+        let document = prepared.document(id, keeps_texts.then_some(self.text), fields);
+        let document = PreparedDocument { bytes, ..document };
         document.entry().check(document.signature.len())?;
-        Ok(document)
+        Ok(DocumentToWrite { document, metadata_memory: memory, shingles: prepared.set.len() })
     }
 }
 
@@ -115,7 +117,7 @@ pub(crate) fn check_text(text: &str, most: u64) -> Result<(), Problem> {
     Err(Problem::new(Code::TEXT_TOO_LARGE, detail))
 }
 
-fn moment(member: &str, text: &str) -> Result<i64, Problem> {
+fn time_of(member: &str, text: &str) -> Result<i64, Problem> {
     time::parse(text).ok_or_else(|| {
         let got = lookalike::store::entry::shown(text);
         let detail = format!(
@@ -134,7 +136,7 @@ fn expiry(expires: Option<&str>, ttl: Option<u64>, now: i64) -> Result<Option<i6
             let detail = "expires and ttl_seconds both say when it expires: leave one out";
             return Err(Problem::new(Code::BAD_MEMBER, detail));
         }
-        (Some(text), None) => moment("expires", text)?,
+        (Some(text), None) => time_of("expires", text)?,
         (None, Some(seconds)) => {
             let ns =
                 i64::try_from(seconds.min(TTL_MAX + 1)).map_or(i64::MAX, |s| s * 1_000_000_000);
@@ -163,8 +165,7 @@ pub(crate) async fn put(State(app): State<Arc<App>>, request: Request) -> Handle
     let shared = Arc::clone(&app);
     let prepare = move |worker: &mut PoolWorker| {
         let given: DocumentRequest = json::parse(&whole.bytes)?;
-        let store = worker.index.settings().store;
-        let document = given.prepare(id, &mut worker.preparer, store, text_bytes)?;
+        let document = given.prepare(id, &mut worker.preparer, text_bytes)?;
         worker.release_buffers(whole.bytes.len());
         if work.is_none() {
             let more = document.memory().saturating_sub(whole.bytes.len());
@@ -173,9 +174,10 @@ pub(crate) async fn put(State(app): State<Arc<App>>, request: Request) -> Handle
         Ok((document, whole.held.into_iter().chain(work).collect()))
     };
     let (document, held) = app.pool.run_sized(body_bytes, prepare).await?;
-    let (id, shingles) = (document.id.clone(), document.shingles);
+    let DocumentToWrite { document, shingles, .. } = document;
+    let id = document.id.clone();
     let changes = Changes { changes: vec![mode.change(document)], stop: false, held };
-    let done = only(app.writer()?.put(changes)?.await.unwrap_or_default())?;
+    let done = only(app.writer()?.put(changes)?.outcomes().await?)?;
     let (status, done) = match done {
         ChangeOutcome::Added => (StatusCode::CREATED, "added"),
         _ => (StatusCode::OK, "replaced"),
@@ -189,7 +191,7 @@ pub(crate) async fn delete(State(app): State<Arc<App>>, request: Request) -> Han
     QueryParameters::read(request.uri().query(), &[])?;
     let changes =
         Changes { changes: vec![OwnedChange::Remove(id.clone())], stop: false, held: Vec::new() };
-    if only(app.writer()?.put(changes)?.await.unwrap_or_default())? == ChangeOutcome::Absent {
+    if only(app.writer()?.put(changes)?.outcomes().await?)? == ChangeOutcome::Absent {
         return Err(Problem::unknown_document(&id));
     }
     let mut response = Response::new(Body::empty());
@@ -197,9 +199,9 @@ pub(crate) async fn delete(State(app): State<Arc<App>>, request: Request) -> Han
     Ok(response)
 }
 
-/// What became of the only change.
-fn only(outcome: ChangeResults) -> Result<ChangeOutcome, Problem> {
-    outcome.into_iter().next().unwrap_or_else(|| Err(lost()))
+/// The outcome of the only change.
+fn only(outcomes: ChangeResults) -> Result<ChangeOutcome, Problem> {
+    outcomes.into_iter().next().unwrap_or_else(|| Err(lost()))
 }
 
 /// `GET /v1/documents/{id}`
@@ -240,17 +242,20 @@ pub(crate) struct JsonList {
 
 impl JsonList {
     pub(crate) fn push(&mut self, value: &impl serde::Serialize) -> Result<(), Problem> {
-        self.json.push(if self.len == 0 { b'[' } else { b',' });
-        self.len += 1;
+        self.separate();
         serde_json::to_writer(&mut self.json, value)
             .map_err(|error| Problem::internal(error.to_string()))
     }
 
     /// Adds a value that is JSON.
     pub(crate) fn push_json(&mut self, value: &[u8]) {
+        self.separate();
+        self.json.extend_from_slice(value);
+    }
+
+    fn separate(&mut self) {
         self.json.push(if self.len == 0 { b'[' } else { b',' });
         self.len += 1;
-        self.json.extend_from_slice(value);
     }
 
     pub(crate) fn bytes(&self) -> usize {

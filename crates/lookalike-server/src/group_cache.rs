@@ -36,7 +36,7 @@ pub(crate) struct CacheLimits {
     pub(crate) cursor_time: Duration,
 }
 
-/// What is known of the groups at a threshold.
+/// The state of the groups at a threshold.
 #[derive(Debug)]
 pub(crate) enum Lookup {
     Ready {
@@ -282,7 +282,7 @@ impl CacheState {
         Some(threshold)
     }
 
-    /// Whether the result of the computation that runs is still asked for.
+    /// Whether a client still waits for the result of the computation that runs.
     fn is_wanted(&self, now: Instant) -> bool {
         let asked = self.running.as_ref().map(|running| running.computation.last_asked);
         !self.closed && asked.is_some_and(|asked| now.duration_since(asked) < LEASE)

@@ -152,13 +152,13 @@ impl GroupsAnswer<'_> {
     /// expired.
     fn group(
         &mut self,
-        star: &DocumentGroup,
+        group: &DocumentGroup,
         skip: usize,
     ) -> Result<(Option<Vec<u8>>, usize), Problem> {
-        let (all, mut passed) = (star.duplicates.len(), skip);
-        let Some(keeper) = self.member(&star.keeper)? else { return Ok((None, all)) };
+        let (all, mut passed) = (group.duplicates.len(), skip);
+        let Some(keeper) = self.member(&group.keeper)? else { return Ok((None, all)) };
         let mut others = JsonList::default();
-        for (duplicate, similarity) in star.duplicates.iter().skip(skip) {
+        for (duplicate, similarity) in group.duplicates.iter().skip(skip) {
             if others.len > 0 && self.is_full() {
                 break;
             }
@@ -200,20 +200,20 @@ fn show(
     let stale = stale || found.is_stale(snapshot.version(), now);
     let mut shown = GroupsAnswer { right, snapshot: &mut *snapshot, now, documents: 0, bytes: 0 };
     let mut groups = JsonList::default();
-    while let Some(star) = found.groups.get(at.from)
+    while let Some(group) = found.groups.get(at.from)
         && groups.len < limit
     {
         // A group that has room in the next answer is not divided for its number of documents.
-        let is_too_much = shown.documents + star.duplicates.len() > LIST_DOCUMENTS;
+        let is_too_much = shown.documents + group.duplicates.len() > LIST_DOCUMENTS;
         if groups.len > 0 && (is_too_much || shown.is_full()) {
             break;
         }
-        let (group, passed) = shown.group(star, at.skip)?;
-        if let Some(group) = group {
-            groups.push_json(&group);
+        let (json, passed) = shown.group(group, at.skip)?;
+        if let Some(json) = json {
+            groups.push_json(&json);
         }
         (at.from, at.skip) =
-            if passed < star.duplicates.len() { (at.from, passed) } else { (at.from + 1, 0) };
+            if passed < group.duplicates.len() { (at.from, passed) } else { (at.from + 1, 0) };
         if at.skip > 0 {
             break;
         }

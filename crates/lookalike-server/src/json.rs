@@ -1,4 +1,4 @@
-//! Bytes of a request → what is asked, strictly: an object with known members.
+//! Bytes of a request → its value, strictly: an object with known members.
 
 use crate::problem::{Code, Problem};
 use serde::de::value::MapAccessDeserializer;

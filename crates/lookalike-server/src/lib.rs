@@ -1,8 +1,8 @@
 //! An index of documents over HTTP, with a web page.
 //!
 //! ```text
-//! listen → gate (who may ask, time limits, log) → a route → worker threads → answer
-//!                                                    └─ documents → writer thread → disk
+//! listen → middleware (rights, time limits, log) → a route → worker threads → answer
+//!                                                     └─ documents → writer thread → disk
 //! ```
 //!
 //! | module | is |
@@ -20,7 +20,8 @@
 //! | `document_groups` | groups among all documents |
 //! | `group_cache` | their computations, one after the other, and the lists that are kept |
 //! | `pool`, `writer` | threads that do what blocks; what is written together |
-//! | `problem` | what is answered when a request cannot be met |
+//! | `problem` | the answers to requests that cannot be met |
+//! | `similarity` | similarities as answers have them |
 //! | `log`, `metrics` | the log, the metrics |
 //!
 //! # Example
@@ -58,7 +59,7 @@
 //!
 //! The API is described in `docs/reference/http.md` and in `openapi.json`. This is the only
 //! asynchronous code of the project: one thread waits for sockets, and everything that takes time
-//! is done elsewhere. Nothing here prints, exits, or looks at the environment.
+//! is done elsewhere. Nothing here prints, exits, or reads the environment.
 
 mod about;
 mod address;
@@ -86,6 +87,7 @@ mod problem;
 mod query;
 mod response_memory;
 mod routes;
+mod similarity;
 pub mod token;
 mod writer;
 

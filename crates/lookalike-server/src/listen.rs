@@ -28,7 +28,7 @@ const HEAD_BYTES: usize = 128 << 10;
 
 /// Connections that the system completes before they are accepted; it may allow fewer.
 const BACKLOG: u32 = 4_096;
-/// How often a connection is looked for that can be closed for a new one.
+/// Interval between attempts to close an idle connection for a new one.
 const RETRY_TIME: Duration = Duration::from_millis(20);
 
 /// A server that listens and has not begun to answer.
@@ -39,17 +39,17 @@ pub struct Server {
     app: Arc<App>,
 }
 
-/// How a server came to its end.
+/// How a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopOutcome {
     /// Every request that had begun was answered, everything acknowledged is stored.
     InOrder,
     /// Time ran out, or it was stopped twice: requests were interrupted. Everything
     /// acknowledged is stored all the same.
-    BrokenOff,
+    Interrupted,
 }
 
-/// Why a server does not start.
+/// An error of starting a server.
 #[derive(Debug)]
 pub enum StartError {
     /// Impossible requests are refused.
@@ -83,7 +83,7 @@ impl fmt::Display for StartError {
 
 impl std::error::Error for StartError {}
 
-/// Tells a running server to stop. Cloned, all clones tell the same server.
+/// Stops a running server. Clones stop the same server.
 #[derive(Clone)]
 pub struct StopHandle(Arc<watch::Sender<u8>>);
 
@@ -129,7 +129,7 @@ impl Server {
         self.address
     }
 
-    /// Answers until it is stopped, by `stop` or, where `signals` are to be heeded, by an
+    /// Answers until it is stopped, by `stop` or, if `signals` is set, by an
     /// interrupt or a request of the system to end. The calling thread waits for sockets; worker
     /// threads do the work. When it returns, all that was acknowledged is stored.
     ///
@@ -139,11 +139,11 @@ impl Server {
         let Self { runtime, listener, app, .. } = self;
         let stopped = runtime.block_on(async {
             if signals {
-                tokio::spawn(heed_signals(Arc::clone(&app), signal_source()?, stop.clone()));
+                tokio::spawn(stop_on_signals(Arc::clone(&app), signal_source()?, stop.clone()));
             }
             io::Result::Ok(serve(&app, listener, stop.0.subscribe()).await)
         })?;
-        // Whatever is left of broken-off requests ends here.
+        // Whatever is left of interrupted requests ends here.
         runtime.shutdown_background();
         app.stop();
         Ok(stopped)
@@ -213,8 +213,8 @@ async fn serve(
     let all = u32::try_from(app.config.limits.connections).unwrap_or(u32::MAX);
     tokio::select! {
         _ = places.acquire_many(all) => StopOutcome::InOrder,
-        _ = stops.wait_for(|times| *times > 1) => StopOutcome::BrokenOff,
-        () = tokio::time::sleep(app.config.limits.grace) => StopOutcome::BrokenOff,
+        _ = stops.wait_for(|times| *times > 1) => StopOutcome::Interrupted,
+        () = tokio::time::sleep(app.config.limits.grace) => StopOutcome::Interrupted,
     }
 }
 
@@ -263,22 +263,19 @@ async fn connection(
     let _ = served.await;
 }
 
-async fn heed_signals(app: Arc<App>, mut signals: Signals, stop: StopHandle) {
+/// Stops the server on an interrupt or a request of the system to end.
+#[cfg(unix)]
+async fn stop_on_signals(app: Arc<App>, mut signals: Signals, stop: StopHandle) {
     loop {
-        match signals.next().await {
-            Signal::End => stop.stop(),
-            #[cfg(unix)]
-            Signal::HangUp => app.log.say("SIGHUP is ignored: SIGTERM or SIGINT stops the server"),
+        tokio::select! {
+            _ = signals.interrupt.recv() => stop.stop(),
+            _ = signals.terminate.recv() => stop.stop(),
+            // The terminal is closed, or a supervisor wants settings to be read again.
+            _ = signals.hang_up.recv() => {
+                app.log.say("SIGHUP is ignored: SIGTERM or SIGINT stops the server");
+            }
         }
     }
-}
-
-/// What the system asks for.
-enum Signal {
-    End,
-    /// The terminal is closed, or a supervisor wants settings to be read again.
-    #[cfg(unix)]
-    HangUp,
 }
 
 #[cfg(unix)]
@@ -299,32 +296,15 @@ fn signal_source() -> io::Result<Signals> {
     })
 }
 
-#[cfg(unix)]
-impl Signals {
-    async fn next(&mut self) -> Signal {
-        tokio::select! {
-            _ = self.interrupt.recv() => Signal::End,
-            _ = self.terminate.recv() => Signal::End,
-            _ = self.hang_up.recv() => Signal::HangUp,
-        }
+#[cfg(not(unix))]
+async fn stop_on_signals(_: Arc<App>, (): (), stop: StopHandle) {
+    while tokio::signal::ctrl_c().await.is_ok() {
+        stop.stop();
     }
 }
-
-#[cfg(not(unix))]
-struct Signals;
 
 #[cfg(not(unix))]
 #[expect(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
-fn signal_source() -> io::Result<Signals> {
-    Ok(Signals)
-}
-
-#[cfg(not(unix))]
-impl Signals {
-    async fn next(&mut self) -> Signal {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-        Signal::End
-    }
+fn signal_source() -> io::Result<()> {
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! One line for each request, written by a thread of its own, so that nobody waits for it.
+//! The log: one line for each request, written by a thread of its own, so that no request waits.
 
 use crate::config::{Log, LogFormat};
 use lookalike::index::time;
@@ -47,7 +47,7 @@ impl Logger {
         })
     }
 
-    /// Tells of a request.
+    /// Logs a request.
     pub(crate) fn request(&self, line: &LogLine<'_>) {
         let (ms, at) = (line.took.as_secs_f64() * 1e3, time::format(time::now() / 1000 * 1000));
         let LogLine { id, method, route, status, bytes, note, .. } = line;
@@ -73,7 +73,7 @@ impl Logger {
         self.put(text);
     }
 
-    /// Tells of something that happened, in words.
+    /// Logs a message.
     pub(crate) fn say(&self, message: &str) {
         let at = time::format(time::now() / 1000 * 1000);
         let text = match self.format {
@@ -117,7 +117,7 @@ fn write_all(sink: &mut dyn Write, lines: &Receiver<String>) {
             text.push_str(&line);
             text.push('\n');
         }
-        // Where the log cannot be written to, there is nowhere to say so.
+        // An error of the log cannot be reported anywhere.
         let _ = sink.write_all(text.as_bytes()).and_then(|()| sink.flush());
     }
 }

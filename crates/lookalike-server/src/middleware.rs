@@ -25,7 +25,7 @@ const CLIENT_LEFT: u16 = 499;
 /// How long the answer to a wrong token takes, so that few can be tried.
 const WRONG_TOKEN_TIME: Duration = Duration::from_millis(500);
 
-/// Lets a request through, or not.
+/// Handles a request: rights, time limit, headers, log.
 pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>();
     let route = route.map_or_else(|| "none".to_owned(), |path| path.as_str().to_owned());
@@ -88,7 +88,7 @@ pub(crate) fn timeout(app: &App) -> Problem {
     Problem::new(Code::TIMEOUT, detail).retry_after(1)
 }
 
-/// Whether a request may be answered at all, and what else the client may do.
+/// Checks that a request may be answered, and returns the rights of the client.
 fn admit(app: &App, route: &str, request: &Request) -> Result<Right, Problem> {
     let (method, headers) = (request.method(), request.headers());
     if headers.get_all(HOST).iter().nth(1).is_some() {
@@ -147,7 +147,7 @@ fn name(host: &str) -> &str {
     }
 }
 
-/// Keeps out pages whose name was made to lead to this machine (DNS rebinding).
+/// Rejects requests of pages whose name resolves to this machine (DNS rebinding).
 fn check_host(app: &App, host: Option<&str>) -> Result<(), Problem> {
     let config = &app.config;
     if !config.is_loopback() && config.hosts.is_empty() {
@@ -243,10 +243,10 @@ impl Trace<'_> {
         self.done = true;
         let note = response.extensions().get::<Note>().map(|note| note.0.as_str());
         let bytes = response.body().size_hint().exact().unwrap_or(0);
-        self.tell(response.status().as_u16(), bytes, note);
+        self.record(response.status().as_u16(), bytes, note);
     }
 
-    fn tell(&self, status: u16, bytes: u64, note: Option<&str>) {
+    fn record(&self, status: u16, bytes: u64, note: Option<&str>) {
         let Self { app, method, route, id, since, .. } = self;
         let took = since.elapsed();
         app.metrics.request(route, method, status, took);
@@ -257,7 +257,7 @@ impl Trace<'_> {
 impl Drop for Trace<'_> {
     fn drop(&mut self) {
         if !self.done {
-            self.tell(CLIENT_LEFT, 0, None);
+            self.record(CLIENT_LEFT, 0, None);
         }
     }
 }

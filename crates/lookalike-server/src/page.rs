@@ -77,7 +77,7 @@ fn give(request: &Request, kind: &'static str, text: Bytes) -> Response {
     response
 }
 
-/// Tells one version of a text from another.
+/// The entity tag of a text.
 fn tag(text: &[u8]) -> String {
     let hash = text.iter().fold(text.len() as u64, |hash, byte| mix64(hash ^ u64::from(*byte)));
     format!("\"{hash:016x}\"")

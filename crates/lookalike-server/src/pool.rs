@@ -1,5 +1,5 @@
-//! Threads that do what blocks: shingling, queries, reading. A bounded number waits in a queue,
-//! more are reported to come again.
+//! The worker pool, for all that blocks: shingling, queries, reading. A bounded number of jobs waits
+//! in a queue; for more the answer is `busy`.
 
 use crate::problem::Problem;
 use lookalike::index::TextPreparer;
@@ -97,7 +97,7 @@ impl WorkerPool {
             let (shared, mut worker) = (Arc::clone(&shared), PoolWorker::new(index)?);
             let work = move || {
                 while let Some(job) = shared.next() {
-                    // What broke off may have left the buffers in any state.
+                    // A job that panicked may have left the buffers in any state.
                     let done = catch_unwind(AssertUnwindSafe(|| job(&mut worker)));
                     if done.is_err()
                         && let Ok(new) = PoolWorker::new(&worker.index)
@@ -133,8 +133,8 @@ impl WorkerPool {
         self.put(place, job).await
     }
 
-    /// The same for a job on this many bytes. Large ones wait for their turn first; who asks first
-    /// is served first.
+    /// The same for a job on this many bytes. Large ones wait for their turn first, in the order
+    /// of requests.
     pub(crate) async fn run_sized<T: Send + 'static>(
         &self,
         bytes: usize,
@@ -153,7 +153,7 @@ impl WorkerPool {
     }
 
     /// Has a job done as soon as there is room for it.
-    pub(crate) async fn run_patiently<T: Send + 'static>(
+    pub(crate) async fn run_when_free<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut PoolWorker) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {

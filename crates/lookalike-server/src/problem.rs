@@ -1,4 +1,4 @@
-//! What is answered when a request cannot be met: `application/problem+json`, RFC 9457.
+//! Answers to requests that cannot be met: `application/problem+json`, RFC 9457.
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -8,7 +8,7 @@ use lookalike::core::error::ParamsError;
 use lookalike::store::IndexError;
 use serde_json::{Map, Value, json};
 
-/// What kind of problem it is; programs look at it.
+/// The kind of a problem, for programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Code {
     pub(crate) name: &'static str,
@@ -66,7 +66,7 @@ codes! {
     DISK_FULL 507 "disk-full" "The disk is full";
 }
 
-/// Why a request is not met.
+/// The answer to a request that cannot be met.
 #[derive(Debug, Clone)]
 pub(crate) struct Problem {
     pub(crate) code: Code,
@@ -111,7 +111,7 @@ impl Problem {
         Self::new(Code::BUSY, format!("{what}; send the request again in a second")).retry_after(1)
     }
 
-    /// Something failed that the client can do nothing about; the log says what.
+    /// A failure that the client cannot avoid; its cause is logged.
     pub(crate) fn internal(note: impl Into<String>) -> Self {
         let detail = "the log of the server says more, with the number in the header \
                       x-request-id of this answer";

@@ -1,4 +1,4 @@
-//! What resembles a text, or a document that is there.
+//! Documents that are similar to a text, or to a document of the index.
 
 use crate::app::{App, HandlerResult, json_bytes};
 use crate::body;
@@ -6,6 +6,7 @@ use crate::documents::{JsonList, check_text, visible};
 use crate::json::{self, AtMost};
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
+use crate::similarity::{rounded, six_decimals};
 use crate::token::{Right, right};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -16,7 +17,7 @@ use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::{Metadata, RecordFields};
 use lookalike::store::filter::MetadataFilter;
 use lookalike::store::nearest::NearestRequest;
-use lookalike::store::query::{self, Match, MatchSimilarity, QueryRequest};
+use lookalike::store::query::{self, Match, QueryRequest};
 use lookalike::store::query_by_id::query_stored;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
@@ -76,16 +77,6 @@ struct ResponseMatch<'a> {
 #[derive(Serialize)]
 struct StoredText<'a>(Option<&'a str>);
 
-/// With six decimals, as everywhere.
-pub(crate) fn rounded(value: f64) -> f64 {
-    (value * 1e6).round() / 1e6
-}
-
-/// As reports have it: only equal sets give 1.
-pub(crate) fn six_decimals(similarity: &MatchSimilarity) -> f64 {
-    similarity.six_decimals().parse().unwrap_or_else(|_| rounded(similarity.value()))
-}
-
 /// `POST /v1/query`
 pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     crate::address::QueryParameters::read(request.uri().query(), &[])?;
@@ -143,8 +134,13 @@ impl QueryBody {
                 let shingles = Some(prepared.set.len());
                 let mut snapshot = index.snapshot()?;
                 let settings = index.settings();
-                let answer =
-                    query::query(&mut *snapshot, settings, &prepared.probe(), &question, scratch)?;
+                let answer = query::query(
+                    &mut *snapshot,
+                    settings,
+                    &prepared.query_document(),
+                    &question,
+                    scratch,
+                )?;
                 self.found(&answer, &question, shingles, (&mut *snapshot, right))
             }
             (None, Some(id)) => {
@@ -158,7 +154,7 @@ impl QueryBody {
         }
     }
 
-    /// How many of the nearest documents are asked for, if it is these.
+    /// Number of nearest documents, if these are requested.
     fn nearest(&self) -> Result<Option<NonZeroUsize>, Problem> {
         let Some(json::WholeNumber(asked)) = self.nearest else { return Ok(None) };
         if self.threshold.is_some() || self.top.is_some() {

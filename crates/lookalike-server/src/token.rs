@@ -1,4 +1,4 @@
-//! Who may read, and who may write.
+//! Tokens: the rights to read and to write.
 
 use crate::config_error::ConfigError;
 use axum::extract::Request;
@@ -15,14 +15,14 @@ pub struct Tokens {
     write: Vec<String>,
 }
 
-/// What somebody may do.
+/// The rights of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Right {
     Read,
     Write,
 }
 
-/// What the client of a request may do.
+/// The rights of the client of a request.
 pub(crate) fn right(request: &Request) -> Right {
     request.extensions().get().copied().unwrap_or(Right::Read)
 }
@@ -48,7 +48,7 @@ impl Tokens {
         Ok(Self { read, write })
     }
 
-    /// Whether nobody needs one.
+    /// Whether no token is required.
     pub fn is_empty(&self) -> bool {
         self.read.is_empty() && self.write.is_empty()
     }
@@ -58,8 +58,8 @@ impl Tokens {
         (self.read.len(), self.write.len())
     }
 
-    /// What the one who shows this may do. Every token is compared to its end, so that the time it
-    /// takes tells nothing of where a wrong one differs.
+    /// The rights of a client with a token. Every token is compared to its end, so that the time
+    /// does not depend on where a wrong one differs.
     pub(crate) fn right(&self, shown: Option<&str>) -> Option<Right> {
         if self.is_empty() {
             return Some(Right::Write);

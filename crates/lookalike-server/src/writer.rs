@@ -1,11 +1,11 @@
-//! The thread that writes: what waits is written together and acknowledged when it is on the disk.
+//! The thread that writes: changes that wait are written together, and acknowledged when they are
+//! on the disk.
 
 use crate::metrics::BatchSizes;
 use crate::problem::Problem;
+use lookalike::index::{ExistingIds, PreparedDocument};
 use lookalike::store::backend::{Change, ChangeOutcome};
-use lookalike::store::entry::{IndexEntry, Metadata};
 use lookalike::store::{Index, IndexError};
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,52 +18,10 @@ const BATCH_BYTES: usize = 64 << 20;
 /// The most jobs that wait to be written.
 const WAITING_JOBS: usize = 4_000;
 
-/// A document, shingled and signed, that owns what it holds.
-pub(crate) struct OwnedDocument {
-    pub(crate) id: String,
-    pub(crate) fingerprint: u128,
-    pub(crate) bytes: u64,
-    pub(crate) signature: Vec<u32>,
-    pub(crate) set: Vec<u8>,
-    pub(crate) text: Option<String>,
-    pub(crate) metadata: Metadata,
-    /// Bytes that the metadata takes.
-    pub(crate) metadata_memory: usize,
-    pub(crate) added: i64,
-    pub(crate) modified: Option<i64>,
-    pub(crate) expires: Option<i64>,
-    /// How many shingles it has.
-    pub(crate) shingles: usize,
-}
-
-impl OwnedDocument {
-    /// Bytes that it takes.
-    pub(crate) fn memory(&self) -> usize {
-        let text = self.text.as_ref().map_or(0, String::capacity);
-        let signature = 4 * self.signature.capacity();
-        text + self.set.capacity() + signature + self.metadata_memory + self.id.capacity()
-    }
-
-    pub(crate) fn entry(&self) -> IndexEntry<'_> {
-        IndexEntry {
-            id: &self.id,
-            fingerprint: self.fingerprint,
-            bytes: self.bytes,
-            signature: &self.signature,
-            set: &self.set,
-            text: self.text.as_deref(),
-            metadata: &self.metadata,
-            added: self.added,
-            modified: self.modified,
-            expires: self.expires,
-        }
-    }
-}
-
 /// One change that owns what it holds.
 pub(crate) enum OwnedChange {
-    Add(OwnedDocument),
-    Put(OwnedDocument),
+    Add(PreparedDocument),
+    Put(PreparedDocument),
     Remove(String),
 }
 
@@ -73,14 +31,6 @@ impl OwnedChange {
             Self::Add(document) => Change::Add(document.entry()),
             Self::Put(document) => Change::Put(document.entry()),
             Self::Remove(id) => Change::Remove(id),
-        }
-    }
-
-    /// Bytes that the metadata takes.
-    pub(crate) fn metadata_memory(&self) -> usize {
-        match self {
-            Self::Add(document) | Self::Put(document) => document.metadata_memory,
-            Self::Remove(_) => 0,
         }
     }
 
@@ -94,7 +44,7 @@ impl OwnedChange {
     }
 }
 
-/// Changes that are asked for together. They are made in order; each that cannot be is left out.
+/// Changes of one request. They are made in order, without those that cannot be made.
 #[expect(clippy::struct_field_names, reason = "the word of the library")]
 pub(crate) struct Changes {
     pub(crate) changes: Vec<OwnedChange>,
@@ -104,8 +54,18 @@ pub(crate) struct Changes {
     pub(crate) held: Vec<OwnedSemaphorePermit>,
 }
 
-/// What became of each change; fewer than there were where it stopped at the last one here.
+/// The outcome of each change, up to the last one if it stopped there.
 pub(crate) type ChangeResults = Vec<Result<ChangeOutcome, Problem>>;
+
+/// Changes that are about to be written.
+pub(crate) struct SubmittedChanges(oneshot::Receiver<ChangeResults>);
+
+impl SubmittedChanges {
+    /// Waits until they are written.
+    pub(crate) async fn outcomes(self) -> Result<ChangeResults, Problem> {
+        self.0.await.map_err(|_| lost())
+    }
+}
 
 struct WriteJob {
     changes: Changes,
@@ -113,7 +73,7 @@ struct WriteJob {
     _place: OwnedSemaphorePermit,
 }
 
-/// The way to the thread that writes.
+/// A handle of the thread that writes.
 pub(crate) struct IndexWriter {
     jobs: Mutex<Option<Sender<WriteJob>>>,
     places: Arc<Semaphore>,
@@ -140,21 +100,18 @@ impl IndexWriter {
         WAITING_JOBS - self.places.available_permits().min(WAITING_JOBS)
     }
 
-    /// Hands changes over to be written; what is given waits for them. `busy` where too many wait.
-    pub(crate) fn put(
-        &self,
-        changes: Changes,
-    ) -> Result<oneshot::Receiver<ChangeResults>, Problem> {
+    /// Submits changes; `busy` if too many wait.
+    pub(crate) fn put(&self, changes: Changes) -> Result<SubmittedChanges, Problem> {
         let place = Arc::clone(&self.places).try_acquire_owned();
         let place = place.map_err(|_| Problem::busy("too many documents wait to be written"))?;
         self.send(changes, place)
     }
 
     /// The same as soon as there is room.
-    pub(crate) async fn put_patiently(
+    pub(crate) async fn put_when_free(
         &self,
         changes: Changes,
-    ) -> Result<oneshot::Receiver<ChangeResults>, Problem> {
+    ) -> Result<SubmittedChanges, Problem> {
         let place = Arc::clone(&self.places).acquire_owned().await;
         self.send(changes, place.map_err(|_| Problem::busy("the server stops"))?)
     }
@@ -163,12 +120,12 @@ impl IndexWriter {
         &self,
         changes: Changes,
         place: OwnedSemaphorePermit,
-    ) -> Result<oneshot::Receiver<ChangeResults>, Problem> {
+    ) -> Result<SubmittedChanges, Problem> {
         let (reply, answer) = oneshot::channel();
         let job = WriteJob { changes, reply, _place: place };
         let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         let sent = jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
-        if sent { Ok(answer) } else { Err(Problem::busy("the server stops")) }
+        if sent { Ok(SubmittedChanges(answer)) } else { Err(Problem::busy("the server stops")) }
     }
 
     /// Writes what waits and ends the thread.
@@ -181,7 +138,7 @@ impl IndexWriter {
     }
 }
 
-/// What became of changes whose writer is gone, which it only is after a panic.
+/// The problem of changes whose writer panicked.
 pub(crate) fn lost() -> Problem {
     Problem::internal("the thread that writes panicked")
 }
@@ -198,9 +155,11 @@ fn write_all(index: &Index, receiver: &Receiver<WriteJob>, sizes: &BatchSizes) {
         }
         sizes.record(count as u64);
         let groups: Vec<&Changes> = jobs.iter().map(|job| &job.changes).collect();
-        let outcomes = catch_unwind(AssertUnwindSafe(|| write(index, &groups)));
-        // After a panic the replies are dropped, which tells each that its writer is gone.
-        for (job, outcome) in jobs.into_iter().zip(outcomes.unwrap_or_default()) {
+        // After a panic the replies are dropped, by which each client learns of it.
+        let Ok(outcomes) = catch_unwind(AssertUnwindSafe(|| write(index, &groups))) else {
+            continue;
+        };
+        for (job, outcome) in jobs.into_iter().zip(outcomes) {
             let Changes { changes, held, .. } = job.changes;
             drop((changes, held));
             let _ = job.reply.send(outcome);
@@ -213,7 +172,7 @@ fn weight(job: &WriteJob) -> (usize, usize) {
     (changes.len(), changes.iter().map(OwnedChange::bytes).sum())
 }
 
-/// Writes several clients' changes in one go. What one of them asks for in vain does not keep the
+/// Writes the changes of several clients together. A change that cannot be made does not keep the
 /// others from being written.
 fn write(index: &Index, groups: &[&Changes]) -> Vec<ChangeResults> {
     let plan = match plan(index, groups) {
@@ -236,41 +195,14 @@ fn write(index: &Index, groups: &[&Changes]) -> Vec<ChangeResults> {
     plan.into_iter().map(|refused| refused.into_iter().map(&mut answer).collect()).collect()
 }
 
-/// For each change, in order, why it cannot be made; shorter where a client wants to stop there.
+/// For each change, in order, why it cannot be made; shorter if the client stops at the last one.
 fn plan(index: &Index, groups: &[&Changes]) -> Result<Vec<Vec<Option<Problem>>>, Problem> {
-    let hashes = index.settings().num_hashes;
-    // Whether an id will be there, as far as this batch has something to do with it.
-    let mut there: HashMap<&str, bool> = HashMap::new();
-    let mut snapshot = None;
+    let mut ids = ExistingIds::new(index);
     let mut plan = Vec::new();
     for group in groups {
         let mut refused = Vec::new();
         for change in &group.changes {
-            let why = match change {
-                OwnedChange::Remove(id) => {
-                    there.insert(id, false);
-                    None
-                }
-                OwnedChange::Put(document) => document.entry().check(hashes).err(),
-                OwnedChange::Add(document) => {
-                    let id = document.id.as_str();
-                    let is_there = if let Some(is_there) = there.get(id) {
-                        *is_there
-                    } else {
-                        let snapshot = match &mut snapshot {
-                            Some(snapshot) => snapshot,
-                            none => none.insert(index.snapshot()?),
-                        };
-                        snapshot.number_of(id)?.is_some()
-                    };
-                    let taken = is_there.then(|| IndexError::IdTaken { id: id.to_owned() });
-                    document.entry().check(hashes).err().or(taken)
-                }
-            };
-            if let (None, OwnedChange::Add(document) | OwnedChange::Put(document)) = (&why, change)
-            {
-                there.insert(&document.id, true);
-            }
+            let why = refusal(index, &mut ids, change)?;
             let stops = why.is_some() && group.stop;
             refused.push(why.map(Problem::from));
             if stops {
@@ -280,6 +212,30 @@ fn plan(index: &Index, groups: &[&Changes]) -> Result<Vec<Vec<Option<Problem>>>,
         plan.push(refused);
     }
     Ok(plan)
+}
+
+/// Why a change cannot be made after those before it.
+fn refusal<'a>(
+    index: &Index,
+    ids: &mut ExistingIds<'a>,
+    change: &'a OwnedChange,
+) -> Result<Option<IndexError>, IndexError> {
+    let document = match change {
+        OwnedChange::Remove(id) => {
+            ids.set(id, false);
+            return Ok(None);
+        }
+        OwnedChange::Add(document) | OwnedChange::Put(document) => document,
+    };
+    if let Err(error) = document.entry().check(index.settings().num_hashes) {
+        return Ok(Some(error));
+    }
+    let (id, is_add) = (&document.id, matches!(change, OwnedChange::Add(_)));
+    if is_add && ids.has(id, document.fields.added)? {
+        return Ok(Some(IndexError::IdTaken { id: id.clone() }));
+    }
+    ids.set(id, true);
+    Ok(None)
 }
 
 /// Writes one client's changes where writing them with others failed: as a whole, or else by halves

@@ -9,8 +9,8 @@ use crate::error::{DocumentError, DocumentTypeError, OptionError};
 use crate::error::{index_error, with_message};
 use lookalike::find::MAX_THREADS;
 use lookalike::index::{
-    AddCounts, AddOptions, BATCH_BYTES, BATCH_DOCUMENTS, Existing, InterruptedPut, NewDocument,
-    PutError, put_all, time,
+    AddCounts, AddOptions, DocumentBatch, Existing, FeedError, InterruptedAdd, NewDocument,
+    add_documents, time,
 };
 use lookalike::progress::Stage;
 use lookalike::store::entry::Metadata;
@@ -78,12 +78,12 @@ pub(super) trait Feed: Send {
     /// Ids and texts.
     type Text: AsRef<str> + Send;
 
-    /// Puts some of them into the list, which is empty, and says whether there are more. It is
+    /// Appends some of them to the batch, which is empty, and returns whether there are more. It is
     /// called without the interpreter's lock.
     ///
     /// # Errors
-    /// What keeps the next one from coming; those in the list came before.
-    fn fill(&mut self, documents: &mut Vec<NewDocument<Self::Text>>) -> PyResult<bool>;
+    /// What keeps the next document from being read; those in the batch are before it.
+    fn fill_batch(&mut self, batch: &mut DocumentBatch<Self::Text>) -> PyResult<bool>;
 }
 
 /// Documents as they come from an iterator.
@@ -96,9 +96,9 @@ pub(super) struct IteratorRows {
     id_field: String,
     text_field: String,
     /// Which of the names a record had.
-    met: Vec<bool>,
+    found: Vec<bool>,
     row: u64,
-    telling: ProgressCallback,
+    progress_callback: ProgressCallback,
 }
 
 /// Receives how many documents were taken, and of how many.
@@ -109,11 +109,11 @@ pub(super) struct ProgressCallback {
 }
 
 impl ProgressCallback {
-    /// Tells it.
+    /// Reports it.
     ///
     /// # Errors
     /// What the function raises.
-    pub(super) fn tell(&self, done: u64) -> PyResult<()> {
+    pub(super) fn report(&self, done: u64) -> PyResult<()> {
         let Self { progress: Some(progress), total } = self else { return Ok(()) };
         let what = (Stage::Add.to_string(), done, *total);
         Python::attach(|py| staying(|| progress.call1(py, what)).map(drop))
@@ -123,8 +123,8 @@ impl ProgressCallback {
 impl Feed for IteratorRows {
     type Text = PyBackedStr;
 
-    fn fill(&mut self, documents: &mut Vec<NewDocument<PyBackedStr>>) -> PyResult<bool> {
-        Python::attach(|py| staying(|| self.take(py, documents)))
+    fn fill_batch(&mut self, batch: &mut DocumentBatch<PyBackedStr>) -> PyResult<bool> {
+        Python::attach(|py| staying(|| self.take(py, batch)))
     }
 }
 
@@ -138,40 +138,43 @@ impl IteratorRows {
         common: &Bound<'_, PyAny>,
         names: Vec<String>,
         fields: (String, String),
-        telling: ProgressCallback,
+        progress_callback: ProgressCallback,
     ) -> PyResult<Self> {
         let common = metadata(common, "all documents")?;
         let (id_field, text_field) = fields;
-        let (documents, met) = (documents.unbind(), vec![false; names.len()]);
-        Ok(Self { documents, common, names, id_field, text_field, met, row: 0, telling })
+        let (documents, found) = (documents.unbind(), vec![false; names.len()]);
+        Ok(Self {
+            documents,
+            common,
+            names,
+            id_field,
+            text_field,
+            found,
+            row: 0,
+            progress_callback,
+        })
     }
 
-    fn take(
-        &mut self,
-        py: Python<'_>,
-        batch: &mut Vec<NewDocument<PyBackedStr>>,
-    ) -> PyResult<bool> {
+    fn take(&mut self, py: Python<'_>, batch: &mut DocumentBatch<PyBackedStr>) -> PyResult<bool> {
         py.check_signals()?;
-        let mut bytes = 0;
         for item in self.documents.bind(py).clone() {
             let item = item?;
             let document = self.document(&item).map_err(|error| with_row(py, error, self.row))?;
-            bytes += document.text.len();
             self.row += 1;
             batch.push(document);
-            if batch.len() >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES {
-                self.telling.tell(self.row)?;
+            if batch.is_full() {
+                self.progress_callback.report(self.row)?;
                 return Ok(true);
             }
         }
-        self.telling.tell(self.row)?;
+        self.progress_callback.report(self.row)?;
         self.warn_of_unknown_names(py)?;
         Ok(false)
     }
 
     /// A name that no record has may be misspelt, which is known when the last one was taken.
     fn warn_of_unknown_names(&self, py: Python<'_>) -> PyResult<()> {
-        let unknown = self.names.iter().zip(&self.met).filter(|(_, met)| !**met);
+        let unknown = self.names.iter().zip(&self.found).filter(|(_, found)| !**found);
         for (name, _) in unknown.filter(|_| self.row > 0) {
             let documents = self.row;
             let text = format!(
@@ -217,31 +220,31 @@ impl IteratorRows {
             })
         };
         let (id, text) = (member(&self.id_field)?, member(&self.text_field)?);
-        let described = PyDict::new(record.py());
-        for (name, met) in self.names.iter().zip(&mut self.met) {
+        let metadata_value = PyDict::new(record.py());
+        for (name, found) in self.names.iter().zip(&mut self.found) {
             let value = self::member(record, name)?;
-            *met |= value.is_some();
+            *found |= value.is_some();
             if let Some(value) = value.filter(|value| !value.is_none()) {
-                described.set_item(name, value)?;
+                metadata_value.set_item(name, value)?;
             }
         }
-        self.of(&id, &text, Some(described.into_any()))
+        self.of(&id, &text, Some(metadata_value.into_any()))
     }
 
     fn of(
         &self,
         id: &Bound<'_, PyAny>,
-        given: &Bound<'_, PyAny>,
-        described: Option<Bound<'_, PyAny>>,
+        given_text: &Bound<'_, PyAny>,
+        metadata_value: Option<Bound<'_, PyAny>>,
     ) -> PyResult<NewDocument<PyBackedStr>> {
         let row = self.row;
         let id = text(id, || format!("document {row}: the id"))?;
-        let given = text(given, || format!("document {row}: the text"))?;
+        let given_text = text(given_text, || format!("document {row}: the text"))?;
         let mut members = self.common.clone();
-        if let Some(described) = described {
-            members.append(&mut metadata(&described, &format!("document {row}"))?);
+        if let Some(metadata_value) = metadata_value {
+            members.append(&mut metadata(&metadata_value, &format!("document {row}"))?);
         }
-        Ok(NewDocument { id, text: given, metadata: members, modified: None, expires: None })
+        Ok(NewDocument { id, text: given_text, metadata: members, modified: None, expires: None })
     }
 }
 
@@ -280,21 +283,21 @@ pub(super) fn add(
     feed: impl Feed,
 ) -> PyResult<AddTuple> {
     let options = how.options();
-    // What a feed has left is let go of without the lock, too: a producer may wait for it.
+    // What a feed has left is dropped without the lock, too: a producer may wait for it.
     let done = py.detach(move || {
         let mut feed = feed;
-        put_all(&handle.index, &options, |batch| feed.fill(batch))
+        add_documents(&handle.index, &options, |batch| feed.fill_batch(batch))
     });
-    done.map(|added| counts(&added)).map_err(|broken| told_of(py, *broken))
+    done.map(|added| counts(&added)).map_err(|interrupted| error_of(py, *interrupted))
 }
 
-fn told_of(py: Python<'_>, broken: InterruptedPut<PyErr>) -> PyErr {
-    let InterruptedPut { before, row, cause } = broken;
-    let error = match cause {
-        PutError::Feed(error) => return error,
-        PutError::Index(error) => index_error(error),
+fn error_of(py: Python<'_>, interrupted: InterruptedAdd<FeedError<PyErr>>) -> PyErr {
+    let InterruptedAdd { before, error } = interrupted;
+    let (row, error) = match error {
+        FeedError::Feed(error) => return error,
+        FeedError::Index(error) => return index_error(error),
+        FeedError::Document { row, error } => (row, index_error(error)),
     };
-    let Some(row) = row else { return error };
     let stored = before.added + before.replaced + before.existing;
     let text = format!("document {row}: {}; the {stored} before it are stored", error.value(py));
     with_row(py, with_message(py, error, text), row)
@@ -310,13 +313,15 @@ pub(super) fn add_one(
     let (mut one, mut options) = (Some(document), how.options());
     options.threads = NonZeroUsize::MIN;
     let done = py.detach(|| {
-        put_all(&handle.index, &options, |batch| {
-            batch.extend(one.take());
+        add_documents(&handle.index, &options, |batch| {
+            if let Some(document) = one.take() {
+                batch.push(document);
+            }
             Ok::<bool, PyErr>(false)
         })
     });
-    done.map(|added| counts(&added)).map_err(|broken| match broken.cause {
-        PutError::Feed(error) => error,
-        PutError::Index(error) => index_error(error),
+    done.map(|added| counts(&added)).map_err(|interrupted| match interrupted.error {
+        FeedError::Feed(error) => error,
+        FeedError::Index(error) | FeedError::Document { error, .. } => index_error(error),
     })
 }

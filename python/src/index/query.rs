@@ -68,7 +68,7 @@ impl TextQuery {
         tools: &mut QueryTools,
         text: &str,
     ) -> Result<FoundDocuments, IndexError> {
-        let probe = tools.preparer.prepare(text).probe();
+        let probe = tools.preparer.prepare(text).query_document();
         let question = self.question(index);
         let answer = index.query(&probe, &question, &mut tools.scratch)?;
         let shingles = Some(probe.set.len());

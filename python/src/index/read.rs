@@ -65,7 +65,7 @@ pub(super) fn add(
         let collection = Collection::open(&files.paths, &files.reading)?;
         Ok(index::add(&handle.index, &collection, &options, watch))
     })?;
-    let mut added = done.map_err(|broken| told_of(py, *broken))?;
+    let mut added = done.map_err(|interrupted| error_of(py, *interrupted))?;
     let missing = std::mem::take(&mut added.not_found);
     let skipped = std::mem::take(&mut added.skipped);
     Ok((counts(&added), missing, skipped.into_iter().map(left_out).collect()))
@@ -76,8 +76,8 @@ fn left_out(skipped: SkippedItem) -> LeftOut {
     (source, line, id, reason.to_string())
 }
 
-fn told_of(py: Python<'_>, broken: InterruptedAdd) -> PyErr {
-    let InterruptedAdd { before, error } = broken;
+fn error_of(py: Python<'_>, interrupted: InterruptedAdd) -> PyErr {
+    let InterruptedAdd { before, error } = interrupted;
     let (place, error) = match error {
         Error::NotAdded { place, error } => (format!("{place}: "), index_error(error)),
         Error::Index(error) => (String::new(), index_error(error)),

@@ -131,7 +131,7 @@ impl StoredIndex {
             let settings = handle.index.settings();
             let recall = settings.predicted_recall(settings.threshold);
             let caveat = settings.recall_caveat().map(|caveat| caveat.to_string());
-            Ok((settings.to_json(), recall, caveat))
+            Ok((settings.to_json(handle.index.name())?, recall, caveat))
         })
     }
 

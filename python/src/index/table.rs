@@ -10,7 +10,7 @@ use crate::error::{DocumentError, DocumentTypeError};
 use crate::text::{self, SharedText, TextRows};
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field};
-use lookalike::index::{BATCH_BYTES, BATCH_DOCUMENTS, NewDocument};
+use lookalike::index::{DocumentBatch, NewDocument};
 use lookalike::store::entry::{MAX_METADATA_BYTES, Metadata};
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
@@ -29,7 +29,7 @@ pub(super) struct TableFeed {
     /// What every document gets.
     common: Metadata,
     row: u64,
-    telling: ProgressCallback,
+    progress_callback: ProgressCallback,
 }
 
 /// The names of the columns that are read.
@@ -37,7 +37,7 @@ struct ColumnNames {
     id: String,
     text: String,
     /// Those that become metadata.
-    described: Vec<String>,
+    metadata_columns: Vec<String>,
 }
 
 impl TableFeed {
@@ -51,13 +51,13 @@ impl TableFeed {
         common: &Bound<'_, PyAny>,
         names: Vec<String>,
         fields: (String, String),
-        telling: ProgressCallback,
+        progress_callback: ProgressCallback,
     ) -> PyResult<Self> {
         let common = json::metadata(common, "all documents")?;
         let (id, text) = fields;
-        let columns = ColumnNames { id, text, described: names };
+        let columns = ColumnNames { id, text, metadata_columns: names };
         let rest = tables.unbind();
-        Ok(Self { rest, table: None, batch: None, columns, common, row: 0, telling })
+        Ok(Self { rest, table: None, batch: None, columns, common, row: 0, progress_callback })
     }
 
     /// Goes on to a batch that has a row left; false where there is none.
@@ -98,28 +98,26 @@ fn signals(py: Python<'_>) -> PyResult<()> {
 impl Feed for TableFeed {
     type Text = Word;
 
-    fn fill(&mut self, documents: &mut Vec<NewDocument<Word>>) -> PyResult<bool> {
-        let mut bytes = 0;
-        while documents.len() < BATCH_DOCUMENTS && bytes < BATCH_BYTES {
+    fn fill_batch(&mut self, documents: &mut DocumentBatch<Word>) -> PyResult<bool> {
+        while !documents.is_full() {
             if !self.has_more()? {
-                self.telling.tell(self.row)?;
+                self.progress_callback.report(self.row)?;
                 return Ok(false);
             }
             let Some(batch) = &mut self.batch else { continue };
             let document = batch.document(&self.columns, &self.common, self.row)?;
-            bytes += document.text.as_ref().len();
             self.row += 1;
             documents.push(document);
         }
         Python::attach(signals)?;
-        self.telling.tell(self.row)?;
+        self.progress_callback.report(self.row)?;
         Ok(true)
     }
 }
 
 impl ColumnNames {
     fn all(&self) -> impl Iterator<Item = &String> {
-        [&self.id, &self.text].into_iter().chain(&self.described)
+        [&self.id, &self.text].into_iter().chain(&self.metadata_columns)
     }
 
     fn check(&self, table: &ImportedTable) -> PyResult<()> {
@@ -183,7 +181,7 @@ impl AsRef<str> for Word {
 struct TableBatch {
     ids: WordColumn,
     texts: WordColumn,
-    described: Vec<AnyColumn>,
+    metadata_columns: Vec<AnyColumn>,
     rows: usize,
     next: usize,
 }
@@ -199,9 +197,10 @@ impl TableBatch {
         };
         let ids = column(&columns.id)?;
         let texts = WordColumn::of(column(&columns.text)?);
-        let described = columns.described.iter().map(|name| column(name).map(AnyColumn::of));
-        let described = described.collect::<PyResult<_>>()?;
-        Ok(Self { rows: ids.rows(), ids: WordColumn::of(ids), texts, described, next: 0 })
+        let metadata_columns =
+            columns.metadata_columns.iter().map(|name| column(name).map(AnyColumn::of));
+        let metadata_columns = metadata_columns.collect::<PyResult<_>>()?;
+        Ok(Self { rows: ids.rows(), ids: WordColumn::of(ids), texts, metadata_columns, next: 0 })
     }
 
     fn has_more(&self) -> bool {
@@ -216,12 +215,12 @@ impl TableBatch {
         row: u64,
     ) -> PyResult<NewDocument<Word>> {
         let at = self.next;
-        let made = self.made(columns, common, row, at);
+        let read_document = self.read_document(columns, common, row, at);
         self.next += 1;
-        made.map_err(|error| Python::attach(|py| with_row(py, error, row)))
+        read_document.map_err(|error| Python::attach(|py| with_row(py, error, row)))
     }
 
-    fn made(
+    fn read_document(
         &self,
         columns: &ColumnNames,
         common: &Metadata,
@@ -231,7 +230,7 @@ impl TableBatch {
         let id = self.ids.get(at).map_err(|bad| bad.reported(row, "id", &columns.id))?;
         let text = self.texts.get(at).map_err(|bad| bad.reported(row, "text", &columns.text))?;
         let (mut metadata, mut reader) = (common.clone(), ValueReader::new());
-        for (name, values) in columns.described.iter().zip(&self.described) {
+        for (name, values) in columns.metadata_columns.iter().zip(&self.metadata_columns) {
             let value = values.get(&mut reader, at).map_err(|wrong| reported(wrong, row, name))?;
             if !value.is_null() {
                 metadata.insert(name.clone(), value);

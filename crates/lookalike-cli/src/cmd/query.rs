@@ -124,7 +124,7 @@ impl QuerySetup<'_> {
         let (settings, question) = (self.index.settings(), self.question());
         let found = query_stored(snapshot, settings, id, &question, &mut Buffers::default())?;
         let (stored, answer) = found.ok_or_else(unknown)?;
-        Ok(asking.tell(id, &stored.probe(), &question, &answer)?)
+        Ok(asking.tell(id, &stored.query_document(), &question, &answer)?)
     }
 
     /// Asks for one document of a file.
@@ -183,7 +183,7 @@ impl DocumentSink for QueryRunner<'_, '_> {
     type Error = CommandError;
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), CommandError> {
-        let probe = self.preparer.prepare(document.text).probe();
+        let probe = self.preparer.prepare(document.text).query_document();
         let question = self.asker.question();
         let settings = self.asker.index.settings();
         let answer = query(&mut *self.snapshot, settings, &probe, &question, &mut self.buffers);

@@ -159,7 +159,7 @@ pub(crate) fn run(args: &ServeArgs) -> CommandResult {
         server.run(&StopHandle::new(), true).map_err(|error| failed(StartError::System(error)))?;
     match stopped {
         StopOutcome::InOrder => Ok(ExitCode::SUCCESS),
-        StopOutcome::BrokenOff => Err(CommandError::Data(
+        StopOutcome::Interrupted => Err(CommandError::Data(
             "requests under way were interrupted; what was acknowledged is stored".to_owned(),
         )),
     }

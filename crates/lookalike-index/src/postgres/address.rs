@@ -2,8 +2,10 @@
 
 use super::tls::{self, TlsMode};
 use crate::error::IndexError;
+use percent_encoding::percent_decode_str;
 use postgres::config::Host;
 use postgres::{Client, Config, NoTls};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,7 +19,7 @@ const MAX_NAME_BYTES: usize = 63;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long sent bytes may stay without an answer of the other machine, if the address does not
 /// say.
-const SILENCE: Duration = Duration::from_secs(60);
+const TCP_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Where an index is.
 #[derive(Clone)]
@@ -50,7 +52,7 @@ impl Address {
         Ok(address)
     }
 
-    /// The same, without a look at certificates; nothing can be connected to it.
+    /// The same, without reading certificates; it cannot connect.
     pub(super) fn parse_unverified(url: &str) -> Result<Self, IndexError> {
         let (front, query) = url.split_once('?').unwrap_or((url, ""));
         let authority = front.split_once("://").map_or("", |(_, rest)| rest);
@@ -85,7 +87,7 @@ impl Address {
             config.connect_timeout(CONNECT_TIMEOUT);
         }
         if config.get_tcp_user_timeout().is_none() {
-            config.tcp_user_timeout(SILENCE);
+            config.tcp_user_timeout(TCP_TIMEOUT);
         }
         if config.get_application_name().is_none() {
             config.application_name("lookalike");
@@ -153,22 +155,15 @@ fn shown(config: &Config, schema: &str) -> String {
     format!("postgres://{}/{database}?{socket}index={schema}", hosts.join(","))
 }
 
-/// What percent-encoding represents; `None` where it is broken.
+/// The text that is percent-encoded; `None` if the encoding or its UTF-8 is invalid.
 fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, tail)) = rest.split_first() {
-        rest = tail;
-        if *first != b'%' {
-            bytes.push(*first);
-            continue;
-        }
-        let (digits, tail) = rest.split_at_checked(2)?;
-        let digits = std::str::from_utf8(digits).ok().filter(|d| !d.starts_with('+'))?;
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        rest = tail;
-    }
-    String::from_utf8(bytes).ok()
+    let is_whole = |(at, _): (usize, &str)| {
+        let digits = text.as_bytes().get(at + 1..at + 3);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    let is_valid = text.match_indices('%').all(is_whole);
+    let decoded = percent_decode_str(text).decode_utf8().ok();
+    decoded.filter(|_| is_valid).map(Cow::into_owned)
 }
 
 #[cfg(test)]

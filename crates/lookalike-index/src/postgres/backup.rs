@@ -19,8 +19,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 const ROWS: &str = "docs.copy";
-const REST: &str = "index.json";
-/// What [`REST`] says it is.
+const MANIFEST: &str = "index.json";
+/// What [`MANIFEST`] says it is.
 const KIND: &str = "lookalike index, copied from PostgreSQL";
 
 const COLUMNS: &str =
@@ -53,7 +53,7 @@ pub(super) fn backup(
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             return Err(IndexError::Exists { index: to.display().to_string() });
         }
-        Err(error) => return Err(broken(to, error)),
+        Err(error) => return Err(file_error(to, error)),
     }
     let result = copy(&mut snapshot, settings, to);
     if result.is_err() {
@@ -63,7 +63,7 @@ pub(super) fn backup(
     result
 }
 
-/// Makes a folder that only this user may look into: its files hold texts.
+/// Creates a folder with access for this user only: its files contain texts.
 fn private_folder(to: &Path) -> io::Result<()> {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
     let mut builder = fs::DirBuilder::new();
@@ -88,30 +88,30 @@ fn copy(
 ) -> Result<(), IndexError> {
     use crate::backend::Snapshot as _;
     let documents = snapshot.len();
-    let lease = snapshot.lease();
-    let pool = Arc::clone(lease.pool());
-    let last = lease.query_one("SELECT last FROM state", &[], "its state")?.get(0);
+    let connection = snapshot.connection();
+    let pool = Arc::clone(connection.pool());
+    let last = connection.query_one("SELECT last FROM state", &[], "its state")?.get(0);
     let name = to.join(ROWS);
-    let mut file = BufWriter::new(private_file(&name).map_err(|e| broken(&name, e))?);
+    let mut file = BufWriter::new(private_file(&name).map_err(|e| file_error(&name, e))?);
     let sql = format!("COPY (SELECT {COLUMNS} FROM docs ORDER BY doc) TO STDOUT BINARY");
-    let from = lease.session()?.client.copy_out(&sql);
+    let from = connection.session()?.client.copy_out(&sql);
     let mut from = from.map_err(|error| pool.failure(&error))?;
-    io::copy(&mut from, &mut file).map_err(|error| copying(&pool, &name, error))?;
+    io::copy(&mut from, &mut file).map_err(|error| copy_error(&pool, &name, error))?;
     drop(from);
-    let file = file.into_inner().map_err(|error| broken(&name, error.into_error()))?;
-    file.sync_all().map_err(|error| broken(&name, error))?;
-    let name = to.join(REST);
+    let file = file.into_inner().map_err(|error| file_error(&name, error.into_error()))?;
+    file.sync_all().map_err(|error| file_error(&name, error))?;
+    let name = to.join(MANIFEST);
     let write = || {
         let settings = serde_json::to_value(settings)?;
-        let rest =
+        let manifest =
             BackupManifest { kind: KIND.to_owned(), last, documents, checksums: true, settings };
         let mut file = private_file(&name)?;
-        file.write_all(serde_json::to_string_pretty(&rest)?.as_bytes())?;
+        file.write_all(serde_json::to_string_pretty(&manifest)?.as_bytes())?;
         file.write_all(b"\n")?;
         file.sync_all()?;
         File::open(to)?.sync_all()
     };
-    write().map_err(|error| broken(&name, error))
+    write().map_err(|error| file_error(&name, error))
 }
 
 /// Makes the tables of an index and fills them from a backup.
@@ -119,67 +119,75 @@ fn copy(
 /// # Errors
 /// As [`restore`](super::restore).
 pub(super) fn restore(url: &str, from: &Path) -> Result<(), IndexError> {
-    let rest = read_rest(from)?;
+    let manifest = read_manifest(from)?;
     let settings =
-        IndexSettings::from_json(&rest.settings.to_string(), &from.display().to_string())?;
+        IndexSettings::from_json(&manifest.settings.to_string(), &from.display().to_string())?;
     settings.params()?;
     let pool = Arc::new(ConnectionPool::new(Address::parse(url)?, false));
-    let mut lease = begin_new(&pool)?;
-    fill_new(&mut lease, &settings)?;
-    let columns = if rest.checksums { COLUMNS } else { COLUMNS_1 };
-    copy_back(&mut lease, &from.join(ROWS), columns)?;
-    lease.execute("DROP INDEX bands_key")?;
-    fill(&mut lease, &settings, "bands")?;
-    lease.execute("CREATE INDEX bands_key ON bands (key, doc)")?;
-    lease.query("UPDATE state SET last = $1", &[&rest.last])?;
-    lease.execute(COUNT)?;
-    let row = lease.query_one("SELECT documents FROM state", &[], "its state")?;
+    let mut connection = begin_new(&pool)?;
+    fill_new(&mut connection, &settings)?;
+    let columns = if manifest.checksums { COLUMNS } else { COLUMNS_1 };
+    copy_back(&mut connection, &from.join(ROWS), columns)?;
+    connection.execute("DROP INDEX bands_key")?;
+    fill(&mut connection, &settings, "bands")?;
+    connection.execute("CREATE INDEX bands_key ON bands (key, doc)")?;
+    connection.query("UPDATE state SET last = $1", &[&manifest.last])?;
+    connection.execute(COUNT)?;
+    let row = connection.query_one("SELECT documents FROM state", &[], "its state")?;
     let got = row.get::<_, i64>(0).cast_unsigned();
-    if got != rest.documents {
-        let why = format!("it has {got} documents, {} were copied", rest.documents);
+    if got != manifest.documents {
+        let why = format!("it has {got} documents, {} were copied", manifest.documents);
         return Err(IndexError::Damaged { what: from.join(ROWS).display().to_string(), why });
     }
-    lease.commit()?.map_err(|error| failure(pool.name(), &error))?;
+    connection.commit()?.map_err(|error| failure(pool.name(), &error))?;
     Ok(())
 }
 
-fn read_rest(from: &Path) -> Result<BackupManifest, IndexError> {
+fn read_manifest(from: &Path) -> Result<BackupManifest, IndexError> {
     let not = |why: String| IndexError::NotAnIndex { index: from.display().to_string(), why };
-    let name = from.join(REST);
+    let name = from.join(MANIFEST);
     let text = match fs::read_to_string(&name) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let folder = from.join("catalog.sqlite").exists();
             let hint = "; it is an index in a folder: name a folder to restore it to";
             let hint = if folder { hint } else { "" };
-            return Err(not(format!("there is no whole copy in it: {REST} is missing{hint}")));
+            return Err(not(format!("there is no whole copy in it: {MANIFEST} is missing{hint}")));
         }
-        Err(error) => return Err(broken(&name, error)),
+        Err(error) => return Err(file_error(&name, error)),
     };
-    let rest = serde_json::from_str::<BackupManifest>(&text);
-    let rest = rest.map_err(|error| not(format!("{REST} cannot be read: {error}")))?;
-    if rest.kind == KIND { Ok(rest) } else { Err(not(format!("{REST} is about {:?}", rest.kind))) }
+    let manifest = serde_json::from_str::<BackupManifest>(&text);
+    let manifest = manifest.map_err(|error| not(format!("{MANIFEST} cannot be read: {error}")))?;
+    if manifest.kind == KIND {
+        Ok(manifest)
+    } else {
+        Err(not(format!("{MANIFEST} is about {:?}", manifest.kind)))
+    }
 }
 
-fn copy_back(lease: &mut PooledConnection, name: &Path, columns: &str) -> Result<(), IndexError> {
-    let mut file = BufReader::new(File::open(name).map_err(|error| broken(name, error))?);
-    let pool = Arc::clone(lease.pool());
+fn copy_back(
+    connection: &mut PooledConnection,
+    name: &Path,
+    columns: &str,
+) -> Result<(), IndexError> {
+    let mut file = BufReader::new(File::open(name).map_err(|error| file_error(name, error))?);
+    let pool = Arc::clone(connection.pool());
     let sql = format!("COPY docs ({columns}) FROM STDIN BINARY");
-    let to = lease.session()?.client.copy_in(&sql);
+    let to = connection.session()?.client.copy_in(&sql);
     let mut to = to.map_err(|error| pool.failure(&error))?;
-    io::copy(&mut file, &mut to).map_err(|error| copying(&pool, name, error))?;
+    io::copy(&mut file, &mut to).map_err(|error| copy_error(&pool, name, error))?;
     to.finish().map(drop).map_err(|error| pool.failure(&error))
 }
 
 /// An error of the file or of the server.
-fn copying(pool: &ConnectionPool, name: &Path, error: io::Error) -> IndexError {
+fn copy_error(pool: &ConnectionPool, name: &Path, error: io::Error) -> IndexError {
     if error.get_ref().and_then(|inner| inner.downcast_ref::<postgres::Error>()).is_some() {
         return sending(pool.name(), &error);
     }
-    broken(name, error)
+    file_error(name, error)
 }
 
-fn broken(path: &Path, source: io::Error) -> IndexError {
+fn file_error(path: &Path, source: io::Error) -> IndexError {
     if source.kind() == io::ErrorKind::StorageFull {
         return IndexError::DiskFull { index: path.display().to_string() };
     }

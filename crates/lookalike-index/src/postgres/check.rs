@@ -1,5 +1,5 @@
-//! Looking through everything at one moment: every row of `docs`, whether its postings are there,
-//! whether others are, and the counts.
+//! Checks a snapshot: every row of `docs`, whether all its postings exist and no others, and the
+//! counts.
 
 use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::{BandPosting, Postings};
@@ -12,16 +12,15 @@ use crate::error::IndexError;
 use crate::set;
 use crate::settings::{IndexSettings, StoredContent};
 use lookalike_core::hash::mix64;
-use postgres::fallible_iterator::FallibleIterator;
 use std::sync::Arc;
 
-/// Documents that are looked at at a time.
+/// Documents that are checked at a time.
 const CHUNK: i64 = 2_000;
 
 const EVERYTHING: RecordFields =
     RecordFields { signature: true, set: true, metadata: true, text: true };
 
-/// What was counted, to be held against what `state` says.
+/// Counts of the rows, to be compared with those in `state`.
 #[derive(Default)]
 struct CheckTotals {
     documents: i64,
@@ -61,18 +60,18 @@ pub(super) fn check(
     settings: &IndexSettings,
 ) -> Result<Vec<IndexProblem>, IndexError> {
     let mut snapshot = PostgresSnapshot::new(pool)?;
-    let lease = snapshot.lease();
-    let mut seen = CheckTotals::default();
+    let connection = snapshot.connection();
+    let mut totals = CheckTotals::default();
     let mut from = i64::MIN;
-    while let Some(last) = page(lease, settings, from, &mut seen)? {
+    while let Some(last) = page(connection, settings, from, &mut totals)? {
         let Some(next) = last.checked_add(1) else { break };
         from = next;
     }
-    lease.execute("SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on")?;
-    postings(lease, settings, &mut seen)?;
-    counts(lease, &mut seen)?;
-    indexes(lease, &mut seen)?;
-    Ok(seen.problems)
+    connection.execute("SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on")?;
+    postings(connection, settings, &mut totals)?;
+    counts(connection, &mut totals)?;
+    indexes(connection, &mut totals)?;
+    Ok(totals.problems)
 }
 
 impl CheckTotals {
@@ -81,12 +80,12 @@ impl CheckTotals {
     }
 }
 
-/// Looks at some documents; the number of the last one, `None` where there is none.
+/// Checks some documents; returns the number of the last one, `None` if there is none.
 fn page(
-    lease: &mut PooledConnection,
+    connection: &mut PooledConnection,
     settings: &IndexSettings,
     from: i64,
-    seen: &mut CheckTotals,
+    totals: &mut CheckTotals,
 ) -> Result<Option<i64>, IndexError> {
     let sql = format!(
         "SELECT {}, octet_length(set), octet_length(text) FROM docs \
@@ -95,39 +94,34 @@ fn page(
     );
     let mut expected = Postings::new(settings);
     let mut last = None;
-    let pool = Arc::clone(lease.pool());
-    let failure = |error: postgres::Error| pool.failure(&error);
-    let session = lease.session()?;
-    let statement = session.statement(&sql).map_err(failure)?;
-    let mut rows = session.client.query_raw(&statement, [&from, &CHUNK]).map_err(failure)?;
     let (mut one, mut decoded) = (IndexRecord::default(), Vec::new());
-    while let Some(row) = rows.next().map_err(failure)? {
+    connection.stream(&sql, &[&from, &CHUNK], |row| {
         let doc: i64 = row.get(0);
         last = Some(doc);
-        seen.documents += 1;
-        seen.last = seen.last.max(doc);
+        totals.documents += 1;
+        totals.last = totals.last.max(doc);
         let len = |column: usize| i64::from(row.get::<_, Option<i32>>(column).unwrap_or(0));
-        seen.set_bytes += len(12);
-        seen.text_bytes += len(13);
+        totals.set_bytes += len(12);
+        totals.text_bytes += len(13);
         let place = |id: &str| format!("docs, doc = {doc}, id = {:?}", shown(id));
-        if let Err(error) = record(&row, EVERYTHING, &mut one) {
-            seen.unreadable += 1;
+        if let Err(error) = record(row, EVERYTHING, &mut one) {
+            totals.unreadable += 1;
             let what = match error {
                 IndexError::Damaged { why, .. } => why,
                 other => other.to_string(),
             };
-            seen.problem(place(row.get(1)), what, false);
-            continue;
+            totals.problem(place(row.get(1)), what, false);
+            return Ok(());
         }
-        seen.without_shingles += i64::from(one.signature.is_empty());
+        totals.without_shingles += i64::from(one.signature.is_empty());
         for what in document(&one, settings, &mut decoded) {
-            seen.problem(place(&one.id), what, false);
+            totals.problem(place(&one.id), what, false);
         }
         expected.add(doc, &one.signature);
-    }
-    drop(rows);
+        Ok(())
+    })?;
     for posting in &expected.all {
-        seen.postings.add(*posting);
+        totals.postings.add(*posting);
     }
     Ok(last)
 }
@@ -162,7 +156,7 @@ fn document(one: &IndexRecord, settings: &IndexSettings, decoded: &mut Vec<u64>)
 }
 
 /// How many of these postings are not there.
-fn missing(lease: &mut PooledConnection, expected: &Postings<'_>) -> Result<i64, IndexError> {
+fn missing(connection: &mut PooledConnection, expected: &Postings<'_>) -> Result<i64, IndexError> {
     let keys: Vec<i64> = expected.all.iter().map(|posting| posting.key).collect();
     let docs: Vec<i64> = expected.all.iter().map(|posting| posting.doc).collect();
     let bands: Vec<i16> = expected.all.iter().map(|posting| posting.band).collect();
@@ -170,93 +164,88 @@ fn missing(lease: &mut PooledConnection, expected: &Postings<'_>) -> Result<i64,
                AS wanted (key, doc, band) WHERE NOT EXISTS (SELECT FROM bands \
                WHERE bands.key = wanted.key AND bands.doc = wanted.doc \
                AND bands.band = wanted.band)";
-    Ok(lease.query_one(sql, &[&keys, &docs, &bands], "its missing postings")?.get(0))
+    Ok(connection.query_one(sql, &[&keys, &docs, &bands], "its missing postings")?.get(0))
 }
 
 /// What is there.
-fn sum(lease: &mut PooledConnection) -> Result<PostingChecksum, IndexError> {
-    let pool = Arc::clone(lease.pool());
-    let failure = |error: postgres::Error| pool.failure(&error);
-    let session = lease.session()?;
-    let statement = session.statement("SELECT key, doc, band FROM bands").map_err(failure)?;
-    let none: [i64; 0] = [];
-    let mut rows = session.client.query_raw(&statement, none).map_err(failure)?;
+fn sum(connection: &mut PooledConnection) -> Result<PostingChecksum, IndexError> {
     let mut sum = PostingChecksum::default();
-    while let Some(row) = rows.next().map_err(failure)? {
+    connection.stream("SELECT key, doc, band FROM bands", &[], |row| {
         sum.add(BandPosting { key: row.get(0), doc: row.get(1), band: row.get(2) });
-    }
+        Ok(())
+    })?;
     Ok(sum)
 }
 
 /// Both are gone through in the order in which they lie; only where they differ is each posting
 /// looked for.
 fn postings(
-    lease: &mut PooledConnection,
+    connection: &mut PooledConnection,
     settings: &IndexSettings,
-    seen: &mut CheckTotals,
+    totals: &mut CheckTotals,
 ) -> Result<(), IndexError> {
-    let there = sum(lease)?;
-    if there == seen.postings {
+    let there = sum(connection)?;
+    if there == totals.postings {
         return Ok(());
     }
     let (mut missing, mut from) = (0, i64::MIN);
     loop {
-        let (postings, next) = page_of_postings(lease, settings, from)?;
-        missing += self::missing(lease, &postings)?;
+        let (postings, next) = page_of_postings(connection, settings, from)?;
+        missing += self::missing(connection, &postings)?;
         match next {
             Some(next) => from = next,
             None => break,
         }
     }
-    let (there, all) = (there.count, seen.postings.count);
+    let (there, all) = (there.count, totals.postings.count);
     if missing > 0 {
         let what = format!("{missing} of {all} rows are missing: some documents are not found");
-        seen.problem("bands".to_owned(), what, true);
+        totals.problem("bands".to_owned(), what, true);
     }
     let others = there - (all - missing);
-    if others > 0 && seen.unreadable == 0 {
+    if others > 0 && totals.unreadable == 0 {
         let what = format!("{others} rows are those of no document, or there twice");
-        seen.problem("bands".to_owned(), what, true);
+        totals.problem("bands".to_owned(), what, true);
     }
     Ok(())
 }
 
-fn counts(lease: &mut PooledConnection, seen: &mut CheckTotals) -> Result<(), IndexError> {
+fn counts(connection: &mut PooledConnection, totals: &mut CheckTotals) -> Result<(), IndexError> {
     let sql = "SELECT documents, without_shingles, set_bytes, text_bytes, last FROM state";
-    let row = lease.query_one(sql, &[], "its state")?;
+    let row = connection.query_one(sql, &[], "its state")?;
     let stored: [i64; 5] = std::array::from_fn(|at| row.get(at));
-    let counted = [seen.documents, seen.without_shingles, seen.set_bytes, seen.text_bytes];
+    let counted = [totals.documents, totals.without_shingles, totals.set_bytes, totals.text_bytes];
     let names = ["documents", "without_shingles", "set_bytes", "text_bytes"];
     for ((name, stored), counted) in names.iter().zip(stored).zip(counted) {
-        let is_known = *name != "without_shingles" || seen.unreadable == 0;
+        let is_known = *name != "without_shingles" || totals.unreadable == 0;
         if stored != counted && is_known {
             let what = format!("{name} is {stored}, counted are {counted}");
-            seen.problem("state".to_owned(), what, true);
+            totals.problem("state".to_owned(), what, true);
         }
     }
-    if stored[4] < seen.last {
-        let what = format!("last is {}, there is a document numbered {}", stored[4], seen.last);
-        seen.problem("state".to_owned(), what, true);
+    if stored[4] < totals.last {
+        let what = format!("last is {}, there is a document numbered {}", stored[4], totals.last);
+        totals.problem("state".to_owned(), what, true);
     }
     Ok(())
 }
 
-fn indexes(lease: &mut PooledConnection, seen: &mut CheckTotals) -> Result<(), IndexError> {
+fn indexes(connection: &mut PooledConnection, totals: &mut CheckTotals) -> Result<(), IndexError> {
     for name in ["docs_pkey", "docs_id", "docs_expires", "bands_key"] {
         let sql = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)";
-        let rows = lease.query(sql, &[&name])?;
+        let rows = connection.query(sql, &[&name])?;
         let what = match rows.first().map(|row| row.get::<_, bool>(0)) {
             Some(true) => continue,
             Some(false) => "the index is not valid",
             None => "the index is missing",
         };
-        seen.problem(name.to_owned(), what.to_owned(), name == "bands_key");
+        totals.problem(name.to_owned(), what.to_owned(), name == "bands_key");
     }
-    let rows = lease.query("SELECT id FROM docs GROUP BY id HAVING count(*) > 1", &[])?;
+    let rows = connection.query("SELECT id FROM docs GROUP BY id HAVING count(*) > 1", &[])?;
     for row in rows {
         let id: String = row.get(0);
         let what = "more than one document has this id".to_owned();
-        seen.problem(format!("docs, id = {:?}", shown(&id)), what, false);
+        totals.problem(format!("docs, id = {:?}", shown(&id)), what, false);
     }
     Ok(())
 }

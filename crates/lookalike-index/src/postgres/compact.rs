@@ -20,17 +20,17 @@ pub(super) fn compact(
     now: i64,
 ) -> Result<(), IndexError> {
     loop {
-        let (mut lease, last) = lock(pool, wait)?;
+        let (mut connection, last) = lock(pool, wait)?;
         let sql = "SELECT doc FROM docs WHERE expires <= $1 ORDER BY doc LIMIT $2";
-        let rows = lease.query(sql, &[&now, &CHUNK])?;
+        let rows = connection.query(sql, &[&now, &CHUNK])?;
         let docs: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
         if docs.is_empty() {
             break;
         }
-        remove(&mut lease, settings, &docs, last)?;
+        remove(&mut connection, settings, &docs, last)?;
     }
-    let (mut lease, _) = pool.begin("SELECT 1")?;
-    lease.execute("VACUUM (ANALYZE) docs, bands, state")
+    let (mut connection, _) = pool.begin("SELECT 1")?;
+    connection.execute("VACUUM (ANALYZE) docs, bands, state")
 }
 
 /// Sizes and counts. There is a posting for each band of each document with shingles, since those
@@ -39,12 +39,12 @@ pub(super) fn stats(
     pool: &Arc<ConnectionPool>,
     settings: &IndexSettings,
 ) -> Result<Stats, IndexError> {
-    let (mut lease, _) = pool.begin("BEGIN READ ONLY")?;
+    let (mut connection, _) = pool.begin("BEGIN READ ONLY")?;
     let sql = "SELECT documents, without_shingles, set_bytes, text_bytes, \
                pg_total_relation_size('docs') + pg_total_relation_size('state') \
                + pg_total_relation_size('settings') + pg_total_relation_size('migrations'), \
                pg_total_relation_size('bands') FROM state";
-    let rows = lease.query(sql, &[])?;
+    let rows = connection.query(sql, &[])?;
     let row = rows.first().ok_or_else(|| no_state(pool))?;
     let number = |column: usize| row.get::<_, i64>(column) as u64;
     let (documents, without_shingles) = (number(0), number(1));

@@ -15,19 +15,19 @@ const BLOCK: usize = 256 << 10;
 /// # Errors
 /// What the server says, and what `rows` gives.
 pub(super) fn copy_in(
-    lease: &mut PooledConnection,
+    connection: &mut PooledConnection,
     sql: &str,
     rows: impl FnOnce(&mut CopyRows<'_>) -> io::Result<()>,
 ) -> Result<(), IndexError> {
-    let name = lease.pool().name().to_owned();
-    let session = lease.session()?;
+    let name = connection.pool().name().to_owned();
+    let session = connection.session()?;
     let statement = session.statement(sql).map_err(|error| failure(&name, &error))?;
     let copy = session.client.copy_in(&statement);
     let mut copy = copy.map_err(|error| failure(&name, &error))?;
     let sent = (|| {
-        let mut to = CopyRows { to: &mut copy, held: HEADER.to_vec() };
+        let mut to = CopyRows { to: &mut copy, buffer: HEADER.to_vec() };
         rows(&mut to)?;
-        to.held.extend((-1i16).to_be_bytes());
+        to.buffer.extend((-1i16).to_be_bytes());
         to.send()
     })();
     sent.map_err(|error| sending(&name, &error))?;
@@ -37,60 +37,59 @@ pub(super) fn copy_in(
 /// Rows on their way.
 pub(super) struct CopyRows<'a> {
     to: &'a mut dyn Write,
-    held: Vec<u8>,
+    buffer: Vec<u8>,
 }
 
 impl CopyRows<'_> {
     /// Starts a row of this many values.
     pub(super) fn row(&mut self, values: i16) -> io::Result<()> {
-        if self.held.len() >= BLOCK {
+        if self.buffer.len() >= BLOCK {
             self.send()?;
         }
-        self.held.extend(values.to_be_bytes());
+        self.buffer.extend(values.to_be_bytes());
         Ok(())
     }
 
-    pub(super) fn bytes_or_null(&mut self, value: Option<&[u8]>) {
-        match value {
-            Some(value) => self.bytes(value),
-            None => self.held.extend((-1i32).to_be_bytes()),
-        }
+    pub(super) fn bytes_or_null(&mut self, value: Option<&[u8]>) -> io::Result<()> {
+        let Some(value) = value else {
+            self.buffer.extend((-1i32).to_be_bytes());
+            return Ok(());
+        };
+        self.bytes(value)
     }
 
-    pub(super) fn bigint_or_null(&mut self, value: Option<i64>) {
+    pub(super) fn bigint_or_null(&mut self, value: Option<i64>) -> io::Result<()> {
         let bytes = value.map(i64::to_be_bytes);
-        self.bytes_or_null(bytes.as_ref().map(|bytes| &bytes[..]));
+        self.bytes_or_null(bytes.as_ref().map(|bytes| &bytes[..]))
     }
 
-    pub(super) fn bytes(&mut self, value: &[u8]) {
-        self.start(value.len());
-        self.held.extend(value);
+    pub(super) fn bytes(&mut self, value: &[u8]) -> io::Result<()> {
+        self.start(value.len())?;
+        self.buffer.extend(value);
+        Ok(())
     }
 
-    pub(super) fn bigint(&mut self, value: i64) {
-        self.bytes(&value.to_be_bytes());
-    }
-
-    pub(super) fn smallint(&mut self, value: i16) {
-        self.bytes(&value.to_be_bytes());
+    pub(super) fn bigint(&mut self, value: i64) -> io::Result<()> {
+        self.bytes(&value.to_be_bytes())
     }
 
     /// A signature: its values as little-endian bytes, one after the other.
-    pub(super) fn signature(&mut self, values: &[u32]) {
-        self.start(4 * values.len());
-        for value in values {
-            self.held.extend(value.to_le_bytes());
-        }
+    pub(super) fn signature(&mut self, values: &[u32]) -> io::Result<()> {
+        self.start(4 * values.len())?;
+        self.buffer.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        Ok(())
     }
 
-    /// The length of a value; those that are longer than the server takes are refused before.
-    fn start(&mut self, len: usize) {
-        self.held.extend(i32::try_from(len).unwrap_or(i32::MAX).to_be_bytes());
+    /// The length of a value.
+    fn start(&mut self, len: usize) -> io::Result<()> {
+        let too_long = |_| io::Error::other(format!("a value has {len} bytes"));
+        self.buffer.extend(i32::try_from(len).map_err(too_long)?.to_be_bytes());
+        Ok(())
     }
 
     fn send(&mut self) -> io::Result<()> {
-        self.to.write_all(&self.held)?;
-        self.held.clear();
+        self.to.write_all(&self.buffer)?;
+        self.buffer.clear();
         Ok(())
     }
 }

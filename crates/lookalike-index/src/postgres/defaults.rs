@@ -2,9 +2,12 @@
 
 use super::address::{Address, wrong};
 use crate::error::IndexError;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use postgres::config::Host;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+
+/// Characters that are encoded in an address, in addition to those that are not ASCII.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Values for what an address does not say. Nothing here is read from the environment: the caller
 /// does that.
@@ -29,15 +32,8 @@ pub fn with_defaults(url: &str, defaults: &Defaults) -> Result<String, IndexErro
     let address = Address::parse_unverified(url)?;
     let mut all = url.to_owned();
     let mut add = |name: &str, value: &str| {
-        let sign = if all.contains('?') { '&' } else { '?' };
-        let _ = write!(all, "{sign}{name}=");
-        for byte in value.bytes() {
-            if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-                all.push(byte as char);
-            } else {
-                let _ = write!(all, "%{byte:02X}");
-            }
-        }
+        let sign = if all.contains('?') { "&" } else { "?" };
+        all.extend([sign, name, "="].into_iter().chain(utf8_percent_encode(value, RESERVED)));
     };
     if address.mode.is_none()
         && let Some(mode) = &defaults.ssl_mode

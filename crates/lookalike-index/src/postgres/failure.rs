@@ -81,7 +81,7 @@ pub(super) fn is_conflict(error: &Error) -> bool {
 }
 
 /// Whether it may succeed later: no connection, a conflict, a lack of resources, an end of the
-/// server or of the statement by somebody's order or a time limit.
+/// server or of the statement by an administrator or a time limit.
 fn is_transient(error: &Error) -> bool {
     match error.code() {
         Some(code) => {

@@ -10,7 +10,7 @@
 //! | `failure` | what the server says, as an error of the index |
 //! | `pool` | connections, used again; lost ones made again |
 //! | `schema` | making the tables, and bringing them to this version |
-//! | `plan` | what a batch of changes comes to, without the database |
+//! | `plan` | the effect of a batch of changes, without the database |
 //! | `copy` | rows as the server copies them in bulk |
 //! | `postings` | rows of bands |
 //! | `write` | a batch of changes as one transaction |
@@ -53,7 +53,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a writer is waited for at least: one that is at work may be adding a large batch.
-const LEAST_WAIT: Duration = Duration::from_secs(60);
+const MIN_WAIT: Duration = Duration::from_secs(60);
 
 /// Makes an index in a database, as a schema with the name that the address gives; the schema may
 /// be there already if nothing is in it.
@@ -62,7 +62,7 @@ const LEAST_WAIT: Duration = Duration::from_secs(60);
 /// [`IndexError::Exists`] where there is something, [`IndexError::Database`] for an address that
 /// cannot be read and for what the server says.
 pub fn create(url: &str, settings: &IndexSettings) -> Result<Box<dyn Backend>, IndexError> {
-    let backend = new(url, settings, LEAST_WAIT)?;
+    let backend = new(url, settings, MIN_WAIT)?;
     Ok(Box::new(backend))
 }
 
@@ -99,7 +99,7 @@ pub fn restore(url: &str, from: &Path) -> Result<Box<dyn Backend>, IndexError> {
 pub fn open(url: &str, access: Access) -> Result<Box<dyn Backend>, IndexError> {
     let wait = match access {
         Access::Read => None,
-        Access::Write { wait } => Some(wait.max(LEAST_WAIT)),
+        Access::Write { wait } => Some(wait.max(MIN_WAIT)),
     };
     let pool = Arc::new(ConnectionPool::new(Address::parse(url)?, wait.is_none()));
     let settings = schema::open(&pool)?;

@@ -1,24 +1,23 @@
-//! What a batch of changes comes to, given the documents that are there: no database.
+//! The effect of a batch of changes on the stored documents, without the database.
 
 use crate::backend::{Change, ChangeOutcome};
-use crate::entry::IndexEntry;
 use crate::error::IndexError;
 use std::collections::BTreeMap;
 
-/// What has to be done.
+/// What a batch does.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct WritePlan {
     /// For every change, what it does.
     pub(super) done: Vec<ChangeOutcome>,
     /// Numbers of documents that are there and will not be.
     pub(super) gone: Vec<i64>,
-    /// Changes whose document stays, with its number, by ascending number.
-    pub(super) stays: Vec<(usize, i64)>,
+    /// Positions of changes whose document is stored, with its number, by ascending number.
+    pub(super) kept: Vec<(usize, i64)>,
     /// The greatest number that was ever used.
     pub(super) last: i64,
 }
 
-/// What is known of an id in the middle of a batch.
+/// The state of an id in the middle of a batch.
 #[derive(Clone, Copy)]
 enum IdState {
     Stored(i64),
@@ -26,28 +25,14 @@ enum IdState {
     Absent,
 }
 
-fn entry<'a, 'b>(change: &'b Change<'a>) -> Option<&'b IndexEntry<'a>> {
-    match change {
-        Change::Add(entry) | Change::Put(entry) => Some(entry),
-        Change::Remove(_) => None,
-    }
-}
-
 /// The ids that a batch is about, each once; without those that no document can have, which the
 /// server would not take.
 pub(super) fn ids<'a>(changes: &[Change<'a>]) -> Vec<&'a str> {
-    let mut ids: Vec<&str> = changes.iter().map(id).filter(|id| !id.contains('\0')).collect();
+    let mut ids: Vec<&str> =
+        changes.iter().map(Change::id).filter(|id| !id.contains('\0')).collect();
     ids.sort_unstable();
     ids.dedup();
     ids
-}
-
-fn id<'a>(change: &Change<'a>) -> &'a str {
-    match change {
-        Change::Add(IndexEntry { id, .. })
-        | Change::Put(IndexEntry { id, .. })
-        | Change::Remove(id) => id,
-    }
 }
 
 /// A document that is there: its number, and when it expires.
@@ -67,14 +52,14 @@ pub(super) fn plan(
         stored.iter().map(|(id, (number, _))| (&id[..], IdState::Stored(*number))).collect();
     let (mut done, mut gone) = (Vec::with_capacity(changes.len()), Vec::new());
     for (at, change) in changes.iter().enumerate() {
-        let id = id(change);
+        let id = change.id();
         let before = known.get(id).copied().unwrap_or(IdState::Absent);
         let expires = match before {
             IdState::Stored(_) => stored.get(id).and_then(|(_, expires)| *expires),
-            IdState::New(at, _) => entry(&changes[at]).and_then(|entry| entry.expires),
+            IdState::New(at, _) => changes[at].entry().and_then(|entry| entry.expires),
             IdState::Absent => None,
         };
-        let added = entry(change).map_or(i64::MIN, |entry| entry.added);
+        let added = change.entry().map_or(i64::MIN, |entry| entry.added);
         let is_expired = expires.is_some_and(|expires| expires <= added);
         let is_there = !matches!(before, IdState::Absent) && !is_expired;
         if is_there && matches!(change, Change::Add(_)) {
@@ -99,20 +84,20 @@ pub(super) fn plan(
         done.push(what);
         known.insert(id, after);
     }
-    let mut stays: Vec<(usize, i64)> = Vec::new();
+    let mut kept: Vec<(usize, i64)> = Vec::new();
     for now in known.values() {
         if let IdState::New(at, number) = now {
-            stays.push((*at, *number));
+            kept.push((*at, *number));
         }
     }
-    stays.sort_unstable();
-    Ok(WritePlan { done, gone, stays, last })
+    kept.sort_unstable();
+    Ok(WritePlan { done, gone, kept, last })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entry::Metadata;
+    use crate::entry::{IndexEntry, Metadata};
 
     #[test]
     fn only_the_last_state_of_an_id_is_stored() {
@@ -151,7 +136,7 @@ mod tests {
         ];
         assert_eq!(plan_of.done, done);
         assert_eq!(plan_of.gone, [3, 4]);
-        assert_eq!(plan_of.stays, [(1, 11), (6, 13)]);
+        assert_eq!(plan_of.kept, [(1, 11), (6, 13)]);
         assert_eq!(plan_of.last, 13);
         assert_eq!(ids(&changes), ["a", "b", "c"]);
         let taken = plan(&[Change::Add(entry("a"))], &stored, 9);

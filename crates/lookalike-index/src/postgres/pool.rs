@@ -3,12 +3,14 @@
 use super::address::Address;
 use super::failure::{failure, is_lost};
 use crate::error::IndexError;
-use postgres::{Client, Error, SimpleQueryMessage, Statement};
+use postgres::fallible_iterator::FallibleIterator;
+use postgres::types::ToSql;
+use postgres::{Client, Error, Row, SimpleQueryMessage, Statement};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Idle connections that are kept.
-const MOST_IDLE: usize = 16;
+const MAX_IDLE: usize = 16;
 
 /// Connections to one index.
 pub(super) struct ConnectionPool {
@@ -57,9 +59,8 @@ impl ConnectionPool {
         failure(self.name(), error)
     }
 
-    /// A connection on which nothing has been said yet but this, which is said again on another one
-    /// where an idle connection turns out to be lost: it may change nothing that lasts. Gives what
-    /// is answered.
+    /// A connection on which `sql` is the first statement, and the answer. It is executed again on
+    /// another connection if an idle one turns out to be lost, so it may change nothing for good.
     pub(super) fn begin(
         self: &Arc<Self>,
         sql: &str,
@@ -79,13 +80,13 @@ impl ConnectionPool {
                 Some(session) => session,
                 None => self.connect()?,
             };
-            let mut lease = PooledConnection {
+            let mut connection = PooledConnection {
                 pool: Arc::clone(self),
                 session: Some(session),
                 is_settled: false,
             };
-            match lease.session()?.client.simple_query(sql) {
-                Ok(answer) => return Ok(Ok((lease, answer))),
+            match connection.session()?.client.simple_query(sql) {
+                Ok(answer) => return Ok(Ok((connection, answer))),
                 // The others are as old, and most likely lost with it.
                 Err(error) if is_used && is_lost(&error) => self.idle().clear(),
                 Err(error) => return Ok(Err(error)),
@@ -143,21 +144,40 @@ impl PooledConnection {
     pub(super) fn query(
         &mut self,
         sql: &str,
-        values: &[&(dyn postgres::types::ToSql + Sync)],
-    ) -> Result<Vec<postgres::Row>, IndexError> {
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, IndexError> {
         let pool = Arc::clone(&self.pool);
         let session = self.session()?;
         let rows = session.statement(sql).and_then(|known| session.client.query(&known, values));
         rows.map_err(|error| pool.failure(&error))
     }
 
+    /// Calls `each` with the rows of a statement as they come.
+    pub(super) fn stream(
+        &mut self,
+        sql: &str,
+        values: &[&(dyn ToSql + Sync)],
+        mut each: impl FnMut(&Row) -> Result<(), IndexError>,
+    ) -> Result<(), IndexError> {
+        let pool = Arc::clone(&self.pool);
+        let failure = |error: Error| pool.failure(&error);
+        let session = self.session()?;
+        let statement = session.statement(sql).map_err(failure)?;
+        let values: Vec<&dyn ToSql> = values.iter().map(|value| *value as &dyn ToSql).collect();
+        let mut rows = session.client.query_raw(&statement, values).map_err(failure)?;
+        while let Some(row) = rows.next().map_err(failure)? {
+            each(&row)?;
+        }
+        Ok(())
+    }
+
     /// The row of a statement that gives one; `what` names it in the error of an answer without.
     pub(super) fn query_one(
         &mut self,
         sql: &str,
-        values: &[&(dyn postgres::types::ToSql + Sync)],
+        values: &[&(dyn ToSql + Sync)],
         what: &str,
-    ) -> Result<postgres::Row, IndexError> {
+    ) -> Result<Row, IndexError> {
         self.query(sql, values)?.into_iter().next().ok_or_else(|| {
             let why = format!("the server gives no row for {what}, expected is one");
             IndexError::Database { index: self.pool.name().to_owned(), why, transient: false }
@@ -172,7 +192,7 @@ impl PooledConnection {
         Ok(result)
     }
 
-    /// Says something that gives no rows.
+    /// Executes statements without an answer.
     pub(super) fn execute(&mut self, sql: &str) -> Result<(), IndexError> {
         let pool = Arc::clone(&self.pool);
         self.session()?.client.batch_execute(sql).map_err(|error| pool.failure(&error))
@@ -187,7 +207,7 @@ impl Drop for PooledConnection {
             return;
         }
         let mut idle = self.pool.idle();
-        if idle.len() < MOST_IDLE {
+        if idle.len() < MAX_IDLE {
             idle.push(session);
         }
     }

@@ -46,7 +46,7 @@ impl<'a> Postings<'a> {
     /// index are visited once.
     pub(super) fn copy(
         &mut self,
-        lease: &mut PooledConnection,
+        connection: &mut PooledConnection,
         table: &str,
     ) -> Result<(), IndexError> {
         if self.all.is_empty() {
@@ -54,19 +54,19 @@ impl<'a> Postings<'a> {
         }
         self.all.sort_unstable();
         let sql = format!("COPY {table} (key, doc, band) FROM STDIN BINARY");
-        copy_in(lease, &sql, |rows| {
+        copy_in(connection, &sql, |rows| {
             for posting in &self.all {
                 rows.row(3)?;
-                rows.bigint(posting.key);
-                rows.bigint(posting.doc);
-                rows.smallint(posting.band);
+                rows.bigint(posting.key)?;
+                rows.bigint(posting.doc)?;
+                rows.bytes(&posting.band.to_be_bytes())?;
             }
             Ok(())
         })
     }
 
     /// Deletes them from `bands`.
-    pub(super) fn delete(&mut self, lease: &mut PooledConnection) -> Result<(), IndexError> {
+    pub(super) fn delete(&mut self, connection: &mut PooledConnection) -> Result<(), IndexError> {
         if self.all.is_empty() {
             return Ok(());
         }
@@ -75,6 +75,6 @@ impl<'a> Postings<'a> {
         let docs: Vec<i64> = self.all.iter().map(|posting| posting.doc).collect();
         let sql = "DELETE FROM bands USING unnest($1::bigint[], $2::bigint[]) AS gone (key, doc) \
                    WHERE bands.key = gone.key AND bands.doc = gone.doc";
-        lease.query(sql, &[&keys, &docs]).map(drop)
+        connection.query(sql, &[&keys, &docs]).map(drop)
     }
 }

@@ -1,4 +1,4 @@
-//! Making postings and counts again from documents and signatures.
+//! Rebuilds postings and counts from documents and signatures.
 
 use super::failure::failure;
 use super::pool::{ConnectionPool, PooledConnection};
@@ -41,7 +41,7 @@ pub(super) const COUNT: &str = "
         set_bytes = (SELECT coalesce(sum(octet_length(set)), 0) FROM docs),
         text_bytes = (SELECT coalesce(sum(octet_length(text)), 0) FROM docs)";
 
-/// A lost row of counts comes back with a version that it has not had before.
+/// A missing row of counts is inserted again, with a version that it never had.
 const STATE: &str = "
     INSERT INTO state (version)
         SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
@@ -55,28 +55,28 @@ pub(super) fn repair(
     wait: Duration,
 ) -> Result<(), IndexError> {
     pool.begin(STATE)?;
-    let (mut lease, _) = lock(pool, wait)?;
-    index(&mut lease)?;
-    lease.execute(
+    let (mut connection, _) = lock(pool, wait)?;
+    index(&mut connection)?;
+    connection.execute(
         "CREATE TEMPORARY TABLE wanted_bands (key bigint, doc bigint, band smallint) \
          ON COMMIT DROP",
     )?;
-    fill(&mut lease, settings, "wanted_bands")?;
-    lease.execute(MEND)?;
-    lease.execute(COUNT)?;
-    lease.commit()?.map_err(|error| failure(pool.name(), &error))
+    fill(&mut connection, settings, "wanted_bands")?;
+    connection.execute(MEND)?;
+    connection.execute(COUNT)?;
+    connection.commit()?.map_err(|error| failure(pool.name(), &error))
 }
 
 /// Puts the postings of all documents into a table.
 pub(super) fn fill(
-    lease: &mut PooledConnection,
+    connection: &mut PooledConnection,
     settings: &IndexSettings,
     table: &str,
 ) -> Result<(), IndexError> {
     let mut from = i64::MIN;
     loop {
-        let (mut postings, next) = page_of_postings(lease, settings, from)?;
-        postings.copy(lease, table)?;
+        let (mut postings, next) = page_of_postings(connection, settings, from)?;
+        postings.copy(connection, table)?;
         match next {
             Some(next) => from = next,
             None => return Ok(()),
@@ -87,12 +87,12 @@ pub(super) fn fill(
 /// The postings of some documents numbered `from` or more, and where the next ones begin; `None`
 /// where there are no more.
 pub(super) fn page_of_postings<'a>(
-    lease: &mut PooledConnection,
+    connection: &mut PooledConnection,
     settings: &'a IndexSettings,
     from: i64,
 ) -> Result<(Postings<'a>, Option<i64>), IndexError> {
     let sql = "SELECT doc, sig FROM docs WHERE doc >= $1 ORDER BY doc LIMIT $2";
-    let rows = lease.query(sql, &[&from, &CHUNK])?;
+    let rows = connection.query(sql, &[&from, &CHUNK])?;
     let mut postings = Postings::new(settings);
     for row in &rows {
         // A damaged signature has no postings; that it is damaged, `check` says.
@@ -105,12 +105,12 @@ pub(super) fn page_of_postings<'a>(
 }
 
 /// The index that candidates are looked up in.
-fn index(lease: &mut PooledConnection) -> Result<(), IndexError> {
+fn index(connection: &mut PooledConnection) -> Result<(), IndexError> {
     let sql = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('bands_key')";
-    let rows = lease.query(sql, &[])?;
+    let rows = connection.query(sql, &[])?;
     match rows.first().map(|row| row.get::<_, bool>(0)) {
         Some(true) => Ok(()),
-        Some(false) => lease.execute("REINDEX INDEX bands_key"),
-        None => lease.execute("CREATE INDEX bands_key ON bands (key, doc)"),
+        Some(false) => connection.execute("REINDEX INDEX bands_key"),
+        None => connection.execute("CREATE INDEX bands_key ON bands (key, doc)"),
     }
 }

@@ -40,7 +40,8 @@ pub(super) fn record(
     let fingerprint = fingerprint.map_err(|_| damaged(&id, "its fingerprint has no 16 bytes"))?;
     let fingerprint = u128::from_be_bytes(fingerprint);
     let set: Option<&[u8]> = value(row, 8, &id)?;
-    let (bytes, added) = (value::<i64>(row, 3, &id)? as u64, value(row, 4, &id)?);
+    let (bytes, added) = (value::<i64>(row, 3, &id)?, value(row, 4, &id)?);
+    let bytes = u64::try_from(bytes).map_err(|_| damaged(&id, "its length is negative"))?;
     let (modified, expires) = (value(row, 5, &id)?, value(row, 6, &id)?);
     if let Some(stored) = value::<Option<&[u8]>>(row, 11, &id)? {
         let number = doc as u64;

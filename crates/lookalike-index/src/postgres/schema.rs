@@ -16,16 +16,16 @@ pub(super) fn create(
     pool: &Arc<ConnectionPool>,
     settings: &IndexSettings,
 ) -> Result<(), IndexError> {
-    let mut lease = begin_new(pool)?;
-    fill_new(&mut lease, settings)?;
-    lease.commit()?.map_err(|error| taken(pool, &error))
+    let mut connection = begin_new(pool)?;
+    fill_new(&mut connection, settings)?;
+    connection.commit()?.map_err(|error| creation_error(pool, &error))
 }
 
 /// A transaction in which the schema is there and empty; [`fill_new`] makes the tables.
 pub(super) fn begin_new(pool: &Arc<ConnectionPool>) -> Result<PooledConnection, IndexError> {
-    let (mut lease, _) = pool.begin("BEGIN")?;
-    check_server(pool, &mut lease)?;
-    let rows = lease.query(
+    let (mut connection, _) = pool.begin("BEGIN")?;
+    check_server(pool, &mut connection)?;
+    let rows = connection.query(
         "SELECT (SELECT count(*) FROM pg_class c WHERE c.relnamespace = n.oid) \
          FROM pg_namespace n WHERE nspname = $1",
         &[&pool.address().schema],
@@ -35,46 +35,47 @@ pub(super) fn begin_new(pool: &Arc<ConnectionPool>) -> Result<PooledConnection, 
         Some(_) => return Err(IndexError::Exists { index: pool.name().to_owned() }),
         None => {
             let sql = format!("CREATE SCHEMA {}", pool.address().quoted());
-            let made = lease.session()?.client.batch_execute(&sql);
-            made.map_err(|error| taken(pool, &error))?;
+            let made = connection.session()?.client.batch_execute(&sql);
+            made.map_err(|error| creation_error(pool, &error))?;
         }
     }
-    Ok(lease)
+    Ok(connection)
 }
 
 /// Makes the tables in the transaction of [`begin_new`].
 pub(super) fn fill_new(
-    lease: &mut PooledConnection,
+    connection: &mut PooledConnection,
     settings: &IndexSettings,
 ) -> Result<(), IndexError> {
-    let pool = Arc::clone(lease.pool());
-    migrate(lease.session()?, 0).map_err(|error| taken(&pool, &error))?;
-    lease.query("INSERT INTO settings (settings) VALUES ($1)", &[&settings.to_json()])?;
+    let pool = Arc::clone(connection.pool());
+    migrate(connection.session()?, 0).map_err(|error| creation_error(&pool, &error))?;
+    connection
+        .query("INSERT INTO settings (settings) VALUES ($1)", &[&settings.to_json(pool.name())?])?;
     Ok(())
 }
 
 /// Reads the settings of an index, after bringing its tables to this version where that may be
 /// done.
 pub(super) fn open(pool: &Arc<ConnectionPool>) -> Result<IndexSettings, IndexError> {
-    let (mut lease, _) = pool.begin("BEGIN")?;
-    check_server(pool, &mut lease)?;
-    check_there(pool, &mut lease)?;
+    let (mut connection, _) = pool.begin("BEGIN")?;
+    check_server(pool, &mut connection)?;
+    check_there(pool, &mut connection)?;
     let expected = MIGRATIONS.len() as u32;
-    let got = version(&mut lease)?;
+    let got = version(&mut connection)?;
     if got < expected && got > 0 && !pool.is_read_only() {
-        lease.execute("LOCK TABLE migrations IN ACCESS EXCLUSIVE MODE")?;
+        connection.execute("LOCK TABLE migrations IN ACCESS EXCLUSIVE MODE")?;
         // Another process may have done it meanwhile.
-        let got = version(&mut lease)?;
-        migrate(lease.session()?, got).map_err(|error| pool.failure(&error))?;
+        let got = version(&mut connection)?;
+        migrate(connection.session()?, got).map_err(|error| pool.failure(&error))?;
     } else if got != expected {
         return Err(IndexError::Version { index: pool.name().to_owned(), got, expected });
     }
-    let rows = lease.query("SELECT settings FROM settings", &[])?;
+    let rows = connection.query("SELECT settings FROM settings", &[])?;
     let Some(json) = rows.first().and_then(|row| row.try_get::<_, String>(0).ok()) else {
         return Err(not_an_index(pool, "its table `settings` has no row"));
     };
     let settings = IndexSettings::from_json(&json, pool.name())?;
-    lease.commit()?.map_err(|error| pool.failure(&error))?;
+    connection.commit()?.map_err(|error| pool.failure(&error))?;
     Ok(settings)
 }
 
@@ -86,15 +87,22 @@ fn migrate(session: &mut Session, from: u32) -> Result<(), postgres::Error> {
     Ok(())
 }
 
-fn version(lease: &mut PooledConnection) -> Result<u32, IndexError> {
-    let row = lease.query_one("SELECT max(number) FROM migrations", &[], "its migrations")?;
+fn version(connection: &mut PooledConnection) -> Result<u32, IndexError> {
+    let row = connection.query_one("SELECT max(number) FROM migrations", &[], "its migrations")?;
     // There is no migration yet where the greatest number is null.
-    let number: Option<i32> = row.try_get(0).map_err(|error| lease.pool().failure(&error))?;
-    Ok(number.and_then(|number| u32::try_from(number).ok()).unwrap_or(0))
+    let number: Option<i32> = row.try_get(0).map_err(|error| connection.pool().failure(&error))?;
+    let number = number.unwrap_or(0);
+    u32::try_from(number).map_err(|_| IndexError::Damaged {
+        what: format!("table `migrations` of {}", connection.pool().name()),
+        why: format!("its last number is {number}"),
+    })
 }
 
-fn check_server(pool: &ConnectionPool, lease: &mut PooledConnection) -> Result<(), IndexError> {
-    let row = lease.query_one(
+fn check_server(
+    pool: &ConnectionPool,
+    connection: &mut PooledConnection,
+) -> Result<(), IndexError> {
+    let row = connection.query_one(
         "SELECT current_setting('server_version_num')::int / 10000, \
          current_setting('server_encoding')",
         &[],
@@ -114,9 +122,9 @@ fn check_server(pool: &ConnectionPool, lease: &mut PooledConnection) -> Result<(
     Err(IndexError::Database { index: pool.name().to_owned(), why, transient: false })
 }
 
-/// Tells an index from nothing and from something else.
-fn check_there(pool: &ConnectionPool, lease: &mut PooledConnection) -> Result<(), IndexError> {
-    let rows = lease.query(
+/// Checks that the schema has the tables of an index.
+fn check_there(pool: &ConnectionPool, connection: &mut PooledConnection) -> Result<(), IndexError> {
+    let rows = connection.query(
         "SELECT has_schema_privilege(n.oid, 'USAGE'), \
          (SELECT count(*) FROM pg_class c WHERE c.relnamespace = n.oid), \
          (SELECT count(*) FROM pg_class c WHERE c.relnamespace = n.oid AND c.relkind = 'r' \
@@ -150,8 +158,8 @@ fn not_an_index(pool: &ConnectionPool, why: &str) -> IndexError {
     IndexError::NotAnIndex { index: pool.name().to_owned(), why: why.to_owned() }
 }
 
-/// Who makes the same at the same time is first.
-fn taken(pool: &ConnectionPool, error: &postgres::Error) -> IndexError {
+/// The error of a statement that creates something; another process may have created it first.
+fn creation_error(pool: &ConnectionPool, error: &postgres::Error) -> IndexError {
     let code = error.code().map_or("", |code| code.code());
     // A schema, a table, or a row of the catalogue that is there.
     if ["42P06", "42P07", "23505"].contains(&code) {

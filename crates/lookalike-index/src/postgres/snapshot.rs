@@ -6,33 +6,32 @@ use crate::backend::Snapshot;
 use crate::entry::{IndexRecord, RecordFields};
 use crate::error::IndexError;
 use postgres::SimpleQueryMessage;
-use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::ToSql;
 use std::sync::Arc;
 
 /// Documents that are asked for at a time, so that the server sorts few.
 const CHUNK: usize = 1024;
-/// A moment begins with its first look, so both are said at once.
+/// A snapshot begins with its first statement that reads, so both are sent together.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; \
                      SELECT version, documents FROM state";
 
 /// An index at one moment, with a connection of its own.
 pub(super) struct PostgresSnapshot {
-    lease: PooledConnection,
+    connection: PooledConnection,
     version: u64,
     documents: u64,
 }
 
 impl PostgresSnapshot {
     pub(super) fn new(pool: &Arc<ConnectionPool>) -> Result<Self, IndexError> {
-        let (lease, answer) = pool.begin(BEGIN)?;
+        let (connection, answer) = pool.begin(BEGIN)?;
         let [version, documents] = numbers(&answer).ok_or_else(|| no_state(pool))?;
-        Ok(Self { lease, version: version as u64, documents: documents as u64 })
+        Ok(Self { connection, version: version as u64, documents: documents as u64 })
     }
 
-    /// The connection, for what only this kind of index asks.
-    pub(super) fn lease(&mut self) -> &mut PooledConnection {
-        &mut self.lease
+    /// The connection, for statements that only this backend needs.
+    pub(super) fn connection(&mut self) -> &mut PooledConnection {
+        &mut self.connection
     }
 
     /// Gives the rows of a statement to `each` as they come; returns how many.
@@ -43,19 +42,12 @@ impl PostgresSnapshot {
         wanted: RecordFields,
         each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<usize, IndexError> {
-        let pool = Arc::clone(self.lease.pool());
-        let failure = |error: postgres::Error| pool.failure(&error);
-        let session = self.lease.session()?;
-        let statement = session.statement(sql).map_err(failure)?;
-        let values = values.iter().map(|value| *value as &dyn ToSql);
-        let values: Vec<&dyn ToSql> = values.collect();
-        let mut rows = session.client.query_raw(&statement, values).map_err(failure)?;
         let (mut count, mut one) = (0, IndexRecord::default());
-        while let Some(row) = rows.next().map_err(failure)? {
-            record(&row, wanted, &mut one)?;
+        self.connection.stream(sql, values, |row| {
+            record(row, wanted, &mut one)?;
             count += 1;
-            each(&one)?;
-        }
+            each(&one)
+        })?;
         Ok(count)
     }
 }
@@ -94,7 +86,7 @@ impl Snapshot for PostgresSnapshot {
         if id.contains('\0') {
             return Ok(None);
         }
-        let rows = self.lease.query("SELECT doc FROM docs WHERE id = $1", &[&id])?;
+        let rows = self.connection.query("SELECT doc FROM docs WHERE id = $1", &[&id])?;
         Ok(rows.first().map(|row| row.get::<_, i64>(0) as u64))
     }
 
@@ -103,16 +95,11 @@ impl Snapshot for PostgresSnapshot {
         if keys.is_empty() {
             return Ok(());
         }
-        let pool = Arc::clone(self.lease.pool());
-        let failure = |error: postgres::Error| pool.failure(&error);
         let keys: Vec<i64> = keys.iter().map(|key| key.cast_signed()).collect();
-        let session = self.lease.session()?;
-        let sql = "SELECT doc FROM bands WHERE key = ANY($1)";
-        let statement = session.statement(sql).map_err(failure)?;
-        let mut rows = session.client.query_raw(&statement, [&keys]).map_err(failure)?;
-        while let Some(row) = rows.next().map_err(failure)? {
+        self.connection.stream("SELECT doc FROM bands WHERE key = ANY($1)", &[&keys], |row| {
             numbers.push(row.get::<_, i64>(0) as u64);
-        }
+            Ok(())
+        })?;
         numbers.sort_unstable();
         numbers.dedup();
         Ok(())

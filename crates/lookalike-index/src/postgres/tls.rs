@@ -66,7 +66,9 @@ pub(super) fn connector(
     let provider = Arc::new(ring::default_provider());
     let verifier: Arc<dyn ServerCertVerifier> = match (mode, roots) {
         (TlsMode::Disable, _) => return Ok(None),
-        (TlsMode::Prefer, _) | (TlsMode::Require, None) => Arc::new(AnyServer(provider.clone())),
+        (TlsMode::Prefer, _) | (TlsMode::Require, None) => {
+            Arc::new(ChainVerifier { provider: Arc::clone(&provider), chain: None })
+        }
         (TlsMode::VerifyCa | TlsMode::VerifyFull, None) => {
             return Err(
                 "sslmode=verify-ca and verify-full need the certificates to trust: name a \
@@ -75,7 +77,8 @@ pub(super) fn connector(
             );
         }
         (TlsMode::Require | TlsMode::VerifyCa, Some(roots)) => {
-            Arc::new(AnyHost(verifier(roots, &provider)?))
+            let chain = Some(verifier(roots, &provider)?);
+            Arc::new(ChainVerifier { provider: Arc::clone(&provider), chain })
         }
         (TlsMode::VerifyFull, Some(roots)) => verifier(roots, &provider)?,
     };
@@ -106,52 +109,15 @@ fn verifier(
         .map_err(|error| wrong(error.to_string()))
 }
 
-/// Accepts any certificate whose key the server has.
+/// Verifies that the server has the key of its certificate, and the chain of certificates if
+/// `chain` is set, not the host that the certificate names.
 #[derive(Debug)]
-struct AnyServer(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for AnyServer {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signature, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signature, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
+struct ChainVerifier {
+    provider: Arc<CryptoProvider>,
+    chain: Option<Arc<WebPkiServerVerifier>>,
 }
 
-/// Verifies the chain of certificates, not the host that the first one names.
-#[derive(Debug)]
-struct AnyHost(Arc<WebPkiServerVerifier>);
-
-impl ServerCertVerifier for AnyHost {
+impl ServerCertVerifier for ChainVerifier {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,
@@ -160,8 +126,9 @@ impl ServerCertVerifier for AnyHost {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
+        let Some(chain) = &self.chain else { return Ok(ServerCertVerified::assertion()) };
         // The chain is verified before the host.
-        match self.0.verify_server_cert(certificate, others, host, ocsp, now) {
+        match chain.verify_server_cert(certificate, others, host, ocsp, now) {
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) => Ok(ServerCertVerified::assertion()),
@@ -175,7 +142,8 @@ impl ServerCertVerifier for AnyHost {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.0.verify_tls12_signature(message, certificate, signature)
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signature, algorithms)
     }
 
     fn verify_tls13_signature(
@@ -184,10 +152,11 @@ impl ServerCertVerifier for AnyHost {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.0.verify_tls13_signature(message, certificate, signature)
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signature, algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_verify_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }

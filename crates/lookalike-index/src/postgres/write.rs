@@ -14,17 +14,18 @@ use crate::entry::{IndexEntry, MAX_METADATA_BYTES, shown};
 use crate::error::IndexError;
 use crate::settings::{IndexSettings, StoredContent};
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// How often a batch is tried that lost against other transactions.
-const MOST_TRIES: u32 = 5;
+const MAX_TRIES: u32 = 5;
 /// The most bytes of a row's set and text; the server takes less than 2³⁰ of everything.
 const MAX_ROW_BYTES: usize = 1_000_000_000;
 
 /// How often, and after how long, a server that was lost is asked what it did.
-const MOST_LOOKS: u32 = 40;
-const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+const MAX_POLLS: u32 = 40;
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 const COPY_DOCS: &str = "COPY docs (doc, bytes, added, modified, expires, fingerprint, id, sig, \
                          metadata, set, text, checksums) FROM STDIN BINARY";
@@ -41,16 +42,8 @@ impl DocumentRowValues<'_> {
     /// The checksums of its row, under a number.
     fn checksums(&self, doc: i64) -> [u8; 40] {
         let Self { entry, metadata, set, text } = self;
-        let fields = RowFields {
-            number: doc.cast_unsigned(),
-            id: entry.id.as_bytes(),
-            fingerprint: &entry.fingerprint.to_le_bytes(),
-            bytes: entry.bytes,
-            added: entry.added,
-            modified: entry.modified,
-            expires: entry.expires,
-            metadata: &[],
-        };
+        let fingerprint = entry.fingerprint.to_le_bytes();
+        let fields = RowFields::of_entry(doc.cast_unsigned(), entry, &fingerprint, &[]);
         let signature: Vec<u8> = entry.signature.iter().flat_map(|v| v.to_le_bytes()).collect();
         let metadata = Some(metadata.as_bytes());
         checksums(&fields, [Some(&signature[..]), metadata, *set, text.as_deref()])
@@ -91,16 +84,16 @@ pub(super) fn write(
     }
     let mut tries = 1;
     loop {
-        let (mut lease, last) = lock(pool, wait)?;
-        match attempt(&mut lease, settings, changes, &ready, &ids, last) {
-            Err(error) if tries < MOST_TRIES && has_lost(&error) => tries += 1,
+        let (mut connection, last) = lock(pool, wait)?;
+        match attempt(&mut connection, settings, changes, &ready, &ids, last) {
+            Err(error) if tries < MAX_TRIES && is_conflict_error(&error) => tries += 1,
             other => return other,
         }
     }
 }
 
 /// Whether it is the error of a conflict: [`is_conflict`] for an error of the index.
-fn has_lost(error: &IndexError) -> bool {
+fn is_conflict_error(error: &IndexError) -> bool {
     let IndexError::Database { why, .. } = error else { return false };
     why.ends_with("(40001)") || why.ends_with("(40P01)")
 }
@@ -119,58 +112,55 @@ pub(super) fn lock(
     let mut tries = 1;
     loop {
         match pool.try_begin(&begin)? {
-            Ok((lease, answer)) => {
+            Ok((connection, answer)) => {
                 let [last] = numbers(&answer).ok_or_else(|| no_state(pool))?;
-                return Ok((lease, last));
+                return Ok((connection, last));
             }
-            Err(error) if is_conflict(&error) && tries < MOST_TRIES => tries += 1,
+            Err(error) if is_conflict(&error) && tries < MAX_TRIES => tries += 1,
             Err(error) => return Err(waiting(pool.name(), &error, wait)),
         }
     }
 }
 
 fn attempt(
-    lease: &mut PooledConnection,
+    connection: &mut PooledConnection,
     settings: &IndexSettings,
     changes: &[Change<'_>],
     ready: &[Option<DocumentRowValues<'_>>],
     ids: &[&str],
     last: i64,
 ) -> Result<Vec<ChangeOutcome>, IndexError> {
-    let rows = lease.query("SELECT id, doc, expires FROM docs WHERE id = ANY($1)", &[&ids])?;
+    let rows = connection.query("SELECT id, doc, expires FROM docs WHERE id = ANY($1)", &[&ids])?;
     let stored: BTreeMap<String, StoredNumber> =
         rows.iter().map(|row| (row.get(0), (row.get(1), row.get(2)))).collect();
     let plan = plan(changes, &stored, last)?;
     if plan.done.iter().all(|done| *done == ChangeOutcome::Absent) {
         return Ok(plan.done);
     }
-    let mut balance = CountChanges::default();
-    delete(lease, settings, &plan.gone, &mut balance)?;
-    insert(lease, settings, ready, &plan, &mut balance)?;
-    settle(lease, &balance, plan.last)?;
+    let mut count_changes = CountChanges::default();
+    delete(connection, settings, &plan.gone, &mut count_changes)?;
+    insert(connection, settings, ready, &plan, &mut count_changes)?;
+    count_and_commit(connection, &count_changes, plan.last)?;
     Ok(plan.done)
 }
 
 /// Removes documents with their postings and commits.
 pub(super) fn remove(
-    lease: &mut PooledConnection,
+    connection: &mut PooledConnection,
     settings: &IndexSettings,
     docs: &[i64],
     last: i64,
 ) -> Result<(), IndexError> {
-    let mut balance = CountChanges::default();
-    delete(lease, settings, docs, &mut balance)?;
-    settle(lease, &balance, last)
+    let mut count_changes = CountChanges::default();
+    delete(connection, settings, docs, &mut count_changes)?;
+    count_and_commit(connection, &count_changes, last)
 }
 
 fn prepare<'a>(
     change: &Change<'a>,
     settings: &IndexSettings,
 ) -> Result<Option<DocumentRowValues<'a>>, IndexError> {
-    let entry = match change {
-        Change::Remove(_) => return Ok(None),
-        Change::Add(entry) | Change::Put(entry) => *entry,
-    };
+    let Some(entry) = change.entry().copied() else { return Ok(None) };
     entry.check(settings.num_hashes)?;
     let wrong = |why: String| IndexError::Document { id: shown(entry.id), why };
     let metadata = serde_json::to_string(entry.metadata);
@@ -196,15 +186,15 @@ fn prepare<'a>(
 }
 
 fn delete(
-    lease: &mut PooledConnection,
+    connection: &mut PooledConnection,
     settings: &IndexSettings,
     docs: &[i64],
-    balance: &mut CountChanges,
+    count_changes: &mut CountChanges,
 ) -> Result<(), IndexError> {
     if docs.is_empty() {
         return Ok(());
     }
-    let rows = lease.query(
+    let rows = connection.query(
         "DELETE FROM docs WHERE doc = ANY($1) \
          RETURNING doc, sig, octet_length(set), octet_length(text)",
         &[&docs],
@@ -213,7 +203,7 @@ fn delete(
     for row in &rows {
         let len = |column| i64::from(row.get::<_, Option<i32>>(column).unwrap_or(0));
         let bytes: &[u8] = row.get(1);
-        balance.count(-1, bytes.is_empty(), len(2), len(3));
+        count_changes.count(-1, bytes.is_empty(), len(2), len(3));
         match signature(bytes, "") {
             Ok(values) if values.is_empty() => {}
             Ok(values) if values.len() == settings.num_hashes => postings.add(row.get(0), &values),
@@ -221,95 +211,97 @@ fn delete(
         }
     }
     if !damaged.is_empty() {
-        // Their keys are not known, so the whole table is looked through.
-        lease.query("DELETE FROM bands WHERE doc = ANY($1)", &[&damaged])?;
+        // Their keys are unknown, so the whole table is scanned.
+        connection.query("DELETE FROM bands WHERE doc = ANY($1)", &[&damaged])?;
     }
-    postings.delete(lease)
+    postings.delete(connection)
 }
 
 fn insert(
-    lease: &mut PooledConnection,
+    connection: &mut PooledConnection,
     settings: &IndexSettings,
     ready: &[Option<DocumentRowValues<'_>>],
     plan: &WritePlan,
-    balance: &mut CountChanges,
+    count_changes: &mut CountChanges,
 ) -> Result<(), IndexError> {
-    if plan.stays.is_empty() {
+    if plan.kept.is_empty() {
         return Ok(());
     }
     let mut postings = Postings::new(settings);
-    copy_in(lease, COPY_DOCS, |rows| {
-        for (at, doc) in &plan.stays {
-            let Some(Some(ready)) = ready.get(*at) else { continue };
+    copy_in(connection, COPY_DOCS, |rows| {
+        for (at, doc) in &plan.kept {
+            let Some(Some(ready)) = ready.get(*at) else {
+                return Err(io::Error::other(format!("change {at} has no document")));
+            };
             let DocumentRowValues { entry, metadata, set, text } = ready;
             rows.row(12)?;
-            rows.bigint(*doc);
-            rows.bigint(entry.bytes.cast_signed());
-            rows.bigint(entry.added);
+            rows.bigint(*doc)?;
+            rows.bigint(entry.bytes.cast_signed())?;
+            rows.bigint(entry.added)?;
             for time in [entry.modified, entry.expires] {
-                rows.bigint_or_null(time);
+                rows.bigint_or_null(time)?;
             }
-            rows.bytes(&entry.fingerprint.to_be_bytes());
-            rows.bytes(entry.id.as_bytes());
-            rows.signature(entry.signature);
-            rows.bytes(metadata.as_bytes());
+            rows.bytes(&entry.fingerprint.to_be_bytes())?;
+            rows.bytes(entry.id.as_bytes())?;
+            rows.signature(entry.signature)?;
+            rows.bytes(metadata.as_bytes())?;
             for bytes in [*set, text.as_deref()] {
-                rows.bytes_or_null(bytes);
+                rows.bytes_or_null(bytes)?;
             }
-            rows.bytes(&ready.checksums(*doc));
+            rows.bytes(&ready.checksums(*doc))?;
             postings.add(*doc, entry.signature);
             let len =
                 |bytes: Option<&[u8]>| bytes.map_or(0, |bytes| (bytes.len() as u64).cast_signed());
-            balance.count(1, entry.signature.is_empty(), len(*set), len(text.as_deref()));
+            count_changes.count(1, entry.signature.is_empty(), len(*set), len(text.as_deref()));
         }
         Ok(())
     })?;
-    postings.copy(lease, "bands")
+    postings.copy(connection, "bands")
 }
 
 /// Counts and commits.
-fn settle(
-    lease: &mut PooledConnection,
-    balance: &CountChanges,
+fn count_and_commit(
+    connection: &mut PooledConnection,
+    count_changes: &CountChanges,
     last: i64,
 ) -> Result<(), IndexError> {
-    let pool = Arc::clone(lease.pool());
-    let rows = lease.query(
+    let pool = Arc::clone(connection.pool());
+    let rows = connection.query(
         "UPDATE state SET version = version + 1, last = $1, documents = documents + $2, \
          without_shingles = without_shingles + $3, set_bytes = set_bytes + $4, \
          text_bytes = text_bytes + $5 RETURNING pg_current_xact_id()::text",
         &[
             &last,
-            &balance.documents,
-            &balance.without_shingles,
-            &balance.set_bytes,
-            &balance.text_bytes,
+            &count_changes.documents,
+            &count_changes.without_shingles,
+            &count_changes.set_bytes,
+            &count_changes.text_bytes,
         ],
     )?;
     let transaction: String = rows.first().ok_or_else(|| no_state(&pool))?.get(0);
-    match lease.commit()? {
+    match connection.commit()? {
         Ok(()) => Ok(()),
         Err(error) if is_lost(&error) => outcome(&pool, &transaction, &error),
         Err(error) => Err(pool.failure(&error)),
     }
 }
 
-/// What became of a transaction whose connection was lost while it was committed: the server knows,
-/// once it is there again and has done with it.
+/// The outcome of a transaction whose connection was lost during the commit: the server reports it
+/// once it is reachable and the transaction has ended.
 fn outcome(
     pool: &Arc<ConnectionPool>,
     transaction: &str,
     lost: &postgres::Error,
 ) -> Result<(), IndexError> {
     let mut what = "it is not known whether the batch is stored: look for one of its documents";
-    for _ in 0..MOST_LOOKS {
+    for _ in 0..MAX_POLLS {
         match status(pool, transaction).as_ref().map(Option::as_deref) {
             Ok(Some("committed")) => return Ok(()),
             Ok(Some("aborted")) => {
                 what = "nothing of the batch is stored";
                 break;
             }
-            _ => std::thread::sleep(BETWEEN_LOOKS),
+            _ => std::thread::sleep(POLL_INTERVAL),
         }
     }
     let why = format!("{}; {what}", super::failure::reported(lost));
@@ -318,7 +310,7 @@ fn outcome(
 
 /// The server's status of a transaction; `None` for one that it no longer knows.
 fn status(pool: &Arc<ConnectionPool>, transaction: &str) -> Result<Option<String>, IndexError> {
-    let (mut lease, _) = pool.begin("BEGIN READ ONLY")?;
+    let (mut connection, _) = pool.begin("BEGIN READ ONLY")?;
     let sql = "SELECT pg_xact_status($1::text::xid8)";
-    Ok(lease.query_one(sql, &[&transaction], "the status of a transaction")?.get(0))
+    Ok(connection.query_one(sql, &[&transaction], "the status of a transaction")?.get(0))
 }

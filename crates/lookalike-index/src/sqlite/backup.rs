@@ -15,19 +15,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Copies the index of this moment to a new folder, which is there when it is complete.
+/// Copies the index of this snapshot to a new folder, which is there when it is complete.
 ///
 /// # Errors
 /// As [`Backend::backup`](crate::backend::Backend::backup).
-pub(super) fn backup(shared: &Arc<IndexState>, to: &Path) -> Result<(), IndexError> {
-    folder::appear(to, |unfinished| {
-        let moment = shared.begin()?;
-        copy_catalogue(&moment, unfinished)?;
-        copy_segments(&moment, unfinished)?;
-        drop(moment);
+pub(super) fn backup(state: &Arc<IndexState>, to: &Path) -> Result<(), IndexError> {
+    folder::create_complete(to, |unfinished| {
+        let snapshot = state.begin()?;
+        copy_catalogue(&snapshot, unfinished)?;
+        copy_segments(&snapshot, unfinished)?;
+        drop(snapshot);
         // A writer makes again what is missing, because it was merged while it was copied.
         let wait = Duration::ZERO;
-        let tuning = Tuning { background: false, ..shared.tuning };
+        let tuning = Tuning { background: false, ..state.tuning };
         drop(folder::open_for_writing(unfinished, wait, tuning)?);
         let catalogue = unfinished.catalogue();
         let synced = File::open(&catalogue).and_then(|file| file.sync_all());
@@ -35,13 +35,13 @@ pub(super) fn backup(shared: &Arc<IndexState>, to: &Path) -> Result<(), IndexErr
     })
 }
 
-fn copy_catalogue(moment: &FolderSnapshot, to: &IndexFolder) -> Result<(), IndexError> {
+fn copy_catalogue(snapshot: &FolderSnapshot, to: &IndexFolder) -> Result<(), IndexError> {
     let failed = |error| to.database(error);
     to.new_file(&to.catalogue())?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut copy = rusqlite::Connection::open_with_flags(to.catalogue(), flags).map_err(failed)?;
     validation::harden(&copy).map_err(failed)?;
-    let pages = Backup::new(moment.connection(), &mut copy).map_err(failed)?;
+    let pages = Backup::new(snapshot.connection(), &mut copy).map_err(failed)?;
     loop {
         match pages.step(1000).map_err(failed)? {
             StepResult::Done => break,
@@ -54,24 +54,24 @@ fn copy_catalogue(moment: &FolderSnapshot, to: &IndexFolder) -> Result<(), Index
 }
 
 /// Copies the files that are still there and sound.
-fn copy_segments(moment: &FolderSnapshot, to: &IndexFolder) -> Result<(), IndexError> {
-    let from = &moment.shared.place;
-    for listed in catalogue::segments(from, moment.connection(), &moment.head)? {
-        let target = to.folder.join(&listed.name);
-        let source = from.folder.join(&listed.name);
+fn copy_segments(snapshot: &FolderSnapshot, to: &IndexFolder) -> Result<(), IndexError> {
+    let from = &snapshot.state.place;
+    for entry in catalogue::segments(from, snapshot.connection(), &snapshot.head)? {
+        let target = to.folder.join(&entry.name);
+        let source = from.folder.join(&entry.name);
         // A link or a pipe is no segment; the copy makes its own.
-        let mut source = match source.symlink_metadata() {
-            Ok(data) if data.is_file() => match File::open(&source) {
-                Ok(file) => file,
-                Err(error) if error.kind() == ErrorKind::NotFound => continue,
-                Err(error) => return Err(IndexFolder::reading(&source, error)),
-            },
-            _ => continue,
+        if !source.symlink_metadata().is_ok_and(|data| data.is_file()) {
+            continue;
+        }
+        let mut source = match File::open(&source) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) => return Err(IndexFolder::reading(&source, error)),
         };
         let mut copy = to.new_file(&target)?;
         let copied = std::io::copy(&mut source, &mut copy).and_then(|_| copy.sync_all());
         copied.map_err(|error| to.writing(&target, error))?;
-        let sound = Segment::open(&to.folder, listed).and_then(|segment| segment.verify());
+        let sound = Segment::open(&to.folder, entry).and_then(|segment| segment.verify());
         if sound.is_err() {
             std::fs::remove_file(&target).map_err(|error| to.writing(&target, error))?;
         }

@@ -1,4 +1,4 @@
-//! The catalogue: the database of documents, which is the truth, and its connections.
+//! The catalogue: the database of documents, which is authoritative, and its connections.
 
 use super::catalogue_schema::{CHECKSUMS, SCHEMA};
 use super::catalogue_state::CatalogueState;
@@ -27,10 +27,8 @@ fn add_checksums(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Makes an empty catalogue.
-///
-/// # Errors
-/// What keeps it from being made.
 pub(super) fn create(place: &IndexFolder, settings: &IndexSettings) -> Result<(), IndexError> {
+    let json = settings.to_json(&place.name)?;
     place.new_file(&place.catalogue())?;
     let make = || -> rusqlite::Result<()> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -43,7 +41,6 @@ pub(super) fn create(place: &IndexFolder, settings: &IndexSettings) -> Result<()
              INSERT INTO state VALUES(1, 0, 0, 0, 1, 0, 0, 0, 0);"
         ))?;
         add_checksums(&connection)?;
-        let json = settings.to_json();
         let sum = checksum::content(0, json.as_bytes()).cast_signed();
         connection.execute("INSERT INTO settings VALUES(1, ?1, ?2)", params![json, sum])?;
         connection.execute_batch("COMMIT")
@@ -52,18 +49,12 @@ pub(super) fn create(place: &IndexFolder, settings: &IndexSettings) -> Result<()
 }
 
 /// Opens the catalogue to write to it, whatever version it has.
-///
-/// # Errors
-/// What SQLite says.
 pub(super) fn connect(place: &IndexFolder) -> Result<Connection, IndexError> {
     let opened = open(&place.catalogue(), OpenFlags::SQLITE_OPEN_READ_WRITE, 32 << 10);
     opened.map_err(|error| place.database(error))
 }
 
 /// A connection whose cache has this many KiB.
-///
-/// # Errors
-/// What SQLite says.
 pub(super) fn open(path: &Path, flags: OpenFlags, kib: u32) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_NO_MUTEX | flags)?;
     validation::harden(&connection)?;
@@ -73,7 +64,7 @@ pub(super) fn open(path: &Path, flags: OpenFlags, kib: u32) -> rusqlite::Result<
         "PRAGMA cache_size = -{kib}; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
          PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = {LOG_PAGES};"
     ))?;
-    // Nothing was read so far; this looks into the file.
+    // Reads the file for the first time.
     connection.query_row("PRAGMA schema_version", [], |row| row.get::<_, i64>(0))?;
     Ok(connection)
 }
@@ -92,20 +83,18 @@ pub(super) fn version(place: &IndexFolder, connection: &Connection) -> Result<u3
         return Err(IndexError::NotAnIndex { index: place.name.clone(), why });
     }
     let version = number("user_version")?;
-    match u32::try_from(version).unwrap_or(u32::MAX) {
-        version @ 1..=CATALOGUE_VERSION => Ok(version),
-        got => {
-            let (index, expected) = (place.name.clone(), CATALOGUE_VERSION);
-            Err(IndexError::Version { index, got, expected })
-        }
+    let got = u32::try_from(version).map_err(|_| {
+        place.damaged(format!("its version is {version}, expected is 1 to {CATALOGUE_VERSION}"))
+    })?;
+    if (1..=CATALOGUE_VERSION).contains(&got) {
+        return Ok(got);
     }
+    let (index, expected) = (place.name.clone(), CATALOGUE_VERSION);
+    Err(IndexError::Version { index, got, expected })
 }
 
 /// Brings a catalogue of version 1 to this version. Its rows get checksums when they are written
 /// again, or by `repair`.
-///
-/// # Errors
-/// What SQLite says.
 pub(super) fn migrate(place: &IndexFolder, connection: &Connection) -> Result<(), IndexError> {
     let change = || -> rusqlite::Result<()> {
         let sql = "SELECT json FROM settings";
@@ -138,10 +127,7 @@ pub(super) fn settings(
     let (json, sum) = read.map_err(|error| place.database(error))?;
     let expected = checksum::content(0, json.as_bytes());
     if place.has_checksums && sum.map(i64::cast_unsigned) != Some(expected) {
-        return Err(IndexError::DamagedCatalogue {
-            file: place.catalogue().display().to_string(),
-            why: "the checksum of its settings is wrong".to_owned(),
-        });
+        return Err(place.damaged("the checksum of its settings is wrong".to_owned()));
     }
     let settings = IndexSettings::from_json(&json, &place.name)?;
     settings.check_sketches(&place.name)?;
@@ -157,9 +143,9 @@ pub(super) fn segments(
     connection: &Connection,
     head: &CatalogueState,
 ) -> Result<Vec<SegmentEntry>, IndexError> {
-    let listed = segment_rows(connection).map_err(|error| place.database(error))?;
-    validation::check_segments(place, &listed, head)?;
-    Ok(listed)
+    let entries = segment_rows(connection).map_err(|error| place.database(error))?;
+    validation::check_segments(place, &entries, head)?;
+    Ok(entries)
 }
 
 fn segment_rows(connection: &Connection) -> rusqlite::Result<Vec<SegmentEntry>> {
@@ -180,35 +166,26 @@ fn segment_rows(connection: &Connection) -> rusqlite::Result<Vec<SegmentEntry>> 
 }
 
 /// Adds a segment to the list.
-///
-/// # Errors
-/// What SQLite says.
-pub(super) fn list_segment(connection: &Connection, listed: &SegmentEntry) -> rusqlite::Result<()> {
+pub(super) fn list_segment(connection: &Connection, entry: &SegmentEntry) -> rusqlite::Result<()> {
     let sql = "INSERT INTO segments VALUES(?1, ?2, ?3, ?4, ?5, ?6)";
     connection.prepare_cached(sql)?.execute(params![
-        listed.name,
-        listed.first,
-        listed.last,
-        listed.level,
-        listed.dropped.cast_signed(),
-        listed.checksum.cast_signed(),
+        entry.name,
+        entry.first,
+        entry.last,
+        entry.level,
+        entry.dropped.cast_signed(),
+        entry.checksum.cast_signed(),
     ])?;
     Ok(())
 }
 
 /// Takes a segment off the list.
-///
-/// # Errors
-/// What SQLite says.
 pub(super) fn unlist_segment(connection: &Connection, name: &str) -> rusqlite::Result<()> {
     connection.prepare_cached("DELETE FROM segments WHERE name = ?1")?.execute([name])?;
     Ok(())
 }
 
 /// Numbers of documents in a range that are gone since at most `changes` changes, ascending.
-///
-/// # Errors
-/// What SQLite says.
 pub(super) fn dead(
     connection: &Connection,
     (first, last): (u32, u32),
@@ -223,11 +200,8 @@ pub(super) fn dead(
     rows.collect()
 }
 
-/// Forgets them: no segment has them any more.
-///
-/// # Errors
-/// What SQLite says.
-pub(super) fn forget_dead(
+/// Removes tombstones of documents that are in no segment any more.
+pub(super) fn remove_tombstones(
     connection: &Connection,
     (first, last): (u32, u32),
     changes: u64,

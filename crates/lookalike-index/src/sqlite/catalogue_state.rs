@@ -2,9 +2,9 @@
 
 use super::index_folder::IndexFolder;
 use crate::error::IndexError;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, params_from_iter};
 
-/// Counts and versions of an index at one moment.
+/// Counts and versions of an index at one snapshot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct CatalogueState {
     /// Number of writes that changed documents.
@@ -34,14 +34,23 @@ impl CatalogueState {
     /// What SQLite says, [`IndexError::DamagedCatalogue`] for counts that cannot be.
     pub(super) fn read(place: &IndexFolder, connection: &Connection) -> Result<Self, IndexError> {
         let head = Self::row(place, connection).map_err(|error| place.database(error))?;
-        let most = i64::MAX as u64;
-        let counts = [head.changes, head.generation, head.next_segment, head.documents];
-        if counts.iter().any(|count| *count > most) {
-            let file = place.catalogue().display().to_string();
-            let why = "table `state` has a negative count".to_owned();
-            return Err(IndexError::DamagedCatalogue { file, why });
+        if head.counts().iter().any(|count| *count > i64::MAX as u64) {
+            return Err(place.damaged("table `state` has a negative count".to_owned()));
         }
         Ok(head)
+    }
+
+    fn counts(&self) -> [u64; 8] {
+        [
+            self.changes,
+            self.generation,
+            self.next_segment,
+            self.documents,
+            self.without_shingles,
+            self.set_bytes,
+            self.text_bytes,
+            self.unchecked,
+        ]
     }
 
     fn row(place: &IndexFolder, connection: &Connection) -> rusqlite::Result<Self> {
@@ -61,33 +70,22 @@ impl CatalogueState {
                 without_shingles: number(5)?,
                 set_bytes: number(6)?,
                 text_bytes: number(7)?,
-                unchecked: row.get::<_, Option<i64>>(8)?.map_or(u64::MAX, i64::cast_unsigned),
+                // Version 1 has no such column: no document has checksums.
+                unchecked: row
+                    .get::<_, Option<i64>>(8)?
+                    .map_or(u64::from(u32::MAX), i64::cast_unsigned),
             })
         })
     }
 
     /// Writes the row.
-    ///
-    /// # Errors
-    /// What SQLite says.
     pub(super) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
         let mut statement = connection.prepare_cached(
-            "UPDATE state SET changes = ?1, generation = ?2, last = ?3, next_segment = ?4,
-             documents = ?5, without_shingles = ?6, set_bytes = ?7, text_bytes = ?8,
-             unchecked = ?9",
+            "UPDATE state SET changes = ?1, generation = ?2, next_segment = ?3, documents = ?4,
+             without_shingles = ?5, set_bytes = ?6, text_bytes = ?7, unchecked = ?8, last = ?9",
         )?;
-        let number = u64::cast_signed;
-        statement.execute(params![
-            number(self.changes),
-            number(self.generation),
-            self.last,
-            number(self.next_segment),
-            number(self.documents),
-            number(self.without_shingles),
-            number(self.set_bytes),
-            number(self.text_bytes),
-            number(self.unchecked),
-        ])?;
+        let numbers = self.counts().into_iter().chain([self.last.into()]);
+        statement.execute(params_from_iter(numbers.map(u64::cast_signed)))?;
         Ok(())
     }
 }

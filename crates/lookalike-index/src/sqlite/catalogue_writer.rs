@@ -18,7 +18,7 @@ pub(super) struct CatalogueWriter {
     _lock: LockFile,
     pub(super) texts: Option<zstd::bulk::Compressor<'static>>,
     /// Filter of ids; cleared when segments are rebuilt.
-    pub(super) known: IdFilter,
+    pub(super) id_filter: IdFilter,
 }
 
 /// The lock of the writer. It is unlocked explicitly, since a forked process has the file open,
@@ -33,13 +33,16 @@ impl Drop for LockFile {
 
 impl CatalogueWriter {
     pub(super) fn new(connection: Connection, head: CatalogueState, lock: File) -> Self {
-        Self { connection, head, _lock: LockFile(lock), texts: None, known: IdFilter::default() }
+        Self {
+            connection,
+            head,
+            _lock: LockFile(lock),
+            texts: None,
+            id_filter: IdFilter::default(),
+        }
     }
 
     /// Puts what is committed in its place and empties the log.
-    ///
-    /// # Errors
-    /// What SQLite says.
     pub(super) fn empty_log(&self) -> rusqlite::Result<()> {
         self.connection.busy_timeout(Duration::from_millis(100))?;
         let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
@@ -50,9 +53,6 @@ impl CatalogueWriter {
 
     /// Empties the log if it has grown beyond its limit, which SQLite does unless it fails. Nothing
     /// may be added where there is no space for that, since nothing could be removed then.
-    ///
-    /// # Errors
-    /// What SQLite says.
     pub(super) fn check_log(&self) -> rusqlite::Result<()> {
         let pages = |mode: &str| -> rusqlite::Result<i64> {
             let sql = format!("PRAGMA wal_checkpoint({mode})");
@@ -66,7 +66,7 @@ impl CatalogueWriter {
     }
 
     /// Undoes what a thread that panicked has left half done.
-    pub(super) fn end_abandoned(&mut self, place: &IndexFolder) -> Result<(), IndexError> {
+    pub(super) fn roll_back_abandoned(&mut self, place: &IndexFolder) -> Result<(), IndexError> {
         if self.connection.is_autocommit() {
             return Ok(());
         }

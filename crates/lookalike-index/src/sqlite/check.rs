@@ -1,8 +1,8 @@
-//! Looks through everything that is stored.
+//! Checks everything that is stored.
 
 use super::catalogue;
 use super::index_state::{FolderSnapshot, IndexState};
-use super::maintenance::counted;
+use super::maintenance::count_rows;
 use super::posting::{PostingList, id_key};
 use super::posting_view::PostingView;
 use super::segment::Segment;
@@ -14,60 +14,60 @@ use crate::settings::{IndexSettings, StoredContent};
 use lookalike_core::signature::Signer;
 use std::sync::Arc;
 
-/// Documents looked at between two looks into the tail.
-const AT_ONCE: u64 = 10_000;
+/// Documents that are checked at a time.
+const BATCH: u64 = 10_000;
 
-/// Everything that is wrong at this moment.
+/// Everything that is wrong at this snapshot.
 ///
 /// # Errors
 /// As [`Backend::check`](crate::backend::Backend::check).
-pub(super) fn check(shared: &Arc<IndexState>) -> Result<Vec<IndexProblem>, IndexError> {
+pub(super) fn check(state: &Arc<IndexState>) -> Result<Vec<IndexProblem>, IndexError> {
     let mut problems = Vec::new();
     // Segments are opened here, one by one, so that a damaged one hides nothing.
-    let Some((moment, segments)) = noted(opened(shared), &mut problems)? else {
+    let Some((snapshot, segments)) = collect_damage(open_consistent(state), &mut problems)? else {
         return Ok(problems);
     };
-    let catalogue = shared.place.catalogue().display().to_string();
-    for what in integrity(&moment)? {
+    let catalogue = state.place.catalogue().display().to_string();
+    for what in integrity(&snapshot)? {
         problems.push(IndexProblem { place: catalogue.clone(), what, repairable: false });
     }
-    let mut parts = PostingView { generation: moment.head.generation, ..PostingView::default() };
-    let mut lost = Vec::new();
-    let mut in_segments = 0;
-    for (listed, segment) in segments {
-        in_segments = listed.last;
+    let mut view = PostingView { generation: snapshot.head.generation, ..PostingView::default() };
+    let mut unreadable = Vec::new();
+    let mut last_in_segments = 0;
+    for (entry, segment) in segments {
+        last_in_segments = entry.last;
         let segment = segment.and_then(|segment| segment.verify().map(|()| segment));
         match segment {
-            Ok(segment) => parts.segments.push(Arc::new(segment)),
+            Ok(segment) => view.segments.push(Arc::new(segment)),
             Err(error) => {
-                lost.push((listed.first, listed.last));
+                unreadable.push((entry.first, entry.last));
                 let (what, repairable) = (reason(&error), true);
-                problems.push(IndexProblem { place: listed.name, what, repairable });
+                problems.push(IndexProblem { place: entry.name, what, repairable });
             }
         }
     }
-    let counted = counts(&moment, &mut problems);
-    noted(counted, &mut problems)?;
-    let mut look = DocumentChecker {
-        settings: &shared.settings,
-        signer: signer(&shared.settings)?,
-        parts: &parts,
-        lost,
-        in_segments: moment.head.last.min(in_segments),
+    let count_rows = counts(&snapshot, &mut problems);
+    collect_damage(count_rows, &mut problems)?;
+    let mut checker = DocumentChecker {
+        settings: &state.settings,
+        signer: signer(&state.settings)?,
+        view: &view,
+        unreadable,
+        last_in_segments: snapshot.head.last.min(last_in_segments),
         keys: Vec::new(),
         set: Vec::new(),
     };
-    let looked = documents(&moment, &mut look, &mut problems);
-    noted(looked, &mut problems)?;
+    let result = documents(&snapshot, &mut checker, &mut problems);
+    collect_damage(result, &mut problems)?;
     Ok(problems)
 }
 
-/// What came of a look; a damaged catalogue is among the problems, once.
-fn noted<T>(
-    looked: Result<T, IndexError>,
+/// The result of a check; a damaged catalogue becomes one of the problems, once.
+fn collect_damage<T>(
+    result: Result<T, IndexError>,
     problems: &mut Vec<IndexProblem>,
 ) -> Result<Option<T>, IndexError> {
-    match looked {
+    match result {
         Ok(seen) => Ok(Some(seen)),
         Err(IndexError::DamagedCatalogue { file, why }) => {
             let what = format!(
@@ -83,28 +83,31 @@ fn noted<T>(
     }
 }
 
-/// What was listed, and what came of opening it.
+/// The listed segments, and the results of opening them.
 type OpenedSegments = Vec<(super::segment::SegmentEntry, Result<Segment, IndexError>)>;
 
-/// A moment whose segments were all there when they were opened, or are really missing.
-fn opened(shared: &Arc<IndexState>) -> Result<(FolderSnapshot, OpenedSegments), IndexError> {
+/// A snapshot whose segments all existed when they were opened, or are really missing.
+fn open_consistent(
+    state: &Arc<IndexState>,
+) -> Result<(FolderSnapshot, OpenedSegments), IndexError> {
     for _ in 0..10 {
-        let (moment, segments) = open_once(shared)?;
-        let is_newest = shared.begin()?.head.generation == moment.head.generation;
+        let (snapshot, segments) = open_once(state)?;
+        let is_newest = state.begin()?.head.generation == snapshot.head.generation;
         if is_newest || segments.iter().all(|(_, segment)| segment.is_ok()) {
-            return Ok((moment, segments));
+            return Ok((snapshot, segments));
         }
     }
-    open_once(shared)
+    open_once(state)
 }
 
-fn open_once(shared: &Arc<IndexState>) -> Result<(FolderSnapshot, OpenedSegments), IndexError> {
-    let moment = shared.begin()?;
-    let listed = catalogue::segments(&shared.place, moment.connection(), &moment.head)?;
-    let folder = &shared.place.folder;
-    let opened = listed.into_iter();
-    let opened = opened.map(|listed| (listed.clone(), Segment::open(folder, listed))).collect();
-    Ok((moment, opened))
+fn open_once(state: &Arc<IndexState>) -> Result<(FolderSnapshot, OpenedSegments), IndexError> {
+    let snapshot = state.begin()?;
+    let entry = catalogue::segments(&state.place, snapshot.connection(), &snapshot.head)?;
+    let folder = &state.place.folder;
+    let open_consistent = entry.into_iter();
+    let open_consistent =
+        open_consistent.map(|entry| (entry.clone(), Segment::open(folder, entry))).collect();
+    Ok((snapshot, open_consistent))
 }
 
 /// What signs shingle sets again; none where there are no sets.
@@ -117,14 +120,14 @@ fn signer(settings: &IndexSettings) -> Result<Option<Signer>, IndexError> {
 }
 
 /// What SQLite finds wrong.
-fn integrity(moment: &FolderSnapshot) -> Result<Vec<String>, IndexError> {
-    let look = || -> rusqlite::Result<Vec<String>> {
-        let mut statement = moment.connection().prepare("PRAGMA integrity_check(20)")?;
+fn integrity(snapshot: &FolderSnapshot) -> Result<Vec<String>, IndexError> {
+    let checker = || -> rusqlite::Result<Vec<String>> {
+        let mut statement = snapshot.connection().prepare("PRAGMA integrity_check(20)")?;
         statement.query_map([], |row| row.get(0))?.collect()
     };
-    match look() {
+    match checker() {
         Ok(lines) => Ok(lines.into_iter().filter(|line| line != "ok").collect()),
-        Err(error) => match moment.shared.place.database(error) {
+        Err(error) => match snapshot.state.place.database(error) {
             IndexError::DamagedCatalogue { why, .. } => Ok(vec![why]),
             error => Err(error),
         },
@@ -132,15 +135,15 @@ fn integrity(moment: &FolderSnapshot) -> Result<Vec<String>, IndexError> {
 }
 
 /// Whether the counts are right.
-fn counts(moment: &FolderSnapshot, problems: &mut Vec<IndexProblem>) -> Result<(), IndexError> {
-    let counted = counted(moment.connection());
-    let counted = counted.map_err(|error| moment.shared.place.database(error))?;
-    let head = &moment.head;
+fn counts(snapshot: &FolderSnapshot, problems: &mut Vec<IndexProblem>) -> Result<(), IndexError> {
+    let count_rows = count_rows(snapshot.connection());
+    let count_rows = count_rows.map_err(|error| snapshot.state.place.database(error))?;
+    let head = &snapshot.head;
     let pairs = [
-        ("documents", head.documents, counted.documents),
-        ("documents without shingles", head.without_shingles, counted.without_shingles),
-        ("bytes of sets", head.set_bytes, counted.set_bytes),
-        ("bytes of texts", head.text_bytes, counted.text_bytes),
+        ("documents", head.documents, count_rows.documents),
+        ("documents without shingles", head.without_shingles, count_rows.without_shingles),
+        ("bytes of sets", head.set_bytes, count_rows.set_bytes),
+        ("bytes of texts", head.text_bytes, count_rows.text_bytes),
     ];
     for (name, stored, there) in pairs {
         if stored != there {
@@ -148,8 +151,8 @@ fn counts(moment: &FolderSnapshot, problems: &mut Vec<IndexProblem>) -> Result<(
             problems.push(IndexProblem { place: "state".to_owned(), what, repairable: true });
         }
     }
-    if u64::from(head.last) < u64::from(counted.last) {
-        let what = format!("the last number is {}, {} is there", head.last, counted.last);
+    if u64::from(head.last) < u64::from(count_rows.last) {
+        let what = format!("the last number is {}, {} is there", head.last, count_rows.last);
         problems.push(IndexProblem { place: "state".to_owned(), what, repairable: true });
     }
     Ok(())
@@ -159,39 +162,39 @@ struct DocumentChecker<'a> {
     settings: &'a IndexSettings,
     /// None where there are no sets.
     signer: Option<Signer>,
-    parts: &'a PostingView,
+    view: &'a PostingView,
     /// Documents of segments that cannot be read, which were reported already.
-    lost: Vec<(u32, u32)>,
-    in_segments: u32,
+    unreadable: Vec<(u32, u32)>,
+    last_in_segments: u32,
     keys: Vec<u64>,
     set: Vec<u64>,
 }
 
 /// Every document: its set, its signature, its postings.
 fn documents(
-    moment: &FolderSnapshot,
-    look: &mut DocumentChecker<'_>,
+    snapshot: &FolderSnapshot,
+    checker: &mut DocumentChecker<'_>,
     problems: &mut Vec<IndexProblem>,
 ) -> Result<(), IndexError> {
-    let reader = moment.reader();
+    let reader = snapshot.reader();
     let wanted = RecordFields { signature: true, set: true, metadata: true, text: true };
     let mut from = 0;
-    while from <= u64::from(moment.head.last) {
-        let to = from + AT_ONCE - 1;
-        let looked = reader.range((from, to), usize::MAX, wanted, &mut |record| {
+    while from <= u64::from(snapshot.head.last) {
+        let to = from + BATCH - 1;
+        let result = reader.range((from, to), usize::MAX, wanted, &mut |record| {
             from = record.number;
-            if let Some((what, repairable)) = look.at(record)? {
+            if let Some((what, repairable)) = checker.check_document(record)? {
                 let place = format!("document {:?} (number {from})", shown(&record.id));
                 problems.push(IndexProblem { place, what, repairable });
             }
             Ok(())
         });
-        match looked {
+        match result {
             Ok(_) => from = to + 1,
             Err(IndexError::Damaged { what, why }) => {
                 problems.push(IndexProblem { place: what, what: why, repairable: false });
                 // The row after the last one that could be read is the damaged one.
-                from = next_row(moment, from)? + 1;
+                from = next_row(snapshot, from)? + 1;
             }
             Err(error) => return Err(error),
         }
@@ -200,36 +203,37 @@ fn documents(
 }
 
 /// The number of the first row behind `number`, or, where there is none, the end.
-fn next_row(moment: &FolderSnapshot, number: u64) -> Result<u64, IndexError> {
+fn next_row(snapshot: &FolderSnapshot, number: u64) -> Result<u64, IndexError> {
     let sql = "SELECT coalesce(min(doc), 4294967295) FROM docs WHERE doc > ?1";
-    let mut statement = moment
-        .connection()
-        .prepare_cached(sql)
-        .map_err(|error| moment.shared.place.database(error))?;
-    let row = statement.query_row([number.cast_signed()], |row| row.get::<_, i64>(0));
-    row.map(i64::cast_unsigned).map_err(|error| moment.shared.place.database(error))
+    let row = snapshot.connection().prepare_cached(sql).and_then(|mut statement| {
+        statement.query_row([number.cast_signed()], |row| row.get::<_, i64>(0))
+    });
+    row.map(i64::cast_unsigned).map_err(|error| snapshot.state.place.database(error))
 }
 
 impl DocumentChecker<'_> {
     /// What is wrong with a document, and whether it can be repaired.
-    fn at(&mut self, record: &IndexRecord) -> Result<Option<(String, bool)>, IndexError> {
-        if let Some(what) = self.content(record) {
+    fn check_document(
+        &mut self,
+        record: &IndexRecord,
+    ) -> Result<Option<(String, bool)>, IndexError> {
+        if let Some(what) = self.check_content(record) {
             return Ok(Some((what, false)));
         }
         let set = record.set.as_deref().unwrap_or_default();
         posting_keys(self.settings, &record.signature, set, &mut self.keys)?;
         let number = record.number as u32;
-        let is_lost = self.lost.iter().any(|(first, last)| (*first..=*last).contains(&number));
-        // What is behind the last segment is looked for nowhere: its row is where it is.
-        if number > self.in_segments || is_lost {
+        let is_lost =
+            self.unreadable.iter().any(|(first, last)| (*first..=*last).contains(&number));
+        // Documents behind the last segment have no stored postings.
+        if number > self.last_in_segments || is_lost {
             return Ok(None);
         }
-        let holds = |segment: &&Arc<Segment>| {
-            (segment.listed.first..=segment.listed.last).contains(&number)
-        };
+        let holds =
+            |segment: &&Arc<Segment>| (segment.entry.first..=segment.entry.last).contains(&number);
         let id = [id_key(record.id.as_bytes())];
         let mut found = 0;
-        if let Some(segment) = self.parts.segments.iter().find(holds) {
+        if let Some(segment) = self.view.segments.iter().find(holds) {
             for (list, keys) in [(PostingList::Bands, &self.keys[..]), (PostingList::Ids, &id)] {
                 let mut before = None;
                 segment.find(list, keys, |at, other| {
@@ -243,7 +247,7 @@ impl DocumentChecker<'_> {
         Ok((!is_whole).then(|| ("its postings are not all there".to_owned(), true)))
     }
 
-    fn content(&mut self, record: &IndexRecord) -> Option<String> {
+    fn check_content(&mut self, record: &IndexRecord) -> Option<String> {
         let (got, expected) = (record.signature.len(), self.settings.num_hashes);
         if got != 0 && got != expected {
             return Some(format!("its signature has {got} values, expected are {expected}"));
@@ -268,30 +272,27 @@ fn reason(error: &IndexError) -> String {
     }
 }
 
-/// Sizes and counts of a moment.
-///
-/// # Errors
-/// What SQLite and the system say.
-pub(super) fn stats(moment: &FolderSnapshot) -> Result<Stats, IndexError> {
-    let place = &moment.shared.place;
+/// Sizes and counts of a snapshot.
+pub(super) fn stats(snapshot: &FolderSnapshot) -> Result<Stats, IndexError> {
+    let place = &snapshot.state.place;
     let number = |pragma: &str| -> Result<u64, IndexError> {
         let sql = format!("PRAGMA {pragma}");
-        let got = moment.connection().query_row(&sql, [], |row| row.get::<_, i64>(0));
+        let got = snapshot.connection().query_row(&sql, [], |row| row.get::<_, i64>(0));
         got.map(i64::cast_unsigned).map_err(|error| place.database(error))
     };
     let log_bytes = std::fs::metadata(place.log()).map_or(0, |data| data.len());
-    let parts = &moment.parts;
-    let sum = |of: &dyn Fn(&Segment) -> u64| parts.segments.iter().map(|one| of(one)).sum::<u64>();
-    let run_postings = parts.runs.iter().map(|run| run.bands.len() as u64).sum::<u64>();
+    let view = &snapshot.view;
+    let sum = |of: &dyn Fn(&Segment) -> u64| view.segments.iter().map(|one| of(one)).sum::<u64>();
+    let run_postings = view.runs.iter().map(|run| run.bands.len() as u64).sum::<u64>();
     Ok(Stats {
-        documents: moment.head.documents,
-        without_shingles: moment.head.without_shingles,
+        documents: snapshot.head.documents,
+        without_shingles: snapshot.head.without_shingles,
         postings: sum(&|segment| segment.postings(PostingList::Bands)) + run_postings,
-        segments: parts.segments.len() as u64,
-        tail: parts.tail() as u64,
+        segments: view.segments.len() as u64,
+        tail: view.tail() as u64,
         catalogue_bytes: number("page_count")? * number("page_size")? + log_bytes,
-        set_bytes: moment.head.set_bytes,
-        text_bytes: moment.head.text_bytes,
+        set_bytes: snapshot.head.set_bytes,
+        text_bytes: snapshot.head.text_bytes,
         segment_bytes: sum(&Segment::file_bytes),
     })
 }

@@ -7,18 +7,15 @@ use crate::error::IndexError;
 use rusqlite::{Connection, Row, params};
 
 /// Documents of one transaction.
-const AT_ONCE: u32 = 2000;
+const BATCH: u32 = 2000;
 
 /// Adds the checksums that are missing.
-///
-/// # Errors
-/// What SQLite says.
-pub(super) fn fill(shared: &IndexState, writer: &mut CatalogueWriter) -> Result<(), IndexError> {
+pub(super) fn fill(state: &IndexState, writer: &mut CatalogueWriter) -> Result<(), IndexError> {
     let (mut from, to) = (0, writer.head.unchecked);
     while from < to {
-        from = writer.transaction(shared, |writer, _| {
+        from = writer.transaction(state, |writer, _| {
             let filled = fill_some(&writer.connection, from, to);
-            let last = filled.map_err(|error| shared.place.database(error))?;
+            let last = filled.map_err(|error| state.place.database(error))?;
             if last >= to {
                 writer.head.unchecked = 0;
             }
@@ -30,7 +27,7 @@ pub(super) fn fill(shared: &IndexState, writer: &mut CatalogueWriter) -> Result<
 
 /// Adds those of some documents behind `from`; gives the last of them, `to` at the end.
 fn fill_some(connection: &Connection, from: u64, to: u64) -> rusqlite::Result<u64> {
-    let range = params![from.cast_signed(), to.cast_signed(), AT_ONCE];
+    let range = params![from.cast_signed(), to.cast_signed(), BATCH];
     let last: Option<i64> = connection
         .prepare_cached(
             "SELECT max(doc) FROM

@@ -22,10 +22,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long between two looks whether another writer is done.
-const LOOK: Duration = Duration::from_millis(20);
+/// Interval between attempts to lock.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What is between the name of a folder and a number while it is filled.
+/// Part of the name of a folder that is being filled, between its name and a number.
 const UNFINISHED: &str = ".unfinished-";
 
 /// Makes an empty index, which is there when it is complete.
@@ -33,7 +33,7 @@ const UNFINISHED: &str = ".unfinished-";
 /// # Errors
 /// [`IndexError::Exists`], and what keeps it from being written.
 pub(super) fn create(folder: &Path, settings: &IndexSettings) -> Result<(), IndexError> {
-    appear(folder, |place| catalogue::create(place, settings))
+    create_complete(folder, |place| catalogue::create(place, settings))
 }
 
 /// The same with what changes make of it.
@@ -45,12 +45,12 @@ pub(super) fn create_filled(
     settings: &IndexSettings,
     changes: &[Change<'_>],
 ) -> Result<(), IndexError> {
-    appear(folder, |place| {
+    create_complete(folder, |place| {
         catalogue::create(place, settings)?;
         let tuning = Tuning { background: false, ..Tuning::default() };
-        let shared = open_for_writing(place, Duration::ZERO, tuning)?;
-        let done = write::write(&shared, changes);
-        shared.close();
+        let state = open_for_writing(place, Duration::ZERO, tuning)?;
+        let done = write::write(&state, changes);
+        state.close();
         done.map(drop)
     })
 }
@@ -59,7 +59,7 @@ pub(super) fn create_filled(
 ///
 /// # Errors
 /// [`IndexError::Exists`], what `fill` gives, and what keeps it from being named.
-pub(super) fn appear(
+pub(super) fn create_complete(
     to: &Path,
     fill: impl FnOnce(&IndexFolder) -> Result<(), IndexError>,
 ) -> Result<(), IndexError> {
@@ -99,7 +99,7 @@ pub(super) fn appear(
     done
 }
 
-/// Makes folders that only this user may look into: they hold texts.
+/// Creates folders with access for this user only: they contain texts.
 fn private_folder() -> DirBuilder {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
     let mut builder = DirBuilder::new();
@@ -108,7 +108,7 @@ fn private_folder() -> DirBuilder {
     builder
 }
 
-/// Removes folders under such a name and a number that nobody is filling any more. Where a folder
+/// Removes folders under such a name and a number that no process is filling. Where a folder
 /// cannot be locked they stay.
 fn remove_abandoned(parent: &Path, prefix: &OsStr) {
     let Ok(entries) = std::fs::read_dir(parent) else { return };
@@ -126,8 +126,8 @@ fn remove_abandoned(parent: &Path, prefix: &OsStr) {
     }
 }
 
-/// Whether there may be an index.
-fn look(place: &IndexFolder) -> Result<(), IndexError> {
+/// Checks that the folder may be an index.
+fn check_folder(place: &IndexFolder) -> Result<(), IndexError> {
     let index = place.name.clone();
     match std::fs::metadata(&place.folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -151,13 +151,16 @@ fn look(place: &IndexFolder) -> Result<(), IndexError> {
 /// # Errors
 /// As [`open`](crate::index::open).
 pub(super) fn settings(place: &mut IndexFolder) -> Result<IndexSettings, IndexError> {
-    look(place)?;
+    check_folder(place)?;
     let connection = ReadConnection::open(place)?.connection;
-    checked(place, &connection)
+    read_settings(place, &connection)
 }
 
 /// The settings of a catalogue that is the one of an index; `place` gets its version.
-fn checked(place: &mut IndexFolder, connection: &Connection) -> Result<IndexSettings, IndexError> {
+fn read_settings(
+    place: &mut IndexFolder,
+    connection: &Connection,
+) -> Result<IndexSettings, IndexError> {
     let version = catalogue::version(place, connection)?;
     place.has_checksums = version >= 2;
     validation::check_schema(place, connection, version)?;
@@ -167,7 +170,7 @@ fn checked(place: &mut IndexFolder, connection: &Connection) -> Result<IndexSett
     Ok(settings)
 }
 
-/// Opens an index to read it. Segments are looked at by the first who asks for something.
+/// Opens an index to read it. Segments are opened with the first snapshot.
 ///
 /// # Errors
 /// As [`open`](crate::index::open).
@@ -190,8 +193,8 @@ pub(super) fn open_for_writing(
     if matches!(opened, Err(IndexError::DiskFull { .. })) && reserve::release(place) {
         opened = open_to_write(place, wait, tuning);
     }
-    if let Ok(shared) = &opened {
-        shared.keep_reserve();
+    if let Ok(state) = &opened {
+        state.fill_reserve();
     }
     opened
 }
@@ -204,28 +207,28 @@ fn open_to_write(
     let mut place = place.clone();
     // Nothing is written, not even a lock file, before it is clear that it is an index.
     settings(&mut place)?;
-    let lock = locked(&place, wait)?;
+    let lock = lock_writer(&place, wait)?;
     let connection = catalogue::connect(&place)?;
     if connection.is_readonly("main").map_err(|error| place.database(error))? {
         return Err(place.read_only());
     }
     validation::check_mode(&place, &connection)?;
     // Another process may have written since.
-    let settings = checked(&mut place, &connection)?;
+    let settings = read_settings(&mut place, &connection)?;
     if !place.has_checksums {
         catalogue::migrate(&place, &connection)?;
         place.has_checksums = true;
     }
     let mut head = CatalogueState::read(&place, &connection)?;
     maintenance::remove_orphans(&place, &connection, &head)?;
-    maintenance::open_segments(&place, &settings, tuning, &connection, &mut head)?;
-    let parts = PostingView::default().refreshed(&place, &settings, &connection, &head)?;
+    maintenance::repair_segments(&place, &settings, tuning, &connection, &mut head)?;
+    let view = PostingView::default().refreshed(&place, &settings, &connection, &head)?;
     let writer = CatalogueWriter::new(connection, head, lock);
-    Ok(IndexState::new(place, settings, tuning, Some(writer), parts))
+    Ok(IndexState::new(place, settings, tuning, Some(writer), view))
 }
 
 /// Takes the lock that the writer has.
-fn locked(place: &IndexFolder, wait: Duration) -> Result<File, IndexError> {
+fn lock_writer(place: &IndexFolder, wait: Duration) -> Result<File, IndexError> {
     let path = place.lock();
     let file = if let Ok(file) = place.new_file(&path) {
         file
@@ -243,7 +246,7 @@ fn locked(place: &IndexFolder, wait: Duration) -> Result<File, IndexError> {
                 if waited >= wait {
                     return Err(IndexError::InUse { index: place.name.clone(), waited });
                 }
-                std::thread::sleep(LOOK.min(wait.saturating_sub(waited)));
+                std::thread::sleep(POLL_INTERVAL.min(wait.saturating_sub(waited)));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Which ids an index may have: most of the new ones need not be looked for in any segment.
+//! Bloom filter of ids: most new ids are not searched in any segment.
 //!
 //! A Bloom filter (Bloom 1970) whose bits of a key are all in one word (Putze, Sanders, Singler,
 //! *Cache-, hash- and space-efficient Bloom filters*, 2007), made from the lists of ids when so
@@ -9,30 +9,29 @@ use super::posting_view::PostingView;
 use super::segment::Segment;
 use crate::error::IndexError;
 
-/// A filter is made when this many times the ids that were looked for are as many as there are.
+/// The filter is built when this many times the look-ups reach the number of documents.
 const PAYS: u64 = 8;
 /// Ids that are read at once.
-const AT_ONCE: u64 = 1 << 14;
+const BATCH: u64 = 1 << 14;
 
-/// What a writer knows of ids. All that it writes are to be added.
+/// The filter of a writer, which adds all ids that it writes.
 #[derive(Default)]
 pub(super) struct IdFilter {
     filter: Option<BloomFilter>,
-    /// Ids that were looked for since the filter was made.
-    asked: u64,
+    /// Look-ups since the filter was built.
+    looked_up: u64,
 }
 
 impl IdFilter {
-    /// Builds the filter for the ids to be looked up if it pays by now. What that takes
-    /// is a small part of what they took that were looked for.
-    pub(super) fn prepare(&mut self, parts: &PostingView, ids: usize) {
-        self.asked += ids as u64;
-        let documents = parts.documents();
+    /// Builds the filter before `ids` look-ups, once the look-ups so far outweigh its cost.
+    pub(super) fn prepare(&mut self, view: &PostingView, ids: usize) {
+        self.looked_up += ids as u64;
+        let documents = view.documents();
         let is_full = self.filter.as_ref().is_none_or(|filter| filter.left == 0);
-        if is_full && self.asked * PAYS >= documents && !parts.segments.is_empty() {
-            (self.filter, self.asked) = (None, 0);
-            // Without a filter, what is damaged is an error for those only who need it.
-            self.filter = BloomFilter::of(parts, documents + documents / 2).ok();
+        if is_full && self.looked_up * PAYS >= documents && !view.segments.is_empty() {
+            (self.filter, self.looked_up) = (None, 0);
+            // Without a filter, damage is an error of the look-ups that read it.
+            self.filter = BloomFilter::of(view, documents + documents / 2).ok();
         }
     }
 
@@ -62,12 +61,12 @@ impl BloomFilter {
     }
 
     /// All ids there are.
-    fn of(parts: &PostingView, room: u64) -> Result<Self, IndexError> {
+    fn of(view: &PostingView, room: u64) -> Result<Self, IndexError> {
         let mut filter = Self::new(room);
         let mut postings: Vec<Posting> = Vec::new();
-        for segment in &parts.segments {
+        for segment in &view.segments {
             let mut cursor = Segment::cursor(segment, PostingList::Ids);
-            let pieces = segment.documents().div_ceil(AT_ONCE).max(1);
+            let pieces = segment.documents().div_ceil(BATCH).max(1);
             for piece in 1..=pieces {
                 let end = (u128::from(piece) << 64) / u128::from(pieces);
                 let most = u64::try_from(end).unwrap_or(u64::MAX);
@@ -75,7 +74,7 @@ impl BloomFilter {
                 postings.drain(..).for_each(|(key, _)| filter.add(key));
             }
         }
-        for run in &parts.runs {
+        for run in &view.runs {
             run.ids.iter().for_each(|(key, _)| filter.add(*key));
         }
         Ok(filter)
@@ -142,15 +141,15 @@ mod tests {
     #[test]
     fn what_is_not_known_may_be_there() {
         let ids = (0..1000).map(|number| (key(number), number as u32)).collect();
-        let parts = PostingView {
+        let view = PostingView {
             runs: vec![Arc::new(PostingRun::sorted(vec![], ids))],
             ..PostingView::default()
         };
         let mut known = IdFilter::default();
         // Without segments there is nothing to save.
-        known.prepare(&parts, 5000);
+        known.prepare(&view, 5000);
         assert!((0..2000).all(|number| known.may_have(key(number))));
-        known.filter = Some(BloomFilter::of(&parts, 1500).unwrap());
+        known.filter = Some(BloomFilter::of(&view, 1500).unwrap());
         known.add(key(5000));
         assert!((0..1000).chain([5000]).all(|number| known.may_have(key(number))));
         assert!((1000..2000).filter(|number| known.may_have(key(*number))).count() < 100);
@@ -161,26 +160,26 @@ mod tests {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("index");
         let tuning = Tuning { tail: 1, fan_out: 4, background: false };
-        let shared = test_index::shared(&path, tuning);
-        (0..8).for_each(|number| test_index::put(&shared, &number.to_string()));
+        let state = test_index::state(&path, tuning);
+        (0..8).for_each(|number| test_index::put(&state, &number.to_string()));
         let known =
-            |shared: &IndexState| lock(&shared.writer).as_ref().unwrap().known.filter.is_some();
-        assert!(known(&shared));
-        drop(shared);
+            |state: &IndexState| lock(&state.writer).as_ref().unwrap().id_filter.filter.is_some();
+        assert!(known(&state));
+        drop(state);
         let broken = path.join("0000000001.seg");
         let bytes = std::fs::read(&broken).unwrap();
-        let shared = test_index::opened(&path, tuning);
+        let state = test_index::opened(&path, tuning);
         let mut flipped = bytes.clone();
         flipped[4096] ^= 1;
         std::fs::write(&broken, flipped).unwrap();
         // Keys from the upper end of that block's list on are looked for in the block as well.
         let ids = (100..200).map(|number| number.to_string());
-        let done = ids.map(|id| test_index::try_put(&shared, &id).is_ok());
-        assert!(!known(&shared) && done.filter(|done| *done).count() < 100);
+        let done = ids.map(|id| test_index::try_put(&state, &id).is_ok());
+        assert!(!known(&state) && done.filter(|done| *done).count() < 100);
         std::fs::write(&broken, bytes).unwrap();
-        drop(shared);
-        let shared = test_index::opened(&path, tuning);
-        (200..300).for_each(|number| test_index::put(&shared, &number.to_string()));
-        assert!(known(&shared));
+        drop(state);
+        let state = test_index::opened(&path, tuning);
+        (200..300).for_each(|number| test_index::put(&state, &number.to_string()));
+        assert!(known(&state));
     }
 }

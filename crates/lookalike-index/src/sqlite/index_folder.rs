@@ -110,6 +110,11 @@ impl IndexFolder {
         }
     }
 
+    /// The error of a catalogue that has something that this program does not write.
+    pub(super) fn damaged(&self, why: String) -> IndexError {
+        IndexError::DamagedCatalogue { file: self.catalogue().display().to_string(), why }
+    }
+
     /// A file could not be read.
     pub(super) fn reading(path: &Path, source: io::Error) -> IndexError {
         IndexError::Io { path: path.display().to_string(), source }
@@ -119,17 +124,15 @@ impl IndexFolder {
     #[expect(clippy::needless_pass_by_value, reason = "errors come by value where it is used")]
     pub(super) fn database(&self, error: rusqlite::Error) -> IndexError {
         let index = self.name.clone();
-        let file = || self.catalogue().display().to_string();
-        let damaged = |why: String| IndexError::DamagedCatalogue { file: file(), why };
         let Some(code) = error.sqlite_error_code() else {
-            return damaged(error.to_string());
+            return self.damaged(error.to_string());
         };
         if is_full(&error) {
             return IndexError::DiskFull { index };
         }
         match code {
             ErrorCode::ReadOnly => self.read_only(),
-            ErrorCode::DatabaseCorrupt => damaged(error.to_string()),
+            ErrorCode::DatabaseCorrupt => self.damaged(error.to_string()),
             ErrorCode::NotADatabase => {
                 IndexError::NotAnIndex { index, why: "its catalogue is no database".to_owned() }
             }
@@ -153,17 +156,11 @@ pub(super) fn is_full(error: &rusqlite::Error) -> bool {
 }
 
 /// Brings the names of files in the folder to the disk.
-///
-/// # Errors
-/// What the system says.
 pub(super) fn sync_folder(place: &IndexFolder) -> Result<(), IndexError> {
     sync_names(&place.folder).map_err(|error| place.writing(&place.folder, error))
 }
 
 /// The same of any folder.
-///
-/// # Errors
-/// What the system says.
 pub(super) fn sync_names(folder: &Path) -> io::Result<()> {
     // Windows cannot open a folder as a file, and writes names by itself.
     if cfg!(windows) { Ok(()) } else { File::open(folder)?.sync_all() }

@@ -1,8 +1,8 @@
-//! What an opened index has in memory, and moments of it.
+//! What an opened index has in memory, and snapshots of it.
 //!
-//! A moment is a read transaction and the parts that cover it. Parts may know more documents than
-//! the moment has: the rows decide. So a writer shows parts before it commits, and a reader takes
-//! them after its transaction has begun.
+//! A snapshot is a read transaction and a view of the postings that covers it. The view may have
+//! more documents than the snapshot: the rows decide. So a writer publishes a view before it
+//! commits, and a reader takes one after its transaction has begun.
 
 use super::catalogue_state::CatalogueState;
 use super::catalogue_writer::CatalogueWriter;
@@ -40,8 +40,8 @@ pub(super) struct IndexState {
     pub(super) writer: Mutex<Option<CatalogueWriter>>,
     pub(super) writable: bool,
     pub(super) signal: MergeSignal,
-    parts: Mutex<Arc<PostingView>>,
-    /// Held while parts are brought up to date with what another process has written.
+    view: Mutex<Arc<PostingView>>,
+    /// Locked while the view is updated with what another process has written.
     refreshing: Mutex<()>,
     idle: Mutex<Vec<ReadConnection>>,
 }
@@ -52,7 +52,7 @@ impl IndexState {
         settings: IndexSettings,
         tuning: Tuning,
         writer: Option<CatalogueWriter>,
-        parts: PostingView,
+        view: PostingView,
     ) -> Self {
         Self {
             place,
@@ -61,29 +61,29 @@ impl IndexState {
             writable: writer.is_some(),
             writer: Mutex::new(writer),
             signal: MergeSignal::default(),
-            parts: Mutex::new(Arc::new(parts)),
+            view: Mutex::new(Arc::new(view)),
             refreshing: Mutex::new(()),
             idle: Mutex::new(Vec::new()),
         }
     }
 
-    /// What is searched now.
-    pub(super) fn parts(&self) -> Arc<PostingView> {
-        Arc::clone(&lock(&self.parts))
+    /// The current view.
+    pub(super) fn view(&self) -> Arc<PostingView> {
+        Arc::clone(&lock(&self.view))
     }
 
-    /// Shows other parts.
-    pub(super) fn show(&self, parts: Arc<PostingView>) {
-        *lock(&self.parts) = parts;
+    /// Publishes another view.
+    pub(super) fn publish(&self, view: Arc<PostingView>) {
+        *lock(&self.view) = view;
     }
 
-    /// Gives back what is kept for a full disk: the reserve, and the log of what is committed.
+    /// Frees the space that is kept for a full disk: the reserve, and the log of committed changes.
     ///
     /// # Errors
     /// [`IndexError::ReadOnly`].
     pub(super) fn free_reserve(&self) -> Result<(), IndexError> {
-        let held = lock(&self.writer);
-        let writer = held.as_ref().ok_or_else(|| self.read_only())?;
+        let guard = lock(&self.writer);
+        let writer = guard.as_ref().ok_or_else(|| self.read_only())?;
         reserve::release(&self.place);
         // Readers may keep it from being done; then the reserve has to suffice.
         let _ = writer.empty_log();
@@ -91,9 +91,9 @@ impl IndexState {
     }
 
     /// Makes the reserve as large as it should be.
-    pub(super) fn keep_reserve(&self) {
-        let held = lock(&self.writer);
-        let pages = held.as_ref().map(|writer| {
+    pub(super) fn fill_reserve(&self) {
+        let guard = lock(&self.writer);
+        let pages = guard.as_ref().map(|writer| {
             writer.connection.query_row("PRAGMA page_count", [], |row| row.get::<_, i64>(0))
         });
         if let Some(Ok(pages)) = pages {
@@ -112,27 +112,26 @@ impl IndexState {
         IndexError::ReadOnly { index: self.place.name.clone(), cause: Unwritable::Opened }
     }
 
-    /// This moment.
+    /// This snapshot.
     ///
     /// # Errors
     /// What keeps it from being read; [`IndexError::Damaged`] for a segment that is missing.
-    pub(super) fn moment(self: &Arc<Self>) -> Result<FolderSnapshot, IndexError> {
+    pub(super) fn snapshot(self: &Arc<Self>) -> Result<FolderSnapshot, IndexError> {
         let mut tries = 0;
         loop {
-            // A reader that has to begin again keeps others from gathering later documents
-            // meanwhile.
-            let held = (tries > 0).then(|| lock(&self.refreshing));
-            let moment = self.begin()?;
-            let parts = self.parts();
-            let is_old = !self.writable && parts.generation < moment.head.generation;
-            if parts.covers(&moment.head) && !is_old {
-                return Ok(moment.with(parts));
+            // A reader that begins again keeps others from adding later documents to the view.
+            let guard = (tries > 0).then(|| lock(&self.refreshing));
+            let snapshot = self.begin()?;
+            let view = self.view();
+            let is_old = !self.writable && view.generation < snapshot.head.generation;
+            if view.covers(&snapshot.head) && !is_old {
+                return Ok(snapshot.with(view));
             }
             tries += 1;
-            match self.refresh(&moment, held) {
-                Ok(parts) if parts.covers(&moment.head) => return Ok(moment.with(parts)),
-                // Documents of this moment were dropped meanwhile, or segments merged and removed,
-                // or one is really missing: a later moment is taken.
+            match self.refresh(&snapshot, guard) {
+                Ok(view) if view.covers(&snapshot.head) => return Ok(snapshot.with(view)),
+                // Documents of this snapshot were dropped in the meantime, or segments merged and
+                // removed, or one is missing: a later snapshot is tried.
                 Ok(_) | Err(IndexError::Damaged { .. }) if tries < TRIES => {}
                 Ok(_) => {
                     return Err(IndexError::Database {
@@ -143,37 +142,34 @@ impl IndexState {
                 }
                 Err(error) => return Err(error),
             }
-            drop(moment);
+            drop(snapshot);
             std::thread::sleep(Duration::from_millis(u64::from(tries / 2)));
         }
     }
 
-    /// Parts that are as new as a moment.
+    /// A view that is as new as a snapshot.
     fn refresh(
         &self,
-        moment: &FolderSnapshot,
-        held: Option<MutexGuard<'_, ()>>,
+        snapshot: &FolderSnapshot,
+        guard: Option<MutexGuard<'_, ()>>,
     ) -> Result<Arc<PostingView>, IndexError> {
-        let _one = held.unwrap_or_else(|| lock(&self.refreshing));
-        let parts = self.parts();
+        let _one = guard.unwrap_or_else(|| lock(&self.refreshing));
+        let view = self.view();
         if self.writable
-            || (parts.covers(&moment.head) && parts.generation >= moment.head.generation)
+            || (view.covers(&snapshot.head) && view.generation >= snapshot.head.generation)
         {
-            return Ok(parts);
+            return Ok(view);
         }
-        let connection = moment.connection();
-        let fresh = parts.refreshed(&self.place, &self.settings, connection, &moment.head)?;
+        let connection = snapshot.connection();
+        let fresh = view.refreshed(&self.place, &self.settings, connection, &snapshot.head)?;
         let fresh = Arc::new(fresh);
-        if fresh.last >= parts.last && fresh.generation >= parts.generation {
-            self.show(Arc::clone(&fresh));
+        if fresh.last >= view.last && fresh.generation >= view.generation {
+            self.publish(Arc::clone(&fresh));
         }
         Ok(fresh)
     }
 
     /// Begins a read transaction.
-    ///
-    /// # Errors
-    /// What SQLite says.
     pub(super) fn begin(self: &Arc<Self>) -> Result<FolderSnapshot, IndexError> {
         let idle = lock(&self.idle).pop();
         let reading = match idle.filter(|reading| reading.is_current(&self.place)) {
@@ -184,22 +180,22 @@ impl IndexState {
         let begun = connection.prepare_cached("BEGIN").and_then(|mut begin| begin.execute([]));
         begun.map_err(|error| self.place.database(error))?;
         let head = CatalogueState::read(&self.place, connection)?;
-        let parts = Arc::default();
-        Ok(FolderSnapshot { shared: Arc::clone(self), reading: Some(reading), head, parts })
+        let view = Arc::default();
+        Ok(FolderSnapshot { state: Arc::clone(self), reading: Some(reading), head, view })
     }
 }
 
-/// A moment of an index.
+/// A snapshot of an index.
 pub(super) struct FolderSnapshot {
-    pub(super) shared: Arc<IndexState>,
+    pub(super) state: Arc<IndexState>,
     reading: Option<ReadConnection>,
     pub(super) head: CatalogueState,
-    pub(super) parts: Arc<PostingView>,
+    pub(super) view: Arc<PostingView>,
 }
 
 impl FolderSnapshot {
-    fn with(mut self, parts: Arc<PostingView>) -> Self {
-        self.parts = parts;
+    fn with(mut self, view: Arc<PostingView>) -> Self {
+        self.view = view;
         self
     }
 
@@ -211,7 +207,7 @@ impl FolderSnapshot {
 
     pub(super) fn reader(&self) -> RecordReader<'_> {
         let unchecked = self.head.unchecked;
-        RecordReader { place: &self.shared.place, connection: self.connection(), unchecked }
+        RecordReader { place: &self.state.place, connection: self.connection(), unchecked }
     }
 }
 
@@ -220,7 +216,7 @@ impl Drop for FolderSnapshot {
         let Some(reading) = self.reading.take() else { return };
         let connection = &reading.connection;
         let ended = connection.prepare_cached("ROLLBACK").and_then(|mut end| end.execute([]));
-        let mut idle = lock(&self.shared.idle);
+        let mut idle = lock(&self.state.idle);
         if ended.is_ok() && idle.len() < IDLE {
             idle.push(reading);
         }
@@ -239,7 +235,7 @@ impl Snapshot for FolderSnapshot {
     fn number_of(&mut self, id: &str) -> Result<Option<u64>, IndexError> {
         let mut numbers = Vec::new();
         let keys = [id_key(id.as_bytes())];
-        self.parts.find(PostingList::Ids, &keys, |_, number| numbers.push(u64::from(number)))?;
+        self.view.find(PostingList::Ids, &keys, |_, number| numbers.push(u64::from(number)))?;
         for number in numbers {
             if self.reader().has(number, id)? {
                 return Ok(Some(number));
@@ -250,7 +246,7 @@ impl Snapshot for FolderSnapshot {
 
     fn candidates(&mut self, keys: &[u64], numbers: &mut Vec<u64>) -> Result<(), IndexError> {
         numbers.clear();
-        self.parts.find(PostingList::Bands, keys, |_, number| numbers.push(u64::from(number)))?;
+        self.view.find(PostingList::Bands, keys, |_, number| numbers.push(u64::from(number)))?;
         numbers.sort_unstable();
         numbers.dedup();
         Ok(())
@@ -301,10 +297,10 @@ mod tests {
         let reader = Arc::new(folder::open_for_reading(&place, Tuning::default()).unwrap());
         let earlier = reader.begin().unwrap();
         put(&*writer, "a");
-        let mut later = reader.moment().unwrap();
+        let mut later = reader.snapshot().unwrap();
         assert_eq!(later.number_of("a").unwrap(), Some(2));
-        assert!(later.parts.covers(&later.head));
-        assert!(!later.parts.covers(&earlier.head), "document 1 is in no run");
+        assert!(later.view.covers(&later.head));
+        assert!(!later.view.covers(&earlier.head), "document 1 is in no run");
     }
 
     #[test]
@@ -313,10 +309,10 @@ mod tests {
         let path = above.path().join("index");
         put(&*create(&path, &test_index::settings()).unwrap(), "a");
         let (place, tuning) = (IndexFolder::new(&path), Tuning::default());
-        let shared = Arc::new(folder::open_for_writing(&place, Duration::ZERO, tuning).unwrap());
-        let head = shared.begin().unwrap().head;
+        let state = Arc::new(folder::open_for_writing(&place, Duration::ZERO, tuning).unwrap());
+        let head = state.begin().unwrap().head;
         let panicking = std::panic::AssertUnwindSafe(|| {
-            let mut held = lock(&shared.writer);
+            let mut guard = lock(&state.writer);
             let work =
                 |writer: &mut CatalogueWriter, _: &mut PostingView| -> Result<(), IndexError> {
                     writer.head.last += 7;
@@ -324,14 +320,14 @@ mod tests {
                     writer.connection.execute("DELETE FROM docs", []).unwrap();
                     panic!("as a defect would")
                 };
-            held.as_mut().unwrap().transaction(&shared, work)
+            guard.as_mut().unwrap().transaction(&state, work)
         });
         assert!(std::panic::catch_unwind(panicking).is_err());
-        let done = super::super::write::write(&shared, &[Change::Remove("b")]).unwrap();
+        let done = super::super::write::write(&state, &[Change::Remove("b")]).unwrap();
         assert_eq!(done, [crate::backend::ChangeOutcome::Absent]);
-        let moment = shared.moment().unwrap();
-        assert_eq!(moment.head, head);
-        assert!(moment.reader().has(1, "a").unwrap());
+        let snapshot = state.snapshot().unwrap();
+        assert_eq!(snapshot.head, head);
+        assert!(snapshot.reader().has(1, "a").unwrap());
     }
 
     #[test]
@@ -343,16 +339,16 @@ mod tests {
         put(&*writer, "b");
         let catalogue = rusqlite::Connection::open(place.join("catalog.sqlite")).unwrap();
         catalogue.execute("DELETE FROM sets WHERE doc = 2", []).unwrap();
-        let mut moment = writer.snapshot().unwrap();
+        let mut snapshot = writer.snapshot().unwrap();
         let (mut sets, wanted) =
             (Vec::new(), RecordFields { set: true, ..RecordFields::default() });
         let take = &mut |record: &IndexRecord| {
             sets.push(record.set.is_some());
             Ok(())
         };
-        moment.records(&[1, 2], wanted, take).unwrap();
+        snapshot.records(&[1, 2], wanted, take).unwrap();
         assert_eq!(sets, [true, false]);
-        let error = moment.sets(&[1, 2, 3], &mut |_, _| Ok(())).unwrap_err();
+        let error = snapshot.sets(&[1, 2, 3], &mut |_, _| Ok(())).unwrap_err();
         assert!(error.to_string().contains("\"b\""), "{error}");
     }
 }

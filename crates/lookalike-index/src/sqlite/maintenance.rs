@@ -1,4 +1,4 @@
-//! Compacting, and making segments again from the catalogue.
+//! Compaction, and rebuilding segments from the catalogue.
 
 use super::catalogue;
 use super::catalogue_state::CatalogueState;
@@ -8,12 +8,12 @@ use super::index_folder::IndexFolder;
 use super::index_state::IndexState;
 use super::lock::lock;
 use super::merge::{merge, swap};
-use super::posting_view::gathered;
+use super::posting_view::collect_run;
 use super::segment::{Segment, SegmentEntry};
 use super::segment_file::SegmentFile;
 use super::tuning::Tuning;
 use super::validation::segment_number;
-use super::write::{bury, flush, next_name, remove_rows, write_run};
+use super::write::{add_tombstone, flush, next_name, remove_rows, write_run};
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
 use rusqlite::{Connection, params};
@@ -31,30 +31,30 @@ const PAGES_AT_ONCE: usize = 4_000;
 ///
 /// # Errors
 /// As [`Backend::compact`](crate::backend::Backend::compact).
-pub(super) fn compact(shared: &Arc<IndexState>, now: i64) -> Result<(), IndexError> {
+pub(super) fn compact(state: &Arc<IndexState>, now: i64) -> Result<(), IndexError> {
     let mut full = false;
-    sparing(shared, &mut full, REMOVED_AT_ONCE, |most| remove_expired(shared, now, most))?;
+    repeat_sparingly(state, &mut full, REMOVED_AT_ONCE, |most| remove_expired(state, now, most))?;
     if full {
-        give_back(shared, &mut full)?;
+        release_pages(state, &mut full)?;
     }
-    match put_together(shared) {
+    match merge_to_one(state) {
         Err(IndexError::DiskFull { .. }) => {
             full = true;
-            shared.free_reserve()?;
-            give_back(shared, &mut full)?;
-            spare_postings(shared)?;
+            state.free_reserve()?;
+            release_pages(state, &mut full)?;
+            merge_one_by_one(state)?;
         }
         done => done?,
     }
-    give_back(shared, &mut full)?;
-    shared.keep_reserve();
+    release_pages(state, &mut full)?;
+    state.fill_reserve();
     Ok(())
 }
 
 /// Repeats `work` with at most this many at a time while it does as many. Where the disk is full it
 /// is done with fewer, and the log is emptied in between.
-fn sparing(
-    shared: &IndexState,
+fn repeat_sparingly(
+    state: &IndexState,
     full: &mut bool,
     most: usize,
     mut work: impl FnMut(usize) -> Result<usize, IndexError>,
@@ -64,14 +64,14 @@ fn sparing(
         match work(count) {
             Ok(done) if done < count => return Ok(()),
             Ok(_) if *full => {
-                shared.free_reserve()?;
+                state.free_reserve()?;
                 count = most.min(2 * count);
             }
             Ok(_) => {}
             Err(IndexError::DiskFull { .. }) if !*full || count > 1 => {
                 count = if *full { count / 2 } else { 8 };
                 *full = true;
-                shared.free_reserve()?;
+                state.free_reserve()?;
             }
             Err(error) => return Err(error),
         }
@@ -79,27 +79,27 @@ fn sparing(
 }
 
 /// Puts all postings into one segment.
-fn put_together(shared: &Arc<IndexState>) -> Result<(), IndexError> {
+fn merge_to_one(state: &Arc<IndexState>) -> Result<(), IndexError> {
     {
-        let mut held = lock(&shared.writer);
-        let writer = held.as_mut().ok_or_else(|| shared.read_only())?;
-        if shared.parts().tail() > 0 {
+        let mut guard = lock(&state.writer);
+        let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
+        if state.view().tail() > 0 {
             let mut made = None;
-            let done = writer.transaction(shared, |writer, parts| {
-                made = Some(flush(shared, writer, parts)?);
+            let done = writer.transaction(state, |writer, view| {
+                made = Some(flush(state, writer, view)?);
                 Ok(())
             });
             if let (Err(_), Some(segment)) = (&done, made) {
-                let _ = std::fs::remove_file(shared.place.folder.join(&segment.listed.name));
+                let _ = std::fs::remove_file(state.place.folder.join(&segment.entry.name));
             }
             done?;
         }
     }
-    let _one = shared.signal.exclusive();
+    let _one = state.signal.exclusive();
     loop {
-        let parts = shared.parts();
-        let is_one = parts.segments.len() == 1 && !any_dead(shared)?;
-        if is_one || parts.segments.is_empty() || merge(shared, &parts.segments)? {
+        let view = state.view();
+        let is_one = view.segments.len() == 1 && !any_dead(state)?;
+        if is_one || view.segments.is_empty() || merge(state, &view.segments)? {
             return Ok(());
         }
     }
@@ -107,59 +107,59 @@ fn put_together(shared: &Arc<IndexState>) -> Result<(), IndexError> {
 
 /// The same with what space there is: segments are written again one by one, without the postings
 /// of removed documents, the smallest first, and all together if that has freed enough.
-fn spare_postings(shared: &Arc<IndexState>) -> Result<(), IndexError> {
-    let mut segments = shared.parts().segments.clone();
+fn merge_one_by_one(state: &Arc<IndexState>) -> Result<(), IndexError> {
+    let mut segments = state.view().segments.clone();
     segments.sort_by_key(|segment| segment.file_bytes());
     for segment in segments {
-        let _one = shared.signal.exclusive();
-        match merge(shared, &[segment]) {
+        let _one = state.signal.exclusive();
+        match merge(state, &[segment]) {
             Ok(_) | Err(IndexError::DiskFull { .. }) => {}
             Err(error) => return Err(error),
         }
     }
-    match put_together(shared) {
+    match merge_to_one(state) {
         Err(IndexError::DiskFull { .. }) => Ok(()),
         done => done,
     }
 }
 
-fn any_dead(shared: &Arc<IndexState>) -> Result<bool, IndexError> {
-    let moment = shared.begin()?;
-    let any = moment.connection().prepare_cached("SELECT 1 FROM dead");
-    any.and_then(|mut any| any.exists([])).map_err(|error| shared.place.database(error))
+fn any_dead(state: &Arc<IndexState>) -> Result<bool, IndexError> {
+    let snapshot = state.begin()?;
+    let any = snapshot.connection().prepare_cached("SELECT 1 FROM dead");
+    any.and_then(|mut any| any.exists([])).map_err(|error| state.place.database(error))
 }
 
 /// Removes at most `most` expired documents; returns how many.
-fn remove_expired(shared: &IndexState, now: i64, most: usize) -> Result<usize, IndexError> {
-    let mut held = lock(&shared.writer);
-    let writer = held.as_mut().ok_or_else(|| shared.read_only())?;
+fn remove_expired(state: &IndexState, now: i64, most: usize) -> Result<usize, IndexError> {
+    let mut guard = lock(&state.writer);
+    let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
     let sql = "SELECT doc FROM docs WHERE expires <= ?1 LIMIT ?2";
     let find = |connection: &Connection| -> rusqlite::Result<Vec<u32>> {
         let mut statement = connection.prepare_cached(sql)?;
         statement.query_map(params![now, most as u32], |row| row.get(0))?.collect()
     };
-    let failed = |error| shared.place.database(error);
+    let failed = |error| state.place.database(error);
     let numbers = find(&writer.connection).map_err(failed)?;
     if numbers.is_empty() {
         return Ok(0);
     }
-    writer.transaction(shared, |writer, _| {
+    writer.transaction(state, |writer, _| {
         writer.head.changes += 1;
         for number in &numbers {
             let change = writer.head.changes;
             remove_rows(&writer.connection, &mut writer.head, *number).map_err(failed)?;
-            bury(&writer.connection, *number, change).map_err(failed)?;
+            add_tombstone(&writer.connection, *number, change).map_err(failed)?;
         }
         Ok(numbers.len())
     })
 }
 
 /// Gives the pages that nothing is on any more back to the disk.
-fn give_back(shared: &IndexState, full: &mut bool) -> Result<(), IndexError> {
-    sparing(shared, full, PAGES_AT_ONCE, |most| {
-        let failed = |error| shared.place.database(error);
-        let held = lock(&shared.writer);
-        let writer = held.as_ref().ok_or_else(|| shared.read_only())?;
+fn release_pages(state: &IndexState, full: &mut bool) -> Result<(), IndexError> {
+    repeat_sparingly(state, full, PAGES_AT_ONCE, |most| {
+        let failed = |error| state.place.database(error);
+        let guard = lock(&state.writer);
+        let writer = guard.as_ref().ok_or_else(|| state.read_only())?;
         let connection = &writer.connection;
         let free: u32 =
             connection.query_row("PRAGMA freelist_count", [], |row| row.get(0)).map_err(failed)?;
@@ -188,45 +188,42 @@ fn give_back(shared: &IndexState, full: &mut bool) -> Result<(), IndexError> {
 ///
 /// # Errors
 /// As [`Backend::repair`](crate::backend::Backend::repair).
-pub(super) fn repair(shared: &Arc<IndexState>) -> Result<(), IndexError> {
-    let _one = shared.signal.exclusive();
-    let failed = |error| shared.place.database(error);
+pub(super) fn repair(state: &Arc<IndexState>) -> Result<(), IndexError> {
+    let _one = state.signal.exclusive();
+    let failed = |error| state.place.database(error);
     let (old, new, changes) = {
-        let mut held = lock(&shared.writer);
-        let writer = held.as_mut().ok_or_else(|| shared.read_only())?;
+        let mut guard = lock(&state.writer);
+        let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
         writer.connection.execute_batch("REINDEX").map_err(failed)?;
-        writer.transaction(shared, |writer, _| {
-            count_again(&writer.connection, &mut writer.head).map_err(failed)
+        writer.transaction(state, |writer, _| {
+            update_counts(&writer.connection, &mut writer.head).map_err(failed)
         })?;
-        checksums::fill(shared, writer)?;
-        let parts = shared.parts();
+        checksums::fill(state, writer)?;
+        let view = state.view();
         let mut new = Vec::new();
-        for old in &parts.segments {
+        for old in &view.segments {
             let head = &mut writer.head;
-            let remade = rebuilt(
-                &shared.place,
-                &shared.settings,
-                shared.tuning,
+            let remade = rebuild_segments(
+                &state.place,
+                &state.settings,
+                state.tuning,
                 &writer.connection,
                 head,
-                &old.listed,
+                &old.entry,
             )?;
             new.extend(remade.into_iter().map(Arc::new));
         }
-        (parts.segments.clone(), new, writer.head.changes)
+        (view.segments.clone(), new, writer.head.changes)
     };
     // They may have ids that the old ones lacked.
-    swap(shared, &old, &new, changes, |writer| writer.known = IdFilter::default())?;
-    shared.signal.flushed();
+    swap(state, &old, &new, changes, |writer| writer.id_filter = IdFilter::default())?;
+    state.signal.flushed();
     Ok(())
 }
 
 /// Segments with the postings of all documents in the range of one, made from their rows. They are
 /// in no list yet.
-///
-/// # Errors
-/// What keeps rows from being read and files from being written.
-pub(super) fn rebuilt(
+pub(super) fn rebuild_segments(
     place: &IndexFolder,
     settings: &IndexSettings,
     tuning: Tuning,
@@ -239,7 +236,7 @@ pub(super) fn rebuilt(
     loop {
         let range = (u64::from(first), u64::from(old.last));
         let (run, last, is_end) =
-            gathered(place, settings, connection, range, Some(REBUILT_AT_ONCE))?;
+            collect_run(place, settings, connection, range, Some(REBUILT_AT_ONCE))?;
         let is_last = is_end || last >= old.last;
         let last = if is_last { old.last } else { last };
         let level = tuning.level(run.documents() as u64);
@@ -253,11 +250,8 @@ pub(super) fn rebuilt(
 }
 
 /// Makes again what is missing or is not what the catalogue lists; gives the segments as they are
-/// then. For the one who opens an index to write to it.
-///
-/// # Errors
-/// What keeps rows from being read and files from being written.
-pub(super) fn open_segments(
+/// then. Called when an index is opened for writing.
+pub(super) fn repair_segments(
     place: &IndexFolder,
     settings: &IndexSettings,
     tuning: Tuning,
@@ -265,14 +259,14 @@ pub(super) fn open_segments(
     head: &mut CatalogueState,
 ) -> Result<(), IndexError> {
     let failed = |error| place.database(error);
-    for listed in catalogue::segments(place, connection, head)? {
-        match Segment::open(&place.folder, listed.clone()) {
+    for entry in catalogue::segments(place, connection, head)? {
+        match Segment::open(&place.folder, entry.clone()) {
             Ok(_) => {}
             Err(IndexError::Damaged { .. }) => {
                 connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
-                let made = rebuilt(place, settings, tuning, connection, head, &listed);
+                let made = rebuild_segments(place, settings, tuning, connection, head, &entry);
                 let done =
-                    made.and_then(|made| replace(connection, head, &listed, &made).map_err(failed));
+                    made.and_then(|made| replace(connection, head, &entry, &made).map_err(failed));
                 if done.is_err() {
                     let _ = connection.execute_batch("ROLLBACK");
                 }
@@ -291,31 +285,28 @@ fn replace(
     new: &[Segment],
 ) -> rusqlite::Result<()> {
     catalogue::unlist_segment(connection, &old.name)?;
-    catalogue::forget_dead(connection, (old.first, old.last), head.changes)?;
+    catalogue::remove_tombstones(connection, (old.first, old.last), head.changes)?;
     for segment in new {
-        catalogue::list_segment(connection, &segment.listed)?;
+        catalogue::list_segment(connection, &segment.entry)?;
     }
     head.generation += 1;
     head.write(connection)?;
     connection.execute_batch("COMMIT")
 }
 
-/// Counts rows instead of believing the counts.
-fn count_again(connection: &Connection, head: &mut CatalogueState) -> rusqlite::Result<()> {
-    let counted = counted(connection)?;
-    head.documents = counted.documents;
-    head.without_shingles = counted.without_shingles;
-    head.set_bytes = counted.set_bytes;
-    head.text_bytes = counted.text_bytes;
-    head.last = head.last.max(counted.last);
+/// Replaces the counts by those of the rows.
+fn update_counts(connection: &Connection, head: &mut CatalogueState) -> rusqlite::Result<()> {
+    let count_rows = count_rows(connection)?;
+    head.documents = count_rows.documents;
+    head.without_shingles = count_rows.without_shingles;
+    head.set_bytes = count_rows.set_bytes;
+    head.text_bytes = count_rows.text_bytes;
+    head.last = head.last.max(count_rows.last);
     Ok(())
 }
 
 /// What there is, counted row by row.
-///
-/// # Errors
-/// What SQLite says.
-pub(super) fn counted(connection: &Connection) -> rusqlite::Result<CatalogueState> {
+pub(super) fn count_rows(connection: &Connection) -> rusqlite::Result<CatalogueState> {
     let number = |sql: &str| -> rusqlite::Result<u64> {
         connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned)
     };
@@ -324,27 +315,26 @@ pub(super) fn counted(connection: &Connection) -> rusqlite::Result<CatalogueStat
         without_shingles: number("SELECT count(*) FROM docs WHERE length(signature) = 0")?,
         set_bytes: number("SELECT coalesce(sum(length(code)), 0) FROM sets")?,
         text_bytes: number("SELECT coalesce(sum(length(zstd)), 0) FROM texts")?,
-        last: number("SELECT coalesce(max(doc), 0) FROM docs")? as u32,
+        // A number that is too large is an error of the column's type.
+        last: connection
+            .query_row("SELECT coalesce(max(doc), 0) FROM docs", [], |row| row.get(0))?,
         ..CatalogueState::default()
     })
 }
 
 /// Removes files of segments that are in no list: what a writer that was killed has left.
-///
-/// # Errors
-/// What SQLite and the system say.
 pub(super) fn remove_orphans(
     place: &IndexFolder,
     connection: &Connection,
     head: &CatalogueState,
 ) -> Result<(), IndexError> {
-    let listed = catalogue::segments(place, connection, head)?;
+    let entries = catalogue::segments(place, connection, head)?;
     let failed = |error| IndexFolder::reading(&place.folder, error);
     for entry in std::fs::read_dir(&place.folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name();
         let is_segment = name.to_str().and_then(segment_number).is_some();
-        if is_segment && !listed.iter().any(|listed| *listed.name == *name) {
+        if is_segment && !entries.iter().any(|entry| *entry.name == *name) {
             // Where readers of another process keep it, a later writer removes it.
             let _ = std::fs::remove_file(entry.path());
         }

@@ -12,18 +12,15 @@ use crate::error::IndexError;
 use std::sync::Arc;
 
 /// Postings that are sorted at once.
-const AT_ONCE: u64 = 1 << 16;
+const BATCH: u64 = 1 << 16;
 
-/// Makes one segment of neighbours; documents that are gone are left out. Nobody else merges.
-/// `false` when they are not there any more.
-///
-/// # Errors
-/// What keeps segments from being read or written.
+/// Merges neighbours to one segment, without removed documents. No other thread merges. `false` if
+/// they do not exist any more.
 pub(super) fn merge(
-    shared: &Arc<IndexState>,
+    state: &Arc<IndexState>,
     segments: &[Arc<Segment>],
 ) -> Result<bool, IndexError> {
-    let Some(mut merge) = SegmentMerge::begin(shared, segments)? else { return Ok(false) };
+    let Some(mut merge) = SegmentMerge::begin(state, segments)? else { return Ok(false) };
     while !merge.step()? {}
     merge.finish()?;
     Ok(true)
@@ -31,7 +28,7 @@ pub(super) fn merge(
 
 /// A merge of neighbours that is under way. Its file is removed unless it is finished.
 pub(super) struct SegmentMerge<'a> {
-    shared: &'a Arc<IndexState>,
+    state: &'a Arc<IndexState>,
     segments: Vec<Arc<Segment>>,
     /// Documents that were gone after `changes` changes.
     dead: TombstoneSet,
@@ -50,20 +47,17 @@ pub(super) struct SegmentMerge<'a> {
 }
 
 impl<'a> SegmentMerge<'a> {
-    /// Begins to merge neighbours; `None` when they are not there any more.
-    ///
-    /// # Errors
-    /// What keeps the catalogue from being read, and the file from being made.
+    /// Begins to merge neighbours; `None` if they do not exist any more.
     pub(super) fn begin(
-        shared: &'a Arc<IndexState>,
+        state: &'a Arc<IndexState>,
         segments: &[Arc<Segment>],
     ) -> Result<Option<Self>, IndexError> {
         let name = {
-            let mut held = lock(&shared.writer);
-            let writer = held.as_mut().ok_or_else(|| shared.read_only())?;
-            // A segment may have been seen whose transaction was undone meanwhile.
-            let parts = shared.parts();
-            let is_there = |one| parts.segments.iter().any(|segment| Arc::ptr_eq(one, segment));
+            let mut guard = lock(&state.writer);
+            let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
+            // The transaction that added a segment may have been rolled back.
+            let view = state.view();
+            let is_there = |one| view.segments.iter().any(|segment| Arc::ptr_eq(one, segment));
             if !segments.iter().all(is_there) {
                 return Ok(None);
             }
@@ -71,17 +65,17 @@ impl<'a> SegmentMerge<'a> {
         };
         let range = covered(segments);
         let (dead, changes) = {
-            let moment = shared.begin()?;
-            let dead = catalogue::dead(moment.connection(), range, moment.head.changes);
-            let dead = dead.map_err(|error| shared.place.database(error))?;
-            (TombstoneSet::new(range, &dead), moment.head.changes)
+            let snapshot = state.begin()?;
+            let dead = catalogue::dead(snapshot.connection(), range, snapshot.head.changes);
+            let dead = dead.map_err(|error| state.place.database(error))?;
+            (TombstoneSet::new(range, &dead), snapshot.head.changes)
         };
         let mut merge = Self {
-            shared,
+            state,
             segments: segments.to_vec(),
             dead,
             changes,
-            file: SegmentFile::create(&shared.place, name)?,
+            file: SegmentFile::create(&state.place, name)?,
             list: PostingList::Bands,
             cursors: Vec::new(),
             postings: Vec::new(),
@@ -96,7 +90,7 @@ impl<'a> SegmentMerge<'a> {
     fn begin_list(&mut self, list: PostingList) {
         self.list = list;
         self.cursors = self.segments.iter().map(|segment| Segment::cursor(segment, list)).collect();
-        self.pieces = self.postings_of(list).div_ceil(AT_ONCE).max(1);
+        self.pieces = self.postings_of(list).div_ceil(BATCH).max(1);
         self.done = 0;
     }
 
@@ -160,17 +154,17 @@ impl<'a> SegmentMerge<'a> {
     /// # Errors
     /// What keeps it from being stored; nothing has changed then.
     pub(super) fn finish(self) -> Result<(), IndexError> {
-        let (shared, segments) = (self.shared, &self.segments);
+        let (state, segments) = (self.state, &self.segments);
         let left = self.documents().saturating_sub(self.dead.count);
-        let level = shared.tuning.level(left);
-        let above = segments.iter().map(|segment| segment.listed.level + 1).max().unwrap_or(0);
-        let level = if segments.len() >= shared.tuning.fan_out { level.max(above) } else { level };
-        let before = segments.iter().map(|segment| segment.listed.dropped).max().unwrap_or(0);
+        let level = state.tuning.level(left);
+        let above = segments.iter().map(|segment| segment.entry.level + 1).max().unwrap_or(0);
+        let level = if segments.len() >= state.tuning.fan_out { level.max(above) } else { level };
+        let before = segments.iter().map(|segment| segment.entry.dropped).max().unwrap_or(0);
         let dropped = if self.dead.count == 0 { before } else { self.changes };
         let merged = Arc::new(self.file.finish(covered(segments), level, dropped)?);
-        let swapped = swap(shared, segments, &[Arc::clone(&merged)], self.changes, |_| {});
+        let swapped = swap(state, segments, &[Arc::clone(&merged)], self.changes, |_| {});
         if swapped.is_err() {
-            remove_files(shared, &[merged]);
+            remove_files(state, &[merged]);
         }
         swapped
     }
@@ -178,8 +172,8 @@ impl<'a> SegmentMerge<'a> {
 
 /// From the first document of neighbours to the last.
 fn covered(segments: &[Arc<Segment>]) -> (u32, u32) {
-    let first = segments.first().map_or(0, |segment| segment.listed.first);
-    let last = segments.last().map_or(0, |segment| segment.listed.last);
+    let first = segments.first().map_or(0, |segment| segment.entry.first);
+    let last = segments.last().map_or(0, |segment| segment.entry.last);
     (first, last)
 }
 
@@ -189,45 +183,45 @@ fn covered(segments: &[Arc<Segment>]) -> (u32, u32) {
 /// # Errors
 /// What keeps it from being stored; nothing has changed then.
 pub(super) fn swap(
-    shared: &IndexState,
+    state: &IndexState,
     old: &[Arc<Segment>],
     new: &[Arc<Segment>],
     changes: u64,
     also: impl FnOnce(&mut CatalogueWriter),
 ) -> Result<(), IndexError> {
-    let mut held = lock(&shared.writer);
-    let writer = held.as_mut().ok_or_else(|| shared.read_only())?;
-    let place = &shared.place;
-    writer.transaction(shared, |writer, parts| {
+    let mut guard = lock(&state.writer);
+    let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
+    let place = &state.place;
+    writer.transaction(state, |writer, view| {
         also(writer);
         let failed = |error| place.database(error);
         for segment in old {
-            let name = &segment.listed.name;
+            let name = &segment.entry.name;
             catalogue::unlist_segment(&writer.connection, name).map_err(failed)?;
-            let range = (segment.listed.first, segment.listed.last);
-            catalogue::forget_dead(&writer.connection, range, changes).map_err(failed)?;
+            let range = (segment.entry.first, segment.entry.last);
+            catalogue::remove_tombstones(&writer.connection, range, changes).map_err(failed)?;
         }
         for segment in new {
-            catalogue::list_segment(&writer.connection, &segment.listed).map_err(failed)?;
+            catalogue::list_segment(&writer.connection, &segment.entry).map_err(failed)?;
         }
         writer.head.generation += 1;
-        parts.generation = writer.head.generation;
-        let is_old = |name: &str| old.iter().any(|segment| segment.listed.name == name);
-        parts.segments.retain(|segment| !is_old(&segment.listed.name));
-        parts.segments.extend_from_slice(new);
-        parts.segments.sort_by_key(|segment| segment.listed.first);
+        view.generation = writer.head.generation;
+        let is_old = |name: &str| old.iter().any(|segment| segment.entry.name == name);
+        view.segments.retain(|segment| !is_old(&segment.entry.name));
+        view.segments.extend_from_slice(new);
+        view.segments.sort_by_key(|segment| segment.entry.first);
         Ok(())
     })?;
-    drop(held);
-    remove_files(shared, old);
+    drop(guard);
+    remove_files(state, old);
     Ok(())
 }
 
 /// Removes files of segments that are in no list. What cannot be removed now, since another system
 /// keeps it for those who read it, is removed by the next writer.
-fn remove_files(shared: &IndexState, segments: &[Arc<Segment>]) {
+fn remove_files(state: &IndexState, segments: &[Arc<Segment>]) {
     for segment in segments {
-        let _ = std::fs::remove_file(shared.place.folder.join(&segment.listed.name));
+        let _ = std::fs::remove_file(state.place.folder.join(&segment.entry.name));
     }
 }
 

@@ -1,10 +1,9 @@
 //! When segments are merged: by a thread of its own, in step with what is added.
 //!
-//! Merging a large segment takes seconds. Done at once, it would delay additions
-//! documents just then. So several merges are under way at a time, each done piece by piece, and
-//! each is as far as the documents that were added since it began ask for: it ends before enough
-//! segments for the next one of its level are there. Where nothing is added, nobody is disturbed,
-//! and all are done as fast as they can be.
+//! Merging a large segment takes seconds, which would delay additions. So several merges run at a
+//! time, piece by piece, each in proportion to the documents that were added since it began: it
+//! ends before there are enough segments for the next merge of its level. While nothing is added,
+//! all run at full speed.
 
 use super::index_state::IndexState;
 use super::lock::lock;
@@ -18,20 +17,20 @@ use std::time::{Duration, Instant};
 
 /// A merge is done when this many documents were added for each one in it.
 const SPREAD: f64 = 0.75;
-/// Nothing is being added when nothing was for so long, at least and at most.
-const PATIENCE: Duration = Duration::from_millis(100);
-const MOST_PATIENCE: Duration = Duration::from_secs(2);
+/// Idle timeout: bounds on the time without additions after which merges run at full speed.
+const MIN_IDLE_TIMEOUT: Duration = Duration::from_millis(100);
+const MAX_IDLE_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl MergeSignal {
     /// Lets a writer wait while there are segments enough that looking into each would cost more
     /// than merging them.
-    pub(super) fn wait_while_behind(&self, shared: &IndexState) {
-        if !shared.tuning.background {
+    pub(super) fn wait_for_merges(&self, state: &IndexState) {
+        if !state.tuning.background {
             return;
         }
-        let most = 10 * shared.tuning.fan_out;
+        let most = 10 * state.tuning.fan_out;
         let mut flags = lock(&self.flags);
-        while shared.parts().segments.len() > most && !flags.failed && !flags.end {
+        while state.view().segments.len() > most && !flags.failed && !flags.end {
             let waited = self.changed.wait_timeout(flags, Duration::from_millis(20));
             flags = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
@@ -40,17 +39,17 @@ impl MergeSignal {
 
 /// From this many segments on, merges are not held up: more than there are in step, up to hundreds
 /// of millions of documents.
-fn hurried(fan_out: usize) -> usize {
+fn merge_backlog_limit(fan_out: usize) -> usize {
     8 * fan_out
 }
 
 /// What the thread does that merges, to the end.
-pub(super) fn work(shared: &Arc<IndexState>) {
-    while let Some(_turn) = shared.signal.next() {
+pub(super) fn work(state: &Arc<IndexState>) {
+    while let Some(_turn) = state.signal.next() {
         // What fails is tried again in the next round, which a new segment begins, and by
         // `compact`, which says why it cannot be done; until then nothing is wrong but the speed.
-        let done = merge_all(shared);
-        shared.signal.merged(done.is_ok());
+        let done = merge_all(state);
+        state.signal.merged(done.is_ok());
     }
 }
 
@@ -59,22 +58,22 @@ pub(super) fn work(shared: &Arc<IndexState>) {
 /// # Errors
 /// The first thing that kept segments from being read or written; what it does not concern is
 /// merged nevertheless.
-fn merge_all(shared: &Arc<IndexState>) -> Result<(), IndexError> {
+fn merge_all(state: &Arc<IndexState>) -> Result<(), IndexError> {
     let mut merges =
-        RunningMerges { shared, under_way: Vec::new(), unfit: Vec::new(), error: None };
-    let mut adding = WriteActivity::new(shared.parts().last, Instant::now());
-    while !shared.signal.is_waited_for() {
-        let (parts, ends) = (shared.parts(), shared.signal.ends());
-        if !ends && merges.begin(&parts) {
+        RunningMerges { state, running: Vec::new(), failed_segments: Vec::new(), error: None };
+    let mut adding = WriteActivity::new(state.view().last, Instant::now());
+    while !state.signal.has_waiters() {
+        let (view, ends) = (state.view(), state.signal.ends());
+        if !ends && merges.begin(&view) {
             continue;
         }
         let at_once = ends
-            || adding.is_over(parts.last, Instant::now())
-            || parts.segments.len() >= hurried(shared.tuning.fan_out);
-        match next(merges.lags(parts.last), at_once) {
+            || adding.is_over(view.last, Instant::now())
+            || view.segments.len() >= merge_backlog_limit(state.tuning.fan_out);
+        match next(merges.lags(view.last), at_once) {
             NextStep::Nothing => break,
-            NextStep::Wait => shared.signal.pause(PATIENCE),
-            NextStep::Step(at) => merges.go_on(at),
+            NextStep::Wait => state.signal.pause(MIN_IDLE_TIMEOUT),
+            NextStep::Step(at) => merges.advance(at),
         }
     }
     merges.error.map_or(Ok(()), Err)
@@ -82,30 +81,30 @@ fn merge_all(shared: &Arc<IndexState>) -> Result<(), IndexError> {
 
 /// Merges under way.
 struct RunningMerges<'a> {
-    shared: &'a Arc<IndexState>,
-    under_way: Vec<(SegmentMerge<'a>, MergePace)>,
+    state: &'a Arc<IndexState>,
+    running: Vec<(SegmentMerge<'a>, MergePace)>,
     /// Segments whose merge failed.
-    unfit: Vec<Arc<Segment>>,
+    failed_segments: Vec<Arc<Segment>>,
     /// Why the first did.
     error: Option<IndexError>,
 }
 
 impl RunningMerges<'_> {
     /// Begins what should be merged first and is not; `false` when there is no such thing.
-    fn begin(&mut self, parts: &PostingView) -> bool {
+    fn begin(&mut self, view: &PostingView) -> bool {
         let is_taken = |segment: &Arc<Segment>| {
-            self.under_way.iter().any(|(merge, _)| merge.takes(segment))
-                || self.unfit.iter().any(|one| Arc::ptr_eq(one, segment))
+            self.running.iter().any(|(merge, _)| merge.takes(segment))
+                || self.failed_segments.iter().any(|one| Arc::ptr_eq(one, segment))
         };
-        let levels = parts.segments.iter();
-        let levels = levels.map(|segment| (!is_taken(segment)).then_some(segment.listed.level));
-        let planned = plan(&levels.collect::<Vec<_>>(), self.shared.tuning.fan_out);
+        let levels = view.segments.iter();
+        let levels = levels.map(|segment| (!is_taken(segment)).then_some(segment.entry.level));
+        let planned = plan(&levels.collect::<Vec<_>>(), self.state.tuning.fan_out);
         let Some(range) = planned else { return false };
-        let segments = &parts.segments[range];
-        match SegmentMerge::begin(self.shared, segments) {
+        let segments = &view.segments[range];
+        match SegmentMerge::begin(self.state, segments) {
             Ok(Some(merge)) => {
-                let pace = MergePace { from: parts.last, documents: merge.documents() };
-                self.under_way.push((merge, pace));
+                let pace = MergePace { from: view.last, documents: merge.documents() };
+                self.running.push((merge, pace));
             }
             Ok(None) => {}
             Err(error) => self.fail(segments.to_vec(), error),
@@ -115,28 +114,28 @@ impl RunningMerges<'_> {
 
     /// How far each is behind what is due.
     fn lags(&self, last: u32) -> impl Iterator<Item = f64> {
-        self.under_way.iter().map(move |(merge, pace)| pace.due(last) - merge.share_done())
+        self.running.iter().map(move |(merge, pace)| pace.due(last) - merge.share_done())
     }
 
     /// Does a piece of one, or finishes it.
-    fn go_on(&mut self, at: usize) {
-        let done = match self.under_way[at].0.step() {
+    fn advance(&mut self, at: usize) {
+        let done = match self.running[at].0.step() {
             Ok(false) => return,
             Ok(true) => None,
             Err(error) => Some(error),
         };
-        let (merge, _) = self.under_way.swap_remove(at);
+        let (merge, _) = self.running.swap_remove(at);
         let segments = merge.segments().to_vec();
         match done.map_or_else(|| merge.finish(), Err) {
-            Ok(()) => self.shared.signal.merged(true),
+            Ok(()) => self.state.signal.merged(true),
             Err(error) => self.fail(segments, error),
         }
     }
 
     fn fail(&mut self, segments: Vec<Arc<Segment>>, error: IndexError) {
-        self.unfit.extend(segments);
+        self.failed_segments.extend(segments);
         self.error.get_or_insert(error);
-        self.shared.signal.merged(false);
+        self.state.signal.merged(false);
     }
 }
 
@@ -160,7 +159,7 @@ impl WriteActivity {
             *self = Self { last, since: now, gap: passed };
             return false;
         }
-        passed >= (4 * self.gap).clamp(PATIENCE, MOST_PATIENCE)
+        passed >= (4 * self.gap).clamp(MIN_IDLE_TIMEOUT, MAX_IDLE_TIMEOUT)
     }
 }
 
@@ -299,7 +298,7 @@ mod tests {
             });
         }
         // Of each of five levels, those that gather and those that are being merged.
-        assert!(most.0 < hurried(fan_out), "{most:?}");
+        assert!(most.0 < merge_backlog_limit(fan_out), "{most:?}");
         assert_eq!(most.1, 4, "one of a level at a time");
     }
 
@@ -319,10 +318,10 @@ mod tests {
     /// An index of 80 documents in 40 segments, and none else who merges.
     fn unmerged(folder: &std::path::Path) -> Arc<IndexState> {
         let tuning = Tuning { tail: 1, fan_out: 4, background: false };
-        let shared = test_index::shared(folder, tuning);
-        (0..80).for_each(|number| test_index::put(&shared, &number.to_string()));
-        assert_eq!(shared.parts().segments.len(), 40);
-        shared
+        let state = test_index::state(folder, tuning);
+        (0..80).for_each(|number| test_index::put(&state, &number.to_string()));
+        assert_eq!(state.view().segments.len(), 40);
+        state
     }
 
     fn files(folder: &std::path::Path) -> usize {
@@ -334,14 +333,14 @@ mod tests {
     fn all_is_merged_where_nothing_is_added() {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("index");
-        let shared = unmerged(&path);
-        merge_all(&shared).unwrap();
-        let segments = shared.parts().segments.len();
+        let state = unmerged(&path);
+        merge_all(&state).unwrap();
+        let segments = state.view().segments.len();
         assert!(segments <= 6, "{segments}");
         assert_eq!(files(&path), segments);
-        let mut moment = shared.moment().unwrap();
+        let mut snapshot = state.snapshot().unwrap();
         for number in 0..80 {
-            assert_eq!(moment.number_of(&number.to_string()).unwrap(), Some(number + 1));
+            assert_eq!(snapshot.number_of(&number.to_string()).unwrap(), Some(number + 1));
         }
     }
 
@@ -349,14 +348,14 @@ mod tests {
     fn who_asks_to_be_alone_does_not_wait_for_merges() {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("index");
-        let shared = unmerged(&path);
-        lock(&shared.signal.flags).waiters = 1;
-        merge_all(&shared).unwrap();
-        assert_eq!((shared.parts().segments.len(), files(&path)), (40, 40));
-        lock(&shared.signal.flags).waiters = 0;
+        let state = unmerged(&path);
+        lock(&state.signal.flags).waiters = 1;
+        merge_all(&state).unwrap();
+        assert_eq!((state.view().segments.len(), files(&path)), (40, 40));
+        lock(&state.signal.flags).waiters = 0;
         // One that is given up half done leaves nothing behind.
-        let segments = shared.parts().segments.clone();
-        let mut merge = SegmentMerge::begin(&shared, &segments).unwrap().unwrap();
+        let segments = state.view().segments.clone();
+        let mut merge = SegmentMerge::begin(&state, &segments).unwrap().unwrap();
         assert!(!merge.step().unwrap());
         assert_eq!(files(&path), 41);
         drop(merge);
@@ -367,10 +366,10 @@ mod tests {
     fn what_was_given_up_is_merged_later() {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("index");
-        let shared = unmerged(&path);
+        let state = unmerged(&path);
         let thread = {
-            let shared = Arc::clone(&shared);
-            std::thread::spawn(move || work(&shared))
+            let state = Arc::clone(&state);
+            std::thread::spawn(move || work(&state))
         };
         let wait_until = |is_so: &dyn Fn() -> bool| {
             let begun = Instant::now();
@@ -381,11 +380,11 @@ mod tests {
         };
         // A merge is under way, or done.
         wait_until(&|| files(&path) != 40);
-        let turn = shared.signal.exclusive();
-        assert_eq!(files(&path), shared.parts().segments.len());
+        let turn = state.signal.exclusive();
+        assert_eq!(files(&path), state.view().segments.len());
         drop(turn);
-        wait_until(&|| shared.parts().segments.len() <= 6);
-        shared.signal.end();
+        wait_until(&|| state.view().segments.len() <= 6);
+        state.signal.end();
         thread.join().unwrap();
     }
 
@@ -393,19 +392,19 @@ mod tests {
     fn a_merge_that_fails_keeps_no_other_from_being_done() {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("index");
-        let shared = unmerged(&path);
-        let (tuning, name) = (shared.tuning, shared.parts().segments[0].listed.name.clone());
-        drop(shared);
+        let state = unmerged(&path);
+        let (tuning, name) = (state.tuning, state.view().segments[0].entry.name.clone());
+        drop(state);
         let broken = path.join(name);
         // The first block of ids, behind the header.
         let mut bytes = std::fs::read(&broken).unwrap();
         bytes[4096] ^= 1;
         std::fs::write(&broken, bytes).unwrap();
-        let shared = test_index::opened(&path, tuning);
-        let segments = shared.parts().segments.clone();
-        let error = merge_all(&shared).unwrap_err();
+        let state = test_index::opened(&path, tuning);
+        let segments = state.view().segments.clone();
+        let error = merge_all(&state).unwrap_err();
         assert!(matches!(error, IndexError::Damaged { .. }), "{error}");
-        let left = shared.parts().segments.clone();
+        let left = state.view().segments.clone();
         assert!(left.len() <= 10, "{}", left.len());
         assert!(Arc::ptr_eq(&left[0], &segments[0]));
         assert_eq!(files(&path), left.len());
@@ -415,10 +414,10 @@ mod tests {
     fn what_is_not_there_any_more_is_not_merged() {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("index");
-        let shared = unmerged(&path);
-        let segments = shared.parts().segments.clone();
-        merge_all(&shared).unwrap();
-        assert!(SegmentMerge::begin(&shared, &segments[..4]).unwrap().is_none());
+        let state = unmerged(&path);
+        let segments = state.view().segments.clone();
+        merge_all(&state).unwrap();
+        assert!(SegmentMerge::begin(&state, &segments[..4]).unwrap().is_none());
     }
 
     #[test]
@@ -440,10 +439,10 @@ mod tests {
     fn nothing_new_is_begun_at_the_end() {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("index");
-        let shared = unmerged(&path);
-        shared.signal.end();
-        merge_all(&shared).unwrap();
-        assert_eq!(shared.parts().segments.len(), 40);
-        assert!(shared.signal.next().is_none());
+        let state = unmerged(&path);
+        state.signal.end();
+        merge_all(&state).unwrap();
+        assert_eq!(state.view().segments.len(), 40);
+        assert!(state.signal.next().is_none());
     }
 }

@@ -77,7 +77,7 @@ impl MergeSignal {
     }
 
     /// Whether a thread waits for exclusive access.
-    pub(super) fn is_waited_for(&self) -> bool {
+    pub(super) fn has_waiters(&self) -> bool {
         lock(&self.flags).waiters > 0
     }
 

@@ -5,8 +5,8 @@
 //! query → segments and runs → numbers → rows
 //! ```
 //!
-//! The catalogue is the truth; segments are made of it and can be made again.
-//! `docs/reference/index.md` specifies both. One process writes, any number read, each at moments
+//! The catalogue is authoritative; segments are derived from it and can be rebuilt.
+//! `docs/reference/index.md` specifies both. One process writes, any number read, each at snapshots
 //! of its own.
 
 mod backup;
@@ -95,7 +95,7 @@ pub fn settings(folder: &Path) -> Result<IndexSettings, IndexError> {
     folder::settings(&mut IndexFolder::new(folder))
 }
 
-/// [`settings`] for one who opens it next; on a full disk, a writer uses the reserve.
+/// [`settings`] before the index is opened; on a full disk, a writer uses the reserve.
 pub(crate) fn settings_for(folder: &Path, access: Access) -> Result<IndexSettings, IndexError> {
     let place = IndexFolder::new(folder);
     let first = settings(folder);
@@ -121,22 +121,22 @@ pub fn open_with(
     tuning: Tuning,
 ) -> Result<Box<dyn Backend>, IndexError> {
     let tuning = tuning.in_range();
-    let shared = match access {
+    let state = match access {
         Access::Read => folder::open_for_reading(folder, tuning)?,
         Access::Write { wait } => {
             folder::open_for_writing(&IndexFolder::new(folder), wait, tuning)?
         }
     };
-    let shared = Arc::new(shared);
-    let merger = (shared.writable && tuning.background).then(|| {
-        let shared = Arc::clone(&shared);
-        // What a writer that was ended has left unmerged.
-        shared.signal.flushed();
+    let state = Arc::new(state);
+    let merger = (state.writable && tuning.background).then(|| {
+        let state = Arc::clone(&state);
+        // A writer that was killed may have left segments to merge.
+        state.signal.flushed();
         let thread = std::thread::Builder::new().name("merge".to_owned());
-        thread.spawn(move || merge_scheduler::work(&shared))
+        thread.spawn(move || merge_scheduler::work(&state))
     });
-    let merger = merger.transpose().map_err(|error| shared.place.writing(folder, error))?;
-    Ok(Box::new(FolderBackend { shared, merger }))
+    let merger = merger.transpose().map_err(|error| state.place.writing(folder, error))?;
+    Ok(Box::new(FolderBackend { state, merger }))
 }
 
 /// Makes an index in a new folder from a backup, which is the folder of an index.
@@ -155,55 +155,55 @@ pub(crate) fn restore(folder: &Path, from: &Path) -> Result<(), IndexError> {
 
 /// An index in a folder.
 struct FolderBackend {
-    shared: Arc<IndexState>,
+    state: Arc<IndexState>,
     merger: Option<JoinHandle<()>>,
 }
 
 impl Drop for FolderBackend {
     fn drop(&mut self) {
-        self.shared.signal.end();
+        self.state.signal.end();
         if let Some(merger) = self.merger.take() {
             let _ = merger.join();
         }
         // Snapshots may live longer, and must not keep others from writing.
-        self.shared.close();
+        self.state.close();
     }
 }
 
 impl Backend for FolderBackend {
     fn settings(&self) -> &IndexSettings {
-        &self.shared.settings
+        &self.state.settings
     }
 
     fn name(&self) -> &str {
-        &self.shared.place.name
+        &self.state.place.name
     }
 
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
-        write::write(&self.shared, changes)
+        write::write(&self.state, changes)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {
-        Ok(Box::new(self.shared.moment()?))
+        Ok(Box::new(self.state.snapshot()?))
     }
 
     fn compact(&self, now: i64) -> Result<(), IndexError> {
-        maintenance::compact(&self.shared, now)
+        maintenance::compact(&self.state, now)
     }
 
     fn check(&self) -> Result<Vec<IndexProblem>, IndexError> {
-        check::check(&self.shared)
+        check::check(&self.state)
     }
 
     fn repair(&self) -> Result<(), IndexError> {
-        maintenance::repair(&self.shared)
+        maintenance::repair(&self.state)
     }
 
     fn stats(&self) -> Result<Stats, IndexError> {
-        check::stats(&self.shared.moment()?)
+        check::stats(&self.state.snapshot()?)
     }
 
     fn backup(&self, to: &Path) -> Result<(), IndexError> {
-        backup::backup(&self.shared, to)
+        backup::backup(&self.state, to)
     }
 }

@@ -1,4 +1,4 @@
-//! What is searched: segments, and behind them runs of the documents that are in none.
+//! The view of postings that is searched: segments, then runs of the documents in no segment.
 
 use super::catalogue;
 use super::catalogue_state::CatalogueState;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Postings in memory for each document of the tail, where an index finds containment.
 const TAIL_POSTINGS: usize = 64;
 /// Postings from which on no further documents are gathered at a time.
-const MOST_GATHERED: usize = 1 << 25;
+const MAX_COLLECTED: usize = 1 << 25;
 
 /// Postings of all documents up to `last`, those left out that were gone after `dropped` changes.
 /// Never changed; another one takes its place.
@@ -28,20 +28,20 @@ pub(super) struct PostingView {
     pub(super) generation: u64,
     /// The greatest number.
     pub(super) last: u32,
-    /// Documents behind the last segment that were gone after this many changes may be missing.
-    pub(super) gathered: u64,
+    /// Documents of the runs that were removed after this many changes may be missing.
+    pub(super) runs_dropped: u64,
 }
 
 impl PostingView {
-    /// Whether all documents of a moment are found in it.
+    /// Whether all documents of a snapshot are found in it.
     pub(super) fn covers(&self, head: &CatalogueState) -> bool {
         self.last >= head.last && self.dropped() <= head.changes
     }
 
     /// Documents that were gone after this many changes may be missing.
     pub(super) fn dropped(&self) -> u64 {
-        let segments = self.segments.iter().map(|segment| segment.listed.dropped);
-        segments.max().unwrap_or(0).max(self.gathered)
+        let segments = self.segments.iter().map(|segment| segment.entry.dropped);
+        segments.max().unwrap_or(0).max(self.runs_dropped)
     }
 
     /// Documents in runs.
@@ -59,13 +59,13 @@ impl PostingView {
 
     /// How many documents there are postings of.
     pub(super) fn documents(&self) -> u64 {
-        let in_segments: u64 = self.segments.iter().map(|segment| segment.documents()).sum();
-        in_segments + self.tail() as u64
+        let last_in_segments: u64 = self.segments.iter().map(|segment| segment.documents()).sum();
+        last_in_segments + self.tail() as u64
     }
 
     /// The last document of the last segment.
-    pub(super) fn in_segments(&self) -> u32 {
-        self.segments.last().map_or(0, |segment| segment.listed.last)
+    pub(super) fn last_in_segments(&self) -> u32 {
+        self.segments.last().map_or(0, |segment| segment.entry.last)
     }
 
     /// Calls `each` with the place of a key and a document that has it.
@@ -92,7 +92,7 @@ impl PostingView {
         self.runs.push(run);
     }
 
-    /// All postings that the catalogue says there are at this moment, beginning with those that
+    /// All postings that the catalogue says there are at this snapshot, beginning with those that
     /// are known.
     ///
     /// # Errors
@@ -104,52 +104,49 @@ impl PostingView {
         connection: &Connection,
         head: &CatalogueState,
     ) -> Result<Self, IndexError> {
-        let mut parts = self.clone();
-        if parts.generation != head.generation || parts.last == 0 {
-            let known = std::mem::take(&mut parts.segments);
-            for listed in catalogue::segments(place, connection, head)? {
-                let same = known.iter().find(|known| known.listed == listed);
+        let mut view = self.clone();
+        if view.generation != head.generation || view.last == 0 {
+            let known = std::mem::take(&mut view.segments);
+            for entry in catalogue::segments(place, connection, head)? {
+                let same = known.iter().find(|known| known.entry == entry);
                 let segment = match same {
                     Some(segment) => Arc::clone(segment),
-                    None => Arc::new(Segment::open(&place.folder, listed)?),
+                    None => Arc::new(Segment::open(&place.folder, entry)?),
                 };
-                parts.segments.push(segment);
+                view.segments.push(segment);
             }
-            if parts.in_segments() != self.in_segments() {
-                parts.runs.clear();
-                parts.gathered = 0;
-                parts.last = parts.in_segments();
+            if view.last_in_segments() != self.last_in_segments() {
+                view.runs.clear();
+                view.runs_dropped = 0;
+                view.last = view.last_in_segments();
             }
-            parts.generation = head.generation;
+            view.generation = head.generation;
         }
-        let range = (u64::from(parts.last) + 1, u64::from(head.last));
-        let (run, ..) = gathered(place, settings, connection, range, None)?;
+        let range = (u64::from(view.last) + 1, u64::from(head.last));
+        let (run, ..) = collect_run(place, settings, connection, range, None)?;
         if range.0 <= range.1 {
-            // Rows that are gone by now are in no run, though earlier moments have them.
-            parts.gathered = parts.gathered.max(head.changes);
+            // Rows that are gone by now are in no run, though earlier snapshots have them.
+            view.runs_dropped = view.runs_dropped.max(head.changes);
         }
         if run.documents() > 0 {
-            parts.push(run);
+            view.push(run);
         }
-        parts.last = head.last.max(parts.last);
-        Ok(parts)
+        view.last = head.last.max(view.last);
+        Ok(view)
     }
 }
 
 /// Postings of the documents of a range, made from their rows, the number of the last one, and
 /// whether there are no more: at most `most` are taken, and fewer where they have many postings.
-/// A row whose signature or set cannot be is found by its id only; `check` reports it.
-///
-/// # Errors
-/// What SQLite says.
-pub(super) fn gathered(
+/// A row with an invalid signature or set is found by its id only; `check` reports it.
+pub(super) fn collect_run(
     place: &IndexFolder,
     settings: &IndexSettings,
     connection: &Connection,
     (from, to): (u64, u64),
     most: Option<usize>,
 ) -> Result<(PostingRun, u32, bool), IndexError> {
-    let gather = || -> rusqlite::Result<(PostingRun, u32, bool)> {
+    let collect = || -> rusqlite::Result<(PostingRun, u32, bool)> {
         let (mut bands, mut ids) = (Vec::<Posting>::new(), Vec::<Posting>::new());
         let (mut keys, mut values, mut last) = (Vec::new(), Vec::new(), 0);
         let sql = if settings.containment.is_some() {
@@ -161,7 +158,7 @@ pub(super) fn gathered(
         let mut statement = connection.prepare_cached(sql)?;
         let mut rows = statement.query([from.cast_signed(), to.cast_signed()])?;
         let is_full = |ids: &[Posting], bands: &[Posting]| {
-            most.is_some_and(|most| ids.len() >= most || bands.len() >= MOST_GATHERED)
+            most.is_some_and(|most| ids.len() >= most || bands.len() >= MAX_COLLECTED)
         };
         let mut is_end = false;
         while !is_full(&ids, &bands) {
@@ -183,5 +180,5 @@ pub(super) fn gathered(
         }
         Ok((PostingRun::sorted(bands, ids), last, is_end))
     };
-    gather().map_err(|error| place.database(error))
+    collect().map_err(|error| place.database(error))
 }

@@ -2,8 +2,8 @@
 //!
 //! A reader shares a log with the writer, for which it needs files next to the catalogue. On a file
 //! system that is mounted for reading only they cannot be made; there the catalogue is read as a
-//! file that does not change, and looked at before each moment, since it may be mounted for
-//! writing elsewhere. On any other file system somebody else may write at any time, so that
+//! file that does not change, and checked before each snapshot, since it may be mounted for
+//! writing elsewhere. On any other file system another process may write at any time, so that
 //! nothing is read without those files.
 
 use super::catalogue;
@@ -23,9 +23,6 @@ pub(super) struct ReadConnection {
 
 impl ReadConnection {
     /// Opens the catalogue, whatever version it has.
-    ///
-    /// # Errors
-    /// What SQLite says.
     pub(super) fn open(place: &IndexFolder) -> Result<Self, IndexError> {
         let open = |path: &Path, flags: OpenFlags| {
             catalogue::open(path, flags | OpenFlags::SQLITE_OPEN_READ_ONLY, 8 << 10)
@@ -39,15 +36,15 @@ impl ReadConnection {
         }
         // Looked at first, so that no later change is taken for what was opened.
         let files = FileStates::of(place);
-        match unchanging(place) {
+        match immutable_uri(place) {
             Some(address)
-                if files.nothing_in_log() && place.unwritable() == Unwritable::FileSystem =>
+                if files.is_log_empty() && place.unwritable() == Unwritable::FileSystem =>
             {
                 let connection = open(&address, OpenFlags::SQLITE_OPEN_URI);
                 let connection = connection.map_err(|error| place.database(error))?;
                 Ok(Self { connection, unchanged: Some(files) })
             }
-            _ => Err(needs_rights(place, &error)),
+            _ => Err(rights_error(place, &error)),
         }
     }
 
@@ -63,7 +60,7 @@ fn needs_files(error: &rusqlite::Error) -> bool {
     matches!(code, Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::SystemIoFailure))
 }
 
-fn needs_rights(place: &IndexFolder, error: &rusqlite::Error) -> IndexError {
+fn rights_error(place: &IndexFolder, error: &rusqlite::Error) -> IndexError {
     IndexError::Database {
         index: place.name.clone(),
         why: format!(
@@ -76,13 +73,13 @@ fn needs_rights(place: &IndexFolder, error: &rusqlite::Error) -> IndexError {
 }
 
 /// The catalogue as the address of a file that nobody writes to.
-fn unchanging(place: &IndexFolder) -> Option<PathBuf> {
+fn immutable_uri(place: &IndexFolder) -> Option<PathBuf> {
     let path = std::path::absolute(place.catalogue()).ok()?;
     let escaped = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     Some(format!("file:{escaped}?immutable=1").into())
 }
 
-/// What another who writes changes of the files.
+/// States of the files, which change when another process writes.
 #[derive(Debug, PartialEq, Eq)]
 struct FileStates {
     catalogue: Option<FileState>,
@@ -101,7 +98,7 @@ impl FileStates {
         Self { catalogue: look(place.catalogue()), log: look(place.log()) }
     }
 
-    fn nothing_in_log(&self) -> bool {
+    fn is_log_empty(&self) -> bool {
         self.log.is_none_or(|(_, length, _)| length == 0)
     }
 }

@@ -123,9 +123,7 @@ impl RecordReader<'_> {
         let mut before = None;
         self.give(rows, wanted, &mut IndexRecord::default(), &mut |record| {
             if before.is_some_and(|before| record.number <= before) {
-                let file = self.place.catalogue().display().to_string();
-                let why = "its documents are not in order".to_owned();
-                return Err(IndexError::DamagedCatalogue { file, why });
+                return Err(self.place.damaged("its documents are not in order".to_owned()));
             }
             before = Some(record.number);
             each(record)
@@ -179,7 +177,8 @@ impl RecordReader<'_> {
         record.fingerprint = u128::from_le_bytes(
             fingerprint.try_into().map_err(|_| wrong("its fingerprint is too short"))?,
         );
-        record.bytes = row.get::<_, i64>(3)?.cast_unsigned();
+        record.bytes =
+            row.get::<_, i64>(3)?.try_into().map_err(|_| wrong("its length is negative"))?;
         record.added = row.get(4)?;
         record.modified = row.get(5)?;
         record.expires = row.get(6)?;

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Keys that are looked up together.
-const TOGETHER: usize = 16;
+const KEYS_AT_ONCE: usize = 16;
 /// Blocks that a cursor reads at a time.
 const READ_AHEAD: usize = 16;
 
@@ -44,7 +44,7 @@ pub(super) struct SegmentEntry {
 /// An opened segment.
 #[derive(Debug)]
 pub(super) struct Segment {
-    pub(super) listed: SegmentEntry,
+    pub(super) entry: SegmentEntry,
     header: SegmentHeader,
     /// Blocks by list.
     counts: [usize; 2],
@@ -52,10 +52,12 @@ pub(super) struct Segment {
     steps: [usize; 2],
     path: PathBuf,
     file: File,
+    /// Bytes of the file.
+    length: u64,
     /// The first keys of all blocks.
     fences: Vec<u64>,
     /// A bit for every block that was found to be as it was written.
-    sound: Vec<AtomicU64>,
+    verified: Vec<AtomicU64>,
 }
 
 impl Segment {
@@ -64,23 +66,16 @@ impl Segment {
     /// # Errors
     /// [`IndexError::Damaged`] for a file that is missing or is not what the catalogue lists,
     /// [`IndexError::Io`] for one that cannot be read.
-    pub(super) fn open(folder: &Path, listed: SegmentEntry) -> Result<Self, IndexError> {
-        let path = folder.join(&listed.name);
-        match path.symlink_metadata() {
-            Ok(data) if data.is_file() => {}
-            Ok(_) => return Err(damaged(&path, "it is not a regular file")),
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(damaged(&path, "it is missing"));
-            }
-            Err(source) => return Err(failed(&path, source)),
-        }
-        let file = match File::open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(damaged(&path, "it is missing"));
-            }
-            Err(source) => return Err(failed(&path, source)),
+    pub(super) fn open(folder: &Path, entry: SegmentEntry) -> Result<Self, IndexError> {
+        let path = folder.join(&entry.name);
+        let unopened = |error: io::Error| match error.kind() {
+            ErrorKind::NotFound => damaged(&path, "it is missing"),
+            _ => failed(&path, error),
         };
+        if !path.symlink_metadata().map_err(unopened)?.is_file() {
+            return Err(damaged(&path, "it is not a regular file"));
+        }
+        let file = File::open(&path).map_err(unopened)?;
         let length = file.metadata().map_err(|source| failed(&path, source))?.len();
         if length < BLOCK as u64 {
             return Err(damaged(&path, &format!("it has {length} bytes, less than a header")));
@@ -91,7 +86,7 @@ impl Segment {
         if header.file_bytes() != Some(length) {
             return Err(damaged(&path, &format!("it has {length} bytes, which is a wrong length")));
         }
-        let expected = (listed.first, listed.last, listed.checksum);
+        let expected = (entry.first, entry.last, entry.checksum);
         if (header.first, header.last, header.blocks) != expected {
             return Err(damaged(&path, "it is another segment than the catalogue lists"));
         }
@@ -99,14 +94,14 @@ impl Segment {
         let blocks = counts[0] + counts[1];
         // The header's counts fit the length of the file, so this is no more than the file has.
         let mut fences = vec![0; 8 * blocks];
-        read_at(&file, &path, &mut fences, BLOCK as u64 * (1 + blocks as u64))?;
+        read_at(&file, &path, &mut fences, Self::offset(blocks))?;
         if checksum(&fences) != header.fences {
             return Err(damaged(&path, "the checksum of its fences is wrong"));
         }
         let fences = fences.as_chunks::<8>().0.iter().map(|key| u64::from_le_bytes(*key)).collect();
-        let sound = (0..blocks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        let verified = (0..blocks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         let steps = counts.map(|count| count.isqrt() / 32);
-        Ok(Self { listed, header, counts, steps, path, file, fences, sound })
+        Ok(Self { entry, header, counts, steps, path, file, length, fences, verified })
     }
 
     /// How many postings a list has.
@@ -116,7 +111,7 @@ impl Segment {
 
     /// Bytes of the file.
     pub(super) fn file_bytes(&self) -> u64 {
-        self.header.file_bytes().unwrap_or(0)
+        self.length
     }
 
     /// How many documents were put into it.
@@ -134,56 +129,57 @@ impl Segment {
         keys: &[u64],
         mut each: impl FnMut(usize, u32),
     ) -> Result<(), IndexError> {
-        let span = self.span(list);
-        if span.count == 0 {
+        let blocks = self.blocks(list);
+        if blocks.count == 0 {
             return Ok(());
         }
         let mut block = BlockBuffer { index: None, bytes: [0; BLOCK] };
         // Some keys at once: fences are fetched for all of them before any is looked at, so that
         // one does not wait for what another one waits for.
-        for (chunk, keys) in keys.chunks(TOGETHER).enumerate() {
-            let mut starts = [(0, 0); TOGETHER];
-            let fences = keys.iter().map(|key| self.fence(span.start + guess(span.count, *key)));
+        for (chunk, keys) in keys.chunks(KEYS_AT_ONCE).enumerate() {
+            let mut starts = [(0, 0); KEYS_AT_ONCE];
+            let fences =
+                keys.iter().map(|key| self.fence(blocks.start + guess(blocks.count, *key)));
             black_box(fences.fold(0, |all, fence| all ^ fence));
             for (start, key) in starts.iter_mut().zip(keys) {
-                let first = self.first_block(span, *key);
-                *start = (first, self.guess_in_block(span, first, *key));
+                let first = self.first_block(blocks, *key);
+                *start = (first, self.guess_in_block(blocks, first, *key));
             }
             for (at, (key, start)) in keys.iter().zip(starts).enumerate() {
-                let each = |number| each(TOGETHER * chunk + at, number);
-                self.find_from(span, start, *key, &mut block, each)?;
+                let each = |number| each(KEYS_AT_ONCE * chunk + at, number);
+                self.find_from(blocks, start, *key, &mut block, each)?;
             }
         }
         Ok(())
     }
 
     /// The first block of a list that may have a key.
-    fn first_block(&self, span: BlockRange, key: u64) -> usize {
+    fn first_block(&self, blocks: BlockRange, key: u64) -> usize {
         // Fences are some hundred keys apart, so the guess is closer than among keys.
-        let (place, fence) = (guess(span.count, key), |i| self.fence(span.start + i));
-        lower_bound(span.count, key, place, span.step, fence).saturating_sub(1)
+        let (place, fence) = (guess(blocks.count, key), |i| self.fence(blocks.start + i));
+        lower_bound(blocks.count, key, place, blocks.step, fence).saturating_sub(1)
     }
 
     /// Where a key would be in a block: between its fence and the next, keys are evenly spread.
-    fn guess_in_block(&self, span: BlockRange, block: usize, key: u64) -> usize {
-        let first = self.fence(span.start + block);
-        let is_last = block + 1 == span.count;
-        let next = if is_last { u64::MAX } else { self.fence(span.start + block + 1) };
+    fn guess_in_block(&self, blocks: BlockRange, block: usize, key: u64) -> usize {
+        let first = self.fence(blocks.start + block);
+        let is_last = block + 1 == blocks.count;
+        let next = if is_last { u64::MAX } else { self.fence(blocks.start + block + 1) };
         let share = key.saturating_sub(first) as f64 / next.saturating_sub(first).max(1) as f64;
-        ((share * span.held(block) as f64) as usize).min(span.held(block) - 1)
+        ((share * blocks.held(block) as f64) as usize).min(blocks.held(block) - 1)
     }
 
     /// Documents that have a key, which is in no block before that and perhaps near that place.
     fn find_from(
         &self,
-        span: BlockRange,
+        blocks: BlockRange,
         (mut block, mut place): (usize, usize),
         key: u64,
         read: &mut BlockBuffer,
         mut each: impl FnMut(u32),
     ) -> Result<(), IndexError> {
-        while block < span.count && self.fence(span.start + block) <= key {
-            let (bytes, held) = (self.block(span.start + block, read)?, span.held(block));
+        while block < blocks.count && self.fence(blocks.start + block) <= key {
+            let (bytes, held) = (self.block(blocks.start + block, read)?, blocks.held(block));
             let mut low = lower_bound(held, key, place, 8, |i| u64_at(bytes, 8 * i));
             while low < held && u64_at(bytes, 8 * low) == key {
                 each(u32_at(bytes, NUMBERS + 4 * low));
@@ -199,7 +195,7 @@ impl Segment {
 
     /// All postings of a list, from the least key on.
     pub(super) fn cursor(segment: &Arc<Self>, list: PostingList) -> PostingCursor {
-        let BlockRange { start, count, .. } = segment.span(list);
+        let BlockRange { start, count, .. } = segment.blocks(list);
         let segment = Arc::clone(segment);
         PostingCursor {
             segment,
@@ -218,30 +214,30 @@ impl Segment {
     pub(super) fn verify(&self) -> Result<(), IndexError> {
         let (mut sums, mut bytes) = (Vec::new(), [0; BLOCK]);
         for list in PostingList::BOTH {
-            let BlockRange { start, count, .. } = self.span(list);
+            let BlockRange { start, count, .. } = self.blocks(list);
             let mut before = 0;
             for index in start..start + count {
                 self.read(index, &mut bytes)?;
                 self.check_block(index, &bytes)?;
                 sums.extend_from_slice(&bytes[CHECKSUM..]);
                 if self.fence(index) != u64_at(&bytes, 0) {
-                    return Err(damaged(&self.path, &format!("fence {index} is wrong")));
+                    return Err(self.damaged_block(index, "has another first key than its fence"));
                 }
                 let held = u32_at(&bytes, COUNT) as usize;
                 for at in 0..held {
                     let key = u64_at(&bytes, 8 * at);
                     if key < before {
-                        return Err(damaged(&self.path, &format!("block {index} is not sorted")));
+                        return Err(self.damaged_block(index, "is not sorted"));
                     }
                     before = key;
                 }
             }
         }
-        let sound = checksum(&sums) == self.header.blocks;
-        if sound { Ok(()) } else { Err(damaged(&self.path, "its checksum is wrong")) }
+        let is_sound = checksum(&sums) == self.header.blocks;
+        if is_sound { Ok(()) } else { Err(damaged(&self.path, "its checksum is wrong")) }
     }
 
-    fn span(&self, list: PostingList) -> BlockRange {
+    fn blocks(&self, list: PostingList) -> BlockRange {
         let [bands, ids] = self.counts;
         let (start, count) = match list {
             PostingList::Bands => (0, bands),
@@ -277,12 +273,12 @@ impl Segment {
 
     /// Reads whole blocks from one on.
     fn read(&self, index: usize, bytes: &mut [u8]) -> Result<(), IndexError> {
-        read_at(&self.file, &self.path, bytes, BLOCK as u64 * (1 + index as u64))
+        read_at(&self.file, &self.path, bytes, Self::offset(index))
     }
 
     /// Compares a block with its checksum if that was not done yet.
     fn check_once(&self, index: usize, bytes: &[u8; BLOCK]) -> Result<(), IndexError> {
-        let (word, bit) = (&self.sound[index / 64], 1 << (index % 64));
+        let (word, bit) = (&self.verified[index / 64], 1 << (index % 64));
         if word.load(Ordering::Relaxed) & bit == 0 {
             self.check_block(index, bytes)?;
             word.fetch_or(bit, Ordering::Relaxed);
@@ -291,16 +287,26 @@ impl Segment {
     }
 
     fn check_block(&self, index: usize, bytes: &[u8; BLOCK]) -> Result<(), IndexError> {
-        let bands = self.span(PostingList::Bands);
+        let bands = self.blocks(PostingList::Bands);
         let is_band = index < bands.count;
-        let span = if is_band { bands } else { self.span(PostingList::Ids) };
-        let sound = checksum(&bytes[..CHECKSUM]) == u64_at(bytes, CHECKSUM)
+        let blocks = if is_band { bands } else { self.blocks(PostingList::Ids) };
+        let is_sound = checksum(&bytes[..CHECKSUM]) == u64_at(bytes, CHECKSUM)
             && u32_at(bytes, PLACE) as usize == index
-            && u32_at(bytes, COUNT) as usize == span.held(index - span.start);
-        if sound {
+            && u32_at(bytes, COUNT) as usize == blocks.held(index - blocks.start);
+        if is_sound {
             return Ok(());
         }
-        Err(damaged(&self.path, &format!("block {index} is not as it was written")))
+        Err(self.damaged_block(index, "is not as it was written"))
+    }
+
+    fn damaged_block(&self, index: usize, why: &str) -> IndexError {
+        let offset = Self::offset(index);
+        damaged(&self.path, &format!("block {index}, at byte {offset}, {why}"))
+    }
+
+    /// The position of a block in the file.
+    fn offset(index: usize) -> u64 {
+        BLOCK as u64 * (1 + index as u64)
     }
 }
 

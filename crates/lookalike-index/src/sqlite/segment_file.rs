@@ -25,9 +25,6 @@ pub(super) struct SegmentFile<'a> {
 
 impl<'a> SegmentFile<'a> {
     /// Begins a file. Postings of bands come first.
-    ///
-    /// # Errors
-    /// What keeps it from being made.
     pub(super) fn create(place: &'a IndexFolder, name: String) -> Result<Self, IndexError> {
         let path = place.folder.join(&name);
         // A file of this name is in no list. It is replaced, so that a link is not followed.
@@ -57,9 +54,6 @@ impl<'a> SegmentFile<'a> {
     }
 
     /// Adds a posting; its key is not less than that before.
-    ///
-    /// # Errors
-    /// What keeps it from being written.
     pub(super) fn push(&mut self, key: u64, number: u32) -> Result<(), IndexError> {
         let at = self.held;
         self.block[8 * at..8 * at + 8].copy_from_slice(&key.to_le_bytes());
@@ -70,9 +64,6 @@ impl<'a> SegmentFile<'a> {
     }
 
     /// The list of bands is complete; ids follow.
-    ///
-    /// # Errors
-    /// What keeps it from being written.
     pub(super) fn end_bands(&mut self) -> Result<(), IndexError> {
         self.end_block()?;
         self.list = 1;
@@ -80,9 +71,6 @@ impl<'a> SegmentFile<'a> {
     }
 
     /// Completes the file, which has the documents from `first` to `last`; it is on the disk then.
-    ///
-    /// # Errors
-    /// What keeps it from being written.
     pub(super) fn finish(
         mut self,
         (first, last): (u32, u32),
@@ -102,9 +90,8 @@ impl<'a> SegmentFile<'a> {
         done.map_err(|error| self.place.writing(&self.path, error))?;
         index_folder::sync_folder(self.place)?;
         let checksum = self.header.blocks;
-        let listed =
-            SegmentEntry { name: self.name.clone(), first, last, level, dropped, checksum };
-        let segment = Segment::open(&self.place.folder, listed)?;
+        let entry = SegmentEntry { name: self.name.clone(), first, last, level, dropped, checksum };
+        let segment = Segment::open(&self.place.folder, entry)?;
         self.finished = true;
         Ok(segment)
     }

@@ -35,24 +35,24 @@ pub(super) fn entry<'a>(id: &'a str, metadata: &'a Metadata) -> IndexEntry<'a> {
 }
 
 /// A new index, open for writing; nothing is merged by itself.
-pub(super) fn shared(path: &Path, tuning: Tuning) -> Arc<IndexState> {
+pub(super) fn state(path: &Path, tuning: Tuning) -> Arc<IndexState> {
     folder::create(path, &settings()).unwrap();
     opened(path, tuning)
 }
 
 /// An index, open for writing; nothing is merged by itself.
 pub(super) fn opened(path: &Path, tuning: Tuning) -> Arc<IndexState> {
-    let shared = folder::open_for_writing(&IndexFolder::new(path), Duration::ZERO, tuning);
-    Arc::new(shared.unwrap())
+    let state = folder::open_for_writing(&IndexFolder::new(path), Duration::ZERO, tuning);
+    Arc::new(state.unwrap())
 }
 
 /// Adds a document or replaces it.
-pub(super) fn try_put(shared: &IndexState, id: &str) -> Result<(), IndexError> {
+pub(super) fn try_put(state: &IndexState, id: &str) -> Result<(), IndexError> {
     let metadata = Metadata::default();
-    write::write(shared, &[Change::Put(entry(id, &metadata))]).map(|_| ())
+    write::write(state, &[Change::Put(entry(id, &metadata))]).map(|_| ())
 }
 
 /// The same, where nothing keeps it from being done.
-pub(super) fn put(shared: &IndexState, id: &str) {
-    try_put(shared, id).unwrap();
+pub(super) fn put(state: &IndexState, id: &str) {
+    try_put(state, id).unwrap();
 }

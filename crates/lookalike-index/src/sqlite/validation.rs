@@ -95,9 +95,6 @@ fn not(place: &IndexFolder, why: String) -> IndexError {
 }
 
 /// Turns off what SQLite would do on behalf of a database's schema.
-///
-/// # Errors
-/// What SQLite says.
 pub(super) fn harden(connection: &Connection) -> rusqlite::Result<()> {
     for (option, value) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
@@ -154,15 +151,12 @@ pub(super) fn check_schema(
 /// [`IndexError::DamagedCatalogue`] for rows that this program does not write.
 pub(super) fn check_segments(
     place: &IndexFolder,
-    listed: &[SegmentEntry],
+    entries: &[SegmentEntry],
     head: &CatalogueState,
 ) -> Result<(), IndexError> {
     let mut end = 0;
-    for SegmentEntry { name, first, last, level, dropped, .. } in listed {
-        let wrong = |why: String| {
-            let (file, why) = (place.catalogue().display().to_string(), why);
-            Err(IndexError::DamagedCatalogue { file, why })
-        };
+    for SegmentEntry { name, first, last, level, dropped, .. } in entries {
+        let wrong = |why: String| Err(place.damaged(why));
         let Some(number) = segment_number(name) else {
             return wrong(format!(
                 "it lists the segment {name:?}; expected are ten digits and .seg"

@@ -23,26 +23,26 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 impl CatalogueWriter {
-    /// Does something in one transaction and shows its parts; all or nothing.
+    /// Does something in one transaction and publishes the view of it; all or nothing.
     ///
     /// # Errors
     /// What `work` gives and what keeps it from being stored.
     pub(super) fn transaction<T>(
         &mut self,
-        shared: &IndexState,
+        state: &IndexState,
         work: impl FnOnce(&mut Self, &mut PostingView) -> Result<T, IndexError>,
     ) -> Result<T, IndexError> {
-        let failed = |error| shared.place.database(error);
-        self.end_abandoned(&shared.place)?;
-        let (head, before) = (self.head, shared.parts());
+        let failed = |error| state.place.database(error);
+        self.roll_back_abandoned(&state.place)?;
+        let (head, before) = (self.head, state.view());
         self.connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
-        let mut parts = PostingView::clone(&before);
-        let done = work(self, &mut parts).and_then(|done| {
+        let mut view = PostingView::clone(&before);
+        let done = work(self, &mut view).and_then(|done| {
             if self.head != head {
                 self.head.write(&self.connection).map_err(failed)?;
             }
             // Readers may see it from the commit on, and must find it then.
-            shared.show(Arc::new(parts));
+            state.publish(Arc::new(view));
             let commit = self.connection.execute_batch("COMMIT");
             commit.map(|()| done).map_err(failed)
         });
@@ -51,7 +51,7 @@ impl CatalogueWriter {
                 let _ = self.connection.execute_batch("ROLLBACK");
             }
             self.head = head;
-            shared.show(before);
+            state.publish(before);
         }
         done
     }
@@ -62,35 +62,33 @@ impl CatalogueWriter {
 /// # Errors
 /// As [`Backend::write`](crate::backend::Backend::write).
 pub(super) fn write(
-    shared: &IndexState,
+    state: &IndexState,
     changes: &[Change<'_>],
 ) -> Result<Vec<ChangeOutcome>, IndexError> {
-    let done = attempt(shared, changes);
-    let only_removes = changes.iter().all(|change| matches!(change, Change::Remove(_)));
+    let done = attempt(state, changes);
+    let only_removes = changes.iter().all(|change| change.entry().is_none());
     if only_removes && matches!(done, Err(IndexError::DiskFull { .. })) {
-        shared.free_reserve()?;
-        return attempt(shared, changes);
+        state.free_reserve()?;
+        return attempt(state, changes);
     }
     done
 }
 
-fn attempt(shared: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
-    for change in changes {
-        if let Change::Add(entry) | Change::Put(entry) = change {
-            entry.check(shared.settings.num_hashes)?;
-        }
+fn attempt(state: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
+    for entry in changes.iter().filter_map(Change::entry) {
+        entry.check(state.settings.num_hashes)?;
     }
-    let mut held = lock(&shared.writer);
-    let writer = held.as_mut().ok_or_else(|| shared.read_only())?;
+    let mut guard = lock(&state.writer);
+    let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
     if changes.is_empty() {
         return Ok(Vec::new());
     }
-    if changes.iter().any(|change| !matches!(change, Change::Remove(_))) {
-        writer.check_log().map_err(|error| shared.place.database(error))?;
+    if changes.iter().any(|change| change.entry().is_some()) {
+        writer.check_log().map_err(|error| state.place.database(error))?;
     }
     let mut made = None;
-    let done = writer.transaction(shared, |writer, parts| {
-        let mut batch = WriteBatch::new(shared, writer, parts, changes)?;
+    let done = writer.transaction(state, |writer, view| {
+        let mut batch = WriteBatch::new(state, writer, view, changes)?;
         let done = changes.iter().map(|change| batch.apply(change));
         let done = done.collect::<Result<Vec<ChangeOutcome>, IndexError>>()?;
         let run = batch.finish();
@@ -99,62 +97,59 @@ fn attempt(shared: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutc
         }
         let adds = run.documents() > 0;
         if adds {
-            parts.push(run);
+            view.push(run);
         }
-        parts.last = writer.head.last;
+        view.last = writer.head.last;
         // A segment needs space; removals must do without.
-        if adds && parts.is_tail_full(shared.tuning.tail, &shared.settings) {
-            made = Some(flush(shared, writer, parts)?);
+        if adds && view.is_tail_full(state.tuning.tail, &state.settings) {
+            made = Some(flush(state, writer, view)?);
         }
         Ok(done)
     });
     let is_flushed = made.is_some();
     match (&done, made) {
         (Err(_), Some(segment)) => {
-            let _ = std::fs::remove_file(shared.place.folder.join(&segment.listed.name));
+            let _ = std::fs::remove_file(state.place.folder.join(&segment.entry.name));
         }
-        _ if is_flushed => shared.signal.flushed(),
+        _ if is_flushed => state.signal.flushed(),
         _ => {}
     }
-    drop(held);
+    drop(guard);
     if is_flushed && done.is_ok() {
-        shared.keep_reserve();
-        shared.signal.wait_while_behind(shared);
+        state.fill_reserve();
+        state.signal.wait_for_merges(state);
     }
     done
 }
 
 /// Puts the runs into a segment, within a transaction.
-///
-/// # Errors
-/// What keeps it from being written.
 pub(super) fn flush(
-    shared: &IndexState,
+    state: &IndexState,
     writer: &mut CatalogueWriter,
-    parts: &mut PostingView,
+    view: &mut PostingView,
 ) -> Result<Arc<Segment>, IndexError> {
-    let place = &shared.place;
+    let place = &state.place;
     let failed = |error| place.database(error);
-    parts.gathered = 0;
-    let mut runs = std::mem::take(&mut parts.runs).into_iter();
+    view.runs_dropped = 0;
+    let mut runs = std::mem::take(&mut view.runs).into_iter();
     let mut run = runs.next().unwrap_or_default();
     for next in runs {
         run = Arc::new(run.merged(&next));
     }
-    let range = (parts.in_segments() + 1, parts.last);
+    let range = (view.last_in_segments() + 1, view.last);
     // Those that are gone since this very transaction are still seen by readers.
     let dropped = writer.head.changes.saturating_sub(1);
     let dead = catalogue::dead(&writer.connection, range, dropped).map_err(failed)?;
     let documents = run.documents() - dead.len().min(run.documents());
-    let level = shared.tuning.level(documents as u64);
+    let level = state.tuning.level(documents as u64);
     let dropped = if dead.is_empty() { 0 } else { dropped };
     let file = SegmentFile::create(place, next_name(&mut writer.head))?;
     let segment = Arc::new(write_run(file, &run, &dead, range, level, dropped)?);
-    catalogue::list_segment(&writer.connection, &segment.listed).map_err(failed)?;
-    catalogue::forget_dead(&writer.connection, range, dropped).map_err(failed)?;
+    catalogue::list_segment(&writer.connection, &segment.entry).map_err(failed)?;
+    catalogue::remove_tombstones(&writer.connection, range, dropped).map_err(failed)?;
     writer.head.generation += 1;
-    parts.generation = writer.head.generation;
-    parts.segments.push(Arc::clone(&segment));
+    view.generation = writer.head.generation;
+    view.segments.push(Arc::clone(&segment));
     Ok(segment)
 }
 
@@ -166,9 +161,6 @@ pub(super) fn next_name(head: &mut CatalogueState) -> String {
 }
 
 /// Writes a run, dead documents (ascending) left out.
-///
-/// # Errors
-/// What keeps it from being written.
 pub(super) fn write_run(
     mut file: SegmentFile<'_>,
     run: &PostingRun,
@@ -197,7 +189,7 @@ struct WriteBatch<'a> {
     connection: &'a Connection,
     head: &'a mut CatalogueState,
     texts: &'a mut Option<zstd::bulk::Compressor<'static>>,
-    known: &'a mut IdFilter,
+    id_filter: &'a mut IdFilter,
     /// What number an id of this call has, if any.
     numbers: HashMap<&'a str, Option<u32>>,
     /// The last number before this call.
@@ -215,23 +207,23 @@ struct WriteBatch<'a> {
 
 impl<'a> WriteBatch<'a> {
     fn new(
-        shared: &'a IndexState,
+        state: &'a IndexState,
         writer: &'a mut CatalogueWriter,
-        parts: &PostingView,
+        view: &PostingView,
         changes: &[Change<'a>],
     ) -> Result<Self, IndexError> {
-        let (settings, count) = (&shared.settings, changes.len());
-        let (connection, known) = (&writer.connection, &mut writer.known);
+        let (settings, count) = (&state.settings, changes.len());
+        let (connection, id_filter) = (&writer.connection, &mut writer.id_filter);
         let unchecked = writer.head.unchecked;
-        let numbers = numbers(&shared.place, connection, known, parts, unchecked, changes)?;
+        let numbers = numbers(&state.place, connection, id_filter, view, unchecked, changes)?;
         Ok(Self {
-            place: &shared.place,
+            place: &state.place,
             settings,
             connection: &writer.connection,
             before: writer.head.last,
             head: &mut writer.head,
             texts: &mut writer.texts,
-            known,
+            id_filter,
             numbers,
             gone: HashSet::new(),
             bands: Vec::with_capacity(count * settings.bands),
@@ -244,38 +236,28 @@ impl<'a> WriteBatch<'a> {
     }
 
     fn apply(&mut self, change: &Change<'a>) -> Result<ChangeOutcome, IndexError> {
-        let (Change::Add(IndexEntry { id, .. })
-        | Change::Put(IndexEntry { id, .. })
-        | Change::Remove(id)) = change;
+        let id = change.id();
         let before = self.numbers.get(id).copied().flatten();
-        let is_expired = match (before, change) {
-            (Some(number), Change::Add(entry) | Change::Put(entry)) => {
-                let expired = is_expired(self.connection, number, entry.added);
-                expired.map_err(|error| self.place.database(error))?
-            }
-            _ => false,
+        let is_expired = if let (Some(number), Some(entry)) = (before, change.entry()) {
+            let expired = is_expired(self.connection, number, entry.added);
+            expired.map_err(|error| self.place.database(error))?
+        } else {
+            false
         };
         if matches!(change, Change::Add(_)) && before.is_some() && !is_expired {
-            return Err(IndexError::IdTaken { id: (*id).to_owned() });
+            return Err(IndexError::IdTaken { id: id.to_owned() });
         }
         if let Some(number) = before {
             let removed = self.remove(number);
             removed.map_err(|error| self.place.database(error))?;
         }
-        let (Change::Add(entry) | Change::Put(entry)) = change else {
-            self.numbers.insert(id, None);
-            return Ok(if before.is_some() {
-                ChangeOutcome::Removed
-            } else {
-                ChangeOutcome::Absent
-            });
-        };
-        let number = self.insert(entry)?;
-        self.numbers.insert(id, Some(number));
-        Ok(if before.is_some() && !is_expired {
-            ChangeOutcome::Replaced
-        } else {
-            ChangeOutcome::Added
+        let number = change.entry().map(|entry| self.insert(entry)).transpose()?;
+        self.numbers.insert(id, number);
+        Ok(match (before, number) {
+            (None, None) => ChangeOutcome::Absent,
+            (Some(_), None) => ChangeOutcome::Removed,
+            (Some(_), Some(_)) if !is_expired => ChangeOutcome::Replaced,
+            (_, Some(_)) => ChangeOutcome::Added,
         })
     }
 
@@ -310,7 +292,7 @@ impl<'a> WriteBatch<'a> {
         self.head.documents += 1;
         self.head.without_shingles += u64::from(entry.signature.is_empty());
         let key = id_key(entry.id.as_bytes());
-        self.known.add(key);
+        self.id_filter.add(key);
         self.ids.push((key, number));
         posting_keys(self.settings, entry.signature, entry.set, &mut self.keys)?;
         self.bands.extend(self.keys.iter().map(|key| (*key, number)));
@@ -329,16 +311,7 @@ impl<'a> WriteBatch<'a> {
         }
         let sum = |bytes: &[u8]| checksum::content(u64::from(number), bytes).cast_signed();
         let fingerprint = entry.fingerprint.to_le_bytes();
-        let fields = RowFields {
-            number: u64::from(number),
-            id: entry.id.as_bytes(),
-            fingerprint: &fingerprint,
-            bytes: entry.bytes,
-            added: entry.added,
-            modified: entry.modified,
-            expires: entry.expires,
-            metadata: &self.metadata,
-        };
+        let fields = RowFields::of_entry(u64::from(number), entry, &fingerprint, &self.metadata);
         let sql = "INSERT INTO docs VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
         self.connection.prepare_cached(sql)?.execute(params![
             number,
@@ -370,13 +343,11 @@ impl<'a> WriteBatch<'a> {
 
     fn compressed(&mut self, text: &str) -> Result<Vec<u8>, IndexError> {
         let failed = |source| IndexError::Io { path: self.place.name.clone(), source };
-        if self.texts.is_none() {
-            *self.texts = Some(zstd::bulk::Compressor::new(3).map_err(failed)?);
-        }
-        self.texts
-            .as_mut()
-            .map_or(Ok(Vec::new()), |texts| texts.compress(text.as_bytes()))
-            .map_err(failed)
+        let compressor = match &mut *self.texts {
+            Some(compressor) => compressor,
+            none => none.insert(zstd::bulk::Compressor::new(3).map_err(failed)?),
+        };
+        compressor.compress(text.as_bytes()).map_err(failed)
     }
 
     fn remove(&mut self, number: u32) -> rusqlite::Result<()> {
@@ -385,7 +356,7 @@ impl<'a> WriteBatch<'a> {
             self.gone.insert(number);
             return Ok(());
         }
-        bury(self.connection, number, self.head.changes + 1)
+        add_tombstone(self.connection, number, self.head.changes + 1)
     }
 
     /// Postings of what is there at the end.
@@ -406,9 +377,6 @@ fn is_expired(connection: &Connection, number: u32, now: i64) -> rusqlite::Resul
 }
 
 /// Removes what the catalogue has of a document.
-///
-/// # Errors
-/// What SQLite says.
 pub(super) fn remove_rows(
     connection: &Connection,
     head: &mut CatalogueState,
@@ -431,10 +399,11 @@ pub(super) fn remove_rows(
 }
 
 /// Notes that postings have a document that is gone.
-///
-/// # Errors
-/// What SQLite says.
-pub(super) fn bury(connection: &Connection, number: u32, change: u64) -> rusqlite::Result<()> {
+pub(super) fn add_tombstone(
+    connection: &Connection,
+    number: u32,
+    change: u64,
+) -> rusqlite::Result<()> {
     let sql = "INSERT INTO dead VALUES(?1, ?2)";
     connection.prepare_cached(sql)?.execute(params![number, change.cast_signed()])?;
     Ok(())
@@ -444,29 +413,22 @@ pub(super) fn bury(connection: &Connection, number: u32, change: u64) -> rusqlit
 fn numbers<'a>(
     place: &IndexFolder,
     connection: &Connection,
-    known: &mut IdFilter,
-    parts: &PostingView,
+    id_filter: &mut IdFilter,
+    view: &PostingView,
     unchecked: u64,
     changes: &[Change<'a>],
 ) -> Result<HashMap<&'a str, Option<u32>>, IndexError> {
-    let mut ids: Vec<(u64, &'a str)> = changes
-        .iter()
-        .map(|change| {
-            let (Change::Add(IndexEntry { id, .. })
-            | Change::Put(IndexEntry { id, .. })
-            | Change::Remove(id)) = change;
-            (id_key(id.as_bytes()), *id)
-        })
-        .collect();
+    let ids = changes.iter().map(Change::id);
+    let mut ids: Vec<(u64, &'a str)> = ids.map(|id| (id_key(id.as_bytes()), id)).collect();
     // In the order of keys, neighbours are in the same blocks.
     ids.sort_unstable();
     ids.dedup();
-    known.prepare(parts, ids.len());
-    ids.retain(|(key, _)| known.may_have(*key));
+    id_filter.prepare(view, ids.len());
+    ids.retain(|(key, _)| id_filter.may_have(*key));
     let keys: Vec<u64> = ids.iter().map(|(key, _)| *key).collect();
     let mut numbers = HashMap::with_capacity(keys.len());
     let mut found: Vec<(u64, &str)> = Vec::new();
-    parts.find(PostingList::Ids, &keys, |at, number| found.push((u64::from(number), ids[at].1)))?;
+    view.find(PostingList::Ids, &keys, |at, number| found.push((u64::from(number), ids[at].1)))?;
     found.sort_unstable();
     let reader = RecordReader { place, connection, unchecked };
     for (number, id) in found {

@@ -208,7 +208,15 @@ fn settings_of_documents_are_stored_as_ever() {
     use lookalike_index::settings::StoredContent;
     let params = Params::new(&ParamsBuilder::default()).unwrap();
     let settings = IndexSettings::new(&params, "", StoredContent::Sets).unwrap();
-    assert!(!settings.to_json().contains("sketches"), "{}", settings.to_json());
-    assert!(settings.to_json().ends_with("\"store\":\"sets\"}"), "{}", settings.to_json());
-    assert_eq!(IndexSettings::from_json(&settings.to_json(), "x").unwrap(), settings);
+    assert!(
+        !settings.to_json("x").unwrap().contains("sketches"),
+        "{}",
+        settings.to_json("x").unwrap()
+    );
+    assert!(
+        settings.to_json("x").unwrap().ends_with("\"store\":\"sets\"}"),
+        "{}",
+        settings.to_json("x").unwrap()
+    );
+    assert_eq!(IndexSettings::from_json(&settings.to_json("x").unwrap(), "x").unwrap(), settings);
 }

@@ -47,7 +47,7 @@ pub fn large_groups_are_verified<P: Place>(fresh: impl Fn() -> P) {
             all += wanted.len();
             for top in [None, Some(5)] {
                 let question = QueryRequest { except, ..question(top, &filters) };
-                let probe = probe.probe();
+                let probe = probe.query_document();
                 let answer = query(&mut *snapshot, &settings, &probe, &question, &mut scratch);
                 let answer = answer.unwrap();
                 assert_eq!(answer.found, wanted.len() as u64);

@@ -83,7 +83,8 @@ pub fn containment_is_found<P: Place>(fresh: impl Fn() -> P) {
                 wanted: RecordFields::default(),
             };
             let scratch = &mut QueryBuffers::default();
-            let answer = query(&mut *snapshot, &settings, &probe.probe(), &question, scratch);
+            let answer =
+                query(&mut *snapshot, &settings, &probe.query_document(), &question, scratch);
             let answer = answer.unwrap();
             assert!((answer.predicted_recall - (1.0 - 0.4f64.powi(6))).abs() < 1e-9);
             for one in &answer.matches {

@@ -61,7 +61,7 @@ impl Document {
         Change::Put(self.entry())
     }
 
-    pub fn probe(&self) -> QueryDocument<'_> {
+    pub fn query_document(&self) -> QueryDocument<'_> {
         QueryDocument { set: &self.set, fingerprint: self.fingerprint, signature: &self.signature }
     }
 

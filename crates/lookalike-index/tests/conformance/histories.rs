@@ -130,7 +130,7 @@ fn assert_equal(backend: &dyn Backend, model: &MemoryBackend, maker: &mut Maker,
             wanted: RecordFields { metadata: true, text: true, ..RecordFields::default() },
         };
         let ask = |snapshot: &mut dyn lookalike_index::backend::Snapshot| {
-            let probe = probe.probe();
+            let probe = probe.query_document();
             let scratch = &mut QueryBuffers::default();
             let mut answer = query(snapshot, model.settings(), &probe, &question, scratch).unwrap();
             for one in &mut answer.matches {

@@ -45,7 +45,7 @@ impl Asker<'_> {
     }
 
     fn ask(&self, snapshot: &mut dyn Snapshot, probe: &Document) -> QueryResult {
-        let (question, probe) = (self.question(), probe.probe());
+        let (question, probe) = (self.question(), probe.query_document());
         query(snapshot, self.settings, &probe, &question, &mut QueryBuffers::default()).unwrap()
     }
 }

@@ -13,7 +13,7 @@ import { settings } from "./settings.js";
 import { showIndex } from "./stats.js";
 import { onToken, watchToken } from "./token.js";
 
-const tellPlace = () => settings().then(({ name, version, writable }) => {
+const showIndexName = () => settings().then(({ name, version, writable }) => {
   at("place").textContent = visible(name);
   at("version").textContent = `lookalike ${visible(version)}`;
   for (const element of document.querySelectorAll("nav .writable")) element.hidden = !writable;
@@ -28,7 +28,7 @@ at("skip").addEventListener("click", (event) => {
 });
 
 watchToken();
-onToken(tellPlace);
+onToken(showIndexName);
 watchQuery();
 watchCompare();
 watchAdd();
@@ -36,4 +36,4 @@ start({
   query: showQuery, groups: showGroups, compare: showCompare, document: showDocument,
   index: showIndex, add: showAdd,
 });
-tellPlace();
+showIndexName();

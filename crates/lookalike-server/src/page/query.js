@@ -29,7 +29,7 @@ const show = (status, nodes) => {
 
 const text = () => file ? file.text : at("query-text").value;
 
-const tellSize = () => {
+const showSize = () => {
   const given = text();
   at("query-size").textContent = given === "" ? ""
     : `${counted(given.length, "character")}, ${size(new Blob([given]).size)}`;
@@ -87,7 +87,7 @@ const drop = () => {
   at("query-file").hidden = true;
   at("query-file").replaceChildren();
   at("query-text").hidden = false;
-  tellSize();
+  showSize();
 };
 
 const hold = (name, content) => {
@@ -119,7 +119,7 @@ const take = async (chosen) => {
     drop();
     at("query-text").value = read.text;
   }
-  tellSize();
+  showSize();
   show(`${visible(chosen.name)} is read. ${read.note}`, []);
 };
 
@@ -152,7 +152,7 @@ const watchFiles = () => {
 
 /** Sets the forms to work. */
 export const watchQuery = () => {
-  at("query-text").addEventListener("input", tellSize);
+  at("query-text").addEventListener("input", showSize);
   at("query-form").addEventListener("submit", (event) => {
     event.preventDefault();
     askText();
@@ -180,7 +180,7 @@ export const watchQuery = () => {
   settings().then(({ threshold }) => {
     if (at("query-threshold").value === "") at("query-threshold").value = threshold;
   }, () => {});
-  tellSize();
+  showSize();
 };
 
 /** @type {import("./router.js").Show} */

@@ -1,5 +1,6 @@
 //! Options of adding documents to an index.
 
+use super::prepare::DocumentFields;
 use std::num::NonZeroUsize;
 
 /// What is done with a document whose id the index has.
@@ -49,5 +50,10 @@ impl AddOptions {
             skip_bad: false,
             threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
         }
+    }
+    /// Fields of a document that says nothing of them.
+    pub(super) fn fields(&self) -> DocumentFields {
+        let Self { added, expires, .. } = *self;
+        DocumentFields { added, expires, ..DocumentFields::default() }
     }
 }

@@ -1,17 +1,9 @@
-//! What a line of an export has of a document in addition to its id and its text.
+//! Fields of a document from a line of an export.
 
+use super::prepare::DocumentFields;
 use super::time;
 use lookalike_index::entry::Metadata;
 use serde::Deserialize;
-
-/// What is kept of it; what is not in the line is the reader's to say.
-#[derive(Debug, Default)]
-pub(super) struct ExportedDocument {
-    pub(super) metadata: Metadata,
-    pub(super) added: Option<i64>,
-    pub(super) modified: Option<i64>,
-    pub(super) expires: Option<i64>,
-}
 
 #[derive(Deserialize)]
 struct ExportedLine {
@@ -25,26 +17,25 @@ struct ExportedLine {
     expires: Option<String>,
 }
 
-/// Reads a line.
+/// Reads the fields that a line has into `fields`; the others stay.
 ///
 /// # Errors
 /// What is wrong with a member, in words.
-pub(super) fn exported(line: &[u8]) -> Result<ExportedDocument, String> {
+pub(super) fn read_exported(line: &[u8], fields: &mut DocumentFields) -> Result<(), String> {
     let line: ExportedLine = serde_json::from_slice(line).map_err(|error| {
         format!(
             "its line is none of `index export`, which has `metadata` as an object and times as \
              texts: {error}"
         )
     })?;
-    Ok(ExportedDocument {
-        metadata: line.metadata.unwrap_or_default(),
-        added: at("added", line.added.as_deref())?,
-        modified: at("modified", line.modified.as_deref())?,
-        expires: at("expires", line.expires.as_deref())?,
-    })
+    fields.metadata = line.metadata.unwrap_or_default();
+    fields.added = time_of("added", line.added.as_deref())?.unwrap_or(fields.added);
+    fields.modified = time_of("modified", line.modified.as_deref())?;
+    fields.expires = time_of("expires", line.expires.as_deref())?.or(fields.expires);
+    Ok(())
 }
 
-fn at(name: &str, text: Option<&str>) -> Result<Option<i64>, String> {
+fn time_of(name: &str, text: Option<&str>) -> Result<Option<i64>, String> {
     let Some(text) = text else { return Ok(None) };
     let time = time::parse(text);
     time.map(Some).ok_or_else(|| {
@@ -61,11 +52,12 @@ mod tests {
     #[test]
     fn lines_keep_what_they_say() {
         let line = br#"{"id":"a","metadata":{"n":1},"expires":"1970-01-01T00:00:01Z","x":0}"#;
-        let read = exported(line).unwrap();
+        let mut read = DocumentFields { added: 7, ..DocumentFields::default() };
+        read_exported(line, &mut read).unwrap();
         assert_eq!((read.metadata["n"].as_i64(), read.expires), (Some(1), Some(1_000_000_000)));
-        assert_eq!((read.added, read.modified), (None, None));
+        assert_eq!((read.added, read.modified), (7, None));
         for wrong in [r#"{"metadata":[]}"#, r#"{"added":5}"#, r#"{"expires":"tomorrow"}"#] {
-            assert!(exported(wrong.as_bytes()).is_err(), "{wrong}");
+            assert!(read_exported(wrong.as_bytes(), &mut read).is_err(), "{wrong}");
         }
     }
 }

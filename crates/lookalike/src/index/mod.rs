@@ -1,24 +1,41 @@
-//! An index and texts: documents into it, what resembles a text out of it.
+//! An index and texts: documents are added, similar ones found, groups formed.
 //!
 //! The index itself is the crate [`store`](crate::store), which knows no texts. Here texts are
 //! read, shingled and signed with the settings that an index was created with.
+//!
+//! Documents are added in one way, whatever they come from:
+//!
+//! ```text
+//! documents ─ TextPreparer ─► prepared blocks ─ reorder buffer ─► batches ─ write ─► backend
+//! ```
+//!
+//! | caller | documents | function |
+//! |---|---|---|
+//! | command line, `add_paths` of Python | a collection | [`add()`] |
+//! | Python | an iterator, tables | [`add_documents`] |
+//! | server | requests, which are acknowledged one by one | [`TextPreparer`], [`ExistingIds`] |
 
 mod add;
+mod add_documents;
 mod add_options;
+mod batch_writer;
+mod existing_ids;
 mod export;
 mod exported;
 mod groups;
+mod pipeline;
 mod prepare;
 mod prepared_block;
-mod put;
 mod remove;
 mod reorder_buffer;
 pub mod time;
 
-pub use add::{AddCounts, InterruptedAdd, add};
+pub use add::add;
+pub use add_documents::{DocumentBatch, FeedError, NewDocument, add_documents};
 pub use add_options::{AddOptions, Existing};
+pub use batch_writer::{AddCounts, InterruptedAdd};
+pub use existing_ids::ExistingIds;
 pub use export::export;
 pub use groups::{GroupingOptions, groups, params_for};
-pub use prepare::{PreparedText, TextPreparer};
-pub use put::{BATCH_BYTES, BATCH_DOCUMENTS, InterruptedPut, NewDocument, PutError, put_all};
+pub use prepare::{DocumentFields, PreparedDocument, PreparedText, TextPreparer};
 pub use remove::{RemovedCounts, remove, remove_inputs};

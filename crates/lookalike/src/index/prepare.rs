@@ -1,4 +1,4 @@
-//! Texts in, entries and probes of an index out.
+//! Texts → documents of an index, and queries.
 
 use crate::read::{Normalization, Words};
 use lookalike_core::error::ParamsError;
@@ -10,7 +10,7 @@ use lookalike_index::query::QueryDocument;
 use lookalike_index::settings::{IndexSettings, StoredContent};
 use lookalike_index::{IndexError, set};
 
-/// Shingles and signs texts as an index wants them. Keeps its buffers; use one per thread.
+/// Shingles and signs texts with the settings of an index. Keeps its buffers; use one per thread.
 pub struct TextPreparer {
     wording: Normalization,
     words: Words,
@@ -24,17 +24,48 @@ pub struct TextPreparer {
 /// A text, shingled and signed.
 #[derive(Debug, Clone, Copy)]
 pub struct PreparedText<'a> {
-    /// What it says.
-    pub text: &'a str,
     /// Its shingle set.
     pub set: &'a [u64],
-    /// Length in bytes of the text as it was cut.
+    /// Length in bytes of the normalized text.
     pub bytes: u64,
     /// Of its shingles.
     pub fingerprint: u128,
     /// Its signature; empty for a text without shingles.
     pub signature: &'a [u32],
     keeps_set: bool,
+}
+
+/// What an index stores of a document in addition to its id and its text. Times are in ns since
+/// 1970.
+#[derive(Debug, Clone, Default)]
+pub struct DocumentFields {
+    /// Any JSON object.
+    pub metadata: Metadata,
+    /// Time of the addition.
+    pub added: i64,
+    /// Time of the last change of its file.
+    pub modified: Option<i64>,
+    /// Time of expiry, from which on it counts as removed.
+    pub expires: Option<i64>,
+}
+
+/// A document, shingled and signed, ready to be written to an index.
+#[derive(Debug, Clone)]
+pub struct PreparedDocument {
+    /// Its id.
+    pub id: String,
+    /// Of its shingles.
+    pub fingerprint: u128,
+    /// Length of its text in bytes.
+    pub bytes: u64,
+    /// Its signature; empty for a document without shingles.
+    pub signature: Vec<u32>,
+    /// Its encoded shingle set; empty where the index keeps no sets.
+    pub set: Vec<u8>,
+    /// Its text, where the index keeps texts.
+    pub text: Option<String>,
+    /// What else is stored.
+    pub fields: DocumentFields,
 }
 
 impl TextPreparer {
@@ -64,12 +95,12 @@ impl TextPreparer {
     }
 
     /// Whether the index keeps texts.
-    pub(super) fn keeps_texts(&self) -> bool {
+    pub fn keeps_texts(&self) -> bool {
         self.store == StoredContent::Texts
     }
 
-    /// Shingles and signs a text. What it gives is good until the next text.
-    pub fn prepare<'a>(&'a mut self, text: &'a str) -> PreparedText<'a> {
+    /// Shingles and signs a text.
+    pub fn prepare(&mut self, text: &str) -> PreparedText<'_> {
         let worded = self.words.of(text, self.wording);
         let bytes = worded.len() as u64;
         let fingerprint = self.shingler.set(worded, &mut self.set);
@@ -77,43 +108,48 @@ impl TextPreparer {
         self.upper.extend(self.set.iter().map(|hash| (hash >> 32) as u32));
         let signature = if self.set.is_empty() { &[][..] } else { self.signer.sign(&self.upper) };
         let keeps_set = self.store != StoredContent::Signatures;
-        PreparedText { text, bytes, set: &self.set, fingerprint, signature, keeps_set }
+        PreparedText { set: &self.set, bytes, fingerprint, signature, keeps_set }
     }
 }
 
 impl<'a> PreparedText<'a> {
-    /// To ask an index for what resembles the text.
-    pub fn probe(&self) -> QueryDocument<'a> {
+    /// The text as the document of a query.
+    pub fn query_document(&self) -> QueryDocument<'a> {
         QueryDocument { set: self.set, fingerprint: self.fingerprint, signature: self.signature }
     }
 
-    /// Appends the encoded set as the index keeps it: nothing where it keeps no sets.
-    pub fn encode_set(&self, out: &mut Vec<u8>) {
-        if self.keeps_set {
-            set::encode(self.set, out);
-        }
-    }
-
-    /// To add the text to an index, with its [encoded set](Self::encode_set); `added` in ns since
-    /// 1970. Times of change and expiry are not set.
-    pub fn entry(
+    /// The text as a document to add; `text` is stored, where the index keeps texts.
+    pub fn document(
         &self,
-        id: &'a str,
-        set: &'a [u8],
-        metadata: &'a Metadata,
-        added: i64,
-    ) -> IndexEntry<'a> {
+        id: String,
+        text: Option<String>,
+        fields: DocumentFields,
+    ) -> PreparedDocument {
+        let mut encoded = Vec::new();
+        if self.keeps_set {
+            set::encode(self.set, &mut encoded);
+        }
+        let Self { bytes, fingerprint, signature, .. } = *self;
+        let signature = signature.to_vec();
+        PreparedDocument { id, fingerprint, bytes, signature, set: encoded, text, fields }
+    }
+}
+
+impl PreparedDocument {
+    /// The document as an index takes it.
+    pub fn entry(&self) -> IndexEntry<'_> {
+        let DocumentFields { metadata, added, modified, expires } = &self.fields;
         IndexEntry {
-            id,
+            id: &self.id,
             fingerprint: self.fingerprint,
             bytes: self.bytes,
-            signature: self.signature,
-            set,
-            text: Some(self.text),
+            signature: &self.signature,
+            set: &self.set,
+            text: self.text.as_deref(),
             metadata,
-            added,
-            modified: None,
-            expires: None,
+            added: *added,
+            modified: *modified,
+            expires: *expires,
         }
     }
 }
@@ -139,16 +175,16 @@ mod tests {
         .unwrap();
         let mut preparer = TextPreparer::new(&settings).unwrap();
         let index = Index::new(Box::new(MemoryBackend::new(settings))).unwrap();
-        let metadata = Metadata::new();
         let texts = [
             ("a", "the quick brown fox jumps over the lazy dog in the green park today"),
             ("b", "the quick brown fox jumps over the lazy dog in the green park now"),
             ("c", ""),
         ];
         for (id, text) in texts {
-            let (prepared, mut set) = (preparer.prepare(text), Vec::new());
-            prepared.encode_set(&mut set);
-            index.write(&[Change::Put(prepared.entry(id, &set, &metadata, 5))]).unwrap();
+            let prepared = preparer.prepare(text);
+            let fields = DocumentFields { added: 5, ..DocumentFields::default() };
+            let document = prepared.document(id.to_owned(), Some(text.to_owned()), fields);
+            index.write(&[Change::Put(document.entry())]).unwrap();
         }
         let question = QueryRequest {
             threshold: 0.5,
@@ -161,7 +197,8 @@ mod tests {
         };
         let mut ask = |text: &str| {
             let prepared = preparer.prepare(text);
-            let answer = index.query(&prepared.probe(), &question, &mut QueryBuffers::default());
+            let answer =
+                index.query(&prepared.query_document(), &question, &mut QueryBuffers::default());
             let matches = answer.unwrap().matches.into_iter();
             matches.map(|m| (m.record.id, m.similarity.six_decimals())).collect::<Vec<_>>()
         };

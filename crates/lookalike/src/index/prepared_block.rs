@@ -1,154 +1,104 @@
-//! One block of documents in, the same shingled and signed out, ready to be written.
+//! A block of documents → the same, shingled and signed.
 
 use super::add_options::AddOptions;
-use super::exported::{ExportedDocument, exported};
-use super::prepare::TextPreparer;
+use super::exported::read_exported;
+use super::prepare::{DocumentFields, PreparedDocument, TextPreparer};
 use crate::error::Error;
 use crate::read::{
     Block, Collection, Document, DocumentSink, Format, Raw, ReadBuffers, SkipReason, SkippedItem,
     name_of,
 };
 use lookalike_extract::Fields;
-use lookalike_index::entry::{self, IndexEntry, MAX_METADATA_BYTES, MAX_TEXT_BYTES, Metadata};
+use lookalike_index::entry::{self, MAX_METADATA_BYTES, MAX_TEXT_BYTES, Metadata};
 use lookalike_index::{IndexError, filter};
 use serde_json::Value;
+use std::fmt;
 use std::io;
-use std::ops::Range;
 use std::sync::Arc;
 
-/// Documents of one block, in order.
-#[derive(Default)]
-pub(super) struct PreparedBlock {
+/// Documents of one block, in order, ready to be written.
+pub(super) struct PreparedBlock<E = Error> {
     pub(super) rows: Vec<PreparedRow>,
-    /// Ids and texts, one after the other.
-    words: String,
-    codes: Vec<u8>,
-    signatures: Vec<u32>,
-    /// Bytes of metadata as JSON.
-    described: usize,
+    /// Estimated bytes of memory.
+    pub(super) bytes: usize,
     pub(super) skipped: Vec<SkippedItem>,
-    /// Which of the chosen fields any of them has.
+    /// Which of the chosen fields any of the documents has.
     pub(super) found: Vec<bool>,
+    /// Why no documents follow.
+    pub(super) failure: Option<E>,
 }
 
-/// One document.
+/// One document, and where it was read.
 pub(super) struct PreparedRow {
-    id: Range<usize>,
-    text: Option<Range<usize>>,
-    code: Range<usize>,
-    signature: Range<usize>,
-    fingerprint: u128,
-    bytes: u64,
-    extra: ExportedDocument,
+    pub(super) document: PreparedDocument,
+    pub(super) location: RowLocation,
+}
+
+/// Where a document was read.
+#[derive(Debug, Clone)]
+pub(super) struct RowLocation {
     source: Arc<str>,
-    line: Option<u64>,
+    /// Its line in the file, or its number among the documents of a caller.
+    pub(super) line: Option<u64>,
+}
+
+impl fmt::Display for RowLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.source)?;
+        self.line.map_or(Ok(()), |line| write!(f, ":{line}"))
+    }
 }
 
 /// A document as it was read.
 pub(super) struct UnpreparedDocument<'a> {
     pub(super) id: &'a str,
     pub(super) text: &'a str,
-    pub(super) extra: ExportedDocument,
+    pub(super) extra: DocumentFields,
     pub(super) source: &'a Arc<str>,
     pub(super) line: Option<u64>,
 }
 
-impl PreparedRow {
-    /// Whether it has shingles.
-    pub(super) fn is_empty(&self) -> bool {
-        self.signature.is_empty()
-    }
-
-    /// Its line in the file, or its number among documents that a program has.
-    pub(super) fn line(&self) -> Option<u64> {
-        self.line
-    }
-
-    /// Where it is.
-    pub(super) fn place(&self) -> String {
-        match self.line {
-            Some(line) => format!("{}:{line}", self.source),
-            None => self.source.to_string(),
-        }
+impl<E> Default for PreparedBlock<E> {
+    fn default() -> Self {
+        let (rows, skipped, found) = (Vec::new(), Vec::new(), Vec::new());
+        Self { rows, bytes: 0, skipped, found, failure: None }
     }
 }
 
-impl PreparedBlock {
-    /// Bytes of memory that it takes, about.
-    pub(super) fn bytes(&self) -> usize {
-        let (described, rows) = (MAP_BYTES * self.described, 200 * self.rows.len());
-        self.words.len() + self.codes.len() + 4 * self.signatures.len() + described + rows
+impl<E> PreparedBlock<E> {
+    /// A block without documents, behind which none follow.
+    pub(super) fn failed(error: impl Into<E>) -> Self {
+        Self { failure: Some(error.into()), ..Self::default() }
     }
 
-    /// Shingles and signs a document and puts it behind the others; `described` are the bytes of
-    /// its metadata.
+    /// Shingles and signs a document and appends it; `described` is the length of its metadata as
+    /// JSON.
     pub(super) fn push(
         &mut self,
         preparer: &mut TextPreparer,
         given: UnpreparedDocument<'_>,
         described: usize,
     ) {
-        let keeps_texts = preparer.keeps_texts();
-        let prepared = preparer.prepare(given.text);
-        let mut words = |text: &str| {
-            self.words.push_str(text);
-            self.words.len() - text.len()..self.words.len()
-        };
-        let id = words(given.id);
-        let text = keeps_texts.then(|| words(given.text));
-        let (codes, signatures) = (self.codes.len(), self.signatures.len());
-        prepared.encode_set(&mut self.codes);
-        self.signatures.extend_from_slice(prepared.signature);
-        self.described += described;
-        self.rows.push(PreparedRow {
-            id,
-            text,
-            code: codes..self.codes.len(),
-            signature: signatures..self.signatures.len(),
-            fingerprint: prepared.fingerprint,
-            bytes: prepared.bytes,
-            extra: given.extra,
-            source: Arc::clone(given.source),
-            line: given.line,
-        });
-    }
-
-    /// The id of a document.
-    pub(super) fn id(&self, row: &PreparedRow) -> &str {
-        &self.words[row.id.clone()]
-    }
-
-    /// A document as an index takes it, added and expiring then where its line says nothing else.
-    pub(super) fn entry<'a>(
-        &'a self,
-        row: &'a PreparedRow,
-        added: i64,
-        expires: Option<i64>,
-    ) -> IndexEntry<'a> {
-        IndexEntry {
-            id: self.id(row),
-            fingerprint: row.fingerprint,
-            bytes: row.bytes,
-            signature: &self.signatures[row.signature.clone()],
-            set: &self.codes[row.code.clone()],
-            text: row.text.clone().map(|range| &self.words[range]),
-            metadata: &row.extra.metadata,
-            added: row.extra.added.unwrap_or(added),
-            modified: row.extra.modified,
-            expires: row.extra.expires.or(expires),
-        }
+        let UnpreparedDocument { id, text, extra, source, line } = given;
+        let stored_text = preparer.keeps_texts().then(|| text.to_owned());
+        let document = preparer.prepare(text).document(id.to_owned(), stored_text, extra);
+        let texts = id.len() + document.text.as_ref().map_or(0, String::len);
+        let shingles = document.set.len() + 4 * document.signature.len();
+        self.bytes += texts + shingles + MAP_BYTES * described + ROW_BYTES;
+        let location = RowLocation { source: Arc::clone(source), line };
+        self.rows.push(PreparedRow { document, location });
     }
 }
 
-/// One thread's tools.
-pub(super) struct BlockMaker<'a> {
+/// Prepares blocks of a collection; one for each thread.
+pub(super) struct CollectionPreparer<'a> {
     collection: &'a Collection,
     preparer: TextPreparer,
     scratch: ReadBuffers,
     options: &'a AddOptions,
 }
 
-impl<'a> BlockMaker<'a> {
+impl<'a> CollectionPreparer<'a> {
     pub(super) fn new(
         collection: &'a Collection,
         preparer: TextPreparer,
@@ -157,8 +107,8 @@ impl<'a> BlockMaker<'a> {
         Self { collection, preparer, scratch: ReadBuffers::default(), options }
     }
 
-    /// Reads a block: the documents before a record that fails, and why it fails.
-    pub(super) fn part(&mut self, block: &Block) -> (PreparedBlock, Result<(), Error>) {
+    /// Reads a block. The documents before a record that fails are in the result.
+    pub(super) fn prepare(&mut self, block: &Block) -> PreparedBlock {
         let source = block.number().source;
         let name = self.collection.source_name(source).unwrap_or_default();
         let mut sink = BlockTaker {
@@ -173,12 +123,14 @@ impl<'a> BlockMaker<'a> {
             },
         };
         let read = block.read(&mut self.scratch, &mut sink);
-        (sink.part, read)
+        PreparedBlock { failure: read.err(), ..sink.part }
     }
 }
 
-/// Bytes of memory that a byte of JSON takes as values, about.
+/// Estimated bytes of memory of a byte of JSON as values.
 const MAP_BYTES: usize = 3;
+/// Estimated bytes of memory of a document in addition to its texts, shingles and metadata.
+const ROW_BYTES: usize = 200;
 const NO_LINE: &str = "it is not a JSON line of an index export";
 
 struct BlockTaker<'a> {
@@ -202,17 +154,16 @@ impl BlockTaker<'_> {
     }
 
     /// What is stored of a document in addition to its id and its text.
-    fn extra(&mut self, document: &Document<'_>) -> Result<ExportedDocument, IndexError> {
-        let mut extra = ExportedDocument::default();
+    fn extra(&mut self, document: &Document<'_>) -> Result<DocumentFields, IndexError> {
+        let mut extra = self.options.fields();
         if self.options.exported {
             let wrong = |why| IndexError::Document { id: entry::shown(document.id), why };
             let Raw::Record(line) = document.raw else { return Err(wrong(NO_LINE.to_owned())) };
             if !self.is_jsonl {
                 return Err(wrong(NO_LINE.to_owned()));
             }
-            extra = exported(line).map_err(wrong)?;
-        }
-        if !self.options.exported {
+            read_exported(line, &mut extra).map_err(wrong)?;
+        } else {
             extra.modified = document.modified.and_then(|time| i64::try_from(time).ok());
             let source = Value::String((*self.source).to_owned());
             extra.metadata.insert("source".to_owned(), source);
@@ -282,7 +233,8 @@ impl DocumentSink for BlockTaker<'_> {
     }
 }
 
-/// What every index asks of a document, before it is shingled; gives the bytes of its metadata.
+/// Checks what every index requires of a document, before it is shingled; returns the length of its
+/// metadata as JSON.
 pub(super) fn check(id: &str, text: &str, metadata: &Metadata) -> Result<usize, IndexError> {
     entry::check_id(id)?;
     let wrong = |why: String| Err(IndexError::Document { id: entry::shown(id), why });
@@ -290,8 +242,9 @@ pub(super) fn check(id: &str, text: &str, metadata: &Metadata) -> Result<usize, 
         return wrong(format!("its text has more than {MAX_TEXT_BYTES} bytes: split it"));
     }
     let mut counted = CountedBytes(0);
-    // Counting does not fail.
-    let _ = serde_json::to_writer(&mut counted, metadata);
+    if let Err(error) = serde_json::to_writer(&mut counted, metadata) {
+        return wrong(format!("its metadata cannot be written as JSON: {error}"));
+    }
     if counted.0 > MAX_METADATA_BYTES {
         return wrong(format!(
             "its metadata has {} bytes, at most {MAX_METADATA_BYTES} are stored: store shorter \

@@ -1,4 +1,4 @@
-//! What several threads make, in the order of what they make it from.
+//! Values of several threads → one thread, in order.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,22 +7,23 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 pub(super) struct ReorderBuffer<T> {
     state: Mutex<ReorderState<T>>,
     changed: Condvar,
-    /// How far one may be ahead of the one that is wanted next.
+    /// Distance from the next value to be taken beyond which a sender waits.
     window: u64,
 }
 
 struct ReorderState<T> {
     next: u64,
     waiting: BTreeMap<u64, T>,
-    makers: usize,
-    given_up: bool,
+    senders: usize,
+    is_closed: bool,
 }
 
 impl<T> ReorderBuffer<T> {
-    /// For this many threads at most that make values.
-    pub(super) fn new(makers: usize) -> Self {
-        let state = ReorderState { next: 0, waiting: BTreeMap::new(), makers: 0, given_up: false };
-        Self { state: Mutex::new(state), changed: Condvar::new(), window: 4 * makers as u64 }
+    /// A buffer that holds up to `window` values.
+    pub(super) fn new(window: u64) -> Self {
+        let waiting = BTreeMap::new();
+        let state = ReorderState { next: 0, waiting, senders: 0, is_closed: false };
+        Self { state: Mutex::new(state), changed: Condvar::new(), window }
     }
 
     fn state(&self) -> MutexGuard<'_, ReorderState<T>> {
@@ -36,14 +37,13 @@ impl<T> ReorderBuffer<T> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands on the value with a number; waits where it is far ahead of the others. `false` when
-    /// nobody wants any more.
+    /// Adds the value with a number; waits if it is too far ahead. `false` if the receiver is gone.
     pub(super) fn put(&self, number: u64, value: T) -> bool {
         let mut state = self.state();
-        while number >= state.next + self.window && !state.given_up {
+        while number >= state.next + self.window && !state.is_closed {
             state = self.wait(state);
         }
-        if state.given_up {
+        if state.is_closed {
             return false;
         }
         state.waiting.insert(number, value);
@@ -51,7 +51,7 @@ impl<T> ReorderBuffer<T> {
         true
     }
 
-    /// The next value; `None` when there will be none. All makers are there before it is asked for.
+    /// The next value; `None` when there are no senders, or one of them panicked.
     pub(super) fn take(&self) -> Option<T> {
         let mut state = self.state();
         loop {
@@ -61,44 +61,44 @@ impl<T> ReorderBuffer<T> {
                 self.changed.notify_all();
                 return Some(value);
             }
-            if state.makers == 0 || state.given_up {
+            if state.senders == 0 || state.is_closed {
                 return None;
             }
             state = self.wait(state);
         }
     }
 
-    /// Who takes values: nothing more is wanted when this is dropped, in whatever way.
-    pub(super) fn taker(&self) -> ReorderReceiver<'_, T> {
+    /// Closes the buffer when it is dropped, also by a panic.
+    pub(super) fn receiver(&self) -> ReorderReceiver<'_, T> {
         ReorderReceiver(self)
     }
 
-    /// One thread that makes values; it ends when this is dropped, in whatever way.
-    pub(super) fn maker(&self) -> ReorderSender<'_, T> {
-        self.state().makers += 1;
+    /// Represents a thread that adds values, until it is dropped, also by a panic.
+    pub(super) fn sender(&self) -> ReorderSender<'_, T> {
+        self.state().senders += 1;
         ReorderSender(self)
     }
 }
 
-/// See [`ReorderBuffer::taker`].
+/// See [`ReorderBuffer::receiver`].
 pub(super) struct ReorderReceiver<'a, T>(&'a ReorderBuffer<T>);
 
 impl<T> Drop for ReorderReceiver<'_, T> {
     fn drop(&mut self) {
-        self.0.state().given_up = true;
+        self.0.state().is_closed = true;
         self.0.changed.notify_all();
     }
 }
 
-/// See [`ReorderBuffer::maker`].
+/// See [`ReorderBuffer::sender`].
 pub(super) struct ReorderSender<'a, T>(&'a ReorderBuffer<T>);
 
 impl<T> Drop for ReorderSender<'_, T> {
     fn drop(&mut self) {
         let mut state = self.0.state();
-        state.makers -= 1;
-        // The value it was about to make is missing, so that nobody gets any further.
-        state.given_up |= std::thread::panicking();
+        state.senders -= 1;
+        // Its next value is missing, and those behind it cannot be taken.
+        state.is_closed |= std::thread::panicking();
         self.0.changed.notify_all();
     }
 }
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn values_come_in_order_whichever_thread_makes_them() {
-        let (ordered, counter) = (ReorderBuffer::new(3), AtomicU64::new(0));
+        let (ordered, counter) = (ReorderBuffer::new(12), AtomicU64::new(0));
         let work = || loop {
             let number = counter.fetch_add(1, Ordering::Relaxed);
             if number >= 500 || !ordered.put(number, number * 2) {
@@ -118,9 +118,9 @@ mod tests {
             }
         };
         let taken: Vec<u64> = std::thread::scope(|scope| {
-            for maker in [ordered.maker(), ordered.maker(), ordered.maker()] {
+            for sender in [ordered.sender(), ordered.sender(), ordered.sender()] {
                 scope.spawn(move || {
-                    let _maker = maker;
+                    let _sender = sender;
                     work();
                 });
             }
@@ -131,32 +131,33 @@ mod tests {
 
     #[test]
     fn who_gives_up_lets_the_others_end() {
-        let ordered = ReorderBuffer::new(1);
+        let ordered = ReorderBuffer::new(4);
         std::thread::scope(|scope| {
-            let (taker, maker) = (ordered.taker(), ordered.maker());
+            let (receiver, sender) = (ordered.receiver(), ordered.sender());
             let ordered = &ordered;
             scope.spawn(move || {
-                let _maker = maker;
+                let _sender = sender;
                 assert!((0..1_000_000).any(|number| !ordered.put(number, ())));
             });
             assert_eq!(ordered.take(), Some(()));
-            drop(taker);
+            drop(receiver);
         });
     }
 
     #[test]
-    fn a_maker_that_panics_ends_all() {
-        let ordered = ReorderBuffer::new(2);
+    fn a_sender_that_panics_ends_all() {
+        let ordered = ReorderBuffer::new(8);
         let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             std::thread::scope(|scope| {
-                let (_taker, one, other) = (ordered.taker(), ordered.maker(), ordered.maker());
+                let (_receiver, one, other) =
+                    (ordered.receiver(), ordered.sender(), ordered.sender());
                 let ordered = &ordered;
                 scope.spawn(move || {
-                    let _maker = one;
+                    let _sender = one;
                     assert!((1..1_000_000).any(|number| !ordered.put(number, ())));
                 });
                 scope.spawn(move || {
-                    let _maker = other;
+                    let _sender = other;
                     panic!("the value 0 never comes");
                 });
                 assert_eq!(ordered.take(), None);

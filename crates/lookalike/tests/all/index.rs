@@ -7,7 +7,10 @@ use lookalike::core::hash::SplitMix64;
 use lookalike::core::keep::KeepPolicy;
 use lookalike::core::params::{Measure, Params, ParamsBuilder};
 use lookalike::find::{self, FindOptions, Findings, Grouping, PairList};
-use lookalike::index::{AddOptions, Existing, TextPreparer, add, groups, remove, remove_inputs};
+use lookalike::index::{
+    AddOptions, DocumentFields, Existing, PreparedDocument, TextPreparer, add, groups, remove,
+    remove_inputs,
+};
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, Normalization, ReadOptions};
 use lookalike::report;
@@ -87,6 +90,16 @@ fn year(random: &mut SplitMix64) -> Value {
     }
 }
 
+fn prepared(
+    preparer: &mut TextPreparer,
+    id: &str,
+    text: &str,
+    fields: DocumentFields,
+) -> PreparedDocument {
+    let stored_text = preparer.keeps_texts().then(|| text.to_owned());
+    preparer.prepare(text).document(id.to_owned(), stored_text, fields)
+}
+
 /// Applies a random history and gives what is left of it, with one document that has expired.
 fn live(index: &Index, random: &mut SplitMix64) -> BTreeMap<String, Said> {
     let mut model: BTreeMap<String, Said> = BTreeMap::new();
@@ -101,20 +114,17 @@ fn live(index: &Index, random: &mut SplitMix64) -> BTreeMap<String, Said> {
         let said = Said { text: text(random), year: year(random), at };
         let mut metadata = Metadata::new();
         metadata.insert("year".to_owned(), said.year.clone());
-        let (prepared, mut set) = (preparer.prepare(&said.text), Vec::new());
-        prepared.encode_set(&mut set);
-        index.write(&[Change::Put(prepared.entry(&id, &set, &metadata, 1))]).unwrap();
+        let fields = DocumentFields { metadata, added: 1, ..DocumentFields::default() };
+        let document = prepared(&mut preparer, &id, &said.text, fields);
+        index.write(&[Change::Put(document.entry())]).unwrap();
         model.insert(id, said);
         if at % 50 == 49 {
             index.compact(0).unwrap();
         }
     }
-    let metadata = Metadata::new();
-    let (prepared, mut set) = (preparer.prepare("f1w0 f1w1 f1w2 f1w3 f1w4 f1w5 f1w6"), Vec::new());
-    prepared.encode_set(&mut set);
-    let mut gone = prepared.entry("gone", &set, &metadata, 1);
-    gone.expires = Some(5);
-    index.write(&[Change::Put(gone)]).unwrap();
+    let fields = DocumentFields { added: 1, expires: Some(5), ..DocumentFields::default() };
+    let gone = prepared(&mut preparer, "gone", "f1w0 f1w1 f1w2 f1w3 f1w4 f1w5 f1w6", fields);
+    index.write(&[Change::Put(gone.entry())]).unwrap();
     model
 }
 
@@ -225,11 +235,10 @@ fn paths_in_keep_rules_are_ids() {
 
 fn put(index: &Index, documents: &[(&str, &str)]) {
     let mut preparer = TextPreparer::new(index.settings()).unwrap();
-    let metadata = Metadata::new();
     for (id, text) in documents {
-        let (prepared, mut set) = (preparer.prepare(text), Vec::new());
-        prepared.encode_set(&mut set);
-        index.write(&[Change::Put(prepared.entry(id, &set, &metadata, 1))]).unwrap();
+        let fields = DocumentFields { added: 1, ..DocumentFields::default() };
+        let document = prepared(&mut preparer, id, text, fields);
+        index.write(&[Change::Put(document.entry())]).unwrap();
     }
 }
 

@@ -27,30 +27,25 @@ pub(super) fn run(args: &StatsArgs) -> CommandResult {
     let stats = index.stats()?;
     let mut out = terminal::stdout().json_if(args.output.json);
     if args.output.json {
-        writeln!(out, "{:#}", value(&index, &stats))?;
+        writeln!(out, "{:#}", value(&index, &stats)?)?;
     } else {
         write(&mut out, &index, &stats)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn value(index: &Index, stats: &Stats) -> Value {
-    let settings: Value = serde_json::from_str(&index.settings().to_json()).unwrap_or_default();
-    json!({
+fn value(index: &Index, stats: &Stats) -> io::Result<Value> {
+    let mut value = json!({
         "index": index.name(),
-        "settings": settings,
         "predicted_recall": index.settings().predicted_recall(index.params().threshold()),
         "recall_caveat": index.params().recall_caveat().map(|caveat| caveat.to_string()),
-        "documents": stats.documents,
-        "without_shingles": stats.without_shingles,
-        "postings": stats.postings,
-        "segments": stats.segments,
-        "tail": stats.tail,
-        "catalogue_bytes": stats.catalogue_bytes,
-        "set_bytes": stats.set_bytes,
-        "text_bytes": stats.text_bytes,
-        "segment_bytes": stats.segment_bytes,
-    })
+    });
+    let settings = serde_json::to_value(index.settings())?;
+    if let (Value::Object(all), Value::Object(stats)) = (&mut value, serde_json::to_value(stats)?) {
+        all.insert("settings".to_owned(), settings);
+        all.extend(stats);
+    }
+    Ok(value)
 }
 
 fn write(out: &mut impl Write, index: &Index, stats: &Stats) -> io::Result<()> {

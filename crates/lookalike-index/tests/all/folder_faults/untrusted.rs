@@ -81,6 +81,11 @@ fn rows_of_segments_and_counts_that_cannot_be_are_refused() {
         "UPDATE state SET next_segment = 1",
         "UPDATE state SET next_segment = -1",
         "UPDATE state SET documents = -1",
+        "UPDATE state SET without_shingles = -1",
+        "UPDATE state SET set_bytes = -1",
+        "UPDATE state SET text_bytes = -1",
+        "UPDATE state SET unchecked = -1",
+        "PRAGMA user_version = -1",
     ];
     let above = tempfile::tempdir().unwrap();
     for (number, sql) in damages.iter().enumerate() {

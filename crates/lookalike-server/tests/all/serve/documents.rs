@@ -52,6 +52,18 @@ fn a_document_comes_back_as_it_was_put() {
 }
 
 #[test]
+fn the_id_of_an_expired_document_can_be_added() {
+    let served = Served::start();
+    let path = "/v1/documents/short";
+    served.client.put(path, &json!({ "text": "a b", "ttl_seconds": 1 })).ok(201);
+    while served.client.get(path).status == 200 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let again = served.client.put(&format!("{path}?mode=add"), &json!({ "text": "c" })).ok(201);
+    assert_eq!(again["done"], "added");
+}
+
+#[test]
 fn a_text_without_words_is_stored_and_found_by_nobody() {
     let served = Served::start();
     let put = served.client.put("/v1/documents/empty", &json!({ "text": "" })).ok(201);

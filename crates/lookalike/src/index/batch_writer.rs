@@ -1,0 +1,196 @@
+//! Prepared blocks → batches → the backend.
+
+use super::add_options::{AddOptions, Existing};
+use super::existing_ids::ExistingIds;
+use super::prepared_block::{PreparedBlock, PreparedRow, RowLocation};
+use crate::error::Error;
+use crate::read::SkippedItem;
+use lookalike_index::backend::{Change, ChangeOutcome};
+use lookalike_index::entry::shown;
+use lookalike_index::{Index, IndexError};
+
+/// What is stored, for good.
+#[derive(Debug, Default)]
+pub struct AddCounts {
+    /// Documents with new ids.
+    pub added: u64,
+    /// Documents that replaced others.
+    pub replaced: u64,
+    /// Documents that were left out because the index has their ids.
+    pub existing: u64,
+    /// Stored documents without shingles, which resemble nothing.
+    pub without_shingles: u64,
+    /// Names of [`AddOptions::metadata`] that no document has; empty if no document was read.
+    pub not_found: Vec<String>,
+    /// What is no document, that of the collection's walk of folders included.
+    pub skipped: Vec<SkippedItem>,
+}
+
+/// Interrupted adding of documents.
+#[derive(Debug)]
+pub struct InterruptedAdd<E = Error> {
+    /// What is stored, for good: all documents before the one that failed.
+    pub before: AddCounts,
+    /// Why the rest is not.
+    pub error: E,
+}
+
+/// Why a batch was not written.
+pub(super) struct NotWritten {
+    /// The document that cannot be stored; `None` if the cause is not a document.
+    pub(super) location: Option<RowLocation>,
+    pub(super) error: IndexError,
+}
+
+impl From<IndexError> for NotWritten {
+    fn from(error: IndexError) -> Self {
+        Self { location: None, error }
+    }
+}
+
+impl From<NotWritten> for Error {
+    fn from(NotWritten { location, error }: NotWritten) -> Self {
+        match location {
+            Some(location) => Self::NotAdded { place: location.to_string(), error },
+            None => error.into(),
+        }
+    }
+}
+
+/// Writes blocks in batches.
+pub(super) struct BatchWriter<'a> {
+    index: &'a Index,
+    options: &'a AddOptions,
+    /// Documents, and bytes of them, from which on a batch is written.
+    limits: (usize, usize),
+    /// Which of the chosen fields any document has.
+    found: Vec<bool>,
+    /// Number of documents that were read.
+    read: u64,
+    pub(super) counts: AddCounts,
+}
+
+impl<'a> BatchWriter<'a> {
+    pub(super) fn new(index: &'a Index, options: &'a AddOptions, limits: (usize, usize)) -> Self {
+        let counts = AddCounts::default();
+        Self { index, options, limits, found: Vec::new(), read: 0, counts }
+    }
+
+    /// The counts, with the cause if not all was written.
+    pub(super) fn finish<E>(
+        mut self,
+        written: Result<(), E>,
+    ) -> Result<AddCounts, Box<InterruptedAdd<E>>> {
+        if let Err(error) = written {
+            return Err(Box::new(InterruptedAdd { before: self.counts, error }));
+        }
+        if self.read > 0 {
+            let names = self.options.metadata.iter().zip(&self.found);
+            let missing = names.filter(|(_, found)| !**found).map(|(name, _)| name.clone());
+            self.counts.not_found = missing.collect();
+        }
+        Ok(self.counts)
+    }
+
+    /// Writes blocks as they come, up to the first that fails.
+    pub(super) fn write_all<E: From<NotWritten>>(
+        &mut self,
+        blocks: &mut dyn Iterator<Item = PreparedBlock<E>>,
+    ) -> Result<(), E> {
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        for mut block in blocks {
+            self.note(&mut block);
+            bytes += block.bytes;
+            batch.append(&mut block.rows);
+            let is_full = batch.len() >= self.limits.0 || bytes >= self.limits.1;
+            if is_full || block.failure.is_some() {
+                self.write(std::mem::take(&mut batch))?;
+                bytes = 0;
+            }
+            block.failure.map_or(Ok(()), Err)?;
+        }
+        Ok(self.write(batch)?)
+    }
+
+    /// Counts what a block has in addition to its documents.
+    fn note<E>(&mut self, block: &mut PreparedBlock<E>) {
+        self.counts.skipped.append(&mut block.skipped);
+        self.read += block.rows.len() as u64;
+        self.found.resize(block.found.len().max(self.found.len()), false);
+        for (found, here) in self.found.iter_mut().zip(&block.found) {
+            *found |= *here;
+        }
+    }
+
+    /// Writes all documents of a batch, or all before the one that fails.
+    fn write(&mut self, mut rows: Vec<PreparedRow>) -> Result<(), NotWritten> {
+        let mut left_out = Vec::new();
+        if self.options.existing == Existing::Keep {
+            left_out = self.leave_out_existing(&mut rows)?;
+        }
+        let Err(error) = self.put(&rows) else {
+            self.counts.existing += left_out.len() as u64;
+            return Ok(());
+        };
+        let Some(at) = self.position_of(&error, &rows) else { return Err(error.into()) };
+        self.put(&rows[..at])?;
+        self.counts.existing += left_out.iter().filter(|before| **before <= at).count() as u64;
+        Err(NotWritten { location: Some(rows[at].location.clone()), error })
+    }
+
+    fn put(&mut self, rows: &[PreparedRow]) -> Result<(), IndexError> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let replaces = self.options.existing == Existing::Replace;
+        let change = if replaces { Change::Put } else { Change::Add };
+        let changes: Vec<_> = rows.iter().map(|row| change(row.document.entry())).collect();
+        for outcome in self.index.write(&changes)? {
+            match outcome {
+                ChangeOutcome::Added => self.counts.added += 1,
+                ChangeOutcome::Replaced => self.counts.replaced += 1,
+                ChangeOutcome::Removed | ChangeOutcome::Absent => {}
+            }
+        }
+        let is_empty = |row: &&PreparedRow| row.document.signature.is_empty();
+        self.counts.without_shingles += rows.iter().filter(is_empty).count() as u64;
+        Ok(())
+    }
+
+    /// Leaves out documents whose ids the index has, or an earlier document of the batch. Returns
+    /// for each of them how many stay before it.
+    fn leave_out_existing(&self, rows: &mut Vec<PreparedRow>) -> Result<Vec<usize>, IndexError> {
+        let mut ids = ExistingIds::new(self.index);
+        let (mut staying, mut left_out) = (Vec::with_capacity(rows.len()), Vec::new());
+        for row in rows.iter() {
+            let id = row.document.id.as_str();
+            if ids.has(id, self.options.added)? {
+                left_out.push(staying.len() - left_out.len());
+                staying.push(false);
+            } else {
+                ids.set(id, true);
+                staying.push(true);
+            }
+        }
+        let mut staying = staying.into_iter();
+        rows.retain(|_| staying.next() == Some(true));
+        Ok(left_out)
+    }
+
+    /// The position of the document that an error is about.
+    fn position_of(&self, error: &IndexError, rows: &[PreparedRow]) -> Option<usize> {
+        let ids = || rows.iter().map(|row| &row.document.id);
+        match error {
+            IndexError::IdTaken { id } => {
+                let first = ids().position(|other| other == id)?;
+                let stored = self.index.snapshot().and_then(|mut now| now.number_of(id));
+                if stored.is_ok_and(|number| number.is_some()) {
+                    return Some(first);
+                }
+                ids().skip(first + 1).position(|other| other == id).map(|at| first + 1 + at)
+            }
+            IndexError::Document { id, .. } => ids().position(|other| shown(other) == *id),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The flow of documents into an index, whatever they come from:
+//!
+//! ```text
+//! documents ─ streams (threads) → prepared blocks → reorder buffer ─ a thread → batches → backend
+//! ```
+
+use super::batch_writer::{BatchWriter, NotWritten};
+use super::prepared_block::PreparedBlock;
+use super::reorder_buffer::ReorderBuffer;
+use std::sync::{Mutex, PoisonError};
+use std::thread::Builder;
+
+/// Writes the blocks of several streams by ascending number. `own` is called by this thread, each
+/// of the `others` by a thread of its own, and another thread writes. Each block is at most
+/// `window` blocks ahead of the one to be written next. Where the system gives no more threads,
+/// those there are do the work; this thread alone, if there is no other.
+///
+/// # Errors
+/// The failure of the first block that has one, and what keeps the index from being written. All
+/// documents before it are stored.
+pub(super) fn write_in_order<E, P>(
+    writer: &mut BatchWriter<'_>,
+    window: u64,
+    mut own: impl Iterator<Item = (u64, PreparedBlock<E>)>,
+    others: Vec<P>,
+) -> Result<(), E>
+where
+    E: From<NotWritten> + Send,
+    P: Iterator<Item = (u64, PreparedBlock<E>)> + Send,
+{
+    let (writer, buffer) = (&Mutex::new(writer), &ReorderBuffer::new(window));
+    let write = |blocks: &mut dyn Iterator<Item = PreparedBlock<E>>| {
+        writer.lock().unwrap_or_else(PoisonError::into_inner).write_all(blocks)
+    };
+    std::thread::scope(|scope| {
+        // The writer ends when there is no sender.
+        let (receiver, sender) = (buffer.receiver(), buffer.sender());
+        let receive = move || {
+            let _receiver = receiver;
+            write(&mut std::iter::from_fn(|| buffer.take()))
+        };
+        let Ok(writing) = Builder::new().spawn_scoped(scope, receive) else {
+            return write(&mut own.map(|(_, block)| block));
+        };
+        for mut stream in others {
+            let sender = buffer.sender();
+            let send = move || {
+                let _sender = sender;
+                stream.all(|(number, block)| buffer.put(number, block))
+            };
+            if Builder::new().spawn_scoped(scope, send).is_err() {
+                break;
+            }
+        }
+        own.all(|(number, block)| buffer.put(number, block));
+        drop(sender);
+        writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
