@@ -227,14 +227,7 @@ impl NamesParameters for Error {
             Self::SpillDamaged { path, problem, folder } => {
                 message.spill_damaged(path, problem, folder.as_deref())
             }
-            Self::TempDir { path, source } => write!(
-                f,
-                "cannot make temporary files in {}: {}; {} names a folder that exists and takes \
-                 files",
-                path.display(),
-                plain(source),
-                name(Parameter::TempDir)
-            ),
+            Self::TempDir { path, source } => message.temp_dir(path, source),
             Self::RunDiffers { path, differences } => message.run_differs(path, differences),
             Self::RunInUse { path } => write!(
                 f,
@@ -332,6 +325,16 @@ impl MessageWriter<'_, '_> {
             (self.name)(Parameter::Memory),
             (self.name)(Parameter::Threshold),
             (self.name)(Parameter::Pairs)
+        )
+    }
+
+    fn temp_dir(self, path: &Path, source: &io::Error) -> fmt::Result {
+        write!(
+            self.f,
+            "cannot make temporary files in {}: {}; {} names a folder that exists and takes files",
+            path.display(),
+            plain(source),
+            (self.name)(Parameter::TempDir)
         )
     }
 

@@ -258,9 +258,14 @@ impl<'a> BlockStoreWriter<'a> {
         }
         gathered.sort_unstable_by_key(|(block, _)| block.retained.number());
         let width = gathered.iter().map(|(_, columns)| columns.width()).max().unwrap_or(0);
+        if gathered.iter().any(|(_, columns)| columns.documents > 0 && columns.width() != width) {
+            return Err(Error::TemporaryFile { what: "the columns of a block".to_owned() });
+        }
         let mut values = Vec::with_capacity(state.gathered_bytes / 8);
         for column in 0..width {
-            gathered.iter().for_each(|(_, columns)| values.extend_from_slice(columns.get(column)));
+            for (_, columns) in &gathered {
+                values.extend_from_slice(columns.get(column));
+            }
         }
         let at = state.store.columns.append(values)?.start;
         let (begun, mut documents) = (state.store.blocks.len(), 0);

@@ -6,11 +6,10 @@
 use super::decision::BatchDecisions;
 use super::estimates;
 use super::exact_duplicates;
-use super::given_keepers::GivenKeepers;
 use super::ordered_component::{CompareStop, Comparer, OrderedComponent};
 use super::pairs::MAX_PAIRS;
 use super::prefix_filter::{PrefixFilter, meetings};
-use super::references::ProbingReferences;
+use super::references::{GivenKeepers, ProbingReferences};
 use super::runaway::runaway;
 use super::shingle_sets::ShingleSets;
 use crate::error::Error;

@@ -41,7 +41,6 @@ mod estimates;
 mod exact_candidates;
 mod exact_duplicates;
 mod findings;
-mod given_keepers;
 mod groups;
 mod identical;
 mod identity;

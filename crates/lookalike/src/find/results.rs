@@ -135,7 +135,9 @@ impl<'a> ResultCollector<'a> {
             pair_count: 0,
             duplicates: Vec::new(),
         };
-        batches.iter().for_each(|batch| collector.count(batch));
+        for batch in batches {
+            collector.count(batch);
+        }
         let sorters = &mut collector.sorters;
         collector.log.each_record(record_length, |record| {
             let (kind, key, payload) = decode(record).ok_or_else(damaged)?;
