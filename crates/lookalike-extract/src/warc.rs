@@ -1,4 +1,7 @@
 //! WARC files (ISO 28500): records of a crawl.
+//!
+//! In place of the crate `warc`, since the reader splits a prefix of a file, and a damaged record
+//! is skipped alone; not compared (November 2026).
 
 mod header;
 mod http;

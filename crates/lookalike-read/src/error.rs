@@ -151,11 +151,9 @@ impl NamesParameters for ReadError {
             Self::NoFiles { path, hidden, ignored, other } => {
                 fmt_no_files(f, name, path, [*hidden, *ignored, *other])
             }
-            Self::Io { source_name, error } => write!(
-                f,
-                "{source_name}: cannot be read: {error}; check that the file is whole and may be \
-                 read"
-            ),
+            Self::Io { source_name, error } => {
+                write!(f, "{source_name}: cannot be read: {error}; {UNREADABLE}")
+            }
             Self::Filter { parameter, got, problem } => {
                 write!(f, "{} cannot be {got:?}: {problem}", name(*parameter))
             }
@@ -237,6 +235,7 @@ fn state(after: &io::Result<Stamp>) -> String {
 const FORMATS: &str = "text, lines, jsonl, csv, tsv, parquet, file, mbox, warc or tar";
 const ENCODINGS: &str = "a label of the WHATWG Encoding Standard such as utf-8, windows-1252, \
      utf-16le, shift_jis or gb18030";
+const UNREADABLE: &str = "check that the file is whole and may be read";
 const ALONE: &str = "run again when nothing writes to it";
 const CHANGED: &str = "changed since it was opened: it had";
 

@@ -1,5 +1,8 @@
 //! Selects the blocks of a page that are its main text.
 //!
+//! In place of a port of Readability: those need a tree of the page, which has no limit of depth
+//! and memory here. Its selection has not been compared with one (November 2026).
+//!
 //! Declarations of the page come first: `main` and `article`, `nav` and `footer`, roles, then names
 //! of classes. Without `main`, blocks are classified by shallow features as in
 //! Kohlschütter, Fankhauser, Nejdl: Boilerplate Detection using Shallow Text Features (WSDM 2010):

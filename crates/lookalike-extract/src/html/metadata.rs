@@ -1,4 +1,7 @@
 //! Metadata of a page.
+//!
+//! In place of a library: tags are read once, by the tokenizer of the text. Not compared with one
+//! (November 2026).
 
 use crate::date;
 use crate::fields::Fields;

@@ -1,6 +1,9 @@
 //! The fast path of tokenization: plain characters, tags, comments and raw text. The tokenizer
 //! handles everything else, up to the end of the next tag. Incomplete markup is read at most twice:
 //! the tokenizer then consumes all of it.
+//!
+//! In place of html5gum alone; a property test compares both. `cargo x bench files` reads pages at
+//! 152 MB per CPU s (`bench/README.md`, November 2026); html5gum alone has not been measured.
 
 use super::page_builder::{CharacterTarget, PageBuilder};
 use super::tag::Tag;

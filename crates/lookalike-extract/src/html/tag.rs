@@ -175,11 +175,11 @@ impl Tag {
         match attribute {
             // `until-found` is shown by a search.
             Some(Attribute::Hidden) => {
-                self.attributes.hidden = !value.eq_ignore_ascii_case(b"until-found")
+                self.attributes.hidden = !value.eq_ignore_ascii_case(b"until-found");
             }
             Some(Attribute::Open) => self.attributes.open = true,
             Some(Attribute::AriaHidden) => {
-                self.attributes.aria_hidden = value.eq_ignore_ascii_case(b"true")
+                self.attributes.aria_hidden = value.eq_ignore_ascii_case(b"true");
             }
             Some(Attribute::Style) => self.attributes.hidden |= name_hints::hides(value),
             Some(Attribute::Names) if self.attributes.name_hint == NameHint::None => {

@@ -93,49 +93,61 @@ enum QuotedExtent {
     Rest,
 }
 
-/// Phrases between dashes above the original of a reply, as [`phrases`].
-const ORIGINALS: &str = "\
+/// Phrases between dashes above the original of a reply.
+const ORIGINALS: [&str; 14] = phrases(
+    "\
     original message|original appointment|ursprüngliche nachricht|originalnachricht|\
     message d'origine|message original|mensaje original|mensagem original|messaggio originale|\
-    oorspronkelijk bericht|ursprungligt meddelande|original meddelelse|исходное сообщение|原始邮件";
+    oorspronkelijk bericht|ursprungligt meddelande|original meddelelse|исходное сообщение|原始邮件",
+);
 
 /// Phrases between dashes, or at the start of a line, above a forwarded message.
-const FORWARDS: &str = "\
+const FORWARDS: [&str; 8] = phrases(
+    "\
     forwarded message|forwarded by|begin forwarded|weitergeleitete nachricht|message transféré|\
-    mensaje reenviado|messaggio inoltrato|mensagem encaminhada";
+    mensaje reenviado|messaggio inoltrato|mensagem encaminhada",
+);
 
 /// First words of an attribution line.
-const OPENERS: &str = "\
+const OPENERS: [&str; 18] = phrases(
+    "\
     On |Am |Le |El |Il |Em |Op |Den |Dnia |W dniu |Dne |Pe |At |In |Quoting |Zitat von |Begin |\
-    Em\u{a0}";
+    Em\u{a0}",
+);
 
 /// First letters of [`OPENERS`].
 const INITIALS: &[u8] = b"OALEIDWPQZB";
 
 /// Verbs of an attribution line.
-const VERBS: &str = "\
+const VERBS: [&str; 20] = phrases(
+    "\
     wrote|writes|said|schrieb|a écrit|escribió|ha scritto|scrisse|escreveu|skrev|schreef|\
-    kirjoitti|napisał|написал|пишет|napsal|yazdı|写道|a scris|wrote this";
+    kirjoitti|napisał|написал|пишет|napsal|yazdı|写道|a scris|wrote this",
+);
 
 /// Field names of the header block written by Outlook.
-const FROM: &str = "From|Von|De|Da|Van|Från|Fra|Od|От|发件人|差出人|寄件者";
-const SENT: &str = "\
+const FROM: [&str; 12] = phrases("From|Von|De|Da|Van|Från|Fra|Od|От|发件人|差出人|寄件者");
+const SENT: [&str; 19] = phrases(
+    "\
     Sent|Date|Gesendet|Datum|Envoyé|Enviado|Enviado el|Fecha|Inviato|Data|Verzonden|Skickat|\
-    Sendt|Wysłano|Отправлено|Дата|发送时间|送信日時|Dato";
-const SUBJECT: &str = "\
-    Subject|Betreff|Objet|Asunto|Oggetto|Assunto|Onderwerp|Ämne|Emne|Temat|Тема|主题|件名";
+    Sendt|Wysłano|Отправлено|Дата|发送时间|送信日時|Dato",
+);
+const SUBJECT: [&str; 13] = phrases(
+    "\
+    Subject|Betreff|Objet|Asunto|Oggetto|Assunto|Onderwerp|Ämne|Emne|Temat|Тема|主题|件名",
+);
 
 fn quote(line: &str, rest: &str) -> Option<QuotedExtent> {
     let first = line.trim();
     if first.is_empty() {
         return None;
     }
-    if first.starts_with("--") && contains_phrase(first, ORIGINALS) || is_outlook(first, rest) {
+    if first.starts_with("--") && contains_phrase(first, &ORIGINALS) || is_outlook(first, rest) {
         return Some(QuotedExtent::Rest);
     }
     let initial = first.as_bytes()[0];
     let opened = initial.is_ascii_digit()
-        || INITIALS.contains(&initial) && phrases(OPENERS).any(|opener| first.starts_with(opener));
+        || INITIALS.contains(&initial) && OPENERS.iter().any(|opener| first.starts_with(opener));
     let most = if opened { 3 } else { 1 };
     let mut dated = false;
     for (number, line) in rest.lines().take(most).enumerate() {
@@ -144,7 +156,7 @@ fn quote(line: &str, rest: &str) -> Option<QuotedExtent> {
             return None;
         }
         dated |= line.bytes().any(|byte| byte.is_ascii_digit());
-        if line.ends_with([':', '：']) && phrases(VERBS).any(|verb| line.contains(verb)) {
+        if line.ends_with([':', '：']) && VERBS.iter().any(|verb| line.contains(verb)) {
             let mut below = rest.lines().skip(number + 1).take(4);
             let quoted = below.find(|line| !line.trim().is_empty()).is_some_and(is_marked);
             return match (quoted, opened && dated) {
@@ -159,23 +171,23 @@ fn quote(line: &str, rest: &str) -> Option<QuotedExtent> {
 
 fn is_forward(line: &str) -> bool {
     let first = line.trim_start();
-    (first.starts_with("--") || first.starts_with("Begin")) && contains_phrase(first, FORWARDS)
+    (first.starts_with("--") || first.starts_with("Begin")) && contains_phrase(first, &FORWARDS)
 }
 
 /// Whether a header block with sender, date and subject begins at `rest`.
 fn is_outlook(first: &str, rest: &str) -> bool {
     // A quick check that excludes most lines.
     let near = &first.as_bytes()[..first.len().min(24)];
-    if !near.iter().any(|byte| matches!(byte, b':' | 0xEF)) || !is_field(first, FROM) {
+    if !near.iter().any(|byte| matches!(byte, b':' | 0xEF)) || !is_field(first, &FROM) {
         return false;
     }
     let fields = || rest.lines().skip(1).take(AHEAD).take_while(|line| !line.trim().is_empty());
-    fields().any(|line| is_field(line, SENT)) && fields().any(|line| is_field(line, SUBJECT))
+    fields().any(|line| is_field(line, &SENT)) && fields().any(|line| is_field(line, &SUBJECT))
 }
 
-fn is_field(line: &str, names: &str) -> bool {
+fn is_field(line: &str, names: &[&str]) -> bool {
     let line = line.trim_start().trim_start_matches('*');
-    phrases(names).any(|name| {
+    names.iter().any(|name| {
         line.strip_prefix(name).is_some_and(|rest| {
             rest.trim_start_matches(['*', ' ', '\u{a0}']).starts_with([':', '：'])
         })
@@ -226,7 +238,7 @@ mod tests {
 
     #[test]
     fn no_opener_is_overlooked() {
-        for opener in phrases(OPENERS) {
+        for opener in OPENERS {
             assert!(INITIALS.contains(&opener.as_bytes()[0]), "{opener}");
         }
     }

@@ -25,7 +25,8 @@ pub(super) const MAX_BYTES: usize = 2_000;
 pub(super) const SHORT_MESSAGE: usize = 100;
 
 /// Phrases in the footer of a mailing list.
-const FOOTERS: &str = "mailing list|mailinglist|unsubscribe|sponsored by|listinfo|abbestell";
+const FOOTERS: [&str; 6] =
+    phrases("mailing list|mailinglist|unsubscribe|sponsored by|listinfo|abbestell");
 
 /// Whether a signature or the footer of a mailing list begins with a line.
 pub(super) fn message_start(line: &str, rest: &str) -> bool {
@@ -35,20 +36,33 @@ pub(super) fn message_start(line: &str, rest: &str) -> bool {
     }
     let rule = first.len() >= 16
         && (first.starts_with("____") || first.starts_with("----") || first.starts_with("===="));
-    rule && rest.lines().skip(1).take(4).any(|line| contains_phrase(line, FOOTERS))
+    rule && rest.lines().skip(1).take(4).any(|line| contains_phrase(line, &FOOTERS))
 }
 
 /// Whether a line of less than 200 bytes contains one of `phrases`, in any case.
-pub(super) fn contains_phrase(line: &str, list: &str) -> bool {
+pub(super) fn contains_phrase(line: &str, phrases: &[&str]) -> bool {
     line.len() < 200 && {
         let line = line.to_lowercase();
-        phrases(list).any(|phrase| line.contains(phrase))
+        phrases.iter().any(|phrase| line.contains(phrase))
     }
 }
 
-/// The phrases of a list, in which `|` separates them.
-pub(super) fn phrases(list: &str) -> impl Iterator<Item = &str> {
-    list.split('|')
+/// The phrases of a list, in which `|` separates them; constants, since each line of a message is
+/// compared with some.
+pub(super) const fn phrases<const N: usize>(list: &'static str) -> [&'static str; N] {
+    let mut phrases = [""; N];
+    let (mut rest, mut found, mut length) = (list, 0, 0);
+    while length < rest.len() {
+        if rest.as_bytes()[length] == b'|' {
+            phrases[found] = rest.split_at(length).0;
+            (rest, found, length) = (rest.split_at(length + 1).1, found + 1, 0);
+        } else {
+            length += 1;
+        }
+    }
+    assert!(found + 1 == N, "N is the number of phrases");
+    phrases[found] = rest;
+    phrases
 }
 
 /// The signatures of one message, as byte ranges of its text.

@@ -1,4 +1,7 @@
 //! Decodes values of header fields: encoded words (RFC 2047), folds, undeclared encodings.
+//!
+//! In place of mailparse, which decodes each word alone and thereby breaks characters that a sender
+//! divided; not compared in speed (November 2026).
 
 use super::charset;
 use super::transfer;

