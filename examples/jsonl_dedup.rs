@@ -6,7 +6,7 @@
 
 use lookalike::FindOptions;
 use lookalike::core::params::{Params, ParamsBuilder};
-use lookalike::dedup::{Destination, DocumentOrigin, Survivors, apply};
+use lookalike::dedup::{Destination, Survivors, apply};
 use lookalike::find::in_collection;
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
@@ -20,9 +20,7 @@ pub(crate) fn run(input: &Path, output: &Path) -> Result<(u64, u64), Box<dyn Err
     let options = FindOptions::new(Params::new(&ParamsBuilder::default())?);
     let collection = Collection::open(&inputs, &ReadOptions::default())?;
     let findings = in_collection(&collection, &options, &NoProgress)?;
-    let origins =
-        (0..collection.sources()).filter_map(|number| DocumentOrigin::of(&collection, number));
-    let destination = Destination::new(output, &inputs, &[], origins.collect(), None)?;
+    let destination = Destination::new(output, &inputs, &[], &collection, None)?;
     let survivors = Survivors::create(destination, None)?;
     let written = apply(&findings, &collection, &options, survivors, None, &NoProgress)?;
     Ok((findings.counts.documents, written.kept))

@@ -42,14 +42,8 @@ pub(crate) fn audit(
     let theirs = Arc::clone(&inputs);
     call::reading(py, progress.as_ref(), move |watch| {
         let report = Report::open(&report)?;
-        let open = || {
-            let collection = theirs.open()?;
-            if report.ids_by_file {
-                collection.name_ids_by_file();
-            }
-            Ok(collection)
-        };
-        let neighbours = true_neighbours(open, &report.params, &how, watch)?;
+        let how = AuditOptions { ids_by_file: report.ids_by_file, ..how };
+        let neighbours = true_neighbours(|| theirs.open(), &report.params, &how, watch)?;
         report.check(neighbours.inputs())?;
         watch.begin(Stage::Judge, None);
         json(&report.judge(&neighbours, None)?, &report.params)

@@ -6,11 +6,9 @@ use crate::error::{FileError, OptionError, run_error};
 use crate::inputs::ComparedInputs;
 use crate::options::KeywordOptions;
 use crate::parameters::{self, BetterSettingTuple};
-use lookalike::core::params::Measure;
 use lookalike::dedup::SurvivorsProblem;
 use lookalike::dedup::{
-    Annotate, DEFAULT_FIELD, Destination, DocumentOrigin, RemovedList, SurvivorCounts, Survivors,
-    apply,
+    Annotate, DEFAULT_FIELD, Destination, RemovedList, SurvivorCounts, Survivors, apply,
 };
 use lookalike::error::Error;
 use lookalike::find::{self, FindOptions};
@@ -111,15 +109,10 @@ impl DedupPaths<'_> {
         reference: &[PathBuf],
         options: &FindOptions,
     ) -> PyResult<(Survivors, Option<RemovedList>)> {
-        let measure = match options.params.measure() {
-            Measure::Containment => "containment",
-            Measure::Jaccard => "jaccard",
-        };
+        let measure = options.params.measure();
         let annotate = self.annotate.then(|| Annotate { field: DEFAULT_FIELD.to_owned(), measure });
-        let origins =
-            (0..collection.sources()).filter_map(|n| DocumentOrigin::of(collection, n)).collect();
-        let annotated = annotate.as_ref();
-        let place = Destination::new(&self.output, self.paths, reference, origins, annotated);
+        let (output, paths) = (&self.output, self.paths);
+        let place = Destination::new(output, paths, reference, collection, annotate.as_ref());
         let place = place.map_err(|error| OptionError::new_err(error.to_string()))?;
         let survivors = Survivors::create(place, annotate).map_err(run_error)?;
         let removed = self.removed.as_ref().map(|target| RemovedList::create(target, measure));

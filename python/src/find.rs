@@ -14,7 +14,7 @@ use crate::table::ArrowTable;
 use crate::text_column::TextColumn;
 use arrow_array::ArrayRef;
 use arrow_array::builder::{Float64Builder, UInt64Builder};
-use lookalike::audit::true_neighbours;
+use lookalike::audit::{AuditOptions, true_neighbours};
 use lookalike::core::verify::Overlap;
 use lookalike::error::Error;
 use lookalike::find::{ESTIMATE_COLUMNS, FindOptions, in_collection};
@@ -262,14 +262,8 @@ impl PyFindings {
         let (inputs, findings) = (Arc::clone(&self.inputs), Arc::clone(&self.run.findings));
         let params = self.run.options.params.clone();
         call::reading(py, progress.as_ref(), move |watch| {
-            let open = || {
-                let collection = inputs.open()?;
-                if findings.ids_by_file {
-                    collection.name_ids_by_file();
-                }
-                Ok(collection)
-            };
-            let neighbours = true_neighbours(open, &params, &how, watch)?;
+            let how = AuditOptions { ids_by_file: findings.ids_by_file, ..how };
+            let neighbours = true_neighbours(|| inputs.open(), &params, &how, watch)?;
             watch.begin(Stage::Judge, None);
             let audit = neighbours.judge_findings(&findings)?;
             crate::audit::json(&audit, &params)

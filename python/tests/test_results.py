@@ -240,6 +240,16 @@ def test_a_page_is_that_of_the_command_line(tmp_path: Path, program: str) -> Non
     assert seconds.sub("", ours) == seconds.sub("", theirs)
 
 
+def test_a_json_report_is_that_of_the_command_line(tmp_path: Path, program: str) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"id": n, "text": DOCS[0]}) + "\n" for n in "abc"))
+    lookalike.find(path).write_report(tmp_path / "ours.json")
+    arguments = [program, "find", str(path), "--quiet", "--report", str(tmp_path / "theirs.json")]
+    subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
+    ours, theirs = ((tmp_path / f"{name}.json").read_text() for name in ("ours", "theirs"))
+    assert re.sub(r'"seconds":[0-9.e-]+', "", ours) == re.sub(r'"seconds":[0-9.e-]+', "", theirs)
+
+
 def test_a_page_of_documents_in_memory_has_their_texts(tmp_path: Path) -> None:
     found = lookalike.find({"<a>": DOCS[0], "b": f"{DOCS[0]}!"})
     found.write_report(tmp_path / "page.html")

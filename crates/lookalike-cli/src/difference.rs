@@ -4,7 +4,7 @@ use crate::terminal::Style;
 use crate::text_width::{columns, visible};
 use anstyle::AnsiColor;
 use lookalike::difference::{DifferenceKind, Differences, WordPositions};
-use lookalike::report::phrases::thousands;
+use lookalike::report::phrases::count;
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -71,11 +71,11 @@ pub(crate) fn write(
     lines.end()?;
     let more = found.places.words.saturating_sub(most);
     if more > 0 {
-        lines.note(&format!("… {} more; --all shows them", differences(more)))?;
+        lines.note(&format!("… {} more; --all shows them", count(more as u64, "difference")))?;
     }
     let more = found.places.same_words.saturating_sub(most);
     if more > 0 {
-        let more = plural(more, "more place");
+        let more = count(more as u64, "more place");
         lines.note(&format!(
             "… {more} with the same words in other case, punctuation or white space; --all shows \
              them"
@@ -139,7 +139,7 @@ fn shared(
         lines.words(text.slice(bytes.start..head_end), Style::PLAIN, ["", ""])?;
     }
     lines.end()?;
-    lines.note(&format!("… {} …", plural(tail - head, "word")))?;
+    lines.note(&format!("… {} …", count((tail - head) as u64, "word")))?;
     if after > 0 {
         lines.words(text.slice(tail_start..bytes.end), Style::PLAIN, ["", ""])?;
     }
@@ -161,7 +161,7 @@ fn one_sided(
     }
     let (head, tail) = (first + LONGEST_ENDS.0, last - LONGEST_ENDS.1);
     lines.words(text.slice(bytes.start..text.start(head)), style, [marks[0], ""])?;
-    lines.words(&format!(" … {} … ", plural(tail - head, "word")), QUIET, ["", ""])?;
+    lines.words(&format!(" … {} … ", count((tail - head) as u64, "word")), QUIET, ["", ""])?;
     lines.words(text.slice(text.start(tail)..bytes.end), style, ["", marks[1]])
 }
 
@@ -258,17 +258,6 @@ impl<W: Write> WrappedLines<'_, W> {
     }
 }
 
-/// `1 difference`, `2 differences`.
-pub(crate) fn differences(count: usize) -> String {
-    plural(count, "difference")
-}
-
-/// A count of things, with thousands apart.
-pub(crate) fn plural(count: usize, thing: &str) -> String {
-    let s = if count == 1 { "" } else { "s" };
-    format!("{} {thing}{s}", thousands(count as u64))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -349,11 +338,11 @@ mod tests {
     #[test]
     fn numbers_and_their_things() {
         assert_eq!(
-            [0, 12, 999, 1_000, 1_234_567].map(thousands).join(" "),
+            [0, 12, 999, 1_000, 1_234_567].map(lookalike::report::phrases::thousands).join(" "),
             "0 12 999 1,000 1,234,567"
         );
         assert_eq!(
-            (plural(1, "word"), plural(2_000, "word")),
+            (count(1, "word"), count(2_000, "word")),
             ("1 word".into(), "2,000 words".into())
         );
     }

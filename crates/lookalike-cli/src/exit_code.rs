@@ -11,6 +11,11 @@ impl ExitCode {
     /// It went wrong.
     pub const FAILURE: Self = Self(1);
 
+    /// 3, which `--exit-code` asks for where something was found; 0 otherwise.
+    pub(crate) fn found_if(is_found: bool) -> Self {
+        Self(if is_found { 3 } else { 0 })
+    }
+
     /// The number.
     pub fn number(self) -> u8 {
         self.0

@@ -115,6 +115,7 @@ pub(crate) fn serve() -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-fn size(text: &str) -> Result<u64, String> {
+/// A number of bytes, such as 512MiB.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
     parse_memory(text).map_err(|error| error.spelled(option_name))
 }

@@ -26,8 +26,8 @@ use clap::{Parser, Subcommand};
 #[cfg(feature = "serve")]
 use cmd::serve;
 use cmd::{
-    CommandError, CommandResult, audit, compare, completions, dedup, evaluate, find, index, man,
-    query, shard, tune,
+    CommandResult, audit, compare, completions, dedup, evaluate, find, index, man, query, shard,
+    tune,
 };
 pub use exit_code::ExitCode;
 pub use extraction::WORKER as EXTRACT_WORKER;
@@ -150,8 +150,7 @@ fn run(command: &mut Command, arguments: &[OsString], worker: WorkerOption<'_>) 
     if command.writes_files() {
         termination::remove_temporary_files_on_signals();
     }
-    let outcome = read_lists(command).and_then(|()| outcome(command, arguments, worker));
-    outcome.unwrap_or_else(|failure| {
+    outcome(command, arguments, worker).unwrap_or_else(|failure| {
         if let Some(message) = failure.message() {
             // As above.
             let _ = terminal::stderr().message(&format!("error: {message}"));
@@ -160,21 +159,11 @@ fn run(command: &mut Command, arguments: &[OsString], worker: WorkerOption<'_>) 
     })
 }
 
-/// Adds the inputs that `--files-from` lists to those that are named.
-fn read_lists(command: &mut Command) -> Result<(), CommandError> {
-    match command {
-        Command::Find(args) => args.read_list(),
-        Command::Dedup(args) => args.read_list(),
-        Command::Tune(args) => args.read_list(),
-        Command::Audit(args) => args.read_list(),
-        Command::Index(args) => args.read_list(),
-        Command::Query(args) => args.read_list(),
-        Command::Shard(args) => args.read_list(),
-        _ => Ok(()),
-    }
-}
-
-fn outcome(command: &Command, arguments: &[OsString], worker: WorkerOption<'_>) -> CommandResult {
+fn outcome(
+    command: &mut Command,
+    arguments: &[OsString],
+    worker: WorkerOption<'_>,
+) -> CommandResult {
     match command {
         Command::Find(args) => find::run(args, worker),
         Command::Dedup(args) => dedup::run(args, worker),

@@ -1,21 +1,20 @@
 //! Flags that several commands share, and what they mean.
 
 use crate::cmd::CommandError;
-use crate::extraction::{ExtractArgs, WorkerOption};
+use crate::extraction::{ExtractArgs, WorkerOption, size};
 use crate::normalization_args::NormalizationArgs;
 use crate::streams::refuse_streams;
 use clap::{Args, ValueEnum};
 use lookalike::core::error::ParamsError;
 use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::core::kernel::Kernel;
-use lookalike::core::parameter::{NamesParameters, Parameter};
+use lookalike::core::parameter::Parameter;
 use lookalike::core::params::{
     Case, DEFAULT_SEED, Measure, Params, ParamsBuilder, Scheme, ShingleRule, TokenRule,
 };
 use lookalike::find::{FindOptions, Grouping, MAX_THREADS, Memory};
 use lookalike::read::{Format, Normalization, ReadError, ReadOptions};
 use lookalike::report::csv::CellRule;
-use lookalike::report::option_name;
 use lookalike::find::parse_memory;
 use lookalike::stop_words::stop_words;
 use std::fs::File;
@@ -285,7 +284,7 @@ pub(crate) struct KeepArgs {
 pub(crate) struct WorkArgs {
     /// The most memory to use, such as 512MiB or 4GiB; what does not fit goes through temporary
     /// files [default: no limit]
-    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
 
     /// Folder for temporary files [default: that of the system]
@@ -418,10 +417,6 @@ fn path_of(bytes: &[u8]) -> Option<PathBuf> {
     std::str::from_utf8(bytes).ok().map(PathBuf::from)
 }
 
-fn memory(text: &str) -> Result<u64, String> {
-    parse_memory(text).map_err(|error| error.spelled(option_name))
-}
-
 /// How inputs are read.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How inputs are read")]
@@ -516,14 +511,13 @@ impl ReadArgs {
         }
     }
 
-    /// The inputs: those that are named, then those of `--files-from`.
-    pub(crate) fn inputs(&self, named: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
-        let mut inputs = named.to_vec();
-        let Some(list) = &self.files_from else { return Ok(inputs) };
+    /// Adds the inputs that `--files-from` lists to those that are named.
+    pub(crate) fn read_list(&self, inputs: &mut Vec<PathBuf>) -> Result<(), CommandError> {
+        let Some(list) = &self.files_from else { return Ok(()) };
         let shown = list.display();
         let mut bytes = Vec::new();
         let read = if list.as_os_str() == "-" {
-            if named.iter().any(|input| input.as_os_str() == "-") {
+            if inputs.iter().any(|input| input.as_os_str() == "-") {
                 return Err(ReadError::StdinTwice.into());
             }
             io::stdin().read_to_end(&mut bytes)
@@ -544,7 +538,7 @@ impl ReadArgs {
         if inputs.is_empty() {
             return Err(CommandError::Data(format!("--files-from {shown}: it names no input")));
         }
-        Ok(inputs)
+        Ok(())
     }
 
     /// Whether the names of inputs come on standard input.

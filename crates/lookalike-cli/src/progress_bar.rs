@@ -19,25 +19,29 @@ pub(crate) struct StageBar {
     start: Instant,
     shown: AtomicBool,
     warned: AtomicBool,
+    /// Whether it shows nothing and prints no warning.
+    is_quiet: bool,
     /// Whether the documents are in an index, whose bands stay as they are.
     is_of_index: bool,
 }
 
 impl StageBar {
-    /// A bar that shows nothing yet, and never anything where standard error is no terminal.
-    pub(crate) fn new() -> Self {
+    /// A bar that shows nothing yet, and never anything where standard error is no terminal, or
+    /// when `is_quiet`.
+    pub(crate) fn new(is_quiet: bool) -> Self {
         Self {
             inner: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
             start: Instant::now(),
             shown: AtomicBool::new(false),
             warned: AtomicBool::new(false),
+            is_quiet,
             is_of_index: false,
         }
     }
 
     /// The same for the groups of an index.
-    pub(crate) fn of_index() -> Self {
-        let mut bar = Self::new();
+    pub(crate) fn of_index(is_quiet: bool) -> Self {
+        let mut bar = Self::new(is_quiet);
         bar.is_of_index = true;
         bar
     }
@@ -86,7 +90,7 @@ impl Progress for StageBar {
 
     fn advance(&self, done: u64) -> Result<(), Interruption> {
         self.inner.inc(done);
-        if self.start.elapsed() > PATIENCE {
+        if !self.is_quiet && self.start.elapsed() > PATIENCE {
             self.show();
         }
         Ok(())
@@ -96,7 +100,7 @@ impl Progress for StageBar {
 
     /// Prints the first warning.
     fn warn(&self, warning: &Warning) {
-        if !self.warned.swap(true, Ordering::Relaxed) {
+        if !self.is_quiet && !self.warned.swap(true, Ordering::Relaxed) {
             let Warning::Runaway(runaway) = warning;
             // A failure to print has nowhere to be reported.
             let print = || drop(terminal::stderr().message(&too_alike(runaway, self.is_of_index)));
@@ -141,7 +145,7 @@ mod tests {
                 assert!(!drawn.is_empty());
             }
         }
-        let bar = StageBar::new();
+        let bar = StageBar::new(false);
         bar.begin(Stage::Prepare, None);
         assert_eq!(bar.advance(3), Ok(()));
         bar.end(Stage::Prepare, EVERY);

@@ -4,11 +4,10 @@
 //! escapes (`\u{1b}`, or `\u001b` in JSON), and only a [`Style`] takes effect. Anywhere else, names
 //! and texts are written unchanged.
 
-use crate::text_width::is_control;
 use anstream::AutoStream;
 use anstream::stream::{AsLockedWrite, RawStream};
 use clap::ValueEnum;
-use lookalike::report::phrases::one_line;
+use lookalike::report::phrases::{is_hidden, one_line};
 use std::fmt;
 use std::hash::BuildHasher;
 use std::io::{self, StderrLock, StdoutLock, Write};
@@ -211,7 +210,7 @@ impl<W: Write> TerminalStream<W> {
         let mut used = 0;
         for chunk in text.utf8_chunks() {
             for c in chunk.valid().chars() {
-                if c == '\n' || !is_control(c) {
+                if c == '\n' || !is_hidden(c) {
                     shown.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
                 } else if self.is_json {
                     shown.extend_from_slice(format!("\\u{:04x}", u32::from(c)).as_bytes());

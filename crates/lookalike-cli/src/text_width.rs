@@ -1,6 +1,6 @@
 //! Text for a terminal: how many columns it takes, made visible, made shorter.
 
-use lookalike::report::phrases::escaped;
+use lookalike::report::phrases::{escaped, is_hidden};
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar;
 
@@ -17,20 +17,10 @@ pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(character).sum()
 }
 
-/// Whether a character is invisible and can change what a terminal shows: control characters, line
-/// and paragraph separators, bidirectional controls, and blanks without width.
-pub(crate) fn is_control(c: char) -> bool {
-    let direction = matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}')
-        || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-    // Scripts and pictographs need joiners, so they are not among these.
-    let invisible = matches!(c, '\u{00AD}' | '\u{200B}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}');
-    c.is_control() || direction || invisible || matches!(c, '\u{2028}' | '\u{2029}')
-}
-
-/// A text as a terminal shows it, with escapes for every [control](is_control) character: for
+/// A text as a terminal shows it, with escapes for every [hidden](is_hidden) character: for
 /// texts whose width matters.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    escaped(text, is_control)
+    escaped(text, is_hidden)
 }
 
 /// A text of at most `width` columns (at least 3): as it is, or with its middle left out. More is

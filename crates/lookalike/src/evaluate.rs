@@ -28,8 +28,9 @@ use crate::error::Error;
 pub use estimates::{EstimateRange, Estimates};
 use pair::{FileSimilarity, NumberedPair};
 use partition::Partition;
-use std::io::BufRead;
+use serde::Serialize;
 use std::path::Path;
+pub(crate) use table::{open_decompressed, open_table};
 
 /// Pairs shown of each kind.
 const EXAMPLES: usize = 5;
@@ -46,20 +47,23 @@ pub struct EvaluateOptions {
 }
 
 /// Two ids, and what the files say about their similarity.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Example {
     /// The lesser id.
+    #[serde(rename = "id_a")]
     pub a: String,
     /// The greater id.
+    #[serde(rename = "id_b")]
     pub b: String,
     /// As the report has it.
     pub reported: Option<f64>,
     /// As the truth has it.
+    #[serde(rename = "truth")]
     pub expected: Option<f64>,
 }
 
 /// Some pairs of one kind: how many, and the first few by id.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct PairExamples {
     /// How many there are.
     pub count: u64,
@@ -68,11 +72,12 @@ pub struct PairExamples {
 }
 
 /// What came out.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evaluation {
     /// Pairs of the report.
     pub reported: u64,
     /// Pairs of the truth.
+    #[serde(rename = "truth")]
     pub expected: u64,
     /// Pairs in both.
     pub true_positives: u64,
@@ -90,8 +95,10 @@ pub struct Evaluation {
     /// count. 1 where both files put every document alone, or all of them together.
     pub adjusted_rand_index: Option<f64>,
     /// The errors of the signatures' estimates, where the report's pairs have them.
+    #[serde(skip)]
     pub estimates: Option<Estimates>,
     /// The same by range of exact similarity, ascending.
+    #[serde(skip)]
     pub estimate_ranges: Vec<EstimateRange>,
 }
 
@@ -176,11 +183,6 @@ pub fn evaluate(
     evaluation.adjusted_rand_index = rand;
     (evaluation.estimates, evaluation.estimate_ranges) = (estimates, estimate_ranges);
     Ok(evaluation)
-}
-
-/// Opens a report or table, decompressed where it is compressed.
-pub(crate) fn open_table(path: &Path) -> Result<Box<dyn BufRead>, Error> {
-    table::open_table(path)
 }
 
 fn compare(found: &EvaluationFile, wanted: &EvaluationFile, names: &[String]) -> Evaluation {

@@ -13,7 +13,6 @@ use lookalike::audit::{
 };
 use lookalike::core::kernel::Kernel;
 use lookalike::core::params::Params;
-use lookalike::progress::{NoProgress, Progress};
 use lookalike::read::Collection;
 use lookalike::report::json;
 use lookalike::report::phrases::thousands;
@@ -89,16 +88,10 @@ pub(super) fn positive(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "expected a whole number from 1, such as 2000".to_owned())
 }
 
-impl AuditArgs {
-    /// Adds the inputs of `--files-from`.
-    pub(crate) fn read_list(&mut self) -> Result<(), CommandError> {
-        self.inputs = self.reading.inputs(&self.inputs)?;
-        Ok(())
-    }
-}
-
 /// Runs the command.
-pub(crate) fn run(args: &AuditArgs, worker: WorkerOption<'_>) -> CommandResult {
+pub(crate) fn run(args: &mut AuditArgs, worker: WorkerOption<'_>) -> CommandResult {
+    args.reading.read_list(&mut args.inputs)?;
+    let args = &*args;
     let mut inputs = args.inputs.iter().chain(&args.reference);
     inputs.try_for_each(|input| refuse_streams(input, "an audit"))?;
     let report = Report::open(&args.report)?;
@@ -106,17 +99,10 @@ pub(crate) fn run(args: &AuditArgs, worker: WorkerOption<'_>) -> CommandResult {
     args.pairs.as_deref().map(audit::pairs_file).transpose()?;
     let mut reading = args.reading.options(worker);
     reading.leave_out = args.pairs.iter().cloned().chain([args.report.clone()]).collect();
-    let options = audit_options(args)?;
-    let bar = (!args.quiet).then(StageBar::new);
-    let progress: &dyn Progress = bar.as_ref().map_or(&NoProgress, |bar| bar);
-    let open = || {
-        let collection = Collection::open_with_reference(&args.inputs, &args.reference, &reading)?;
-        if report.ids_by_file {
-            collection.name_ids_by_file();
-        }
-        Ok(collection)
-    };
-    let neighbours = audit::true_neighbours(open, &report.params, &options, progress)?;
+    let options = AuditOptions { ids_by_file: report.ids_by_file, ..audit_options(args)? };
+    let bar = StageBar::new(args.quiet);
+    let open = || Collection::open_with_reference(&args.inputs, &args.reference, &reading);
+    let neighbours = audit::true_neighbours(open, &report.params, &options, &bar)?;
     drop(bar);
     report.check(neighbours.inputs())?;
     let audit = report.judge(&neighbours, args.pairs.as_deref())?;

@@ -4,21 +4,22 @@ use super::CommandError;
 use crate::terminal;
 use lookalike::core::params::ParamsBuilder;
 use lookalike::find::FindOptions;
-use lookalike::progress::{NoProgress, Progress};
+use lookalike::progress::Progress;
 use lookalike::read::Collection;
 use lookalike::report::phrases::thousands;
 use lookalike::tune::choose_bands;
 
 /// Chooses the bands and rows of `options`, which were made of `builder`, for a sample of the
-/// collection, and prints the choice unless it is to be `quiet`.
+/// collection, and prints the choice unless `quiet`.
 pub(super) fn choose(
     collection: &Collection,
     builder: &ParamsBuilder,
     options: &mut FindOptions,
-    progress: Option<&dyn Progress>,
+    progress: &dyn Progress,
+    quiet: bool,
 ) -> Result<(), CommandError> {
-    let drawn = choose_bands(collection, builder, progress.unwrap_or(&NoProgress))?;
-    if progress.is_some() {
+    let drawn = choose_bands(collection, builder, progress)?;
+    if !quiet {
         let (values, bands) = (drawn.params.num_hashes(), drawn.params.bands());
         let flags = format!("--num-hashes {values} --bands {bands} --rows {}", drawn.params.rows());
         let documents = thousands(drawn.documents as u64);

@@ -1,7 +1,7 @@
 //! `lookalike compare A B`: how alike two documents are, and where they differ.
 
 use super::{CommandError, CommandResult};
-use crate::difference::{self, DifferenceLayout, differences, plural};
+use crate::difference::{self, DifferenceLayout};
 use crate::exit_code::ExitCode;
 use crate::extraction::{ExtractArgs, WorkerOption};
 use crate::member::FileMember;
@@ -21,7 +21,7 @@ use lookalike::read::{
     Collection, Document, DocumentSink, Format, ReadBuffers, ReadError, ReadOptions, SkippedItem,
 };
 use lookalike::report::option_name;
-use lookalike::report::phrases::{one_line, thousands};
+use lookalike::report::phrases::{count, one_line, thousands};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &CompareArgs, worker: WorkerOption<'_>) -> CommandResult
         }
     }
     out.flush()?;
-    Ok(if args.exit_code && likeness.similar { ExitCode::from(3) } else { ExitCode::SUCCESS })
+    Ok(ExitCode::found_if(args.exit_code && likeness.similar))
 }
 
 /// The text of a file or of standard input.
@@ -196,7 +196,7 @@ impl CompareOutput<'_> {
         for (letter, name, shingles) in
             [("A", &names[0], overlap.left), ("B", &names[1], overlap.right)]
         {
-            let shingles = plural(shingles as usize, "shingle");
+            let shingles = count(shingles, "shingle");
             writeln!(out, "{bold}{letter}{bold:#}  {}  {}", one_line(name), Quiet(&shingles))?;
         }
         writeln!(out)?;
@@ -369,7 +369,7 @@ fn same_words(places: &Places) -> Option<String> {
     let kinds: Vec<_> =
         kinds.map(|(count, kind)| format!("{kind} {}", thousands(*count as u64))).collect();
     (same_words > 0).then(|| {
-        let place = plural(same_words, "place");
+        let place = count(same_words as u64, "place");
         format!("{place} with the same words written differently ({})", kinds.join(", "))
     })
 }
@@ -401,8 +401,8 @@ fn write_differences(
         writeln!(
             out,
             "{}, {} shared, {} only in A, {} only in B  {}",
-            differences(found.places.words),
-            plural(shared, "word"),
+            count(found.places.words as u64, "difference"),
+            count(shared as u64, "word"),
             thousands(only_a as u64),
             thousands(only_b as u64),
             Quiet(key)

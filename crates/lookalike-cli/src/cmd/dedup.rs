@@ -5,6 +5,7 @@ mod actions;
 mod args;
 mod print;
 
+use super::find::input_bytes;
 use super::{CommandError, CommandResult, bands};
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
@@ -14,14 +15,14 @@ use crate::termination;
 use crate::waiting::WaitingNote;
 use actions::ActionSummary;
 pub(crate) use args::DedupArgs;
-use args::{DedupOutputArgs, measure};
+use args::DedupOutputArgs;
 use lookalike::core::parameter::NamesParameters;
 use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::dedup::{
-    Annotate, Destination, DocumentOrigin, Others, RemovedList, SurvivorCounts, Survivors, apply,
+    Annotate, Destination, Others, RemovedList, SurvivorCounts, Survivors, apply,
 };
 use lookalike::find::{self, FindOptions, Findings};
-use lookalike::progress::{NoProgress, Progress};
+use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
 use lookalike::report::csv::CellRule;
 use lookalike::report::option_name;
@@ -31,11 +32,11 @@ use std::time::Instant;
 
 /// What a list of removed documents can be.
 const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
-/// The exit code of `--exit-code` when duplicates were found.
-const DUPLICATES_FOUND: u8 = 3;
 
 /// Runs the command.
-pub(crate) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
+pub(crate) fn run(args: &mut DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
+    args.reading.read_list(&mut args.inputs)?;
+    let args = &*args;
     let start = Instant::now();
     let builder = args.parameters.builder(args.shingle.rule(args.reading.wording())?);
     let mut options = options(args, &builder)?;
@@ -53,9 +54,8 @@ pub(crate) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
     drop(waiting);
     args.result.actions.check(&collection, &args.inputs, reference)?;
     if bands_auto {
-        let bar = (!args.result.quiet).then(StageBar::new);
-        let shown = bar.as_ref().map(|bar| bar as &dyn Progress);
-        bands::choose(&open()?, &builder, &mut options, shown)?;
+        let (bar, quiet) = (StageBar::new(args.result.quiet), args.result.quiet);
+        bands::choose(&open()?, &builder, &mut options, &bar, quiet)?;
     }
     let plan = DedupPlan::new(args, &collection, &options, &reading)?;
     let outputs = targets.all().map(Target::path).chain(args.result.written_paths());
@@ -64,24 +64,19 @@ pub(crate) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
     if !args.result.dry_run {
         DedupOutputs::create(&plan, &targets)?.rehearse(&collection)?;
     }
-    let findings = {
-        let bar = (!args.result.quiet).then(StageBar::new);
-        match &bar {
-            Some(bar) => find::in_collection(&collection, &options, bar)?,
-            None => find::in_collection(&collection, &options, &NoProgress)?,
-        }
-    };
+    let bar = StageBar::new(args.result.quiet);
+    let findings = find::in_collection(&collection, &options, &bar)?;
+    drop(bar);
     let mut written = None;
     if !args.result.dry_run {
         written = DedupOutputs::create(&plan, &targets)?.write(&findings, &collection, &plan)?;
     }
     let removed = targets.removed(args, &plan)?;
     let taken = args.result.actions.take(&findings, &collection, args, &options, removed)?;
-    let bytes = collection.bytes().or_else(|| Some(collection.bytes_read()).filter(|b| *b > 0));
     let summary = Summary {
         findings: &findings,
         options: &options,
-        bytes,
+        bytes: input_bytes(&collection),
         elapsed: start.elapsed(),
         skipped_listed: args.result.skipped.is_some(),
         verbose: args.result.verbose,
@@ -95,7 +90,7 @@ pub(crate) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
         let problem = format!("{failed} duplicates were left as they are, for the reasons above");
         return Err(CommandError::Data(problem));
     }
-    Ok(if found { ExitCode::from(DUPLICATES_FOUND) } else { ExitCode::SUCCESS })
+    Ok(ExitCode::found_if(found))
 }
 
 fn options(args: &DedupArgs, builder: &ParamsBuilder) -> Result<FindOptions, CommandError> {
@@ -125,7 +120,7 @@ impl<'a> DedupPlan<'a> {
     ) -> Result<Self, CommandError> {
         let annotate = args.result.annotate.then(|| Annotate {
             field: args.result.annotate_field.clone(),
-            measure: measure(options),
+            measure: options.params.measure(),
         });
         let others = (!args.result.documents_only).then(|| Others {
             follow_links: reading.follow_links,
@@ -143,12 +138,10 @@ fn destination(
     annotate: Option<&Annotate>,
 ) -> Result<Option<Destination>, CommandError> {
     let Some(out) = &args.result.output else { return Ok(None) };
-    let origins =
-        (0..collection.sources()).filter_map(|n| DocumentOrigin::of(collection, n)).collect();
     let destination = if out == Path::new("-") {
-        Destination::standard_output(origins, annotate)
+        Destination::standard_output(collection, annotate)
     } else {
-        Destination::new(out, &args.inputs, args.run.reference(), origins, annotate)
+        Destination::new(out, &args.inputs, args.run.reference(), collection, annotate)
     };
     destination.map(Some).map_err(|error| CommandError::Usage(error.spelled(option_name)))
 }
@@ -205,7 +198,7 @@ fn removed_list(
     target: &Target,
     plan: &DedupPlan<'_>,
 ) -> Result<RemovedList, lookalike::error::Error> {
-    Ok(RemovedList::create(target, measure(plan.options))?.with_cells(plan.cells))
+    Ok(RemovedList::create(target, plan.options.params.measure())?.with_cells(plan.cells))
 }
 
 /// The files that are being written.

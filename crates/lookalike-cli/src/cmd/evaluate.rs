@@ -8,8 +8,8 @@ use lookalike::core::error::ParamsError;
 use lookalike::evaluate::{
     EstimateRange, Estimates, EvaluateOptions, Evaluation, Example, PairExamples, evaluate,
 };
+use lookalike::report::json;
 use lookalike::report::phrases::{one_line, thousands};
-use serde_json::{Value, json};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ Examples:
 Either file: a CSV with id_a,id_b (and jaccard); two ids a line; a CSV with id,cluster;
 groups as `find --output` writes them. Each also as .gz or .zst.";
 
-/// Hold a report against the truth: precision, recall, F1; adjusted Rand index of groups
+/// Compare a report with a truth file: precision, recall, F1; adjusted Rand index of groups
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct EvaluateArgs {
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> CommandResult {
     let evaluation = evaluate(&args.report, &args.truth, &options)?;
     let mut out = BufWriter::new(terminal::stdout().json_if(args.json));
     if args.json {
-        serde_json::to_writer(&mut out, &as_json(&evaluation)).map_err(io::Error::from)?;
+        json::evaluation(&mut out, &evaluation)?;
         writeln!(out)?;
     } else {
         write_text(&mut out, &evaluation)?;
@@ -121,17 +121,6 @@ fn estimate_ranges(out: &mut impl Write, ranges: &[EstimateRange]) -> io::Result
     Ok(())
 }
 
-/// The members of a summary of errors.
-fn estimates_json(estimates: &Estimates) -> Value {
-    json!({
-        "pairs": estimates.pairs,
-        "bias": estimates.bias,
-        "mean_absolute_error": estimates.mean_absolute_error,
-        "rms_error": estimates.rms_error,
-        "expected_rms_error": estimates.expected_rms_error,
-    })
-}
-
 /// Six decimals, of which 1.000000 is 1 and nothing else.
 fn six_decimals(value: f64) -> String {
     if value < 1.0 { format!("{:.6}", value.min(0.999_999)) } else { format!("{value:.6}") }
@@ -157,42 +146,4 @@ fn examples(out: &mut impl Write, name: &str, kind: Option<&PairExamples>) -> io
         writeln!(out)?;
     }
     Ok(())
-}
-
-fn as_json(evaluation: &Evaluation) -> Value {
-    let kind = |kind: &PairExamples| {
-        let examples = kind.examples.iter().map(|example| {
-            json!({
-                "id_a": example.a,
-                "id_b": example.b,
-                "reported": example.reported,
-                "truth": example.expected,
-            })
-        });
-        json!({ "count": kind.count, "examples": examples.collect::<Vec<_>>() })
-    };
-    let mut json = json!({
-        "format": lookalike::report::FORMAT_VERSION,
-        "reported": evaluation.reported,
-        "truth": evaluation.expected,
-        "true_positives": evaluation.true_positives,
-        "false_positives": kind(&evaluation.false_positives),
-        "missed": kind(&evaluation.missed),
-        "different": evaluation.different.as_ref().map(kind),
-        "precision": evaluation.precision(),
-        "recall": evaluation.recall(),
-        "f1": evaluation.f1(),
-        "adjusted_rand_index": evaluation.adjusted_rand_index,
-    });
-    if let Some(estimates) = evaluation.estimates {
-        json["estimates"] = estimates_json(&estimates);
-        let of_range = |range: &EstimateRange| {
-            let mut json = estimates_json(&range.estimates);
-            (json["from"], json["to"]) = (json!(range.from), json!(range.to));
-            json
-        };
-        let ranges: Vec<Value> = evaluation.estimate_ranges.iter().map(of_range).collect();
-        json["estimates"]["ranges"] = json!(ranges);
-    }
-    json
 }

@@ -10,25 +10,21 @@ use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
 use crate::progress_bar::StageBar;
 use crate::summary::Summary;
-use crate::termination;
 use crate::waiting::WaitingNote;
 pub(crate) use args::FindArgs;
 pub(in crate::cmd) use args::FindOutputArgs;
 use lookalike::core::params::{Params, ParamsBuilder};
-use lookalike::find::{self, FindOptions, PairList};
-use lookalike::progress::{NoProgress, Progress};
+use lookalike::find::{self, FindOptions, Findings, PairList};
 use lookalike::read::Collection;
-use lookalike::report::Target;
-use lookalike::report::csv::CellRule;
 use lookalike::report::run_page::RunSubject;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use targets::FindTargets;
 
-/// The exit code of `--exit-code` when duplicates were found.
-const DUPLICATES_FOUND: u8 = 3;
-
 /// Runs the command.
-pub(crate) fn run(args: &FindArgs, worker: WorkerOption<'_>) -> CommandResult {
+pub(crate) fn run(args: &mut FindArgs, worker: WorkerOption<'_>) -> CommandResult {
+    args.reading.read_list(&mut args.inputs)?;
+    let args = &*args;
     let start = Instant::now();
     let builder = args.parameters.builder(args.shingle.rule(args.reading.wording())?);
     let mut options = find_options(args, &builder)?;
@@ -39,37 +35,35 @@ pub(crate) fn run(args: &FindArgs, worker: WorkerOption<'_>) -> CommandResult {
     args.audit.refuse(args.inputs.iter().chain(reference))?;
     let mut reading = args.reading.options(worker);
     // A second run must not find the files of the first among its documents.
-    reading.leave_out = targets.all().map(|target| target.path().to_owned()).collect();
+    reading.leave_out = targets.paths().map(Path::to_owned).collect();
     reading.fields = options.fields();
     let open = || Collection::open_with_reference(&args.inputs, reference, &reading);
     let waiting = WaitingNote::new(args.inputs.iter().chain(reference), args.result.quiet);
     let collection = open()?;
     drop(waiting);
-    termination::clean_up(targets.all().map(Target::path))?;
-    // What cannot be written is an error before the work; an interruption leaves nothing behind.
-    drop((targets.create()?, targets.create_reports()?));
-    let bar = (!args.result.quiet).then(StageBar::new);
-    let shown = bar.as_ref().map(|bar| bar as &dyn Progress);
+    targets.rehearse()?;
+    let bar = StageBar::new(args.result.quiet);
     if bands_auto {
-        bands::choose(&open()?, &builder, &mut options, shown)?;
+        bands::choose(&open()?, &builder, &mut options, &bar, args.result.quiet)?;
     }
-    let progress = shown.unwrap_or(&NoProgress);
-    let mut findings = find::in_collection(&collection, &options, progress)?;
+    let mut findings = find::in_collection(&collection, &options, &bar)?;
+    let inputs = &args.inputs;
+    let subject =
+        RunSubject { findings: &findings, options: &options, inputs, reference, audit: None };
     // What was found is on the disk before an audit that may fail.
-    targets.create()?.write(&findings, options.params.measure())?;
-    let audit = args.audit.measure(&mut findings, &options, open, progress)?;
+    targets.write_results(&subject)?;
+    let audit = args.audit.measure(&mut findings, &options, open, &bar)?;
     drop(bar);
-    let subject = RunSubject {
-        findings: &findings,
-        options: &options,
-        inputs: &args.inputs,
-        reference,
-        audit: audit.as_ref(),
-    };
-    let bytes = collection.bytes().or_else(|| Some(collection.bytes_read()).filter(|b| *b > 0));
-    let found = args.result.tell(&subject, &targets, bytes, start)?;
+    let audit = audit.as_ref();
+    let subject = RunSubject { findings: &findings, options: &options, inputs, reference, audit };
+    let found = args.result.report(&subject, &targets, input_bytes(&collection), start)?;
     findings.finish()?;
     Ok(found)
+}
+
+/// Bytes of the inputs as far as they are known: of streams, those that were read.
+pub(super) fn input_bytes(collection: &Collection) -> Option<u64> {
+    collection.bytes().or_else(|| Some(collection.bytes_read()).filter(|bytes| *bytes > 0))
 }
 
 impl FindOutputArgs {
@@ -83,25 +77,37 @@ impl FindOutputArgs {
         self.pairs.is_some()
     }
 
-    /// How values of CSV files are written.
-    fn cells(&self) -> CellRule {
-        self.csv.cells()
-    }
-
     /// How pairs are listed.
     pub(super) fn pair_list(&self) -> Result<PairList, CommandError> {
         Ok(PairList::new(self.pairs.is_some(), self.estimates)?)
     }
 
+    /// Writes results and reports of a run that is not audited, prints what is wanted, and gives the
+    /// exit code.
+    pub(super) fn finish(
+        &self,
+        findings: Findings,
+        options: &FindOptions,
+        [inputs, reference]: [&[PathBuf]; 2],
+        targets: &FindTargets,
+        start: Instant,
+    ) -> CommandResult {
+        let subject = RunSubject { findings: &findings, options, inputs, reference, audit: None };
+        targets.write_results(&subject)?;
+        let found = self.report(&subject, targets, None, start)?;
+        findings.finish()?;
+        Ok(found)
+    }
+
     /// Writes reports, prints what is wanted, and gives the exit code.
-    pub(super) fn tell(
+    fn report(
         &self,
         subject: &RunSubject<'_>,
         targets: &FindTargets,
         bytes: Option<u64>,
         start: Instant,
     ) -> CommandResult {
-        targets.create_reports()?.write(subject)?;
+        targets.write_reports(subject)?;
         let RunSubject { findings, options, audit, .. } = *subject;
         let summary = Summary {
             findings,
@@ -113,8 +119,7 @@ impl FindOutputArgs {
         };
         let not_shown = print::print(self, &summary, audit)?;
         print::tell(self, &summary, audit, not_shown)?;
-        let found = self.exit_code && !findings.groups.is_empty();
-        Ok(if found { ExitCode::from(DUPLICATES_FOUND) } else { ExitCode::SUCCESS })
+        Ok(ExitCode::found_if(self.exit_code && !findings.groups.is_empty()))
     }
 }
 

@@ -15,7 +15,7 @@ mod stats;
 pub(super) use open::{PlaceArgs, place};
 pub(super) use settings::SettingsArgs;
 
-use super::{CommandError, CommandResult};
+use super::CommandResult;
 use crate::extraction::WorkerOption;
 use clap::Subcommand;
 
@@ -49,21 +49,9 @@ enum IndexCommand {
     Restore(maintenance::RestoreArgs),
 }
 
-impl IndexArgs {
-    /// Adds the inputs of `--files-from`.
-    pub(crate) fn read_list(&mut self) -> Result<(), CommandError> {
-        match &mut self.command {
-            IndexCommand::Create(args) => args.read_list(),
-            IndexCommand::Add(args) => args.read_list(),
-            IndexCommand::Update(args) => args.read_list(),
-            _ => Ok(()),
-        }
-    }
-}
-
 /// Runs the command.
-pub(crate) fn run(args: &IndexArgs, worker: WorkerOption<'_>) -> CommandResult {
-    match &args.command {
+pub(crate) fn run(args: &mut IndexArgs, worker: WorkerOption<'_>) -> CommandResult {
+    match &mut args.command {
         IndexCommand::Create(args) => create::run(args, worker),
         IndexCommand::Add(args) => add::run(args, worker),
         IndexCommand::Update(args) => add::run_update(args, worker),

@@ -24,11 +24,10 @@ use lookalike::store::settings::StoredContent;
 use lookalike::store::{Index, IndexError};
 use std::path::Path;
 
-/// The exit code of `--exit-code` when something was found.
-const FOUND: u8 = 3;
-
 /// Runs the command.
-pub(crate) fn run(args: &QueryArgs, worker: WorkerOption<'_>) -> CommandResult {
+pub(crate) fn run(args: &mut QueryArgs, worker: WorkerOption<'_>) -> CommandResult {
+    args.reading.args.read_list(&mut args.documents)?;
+    let args = &*args;
     if args.documents.is_empty() && args.id.is_empty() {
         return Err(CommandError::Usage(
             "nothing is asked for: name files, - for a text on standard input, or --id ID for a \
@@ -66,7 +65,7 @@ pub(crate) fn run(args: &QueryArgs, worker: WorkerOption<'_>) -> CommandResult {
         asker.member(member, &reading, &mut *snapshot, &mut asking)?;
     }
     let found = asking.finish()?;
-    Ok(if args.exit_code && found { ExitCode::from(FOUND) } else { ExitCode::SUCCESS })
+    Ok(ExitCode::found_if(args.exit_code && found))
 }
 
 fn reading(args: &QueryArgs, worker: WorkerOption<'_>) -> ReadOptions {

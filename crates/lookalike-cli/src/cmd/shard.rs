@@ -6,7 +6,7 @@ mod plan;
 mod status;
 mod tasks;
 
-use super::{CommandError, CommandResult};
+use super::CommandResult;
 use crate::extraction::WorkerOption;
 pub(crate) use args::PlanArgs;
 use clap::Subcommand;
@@ -51,23 +51,15 @@ impl ShardArgs {
             _ => None,
         }
     }
-
-    /// Adds the inputs of `--files-from`.
-    pub(crate) fn read_list(&mut self) -> Result<(), CommandError> {
-        match &mut self.command {
-            ShardCommand::Plan(args) => args.read_list(),
-            _ => Ok(()),
-        }
-    }
 }
 
 /// Runs the command. `arguments` are those of the process: the plan keeps them.
 pub(crate) fn run(
-    args: &ShardArgs,
+    args: &mut ShardArgs,
     arguments: &[OsString],
     worker: WorkerOption<'_>,
 ) -> CommandResult {
-    match &args.command {
+    match &mut args.command {
         ShardCommand::Plan(args) => plan::run(args, arguments, worker),
         ShardCommand::Keys(args) => tasks::keys(args, worker),
         ShardCommand::Connect(args) => tasks::connect(args),

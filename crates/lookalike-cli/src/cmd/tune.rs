@@ -23,7 +23,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// Measures, chooses and prints.
-pub(crate) fn run(args: &TuneArgs, worker: WorkerOption<'_>) -> CommandResult {
+pub(crate) fn run(args: &mut TuneArgs, worker: WorkerOption<'_>) -> CommandResult {
+    args.reading.read_list(&mut args.inputs)?;
+    let args = &*args;
     let builder = args.parameters.builder(args.shingle.rule(args.reading.wording())?);
     let params = Params::new(&builder)?;
     if params.exact() {

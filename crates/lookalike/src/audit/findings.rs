@@ -54,7 +54,9 @@ mod tests {
             let line = |id: &str| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n");
             std::fs::write(&input, ids.map(line).concat()).unwrap();
         };
-        let open = || Ok(Collection::open(std::slice::from_ref(&input), &ReadOptions::default())?);
+        let open = || {
+            Ok::<_, Error>(Collection::open(std::slice::from_ref(&input), &ReadOptions::default())?)
+        };
         let params = Params::new(&ParamsBuilder::default()).unwrap();
         let mut options = FindOptions::new(params.clone());
         let neighbours =

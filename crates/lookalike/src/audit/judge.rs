@@ -4,9 +4,8 @@
 use super::neighbours::{BinTally, Neighbours};
 use super::outcome::{Audit, JudgedBy, Trial};
 use std::collections::HashMap;
-use std::io;
 
-/// Holds a report against [`Neighbours`] as it is read.
+/// Compares a report with [`Neighbours`] as it is read.
 #[derive(Debug)]
 pub struct Judge<'a> {
     neighbours: &'a Neighbours,
@@ -20,7 +19,7 @@ pub struct Judge<'a> {
 }
 
 impl Neighbours {
-    /// Begins to hold a report against them.
+    /// Begins the comparison with a report.
     pub fn judge_by(&self, by: JudgedBy) -> Judge<'_> {
         let mut judge = Judge {
             neighbours: self,
@@ -39,37 +38,6 @@ impl Neighbours {
             }
         }
         judge
-    }
-
-    /// Holds a report against them: by its pairs, where they were reported, else by its groups,
-    /// each a keeper and its duplicates.
-    ///
-    /// # Errors
-    /// Those of the iterators.
-    pub fn judge(
-        &self,
-        groups: impl IntoIterator<Item = io::Result<(String, Vec<String>)>>,
-        pairs: Option<impl IntoIterator<Item = io::Result<(String, String)>>>,
-    ) -> io::Result<Audit> {
-        let by = if pairs.is_some() { JudgedBy::Pairs } else { JudgedBy::Groups };
-        let mut judge = self.judge_by(by);
-        match pairs {
-            Some(pairs) => {
-                for pair in pairs {
-                    let (a, b) = pair?;
-                    judge.pair(&a, &b);
-                }
-            }
-            None => {
-                for group in groups {
-                    let (_, duplicates) = group?;
-                    for duplicate in duplicates {
-                        judge.duplicate(&duplicate);
-                    }
-                }
-            }
-        }
-        Ok(judge.finish())
     }
 }
 

@@ -62,10 +62,12 @@ pub struct AuditOptions {
     pub threads: NonZeroUsize,
     /// The inner loops to use; nor on it.
     pub kernel: Kernel,
+    /// Whether ids of records found in folders begin with the name of their file, as in the run.
+    pub ids_by_file: bool,
 }
 
 impl Default for AuditOptions {
-    /// 2,000 documents, seed 1, 95 %, all processors, the fastest kernel.
+    /// 2,000 documents, seed 1, 95 %, all processors, the fastest kernel, ids as they are.
     fn default() -> Self {
         Self {
             sample: NonZeroUsize::new(SAMPLE_DOCUMENTS).unwrap_or(NonZeroUsize::MIN),
@@ -73,6 +75,7 @@ impl Default for AuditOptions {
             confidence: CONFIDENCE,
             threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             kernel: Kernel::best(),
+            ids_by_file: false,
         }
     }
 }
@@ -91,13 +94,20 @@ impl Default for AuditOptions {
 /// # Errors
 /// What reading can fail with, and [`AuditError`]: a confidence out of range, input that changes
 /// between the passes.
-pub fn true_neighbours(
-    open: impl Fn() -> Result<Collection, Error>,
+pub fn true_neighbours<E: Into<Error>>(
+    open: impl Fn() -> Result<Collection, E>,
     params: &Params,
     options: &AuditOptions,
     progress: &dyn Progress,
 ) -> Result<Neighbours, Error> {
     check_confidence(options.confidence)?;
+    let open = || -> Result<Collection, Error> {
+        let collection = open().map_err(Into::into)?;
+        if options.ids_by_file {
+            collection.name_ids_by_file();
+        }
+        Ok(collection)
+    };
     let lots = IdHasher::new(options.seed);
     let (sample, seen) = timed(Stage::Draw, &open()?, progress, |collection| {
         draw(collection, params, lots, options, progress)

@@ -132,8 +132,8 @@ impl DocumentNeighbours {
     }
 }
 
-/// A sample of a collection's documents with all their true neighbours, counted; what
-/// [`judge`](Self::judge) holds a report against.
+/// A sample of a collection's documents with all their true neighbours, counted; what a report is
+/// compared with ([`judge_by`](Self::judge_by)).
 #[derive(Debug, Clone)]
 pub struct Neighbours {
     pub(super) inputs: InputsDigest,

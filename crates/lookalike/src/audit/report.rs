@@ -25,9 +25,8 @@ pub struct Report {
     pub params: Params,
     /// What was read in that run.
     pub inputs: InputsDigest,
-    /// Whether ids of records found in folders begin with the name of their file: what
-    /// [`Collection::name_ids_by_file`](crate::read::Collection::name_ids_by_file) is to be called
-    /// for.
+    /// Whether ids of records found in folders begin with the name of their file:
+    /// [`AuditOptions::ids_by_file`](super::AuditOptions::ids_by_file).
     pub ids_by_file: bool,
 }
 

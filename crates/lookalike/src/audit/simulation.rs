@@ -3,13 +3,12 @@
 
 use super::draw::{DocumentSample, IdHasher, SampledDocument};
 use super::neighbours::{Bins, DocumentNeighbours, Neighbours};
-use super::{Audit, Interval};
+use super::{Audit, Interval, JudgedBy};
 use crate::digest::InputsDigest;
 use crate::read::BlockNumber;
 use lookalike_core::hash::SplitMix64;
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
-use std::io;
 
 const AUDITS: u64 = 1_000;
 const CONFIDENCE: f64 = 0.95;
@@ -94,12 +93,13 @@ impl Population {
             confidence: CONFIDENCE,
             sample: sample.collect(),
         };
-        let id = |number: usize| self.ids[number].clone();
-        let pairs = self.neighbours.iter().enumerate().flat_map(|(a, neighbours)| {
-            let found = neighbours.iter().filter(move |(b, _, found)| a < *b && *found);
-            found.map(move |(b, ..)| io::Result::Ok((id(a), id(*b))))
-        });
-        neighbours.judge([], Some(pairs)).unwrap()
+        let mut judge = neighbours.judge_by(JudgedBy::Pairs);
+        for (a, neighbours) in self.neighbours.iter().enumerate() {
+            for (b, ..) in neighbours.iter().filter(|(b, _, found)| a < *b && *found) {
+                judge.pair(&self.ids[a], &self.ids[*b]);
+            }
+        }
+        judge.finish()
     }
 
     /// How often the interval holds the truth: of all pairs, and of those of the range at 0.9.

@@ -1,6 +1,7 @@
 //! A decision as values that are written next to a document.
 
 use super::Decision;
+use lookalike_core::params::Measure;
 
 /// The member that annotated JSON objects get, and the beginning of the names of new columns.
 pub const DEFAULT_FIELD: &str = "lookalike";
@@ -10,16 +11,17 @@ pub const DEFAULT_FIELD: &str = "lookalike";
 pub struct Annotate {
     /// The member of JSON objects, and the beginning of the names of columns: `FIELD_kept`, ….
     pub field: String,
-    /// What the similarity is called: `jaccard` or `containment`.
-    pub measure: &'static str,
+    /// The similarity, whose name columns and members have.
+    pub measure: Measure,
 }
 
 impl Annotate {
     /// The names of the columns, in the order `kept`, `group`, `keeper`, similarity, `reason`,
     /// `neighbour`, and the similarity with that one.
     pub fn columns(&self) -> [String; 7] {
-        let neighbour_similarity = format!("neighbour_{}", self.measure);
-        ["kept", "group", "keeper", self.measure, "reason", "neighbour", &neighbour_similarity]
+        let measure = self.measure.to_string();
+        let neighbour_similarity = format!("neighbour_{measure}");
+        ["kept", "group", "keeper", &measure, "reason", "neighbour", &neighbour_similarity]
             .map(|name| format!("{}_{name}", self.field))
     }
 }
@@ -56,7 +58,7 @@ impl<'a> AnnotationValues<'a> {
                 Self { neighbour: Some((neighbour, similarity)), ..stays(None, "related") }
             }
             Decision::Empty => stays(None, "empty"),
-            Decision::Keeper { group, .. } => stays(Some(group), "keeper"),
+            Decision::Keeper { group } => stays(Some(group), "keeper"),
             Decision::Duplicate { group, keeper, similarity, reason } => Self {
                 kept: false,
                 group: Some(group),
@@ -83,26 +85,24 @@ impl<'a> AnnotationValues<'a> {
     }
 
     /// The members of an object, without its braces; those of a neighbour only where there is one.
-    pub(super) fn json(&self, measure: &str, out: &mut Vec<u8>) {
+    pub(super) fn json(&self, measure: Measure, out: &mut Vec<u8>) {
         out.extend_from_slice(format!("\"kept\":{},", self.kept).as_bytes());
         self.json_removed(measure, out);
         if let Some((neighbour, similarity)) = self.neighbour {
             let neighbour = serde_json::Value::from(neighbour);
-            let name = serde_json::Value::from(format!("neighbour_{measure}"));
-            let more = format!(",\"neighbour\":{neighbour},{name}:{similarity}");
+            let more = format!(",\"neighbour\":{neighbour},\"neighbour_{measure}\":{similarity}");
             out.extend_from_slice(more.as_bytes());
         }
     }
 
     /// The same of a document that is known to go.
-    pub(super) fn json_removed(&self, measure: &str, out: &mut Vec<u8>) {
+    pub(super) fn json_removed(&self, measure: Measure, out: &mut Vec<u8>) {
         let text = |text: &str| serde_json::Value::from(text).to_string();
         let or_null = |value: Option<String>| value.unwrap_or_else(|| "null".to_owned());
         let line = format!(
-            "\"group\":{},\"keeper\":{},{}:{},\"reason\":{}",
+            "\"group\":{},\"keeper\":{},\"{measure}\":{},\"reason\":{}",
             or_null(self.group.map(|group| group.to_string())),
             or_null(self.keeper.map(text)),
-            text(measure),
             or_null(self.similarity.map(str::to_owned)),
             text(self.reason),
         );

@@ -1,14 +1,14 @@
 //! Findings and the inputs → decisions in reading order → survivors, and the list of what goes.
 
 use super::actions::{Collector, DuplicateFiles};
-use super::decisions::{DecisionCursor, SortedDecisions};
+use super::decisions::{DecisionCollector, DecisionCursor};
 use super::others::UnreadParts;
-use super::{Decision, DecisionCollector, RemovedList, SourceRecord, SurvivorCounts, Survivors};
+use super::{Decision, RemovedList, SourceRecord, SurvivorCounts, Survivors};
 use crate::error::Error;
-use crate::find::{FindOptions, Findings};
+use crate::find::{FindOptions, Findings, Group};
 use crate::progress::Progress;
-use crate::read::{Collection, Document, Raw};
-use std::io;
+use crate::read::{Collection, Raw};
+use crate::spill::SortedRecords;
 
 /// Bytes of decisions held in memory where the run has no limit, and the share of it otherwise.
 const DECISION_BYTES: u64 = 256 << 20;
@@ -30,22 +30,11 @@ pub fn apply(
     findings: &Findings,
     collection: &Collection,
     options: &FindOptions,
-    survivors: Survivors,
-    removed: Option<RemovedList>,
+    mut survivors: Survivors,
+    mut removed: Option<RemovedList>,
     progress: &dyn Progress,
 ) -> Result<SurvivorCounts, Error> {
-    let decided = decide(findings, options)?;
-    let pass = Pass::new(
-        findings,
-        collection,
-        &decided,
-        RecordTarget::Survivors(Box::new(survivors)),
-        removed,
-    );
-    let (taker, removed) = pass.run(progress)?;
-    let RecordTarget::Survivors(mut survivors) = taker else {
-        return Ok(SurvivorCounts::default());
-    };
+    replay(findings, collection, options, &mut survivors, &mut removed, progress)?;
     survivors.copy_others(findings)?;
     let written = survivors.finish()?;
     removed.map_or(Ok(()), RemovedList::finish)?;
@@ -63,108 +52,124 @@ pub fn find_files(
     findings: &Findings,
     collection: &Collection,
     options: &FindOptions,
-    removed: Option<RemovedList>,
+    mut removed: Option<RemovedList>,
     progress: &dyn Progress,
 ) -> Result<DuplicateFiles, Error> {
-    let decided = decide(findings, options)?;
-    let taker = RecordTarget::Files(Box::default(), UnreadParts::new(&findings.skipped)?);
-    let pass = Pass::new(findings, collection, &decided, taker, removed);
-    let (taker, removed) = pass.run(progress)?;
+    let unread = UnreadParts::new(&findings.skipped)?;
+    let mut files = FileCollector { files: Collector::default(), unread };
+    replay(findings, collection, options, &mut files, &mut removed, progress)?;
     removed.map_or(Ok(()), RemovedList::finish)?;
-    match taker {
-        RecordTarget::Files(collector, unread) => Ok(collector.finish(collection, &unread)),
-        RecordTarget::Survivors(_) => Ok(DuplicateFiles::default()),
-    }
+    Ok(files.files.finish(collection, &files.unread))
 }
 
-/// The decisions of all groups, and the empty documents.
-fn decide(findings: &Findings, options: &FindOptions) -> Result<SortedDecisions, Error> {
-    let rules = options.keep.rules().iter().map(ToString::to_string);
-    let mut reasons: Vec<String> = rules.collect();
-    let by_id = u8::try_from(reasons.len()).unwrap_or(u8::MAX);
-    reasons.extend(["id".to_owned(), "reference".to_owned()]);
+/// The decisions of all groups, and about documents that resemble duplicates.
+fn decide(findings: &Findings, options: &FindOptions) -> Result<SortedRecords, Error> {
+    let rules: Vec<String> = options.keep.rules().iter().map(ToString::to_string).collect();
     let limit = options.memory.limit.map(|limit| limit / DECISION_SHARE);
     let memory = limit.unwrap_or(DECISION_BYTES).min(DECISION_BYTES);
-    let temp = Some(findings.temporary());
-    let mut decisions = DecisionCollector::new(temp, memory as usize, reasons);
+    let mut decisions = DecisionCollector::new(Some(findings.temporary()), memory as usize);
     let measure = options.params.measure();
     for (number, group) in (1u64..).zip(findings.groups.iter()) {
-        let group = group.map_err(io_error)?;
-        let keeper = &group.keeper;
-        decisions.keeper(keeper.document, number, group.duplicates.len() as u64 + 1)?;
-        for duplicate in &group.duplicates {
-            let reason = match duplicate.decided_by {
-                _ if keeper.reference => by_id.saturating_add(1),
-                Some(rule) => rule,
-                None => by_id,
+        let Group { keeper, duplicates } = group.map_err(Error::of_io)?;
+        decisions.add(keeper.document, &Decision::Keeper { group: number })?;
+        for duplicate in &duplicates {
+            let rule = duplicate.decided_by.and_then(|rule| rules.get(usize::from(rule)));
+            let decision = Decision::Duplicate {
+                group: number,
+                keeper: &keeper.id,
+                similarity: &duplicate.overlap.six_decimals_of(measure),
+                reason: if keeper.reference { "reference" } else { rule.map_or("id", |rule| rule) },
             };
-            let similarity = duplicate.overlap.six_decimals_of(measure);
-            decisions.duplicate(duplicate.document, number, &keeper.id, &similarity, reason)?;
+            decisions.add(duplicate.document, &decision)?;
         }
     }
     for related in findings.related.iter() {
-        let related = related.map_err(io_error)?;
-        let similarity = related.overlap.six_decimals_of(measure);
-        decisions.related(related.document, &related.neighbour, &similarity)?;
+        let related = related.map_err(Error::of_io)?;
+        let similarity = &related.overlap.six_decimals_of(measure);
+        let decision = Decision::Related { neighbour: &related.neighbour, similarity };
+        decisions.add(related.document, &decision)?;
     }
     decisions.finish()
 }
 
-fn io_error(error: io::Error) -> Error {
-    Error::of_io(error)
+/// What takes the records of the inputs.
+trait RecordTarget {
+    /// Records of this source follow, if it has any; each source is named, in order.
+    fn source(&mut self, number: u32, collection: &Collection) -> Result<(), Error>;
+
+    /// A record of the source with this name.
+    fn record(
+        &mut self,
+        id: &str,
+        source: &str,
+        record: SourceRecord<'_>,
+        decision: &Decision<'_>,
+    ) -> Result<(), Error>;
 }
 
-/// One way through the inputs.
-struct Pass<'a> {
-    findings: &'a Findings,
-    collection: &'a Collection,
-    decisions: DecisionCursor<'a>,
-    taker: RecordTarget,
-    removed: Option<RemovedList>,
-    /// The source at work.
-    source: Option<u32>,
-}
-
-/// What takes the documents.
-enum RecordTarget {
-    Survivors(Box<Survivors>),
-    Files(Box<Collector>, UnreadParts),
-}
-
-impl<'a> Pass<'a> {
-    fn new(
-        findings: &'a Findings,
-        collection: &'a Collection,
-        decided: &'a SortedDecisions,
-        taker: RecordTarget,
-        removed: Option<RemovedList>,
-    ) -> Self {
-        let decisions = decided.cursor();
-        Self { findings, collection, decisions, taker, removed, source: None }
+impl RecordTarget for Survivors {
+    fn source(&mut self, number: u32, collection: &Collection) -> Result<(), Error> {
+        let header = collection.header(number).map(|header| header.raw.as_slice());
+        self.source(number as usize, header)
     }
 
-    fn run(
-        mut self,
-        progress: &dyn Progress,
-    ) -> Result<(RecordTarget, Option<RemovedList>), Error> {
-        let (findings, collection) = (self.findings, self.collection);
-        findings.replay(&mut |number, document| {
-            progress.advance(0)?;
-            self.document(number, document)
-        })?;
-        self.sources_before(collection.sources())?;
-        // A file that was changed behind the place that was read last.
-        collection.check_unchanged()?;
-        Ok((self.taker, self.removed))
+    fn record(
+        &mut self,
+        id: &str,
+        _: &str,
+        record: SourceRecord<'_>,
+        decision: &Decision<'_>,
+    ) -> Result<(), Error> {
+        self.record(id, record, decision)
+    }
+}
+
+/// Collects the files that are duplicates.
+struct FileCollector {
+    files: Collector,
+    unread: UnreadParts,
+}
+
+impl RecordTarget for FileCollector {
+    fn source(&mut self, _: u32, _: &Collection) -> Result<(), Error> {
+        Ok(())
     }
 
-    fn document(&mut self, number: u32, document: &Document<'_>) -> Result<(), Error> {
-        let status = self.findings.status(number);
-        self.sources_before(status.source + 1)?;
+    fn record(
+        &mut self,
+        _: &str,
+        source: &str,
+        record: SourceRecord<'_>,
+        decision: &Decision<'_>,
+    ) -> Result<(), Error> {
+        self.files.document(source, record, decision, &self.unread);
+        Ok(())
+    }
+}
+
+/// Reads the inputs again, gives every record with its decision to `target`, and lists in `removed`
+/// what goes.
+fn replay(
+    findings: &Findings,
+    collection: &Collection,
+    options: &FindOptions,
+    target: &mut impl RecordTarget,
+    removed: &mut Option<RemovedList>,
+    progress: &dyn Progress,
+) -> Result<(), Error> {
+    let decided = decide(findings, options)?;
+    let (mut decisions, mut sources) = (DecisionCursor::new(&decided), 0..collection.sources());
+    findings.replay(&mut |number, document| {
+        progress.advance(0)?;
+        let status = findings.status(number);
+        for source in sources.start..=status.source {
+            target.source(source, collection)?;
+        }
+        sources.start = sources.start.max(status.source + 1);
         if status.left_out {
             return Ok(());
         }
-        let decision = match self.decisions.of(number)? {
+        let decision = match decisions.of(number)? {
             Decision::Unique if status.empty => Decision::Empty,
             decision => decision,
         };
@@ -174,30 +179,15 @@ impl<'a> Pass<'a> {
             Raw::Part(path) => SourceRecord::Part(path),
             Raw::Row(row) => SourceRecord::Row(row),
         };
-        let source = self.collection.source_name(status.source).unwrap_or_default();
-        if let Some(removed) = &mut self.removed {
-            let file = self.collection.file_of(status.source, document.id);
+        if let Some(removed) = removed {
+            let file = collection.file_of(status.source, document.id);
             removed.document(document.id, file, &decision)?;
         }
-        match &mut self.taker {
-            RecordTarget::Survivors(survivors) => survivors.record(document.id, record, &decision),
-            RecordTarget::Files(files, unread) => {
-                files.document(source, record, &decision, unread);
-                Ok(())
-            }
-        }
-    }
-
-    /// Names the sources up to `end`, also those without a document.
-    fn sources_before(&mut self, end: u32) -> Result<(), Error> {
-        let first = self.source.map_or(0, |source| source + 1);
-        for source in first..end {
-            self.source = Some(source);
-            if let RecordTarget::Survivors(survivors) = &mut self.taker {
-                let header = self.collection.header(source).map(|header| header.raw.as_slice());
-                survivors.source(source as usize, header)?;
-            }
-        }
-        Ok(())
-    }
+        let source = collection.source_name(status.source).unwrap_or_default();
+        target.record(document.id, source, record, &decision)
+    })?;
+    sources.try_for_each(|source| target.source(source, collection))?;
+    // A file that was changed behind the place that was read last.
+    collection.check_unchanged()?;
+    Ok(())
 }

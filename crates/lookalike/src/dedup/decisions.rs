@@ -3,107 +3,58 @@
 use super::Decision;
 use crate::error::Error;
 use crate::spill::{SortedRecords, Sorter, TempSpace};
+use std::iter::Peekable;
 use std::sync::Arc;
 
 const KEEPER: u8 = 0;
 const DUPLICATE: u8 = 1;
-const EMPTY: u8 = 2;
-const RELATED: u8 = 3;
+const RELATED: u8 = 2;
 
 /// Collects decisions in any order. Memory is bounded; what is more is sorted in temporary files.
-pub struct DecisionCollector {
+pub(super) struct DecisionCollector {
     sorter: Sorter,
-    reasons: Vec<String>,
 }
 
 impl DecisionCollector {
-    /// `reasons` are what [`duplicate`](Self::duplicate) names by their place, 255 at most.
-    /// The others are as for [`Sorter::new`].
-    pub(crate) fn new(temp: Option<Arc<TempSpace>>, memory: usize, reasons: Vec<String>) -> Self {
-        Self { sorter: Sorter::new(temp, memory), reasons }
+    /// As `Sorter::new`.
+    pub(super) fn new(temp: Option<Arc<TempSpace>>, memory: usize) -> Self {
+        Self { sorter: Sorter::new(temp, memory) }
     }
 
-    /// The document with this number stays for its group.
+    /// Adds the decision about a document; those without a group and a neighbour need none.
     ///
     /// # Errors
     /// Those of temporary files.
-    pub fn keeper(&mut self, document: u32, group: u64, size: u64) -> Result<(), Error> {
-        let mut payload = vec![KEEPER];
-        payload.extend(group.to_be_bytes());
-        payload.extend(size.to_be_bytes());
+    pub(super) fn add(&mut self, document: u32, decision: &Decision<'_>) -> Result<(), Error> {
+        let mut payload = Vec::new();
+        match *decision {
+            Decision::Unique | Decision::Empty => return Ok(()),
+            Decision::Keeper { group } => {
+                payload.push(KEEPER);
+                payload.extend(group.to_be_bytes());
+            }
+            Decision::Duplicate { group, keeper, similarity, reason } => {
+                payload.push(DUPLICATE);
+                payload.extend(group.to_be_bytes());
+                put_text(&mut payload, similarity);
+                put_text(&mut payload, reason);
+                payload.extend(keeper.bytes());
+            }
+            Decision::Related { neighbour, similarity } => {
+                payload.push(RELATED);
+                put_text(&mut payload, similarity);
+                payload.extend(neighbour.bytes());
+            }
+        }
         self.sorter.push(&document.to_be_bytes(), &payload)
-    }
-
-    /// It goes, for the keeper stays: `similarity` is written with six decimals.
-    ///
-    /// # Errors
-    /// Those of temporary files.
-    pub fn duplicate(
-        &mut self,
-        document: u32,
-        group: u64,
-        keeper: &str,
-        similarity: &str,
-        reason: u8,
-    ) -> Result<(), Error> {
-        let mut payload = vec![DUPLICATE];
-        payload.extend(group.to_be_bytes());
-        payload.push(reason);
-        payload.push(u8::try_from(similarity.len()).unwrap_or(u8::MAX));
-        payload.extend(similarity.bytes().take(u8::MAX as usize));
-        payload.extend(keeper.bytes());
-        self.sorter.push(&document.to_be_bytes(), &payload)
-    }
-
-    /// It is in no group, stays, and resembles `neighbour`, a duplicate of another document:
-    /// `similarity` is written with six decimals.
-    ///
-    /// # Errors
-    /// Those of temporary files.
-    pub fn related(
-        &mut self,
-        document: u32,
-        neighbour: &str,
-        similarity: &str,
-    ) -> Result<(), Error> {
-        let mut payload = vec![RELATED, u8::try_from(similarity.len()).unwrap_or(u8::MAX)];
-        payload.extend(similarity.bytes().take(u8::MAX as usize));
-        payload.extend(neighbour.bytes());
-        self.sorter.push(&document.to_be_bytes(), &payload)
-    }
-
-    /// It has no token.
-    ///
-    /// # Errors
-    /// Those of temporary files.
-    pub fn empty(&mut self, document: u32) -> Result<(), Error> {
-        self.sorter.push(&document.to_be_bytes(), &[EMPTY])
     }
 
     /// Sorts them.
     ///
     /// # Errors
     /// Those of temporary files.
-    pub fn finish(self) -> Result<SortedDecisions, Error> {
-        Ok(SortedDecisions { sorted: self.sorter.finish()?, reasons: self.reasons })
-    }
-}
-
-/// Decisions in the order of the documents.
-pub struct SortedDecisions {
-    sorted: SortedRecords,
-    reasons: Vec<String>,
-}
-
-impl SortedDecisions {
-    /// Goes through them from the first document.
-    pub fn cursor(&self) -> DecisionCursor<'_> {
-        DecisionCursor {
-            records: Box::new(self.sorted.iter()),
-            reasons: &self.reasons,
-            next: None,
-            ended: false,
-        }
+    pub(super) fn finish(self) -> Result<SortedRecords, Error> {
+        self.sorter.finish()
     }
 }
 
@@ -111,60 +62,67 @@ impl SortedDecisions {
 type DecisionRecords<'a> = Box<dyn Iterator<Item = Result<(Vec<u8>, Vec<u8>), Error>> + Send + 'a>;
 
 /// A way through the decisions, from lower to higher document numbers.
-pub struct DecisionCursor<'a> {
-    records: DecisionRecords<'a>,
-    reasons: &'a [String],
-    next: Option<(u32, Vec<u8>)>,
-    ended: bool,
+pub(super) struct DecisionCursor<'a> {
+    records: Peekable<DecisionRecords<'a>>,
+    payload: Vec<u8>,
 }
 
-impl DecisionCursor<'_> {
+impl<'a> DecisionCursor<'a> {
+    /// Goes through what a [`DecisionCollector`] has sorted, from the first document.
+    pub(super) fn new(sorted: &'a SortedRecords) -> Self {
+        let records: DecisionRecords<'a> = Box::new(sorted.iter());
+        Self { records: records.peekable(), payload: Vec::new() }
+    }
+
     /// What is said about a document; each call must name a higher number than the one before.
     ///
     /// # Errors
     /// Those of temporary files.
-    pub fn of(&mut self, document: u32) -> Result<Decision<'_>, Error> {
-        while !self.ended && self.next.as_ref().is_none_or(|(number, _)| *number < document) {
-            match self.records.next().transpose()? {
-                None => self.ended = true,
-                Some((key, payload)) => {
-                    let number = key.try_into().map_or(u32::MAX, u32::from_be_bytes);
-                    self.next = Some((number, payload));
-                }
+    pub(super) fn of(&mut self, document: u32) -> Result<Decision<'_>, Error> {
+        let key = document.to_be_bytes();
+        let reached = |record: &Result<(Vec<u8>, Vec<u8>), Error>| {
+            record.as_ref().map_or(true, |(found, _)| **found <= key[..])
+        };
+        while let Some(record) = self.records.next_if(reached) {
+            let (found, payload) = record?;
+            if *found == key {
+                self.payload = payload;
+                let damaged = || Error::TemporaryFile { what: "a decision".to_owned() };
+                return decoded(&self.payload).ok_or_else(damaged);
             }
         }
-        let found = self.next.as_ref().filter(|(number, _)| *number == document);
-        let decision = found.and_then(|(_, payload)| decoded(payload, self.reasons));
-        Ok(decision.unwrap_or(Decision::Unique))
+        Ok(Decision::Unique)
     }
 }
 
-fn decoded<'a>(payload: &'a [u8], reasons: &'a [String]) -> Option<Decision<'a>> {
-    let (&kind, rest) = payload.split_first()?;
-    if kind == EMPTY {
-        return Some(Decision::Empty);
-    }
+fn decoded(payload: &[u8]) -> Option<Decision<'_>> {
+    let (&kind, mut rest) = payload.split_first()?;
     if kind == RELATED {
-        let (&length, rest) = rest.split_first()?;
-        let (similarity, neighbour) = rest.split_at_checked(length as usize)?;
-        let (similarity, neighbour) =
-            (std::str::from_utf8(similarity).ok()?, std::str::from_utf8(neighbour).ok()?);
-        return Some(Decision::Related { neighbour, similarity });
+        let similarity = take_text(&mut rest)?;
+        return Some(Decision::Related { neighbour: std::str::from_utf8(rest).ok()?, similarity });
     }
-    let (group, rest) = rest.split_first_chunk()?;
-    let group = u64::from_be_bytes(*group);
-    if kind == KEEPER {
-        let (size, _) = rest.split_first_chunk()?;
-        return Some(Decision::Keeper { group, size: u64::from_be_bytes(*size) });
+    let group = u64::from_be_bytes(*rest.split_off(..8)?.first_chunk()?);
+    match kind {
+        KEEPER => Some(Decision::Keeper { group }),
+        DUPLICATE => {
+            let (similarity, reason) = (take_text(&mut rest)?, take_text(&mut rest)?);
+            let keeper = std::str::from_utf8(rest).ok()?;
+            Some(Decision::Duplicate { group, keeper, similarity, reason })
+        }
+        _ => None,
     }
-    let (&[reason, length], rest) = rest.split_first_chunk()?;
-    let (similarity, keeper) = rest.split_at_checked(length as usize)?;
-    Some(Decision::Duplicate {
-        group,
-        keeper: std::str::from_utf8(keeper).ok()?,
-        similarity: std::str::from_utf8(similarity).ok()?,
-        reason: reasons.get(reason as usize).map_or("", String::as_str),
-    })
+}
+
+/// Adds a text behind its length.
+fn put_text(payload: &mut Vec<u8>, text: &str) {
+    payload.extend((text.len() as u32).to_be_bytes());
+    payload.extend(text.bytes());
+}
+
+/// Takes a text off the beginning.
+fn take_text<'a>(payload: &mut &'a [u8]) -> Option<&'a str> {
+    let length = u32::from_be_bytes(*payload.split_off(..4)?.first_chunk()?);
+    std::str::from_utf8(payload.split_off(..length as usize)?).ok()
 }
 
 #[cfg(test)]
@@ -173,31 +131,34 @@ mod tests {
 
     #[test]
     fn decisions_come_in_the_order_of_documents() {
-        let mut decisions =
-            DecisionCollector::new(None, 1 << 20, vec!["longest".into(), "id".into()]);
-        decisions.duplicate(9, 1, "käfer", "0.912345", 1).unwrap();
-        decisions.empty(4).unwrap();
-        decisions.related(11, "käfer", "0.812345").unwrap();
-        decisions.keeper(300, 1, 2).unwrap();
+        let duplicate =
+            Decision::Duplicate {
+                group: 1, keeper: "käfer", similarity: "0.912345", reason: "id"
+            };
+        let related = Decision::Related { neighbour: "käfer", similarity: "0.812345" };
+        let mut decisions = DecisionCollector::new(None, 1 << 20);
+        decisions.add(9, &duplicate).unwrap();
+        decisions.add(11, &related).unwrap();
+        decisions.add(300, &Decision::Keeper { group: 1 }).unwrap();
         let decided = decisions.finish().unwrap();
         for _ in 0..2 {
-            let mut cursor = decided.cursor();
+            let mut cursor = DecisionCursor::new(&decided);
             assert_eq!(cursor.of(0).unwrap(), Decision::Unique);
-            assert_eq!(cursor.of(4).unwrap(), Decision::Empty);
-            assert_eq!(
-                cursor.of(9).unwrap(),
-                Decision::Duplicate {
-                    group: 1,
-                    keeper: "käfer",
-                    similarity: "0.912345",
-                    reason: "id"
-                }
-            );
+            assert_eq!(cursor.of(9).unwrap(), duplicate);
             assert_eq!(cursor.of(10).unwrap(), Decision::Unique);
-            let related = Decision::Related { neighbour: "käfer", similarity: "0.812345" };
             assert_eq!(cursor.of(11).unwrap(), related);
-            assert_eq!(cursor.of(300).unwrap(), Decision::Keeper { group: 1, size: 2 });
+            assert_eq!(cursor.of(300).unwrap(), Decision::Keeper { group: 1 });
             assert_eq!(cursor.of(301).unwrap(), Decision::Unique);
+        }
+    }
+
+    #[test]
+    fn a_damaged_decision_is_an_error() {
+        for payload in [&[][..], &[KEEPER, 0], &[DUPLICATE; 9], &[RELATED, 0, 0, 0, 9], &[7; 30]] {
+            let mut sorter = Sorter::new(None, 1 << 20);
+            sorter.push(&3u32.to_be_bytes(), payload).unwrap();
+            let sorted = sorter.finish().unwrap();
+            assert!(DecisionCursor::new(&sorted).of(3).is_err(), "{payload:?}");
         }
     }
 }

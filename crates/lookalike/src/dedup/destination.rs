@@ -12,26 +12,29 @@ use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
 /// A source of documents: an input file of records, a stream, or text files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DocumentOrigin {
+pub(super) struct DocumentOrigin {
     /// Its name in messages.
-    pub name: String,
+    pub(super) name: String,
     /// The file; `None` for a stream, and for text files, which come with their own paths.
-    pub path: Option<PathBuf>,
+    pub(super) path: Option<PathBuf>,
     /// What its records are.
-    pub format: Format,
+    pub(super) format: Format,
     /// Whether its documents are compared with, and never written.
-    pub reference: bool,
+    pub(super) reference: bool,
 }
 
 impl DocumentOrigin {
-    /// The source with this number; `None` where there is none.
-    pub fn of(collection: &Collection, source: u32) -> Option<Self> {
-        Some(Self {
-            name: collection.source_name(source)?.to_owned(),
-            path: collection.source_path(source).map(Path::to_owned),
-            format: collection.source_format(source)?,
-            reference: collection.is_reference(source),
-        })
+    /// All sources of a collection.
+    fn all(collection: &Collection) -> Vec<Self> {
+        let origin = |source| {
+            Some(Self {
+                name: collection.source_name(source)?.to_owned(),
+                path: collection.source_path(source).map(Path::to_owned),
+                format: collection.source_format(source)?,
+                reference: collection.is_reference(source),
+            })
+        };
+        (0..collection.sources()).filter_map(origin).collect()
     }
 
     /// Whether its documents are files of their own.
@@ -87,9 +90,10 @@ impl Destination {
         out: &Path,
         inputs: &[PathBuf],
         reference: &[PathBuf],
-        origins: Vec<DocumentOrigin>,
+        collection: &Collection,
         annotate: Option<&Annotate>,
     ) -> Result<Self, Error> {
+        let origins = DocumentOrigin::all(collection);
         let refused = |problem| Error::Survivors { path: out.to_owned(), problem };
         let shape = shape(Some(out), &origins, annotate).map_err(refused)?;
         let other = |problem: String| refused(problem.into());
@@ -110,10 +114,10 @@ impl Destination {
     /// # Errors
     /// [`Error::Survivors`] where one file cannot hold the survivors, or they cannot be annotated.
     pub fn standard_output(
-        origins: Vec<DocumentOrigin>,
+        collection: &Collection,
         annotate: Option<&Annotate>,
     ) -> Result<Self, Error> {
-        let out = PathBuf::from("standard output");
+        let (out, origins) = (PathBuf::from("standard output"), DocumentOrigin::all(collection));
         let shape = shape(None, &origins, annotate)
             .map_err(|problem| Error::Survivors { path: out.clone(), problem })?;
         let inputs = Vec::new();
@@ -123,11 +127,6 @@ impl Destination {
     /// Whether it is a folder.
     pub fn is_folder(&self) -> bool {
         self.shape == Shape::Folder
-    }
-
-    /// Whether it is a list of files.
-    pub fn is_list(&self) -> bool {
-        matches!(self.shape, Shape::List(_))
     }
 
     /// The place in the folder of an input's file, or of a stream.

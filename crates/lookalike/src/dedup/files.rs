@@ -5,7 +5,7 @@ use super::destination::ListFormat;
 use super::values;
 use crate::error::Error;
 use crate::error::SurvivorsProblem;
-use crate::report::csv::CellRule;
+use crate::report::csv::{CellRule, quoted};
 use crate::report::{Output, part_file};
 use crate::temporary::{self, RegisteredPath};
 use std::fs::{self, File, FileTimes, Permissions};
@@ -61,7 +61,7 @@ impl FileListWriter {
                 columns.extend(annotation.iter().flat_map(|(_, values)| values.columns()));
                 let columns = columns.iter().map(|value| self.cells.text(value));
                 let mut first = Vec::new();
-                values::quoted(b',', &self.cells.text(id), &mut first);
+                quoted(b',', &self.cells.text(id), &mut first);
                 values::separated(b',', &first, columns, &mut self.line);
             }
             ListFormat::Jsonl => {
@@ -209,8 +209,8 @@ impl FolderWriter {
 
 fn remove_empty(folder: &Path) -> io::Result<()> {
     match fs::remove_dir(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
     }
 }
 

@@ -25,8 +25,7 @@ mod values;
 pub use crate::error::SurvivorsProblem;
 pub use annotation::{Annotate, DEFAULT_FIELD};
 pub use apply::{apply, find_files};
-pub use decisions::{DecisionCollector, DecisionCursor, SortedDecisions};
-pub use destination::{Destination, DocumentOrigin};
+pub use destination::Destination;
 pub use others::{Others, OthersCopied, RefusedFile};
 pub use removed::RemovedList;
 pub use survivors::{SurvivorCounts, Survivors};
@@ -51,8 +50,6 @@ pub enum Decision<'a> {
     Keeper {
         /// The number of the group, from 1.
         group: u64,
-        /// Documents of the group, itself included.
-        size: u64,
     },
     /// It goes.
     Duplicate {

@@ -2,28 +2,28 @@
 
 use super::Decision;
 use super::annotation::AnnotationValues;
-use super::values;
 use crate::error::Error;
-use crate::report::csv::CellRule;
+use crate::report::csv::{CellRule, quoted};
 use crate::report::{Output, OutputFormat, Target};
+use lookalike_core::params::Measure;
 use std::io::Write;
 
 /// A list of the removed documents, being written.
 pub struct RemovedList {
     output: Output,
     format: OutputFormat,
-    measure: &'static str,
+    measure: Measure,
     cells: CellRule,
     line: Vec<u8>,
 }
 
 impl RemovedList {
     /// Begins the list; in CSV with its header: `id,source,group,keeper,jaccard,reason`.
-    /// `measure` is what the similarity is called.
+    /// The similarity has the name of `measure`.
     ///
     /// # Errors
     /// [`Error::Write`].
-    pub fn create(target: &Target, measure: &'static str) -> Result<Self, Error> {
+    pub fn create(target: &Target, measure: Measure) -> Result<Self, Error> {
         let output = Output::create(target)?;
         let format = target.format();
         let mut this = Self { output, format, measure, cells: CellRule::Exact, line: Vec::new() };
@@ -62,10 +62,10 @@ impl RemovedList {
             self.line.push(b'}');
         } else {
             let [_, group, keeper, similarity, reason, ..] = values.columns();
-            values::quoted(b',', &self.cells.text(id), &mut self.line);
+            quoted(b',', &self.cells.text(id), &mut self.line);
             for value in [source, &group, &keeper, &similarity, &reason] {
                 self.line.push(b',');
-                values::quoted(b',', &self.cells.text(value), &mut self.line);
+                quoted(b',', &self.cells.text(value), &mut self.line);
             }
         }
         self.line.push(b'\n');

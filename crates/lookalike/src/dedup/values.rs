@@ -3,6 +3,7 @@
 use super::annotation::{Annotate, AnnotationValues};
 use crate::error::SurvivorsProblem;
 use crate::read::Format;
+use crate::report::csv::quoted;
 
 /// Why a record cannot be annotated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,18 +58,6 @@ pub(super) fn separated(
         out.push(delimiter);
         quoted(delimiter, value.as_ref(), out);
     }
-}
-
-/// A value, in quotes where it must be.
-pub(super) fn quoted(delimiter: u8, value: &str, out: &mut Vec<u8>) {
-    let special = |byte: u8| matches!(byte, b'"' | b'\n' | b'\r') || byte == delimiter;
-    if !value.bytes().any(special) {
-        out.extend_from_slice(value.as_bytes());
-        return;
-    }
-    out.push(b'"');
-    out.extend_from_slice(value.replace('"', "\"\"").as_bytes());
-    out.push(b'"');
 }
 
 /// A record without what ended it, and that end. Line ends are inside of quotes only, so all

@@ -1,5 +1,7 @@
 //! Errors of the estimates of signatures, summarised.
 
+use serde::Serialize;
+
 /// The error of one pair's estimate.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PairError {
@@ -12,7 +14,7 @@ pub(super) struct PairError {
 }
 
 /// How far the estimates of signatures are from the exact values.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Estimates {
     /// Pairs with an estimate.
     pub pairs: u64,
@@ -45,13 +47,14 @@ impl Estimates {
 }
 
 /// The errors of pairs whose exact similarity is in a range.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct EstimateRange {
     /// The least exact similarity.
     pub from: f64,
     /// Similarities are below that; 1 where `from` is 1, too, which are equal sets.
     pub to: f64,
     /// Their errors.
+    #[serde(flatten)]
     pub estimates: Estimates,
 }
 

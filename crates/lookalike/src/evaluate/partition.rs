@@ -1,6 +1,7 @@
 //! Documents with the group each is in, and how well two such divisions agree.
 
 use super::pair::NumberedPair;
+use lookalike_core::disjoint_sets::DisjointSets;
 use std::cmp::Ordering;
 
 /// A division of documents 0 … n−1 into groups.
@@ -21,13 +22,9 @@ impl Partition {
 
     /// The connected components of pairs of documents below `len`.
     pub(super) fn of_pairs(len: usize, pairs: impl Iterator<Item = (u32, u32)>) -> Self {
-        let mut parents: Vec<u32> = (0..len as u32).collect();
-        for (a, b) in pairs {
-            let (a, b) = (root(&mut parents, a), root(&mut parents, b));
-            parents[a.max(b) as usize] = a.min(b);
-        }
-        let labels = (0..len as u32).map(|d| root(&mut parents, d)).collect();
-        Self::new(labels)
+        let mut sets = DisjointSets::new(len);
+        pairs.for_each(|(a, b)| sets.join(a, b));
+        Self::new((0..len as u32).map(|document| sets.first(document)).collect())
     }
 
     /// Whether both are in one group.
@@ -88,15 +85,6 @@ impl Partition {
 fn shorten(pairs: &mut Vec<NumberedPair>, most: usize) {
     pairs.sort_unstable_by_key(NumberedPair::key);
     pairs.truncate(most);
-}
-
-fn root(parents: &mut [u32], mut document: u32) -> u32 {
-    while parents[document as usize] != document {
-        let parent = parents[document as usize];
-        parents[document as usize] = parents[parent as usize];
-        document = parent;
-    }
-    document
 }
 
 fn of_two(n: usize) -> u64 {

@@ -159,8 +159,8 @@ pub(super) fn read(path: &Path, ids: &mut IdNumbers) -> Result<PairTable, Error>
 }
 
 /// Opens a report or table, decompressed.
-pub(super) fn open_table(path: &Path) -> Result<Box<dyn BufRead>, Error> {
-    let mut input = open(path).map_err(|error| unreadable(path, error))?;
+pub(crate) fn open_table(path: &Path) -> Result<Box<dyn BufRead>, Error> {
+    let mut input = open_decompressed(path).map_err(|error| unreadable(path, error))?;
     let start = input.fill_buf().map_err(|error| unreadable(path, error))?;
     if start.starts_with(b"PAR1") {
         return Ok(Box::new(io::Cursor::new(rows::lines(path)?)));
@@ -168,7 +168,8 @@ pub(super) fn open_table(path: &Path) -> Result<Box<dyn BufRead>, Error> {
     Ok(input)
 }
 
-fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
+/// Opens a file, decompressed where it is compressed with gzip or zstd.
+pub(crate) fn open_decompressed(path: &Path) -> io::Result<Box<dyn BufRead>> {
     let mut file = BufReader::with_capacity(BUFFER_BYTES, File::open(path)?);
     let start = file.fill_buf()?;
     let decoded: Box<dyn Read> = if start.starts_with(&[0x1F, 0x8B]) {

@@ -19,12 +19,13 @@ use crate::folding::FoldingEffect;
 use crate::progress::Stage;
 use crate::read::{Description, Document, DocumentSink, Normalization, ReadBuffers, SkippedItem};
 use crate::spill::{SortedRecords, Sorter, TempSpace};
+use serde::Serialize;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// How many documents, candidates and groups there were.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct RunCounts {
     /// Documents read, empty ones included, skipped ones not, reference collections included.
     pub documents: u64,

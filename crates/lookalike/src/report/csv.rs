@@ -151,9 +151,9 @@ pub(crate) fn pair(
     measure: Measure,
     decimals: &mut Decimals,
 ) {
-    value(a, lines);
+    quoted(b',', a, lines);
     lines.push(b',');
-    value(b, lines);
+    quoted(b',', b, lines);
     for measure in &[Measure::Jaccard, Measure::Containment][..columns(measure)] {
         lines.push(b',');
         lines.extend_from_slice(decimals.of(overlap, *measure));
@@ -163,9 +163,10 @@ pub(crate) fn pair(
 /// Bytes of lines that go out at once.
 const LINES_BYTES: usize = 1 << 16;
 
-/// Adds a value that is not alone in its line, quoted as [`writer`] would.
-fn value(text: &str, line: &mut Vec<u8>) {
-    if !text.bytes().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
+/// Adds a value that is not alone in its line, quoted as [`writer`] would with that delimiter.
+pub(crate) fn quoted(delimiter: u8, text: &str, line: &mut Vec<u8>) {
+    let special = |byte| matches!(byte, b'"' | b'\n' | b'\r') || byte == delimiter;
+    if !text.bytes().any(special) {
         return line.extend_from_slice(text.as_bytes());
     }
     line.push(b'"');

@@ -3,9 +3,10 @@
 use super::option_name;
 use super::{FORMAT_VERSION, jsonl};
 use crate::audit::Audit;
+use crate::evaluate::Evaluation;
 use crate::find::{BetterSetting, CutFromMail, FindOptions, Findings, Grouping};
 use crate::folding::FoldingEffect;
-use crate::read::Normalization;
+use crate::read::{Normalization, SkippedItem};
 use crate::tune::SettingProfile;
 use lookalike_core::parameter::NamesParameters;
 use lookalike_core::params::Params;
@@ -42,19 +43,6 @@ struct ParametersView<'a> {
     group: &'a str,
 }
 
-#[derive(Serialize)]
-struct CountsView {
-    documents: u64,
-    reference: u64,
-    empty: u64,
-    skipped: u64,
-    copies: u64,
-    candidates: u64,
-    verified: u64,
-    groups: u64,
-    duplicates: u64,
-}
-
 /// Only where one group has most of the pairs.
 #[derive(Serialize)]
 struct ClusteringView {
@@ -64,9 +52,9 @@ struct ClusteringView {
 
 #[derive(Serialize)]
 struct SkippedView<'a> {
-    source: &'a str,
+    source: String,
     line: Option<u64>,
-    id: Option<&'a str>,
+    id: Option<String>,
     reason: String,
     /// The first file with the same bytes; only of files without text, and only where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,15 +62,15 @@ struct SkippedView<'a> {
 }
 
 #[derive(Serialize)]
-struct AsTextView<'a> {
-    source: &'a str,
+struct AsTextView {
+    source: String,
     reason: String,
 }
 
 #[derive(Serialize)]
-struct EmptyCopyView<'a> {
-    id: &'a str,
-    same_text_as: &'a str,
+struct EmptyCopyView {
+    id: String,
+    same_text_as: String,
 }
 
 /// How many documents of a sample the normal form `fold` changes; `docs/reference/report.md` has
@@ -186,6 +174,24 @@ pub fn audit(out: &mut dyn Write, audit: &Audit, params: &Params) -> io::Result<
     Ok(serde_json::to_writer(out, &view)?)
 }
 
+/// Writes what a comparison of a report with a truth file gave, without a line end; the estimates of
+/// signatures only where the report has them.
+///
+/// # Errors
+/// Those of `out`.
+pub fn evaluation(out: &mut dyn Write, evaluation: &Evaluation) -> io::Result<()> {
+    let mut value = serde_json::to_value(evaluation)?;
+    value["format"] = FORMAT_VERSION.into();
+    value["precision"] = evaluation.precision().into();
+    value["recall"] = evaluation.recall().into();
+    value["f1"] = evaluation.f1().into();
+    if let Some(estimates) = evaluation.estimates {
+        value["estimates"] = serde_json::to_value(estimates)?;
+        value["estimates"]["ranges"] = serde_json::to_value(&evaluation.estimate_ranges)?;
+    }
+    Ok(serde_json::to_writer(out, &value)?)
+}
+
 /// Writes version of the format, parameters, counts, what an audit measured (null without one),
 /// groups, what was skipped, empty documents, and times; everything but the times depends on the
 /// input and the parameters only. One member of the object, one group or one skipped record per
@@ -199,15 +205,17 @@ pub fn summary(
     options: &FindOptions,
     measured: Option<&Audit>,
 ) -> io::Result<()> {
-    write!(out, "{{\"format\":{FORMAT_VERSION},\n\"lookalike\":")?;
-    serde_json::to_writer(&mut *out, env!("CARGO_PKG_VERSION"))?;
-    out.write_all(b",\n\"parameters\":")?;
-    serde_json::to_writer(&mut *out, &parameters(options))?;
-    out.write_all(b",\n\"inputs\":")?;
-    serde_json::to_writer(&mut *out, &findings.inputs)?;
-    out.write_all(b",\n\"counts\":")?;
-    serde_json::to_writer(&mut *out, &counts(findings))?;
-    clustering(out, findings, options)?;
+    write!(out, "{{\"format\":{FORMAT_VERSION}")?;
+    member(out, "lookalike", &env!("CARGO_PKG_VERSION"))?;
+    member(out, "parameters", &parameters(options))?;
+    member(out, "inputs", &findings.inputs)?;
+    member(out, "counts", &findings.counts)?;
+    let clustering = findings.clustering;
+    if clustering.is_concentrated() && !options.params.exact() {
+        let share_of_pairs = (clustering.largest_share() * 1e6).round() / 1e6;
+        let view = ClusteringView { largest_group: clustering.largest, share_of_pairs };
+        member(out, "concentrated", &view)?;
+    }
     out.write_all(b",\n\"audit\":")?;
     match measured {
         Some(measured) => audit(out, measured, &options.params)?,
@@ -219,100 +227,81 @@ pub fn summary(
         out.write_all(if number == 1 { b"\n" } else { b",\n" })?;
         jsonl::group(out, number, &group?, measure)?;
     }
-    out.write_all(b"],\n\"skipped\":[")?;
-    for (i, each) in findings.skipped.iter().enumerate() {
+    out.write_all(b"]")?;
+    let skipped = findings.skipped.iter().map(|each| {
         let each = each?;
-        out.write_all(if i == 0 { b"\n" } else { b",\n" })?;
-        let view = SkippedView {
-            source: &each.source,
-            line: each.line,
-            id: each.id.as_deref(),
-            reason: each.reason.spelled(option_name),
-            same_bytes_as: findings.identical.first_of(&each),
-        };
-        serde_json::to_writer(&mut *out, &view)?;
-    }
-    out.write_all(b"],\n")?;
+        let same_bytes_as = findings.identical.first_of(&each);
+        let SkippedItem { source, line, id, reason } = each;
+        Ok(SkippedView { source, line, id, reason: reason.spelled(option_name), same_bytes_as })
+    });
+    list(out, "skipped", skipped)?;
     if findings.ids_by_file {
-        out.write_all(b"\"ids_by_file\":true,\n")?;
+        member(out, "ids_by_file", &true)?;
     }
-    read_as_text(out, findings)?;
-    out.write_all(b"\"empty\":[")?;
+    if !findings.read_as_text.is_empty() {
+        let view = |each: &SkippedItem| {
+            let (source, reason) = (each.source.clone(), each.reason.spelled(option_name));
+            Ok(AsTextView { source, reason })
+        };
+        list(out, "read_as_text", findings.read_as_text.iter().map(view))?;
+    }
+    out.write_all(b",\n\"empty\":[")?;
     for (i, id) in findings.empty.iter().enumerate() {
         out.write_all(if i == 0 { b"" } else { b"," })?;
         serde_json::to_writer(&mut *out, &id?)?;
     }
-    out.write_all(b"],\n")?;
-    empty_copies(out, findings)?;
-    text_notes(out, findings)?;
-    out.write_all(b"\"sources\":[")?;
-    for (i, source) in findings.sources.iter().enumerate() {
-        out.write_all(if i == 0 { b"\n" } else { b",\n" })?;
-        serde_json::to_writer(&mut *out, source)?;
+    out.write_all(b"]")?;
+    let copies = findings.identical.empty_copies();
+    if !copies.is_empty() {
+        let view = |(id, same_text_as)| EmptyCopyView { id, same_text_as };
+        list(out, "empty_copies", copies.iter().map(|each| each.map(view)))?;
     }
-    out.write_all(b"],\n\"times\":")?;
+    text_notes(out, findings)?;
+    list(out, "sources", findings.sources.iter().map(Ok))?;
     let times = findings.times.iter().map(|(stage, elapsed)| TimeView {
         stage: stage.to_string(),
         seconds: elapsed.as_secs_f64(),
     });
-    serde_json::to_writer(&mut *out, &times.collect::<Vec<_>>())?;
+    member(out, "times", &times.collect::<Vec<_>>())?;
     out.write_all(b"}\n")
 }
 
-/// The member `empty_copies`, where there are such documents.
-fn empty_copies(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
-    let copies = findings.identical.empty_copies();
-    if copies.is_empty() {
-        return Ok(());
-    }
-    out.write_all(b"\"empty_copies\":[")?;
-    for (i, each) in copies.iter().enumerate() {
-        let (id, same_text_as) = each?;
+/// Writes a member that is not the first.
+fn member(out: &mut dyn Write, name: &str, value: &impl Serialize) -> io::Result<()> {
+    write!(out, ",\n\"{name}\":")?;
+    Ok(serde_json::to_writer(out, value)?)
+}
+
+/// Writes a member that is a list, each item on a line of its own.
+fn list<T: Serialize>(
+    out: &mut dyn Write,
+    name: &str,
+    items: impl Iterator<Item = io::Result<T>>,
+) -> io::Result<()> {
+    write!(out, ",\n\"{name}\":[")?;
+    for (i, item) in items.enumerate() {
         out.write_all(if i == 0 { b"\n" } else { b",\n" })?;
-        let view = EmptyCopyView { id: &id, same_text_as: &same_text_as };
-        serde_json::to_writer(&mut *out, &view)?;
+        serde_json::to_writer(&mut *out, &item?)?;
     }
-    out.write_all(b"],\n")
+    out.write_all(b"]")
 }
 
 /// The members `cut_from_mail`, `wording`, `better_setting` and `folding`, each where it says
 /// something.
 fn text_notes(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
     if findings.cut_from_mail != CutFromMail::default() {
-        out.write_all(b"\"cut_from_mail\":")?;
-        serde_json::to_writer(&mut *out, &findings.cut_from_mail)?;
-        out.write_all(b",\n")?;
+        member(out, "cut_from_mail", &findings.cut_from_mail)?;
     }
     if findings.wording != Normalization::default() {
-        out.write_all(b"\"wording\":")?;
-        serde_json::to_writer(&mut *out, &findings.wording.to_string())?;
-        out.write_all(b",\n")?;
+        member(out, "wording", &findings.wording.to_string())?;
     }
     if let Some(better) = &findings.better_setting {
-        out.write_all(b"\"better_setting\":")?;
-        serde_json::to_writer(&mut *out, &BetterSettingView::from(better))?;
-        out.write_all(b",\n")?;
+        member(out, "better_setting", &BetterSettingView::from(better))?;
     }
     if findings.folding.changed() > 0 {
-        out.write_all(b"\"folding\":")?;
-        serde_json::to_writer(&mut *out, &FoldingView::of(&findings.folding))?;
-        out.write_all(b",\n")?;
+        member(out, "folding", &FoldingView::of(&findings.folding))?;
     }
     Ok(())
-}
-
-/// The member `read_as_text`, where there are such files.
-fn read_as_text(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
-    if findings.read_as_text.is_empty() {
-        return Ok(());
-    }
-    out.write_all(b"\"read_as_text\":[")?;
-    for (i, each) in findings.read_as_text.iter().enumerate() {
-        out.write_all(if i == 0 { b"\n" } else { b",\n" })?;
-        let view = AsTextView { source: &each.source, reason: each.reason.spelled(option_name) };
-        serde_json::to_writer(&mut *out, &view)?;
-    }
-    out.write_all(b"],\n")
 }
 
 fn parameters(options: &FindOptions) -> ParametersView<'_> {
@@ -346,33 +335,6 @@ fn parameters(options: &FindOptions) -> ParametersView<'_> {
             Grouping::Stars => "stars",
             Grouping::Components => "components",
         },
-    }
-}
-
-/// What makes the recall of one run depend on one cluster.
-fn clustering(out: &mut dyn Write, findings: &Findings, options: &FindOptions) -> io::Result<()> {
-    let clustering = findings.clustering;
-    if options.params.exact() || !clustering.is_concentrated() {
-        return Ok(());
-    }
-    let share_of_pairs = (clustering.largest_share() * 1e6).round() / 1e6;
-    let view = ClusteringView { largest_group: clustering.largest, share_of_pairs };
-    out.write_all(b",\n\"concentrated\":")?;
-    Ok(serde_json::to_writer(&mut *out, &view)?)
-}
-
-fn counts(findings: &Findings) -> CountsView {
-    let counts = &findings.counts;
-    CountsView {
-        documents: counts.documents,
-        reference: counts.reference,
-        empty: counts.empty,
-        skipped: counts.skipped,
-        copies: counts.copies,
-        candidates: counts.candidates,
-        verified: counts.verified,
-        groups: counts.groups,
-        duplicates: counts.duplicates,
     }
 }
 

@@ -4,6 +4,7 @@
 //! groups, pairs, skipped ─ csv::…, jsonl::… ─► any writer
 //! Findings ─ json::summary ─► any writer
 //! RunSubject ─ run_page::write ─► html::Page, html::Streams ─ html::write ─► any writer
+//! OutputKind::write ─► one of these, by the format of the Output
 //! Target::new (name → format, compression) ─ create ─► Output ─ finish ─► the file, whole
 //! ```
 //!
@@ -22,11 +23,13 @@ mod own_outputs;
 pub mod parquet;
 pub(crate) mod part_file;
 pub mod phrases;
+mod results;
 pub mod run_page;
 
 pub use atomic::Output;
 pub use output_paths::{PathUser, TakenPlace, check_places};
 pub use part_file::{Leftovers, remove_leftovers};
+pub use results::OutputKind;
 
 use lookalike_core::parameter::Parameter;
 use std::fmt;

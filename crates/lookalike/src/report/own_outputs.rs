@@ -1,6 +1,8 @@
 //! Whether a file is what a run wrote: tables, lists and reports are known by how they begin.
 
+use crate::evaluate::open_decompressed;
 use serde_json::Value;
+#[cfg(feature = "parquet")]
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -38,24 +40,12 @@ pub(super) fn is_output(path: &Path) -> bool {
 }
 
 fn beginning(path: &Path) -> io::Result<Vec<u8>> {
-    let mut stored = Vec::new();
-    File::open(path)?.take(BYTES).read_to_end(&mut stored)?;
-    let mut decoder: Box<dyn Read + '_> = match stored.as_slice() {
-        [0x1f, 0x8b, ..] => Box::new(flate2::read::MultiGzDecoder::new(stored.as_slice())),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => Box::new(zstd::stream::read::Decoder::new(&stored[..])?),
-        _ => return Ok(stored),
-    };
-    let (mut plain, mut buffer) = (Vec::new(), [0; 1 << 12]);
-    while (plain.len() as u64) < BYTES {
-        match decoder.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(read) => plain.extend_from_slice(&buffer[..read]),
-            // The end of what was taken may be in the middle of a block.
-            Err(_) if !plain.is_empty() => break,
-            Err(error) => return Err(error),
-        }
+    let mut plain = Vec::new();
+    match open_decompressed(path)?.take(BYTES).read_to_end(&mut plain) {
+        // What is before damage is the beginning, too.
+        Err(error) if plain.is_empty() => Err(error),
+        _ => Ok(plain),
     }
-    Ok(plain)
 }
 
 /// Groups, or removed documents, an object a line.

@@ -42,6 +42,16 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     escaped(text, ends_line)
 }
 
+/// Whether a character is invisible and can change what is shown of others: control characters, line
+/// and paragraph separators, bidirectional controls, and blanks without width. Joiners are not among
+/// them, since scripts and pictographs need these.
+pub fn is_hidden(c: char) -> bool {
+    let direction = matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}')
+        || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    let invisible = matches!(c, '\u{00AD}' | '\u{200B}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}');
+    c.is_control() || direction || invisible || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
 /// A text with escapes for some of its characters.
 pub fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&is_escaped) {

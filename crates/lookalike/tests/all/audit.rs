@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::format_collect, reason = "this is a test")]
 
 use lookalike::audit::divided::{AuditSample, draw_share, lot_limit};
-use lookalike::audit::{Audit, AuditOptions, Neighbours, true_neighbours};
+use lookalike::audit::{Audit, AuditOptions, JudgedBy, Neighbours, true_neighbours};
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::params::{Measure, Params, ParamsBuilder};
 use lookalike::core::shingle::Shingler;
@@ -13,7 +13,6 @@ use lookalike::find::{FindOptions, Findings, PairList, in_collection};
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
 use std::collections::BTreeSet;
-use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -84,17 +83,21 @@ fn neighbours(files: &Files, params: &Params, sample: usize, threads: usize) -> 
 
 fn by_pairs(neighbours: &Neighbours, findings: &Findings) -> Audit {
     let pairs = findings.pairs.as_ref().unwrap();
-    let pairs = pairs.iter().map(|pair| pair.map(|pair| (pair.a, pair.b)));
-    neighbours.judge([], Some(pairs)).unwrap()
+    judged(neighbours, pairs.iter().map(|pair| pair.map(|pair| (pair.a, pair.b)).unwrap()))
+}
+
+fn judged(neighbours: &Neighbours, pairs: impl Iterator<Item = (String, String)>) -> Audit {
+    let mut judge = neighbours.judge_by(JudgedBy::Pairs);
+    pairs.for_each(|(a, b)| judge.pair(&a, &b));
+    judge.finish()
 }
 
 fn by_groups(neighbours: &Neighbours, findings: &Findings) -> Audit {
-    let groups = findings.groups.iter().map(|group| {
-        let group = group?;
-        let duplicates = group.duplicates.into_iter().map(|duplicate| duplicate.id);
-        Ok((group.keeper.id, duplicates.collect()))
-    });
-    neighbours.judge(groups, None::<Vec<io::Result<(String, String)>>>).unwrap()
+    let mut judge = neighbours.judge_by(JudgedBy::Groups);
+    for group in findings.groups.iter() {
+        group.unwrap().duplicates.iter().for_each(|duplicate| judge.duplicate(&duplicate.id));
+    }
+    judge.finish()
 }
 
 /// The neighbours that an audit of shares finds: each file is a share, and what is found of it goes
@@ -308,10 +311,10 @@ fn containment_is_measured_by_containment() {
     let neighbours = neighbours(&files, &params, 10_000, 2);
     assert_eq!(neighbours.pairs(), 2 * truth.len() as u64);
     assert!(truth.iter().filter(|(_, b)| b.starts_with("excerpt")).count() >= 60);
-    let pairs = || truth.iter().map(|pair| io::Result::Ok(pair.clone()));
-    assert_eq!(neighbours.judge([], Some(pairs())).unwrap().overall.recall, Some(1.0));
-    let without = pairs().filter(|pair| !pair.as_ref().unwrap().1.starts_with("excerpt"));
-    assert!(neighbours.judge([], Some(without)).unwrap().overall.recall.unwrap() < 0.95);
+    let pairs = || truth.iter().cloned();
+    assert_eq!(judged(&neighbours, pairs()).overall.recall, Some(1.0));
+    let without = pairs().filter(|(_, b)| !b.starts_with("excerpt"));
+    assert!(judged(&neighbours, without).overall.recall.unwrap() < 0.95);
 }
 
 /// Documents of a reference collection are not compared with each other, so no pair is missed.
@@ -323,7 +326,7 @@ fn a_reference_collection_is_no_neighbour_of_itself() {
     let (inputs, reference) = (files(&inputs, 1), files(&reference, 2));
     let open = || {
         let options = ReadOptions::default();
-        Ok(Collection::open_with_reference(&inputs.paths, &reference.paths, &options)?)
+        Collection::open_with_reference(&inputs.paths, &reference.paths, &options)
     };
     let params = params(Some((40, 2)));
     let options = AuditOptions::default();

@@ -2,9 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "tests may stop at anything unexpected")]
 
-use lookalike::dedup::{
-    Annotate, DEFAULT_FIELD, Decision, Destination, DocumentOrigin, SourceRecord, Survivors,
-};
+use lookalike::core::params::Measure;
+use lookalike::dedup::{Annotate, DEFAULT_FIELD, Decision, Destination, SourceRecord, Survivors};
 use lookalike::error::Error;
 use lookalike::read::{
     Collection, Document, DocumentSink, Format, Raw, ReadBuffers, ReadError, ReadOptions,
@@ -80,10 +79,6 @@ fn replay(inputs: &[PathBuf], options: &ReadOptions) -> (Collection, Replayed) {
     (collection, replayed)
 }
 
-fn origins(collection: &Collection) -> Vec<DocumentOrigin> {
-    (0..collection.sources()).filter_map(|n| DocumentOrigin::of(collection, n)).collect()
-}
-
 const REMOVED: Decision<'static> = Decision::Duplicate {
     group: 7,
     keeper: "a \"b\",c",
@@ -101,8 +96,9 @@ fn dedup(
     keep: &dyn Fn(usize) -> bool,
 ) -> Result<Vec<(String, String)>, Error> {
     let (collection, replayed) = replay(inputs, options);
-    let annotate = annotate.map(|field| Annotate { field: field.to_owned(), measure: "jaccard" });
-    let destination = Destination::new(out, inputs, &[], origins(&collection), annotate.as_ref())?;
+    let annotate =
+        annotate.map(|field| Annotate { field: field.to_owned(), measure: Measure::Jaccard });
+    let destination = Destination::new(out, inputs, &[], &collection, annotate.as_ref())?;
     let all = annotate.is_some();
     let mut survivors = Survivors::create(destination, annotate)?;
     let mut expected = Vec::new();

@@ -216,7 +216,7 @@ fn an_audit_that_is_not_wanted_any_more_ends() {
     let params = Params::new(&ParamsBuilder::default()).unwrap();
     let reading = reading(&options());
     let how = AuditOptions { threads: NonZeroUsize::MIN, ..AuditOptions::default() };
-    let open = || Ok(held(rows(3_000), &reading));
+    let open = || Ok::<_, Error>(held(rows(3_000), &reading));
     let last = stopped_in(|until| true_neighbours(open, &params, &how, until).map(drop));
     assert_eq!((last.first(), last.last()), (Some(&Stage::Draw), Some(&Stage::Search)));
     // The sample is asked about while it is indexed, and each document that is compared with it.

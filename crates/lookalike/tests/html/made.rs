@@ -1,13 +1,16 @@
 //! Pages with made-up findings.
 
-use lookalike::core::params::ShingleRule;
+use lookalike::audit::{Audit, Figures, Interval, JudgedBy, SimilarityRange};
+use lookalike::core::params::{Params, ParamsBuilder};
+use lookalike::find::{Clustering, RunCounts, SourceCounts};
+use lookalike::progress::Stage;
 use lookalike::report::html::{
-    self, AuditBin, Page, PageAudit, PageCounts, PageDuplicate, PageGroup, PageInterval,
-    PageParameter, PageSample, PageSkipped, PageSource, Recall, Streams,
+    self, Page, PageDuplicate, PageGroup, PageParameter, PageSample, PageSkipped, Streams,
 };
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Ids and texts that would break a careless page.
 pub(crate) const HOSTILE: [&str; 9] = [
@@ -97,34 +100,41 @@ fn text(other: bool) -> String {
     out
 }
 
-fn audit() -> PageAudit {
-    let bin = |from, to, checked: u64, found: u64, low, high| AuditBin {
+fn audit() -> Audit {
+    let figures = |documents: u64, found: u64, low, high| Figures {
+        documents,
+        found,
+        recall: (documents > 0).then(|| found as f64 / documents as f64),
+        interval: Interval { low, high },
+        pairs: documents,
+        pair_recall: None,
+        pair_interval: None,
+    };
+    let range = |from, to, documents, found, low, high| SimilarityRange {
         from,
         to,
-        checked,
-        found,
-        recall: PageInterval { value: found as f64 / checked.max(1) as f64, low, high },
+        figures: figures(documents, found, low, high),
     };
-    PageAudit {
-        what: "similar documents".into(),
-        recall: PageInterval { value: 0.9982, low: 0.9936, high: 0.9998 },
+    Audit {
+        judged_by: JudgedBy::Pairs,
         confidence: 0.95,
-        complete: false,
+        seed: 1,
+        population: 100_000,
         sampled: 2_000,
-        with_neighbours: 431,
-        bins: vec![
-            bin(0.8, 0.85, 212, 211, 0.974, 0.9999),
-            bin(0.85, 0.9, 308, 307, 0.982, 0.9999),
-            bin(0.9, 0.95, 0, 0, 0.0, 1.0),
-            bin(0.95, 1.0, 391, 391, 0.9906, 1.0),
-            bin(1.0, 1.0, 200, 200, 0.9817, 1.0),
+        overall: figures(431, 430, 0.9936, 0.9998),
+        ranges: vec![
+            range(0.8, 0.85, 212, 211, 0.974, 0.9999),
+            range(0.85, 0.9, 308, 307, 0.982, 0.9999),
+            range(0.9, 0.95, 0, 0, 0.0, 1.0),
+            range(0.95, 1.0, 391, 391, 0.9906, 1.0),
+            range(1.0, 1.0, 200, 200, 0.9817, 1.0),
         ],
     }
 }
 
-fn sources(groups: u64) -> Vec<PageSource> {
+fn sources(groups: u64) -> Vec<SourceCounts> {
     let names = ["archive/2019", "archive/2020", "letters from the harbour", "scans", HOSTILE[0]];
-    let source = |(at, name): (usize, &&str)| PageSource {
+    let source = |(at, name): (usize, &&str)| SourceCounts {
         name: (*name).into(),
         documents: groups * 4 + 10 * at as u64,
         bytes: groups * 40_000,
@@ -167,7 +177,7 @@ fn with_hostile(groups: impl Iterator<Item = PageGroup>) -> impl Iterator<Item =
 pub(crate) fn page(name: &str, count: u64) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let mut out = BufWriter::new(File::create(&path).unwrap());
-    let (audit, sources, rule) = (audit(), sources(count), ShingleRule::default());
+    let (audit, sources) = (audit(), sources(count));
     let sample = |keeper: &str, duplicate: &str, similarity| PageSample {
         keeper: keeper.into(),
         duplicate: duplicate.into(),
@@ -183,50 +193,47 @@ pub(crate) fn page(name: &str, count: u64) -> PathBuf {
     samples[2].keeper_text = HOSTILE.join(" ");
     samples[2].duplicate_text = HOSTILE[1..].join(" ");
     let duplicates: u64 = groups(count).map(|group| group.duplicates.len() as u64).sum();
+    let parameter = |name, value: &str, meaning: &str| PageParameter {
+        name,
+        value: value.to_owned(),
+        meaning: meaning.to_owned(),
+    };
     let page = Page {
         title: "Near-duplicates in archive/ and letters/",
-        version: env!("CARGO_PKG_VERSION"),
         parameters: &[
-            PageParameter {
-                name: "--threshold",
-                value: "0.8",
-                meaning: "least exact similarity of two documents",
-            },
-            PageParameter {
-                name: "--recall",
-                value: "0.99",
-                meaning: "least predicted share of the pairs at the threshold that are found",
-            },
-            PageParameter {
-                name: "--shingle",
-                value: "words:5",
-                meaning: "what is compared: runs of five words",
-            },
-            PageParameter { name: "--keep", value: "longest", meaning: "which document stays" },
+            parameter("--threshold", "0.8", "least exact similarity of two documents"),
+            parameter(
+                "--recall",
+                "0.99",
+                "least predicted share of the pairs at the threshold that are found",
+            ),
+            parameter("--shingle", "words:5", "what is compared: runs of five words"),
+            parameter("--keep", "longest", "which document stays"),
         ],
-        counts: PageCounts {
+        counts: RunCounts {
             documents: duplicates * 3 + 17,
-            bytes: duplicates * 9_000,
+            reference: 0,
             empty: 3,
             skipped: 2_500,
             copies: duplicates / 5,
+            candidates: duplicates * 3,
             verified: duplicates * 2,
             groups: count,
             duplicates,
-            duplicate_bytes: duplicates * 4_900,
         },
-        measure: "Jaccard similarity",
-        threshold: 0.8,
-        shingle: &rule,
-        recall: Recall::Banding { bands: 21, rows: 6, asked: 0.99, caveat: None },
+        params: &Params::new(&ParamsBuilder::default()).unwrap(),
         notes: &[],
-        concentrated: None,
+        clustering: Clustering::default(),
         audit: Some(&audit),
         sources: &sources,
-        reasons: &REASONS,
+        reasons: &REASONS.map(str::to_owned),
         chains: false,
         samples: &samples,
-        times: &[("reading and signing", 1.53), ("grouping", 0.41), ("comparing", 2.2)],
+        times: &[
+            (Stage::Prepare, Duration::from_millis(1530)),
+            (Stage::Bucket, Duration::from_millis(410)),
+            (Stage::Decide, Duration::from_millis(2200)),
+        ],
     };
     let streams = Streams {
         groups: &mut with_hostile(groups(count)).map(Ok),

@@ -1,7 +1,7 @@
 //! What is done with the files that are duplicates.
 
 use super::action_args::{ActionArgs, LinkArg};
-use super::args::{DedupArgs, measure};
+use super::args::DedupArgs;
 use crate::cmd::CommandError;
 use lookalike::dedup::actions::{
     ActionCounts, DuplicateFiles, LinkKind, check_folder, link, move_to, without_files,
@@ -73,7 +73,7 @@ impl ActionArgs {
         let dry_run = args.result.dry_run;
         let found = find_files(findings, collection, options, removed, &NoProgress)?;
         if let Some(path) = self.script.as_deref().filter(|_| !dry_run) {
-            write_script(&found, path, measure(options))?;
+            write_script(&found, path, options.params.measure())?;
         }
         let acted = match self {
             Self { move_to: Some(folder), .. } => {

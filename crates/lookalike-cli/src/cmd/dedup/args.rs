@@ -1,11 +1,8 @@
 //! The arguments of `lookalike dedup`.
 
 use super::action_args::ActionArgs;
-use crate::cmd::CommandError;
 use crate::options::{CsvArgs, ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
-use lookalike::core::params::Measure;
 use lookalike::dedup::DEFAULT_FIELD;
-use lookalike::find::FindOptions;
 use std::path::PathBuf;
 
 const EXAMPLE: &str = "\
@@ -95,20 +92,4 @@ pub(super) struct DedupOutputArgs {
     /// Summary with candidates, comparisons, the time of each stage, and all parameters
     #[arg(long, short, conflicts_with = "quiet")]
     pub(super) verbose: bool,
-}
-
-impl DedupArgs {
-    /// Adds the inputs of `--files-from`.
-    pub(crate) fn read_list(&mut self) -> Result<(), CommandError> {
-        self.inputs = self.reading.inputs(&self.inputs)?;
-        Ok(())
-    }
-}
-
-/// The name of the similarity.
-pub(super) fn measure(options: &FindOptions) -> &'static str {
-    match options.params.measure() {
-        Measure::Containment => "containment",
-        Measure::Jaccard => "jaccard",
-    }
 }

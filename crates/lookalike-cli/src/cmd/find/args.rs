@@ -1,7 +1,6 @@
 //! The arguments of `lookalike find`.
 
 use super::audit::AuditSampleArgs;
-use crate::cmd::CommandError;
 use crate::options::{CsvArgs, ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
 use std::path::PathBuf;
 
@@ -88,12 +87,4 @@ pub(in crate::cmd) struct FindOutputArgs {
     /// Summary with candidates, comparisons, the time of each stage, and all parameters
     #[arg(long, short, conflicts_with = "quiet")]
     pub(super) verbose: bool,
-}
-
-impl FindArgs {
-    /// Adds the inputs of `--files-from`.
-    pub(crate) fn read_list(&mut self) -> Result<(), CommandError> {
-        self.inputs = self.reading.inputs(&self.inputs)?;
-        Ok(())
-    }
 }

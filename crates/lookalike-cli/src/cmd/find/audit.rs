@@ -59,16 +59,9 @@ impl AuditSampleArgs {
             confidence: self.confidence,
             threads: options.threads,
             kernel: options.kernel,
+            ids_by_file: findings.ids_by_file,
         };
         let clock = Clock { progress, times: Mutex::default() };
-        let by_file = findings.ids_by_file;
-        let open = || {
-            let collection = open()?;
-            if by_file {
-                collection.name_ids_by_file();
-            }
-            Ok(collection)
-        };
         let neighbours = true_neighbours(open, &options.params, &how, &clock)?;
         let audit = neighbours.judge_findings(findings)?;
         findings.times.extend(clock.times.into_inner().unwrap_or_else(PoisonError::into_inner));

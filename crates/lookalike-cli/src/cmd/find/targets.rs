@@ -4,60 +4,47 @@
 
 use super::args::FindOutputArgs;
 use crate::cmd::CommandError;
-use lookalike::core::params::Measure;
+use crate::termination;
 use lookalike::error::Error;
-use lookalike::find::{Findings, Pairs};
 use lookalike::report::csv::CellRule;
-use lookalike::report::run_page::{self, RunSubject};
-use lookalike::report::{self, Output, OutputFormat, Target};
+use lookalike::report::run_page::RunSubject;
+use lookalike::report::{self, Output, OutputFormat, OutputKind, Target};
 use std::path::{Path, PathBuf};
 
 /// The files that are asked for.
 pub(in crate::cmd) struct FindTargets {
-    groups: Option<Target>,
-    pairs: Option<Target>,
-    skipped: Option<Target>,
-    reports: Vec<Target>,
+    targets: Vec<(OutputKind, Target)>,
     cells: CellRule,
 }
 
 impl FindTargets {
-    /// Refuses names that do not say what to write.
+    /// Refuses names that do not say what to write, and two outputs of one name.
     pub(in crate::cmd) fn new(args: &FindOutputArgs) -> Result<Self, CommandError> {
-        const LIST: &[OutputFormat] = &[OutputFormat::Csv];
-        const TABLE: &[OutputFormat] = &[
-            OutputFormat::Csv,
-            #[cfg(feature = "parquet")]
-            OutputFormat::Parquet,
+        let single = [
+            ("--output", OutputKind::Groups, &args.output),
+            ("--pairs", OutputKind::Pairs, &args.pairs),
+            ("--skipped", OutputKind::Skipped, &args.skipped),
         ];
-        const GROUPS: &[OutputFormat] = &[
-            OutputFormat::Jsonl,
-            OutputFormat::Csv,
-            #[cfg(feature = "parquet")]
-            OutputFormat::Parquet,
-        ];
-        const REPORT: &[OutputFormat] = &[OutputFormat::Json, OutputFormat::Html];
-        let named = |option: &str, path: &Path, possible| {
-            let target = Target::new(path, possible);
-            target.map_err(|error| CommandError::Usage(format!("{option}: {error}")))
+        let single =
+            single.into_iter().filter_map(|(o, kind, path)| Some((o, kind, path.as_ref()?)));
+        let reports = args.report.iter().map(|path| ("--report", OutputKind::Report, path));
+        let target = |(option, kind, path): (&str, OutputKind, &PathBuf)| {
+            let target = Target::new(path, kind.formats());
+            let target = target.map_err(|error| CommandError::Usage(format!("{option}: {error}")));
+            Ok((kind, target?))
         };
-        let target = |option, path: &Option<PathBuf>, possible| {
-            path.as_deref().map(|path| named(option, path, possible)).transpose()
-        };
-        let reports = args.report.iter().map(|path| named("--report", path, REPORT));
-        let targets = Self {
-            groups: target("--output", &args.output, GROUPS)?,
-            pairs: target("--pairs", &args.pairs, TABLE)?,
-            skipped: target("--skipped", &args.skipped, LIST)?,
-            reports: reports.collect::<Result<_, _>>()?,
-            cells: args.cells(),
-        };
-        Ok(targets)
+        let targets = single.chain(reports).map(target).collect::<Result<_, CommandError>>()?;
+        Ok(Self { targets, cells: args.csv.cells() })
     }
 
-    /// Every one of them.
-    pub(in crate::cmd) fn all(&self) -> impl Iterator<Item = &Target> {
-        [&self.groups, &self.pairs, &self.skipped].into_iter().flatten().chain(&self.reports)
+    /// The names of all of them.
+    pub(in crate::cmd) fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.targets.iter().map(|(_, target)| target.path())
+    }
+
+    /// Whether a page is among them.
+    pub(in crate::cmd) fn has_page(&self) -> bool {
+        self.targets.iter().any(|(_, target)| target.format() == OutputFormat::Html)
     }
 
     /// Refuses two outputs of one name; inputs are never overwritten.
@@ -66,93 +53,44 @@ impl FindTargets {
         inputs: &[PathBuf],
         reference: &[PathBuf],
     ) -> Result<(), CommandError> {
-        report::check_places(self.all().map(Target::path), None, inputs, reference)
+        report::check_places(self.paths(), None, inputs, reference)
             .map_err(|taken| CommandError::Usage(taken.to_string()))
     }
 
-    /// Makes the files of results, under temporary names.
-    pub(in crate::cmd) fn create(&self) -> Result<FindOutputs, CommandError> {
-        let create = |target: &Option<Target>| target.as_ref().map(Output::create).transpose();
-        Ok(FindOutputs {
-            groups: create(&self.groups)?.zip(self.groups.as_ref().map(Target::format)),
-            pairs: create(&self.pairs)?.zip(self.pairs.as_ref().map(Target::format)),
-            skipped: create(&self.skipped)?,
-            cells: self.cells,
-        })
-    }
-
-    /// Makes those of reports.
-    pub(in crate::cmd) fn create_reports(&self) -> Result<FindReports, CommandError> {
-        let create = |target: &Target| Ok((Output::create(target)?, target.format()));
-        Ok(FindReports { reports: self.reports.iter().map(create).collect::<Result<_, Error>>()? })
-    }
-}
-
-/// The files that are being written.
-pub(in crate::cmd) struct FindOutputs {
-    groups: Option<(Output, OutputFormat)>,
-    pairs: Option<(Output, OutputFormat)>,
-    skipped: Option<Output>,
-    cells: CellRule,
-}
-
-impl FindOutputs {
-    /// Writes and names them.
-    pub(in crate::cmd) fn write(
-        self,
-        findings: &Findings,
-        measure: Measure,
-    ) -> Result<(), CommandError> {
-        let (groups, cells) = (&findings.groups, self.cells);
-        match self.groups {
-            #[cfg(feature = "parquet")]
-            Some((output, OutputFormat::Parquet)) => {
-                report::parquet::groups(output, groups, measure)?;
-            }
-            Some((output, OutputFormat::Jsonl)) => {
-                output.finish(|out| report::jsonl::groups(out, groups, measure))?;
-            }
-            Some((output, _)) => {
-                output.finish(|out| report::csv::groups(out, groups, measure, cells))?;
-            }
-            None => {}
-        }
-        let none = Pairs::default();
-        let pairs = findings.pairs.as_ref().unwrap_or(&none);
-        match self.pairs {
-            #[cfg(feature = "parquet")]
-            Some((output, OutputFormat::Parquet)) => {
-                report::parquet::pairs(output, pairs, measure)?;
-            }
-            Some((output, _)) => {
-                output.finish(|out| report::csv::pairs(out, pairs, measure, cells))?;
-            }
-            None => {}
-        }
-        if let Some(output) = self.skipped {
-            let (skipped, empty) = (&findings.skipped, &findings.empty);
-            let identical = &findings.identical;
-            output.finish(|out| report::csv::skipped(out, skipped, identical, empty, cells))?;
-        }
+    /// Removes what earlier runs left, and tries whether all files can be written: that is an error
+    /// before the work, and an interruption leaves nothing behind.
+    pub(in crate::cmd) fn rehearse(&self) -> Result<(), CommandError> {
+        termination::clean_up(self.paths())?;
+        let outputs = self.targets.iter().map(|(_, target)| Output::create(target));
+        outputs.collect::<Result<Vec<_>, Error>>()?;
         Ok(())
     }
-}
 
-/// The reports that are being written.
-pub(in crate::cmd) struct FindReports {
-    reports: Vec<(Output, OutputFormat)>,
-}
+    /// Writes and names the files of results.
+    pub(in crate::cmd) fn write_results(
+        &self,
+        subject: &RunSubject<'_>,
+    ) -> Result<(), CommandError> {
+        self.write(subject, |kind| kind != OutputKind::Report)
+    }
 
-impl FindReports {
-    /// Writes and names them.
-    pub(in crate::cmd) fn write(self, subject: &RunSubject<'_>) -> Result<(), CommandError> {
-        let RunSubject { findings, options, audit, .. } = *subject;
-        for (output, format) in self.reports {
-            if format == OutputFormat::Html {
-                run_page::write(output, subject)?;
-            } else {
-                output.finish(|out| report::json::summary(out, findings, options, audit))?;
-            }
+    /// Writes and names the reports.
+    pub(in crate::cmd) fn write_reports(
+        &self,
+        subject: &RunSubject<'_>,
+    ) -> Result<(), CommandError> {
+        self.write(subject, |kind| kind == OutputKind::Report)
+    }
+
+    fn write(
+        &self,
+        subject: &RunSubject<'_>,
+        is_wanted: impl Fn(OutputKind) -> bool,
+    ) -> Result<(), CommandError> {
+        let wanted = self.targets.iter().filter(|(kind, _)| is_wanted(*kind));
+        let outputs = wanted.map(|(kind, target)| Ok((*kind, target, Output::create(target)?)));
+        for (kind, target, output) in outputs.collect::<Result<Vec<_>, Error>>()? {
+            kind.write(output, target.format(), subject, self.cells)?;
         }
         Ok(())
     }

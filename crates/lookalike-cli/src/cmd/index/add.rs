@@ -17,7 +17,6 @@ use lookalike::core::parameter::NamesParameters;
 use lookalike::error::Error;
 use lookalike::index::time;
 use lookalike::index::{self, AddCounts, AddOptions, Existing, InterruptedAdd};
-use lookalike::progress::{NoProgress, Progress};
 use lookalike::read::{Collection, Normalization, ReadOptions, SkippedItem};
 use lookalike::report::option_name;
 use lookalike::report::phrases::{count, thousands};
@@ -98,27 +97,6 @@ struct CommonArgs {
     reading: ExplicitArgs<ReadArgs>,
 }
 
-impl AddArgs {
-    /// Adds the inputs of `--files-from`.
-    pub(super) fn read_list(&mut self) -> Result<(), CommandError> {
-        self.common.read_list()
-    }
-}
-
-impl UpdateArgs {
-    /// Adds the inputs of `--files-from`.
-    pub(super) fn read_list(&mut self) -> Result<(), CommandError> {
-        self.common.read_list()
-    }
-}
-
-impl CommonArgs {
-    fn read_list(&mut self) -> Result<(), CommandError> {
-        self.inputs = self.reading.args.inputs(&self.inputs)?;
-        Ok(())
-    }
-}
-
 /// One name; `\,` is a comma in it.
 fn field(text: &str) -> Result<String, String> {
     const COMMA: &str = "\0";
@@ -135,13 +113,13 @@ fn field(text: &str) -> Result<String, String> {
 }
 
 /// Runs `add`.
-pub(super) fn run(args: &AddArgs, worker: WorkerOption<'_>) -> CommandResult {
+pub(super) fn run(args: &mut AddArgs, worker: WorkerOption<'_>) -> CommandResult {
     let keep = args.common.how.skip_existing;
-    put(&args.common, if keep { Existing::Keep } else { Existing::Refuse }, worker)
+    put(&mut args.common, if keep { Existing::Keep } else { Existing::Refuse }, worker)
 }
 
 /// Runs `update`.
-pub(super) fn run_update(args: &UpdateArgs, worker: WorkerOption<'_>) -> CommandResult {
+pub(super) fn run_update(args: &mut UpdateArgs, worker: WorkerOption<'_>) -> CommandResult {
     if args.common.how.skip_existing {
         return Err(CommandError::Usage(
             "--skip-existing leaves documents as they are, `index update` replaces them: use \
@@ -149,11 +127,12 @@ pub(super) fn run_update(args: &UpdateArgs, worker: WorkerOption<'_>) -> Command
                 .to_owned(),
         ));
     }
-    put(&args.common, Existing::Replace, worker)
+    put(&mut args.common, Existing::Replace, worker)
 }
 
-fn put(args: &CommonArgs, existing: Existing, worker: WorkerOption<'_>) -> CommandResult {
+fn put(args: &mut CommonArgs, existing: Existing, worker: WorkerOption<'_>) -> CommandResult {
     let reading = &args.reading.args;
+    reading.read_list(&mut args.inputs)?;
     let inputs = collection(&args.inputs, reading.options(worker), &args.how, &args.place)?;
     let index = args.place.write(&args.wait)?;
     args.asked.check_compatible(&index, &args.reading)?;
@@ -203,11 +182,9 @@ pub(super) fn add(adding: &IndexAdd<'_>) -> CommandResult {
     if let Some(threads) = how.threads.threads {
         options.threads = threads;
     }
-    let outcome = {
-        let bar = (!how.quiet).then(StageBar::new);
-        let progress: &dyn Progress = bar.as_ref().map_or(&NoProgress, |bar| bar);
-        index::add(index, inputs, &options, progress)
-    };
+    let bar = StageBar::new(how.quiet);
+    let outcome = index::add(index, inputs, &options, &bar);
+    drop(bar);
     match outcome {
         Ok(added) => {
             tell(&added, adding, start.elapsed())?;

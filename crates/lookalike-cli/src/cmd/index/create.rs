@@ -3,7 +3,7 @@
 use super::add::{HowArgs, IndexAdd, add, collection};
 use super::open::PlaceArgs;
 use super::settings::{self, StoreArg};
-use crate::cmd::{CommandError, CommandResult};
+use crate::cmd::CommandResult;
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
 use crate::options::{AimArgs, ReadArgs, ShingleArgs, SignatureArgs};
@@ -59,16 +59,9 @@ pub(super) struct CreateArgs {
     reading: ReadArgs,
 }
 
-impl CreateArgs {
-    /// Adds the inputs of `--files-from`.
-    pub(super) fn read_list(&mut self) -> Result<(), CommandError> {
-        self.inputs = self.reading.inputs(&self.inputs)?;
-        Ok(())
-    }
-}
-
 /// Runs the command.
-pub(super) fn run(args: &CreateArgs, worker: WorkerOption<'_>) -> CommandResult {
+pub(super) fn run(args: &mut CreateArgs, worker: WorkerOption<'_>) -> CommandResult {
+    args.reading.read_list(&mut args.inputs)?;
     let CreateArgs { aim, shingle, signature, reading, store, .. } = args;
     let settings = settings::new(aim, args.measure, shingle, signature, reading, *store)?;
     // What cannot be read is an error before anything is created.

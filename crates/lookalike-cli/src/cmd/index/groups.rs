@@ -6,13 +6,9 @@ use crate::cmd::find::FindOutputArgs;
 use crate::cmd::find::targets::FindTargets;
 use crate::options::{KeepArgs, WorkArgs, recall, threshold};
 use crate::progress_bar::StageBar;
-use crate::termination;
 use lookalike::core::params::Measure;
 use lookalike::index::time;
 use lookalike::index::{self, GroupingOptions, params_for};
-use lookalike::progress::{NoProgress, Progress};
-use lookalike::report::Target;
-use lookalike::report::run_page::RunSubject;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -73,22 +69,10 @@ pub(super) fn run(args: &GroupsArgs) -> CommandResult {
     let aim = GroupingOptions { threshold: args.threshold, recall: args.recall, measure, exact };
     let mut options = args.keep.options(params_for(index.params(), aim)?, &args.work)?;
     options.pairs = args.result.pair_list()?;
-    termination::clean_up(targets.all().map(Target::path))?;
-    drop((targets.create()?, targets.create_reports()?));
-    let findings = {
-        let bar = (!args.result.is_quiet()).then(StageBar::of_index);
-        let progress: &dyn Progress = bar.as_ref().map_or(&NoProgress, |bar| bar);
-        index::groups(&index, &options, time::now(), progress)?
-    };
-    targets.create()?.write(&findings, options.params.measure())?;
-    let subject = RunSubject {
-        findings: &findings,
-        options: &options,
-        inputs: &[PathBuf::from(index.name())],
-        reference: &[],
-        audit: None,
-    };
-    let found = args.result.tell(&subject, &targets, None, start)?;
-    findings.finish()?;
-    Ok(found)
+    targets.rehearse()?;
+    let bar = StageBar::of_index(args.result.is_quiet());
+    let findings = index::groups(&index, &options, time::now(), &bar)?;
+    drop(bar);
+    let inputs = [PathBuf::from(index.name())];
+    args.result.finish(findings, &options, [&inputs, &[]], &targets, start)
 }

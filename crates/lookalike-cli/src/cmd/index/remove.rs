@@ -8,7 +8,6 @@ use crate::options::ReadArgs;
 use crate::progress_bar::StageBar;
 use crate::terminal;
 use lookalike::index::{self, RemovedCounts};
-use lookalike::progress::{NoProgress, Progress};
 use lookalike::read::Collection;
 use lookalike::report::phrases::{count, one_line, thousands};
 use serde_json::json;
@@ -74,9 +73,8 @@ pub(super) fn run(args: &RemoveArgs, worker: WorkerOption<'_>) -> CommandResult 
     let index = args.place.write(&args.wait)?;
     let mut all = index::remove(&index, ids.iter().map(String::as_str))?;
     if let Some(like) = like {
-        let bar = (!args.quiet).then(StageBar::new);
-        let progress: &dyn Progress = bar.as_ref().map_or(&NoProgress, |bar| bar);
-        let RemovedCounts { removed, mut absent } = index::remove_inputs(&index, &like, progress)?;
+        let bar = StageBar::new(args.quiet);
+        let RemovedCounts { removed, mut absent } = index::remove_inputs(&index, &like, &bar)?;
         all.removed += removed;
         all.absent.append(&mut absent);
     }

@@ -1,6 +1,5 @@
 //! The arguments of `lookalike query`.
 
-use crate::cmd::CommandError;
 use crate::cmd::index::{PlaceArgs, SettingsArgs};
 use crate::explicit_args::ExplicitArgs;
 use crate::options::{ReadArgs, threshold};
@@ -73,12 +72,4 @@ pub(crate) struct QueryArgs {
 
     #[command(flatten)]
     pub(super) reading: ExplicitArgs<ReadArgs>,
-}
-
-impl QueryArgs {
-    /// Adds the inputs of `--files-from`.
-    pub(crate) fn read_list(&mut self) -> Result<(), CommandError> {
-        self.documents = self.reading.args.inputs(&self.documents)?;
-        Ok(())
-    }
 }

@@ -55,7 +55,7 @@ pub(crate) struct PlanArgs {
 }
 
 impl PlanArgs {
-    /// Adds the inputs of `--files-from`.
+    /// Adds the inputs of `--files-from`, which every task can read again.
     pub(crate) fn read_list(&mut self) -> Result<(), CommandError> {
         if self.reading.lists_on_stdin() {
             return Err(CommandError::Usage(
@@ -64,8 +64,7 @@ impl PlanArgs {
                     .to_owned(),
             ));
         }
-        self.inputs = self.reading.inputs(&self.inputs)?;
-        Ok(())
+        self.reading.read_list(&mut self.inputs)
     }
 
     /// What a task does with its documents.

@@ -6,9 +6,6 @@ use crate::cmd::find::targets::FindTargets;
 use crate::cmd::{CommandError, CommandResult};
 use crate::extraction::WorkerOption;
 use crate::options::WorkArgs;
-use crate::termination;
-use lookalike::report::run_page::RunSubject;
-use lookalike::report::{OutputFormat, Target};
 use lookalike::shard::job::Job;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -29,7 +26,7 @@ pub(super) struct FinishArgs {
 pub(super) fn run(args: &FinishArgs, worker: WorkerOption<'_>) -> CommandResult {
     let start = Instant::now();
     let targets = FindTargets::new(&args.result)?;
-    if targets.all().any(|target| target.format() == OutputFormat::Html) {
+    if targets.has_page() {
         return Err(CommandError::Usage(
             "--report: a page shows texts, which no task has here; expected FILE.json".to_owned(),
         ));
@@ -45,18 +42,8 @@ pub(super) fn run(args: &FinishArgs, worker: WorkerOption<'_>) -> CommandResult 
         ));
     }
     targets.refuse_taken(&plan.inputs, &plan.reference)?;
-    termination::clean_up(targets.all().map(Target::path))?;
-    drop((targets.create()?, targets.create_reports()?));
+    targets.rehearse()?;
     let findings = job.finish(&collection, &options)?;
-    targets.create()?.write(&findings, options.params.measure())?;
-    let subject = RunSubject {
-        findings: &findings,
-        options: &options,
-        inputs: &plan.inputs,
-        reference: &plan.reference,
-        audit: None,
-    };
-    let done = args.result.tell(&subject, &targets, None, start)?;
-    findings.finish()?;
-    Ok(done)
+    let sides = [plan.inputs.as_slice(), &plan.reference];
+    args.result.finish(findings, &options, sides, &targets, start)
 }

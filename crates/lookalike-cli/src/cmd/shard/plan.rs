@@ -18,10 +18,11 @@ const TASK_BYTES: u64 = 1 << 30;
 
 /// Writes the plan, and says what to run.
 pub(super) fn run(
-    args: &PlanArgs,
+    args: &mut PlanArgs,
     arguments: &[OsString],
     worker: WorkerOption<'_>,
 ) -> CommandResult {
+    args.read_list()?;
     refuse_inside(&args.folder, args.inputs.iter().chain(&args.reference))?;
     let options = args.options(&WorkArgs::default())?;
     let collection = args.open(&options, worker)?;

@@ -8,7 +8,7 @@ use crate::options::WorkArgs;
 use crate::progress_bar::StageBar;
 use crate::terminal;
 use lookalike::find::FindOptions;
-use lookalike::progress::{NoProgress, Progress};
+use lookalike::progress::Progress;
 use lookalike::read::Collection;
 use lookalike::shard::job::{Job, JobStage};
 use std::io::Write;
@@ -132,9 +132,8 @@ fn run_tasks(
             report(&format!("{stage} {number}: was done before"))?;
             continue;
         }
-        let bar = (!output.quiet).then(StageBar::new);
-        let progress = bar.as_ref().map_or(&NoProgress as &dyn Progress, |bar| bar);
-        task(&job, number, progress)?;
+        let bar = StageBar::new(output.quiet);
+        task(&job, number, &bar)?;
         drop(bar);
         report(&format!("{stage} {number}: done"))?;
     }

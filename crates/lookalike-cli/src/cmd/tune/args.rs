@@ -1,6 +1,5 @@
 //! The arguments of `lookalike tune`.
 
-use crate::cmd::CommandError;
 use crate::options::{ParameterArgs, ReadArgs, ShingleArgs};
 use lookalike::core::params::ShingleRule;
 use lookalike::tune::SAMPLE_DOCUMENTS;
@@ -52,12 +51,4 @@ pub(crate) struct TuneArgs {
 
     #[command(flatten)]
     pub(super) reading: ReadArgs,
-}
-
-impl TuneArgs {
-    /// Adds the inputs of `--files-from`.
-    pub(crate) fn read_list(&mut self) -> Result<(), CommandError> {
-        self.inputs = self.reading.inputs(&self.inputs)?;
-        Ok(())
-    }
 }

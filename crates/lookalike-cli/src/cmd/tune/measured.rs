@@ -3,7 +3,6 @@
 use super::args::TuneArgs;
 use super::layout::{heading, percent, six, write_table};
 use crate::cmd::CommandError;
-use crate::difference::plural;
 use crate::extraction::WorkerOption;
 use crate::progress_bar::StageBar;
 use crate::summary::write_as_text;
@@ -13,7 +12,7 @@ use lookalike::error::Error;
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, SkippedItem};
 use lookalike::report::json::{FoldingView, SettingView};
-use lookalike::report::phrases::{one_line, setting_options, thousands};
+use lookalike::report::phrases::{count, one_line, setting_options, thousands};
 use lookalike::tune::{
     self, Advice, AdviceReason, Profile, RELATED_WORDS, Setting, SettingProfile, SettingTexts,
     TextSample,
@@ -52,7 +51,7 @@ impl SampleAdvice {
             builder.seed,
             &rules,
             rule,
-            &StageBar::new(),
+            &StageBar::new(false),
         )?;
         let advice = of.advice(builder.threshold);
         let texts = SettingTexts {
@@ -75,8 +74,8 @@ impl SampleAdvice {
     /// Writes the table of shingles and the advice.
     pub(super) fn write(&self, out: &mut impl Write, threshold: f64) -> io::Result<()> {
         let TextSample { texts, documents, skipped } = &self.of.sample;
-        let count = plural(*documents as usize, "document");
-        writeln!(out, "{count}, {} drawn", thousands(texts.len() as u64))?;
+        let documents = count(*documents, "document");
+        writeln!(out, "{documents}, {} drawn", thousands(texts.len() as u64))?;
         write_skipped(out, skipped)?;
         let Some(used) = self.of.used() else { return Ok(()) };
         if used.empty > 0 {
@@ -119,7 +118,7 @@ impl SampleAdvice {
         let Some(used) = self.settings.first() else { return Ok(()) };
         let better = tune::better_setting(&self.settings).map(|better| better.setting.job);
         writeln!(out)?;
-        let compared = plural(used.documents as usize, "document");
+        let compared = count(used.documents, "document");
         heading(out, "Settings", &format!("{compared}, each compared with each"))?;
         let header = [
             ["", "with a", "sharing a", "", "99 % of", ""],
@@ -165,7 +164,7 @@ impl SampleAdvice {
             better.setting.job.name(),
             setting_options(&better.setting, &used.setting),
             thousands(better.with_neighbour),
-            plural(better.documents as usize, "document"),
+            count(better.documents, "document"),
             thousands(better.with_passage),
             thousands(used.with_neighbour)
         ))
@@ -183,7 +182,7 @@ impl SampleAdvice {
             out,
             "\n--normalize fold changes the shingles of {} of the {} drawn: {}.",
             thousands(effect.changed()),
-            plural(effect.documents() as usize, "document"),
+            count(effect.documents(), "document"),
             scripts.join(", ")
         )?;
         let Some((now, folded)) = self.of.pairs_by_folding(threshold) else { return Ok(()) };

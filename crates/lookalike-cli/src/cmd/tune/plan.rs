@@ -3,9 +3,9 @@
 use super::args::TuneArgs;
 use super::layout::{duration, heading, rounded, six, write_table};
 use super::measured::SampleAdvice;
-use crate::difference::plural;
 use crate::plot::CurvePlot;
 use lookalike::core::curve::{self, Banding, Choice, Cost};
+use lookalike::report::phrases::count;
 use lookalike::tune::BandPlan as Chosen;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -82,7 +82,7 @@ impl PlanOutput {
         heading(out, "S-curve", "probability of being a candidate, by Jaccard similarity")?;
         write!(out, "{}", self.curve().terminal(CURVE.0, CURVE.1, args.ascii))?;
         let like = if *measured { "like those drawn" } else { "alike as newswire articles are" };
-        let scale = format!("{} {like}", plural(cost.documents as usize, "document"));
+        let scale = format!("{} {like}", count(cost.documents as u64, "document"));
         writeln!(out)?;
         heading(out, "Alternatives", &scale)?;
         self.write_alternatives(out, args.ascii)

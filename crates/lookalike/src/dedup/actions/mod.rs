@@ -172,7 +172,7 @@ impl Collector {
         current.is_whole &= is_whole;
         match *decision {
             Decision::Unique | Decision::Related { .. } | Decision::Empty => {}
-            Decision::Keeper { group, .. } => drop(self.keepers.insert(group, path.to_owned())),
+            Decision::Keeper { group } => drop(self.keepers.insert(group, path.to_owned())),
             Decision::Duplicate { group, keeper, similarity, reason } => {
                 current.duplicates += 1;
                 if current.file.is_none() {

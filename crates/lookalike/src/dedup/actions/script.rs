@@ -3,6 +3,7 @@
 use super::{DuplicateFile, DuplicateFiles};
 use crate::error::Error;
 use crate::report::Output;
+use lookalike_core::params::Measure;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -33,7 +34,7 @@ duplicate() {
 ///
 /// # Errors
 /// [`Error::Write`], and [`Error::Survivors`] when the folder the program is run in has no path.
-pub fn write_script(found: &DuplicateFiles, path: &Path, measure: &str) -> Result<(), Error> {
+pub fn write_script(found: &DuplicateFiles, path: &Path, measure: Measure) -> Result<(), Error> {
     let output = Output::named(path)?;
     output.finish(|out| {
         out.write_all(HEAD.as_bytes())?;
@@ -47,7 +48,7 @@ pub fn write_script(found: &DuplicateFiles, path: &Path, measure: &str) -> Resul
     })
 }
 
-fn entry(out: &mut dyn Write, file: &DuplicateFile, measure: &str) -> io::Result<()> {
+fn entry(out: &mut dyn Write, file: &DuplicateFile, measure: Measure) -> io::Result<()> {
     let DuplicateFile { path, keeper, keeper_path, similarity, reason, .. } = file;
     if let Err(why) = file.check() {
         return writeln!(out, "# not in the list: {}: {}", comment(path), comment(Path::new(&why)));

@@ -13,6 +13,8 @@
 //! [FlatBuffers]: https://flatbuffers.dev/internals/
 
 use crate::report::parquet::Cell;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use base64::{Engine as _, alphabet};
 
 /// What precedes the length of a message.
 const CONTINUATION: [u8; 4] = [0xFF; 4];
@@ -20,17 +22,23 @@ const CONTINUATION: [u8; 4] = [0xFF; 4];
 const SCHEMA: u8 = 1;
 /// Bytes that every field of a table takes here: the most that one needs.
 const SLOT: usize = 8;
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+/// Reads what other writers make, with or without padding.
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
 
 /// The schema with nullable columns behind its own; `None` where it is not what it should be.
 pub(super) fn extended(schema: &str, columns: &[(String, Cell)]) -> Option<String> {
-    let bytes = decoded(schema)?;
+    let bytes = LENIENT.decode(schema).ok()?;
     let bytes = bytes.strip_prefix(&CONTINUATION).unwrap_or(&bytes);
     let (length, bytes) = bytes.split_first_chunk::<4>()?;
     let old = Old { bytes: bytes.get(..u32::from_le_bytes(*length) as usize)? };
     let new = New::with(&old, columns)?;
     let length = u32::try_from(new.len()).ok()?.to_le_bytes();
-    Some(encoded(&[&CONTINUATION[..], &length, &new].concat()))
+    Some(LENIENT.encode([&CONTINUATION[..], &length, &new].concat()))
 }
 
 /// A buffer to read; every position in it is checked.
@@ -202,33 +210,6 @@ impl New {
     }
 }
 
-fn decoded(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    for four in text.trim_end_matches('=').as_bytes().chunks(4) {
-        let mut bits = 0u32;
-        for digit in four {
-            bits = bits << 6 | ALPHABET.iter().position(|letter| letter == digit)? as u32;
-        }
-        let count = four.len() * 6 / 8;
-        bits <<= 32 - 6 * four.len();
-        bytes.extend_from_slice(bits.to_be_bytes().get(..count)?);
-    }
-    Some(bytes)
-}
-
-fn encoded(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for three in bytes.chunks(3) {
-        let byte = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for i in 0..4 {
-            let digit = (bits >> (18 - 6 * i)) as usize % 64;
-            text.push(if i <= three.len() { char::from(ALPHABET[digit]) } else { '=' });
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -241,7 +222,7 @@ mod tests {
         CAAAABAAFAAIAAYABwAMAAAAEAAQAAAAAAABFBAAAAAYAAAABAAAAAAAAAACAAAAaWQAAAQABAAEAAAA";
 
     fn names(schema: &str) -> Vec<String> {
-        let bytes = decoded(schema).unwrap();
+        let bytes = LENIENT.decode(schema).unwrap();
         let old = Old { bytes: &bytes[8..] };
         let schema = old.follow(old.field(old.follow(0).unwrap(), 2).unwrap()).unwrap();
         let fields = old.follow(old.field(schema, 1).unwrap()).unwrap();
@@ -266,17 +247,17 @@ mod tests {
 
     #[test]
     fn what_is_no_schema_is_none() {
-        let bytes = decoded(WRITTEN).unwrap();
-        assert_eq!(encoded(&bytes), WRITTEN);
+        let bytes = LENIENT.decode(WRITTEN).unwrap();
+        assert_eq!(LENIENT.encode(&bytes), WRITTEN);
         for end in 0..bytes.len() - 8 {
-            assert_eq!(extended(&encoded(&bytes[..end]), &[]), None);
+            assert_eq!(extended(&LENIENT.encode(&bytes[..end]), &[]), None);
         }
         // Whatever a byte is changed to, nothing fails; mostly there is no schema any more.
         for at in 0..bytes.len() {
             for change in [1, 0x80, 0xFF] {
                 let mut bytes = bytes.clone();
                 bytes[at] ^= change;
-                let _ = extended(&encoded(&bytes), &[("c".to_owned(), Cell::Text)]);
+                let _ = extended(&LENIENT.encode(&bytes), &[("c".to_owned(), Cell::Text)]);
             }
         }
         assert_eq!(extended("not base 64!", &[]), None);

@@ -205,11 +205,9 @@ impl Rewriter {
         let rows = std::mem::take(&mut self.rows);
         self.bytes = 0;
         let parts = std::mem::take(&mut self.pending);
-        match &mut self.writer {
-            Some(writer) if rows > 0 => write_group(writer, &parts, &mut self.notes)
-                .map_err(|error| failed(self.out.clone(), error)),
-            _ => Ok(()),
-        }
+        let Some(writer) = self.writer.as_mut().filter(|_| rows > 0) else { return Ok(()) };
+        let written = write_group(writer, &parts, &mut self.notes);
+        written.map_err(|error| failed(self.out.clone(), error))
     }
 
     pub(super) fn finish(mut self) -> std::result::Result<(), Error> {

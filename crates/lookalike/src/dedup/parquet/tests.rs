@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::read::Format;
+use lookalike_core::params::Measure;
 use parquet::basic::{
     BrotliLevel, Compression, GzipLevel, LogicalType, Type as Physical, ZstdLevel,
 };
@@ -225,7 +226,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("out.parquet");
         let annotate =
-            annotated.then(|| Annotate { field: "lookalike".to_owned(), measure: "jaccard" });
+            annotated.then(|| Annotate { field: "lookalike".to_owned(), measure: Measure::Jaccard });
         let mut rewriter = Rewriter::new(Output::named(&out).unwrap(), annotate);
         let mut expected = Vec::new();
         let mut first = None;
@@ -321,7 +322,7 @@ fn files_with_other_columns_are_refused_with_both_named() {
         "{message}"
     );
     assert!(message.contains("that of b.parquet is `OPTIONAL INT64 text`"), "{message}");
-    let annotate = Annotate { field: "lookalike".to_owned(), measure: "jaccard" };
+    let annotate = Annotate { field: "lookalike".to_owned(), measure: Measure::Jaccard };
     let mut rewriter = Rewriter::new(Output::named(&out).unwrap(), Some(annotate));
     let message = rewriter.source(&origin(&taken)).unwrap_err().to_string();
     assert!(message.contains("\"lookalike_kept\" already; annotate_field"), "{message}");

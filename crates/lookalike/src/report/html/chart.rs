@@ -3,8 +3,9 @@
 //! Colours are those of the page's style, so the pictures are light or dark with it.
 
 use super::number::{ExactSimilarity, Plural, Probability, Thousandths};
-use super::page::PageAudit;
+use crate::audit::{Audit, SimilarityRange};
 use lookalike_core::curve::candidate_probability;
+use lookalike_core::params::Params;
 use std::fmt::{self, Display, Formatter, Write};
 
 /// A bar of a share, 0 to 1, next to a figure that says the same.
@@ -24,16 +25,10 @@ impl Display for ShareBar {
 
 /// The probability of being found over similarity, and what an audit measured.
 pub(super) struct RecallCurve<'a> {
-    /// Bands per signature.
-    pub(super) bands: usize,
-    /// Rows per band.
-    pub(super) rows: usize,
-    /// Where the line is, 0 to 1.
-    pub(super) threshold: f64,
-    /// The similarity's name, with a capital.
-    pub(super) measure: &'a str,
+    /// Bands and rows, and where the line is.
+    pub(super) params: &'a Params,
     /// Points with their intervals.
-    pub(super) audit: Option<&'a PageAudit>,
+    pub(super) audit: Option<&'a Audit>,
 }
 
 /// The field of the curve in its picture.
@@ -52,7 +47,7 @@ fn y(probability: f64) -> f64 {
 
 impl RecallCurve<'_> {
     pub(super) fn at(&self, similarity: f64) -> f64 {
-        candidate_probability(similarity, self.bands, self.rows)
+        candidate_probability(similarity, self.params.bands(), self.params.rows())
     }
 
     fn axes(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -72,25 +67,24 @@ impl RecallCurve<'_> {
         }
         writeln!(
             f,
-            "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{} of the pair</text>",
+            "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">Jaccard similarity of the pair</text>",
             f64::midpoint(LEFT, RIGHT),
-            BOTTOM + 40.0,
-            self.measure
+            BOTTOM + 40.0
         )
     }
 
     fn measured(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let bins = self.audit.map(|audit| audit.bins.as_slice()).unwrap_or_default();
-        for bin in bins.iter().filter(|bin| bin.checked > 0) {
-            let at = x(f64::midpoint(bin.from, bin.to));
-            let (low, high) = (y(bin.recall.low), y(bin.recall.high));
+        for SimilarityRange { from, to, figures } in self.audit.iter().flat_map(|a| &a.ranges) {
+            let Some(recall) = figures.recall else { continue };
+            let at = x(f64::midpoint(*from, *to));
+            let (low, high) = (y(figures.interval.low), y(figures.interval.high));
             writeln!(
                 f,
                 "<path class=\"interval\" d=\"M{at:.1} {low:.1}V{high:.1}M{:.1} {low:.1}h8M{:.1} \
                  {high:.1}h8\"/><circle class=\"measured\" cx=\"{at:.1}\" cy=\"{:.1}\" r=\"4\"/>",
                 at - 4.0,
                 at - 4.0,
-                y(bin.recall.value)
+                y(recall)
             )?;
         }
         Ok(())
@@ -99,18 +93,18 @@ impl RecallCurve<'_> {
 
 impl Display for RecallCurve<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let recall = self.at(self.threshold);
-        let (at_x, at_y) = (x(self.threshold), y(recall));
+        let threshold = self.params.threshold();
+        let recall = self.at(threshold);
+        let (at_x, at_y) = (x(threshold), y(recall));
         write!(
             f,
             "<svg class=\"chart\" viewBox=\"0 0 484 312\" role=\"img\" \
              aria-labelledby=\"curve-title curve-text\">\
              <title id=\"curve-title\">How probable it is that a similar pair is found</title>\
              <desc id=\"curve-text\">A curve in the shape of an S, from 0 % for pairs without \
-             anything in common to 100 % for equal ones. At the threshold of {} it is at {}.\
+             anything in common to 100 % for equal ones. At the threshold of {threshold} it is at {}.\
              </desc>\n<rect class=\"reported\" x=\"{at_x:.1}\" y=\"{TOP}\" width=\"{:.1}\" \
              height=\"{}\"/>\n",
-            self.threshold,
             Probability(recall),
             RIGHT - at_x,
             BOTTOM - TOP
@@ -122,18 +116,17 @@ impl Display for RecallCurve<'_> {
             let space = if step == 0 { "" } else { " " };
             write!(points, "{space}{:.1},{:.1}", x(similarity), y(self.at(similarity)))?;
         }
-        let (anchor, shift) = if self.threshold > 0.5 { ("end", -6.0) } else { ("start", 6.0) };
+        let (anchor, shift) = if threshold > 0.5 { ("end", -6.0) } else { ("start", 6.0) };
         write!(
             f,
             "<path class=\"threshold\" d=\"M{at_x:.1} {}V{BOTTOM}\"/>\n\
              <polyline class=\"curve\" points=\"{points}\"/>\n\
              <circle class=\"mark\" cx=\"{at_x:.1}\" cy=\"{at_y:.1}\" r=\"5\"/>\n\
-             <text class=\"label\" x=\"{:.1}\" y=\"{}\" text-anchor=\"{anchor}\">threshold {}: \
-             {}</text>\n",
+             <text class=\"label\" x=\"{:.1}\" y=\"{}\" text-anchor=\"{anchor}\">threshold \
+             {threshold}: {}</text>\n",
             TOP - 14.0,
             at_x + shift,
             TOP - 10.0,
-            self.threshold,
             Probability(recall)
         )?;
         self.measured(f)?;
@@ -325,34 +318,34 @@ impl Display for SimilaritySpan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::html::page::{AuditBin, PageInterval};
+    use crate::audit::{Figures, Interval, JudgedBy};
+    use lookalike_core::params::ParamsBuilder;
     use proptest::prelude::*;
 
-    fn audit() -> PageAudit {
-        let recall = PageInterval { value: 0.98, low: 0.9, high: 0.999 };
-        PageAudit {
-            what: "pairs".into(),
-            recall,
-            confidence: 0.95,
-            complete: false,
-            sampled: 10,
-            with_neighbours: 4,
-            bins: vec![AuditBin { from: 0.8, to: 0.9, checked: 50, found: 49, recall }],
-        }
+    fn audit() -> Audit {
+        let overall = Figures {
+            documents: 50,
+            found: 49,
+            recall: Some(0.98),
+            interval: Interval { low: 0.9, high: 0.999 },
+            pairs: 50,
+            pair_recall: None,
+            pair_interval: None,
+        };
+        let judged_by = JudgedBy::Pairs;
+        let ranges = vec![SimilarityRange { from: 0.8, to: 0.9, figures: overall }];
+        let (confidence, seed, population, sampled) = (0.95, 1, 99, 60);
+        Audit { judged_by, confidence, seed, population, sampled, overall, ranges }
     }
 
     #[test]
     fn the_curve_names_threshold_and_probability() {
         let audit = audit();
         for threshold in [0.01, 0.8, 1.0] {
-            let curve = RecallCurve {
-                bands: 21,
-                rows: 6,
-                threshold,
-                measure: "Jaccard similarity",
-                audit: Some(&audit),
-            };
-            let svg = curve.to_string();
+            let (bands, rows) = (Some(21), Some(6));
+            let builder = ParamsBuilder { threshold, bands, rows, ..ParamsBuilder::default() };
+            let params = Params::new(&builder).unwrap();
+            let svg = RecallCurve { params: &params, audit: Some(&audit) }.to_string();
             assert!(svg.contains(&format!("threshold {threshold}: ")), "{svg}");
             assert!(!svg.contains("NaN") && !svg.contains("inf"));
             assert_eq!(svg.matches("class=\"measured\"").count(), 1);

@@ -1,7 +1,6 @@
 //! Pairs as they come by → the few that a page shows side by side: spread evenly over the
 //! similarities that occur, the same ones for the same pairs in any order.
 
-use super::page::PageSample;
 use lookalike_core::hash;
 use std::collections::BTreeMap;
 
@@ -10,74 +9,61 @@ const STEPS: u32 = 100;
 
 /// Collects pairs. Holds at most `most` of each hundredth of similarity.
 #[derive(Debug, Clone)]
-pub struct SampleChoice<T> {
+pub(in crate::report) struct SampleChoice {
     most: usize,
-    steps: BTreeMap<u32, Vec<Offer<T>>>,
+    /// By hundredths, each ordered by a hash of the ids, which favours none, then by the ids.
+    steps: BTreeMap<u32, Vec<(u64, ChosenPair)>>,
 }
 
 /// A pair that was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChosenPair<T> {
+pub(in crate::report) struct ChosenPair {
     /// The id of the keeper.
-    pub keeper: String,
+    pub(in crate::report) keeper: String,
     /// The id of the duplicate.
-    pub duplicate: String,
+    pub(in crate::report) duplicate: String,
     /// Their similarity in millionths, 0 to 1,000,000.
-    pub similarity: u32,
-    /// What was given with the pair, such as where its texts are.
-    pub with: T,
+    pub(in crate::report) similarity: u32,
+    /// The numbers of both.
+    pub(in crate::report) documents: [u32; 2],
 }
 
-impl<T> ChosenPair<T> {
-    /// The pair with its texts.
-    pub fn with_texts(self, keeper_text: String, duplicate_text: String) -> PageSample {
-        let Self { keeper, duplicate, similarity, .. } = self;
-        PageSample { keeper, duplicate, similarity, keeper_text, duplicate_text }
-    }
-}
-
-/// A pair in its step: a hash of the ids, which orders them without favour, then the ids.
-#[derive(Debug, Clone)]
-struct Offer<T> {
-    hash: u64,
-    pair: ChosenPair<T>,
-}
-
-impl<T> Offer<T> {
-    fn key(&self) -> (u64, &str, &str) {
-        (self.hash, &self.pair.keeper, &self.pair.duplicate)
-    }
-}
-
-impl<T> SampleChoice<T> {
+impl SampleChoice {
     /// Will choose `most` pairs.
-    pub fn new(most: usize) -> Self {
+    pub(in crate::report) fn new(most: usize) -> Self {
         Self { most, steps: BTreeMap::new() }
     }
 
     /// Takes note of a pair. Ids are copied only where it is held.
-    pub fn offer(&mut self, keeper: &str, duplicate: &str, similarity: u32, with: T) {
+    pub(in crate::report) fn offer(
+        &mut self,
+        keeper: &str,
+        duplicate: &str,
+        similarity: u32,
+        documents: [u32; 2],
+    ) {
         let ids = hash::mix64(hash::token_hash(keeper.as_bytes()));
         let hash = hash::mix64(ids ^ hash::token_hash(duplicate.as_bytes()));
         let step = self.steps.entry((similarity / (1_000_000 / STEPS)).min(STEPS)).or_default();
-        let place = step.partition_point(|held| held.key() < (hash, keeper, duplicate));
+        let place = step.partition_point(|(other, pair)| {
+            (*other, &*pair.keeper, &*pair.duplicate) < (hash, keeper, duplicate)
+        });
         if place >= self.most {
             return;
         }
         let (keeper, duplicate) = (keeper.to_owned(), duplicate.to_owned());
-        let pair = ChosenPair { keeper, duplicate, similarity, with };
-        step.insert(place, Offer { hash, pair });
+        step.insert(place, (hash, ChosenPair { keeper, duplicate, similarity, documents }));
         step.truncate(self.most);
     }
 
     /// The pairs, the least similar first. Pairs of similarity 1 are among them only where there
     /// are no others: nothing is to be seen in them.
-    pub fn chosen(mut self) -> Vec<ChosenPair<T>> {
+    pub(in crate::report) fn chosen(mut self) -> Vec<ChosenPair> {
         if self.steps.len() > 1 {
             self.steps.remove(&STEPS);
         }
         let mut steps: Vec<_> = self.steps.into_values().map(Vec::into_iter).collect();
-        let mut chosen: Vec<ChosenPair<T>> = Vec::new();
+        let mut chosen: Vec<ChosenPair> = Vec::new();
         while chosen.len() < self.most && !steps.is_empty() {
             let taken = self.most - chosen.len();
             let count = steps.len();
@@ -85,11 +71,11 @@ impl<T> SampleChoice<T> {
                 // Evenly over the steps, the first and the last among them.
                 let place = if taken >= count { at } else { at * (count - 1) / (taken - 1).max(1) };
                 let next = steps.get_mut(place).and_then(Iterator::next);
-                chosen.extend(next.map(|offer| offer.pair));
+                chosen.extend(next.map(|(_, pair)| pair));
             }
             steps.retain(|step| step.len() > 0);
         }
-        let key = |pair: &ChosenPair<T>| (pair.similarity, pair.keeper.clone());
+        let key = |pair: &ChosenPair| (pair.similarity, pair.keeper.clone());
         chosen.sort_by_cached_key(|pair| (key(pair), pair.duplicate.clone()));
         chosen
     }
@@ -100,10 +86,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn choose(most: usize, pairs: &[(u32, u32)]) -> Vec<ChosenPair<u32>> {
+    fn choose(most: usize, pairs: &[(u32, u32)]) -> Vec<ChosenPair> {
         let mut choice = SampleChoice::new(most);
         for (id, similarity) in pairs {
-            choice.offer(&format!("k{id}"), &format!("d{id}"), *similarity, *id);
+            choice.offer(&format!("k{id}"), &format!("d{id}"), *similarity, [*id, *id]);
         }
         choice.chosen()
     }

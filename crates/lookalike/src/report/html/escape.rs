@@ -4,6 +4,7 @@
 //! (`\u{202e}`), the same in Rust and in the page's script, so an id can neither break the page nor
 //! pass for another one.
 
+use crate::report::phrases::is_hidden;
 use std::fmt::{self, Display, Formatter, Write};
 
 /// A text as HTML, for between tags and for attributes in double quotes. Line ends and tabs are
@@ -15,16 +16,6 @@ pub(super) struct EscapedLines<'a>(pub(super) &'a str);
 
 /// A text as [`EscapedLines`], with signs for white space where it has nothing else.
 pub(super) struct VisibleText<'a>(pub(super) &'a str);
-
-/// Characters that would not be seen, or would move others. Joiners are not among them: scripts
-/// and pictographs need these.
-pub(super) fn is_hidden(c: char) -> bool {
-    let direction = matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}')
-        || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-    let unseen = matches!(c, '\u{00AD}' | '\u{200B}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}');
-    let line_end = matches!(c, '\u{2028}' | '\u{2029}');
-    c.is_control() || direction || unseen || line_end
-}
 
 fn character(f: &mut Formatter<'_>, c: char) -> fmt::Result {
     match c {

@@ -48,7 +48,7 @@ pub(super) struct GroupTotals {
 pub(super) fn stream(
     out: &mut dyn Write,
     groups: &mut dyn Iterator<Item = io::Result<PageGroup>>,
-    reasons: &[&str],
+    reasons: &[String],
     most_bytes: usize,
 ) -> io::Result<GroupTotals> {
     let mut passed = GroupTotals::default();
@@ -197,7 +197,7 @@ fn bounds(duplicates: &[PageDuplicate]) -> (u32, u32) {
 }
 
 /// One group as an item that opens; the page's script makes the same.
-fn item(out: &mut dyn Write, number: u64, group: &PageGroup, reasons: &[&str]) -> io::Result<()> {
+fn item(out: &mut dyn Write, number: u64, group: &PageGroup, reasons: &[String]) -> io::Result<()> {
     let (least, most) = bounds(&group.duplicates);
     write!(
         out,
@@ -242,7 +242,7 @@ fn item(out: &mut dyn Write, number: u64, group: &PageGroup, reasons: &[&str]) -
             Thousandths(duplicate.similarity),
             ShareBar(f64::from(duplicate.similarity) / 1e6),
             Count(duplicate.bytes),
-            EscapedText(reasons.get(duplicate.reason).copied().unwrap_or_default())
+            EscapedText(reasons.get(duplicate.reason).map_or("", String::as_str))
         )?;
     }
     out.write_all(b"</tbody></table>\n")?;
@@ -255,19 +255,19 @@ fn item(out: &mut dyn Write, number: u64, group: &PageGroup, reasons: &[&str]) -
 
 /// The reasons of a keeper, the most frequent first: `it is the longer text (3), it comes
 /// first (1)`; without numbers where there is one reason.
-fn because(duplicates: &[PageDuplicate], reasons: &[&str]) -> String {
+fn because(duplicates: &[PageDuplicate], reasons: &[String]) -> String {
     let mut counts = vec![0u64; reasons.len()];
     for duplicate in duplicates {
         if let Some(count) = counts.get_mut(duplicate.reason) {
             *count += 1;
         }
     }
-    let mut counts: Vec<(u64, &str)> = counts.into_iter().zip(reasons.iter().copied()).collect();
+    let mut counts: Vec<(u64, &String)> = counts.into_iter().zip(reasons).collect();
     counts.retain(|(count, _)| *count > 0);
     // Stable, so equal counts stay in the order of the reasons.
     counts.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     match counts.as_slice() {
-        [(_, one)] => (*one).to_owned(),
+        [(_, one)] => (*one).clone(),
         several => {
             let parts = several.iter().map(|(count, why)| format!("{why} ({})", Count(*count)));
             parts.collect::<Vec<_>>().join(", ")
@@ -298,7 +298,7 @@ mod tests {
 
     fn streamed(groups: Vec<PageGroup>, most: usize) -> (String, GroupTotals) {
         let (mut out, mut groups) = (Vec::new(), groups.into_iter().map(Ok));
-        let passed = stream(&mut out, &mut groups, &["a", "b"], most).unwrap();
+        let passed = stream(&mut out, &mut groups, &["a".into(), "b".into()], most).unwrap();
         (String::from_utf8(out).unwrap(), passed)
     }
 
@@ -378,7 +378,9 @@ mod tests {
 
     #[test]
     fn reasons_are_counted() {
-        let of = |duplicates| because(&group("k", duplicates).duplicates, &["long", "first"]);
+        let of = |duplicates| {
+            because(&group("k", duplicates).duplicates, &["long".into(), "first".into()])
+        };
         assert_eq!((of(1), of(3)), ("long".into(), "long (2), first (1)".into()));
         assert_eq!(because(&group("k", 3).duplicates, &[]), "");
     }

@@ -22,20 +22,20 @@ mod policy;
 mod section;
 mod skipped;
 
-pub use choice::{ChosenPair, SampleChoice};
+pub(super) use choice::{ChosenPair, SampleChoice};
 pub use page::{
-    About, AuditBin, Page, PageAudit, PageCounts, PageDuplicate, PageGroup, PageInterval,
-    PageParameter, PageSample, PageSkipped, PageSource, Recall, Streams, millionths,
+    About, Page, PageDuplicate, PageGroup, PageParameter, PageSample, PageSkipped, Streams,
+    millionths,
 };
 
 use chart::Hundredths;
 use escape::EscapedText;
 use groups::GroupTotals;
+use lookalike_core::params::Measure;
 use number::{Count, Plural, Share};
 use std::io::{self, Write};
 
-/// The name of this measure in [`Page::measure`].
-const CONTAINMENT: &str = "containment";
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
@@ -44,27 +44,23 @@ const SCRIPT: &str = include_str!("page.js");
 /// 40,000 bytes each.
 ///
 /// ```
-/// use lookalike::core::params::ShingleRule;
-/// use lookalike::report::html::{self, Page, PageCounts, PageDuplicate, PageGroup};
-/// use lookalike::report::html::{Recall, Streams};
+/// use lookalike::core::params::{Params, ParamsBuilder};
+/// use lookalike::find::{Clustering, RunCounts};
+/// use lookalike::report::html::{self, Page, PageDuplicate, PageGroup, Streams};
 ///
 /// let duplicate = PageDuplicate { id: "b".into(), similarity: 912_345, ..Default::default() };
 /// let duplicates = vec![duplicate];
 /// let group = PageGroup { keeper: "a".into(), bytes: 75, duplicates, ..Default::default() };
 /// let page = Page {
 ///     title: "Near-duplicates in letters/",
-///     version: "0.1.0",
 ///     parameters: &[],
-///     counts: PageCounts { documents: 3, groups: 1, duplicates: 1, ..Default::default() },
-///     measure: "Jaccard similarity",
-///     threshold: 0.8,
-///     shingle: &ShingleRule::default(),
-///     recall: Recall::Exact,
-///     concentrated: None,
+///     counts: RunCounts { documents: 3, groups: 1, duplicates: 1, ..Default::default() },
+///     params: &Params::new(&ParamsBuilder::default())?,
+///     clustering: Clustering::default(),
 ///     notes: &[],
 ///     audit: None,
 ///     sources: &[],
-///     reasons: &["it is the longer text"],
+///     reasons: &["it is the longer text".to_owned()],
 ///     chains: false,
 ///     samples: &[],
 ///     times: &[],
@@ -73,7 +69,7 @@ const SCRIPT: &str = include_str!("page.js");
 /// let (mut groups, mut skipped) = ([Ok(group)].into_iter(), std::iter::empty());
 /// html::write(&mut out, &page, Streams { groups: &mut groups, skipped: &mut skipped })?;
 /// assert!(out.starts_with(b"<!DOCTYPE html>"));
-/// # Ok::<(), std::io::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
@@ -95,14 +91,13 @@ pub fn write(out: &mut dyn Write, page: &Page<'_>, streams: Streams<'_>) -> io::
     section::parameters(out, page)?;
     write!(
         out,
-        "</main>\n<footer><p>Made by lookalike {}. This page is complete in itself and loads \
-         nothing.</p></footer>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
-        EscapedText(page.version)
+        "</main>\n<footer><p>Made by lookalike {VERSION}. This page is complete in itself and loads \
+         nothing.</p></footer>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
     )
 }
 
 fn head(out: &mut dyn Write, page: &Page) -> io::Result<()> {
-    let (title, version) = (EscapedText(page.title), EscapedText(page.version));
+    let title = EscapedText(page.title);
     write!(
         out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -112,7 +107,7 @@ fn head(out: &mut dyn Write, page: &Page) -> io::Result<()> {
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
          <a class=\"skip\" href=\"#main\">Skip to the findings</a>\n\
-         <header><p class=\"brand\">lookalike {version}</p>\n<h1>{title}</h1></header>\n",
+         <header><p class=\"brand\">lookalike {VERSION}</p>\n<h1>{title}</h1></header>\n",
         policy::content_security_policy(SCRIPT, STYLE)
     )?;
     out.write_all(b"<nav aria-label=\"Sections\"><ul>\n")?;
@@ -182,7 +177,7 @@ fn controls(out: &mut dyn Write, page: &Page) -> io::Result<()> {
 impl Page<'_> {
     /// What `count` duplicates of the highest similarity have in common with their keepers.
     fn equal(&self, count: u64) -> &'static str {
-        match (self.measure == CONTAINMENT, count == 1) {
+        match (self.params.measure() == Measure::Containment, count == 1) {
             (true, true) => "contains or is contained in the document that stays: containment 1",
             (true, false) => "contain or are contained in the document that stays: containment 1",
             (false, true) => "has the same shingles as the document that stays: similarity 1",
@@ -289,7 +284,7 @@ fn samples(out: &mut dyn Write, page: &Page) -> io::Result<()> {
         Plural(page.samples.len() as u64, "pair")
     )?;
     for (at, sample) in page.samples.iter().enumerate() {
-        differences::pair(out, sample, page.shingle, at == 0)?;
+        differences::pair(out, sample, page.params.shingle(), at == 0)?;
     }
     out.write_all(b"</section>\n")
 }

@@ -1,5 +1,6 @@
 //! Numbers → words for people: thousands apart, shares, sizes with their unit written out.
 
+use crate::report::phrases;
 use std::fmt::{self, Display, Formatter};
 
 /// A count with commas between thousands.
@@ -7,14 +8,7 @@ pub(super) struct Count(pub(super) u64);
 
 impl Display for Count {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let digits = self.0.to_string();
-        for (at, digit) in digits.chars().enumerate() {
-            if at > 0 && (digits.len() - at).is_multiple_of(3) {
-                f.write_str(",")?;
-            }
-            write!(f, "{digit}")?;
-        }
-        Ok(())
+        f.write_str(&phrases::thousands(self.0))
     }
 }
 
@@ -23,8 +17,7 @@ pub(super) struct Plural(pub(super) u64, pub(super) &'static str);
 
 impl Display for Plural {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let s = if self.0 == 1 { "" } else { "s" };
-        write!(f, "{} {}{s}", Count(self.0), self.1)
+        f.write_str(&phrases::count(self.0, self.1))
     }
 }
 

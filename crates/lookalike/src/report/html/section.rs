@@ -3,8 +3,10 @@
 use super::chart::{RecallCurve, ShareBar};
 use super::escape::EscapedText;
 use super::number::{ByteSize, Count, Plural, Probability, Seconds, Share};
-use super::page::{Page, PageAudit, PageSource, Recall};
-use lookalike_core::params::RecallCaveat;
+use super::page::Page;
+use crate::audit::{Audit, JudgedBy, SimilarityRange};
+use crate::find::SourceCounts;
+use lookalike_core::params::Measure;
 use std::io::{self, Write};
 
 /// A source that would lose more than this share is marked.
@@ -47,7 +49,8 @@ pub(super) fn summary(out: &mut dyn Write, page: &Page) -> io::Result<()> {
         )?;
     }
     write!(out, "<p>{}</p>\n<dl class=\"tiles\">\n", EscapedText(&verified(page)))?;
-    let read = match (counts.bytes, counts.empty) {
+    let sum = |bytes: fn(&SourceCounts) -> u64| page.sources.iter().map(bytes).sum();
+    let read = match (sum(|source| source.bytes), counts.empty) {
         (0, 0) => String::new(),
         (0, empty) => format!("{} without a word", Count(empty)),
         (bytes, 0) => ByteSize(bytes).to_string(),
@@ -60,7 +63,7 @@ pub(super) fn summary(out: &mut dyn Write, page: &Page) -> io::Result<()> {
         copies => format!("{} repeat the shingles of an earlier document", Count(copies)),
     };
     tile(out, "Near-duplicates", counts.duplicates, &copies)?;
-    let room = match counts.duplicate_bytes {
+    let room = match sum(|source| source.duplicate_bytes) {
         0 => String::new(),
         bytes => format!("{} less to keep", ByteSize(bytes)),
     };
@@ -83,12 +86,16 @@ impl std::fmt::Display for CountedDocuments {
 }
 
 fn verified(page: &Page) -> String {
-    let (measure, threshold) = (page.measure, page.threshold);
+    let measure = match page.params.measure() {
+        Measure::Jaccard => "Jaccard similarity",
+        Measure::Containment => "containment",
+    };
     let mut text = format!(
         "Every similarity is exact: each pair was compared in full. Two documents are \
-         near-duplicates from a {measure} of {threshold} on, where 1 means the same shingles ({}) \
-         and 0 nothing in common.",
-        page.shingle
+         near-duplicates from a {measure} of {} on, where 1 means the same shingles ({}) and 0 \
+         nothing in common.",
+        page.params.threshold(),
+        page.params.shingle()
     );
     if page.chains {
         text.push_str(
@@ -119,47 +126,37 @@ pub(super) fn open(out: &mut dyn Write, name: &str, heading: &str) -> io::Result
 /// How many of the similar pairs were found: asked, predicted, measured.
 pub(super) fn trust(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     open(out, "trust", "Was everything found?")?;
-    match page.recall {
-        Recall::Exact => out.write_all(
+    if page.params.exact() {
+        out.write_all(
             b"<p>Yes. This run was exact: it misses no pair at or above the threshold, by the way \
               it works, not by chance.</p>\n",
-        )?,
-        Recall::Banding { bands, rows, asked, caveat } => {
-            let curve = RecallCurve {
-                bands,
-                rows,
-                threshold: page.threshold,
-                measure: &capital(page.measure),
-                audit: page.audit,
-            };
-            banding(out, page, &curve, asked, caveat)?;
-        }
+        )?;
+    } else {
+        banding(out, page)?;
     }
-    if let Some((documents, share)) = page.concentrated {
+    if page.clustering.is_concentrated() && !page.params.exact() {
         writeln!(
             out,
             "<p class=\"note\">One group of {} documents has {} of the pairs. Pairs near the \
              threshold in such a cluster are found or missed together, so that one run can find \
              fewer of them than predicted. A higher recall (<code>--recall</code>) helps, \
              <code>--exact</code> finds all.</p>",
-            Count(documents),
-            Probability(share)
+            Count(page.clustering.largest),
+            Probability(page.clustering.largest_share())
         )?;
     }
     if let Some(audit) = page.audit {
-        bins(out, audit)?;
+        measurements(out, audit)?;
     }
     out.write_all(b"</section>\n")
 }
 
-fn banding(
-    out: &mut dyn Write,
-    page: &Page,
-    curve: &RecallCurve,
-    asked: f64,
-    caveat: Option<RecallCaveat>,
-) -> io::Result<()> {
-    let threshold = page.threshold;
+/// The recall of bands and rows.
+fn banding(out: &mut dyn Write, page: &Page) -> io::Result<()> {
+    let Page { params, audit, .. } = *page;
+    let (threshold, asked, caveat) = (params.threshold(), params.recall(), params.recall_caveat());
+    let (bands, rows) = (params.bands(), params.rows());
+    let curve = RecallCurve { params, audit };
     let predicted = curve.at(threshold);
     out.write_all(b"<dl class=\"tiles three\">\n")?;
     figure(
@@ -179,7 +176,7 @@ fn banding(
             &format!("of the pairs exactly at the threshold; {verdict}"),
         )?,
     }
-    match page.audit {
+    match audit {
         Some(audit) => measured(out, audit, asked)?,
         None => figure(
             out,
@@ -191,7 +188,6 @@ fn banding(
     out.write_all(b"</dl>\n")?;
     if caveat.is_some() {
         // The curve and its table are predictions.
-        let RecallCurve { bands, rows, .. } = curve;
         return writeln!(out, "<p class=\"note\">{bands} bands of {rows} rows.</p>");
     }
     out.write_all(b"<div class=\"beside\">\n<figure>")?;
@@ -200,7 +196,7 @@ fn banding(
         "{curve}<figcaption>How probable it is that a pair is found, by its similarity. Pairs in \
          the shaded part are reported when found; those left of it are rejected after the exact \
          comparison.{}</figcaption></figure>",
-        if page.audit.is_some() { " Points with bars: what the audit measured." } else { "" }
+        if audit.is_some() { " Points with bars: what the audit measured." } else { "" }
     )?;
     write!(
         out,
@@ -221,9 +217,8 @@ fn banding(
     }
     write!(
         out,
-        "</tbody></table>\n<p class=\"note\">{} bands of {} rows; pale lines are below the \
-         threshold.</p></div>\n</div>\n",
-        curve.bands, curve.rows
+        "</tbody></table>\n<p class=\"note\">{bands} bands of {rows} rows; pale lines are below \
+         the threshold.</p></div>\n</div>\n"
     )
 }
 
@@ -236,77 +231,87 @@ fn figure(out: &mut dyn Write, name: &str, value: &str, note: &str) -> io::Resul
     )
 }
 
-fn measured(out: &mut dyn Write, audit: &PageAudit, asked: f64) -> io::Result<()> {
-    if audit.with_neighbours == 0 {
+/// What an audit looked for, in the plural.
+fn looked_for(audit: &Audit) -> &'static str {
+    match audit.judged_by {
+        JudgedBy::Pairs => {
+            "similar documents looked for, one for each drawn (found: the run has the pair)"
+        }
+        JudgedBy::Groups => {
+            "similar documents looked for, one for each drawn (found: not both stay)"
+        }
+    }
+}
+
+fn measured(out: &mut dyn Write, audit: &Audit, asked: f64) -> io::Result<()> {
+    let (figures, interval) = (&audit.overall, audit.overall.interval);
+    if figures.documents == 0 {
         return figure(out, "Measured", "nothing", "no document drawn had a similar one");
     }
-    let recall = audit.recall;
-    let verdict = if recall.high < asked {
+    let verdict = if interval.high < asked {
         "which is below what was asked"
-    } else if recall.low >= asked {
+    } else if interval.low >= asked {
         "which is what was asked or more"
     } else {
         "which agrees with what was asked"
     };
-    if audit.complete && recall.low.to_bits() == recall.high.to_bits() {
+    let recall = Probability(figures.recall.unwrap_or_default()).to_string();
+    if audit.is_known(figures) {
         let what = format!("of the similar documents of all documents, all compared; {verdict}");
-        return figure(out, "Measured", &Probability(recall.value).to_string(), &what);
+        return figure(out, "Measured", &recall, &what);
     }
-    figure(
-        out,
-        "Measured",
-        &Probability(recall.value).to_string(),
-        &format!(
-            "of the {}; between {} and {} with a confidence of {}, {verdict}",
-            audit.what,
-            Probability(recall.low),
-            Probability(recall.high),
-            Probability(audit.confidence)
-        ),
-    )
+    let what = format!(
+        "of the {}; between {} and {} with a confidence of {}, {verdict}",
+        looked_for(audit),
+        Probability(interval.low),
+        Probability(interval.high),
+        Probability(audit.confidence)
+    );
+    figure(out, "Measured", &recall, &what)
 }
 
-fn bins(out: &mut dyn Write, audit: &PageAudit) -> io::Result<()> {
+/// What an audit measured, in sentences and by similarity.
+fn measurements(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
+    let figures = &audit.overall;
     write!(
         out,
         "<h3>What the audit measured</h3>\n<p>{} drawn at random and compared with all others; {} \
          of them had at least one similar document.",
         CountedDocuments(audit.sampled),
-        Count(audit.with_neighbours)
+        Count(figures.documents)
     )?;
-    if audit.with_neighbours == 0 {
-        let nothing: &[u8] = if audit.complete {
+    let recall = Probability(figures.recall.unwrap_or_default());
+    if figures.documents == 0 {
+        let nothing: &[u8] = if audit.is_complete() {
             b" So there is nothing to find.</p>\n"
         } else {
             b" So nothing could be measured.</p>\n"
         };
         return out.write_all(nothing);
     }
-    if audit.complete && audit.recall.low.to_bits() == audit.recall.high.to_bits() {
+    if audit.is_known(figures) {
         writeln!(
             out,
-            " All documents were drawn, so that the share is known: {} of a document's similar \
-             documents were found in the mean.</p>",
-            Probability(audit.recall.value)
+            " All documents were drawn, so that the share is known: {recall} of a document's \
+             similar documents were found in the mean.</p>"
         )?;
-        return audit_table(out, audit);
+    } else {
+        writeln!(
+            out,
+            " Of the {}, {recall} were found: with a confidence of {} the true share lies between \
+             {} and {}.</p>",
+            looked_for(audit),
+            Probability(audit.confidence),
+            Probability(figures.interval.low),
+            Probability(figures.interval.high)
+        )?;
     }
-    writeln!(
-        out,
-        " Of the {}, {} were found: with a confidence of {} the true share lies between {} and {}.\
-         </p>",
-        EscapedText(&audit.what),
-        Probability(audit.recall.value),
-        Probability(audit.confidence),
-        Probability(audit.recall.low),
-        Probability(audit.recall.high)
-    )?;
     audit_table(out, audit)
 }
 
 /// What the audit measured, by similarity.
-fn audit_table(out: &mut dyn Write, audit: &PageAudit) -> io::Result<()> {
-    if audit.bins.is_empty() {
+fn audit_table(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
+    if audit.ranges.is_empty() {
         return Ok(());
     }
     out.write_all(
@@ -316,25 +321,26 @@ fn audit_table(out: &mut dyn Write, audit: &PageAudit) -> io::Result<()> {
           class=\"num\">Share</th><th scope=\"col\" class=\"num\">Between</th></tr></thead>\
           <tbody>\n",
     )?;
-    for bin in &audit.bins {
+    for SimilarityRange { from, to, figures } in &audit.ranges {
         write!(
             out,
             "<tr><td>{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td>",
-            if bin.from < 1.0 { format!("{} to {}", bin.from, bin.to) } else { "equal".into() },
-            Count(bin.checked),
-            Count(bin.found)
+            if *from < 1.0 { format!("{from} to {to}") } else { "equal".into() },
+            Count(figures.documents),
+            Count(figures.found)
         )?;
-        if bin.checked == 0 {
-            out.write_all(b"<td class=\"num\">none</td><td class=\"num\">none</td></tr>\n")?;
-            continue;
+        match figures.recall {
+            Some(recall) => writeln!(
+                out,
+                "<td class=\"num\">{}</td><td class=\"num\">{} and {}</td></tr>",
+                Probability(recall),
+                Probability(figures.interval.low),
+                Probability(figures.interval.high)
+            )?,
+            None => {
+                out.write_all(b"<td class=\"num\">none</td><td class=\"num\">none</td></tr>\n")?
+            }
         }
-        let recall = bin.recall;
-        let (value, low, high) =
-            (Probability(recall.value), Probability(recall.low), Probability(recall.high));
-        writeln!(
-            out,
-            "<td class=\"num\">{value}</td><td class=\"num\">{low} and {high}</td></tr>"
-        )?;
     }
     out.write_all(b"</tbody></table></div>\n")
 }
@@ -345,8 +351,8 @@ pub(super) fn sources(out: &mut dyn Write, page: &Page) -> io::Result<()> {
         return Ok(());
     }
     open(out, "sources", "Where they come from")?;
-    let share = |source: &PageSource| Share(source.duplicates, source.documents);
-    let is_much = |source: &&PageSource| loses_much(source, &share(source));
+    let share = |source: &SourceCounts| Share(source.duplicates, source.documents);
+    let is_much = |source: &&SourceCounts| loses_much(source, &share(source));
     let much = page.sources.iter().filter(is_much).count() as u64;
     if much > 0 {
         writeln!(
@@ -358,7 +364,7 @@ pub(super) fn sources(out: &mut dyn Write, page: &Page) -> io::Result<()> {
             if much == 1 { "its" } else { "their" }
         )?;
     }
-    let mut rows: Vec<&PageSource> = page.sources.iter().collect();
+    let mut rows: Vec<&SourceCounts> = page.sources.iter().collect();
     rows.sort_by_key(|source| std::cmp::Reverse(source.duplicates));
     out.write_all(
         b"<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Sources\"><table \
@@ -383,11 +389,11 @@ pub(super) fn sources(out: &mut dyn Write, page: &Page) -> io::Result<()> {
 }
 
 /// Whether a source would lose such a share of its documents that it is marked.
-fn loses_much(source: &PageSource, share: &Share) -> bool {
+fn loses_much(source: &SourceCounts, share: &Share) -> bool {
     source.documents >= LEAST_DOCUMENTS && share.of_one() > MUCH
 }
 
-fn source_row(out: &mut dyn Write, source: &PageSource, share: &Share) -> io::Result<()> {
+fn source_row(out: &mut dyn Write, source: &SourceCounts, share: &Share) -> io::Result<()> {
     let much = loses_much(source, share);
     writeln!(
         out,
@@ -417,8 +423,8 @@ pub(super) fn parameters(out: &mut dyn Write, page: &Page) -> io::Result<()> {
             out,
             "<tr><th scope=\"row\"><code>{}</code></th><td><bdi>{}</bdi></td><td>{}</td></tr>",
             EscapedText(each.name),
-            EscapedText(each.value),
-            EscapedText(each.meaning)
+            EscapedText(&each.value),
+            EscapedText(&each.meaning)
         )?;
     }
     out.write_all(b"</tbody></table></div>\n")?;
@@ -430,13 +436,14 @@ pub(super) fn parameters(out: &mut dyn Write, page: &Page) -> io::Result<()> {
             b"<h3>Time</h3>\n<table><thead><tr><th scope=\"col\">Stage</th><th scope=\"col\" \
               class=\"num\">Time</th></tr></thead><tbody>\n",
         )?;
-        let whole: f64 = page.times.iter().map(|time| time.1).sum();
-        for (stage, seconds) in page.times.iter().copied().chain([("all together", whole)]) {
+        let times =
+            || page.times.iter().map(|(stage, time)| (stage.to_string(), time.as_secs_f64()));
+        let whole = times().map(|(_, seconds)| seconds).sum();
+        for (stage, seconds) in times().chain([("all together".to_owned(), whole)]) {
+            let seconds = Seconds(seconds);
             writeln!(
                 out,
-                "<tr><th scope=\"row\">{}</th><td class=\"num\">{}</td></tr>",
-                EscapedText(stage),
-                Seconds(seconds)
+                "<tr><th scope=\"row\">{stage}</th><td class=\"num\">{seconds}</td></tr>"
             )?;
         }
         out.write_all(b"</tbody></table>\n")?;
@@ -444,44 +451,45 @@ pub(super) fn parameters(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     out.write_all(b"</section>\n")
 }
 
-/// With a capital letter first.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::html::page::PageInterval;
+    use crate::audit::{Figures, Interval};
 
     #[test]
     fn an_audit_without_neighbours_measures_nothing() {
-        let recall = PageInterval { value: 0.0, low: 0.0, high: 1.0 };
-        let mut audit = PageAudit {
-            what: "similar documents".into(),
-            recall,
+        let mut audit = Audit {
+            judged_by: JudgedBy::Pairs,
             confidence: 0.95,
-            complete: false,
+            seed: 1,
+            population: 9,
             sampled: 1,
-            with_neighbours: 0,
-            bins: Vec::new(),
+            overall: Figures {
+                documents: 0,
+                found: 0,
+                recall: None,
+                interval: Interval { low: 0.0, high: 1.0 },
+                pairs: 0,
+                pair_recall: None,
+                pair_interval: None,
+            },
+            ranges: Vec::new(),
         };
-        let shown = |audit: &PageAudit| {
+        let shown = |audit: &Audit| {
             let mut out = Vec::new();
             measured(&mut out, audit, 0.99).unwrap();
-            bins(&mut out, audit).unwrap();
+            measurements(&mut out, audit).unwrap();
             String::from_utf8(out).unwrap()
         };
         let html = shown(&audit);
         assert!(html.contains("1 document was drawn") && html.contains("nothing could be"));
         assert!(!html.contains("Of the similar"), "{html}");
-        audit.with_neighbours = 1;
+        (audit.overall.documents, audit.overall.recall) = (1, Some(0.9));
         for (high, verdict) in [(0.98, "below what was asked"), (1.0, "agrees with")] {
-            audit.recall.high = high;
+            audit.overall.interval.high = high;
             assert!(shown(&audit).contains(verdict));
         }
-        audit.recall.low = 0.99;
+        audit.overall.interval.low = 0.99;
         assert!(shown(&audit).contains("what was asked or more"));
     }
 }

@@ -1,7 +1,11 @@
 //! The page as a whole, without a browser; `tests/html/main.rs` opens it in one.
 
 use super::*;
-use lookalike_core::params::ShingleRule;
+use crate::audit::{Audit, Figures, Interval, JudgedBy, SimilarityRange};
+use crate::find::{Clustering, RunCounts, SourceCounts};
+use crate::progress::Stage;
+use lookalike_core::params::{Params, ParamsBuilder};
+use std::time::Duration;
 
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\"'<!--\0\u{1b}\u{202e}";
 
@@ -19,23 +23,36 @@ fn group(keeper: &str, id: &str) -> PageGroup {
     }
 }
 
+fn source(name: &str, documents: u64, duplicates: u64) -> SourceCounts {
+    let (name, bytes) = (name.to_owned(), 0);
+    SourceCounts { name, documents, bytes, duplicates, duplicate_bytes: 0, reference: false }
+}
+
 fn shown(
     text: &str,
     groups: &[PageGroup],
     skipped: &[PageSkipped],
-    sources: &[PageSource],
+    sources: &[SourceCounts],
 ) -> String {
-    let rule = ShingleRule::default();
-    let recall = PageInterval { value: 0.99, low: 0.95, high: 0.999 };
-    let bin = AuditBin { from: 0.8, to: 1.0, checked: 9, found: 9, recall };
-    let audit = PageAudit {
-        what: text.into(),
-        recall,
+    let overall = Figures {
+        documents: 100,
+        found: 99,
+        recall: Some(0.99),
+        interval: Interval { low: 0.95, high: 0.999 },
+        pairs: 100,
+        pair_recall: None,
+        pair_interval: None,
+    };
+    let range = SimilarityRange { from: 0.8, to: 1.0, figures: overall };
+    let none = Figures { documents: 0, recall: None, ..overall };
+    let audit = Audit {
+        judged_by: JudgedBy::Pairs,
         confidence: 0.95,
-        complete: false,
+        seed: 1,
+        population: 9_000,
         sampled: 2000,
-        with_neighbours: 100,
-        bins: vec![bin.clone(), AuditBin { from: 1.0, checked: 0, ..bin }],
+        overall,
+        ranges: vec![range, SimilarityRange { from: 1.0, to: 1.0, figures: none }],
     };
     let samples = [PageSample {
         keeper: text.into(),
@@ -44,23 +61,20 @@ fn shown(
         keeper_text: format!("one {text} two"),
         duplicate_text: format!("one {text} three"),
     }];
+    let parameter = PageParameter { name: "--threshold", value: text.into(), meaning: text.into() };
     let page = Page {
         title: text,
-        version: "1.2.3",
-        parameters: &[PageParameter { name: "--threshold", value: text, meaning: text }],
-        counts: PageCounts { documents: 1000, groups: 1, duplicates: 10, ..PageCounts::default() },
+        parameters: &[parameter],
+        counts: RunCounts { documents: 1000, groups: 1, duplicates: 10, ..RunCounts::default() },
         notes: &[text.into()],
-        measure: "Jaccard similarity",
-        threshold: 0.8,
-        shingle: &rule,
-        recall: Recall::Banding { bands: 21, rows: 6, asked: 0.99, caveat: None },
-        concentrated: Some((60, 0.75)),
+        params: &Params::new(&ParamsBuilder::default()).unwrap(),
+        clustering: Clustering { largest: 60, pairs: 2_360 },
         audit: Some(&audit),
         sources,
-        reasons: &[text],
+        reasons: &[text.into()],
         chains: true,
         samples: &samples,
-        times: &[("reading", 1.5)],
+        times: &[(Stage::Prepare, Duration::from_millis(1500))],
     };
     let mut out = Vec::new();
     let streams = Streams {
@@ -101,9 +115,7 @@ fn texts_of_the_user_add_no_tags() {
             id: Some(text.into()),
             reason: format!("binary: {text}"),
         };
-        let source =
-            PageSource { name: text.into(), documents: 2, duplicates: 2, ..PageSource::default() };
-        shown(text, &[group(text, text)], &[skipped], &[source])
+        shown(text, &[group(text, text)], &[skipped], &[source(text, 2, 2)])
     };
     let hostile = page(HOSTILE);
     let longest = page(&HOSTILE.repeat(200));
@@ -115,13 +127,7 @@ fn texts_of_the_user_add_no_tags() {
 
 #[test]
 fn the_page_says_what_is_needed() {
-    let source = |name: &str, duplicates| PageSource {
-        name: name.into(),
-        documents: 100,
-        duplicates,
-        ..PageSource::default()
-    };
-    let sources = [source("calm", 50), source("wild", 60)];
+    let sources = [source("calm", 100, 50), source("wild", 100, 60)];
     let html = shown("letters/", &[group("k", "d")], &[], &sources);
     tags(&html);
     for text in [

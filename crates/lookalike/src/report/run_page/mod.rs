@@ -12,15 +12,13 @@ mod subject;
 
 pub use subject::RunSubject;
 
-use super::html::{self, PageSkipped, SampleChoice, Streams};
+use super::html::{self, ChosenPair, PageSkipped, SampleChoice, Streams};
 use super::{EMPTY, Output, notes, option_name};
-use crate::audit::{Audit, Figures, JudgedBy};
 use crate::error::Error;
-use crate::find::{self, Findings, Grouping, SourceCounts};
+use crate::find::{self, Findings, Grouping};
 use crate::read::{self, Description};
 use lookalike_core::parameter::NamesParameters;
-use lookalike_core::params::{Measure, Params};
-use parameters::ParameterRow;
+use lookalike_core::params::Measure;
 use reasons::Reasons;
 use std::io;
 use std::path::PathBuf;
@@ -45,43 +43,25 @@ const NAMED: usize = 3;
 /// The output cannot be written, a temporary file cannot be read, or an input cannot be read again.
 pub fn write(output: Output, subject: &RunSubject<'_>) -> Result<(), Error> {
     let RunSubject { findings, options, .. } = *subject;
-    let (params, measure) = (&options.params, options.params.measure());
+    let measure = options.params.measure();
     // An index may keep no texts to show.
     let samples = if findings.has_texts() { samples(findings, measure)? } else { Vec::new() };
     let reasons = Reasons::new(&options.keep);
-    let texts: Vec<&str> = reasons.texts().collect();
-    let rows = parameters::rows(subject);
     let mut notes = notes::of(findings).map_err(Error::of_io)?;
     notes.extend(notes::better_setting(findings));
-    let times: Vec<(String, f64)> = {
-        let times = findings.times.iter();
-        times.map(|(stage, elapsed)| (stage.to_string(), elapsed.as_secs_f64())).collect()
-    };
-    let audit = subject.audit.map(measured);
     let page = html::Page {
         title: &title(subject.inputs),
-        version: env!("CARGO_PKG_VERSION"),
-        parameters: &rows.iter().map(ParameterRow::shown).collect::<Vec<_>>(),
-        counts: counts(findings),
+        parameters: &parameters::rows(subject),
+        counts: findings.counts,
         notes: &notes,
-        measure: match measure {
-            Measure::Jaccard => "Jaccard similarity",
-            Measure::Containment => "containment",
-        },
-        threshold: params.threshold(),
-        shingle: params.shingle(),
-        recall: recall(params),
-        concentrated: {
-            let clustering = findings.clustering;
-            let depends = !params.exact() && clustering.is_concentrated();
-            depends.then(|| (clustering.largest, clustering.largest_share()))
-        },
-        audit: audit.as_ref(),
-        sources: &findings.sources.iter().map(source).collect::<Vec<_>>(),
-        reasons: &texts,
+        params: &options.params,
+        clustering: findings.clustering,
+        audit: subject.audit,
+        sources: &findings.sources,
+        reasons: reasons.texts(),
         chains: options.grouping == Grouping::Components,
         samples: &samples,
-        times: &times.iter().map(|(stage, time)| (stage.as_str(), *time)).collect::<Vec<_>>(),
+        times: &findings.times,
     };
     let mut abouts = if findings.has_texts() { abouts(findings)? } else { Vec::new() }.into_iter();
     let mut groups = findings.groups.iter().map(|group| {
@@ -125,11 +105,17 @@ fn samples(findings: &Findings, measure: Measure) -> Result<Vec<html::PageSample
             choice.offer(&keeper.id, &duplicate.id, similarity, documents);
         }
     }
-    let with_texts = |pair: html::ChosenPair<[u32; 2]>| {
-        let [keeper, duplicate] = pair.with;
-        Ok(pair.with_texts(beginning(findings, keeper)?, beginning(findings, duplicate)?))
+    let sample = |pair: ChosenPair| {
+        let [keeper, duplicate] = pair.documents;
+        Ok(html::PageSample {
+            keeper: pair.keeper,
+            duplicate: pair.duplicate,
+            similarity: pair.similarity,
+            keeper_text: beginning(findings, keeper)?,
+            duplicate_text: beginning(findings, duplicate)?,
+        })
     };
-    choice.chosen().into_iter().map(with_texts).collect()
+    choice.chosen().into_iter().map(sample).collect()
 }
 
 fn beginning(findings: &Findings, document: u32) -> Result<String, Error> {
@@ -199,66 +185,4 @@ fn skipped(findings: &Findings) -> impl Iterator<Item = io::Result<PageSkipped>>
         Ok(PageSkipped { source, line: None, id: Some(id?), reason })
     });
     unread.chain(empty)
-}
-
-fn counts(findings: &Findings) -> html::PageCounts {
-    let counts = &findings.counts;
-    let sum = |bytes: fn(&SourceCounts) -> u64| findings.sources.iter().map(bytes).sum();
-    html::PageCounts {
-        documents: counts.documents,
-        bytes: sum(|source| source.bytes),
-        empty: counts.empty,
-        skipped: counts.skipped,
-        copies: counts.copies,
-        verified: counts.verified,
-        groups: counts.groups,
-        duplicates: counts.duplicates,
-        duplicate_bytes: sum(|source| source.duplicate_bytes),
-    }
-}
-
-fn source(source: &SourceCounts) -> html::PageSource {
-    let SourceCounts { name, documents, bytes, duplicates, duplicate_bytes, reference } =
-        source.clone();
-    html::PageSource { name, documents, bytes, duplicates, duplicate_bytes, reference }
-}
-
-fn recall(params: &Params) -> html::Recall {
-    if params.exact() {
-        return html::Recall::Exact;
-    }
-    let (bands, rows, asked) = (params.bands(), params.rows(), params.recall());
-    html::Recall::Banding { bands, rows, asked, caveat: params.recall_caveat() }
-}
-
-fn measured(audit: &Audit) -> html::PageAudit {
-    let interval = |figures: &Figures| html::PageInterval {
-        value: figures.recall.unwrap_or_default(),
-        low: figures.interval.low,
-        high: figures.interval.high,
-    };
-    let bins = audit.ranges.iter().map(|range| html::AuditBin {
-        from: range.from,
-        to: range.to,
-        checked: range.figures.documents,
-        found: range.figures.found,
-        recall: interval(&range.figures),
-    });
-    html::PageAudit {
-        what: match audit.judged_by {
-            JudgedBy::Pairs => {
-                "similar documents looked for, one for each drawn (found: the run has the pair)"
-            }
-            JudgedBy::Groups => {
-                "similar documents looked for, one for each drawn (found: not both stay)"
-            }
-        }
-        .to_owned(),
-        recall: interval(&audit.overall),
-        confidence: audit.confidence,
-        complete: audit.is_complete(),
-        sampled: audit.sampled,
-        with_neighbours: audit.overall.documents,
-        bins: bins.collect(),
-    }
 }

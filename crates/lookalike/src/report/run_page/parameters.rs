@@ -8,25 +8,12 @@ use crate::report::html::PageParameter;
 use lookalike_core::params::{Case, Measure, Params, ShingleRule, StopWords, Unit};
 use std::path::PathBuf;
 
-/// A parameter, its value, and what it does.
-pub(super) struct ParameterRow {
-    name: &'static str,
-    value: String,
-    meaning: String,
-}
-
-impl ParameterRow {
-    pub(super) fn shown(&self) -> PageParameter<'_> {
-        PageParameter { name: self.name, value: &self.value, meaning: &self.meaning }
-    }
-}
-
-fn row(name: &'static str, value: &impl ToString, meaning: impl Into<String>) -> ParameterRow {
-    ParameterRow { name, value: value.to_string(), meaning: meaning.into() }
+fn row(name: &'static str, value: &impl ToString, meaning: impl Into<String>) -> PageParameter {
+    PageParameter { name, value: value.to_string(), meaning: meaning.into() }
 }
 
 /// Those that decide the results; threads and memory do not.
-pub(super) fn rows(subject: &RunSubject<'_>) -> Vec<ParameterRow> {
+pub(super) fn rows(subject: &RunSubject<'_>) -> Vec<PageParameter> {
     let RunSubject { findings, options, reference, audit, .. } = *subject;
     let params = &options.params;
     let mut rows = similar(params);
@@ -54,7 +41,7 @@ pub(super) fn rows(subject: &RunSubject<'_>) -> Vec<ParameterRow> {
 }
 
 /// What is similar.
-fn similar(params: &Params) -> Vec<ParameterRow> {
+fn similar(params: &Params) -> Vec<PageParameter> {
     let rule = params.shingle();
     let measure = match params.measure() {
         Measure::Jaccard => "Shared shingles among all that two documents have",
@@ -92,7 +79,7 @@ fn shingle(rule: &ShingleRule) -> String {
 }
 
 /// How candidates are found.
-fn found(params: &Params) -> Vec<ParameterRow> {
+fn found(params: &Params) -> Vec<PageParameter> {
     if params.exact() {
         return vec![row("--exact", &"yes", "No pair is missed: shared rare shingles find them")];
     }
@@ -107,7 +94,7 @@ fn found(params: &Params) -> Vec<ParameterRow> {
 }
 
 /// What stays, and what is counted together.
-fn kept(options: &FindOptions, reference: &[PathBuf]) -> Vec<ParameterRow> {
+fn kept(options: &FindOptions, reference: &[PathBuf]) -> Vec<PageParameter> {
     let (group, meaning) = match options.grouping {
         Grouping::Stars => ("stars", "Every duplicate resembles the document that stays"),
         Grouping::Components => ("components", "Chains of similar documents are one group"),

@@ -16,8 +16,8 @@ impl Reasons {
     }
 
     /// The clauses in order.
-    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
-        self.texts.iter().map(String::as_str)
+    pub(super) fn texts(&self) -> &[String] {
+        &self.texts
     }
 
     /// Where the clause is that holds between a keeper and a duplicate.
@@ -54,8 +54,7 @@ mod tests {
         let rules = ["path:a/*", "field:date:asc", "newest", "first"];
         let rules = rules.map(|rule| rule.parse().unwrap());
         let reasons = Reasons::new(&KeepPolicy::new(rules.to_vec()));
-        let texts: Vec<&str> = reasons.texts().collect();
-        let text = |reference, decided_by| texts[reasons.place(reference, decided_by)];
+        let text = |reference, decided_by| &reasons.texts()[reasons.place(reference, decided_by)];
         assert_eq!(text(false, Some(0)), "its path matches a/*");
         assert_eq!(text(false, Some(1)), "its \"date\" is lower");
         assert_eq!(text(false, Some(3)), "it comes first in the input");
