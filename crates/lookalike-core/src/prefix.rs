@@ -301,12 +301,16 @@ mod tests {
     #[test]
     fn counts_stop_at_255_and_never_come_short() {
         let mut counters = Counters::new(0);
-        [1; 300].iter().for_each(|hash| counters.add(*hash));
+        for hash in [1; 300] {
+            counters.add(hash);
+        }
         assert_eq!(counters.get(1), 255);
         let mut random = SplitMix64::new(5);
         let mut counters = Counters::new(12);
         let hashes: Vec<u64> = (0..9_000).map(|_| mix64(random.below(3_000))).collect();
-        hashes[..5_000].iter().for_each(|hash| counters.add(*hash));
+        for hash in &hashes[..5_000] {
+            counters.add(*hash);
+        }
         for hash in &hashes[5_000..] {
             counters.add(*hash);
         }
@@ -371,7 +375,9 @@ mod tests {
             let sets = sets(seed, 12, size);
             let mut counters = Counters::new(5);
             for set in &sets {
-                set.iter().for_each(|hash| counters.add(*hash));
+                for hash in set {
+                    counters.add(*hash);
+                }
             }
             nothing_is_lost(&sets, |hash| counters.get(hash), f64::from(t) / 20.0);
         }
