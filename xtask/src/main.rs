@@ -4,9 +4,11 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
 
 mod commands;
+mod deny;
 mod language;
 mod measure;
 mod members;
+mod msrv;
 mod named_tests;
 mod python;
 mod signals;
@@ -23,7 +25,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 const HELP: &str = "\
-cargo x lint            format, clippy, documentation, tidy, features and Unicode table: all checked
+cargo x lint            format, clippy, documentation, tidy, dependencies, Unicode table: all checked
 cargo x check           every crate builds without features, with each, and with all
 cargo x test [ARG…]     all tests, those of Python too; arguments go to `cargo test` alone
 cargo x soak            the same with long tests at their full size
@@ -31,6 +33,8 @@ cargo x python [ARG…]   builds, installs and tests the wheel; arguments go to 
 cargo x spark           tests Spark and Ray on clusters; installs both (0.6 GB), needs Java
 cargo x bench [ARG…]    measures on a generated corpus; arguments go to the benchmark
 cargo x tidy            sizes of files, order of the stages, what must not be committed, named tests
+cargo x deny            licences, versions and advisories of the dependencies, by cargo-deny
+cargo x msrv            compiles the workspace with the minimum Rust version
 cargo x measure         lines, lengths of functions and files, import cycles and names of types
 cargo x unicode         writes the Unicode table; with --check only compares it
 ";
@@ -79,6 +83,12 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
             cargo(root, &[&bench, rest].concat(), &[])
         }
         ["tidy"] => tidy::run(root),
+        ["deny"] => {
+            in_stages(true, |stages| stages.run("dependencies", |counts| deny::run(root, counts)))
+        }
+        ["msrv"] => in_stages(true, |stages| {
+            stages.run("minimum Rust version", |counts| msrv::run(root, counts))
+        }),
         ["measure"] => measure::run(root),
         ["unicode"] => unicode::run(root, false),
         ["unicode", "--check"] => unicode::run(root, true),
@@ -106,6 +116,8 @@ fn lint(root: &Path, stages: &mut Stages) -> Result<(), String> {
     stages.run("documentation", |_| cargo(root, &doc, &[("RUSTDOCFLAGS", "-D warnings")]))?;
     stages.run("tidy", |_| tidy::run(root))?;
     stages.run("features of the wheel", |_| wheel_features::run(root))?;
+    stages.run("minimum Rust version", |counts| msrv::run_after_clippy(root, counts))?;
+    stages.run("dependencies", |counts| deny::run(root, counts))?;
     stages.run("Unicode table", |_| unicode::run(root, true))
 }
 

@@ -7,22 +7,41 @@ use std::path::Path;
 /// Functions above this length are counted.
 const LONG_FUNCTION: usize = 70;
 
+/// The Python package; its tests are elsewhere.
+const PYTHON: &str = "python/lookalike/";
+
 /// Prints the measurements of all crates.
 ///
 /// # Errors
 /// Files cannot be listed, read or parsed.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
-    let crates = source::crates(root, &crate::tidy::files(root)?)?;
-    crate::commands::say(&report(&crates));
+    let files = crate::tidy::files(root)?;
+    let crates = source::crates(root, &files)?;
+    let package = python(root, &files)?;
+    let report = [counts(&crates, package), lengths(&crates), names(&crates), cycles(&crates)];
+    crate::commands::say(&report.concat().join("\n"));
     Ok(())
 }
 
-fn report(crates: &[SourceCrate]) -> String {
-    [counts(crates), lengths(crates), names(crates), cycles(crates)].concat().join("\n")
+/// Files, lines, lines that are neither blank nor a comment, and functions of the Python package.
+fn python(root: &Path, files: &[String]) -> Result<[usize; 4], String> {
+    let mut counts = [0; 4];
+    let is_package = |name: &&String| name.starts_with(PYTHON) && name.contains(".py");
+    for name in files.iter().filter(is_package) {
+        let text = std::fs::read_to_string(root.join(name));
+        let text = text.map_err(|error| format!("cannot read {name}: {error}"))?;
+        counts[0] += 1;
+        for line in text.lines().map(str::trim) {
+            counts[1] += 1;
+            counts[2] += usize::from(!line.is_empty() && !line.starts_with('#'));
+            counts[3] += usize::from(line.starts_with("def ") || line.starts_with("async def "));
+        }
+    }
+    Ok(counts)
 }
 
-/// A table of files, lines and functions, a row for each crate.
-fn counts(crates: &[SourceCrate]) -> Vec<String> {
+/// A table of files, lines and functions, a row for each crate and one for the Python package.
+fn counts(crates: &[SourceCrate], package: [usize; 4]) -> Vec<String> {
     let row = |name: &str, [files, lines, code, functions]: [usize; 4]| {
         format!("{name:<28} {files:>5} {lines:>7} {code:>7} {functions:>9}")
     };
@@ -31,15 +50,18 @@ fn counts(crates: &[SourceCrate]) -> Vec<String> {
         "crate", "files", "lines", "code", "functions"
     )];
     let mut total = [0; 4];
-    for source in crates {
+    let of_crate = |source: &SourceCrate| {
         let files = &source.files;
-        let counts = [
+        [
             files.len(),
             files.iter().map(|file| file.lines).sum(),
             files.iter().map(|file| file.code_lines).sum(),
             files.iter().map(|file| file.functions.len()).sum(),
-        ];
-        table.push(row(&source.folder, counts));
+        ]
+    };
+    let rows = crates.iter().map(|source| (source.folder.as_str(), of_crate(source)));
+    for (name, counts) in rows.chain([(PYTHON, package)]) {
+        table.push(row(name, counts));
         for (total, count) in total.iter_mut().zip(counts) {
             *total += count;
         }

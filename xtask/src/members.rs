@@ -26,15 +26,33 @@ pub(crate) fn of(root: &Path) -> Result<Vec<WorkspaceCrate>, String> {
     manifests.filter(|manifest| manifest.exists()).map(|manifest| member(&manifest)).collect()
 }
 
+/// The value of a key of `[workspace.package]`.
+///
+/// # Errors
+/// The manifest cannot be read, or it has no such key.
+pub(crate) fn workspace_value(root: &Path, key: &str) -> Result<String, String> {
+    let manifest = root.join("Cargo.toml");
+    value(&read(&manifest)?, "[workspace.package]", key, &manifest)
+}
+
 fn member(manifest: &Path) -> Result<WorkspaceCrate, String> {
-    let text = std::fs::read_to_string(manifest)
-        .map_err(|e| format!("cannot read {}: {e}", manifest.display()))?;
-    let name = keys(&text, "[package]")
-        .find(|(key, _)| *key == "name")
-        .map(|(_, value)| value.trim_matches('"').to_owned())
-        .ok_or_else(|| format!("{} has no name under [package]", manifest.display()))?;
+    let text = read(manifest)?;
+    let name = value(&text, "[package]", "name", manifest)?;
     let features = keys(&text, "[features]").map(|(key, _)| key.trim_matches('"').to_owned());
     Ok(WorkspaceCrate { name, features: features.collect() })
+}
+
+fn read(manifest: &Path) -> Result<String, String> {
+    std::fs::read_to_string(manifest)
+        .map_err(|e| format!("cannot read {}: {e}", manifest.display()))
+}
+
+/// The text of a key under a heading.
+fn value(text: &str, heading: &str, key: &str, manifest: &Path) -> Result<String, String> {
+    keys(text, heading)
+        .find(|(name, _)| *name == key)
+        .map(|(_, value)| value.trim_matches('"').to_owned())
+        .ok_or_else(|| format!("{} has no {key} under {heading}", manifest.display()))
 }
 
 /// The `key = value` lines under a heading; a value's further lines have no key of their own.

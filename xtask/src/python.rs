@@ -5,6 +5,7 @@ use crate::commands::{self, TestVariables, call, cargo};
 use crate::stages::{self, Stages, TestCounts};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
 
 /// Packages that the tests need.
 const REQUIREMENTS: &str = "python/requirements-test.txt";
@@ -56,8 +57,7 @@ pub(crate) fn run_if_possible(
         Ok(environment) => test(root, &environment, stages, variables),
         Err(reason) => {
             let reason = format!("the package for Python is not tested: {reason}");
-            eprintln!("SKIPPED: {reason}");
-            stages.counts.skip(&reason, 1);
+            stages.counts.say_skipped(&reason);
             Ok(())
         }
     }
@@ -102,8 +102,7 @@ fn spark_tests(
 ) -> Result<(), String> {
     if let Some(reason) = environment.missing_for_spark(root) {
         let reason = format!("lookalike.spark is not tested on a cluster: {reason}");
-        eprintln!("SKIPPED: {reason}");
-        stages.counts.skip(&reason, 1);
+        stages.counts.say_skipped(&reason);
         return Ok(());
     }
     let tests = [&PYTEST[..], &SPARK_TESTS].concat();
@@ -129,21 +128,38 @@ fn test(
     stages: &mut Stages,
     variables: TestVariables,
 ) -> Result<(), String> {
-    let wheel = stages.run("wheel", |_| wheel(root, environment))?;
-    stages.run("installation of the wheel", |_| environment.install(root, &wheel))?;
-    let not_spark = SPARK_TESTS.map(|test| format!("--ignore={test}"));
-    let not_spark = not_spark.each_ref().map(String::as_str);
-    let tests = [&PYTEST[..], &PARALLEL, &not_spark, &["python/tests"]].concat();
-    let for_tests = variables_of_tests(variables)?;
-    stages.run("pytest", |counts| environment.tests(root, &tests, &for_tests, counts))?;
-    spark_tests(root, environment, stages, variables)?;
-    let doctests = [&PYTEST[..], &["--doctest-modules", "--pyargs", "lookalike"]].concat();
-    stages.run("doctest", |counts| environment.tests(root, &doctests, &[], counts))?;
+    thread::scope(|scope| {
+        // The checks take one processor each, and wait for nothing; the wheel and the cluster leave
+        // a processor idle most of the time.
+        let types = scope.spawn(|| Stages::run_parallel(|stages| types(root, environment, stages)));
+        let wheel = stages.run("wheel", |_| wheel(root, environment))?;
+        stages.run("installation of the wheel", |_| environment.install(root, &wheel))?;
+        let not_spark = SPARK_TESTS.map(|test| format!("--ignore={test}"));
+        let not_spark = not_spark.each_ref().map(String::as_str);
+        let tests = [&PYTEST[..], &PARALLEL, &not_spark, &["python/tests"]].concat();
+        let for_tests = variables_of_tests(variables)?;
+        stages.run("pytest", |counts| environment.tests(root, &tests, &for_tests, counts))?;
+        let package =
+            scope.spawn(|| Stages::run_parallel(|stages| package(root, environment, stages)));
+        let tested = spark_tests(root, environment, stages, variables);
+        let checked = stages.join(types).and(stages.join(package));
+        tested.and(checked)
+    })
+}
+
+/// Checks the types of the package.
+fn types(root: &Path, environment: &Environment, stages: &mut Stages) -> Result<(), String> {
     let sources = root.join("python");
     let mypy = ["-m", "mypy", "--strict", "lookalike"];
     stages.run("mypy", |_| environment.python(&sources, &mypy, &[]))?;
     let pyright = ["-m", "pyright", "lookalike"];
-    stages.run("pyright", |_| environment.python(&sources, &pyright, &[]))?;
+    stages.run("pyright", |_| environment.python(&sources, &pyright, &[]))
+}
+
+/// Checks the installed package: its examples, and the stubs of its extension.
+fn package(root: &Path, environment: &Environment, stages: &mut Stages) -> Result<(), String> {
+    let doctests = [&PYTEST[..], &["--doctest-modules", "--pyargs", "lookalike"]].concat();
+    stages.run("doctest", |counts| environment.tests(root, &doctests, &[], counts))?;
     let stubtest = ["-m", "mypy.stubtest", "--allowlist", "python/stubtest.txt"];
     let stubtest = [&stubtest[..], &["lookalike._engine", "lookalike.datasketch._native"]].concat();
     stages.run("stubtest", |_| environment.python(root, &stubtest, &[]))

@@ -9,10 +9,14 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 /// The environment variable with the file of earlier stages.
 const FILE: &str = "XTASK_STAGES";
+
+/// In place of the name of a stage: what follows is a reason for which something is not tested.
+const SKIPPED: &str = "SKIPPED";
 
 /// How often it is checked whether a silent command has ended.
 const POLL: Duration = Duration::from_millis(200);
@@ -37,6 +41,12 @@ impl TestCounts {
             reason.trim()
         };
         *self.skipped.entry(reason.to_owned()).or_default() += times;
+    }
+
+    /// Counts something that is not tested for a reason, and prints it.
+    pub(crate) fn say_skipped(&mut self, reason: &str) {
+        eprintln!("SKIPPED: {reason}");
+        self.skip(reason, 1);
     }
 
     /// Adds the counts of another runner.
@@ -113,6 +123,8 @@ impl TestCounts {
 #[derive(Debug, Default)]
 pub(crate) struct Stages {
     finished: Vec<(String, f64)>,
+    /// Those that ran at the same time as others.
+    parallel: Vec<(String, f64)>,
     pub(crate) counts: TestCounts,
     file: Option<PathBuf>,
 }
@@ -123,12 +135,16 @@ impl Stages {
         #[expect(clippy::disallowed_methods, reason = "this is a command line tool")]
         let file = std::env::var_os(FILE).map(PathBuf::from);
         let text = file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
-        let row = |line: &str| {
-            let (name, seconds) = line.split_once('\t')?;
-            Some((name.to_owned(), seconds.parse().ok()?))
-        };
-        let finished = text.unwrap_or_default().lines().filter_map(row).collect();
-        Self { finished, file, ..Self::default() }
+        let mut stages = Self { file, ..Self::default() };
+        let rows = text.iter().flat_map(|text| text.lines());
+        for (name, value) in rows.filter_map(|row| row.split_once('\t')) {
+            if name == SKIPPED {
+                stages.counts.skip(value, 1);
+            } else if let Ok(seconds) = value.parse() {
+                stages.finished.push((name.to_owned(), seconds));
+            }
+        }
+        stages
     }
 
     /// Runs one stage.
@@ -146,15 +162,37 @@ impl Stages {
         result
     }
 
+    /// Runs stages in a thread of their own, for [`join`](Self::join).
+    pub(crate) fn run_parallel(
+        work: impl FnOnce(&mut Self) -> Result<(), String>,
+    ) -> (Self, Result<(), String>) {
+        let mut stages = Self::default();
+        let result = work(&mut stages);
+        (stages, result)
+    }
+
+    /// Waits for stages of another thread, whose seconds are in no total, and adds them.
+    ///
+    /// # Errors
+    /// Those of the stages.
+    pub(crate) fn join(
+        &mut self,
+        thread: ScopedJoinHandle<'_, (Self, Result<(), String>)>,
+    ) -> Result<(), String> {
+        let (other, result) = thread.join().map_err(|_| "a stage ended by a panic".to_owned())?;
+        self.parallel.extend(other.finished);
+        self.counts.add(other.counts);
+        result
+    }
+
     /// Prints the stages, unless a later command does, and the counts of tests.
     pub(crate) fn finish(&self, is_last: bool, result: &Result<(), String>) {
         if let Some(file) = self.file.as_ref().filter(|_| !is_last && result.is_ok()) {
-            let rows: String = self.finished.iter().fold(String::new(), |mut rows, row| {
-                let _ = writeln!(rows, "{}\t{}", row.0, row.1);
-                rows
-            });
+            let finished =
+                self.finished.iter().map(|(name, seconds)| format!("{name}\t{seconds}\n"));
+            let skipped = self.counts.skipped.keys().map(|reason| format!("{SKIPPED}\t{reason}\n"));
             // Without the file, the table has fewer rows.
-            let _ = std::fs::write(file, rows);
+            let _ = std::fs::write(file, finished.chain(skipped).collect::<String>());
             return;
         }
         crate::commands::say(&self.table());
@@ -164,15 +202,17 @@ impl Stages {
     }
 
     fn table(&self) -> String {
-        let names = self.finished.iter().map(|(name, _)| name.chars().count());
-        let width = names.max().unwrap_or(0).max("stage".len());
-        let mut text = format!("\n{:<width$}  seconds", "stage");
-        let mut total = 0.0;
-        for (name, seconds) in &self.finished {
-            let _ = write!(text, "\n{name:<width$}  {seconds:>7.1}");
-            total += seconds;
+        let total = self.finished.iter().map(|(_, seconds)| seconds).sum();
+        let total = [("total".to_owned(), total)];
+        let parallel = self.parallel.iter();
+        let parallel: Vec<_> =
+            parallel.map(|(name, seconds)| (format!("in parallel: {name}"), *seconds)).collect();
+        let rows = || self.finished.iter().chain(&total).chain(&parallel);
+        let width = rows().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        let mut text = format!("\n{:<width$}  seconds\n", "stage");
+        for (name, seconds) in rows() {
+            let _ = writeln!(text, "{name:<width$}  {seconds:>7.1}");
         }
-        let _ = writeln!(text, "\n{:<width$}  {total:>7.1}", "total");
         text
     }
 }
@@ -296,6 +336,11 @@ mod tests {
         let table = stages.table();
         assert!(table.starts_with("\nstage       seconds\nlint           61.0\n"), "{table}");
         assert!(table.ends_with("last            0.0\ntotal          69.0\n"), "{table}");
+        let work = |stages: &mut Stages| stages.run("check", |_| Err("wrong".to_owned()));
+        let joined =
+            std::thread::scope(|scope| stages.join(scope.spawn(|| Stages::run_parallel(work))));
+        assert_eq!(joined, Err("wrong".to_owned()));
+        assert!(stages.table().ends_with("69.0\nin parallel: check      0.0\n"));
     }
 
     #[test]

@@ -13,6 +13,8 @@
 //!
 //! [`BandIndex`] answers for one document at a time instead.
 
+use crate::disjoint_sets::DisjointSets;
+
 /// The number that represents "no bucket yet" and "no document".
 const NONE: u32 = u32::MAX;
 
@@ -232,28 +234,28 @@ impl Candidates {
     /// Joins the buckets of all bands of `documents` documents; a bucket belongs to one band.
     /// O(memberships).
     pub fn gather(documents: usize, bands: &[BandBuckets]) -> Self {
-        let mut parent: Vec<u32> = (0..documents as u32).collect();
+        let mut sets = DisjointSets::new(documents);
         let mut memberships = vec![0u32; documents];
         for band in bands {
             for &(document, bucket) in &band.memberships {
                 memberships[document as usize] += 1;
-                union(&mut parent, band.leaders[bucket as usize], document);
+                sets.join(band.leaders[bucket as usize], document);
             }
         }
         let mut this = Self::default();
-        let places = this.place_members(&mut parent, &memberships);
+        let places = this.place_members(&mut sets, &memberships);
         this.place_buckets(bands, &places);
         this
     }
 
     /// Sorts the documents that have memberships by component, components by their first document.
     /// Returns where each document went, and its component.
-    fn place_members(&mut self, parent: &mut [u32], memberships: &[u32]) -> Vec<(u32, u32)> {
-        let mut places = vec![(NONE, NONE); parent.len()];
+    fn place_members(&mut self, sets: &mut DisjointSets, memberships: &[u32]) -> Vec<(u32, u32)> {
+        let mut places = vec![(NONE, NONE); sets.len()];
         let mut sizes = Vec::new();
         let involved = |d: &u32| memberships[*d as usize] > 0;
-        for document in (0..parent.len() as u32).filter(involved) {
-            let root = find(parent, document) as usize;
+        for document in (0..sets.len() as u32).filter(involved) {
+            let root = sets.first(document) as usize;
             if places[root].1 == NONE {
                 places[root].1 = sizes.len() as u32;
                 sizes.push(0u32);
@@ -269,7 +271,7 @@ impl Candidates {
             sum += size;
         }
         self.members = vec![0; sum as usize];
-        for document in (0..parent.len() as u32).filter(involved) {
+        for document in (0..sets.len() as u32).filter(involved) {
             let (position, component) = &mut places[document as usize];
             let at = &mut next[*component as usize];
             self.members[*at as usize] = document;
@@ -334,21 +336,6 @@ impl Candidates {
             bucket_count: self.bucket_counts[i] as usize,
         }
     }
-}
-
-fn find(parent: &mut [u32], mut x: u32) -> u32 {
-    while parent[x as usize] != x {
-        let grandparent = parent[parent[x as usize] as usize];
-        parent[x as usize] = grandparent;
-        x = grandparent;
-    }
-    x
-}
-
-fn union(parent: &mut [u32], x: u32, y: u32) {
-    let (x, y) = (find(parent, x), find(parent, y));
-    let (low, high) = if x < y { (x, y) } else { (y, x) };
-    parent[high as usize] = low;
 }
 
 /// Bucket keys of a collection, to be asked for one document at a time: [`BandIndex::build`] once,

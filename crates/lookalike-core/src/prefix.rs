@@ -49,14 +49,6 @@ impl Counters {
         }
     }
 
-    /// Counts a set's shingles. The slots do not depend on each other, so a processor fetches
-    /// several at a time.
-    pub fn add_all(&mut self, set: &[u64]) {
-        for &hash in set {
-            self.add(hash);
-        }
-    }
-
     /// The count of a shingle: at least the number of its uses, 255 for that and more. O(1).
     pub fn get(&self, hash: u64) -> u8 {
         self.slots.get(self.slot(hash)).copied().unwrap_or(u8::MAX)
@@ -309,12 +301,16 @@ mod tests {
     #[test]
     fn counts_stop_at_255_and_never_come_short() {
         let mut counters = Counters::new(0);
-        counters.add_all(&[1; 300]);
+        for hash in [1; 300] {
+            counters.add(hash);
+        }
         assert_eq!(counters.get(1), 255);
         let mut random = SplitMix64::new(5);
         let mut counters = Counters::new(12);
         let hashes: Vec<u64> = (0..9_000).map(|_| mix64(random.below(3_000))).collect();
-        counters.add_all(&hashes[..5_000]);
+        for hash in &hashes[..5_000] {
+            counters.add(*hash);
+        }
         for hash in &hashes[5_000..] {
             counters.add(*hash);
         }
@@ -379,7 +375,9 @@ mod tests {
             let sets = sets(seed, 12, size);
             let mut counters = Counters::new(5);
             for set in &sets {
-                counters.add_all(set);
+                for hash in set {
+                    counters.add(*hash);
+                }
             }
             nothing_is_lost(&sets, |hash| counters.get(hash), f64::from(t) / 20.0);
         }

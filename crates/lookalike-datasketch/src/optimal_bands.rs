@@ -1,5 +1,9 @@
 //! The bands and rows that datasketch chooses: least weighted sum of the probabilities of false
 //! positives and false negatives, by the quadrature that `SciPy`'s `quad` begins with.
+//!
+//! The choice between bands can depend on the last bit of an integral, so sums are in the order of
+//! QUADPACK, which a crate for quadrature does not promise. None was measured: the parameters are
+//! computed once for each index.
 
 /// The error that `quad` is content with, absolute and relative.
 const TOLERANCE: f64 = 1.49e-8;

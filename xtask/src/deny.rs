@@ -1,0 +1,51 @@
+//! What cargo-deny checks by `deny.toml`: licences, sources and versions of the dependencies, and
+//! the database of advisories.
+
+use crate::commands;
+use crate::stages::TestCounts;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What cargo-deny says when it has no network.
+const NO_DATABASE: &str = "failed to fetch advisory database";
+
+/// Runs cargo-deny; without the program, or without the database, says so.
+///
+/// # Errors
+/// A check fails.
+pub(crate) fn run(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
+    if !is_installed() {
+        counts.say_skipped(
+            "the dependencies are not checked: there is no cargo-deny; `cargo install cargo-deny \
+             --locked` installs it",
+        );
+        return Ok(());
+    }
+    commands::call(command(root).args(["bans", "licenses", "sources"]))?;
+    let mut advisories = command(root);
+    let shown = commands::shown(advisories.arg("advisories"));
+    let output =
+        advisories.output().map_err(|error| format!("`{shown}` did not start: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    if text.contains(NO_DATABASE) {
+        counts.say_skipped("the database of advisories cannot be fetched");
+        return Ok(());
+    }
+    commands::succeeded(&shown, Ok(output.status)).map_err(|error| format!("{error}\n{text}"))
+}
+
+fn is_installed() -> bool {
+    let mut command = Command::new("cargo-deny");
+    let command = command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+fn command(root: &Path) -> Command {
+    let mut command = commands::program("cargo-deny");
+    command.args(["--all-features", "--locked", "check"]).current_dir(root);
+    // Entries of deny.toml that nothing needs any more.
+    for stale in ["unmatched-skip", "unnecessary-skip", "license-not-encountered"] {
+        command.args(["--deny", stale]);
+    }
+    command
+}

@@ -1,0 +1,134 @@
+//! The minimum Rust version: it compiles the workspace, and no dependency states a later one.
+
+use crate::commands::{self, cargo, output, say};
+use crate::members;
+use crate::stages::TestCounts;
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A version of Rust: major, minor, patch. A version without a patch is that with patch 0.
+type RustVersion = [u64; 3];
+
+/// Compiles the workspace with the version that `Cargo.toml` states: by the compiler that runs if it
+/// is of that version, otherwise by one of rustup.
+///
+/// # Errors
+/// A dependency states a later version, or the workspace does not compile.
+pub(crate) fn run(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
+    let version = compare(root)?;
+    let check = ["check", "--workspace", "--all-features", "--locked"];
+    if is_running(root, &version)? {
+        return cargo(root, &check, &[]);
+    }
+    if !has_toolchain(&version) {
+        counts.say_skipped(&format!(
+            "Rust {version} is not tested: the compiler here is another, and rustup has none"
+        ));
+        return Ok(());
+    }
+    let mut command = commands::program("rustup");
+    // Cargo has set these for the toolchain that runs.
+    command.env_remove("CARGO").env_remove("RUSTC").env_remove("RUSTDOC");
+    let command = command.args(["run", &version, "cargo"]).args(check).current_dir(root);
+    commands::call(command)
+}
+
+/// The same after clippy, which has compiled the workspace with the compiler that runs.
+///
+/// # Errors
+/// As for [`run`].
+pub(crate) fn run_after_clippy(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
+    let version = compare(root)?;
+    if is_running(root, &version)? {
+        say(&format!("Rust {version}, the minimum version, is the one that clippy has used"));
+        return Ok(());
+    }
+    run(root, counts)
+}
+
+/// The minimum version, after that of every dependency is compared with it.
+fn compare(root: &Path) -> Result<String, String> {
+    let version = members::workspace_value(root, "rust-version")?;
+    let metadata = ["metadata", "--format-version", "1", "--all-features", "--locked"];
+    let metadata = output(root, "cargo", &metadata)?;
+    let metadata = serde_json::from_str(&metadata)
+        .map_err(|error| format!("the metadata of cargo is no JSON: {error}"))?;
+    let later = later_dependencies(&metadata, &version)?;
+    if later.is_empty() {
+        return Ok(version);
+    }
+    let later = later.join("\n");
+    Err(format!(
+        "these dependencies state a Rust version later than {version}, the rust-version in \
+         Cargo.toml; take an earlier version of them, or raise it:\n{later}"
+    ))
+}
+
+/// Lines `name version needs Rust …`.
+fn later_dependencies(metadata: &Value, version: &str) -> Result<Vec<String>, String> {
+    let minimum = parse(version)?;
+    let mut later = Vec::new();
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        let Some(stated) = package["rust_version"].as_str() else { continue };
+        if parse(stated)? > minimum {
+            let text = |name: &str| package[name].as_str().unwrap_or_default();
+            later.push(format!("{} {} needs Rust {stated}", text("name"), text("version")));
+        }
+    }
+    Ok(later)
+}
+
+fn parse(version: &str) -> Result<RustVersion, String> {
+    let mut parsed = [0; 3];
+    let numbers = version.split('.').map(str::parse);
+    for (place, number) in numbers.enumerate() {
+        let place = parsed.get_mut(place);
+        let (Some(place), Ok(number)) = (place, number) else {
+            return Err(format!("{version:?} is no version of Rust; expected 1.95 or 1.95.0"));
+        };
+        *place = number;
+    }
+    Ok(parsed)
+}
+
+/// Whether the compiler that runs is of this version, up to the patch.
+fn is_running(root: &Path, version: &str) -> Result<bool, String> {
+    let running = output(root, "rustc", &["--version"])?;
+    let running = running.split(' ').nth(1).unwrap_or_default();
+    let running = running.split('-').next().unwrap_or_default();
+    Ok(parse(running)?[..2] == parse(version)?[..2])
+}
+
+/// Whether rustup has this toolchain, or can install it.
+fn has_toolchain(version: &str) -> bool {
+    let succeeds = |arguments: &[&str]| {
+        let mut command = Command::new("rustup");
+        let command = command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    succeeds(&["run", version, "cargo", "--version"])
+        || succeeds(&["toolchain", "install", version, "--profile", "minimal"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn later_versions_are_found() {
+        let package = |name: &str, version: Option<&str>| serde_json::json!({ "name": name, "version": "2.0.0", "rust_version": version });
+        let packages = [
+            package("a", None),
+            package("b", Some("1.95")),
+            package("c", Some("1.95.1")),
+            package("d", Some("1.100.0")),
+            package("e", Some("1.9")),
+        ];
+        let metadata = serde_json::json!({ "packages": packages });
+        let expected = ["c 2.0.0 needs Rust 1.95.1", "d 2.0.0 needs Rust 1.100.0"];
+        assert_eq!(later_dependencies(&metadata, "1.95"), Ok(expected.map(str::to_owned).into()));
+        assert!(later_dependencies(&metadata, "stable").is_err());
+        assert!(later_dependencies(&metadata, "1.95.0.1").is_err());
+    }
+}
