@@ -94,7 +94,8 @@ impl<'a> PartDocuments<'a> {
             let tallies = tallies(&block)?;
             store.push(block, &tallies)?;
         }
-        let documents = RunDocuments::new(store.finish()?, &[])?;
+        let mut documents = RunDocuments::new(store.finish()?, &[])?;
+        documents.is_selection = true;
         pipeline::decide_documents(collection, options, documents, temp, progress)
     }
 }

@@ -19,7 +19,7 @@ use super::workers::{Counter, on_threads};
 use crate::error::Error;
 use crate::find::options::FindOptions;
 use crate::progress::Progress;
-use crate::read::{Document, DocumentSink, ReadBuffers, ReadError, SkippedItem};
+use crate::read::{Document, ReadBuffers};
 use crate::spill::{Log, TempSpace};
 use lookalike_core::params::{Measure, Params};
 use lookalike_core::prefix;
@@ -94,18 +94,14 @@ impl ExactCandidates<'_> {
                 if stop.asked() {
                     return Ok(());
                 }
-                let mut next = self.documents.range(i).start;
-                let mut again = RereadCallback(|document: &Document<'_>| {
-                    if self.documents.state(next) == DocumentState::PLAIN {
+                self.documents.read_again(i, self.options, &mut scratch, |number, document| {
+                    if self.documents.state(number) == DocumentState::PLAIN {
                         out.clear();
                         keys(document, &mut tools, &mut out);
-                        gathered.extend(out.iter().map(|key| (*key, next)));
+                        gathered.extend(out.iter().map(|key| (*key, number)));
                     }
-                    next += 1;
-                });
+                })?;
                 let block = &self.documents.store.blocks[i];
-                block.retained.replay(&mut scratch, &mut again)?;
-                self.check(i, next)?;
                 progress.advance(u64::from(block.notes.documents))?;
                 if gathered.len() > GATHERED {
                     add(std::mem::take(&mut gathered))?;
@@ -114,14 +110,6 @@ impl ExactCandidates<'_> {
             add(gathered)
         })?;
         Ok(log.into_inner().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Refuses a block that now holds more documents or fewer.
-    fn check(&self, block: usize, end: u32) -> Result<(), Error> {
-        if end == self.documents.range(block).end {
-            return Ok(());
-        }
-        Err(self.documents.changed(block)?)
     }
 
     /// Adds the documents that have the same key, a range of keys at a time.
@@ -250,22 +238,6 @@ impl CandidateBuffers {
             let mark = |i| if i + singles < looks { LOOKS } else { 0 };
             out.extend(rarest.map(|(i, shared)| key(*shared as u32) | mark(i)));
         }
-    }
-}
-
-/// Hands each document of a block that is read again to a function.
-struct RereadCallback<F>(F);
-
-impl<F: FnMut(&Document<'_>)> DocumentSink for RereadCallback<F> {
-    type Error = ReadError;
-
-    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
-        (self.0)(document);
-        Ok(())
-    }
-
-    fn skipped(&mut self, _: SkippedItem) -> Result<(), ReadError> {
-        Ok(())
     }
 }
 

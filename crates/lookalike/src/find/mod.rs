@@ -57,6 +57,7 @@ mod prepare;
 mod ranges;
 mod references;
 mod related;
+mod reread;
 mod results;
 mod runaway;
 mod share;

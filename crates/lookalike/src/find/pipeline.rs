@@ -111,7 +111,15 @@ pub(super) fn decide_documents(
     let budget = Budget::new(&options.memory, options.threads.get())?;
     let checkpoint = Checkpoint::default();
     let mut run = FindRun::new(collection, options, progress, &checkpoint, temp);
-    let linked = run.link(documents, None, budget)?;
+    let counts = options.params.exact().then(|| {
+        let bytes: u64 = documents.sources.iter().map(|source| source.bytes).sum();
+        // As in `counter_bytes`.
+        ShingleCounts::new(budget.counters(bytes / 6))
+    });
+    if let Some(counts) = &counts {
+        documents.count_again(options, counts)?;
+    }
+    let linked = run.link(documents, counts, budget)?;
     // Ids that repeat are known before documents are divided.
     run.decide(
         linked.ok_or_else(|| Error::TemporaryFile { what: "the ids of records".to_owned() })?,
