@@ -12,10 +12,12 @@ from lookalike import errors
 from lookalike._options import refused, whole_option
 from lookalike.errors import ChangedError, FileError, LookalikeError, OptionError
 
-__all__ = ["RunSums", "bytes_of", "check_largest", "task_errors"]
+__all__ = ["NODE_SUM_RANGE", "RunSums", "bytes_of", "check_largest", "task_errors"]
 
 _COUNTS = ("documents", "reference", "empty", "skipped", "copies", "candidates", "verified", "groups", "duplicates")
 _SOURCE = ("documents", "bytes", "duplicates", "duplicate_bytes")
+#: The sum of all nodes modulo this tells rows apart.
+NODE_SUM_RANGE = 1 << 24
 _UNITS = {"": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 _RAISED = re.compile(
     r"^\s*(?:E\s+)?lookalike\.errors\.(\w+): (.*?)(?=^\s*$|\Z|^\s*(?:JVM|\tat |  File |Traceback|\S+Error:))", re.M | re.S
@@ -35,7 +37,7 @@ class RunSums:
     def __init__(self) -> None:
         self.counts: dict[str, int] = {name: 0 for name in _COUNTS}
         self._sources: dict[tuple[bool, str], dict[str, Any]] = {}
-        self._decided = 0
+        self._decided = self._nodes = 0
 
     def add(self, counts: Mapping[str, int] | None, source: Mapping[str, Any] | None) -> None:
         """Adds the members of a note."""
@@ -44,6 +46,8 @@ class RunSums:
                 self.counts[name] += count
             elif name == "decided":
                 self._decided += count
+            elif name == "nodes":
+                self._nodes += count
         if source is not None:
             key = (bool(source["reference"]), str(source["source"]))
             none: dict[str, Any] = {"source": key[1], "reference": key[0], **{name: 0 for name in _SOURCE}}
@@ -56,6 +60,20 @@ class RunSums:
         for note in notes:
             members = json.loads(note)
             self.add(members.get("counts"), members.get("source"))
+
+    def check_rows(self, rows: int, nodes: int) -> None:
+        """Refuses rows that are not those of the first reading.
+
+        :param nodes: the sum of their nodes.
+        :raises ChangedError: the counts are of others.
+        """
+        there = self.counts["documents"] + self.counts["skipped"]
+        if (rows, nodes) != (there, self._nodes):
+            others = "" if rows != there else ", with other ids"
+            raise ChangedError(
+                f"the frame has {rows} rows{others}, the checkpoint is of one with {there}; name another folder, or remove "
+                "this one"
+            )
 
     def check_decided(self, labelled: int) -> None:
         """Refuses a second reading that did not give all documents of components.

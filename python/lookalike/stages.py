@@ -65,7 +65,7 @@ __all__ = [
 #: Columns of the rows of ``keys``, ``connect``, ``merge`` and ``count``, and their types in SQL.
 BLOCKS: Final = "kind string, part int, rows binary, note string"
 #: Those of ``label``.
-LABELS: Final = "node long, component long, check long, bytes long"
+LABELS: Final = "node long, component long, check long, bytes long, documents long"
 #: Those of ``places``.
 PLACES: Final = (
     "node long, id string, reference boolean, place binary, fingerprint binary, bytes long, source string"
@@ -268,7 +268,8 @@ def keys(
     """Finds the keys of documents, of which similar documents share one; :data:`BLOCKS`.
 
     :param batches: documents: the columns of the plan, ``node`` (int64), and ``reference`` (bool)
-        where there is a reference collection; ``check`` where an earlier stage has read them.
+        where there is a reference collection; ``check`` of :func:`label` where an earlier stage has
+        read them.
     :param parts: into how many parts keys and documents are divided.
     :param counters: the sums of :func:`total`: keys are the rarest shingles. Without them keys are
         the buckets of signatures, which :attr:`Plan.is_counted` runs have not.
@@ -404,7 +405,7 @@ def merge(batches: Iterable[pyarrow.RecordBatch], parts: int) -> Iterator[pyarro
 
 
 def label(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """The documents of components; :data:`LABELS`.
+    """The nodes of components; :data:`LABELS`. ``check`` is null where several documents have one node.
 
     :param batches: rows of the last :func:`merge`, and those of :func:`connect` of the kind
         ``identities``, all of the parts of this task.

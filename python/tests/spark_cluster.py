@@ -29,6 +29,47 @@ def missing() -> str | None:
     return None
 
 
+def has_connect() -> bool:
+    """Whether PySpark has the server of Spark Connect; that of 3.5 has not."""
+    import pyspark
+
+    return any((Path(pyspark.__file__).parent / "jars").glob("spark-connect_*.jar"))
+
+
+class ConnectServer:
+    """A server of Spark Connect with two cores, from ``with`` to its end."""
+
+    def __init__(self, folder: Path) -> None:
+        self._log, self._port = folder / "connect.log", _free_port()
+        self.url = f"sc://127.0.0.1:{self._port}"
+
+    def __enter__(self) -> ConnectServer:
+        settings = _settings() | {"spark.connect.grpc.binding.port": str(self._port)}
+        named = ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
+        with self._log.open("wb") as log:
+            command = [*_submit_command(settings), *named]
+            self._process = subprocess.Popen(
+                command, stdout=log, stderr=log, env=os.environ | _ENVIRONMENT, start_new_session=True
+            )
+        end = time.monotonic() + PATIENCE
+        while not self._answers():
+            if time.monotonic() > end or self._process.poll() is not None:
+                self.__exit__()
+                raise RuntimeError(f"the server did not come up:\n{self._log.read_text()[-2000:]}")
+            time.sleep(0.2)
+        return self
+
+    def _answers(self) -> bool:
+        try:
+            socket.create_connection(("127.0.0.1", self._port), timeout=5).close()
+        except OSError:
+            return False
+        return True
+
+    def __exit__(self, *_: object) -> None:
+        _kill(self._process)
+
+
 class SparkCluster:
     """The processes of a cluster; they end with :meth:`stop`."""
 
@@ -89,11 +130,7 @@ class SparkCluster:
     def stop(self) -> None:
         """Ends all processes."""
         for process in self.processes:
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            process.wait()
+            _kill(process)
         self.processes.clear()
 
     def session(self, **settings: Any) -> Any:
@@ -112,12 +149,25 @@ _ENVIRONMENT = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
 
 def submit(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs a program by ``spark-submit`` on two cores of its own: the session of the tests holds those of the cluster."""
+    command = [*_submit_command(_settings()), script, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | _ENVIRONMENT, timeout=300)
+
+
+def _submit_command(settings: dict[str, str]) -> list[str]:
     import pyspark
 
     program = Path(pyspark.__file__).parent / "bin" / "spark-submit"
-    settings = [part for name, value in _settings().items() for part in ("--conf", f"{name}={value}")]
-    command = [str(program), "--master", "local[2]", *settings, script, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=os.environ | _ENVIRONMENT, timeout=300)
+    named = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
+    return [str(program), "--master", "local[2]", *named]
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Ends a process and its children."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
 
 
 def _settings() -> dict[str, str]:

@@ -301,6 +301,29 @@ def test_rows_that_change_are_noticed(spark: Any) -> None:
         lookalike.spark.find(docs, threshold=0.5)
 
 
+def test_nodes_that_collide_change_nothing(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All nodes are one of 256: documents that share one are compared, and not refused."""
+    import lookalike.spark
+    import lookalike.spark._find as module
+
+    made = module._node
+
+    def cut(columns: list[Any]) -> Any:
+        from pyspark.sql import functions as f
+
+        return f.shiftleft(f.shiftright(made(columns), 56), 56)
+
+    monkeypatch.setattr(module, "_node", cut)
+    rows = corpus(300)
+    found = compare(spark, tmp_path / "run", rows[60:], reference=rows[:60], threshold=0.5)
+    sampled = lookalike.audit(lookalike.find(rows[60:], reference=rows[:60], threshold=0.5, pairs=True), sample=50)
+    assert lookalike.spark.audit(found, sample=50) == sampled
+    rounds: dict[str, Any] = {"threshold": 0.5, "shingle": "words:2", "task_memory": 2_500, "same_work": False}
+    assert "rounds" in compare(spark, tmp_path / "rounds", rows, **rounds).seconds
+    with pytest.raises(DocumentError, match=r"'d00003' \(2 rows\)"):
+        _spark_find(spark, [*rows, rows[3]])
+
+
 def test_a_worker_of_another_version_is_named(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     import dataclasses
 

@@ -163,8 +163,30 @@ def test_another_version_is_refused() -> None:
 
 def test_repeated_ids_are_named_by_their_node() -> None:
     texts = ("one two three four five six", "seven eight nine ten eleven twelve")
-    _, _, notes = divided([{"id": "x", "text": text, "date": None, "site": ""} for text in texts])
-    assert len([note for note in notes if "repeated" in note]) == 1
+    plan = stages.plan()
+    table = pa.table({"id": ["x", "x"], "text": list(texts)})
+    table = table.append_column("node", stages.nodes(plan, table))
+    connected = pa.Table.from_batches(list(stages.connect(stages.keys(plan, table.to_batches(), 1), 1)))
+    assert len([note for note in connected["note"].to_pylist() if note is not None and "repeated" in note]) == 1
+    # Its documents are in one component, where they are compared.
+    with pytest.raises(DocumentError, match='the id "x" is that of row 0, too'):
+        divided([{"id": "x", "text": text, "date": None, "site": ""} for text in texts])
+
+
+@pytest.mark.parametrize("bits", [0, 8, 16])
+def test_nodes_that_collide_change_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, bits: int) -> None:
+    made = stages.nodes
+
+    def cut(*arguments: Any, **options: Any) -> Any:
+        nodes = made(*arguments, **options)
+        return pa.chunked_array([[node >> (64 - bits) << (64 - bits) if bits else 7 for node in nodes.to_pylist()]], pa.int64())
+
+    monkeypatch.setattr(stages, "nodes", cut)
+    rows = corpus(400)
+    for side in (None, rows[330:]):
+        plan, decided, _ = divided(rows[:330], side, threshold=0.5)
+        lookalike.find(rows[:330], reference=side, threshold=0.5).write(tmp_path / "groups.csv")
+        assert lines(plan, decided) == (tmp_path / "groups.csv").read_bytes()
 
 
 def test_a_document_that_changed_is_named() -> None:

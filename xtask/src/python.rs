@@ -12,13 +12,23 @@ const REQUIREMENTS: &str = "python/requirements-test.txt";
 /// Packages that the tests on clusters need in addition.
 const SPARK_REQUIREMENTS: [&str; 2] =
     ["python/requirements-spark.txt", "python/requirements-ray.txt"];
+/// Other versions of Spark, each in an environment of its own in the target folder.
+const OTHER_SPARKS: [(&str, &str); 2] = [
+    ("spark-3.5-venv", "python/requirements-spark-3.5.txt"),
+    ("spark-newest-venv", "python/requirements-spark-newest.txt"),
+];
+/// The tests of these, which compare what all of them have.
+const SPARK_CORE_TESTS: &str = "python/tests/test_spark_core.py";
+/// More of them, on a cluster.
+const OTHER_SPARK_TESTS: [&str; 3] =
+    [SPARK_CORE_TESTS, "python/tests/test_spark.py", "python/tests/test_spark_audit.py"];
 /// The tests that need a cluster, which are a stage of their own.
 const SPARK_TESTS: [&str; 6] = [
     "python/tests/test_spark.py",
     "python/tests/test_spark_audit.py",
     "python/tests/test_spark_submit.py",
     "python/tests/test_extract.py",
-    "python/tests/test_sail.py",
+    SPARK_CORE_TESTS,
     "python/tests/test_ray.py",
 ];
 
@@ -90,7 +100,29 @@ pub(crate) fn run_spark(
     stages.run("packages for Spark", |_| environment.python(root, &install, &[]))?;
     let wheel = stages.run("wheel", |_| wheel(root, &environment))?;
     stages.run("installation of the wheel", |_| environment.install(root, &wheel))?;
-    spark_tests(root, &environment, stages, variables)
+    spark_tests(root, &environment, stages, variables)?;
+    for (folder, requirements) in OTHER_SPARKS {
+        let other = Environment::in_folder(root, &target()?.join(folder))?;
+        let install =
+            ["-m", "pip", "install", "--quiet", "--no-compile", "--requirement", requirements];
+        stages.run(requirements, |_| other.python(root, &install, &[]))?;
+        other_spark_tests(root, &other, &wheel, &OTHER_SPARK_TESTS, stages)?;
+    }
+    Ok(())
+}
+
+/// Runs tests on another version of Spark.
+fn other_spark_tests(
+    root: &Path,
+    other: &Environment,
+    wheel: &Path,
+    tests: &[&str],
+    stages: &mut Stages,
+) -> Result<(), String> {
+    other.install(root, wheel)?;
+    let folder = other.python.ancestors().nth(2).and_then(Path::file_name).unwrap_or_default();
+    let arguments = [&PYTEST[..], tests].concat();
+    stages.run(&folder.to_string_lossy(), |counts| other.tests(root, &arguments, &[], counts))
 }
 
 /// Runs the tests on a cluster, and says so where there can be none.
@@ -137,6 +169,16 @@ fn test(
     let for_tests = variables_of_tests(variables)?;
     stages.run("pytest", |counts| environment.tests(root, &tests, &for_tests, counts))?;
     spark_tests(root, environment, stages, variables)?;
+    for (folder, requirements) in OTHER_SPARKS {
+        let other = Environment { python: interpreter(&target()?.join(folder)) };
+        if other.missing_for_spark(root).is_none() {
+            other_spark_tests(root, &other, &wheel, &[SPARK_CORE_TESTS], stages)?;
+        } else {
+            let reason = format!("{requirements} is not installed; `cargo x spark` does it");
+            eprintln!("SKIPPED: {reason}");
+            stages.counts.skip(&reason, 1);
+        }
+    }
     let doctests = [&PYTEST[..], &["--doctest-modules", "--pyargs", "lookalike"]].concat();
     stages.run("doctest", |counts| environment.tests(root, &doctests, &[], counts))?;
     let sources = root.join("python");
@@ -184,17 +226,22 @@ impl Environment {
             Some(folder) => PathBuf::from(folder),
             None => target()?.join("python-venv"),
         };
-        let inside = if cfg!(windows) { "Scripts" } else { "bin" };
-        let environment = Self { python: folder.join(inside).join(program("python")) };
-        if !environment.python.exists() {
-            let make = ["-m", "venv", &*folder.to_string_lossy()];
-            call(Command::new("python3").args(make).current_dir(root))?;
-        }
+        let environment = Self::in_folder(root, &folder)?;
         let old = "import sys; sys.exit(sys.version_info < (3, 10))";
         environment
             .python(root, &["-c", old], &[])
             .map_err(|_| format!("{} is older than Python 3.10", environment.python.display()))?;
         environment.require(root, &folder.join("lookalike-requirements.txt"))?;
+        Ok(environment)
+    }
+
+    /// The environment in a folder, which is made when it is absent.
+    fn in_folder(root: &Path, folder: &Path) -> Result<Self, String> {
+        let environment = Self { python: interpreter(folder) };
+        if !environment.python.exists() {
+            let make = ["-m", "venv", &*folder.to_string_lossy()];
+            call(Command::new("python3").args(make).current_dir(root))?;
+        }
         Ok(environment)
     }
 
@@ -269,6 +316,12 @@ fn target() -> Result<PathBuf, String> {
     let here = std::env::current_exe().map_err(|e| format!("this program is nowhere: {e}"))?;
     let folder = here.ancestors().nth(2);
     folder.map(Path::to_owned).ok_or_else(|| format!("{} is in no folder", here.display()))
+}
+
+/// Python in an environment.
+fn interpreter(folder: &Path) -> PathBuf {
+    let inside = if cfg!(windows) { "Scripts" } else { "bin" };
+    folder.join(inside).join(program("python"))
 }
 
 fn program(name: &str) -> String {

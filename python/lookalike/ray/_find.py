@@ -225,7 +225,7 @@ class _RayRun:
         self._decided = self._timed("decide", lambda: self._decide(labels.sort_by("node")))
         self.sums.add_notes(self._notes)
         self.sums.add_notes(_of_kind(self._decided, "note")["note"].to_pylist())
-        self.sums.check_decided(labels.num_rows)
+        self.sums.check_decided(pc.sum(labels["documents"]).as_py() or 0)
         members = self._decided.filter(pc.equal(self._decided["kind"], "member"))
         self.members = members.sort_by(_ORDER)
 
@@ -269,7 +269,7 @@ class _RayRun:
         return self._ray.put(sums[0]["rows"][0].as_py() if sums else stages.empty_counters(self.plan))
 
     def _decide(self, labels: Any) -> Any:
-        columns = tuple(labels[name].to_numpy() for name in ("node", "component", "check"))
+        columns = (labels["node"].to_numpy(), labels["component"].to_numpy(), labels["check"].combine_chunks())
         there = self._ray.put(columns)
         documents = self._mapped(lambda documents: LabelJoin(documents, there, self._parts))
         return self._grouped(documents, "bin", DecideTask(self.plan, self._task_bytes), stages.DECIDED)

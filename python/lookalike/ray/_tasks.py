@@ -143,7 +143,7 @@ class LabelJoin:
         at = np.minimum(np.searchsorted(nodes, own), max(len(nodes) - 1, 0))
         hit = nodes[at] == own if len(nodes) else np.zeros(len(own), bool)
         kept = table.filter(pa.array(hit)).append_column("component", pa.array(components[at][hit]) if len(nodes) else pa.array([], pa.int64()))
-        kept = kept.append_column("check", pa.array(checks[at][hit]) if len(nodes) else pa.array([], pa.int64()))
+        kept = kept.append_column("check", checks.take(pa.array(at[hit])))
         # The least of several hashes is not spread evenly; its lower bits are.
         bins = (kept["component"].to_numpy().view(np.uint64) % np.uint64(self.parts)).astype(np.int64)
         return kept.append_column("bin", pa.array(bins))

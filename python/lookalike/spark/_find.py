@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lookalike import stages
-from lookalike._divided_run import RunSums, bytes_of, task_errors
+from lookalike._divided_run import NODE_SUM_RANGE, RunSums, bytes_of, task_errors
 from lookalike._options import refused, whole_option
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import Checkpoint
@@ -28,6 +28,8 @@ _T = TypeVar("_T")
 
 #: Documents of components up to which their nodes are sent to all executors.
 _BROADCAST = 10_000_000
+#: Nodes of several documents whose ids are compared.
+_COMPARED = 1_000_000
 #: How many repeated ids a message names.
 _NAMED = 5
 #: Where a worker has no lookalike.
@@ -233,6 +235,7 @@ class _Run:
         self.seconds: dict[str, float] = {}
         self.counts: dict[str, int] = {}
         self.sources: list[dict[str, Any]] = []
+        self._sums = RunSums()
         self._decided: DataFrame | None = None
         self._connected: DataFrame | None = None
         self._order = RangeOrder(self.spark, self.parts)
@@ -251,7 +254,7 @@ class _Run:
         def side(frame: DataFrame, is_reference: bool) -> DataFrame:
             rows = frame.select(*columns)
             hashed = [f.col(f"`{plan.id}`")] + ([f.lit(True)] if is_reference else [])
-            rows = rows.withColumn("node", f.xxhash64(*hashed))
+            rows = rows.withColumn("node", _node(hashed))
             return rows.withColumn("reference", f.lit(is_reference)) if self.has_reference else rows
 
         docs = side(df, False)
@@ -267,12 +270,12 @@ class _Run:
             if large is not None:
                 labels = self._timed("divide", lambda: large.divide(labels))
                 total, _ = self._sizes(labels)
-            decided, sums = self._timed("decide", lambda: self._decide(labels, total))
+            decided = self._timed("decide", lambda: self._decide(labels, total))
             others = None if large is None else self._timed("rounds", large.decide)
             self._decided = decided if others is None else decided.where("kind <> 'note'").unionByName(others.rows)
             for note in others.notes if others is not None else ():
-                sums.add(note.get("counts"), note.get("source"))
-            self.counts, self.sources = sums.counts, sums.sources
+                self._sums.add(note.get("counts"), note.get("source"))
+            self.counts, self.sources = self._sums.counts, self._sums.sources
 
     def _timed(self, stage: str, work: Callable[[], _T]) -> _T:
         start = time.monotonic()
@@ -281,13 +284,32 @@ class _Run:
         return result
 
     def _connect(self) -> DataFrame:
+        is_new = False
+
         def make() -> DataFrame:
+            nonlocal is_new
+            is_new = True
             counters = shingle_counters(self._docs, self.plan, self.parts) if self.plan.is_counted else None
             return connected(self._docs, self.plan, self.parts, counters)
 
         blocks = self.checkpoint.result("connected", make)
-        self._refuse_repeated(_notes(self._functions, blocks))
+        notes = _notes(self._functions, blocks)
+        self._refuse_repeated(notes)
+        self._add_notes(notes)
+        if not is_new:
+            self._refuse_other_rows()
         return blocks
+
+    def _add_notes(self, notes: DataFrame) -> None:
+        for row in notes.where("counts is not null or source is not null").select("counts", "source").collect():
+            self._sums.add(*(json.loads(row[name] or "null") for name in ("counts", "source")))
+
+    def _refuse_other_rows(self) -> None:
+        """Refuses a frame that has other ids than the one that a checkpoint is of."""
+        f = self._functions
+        row = self._docs.agg(f.count("*"), f.sum(f.pmod("node", f.lit(NODE_SUM_RANGE)))).first()
+        assert row is not None
+        self._sums.check_rows(row[0], row[1] or 0)
 
     def _components(self, blocks: DataFrame) -> tuple[DataFrame, int, int]:
         """The documents of components, how many these are, and the bytes of the largest component."""
@@ -302,13 +324,12 @@ class _Run:
     def _sizes(self, labels: DataFrame) -> tuple[int, int]:
         """Documents of components, and bytes of the largest component."""
         f = self._functions
-        sizes = labels.groupBy("component").agg(f.count("*").alias("documents"), f.sum("bytes").alias("bytes"))
+        sizes = labels.groupBy("component").agg(f.sum("documents").alias("documents"), f.sum("bytes").alias("bytes"))
         row = sizes.agg(f.sum("documents"), f.max("bytes")).first()
         return (int(row[0] or 0), int(row[1] or 0)) if row is not None else (0, 0)
 
-    def _decide(self, labels: DataFrame, total: int) -> tuple[DataFrame, RunSums]:
-        """What was decided about the ``total`` documents of components, and the sums of its notes and of those
-        of the keys."""
+    def _decide(self, labels: DataFrame, total: int) -> DataFrame:
+        """What was decided about the ``total`` documents of components."""
         f = self._functions
 
         def make() -> DataFrame:
@@ -317,24 +338,20 @@ class _Run:
             docs = docs.repartition(self.parts, "component").sortWithinPartitions("component")
             return map_rows(docs, DecideTask(self.plan, self._task_bytes), DECIDED)
 
-        decided, sums = self.checkpoint.result("decided", make), RunSums()
-        assert self._connected is not None
-        for rows in (self._connected, decided):
-            notes = _notes(f, rows).where("counts is not null or source is not null").select("counts", "source")
-            for row in notes.collect():
-                sums.add(*(json.loads(row[name] or "null") for name in ("counts", "source")))
-        sums.check_decided(total)
-        return decided, sums
+        decided = self.checkpoint.result("decided", make)
+        self._add_notes(_notes(f, decided))
+        self._sums.check_decided(total)
+        return decided
 
     def _refuse_repeated(self, notes: DataFrame) -> None:
         """Refuses documents with one id."""
         f, plan = self._functions, self.plan
         found = notes.where("repeated is not null").select(f.col("repeated").cast("long").alias("node"))
-        nodes = [row["node"] for row in found.limit(1000).collect()]
-        if not nodes:
+        if not found.take(1):
             return
         keys = [f.col(f"`{plan.id}`").alias("id"), *(["reference"] if self.has_reference else [])]
-        ids = self._docs.where(f.col("node").isin(nodes)).select(*keys)
+        # Of very many most are no collisions.
+        ids = self._docs.join(f.broadcast(found.limit(_COMPARED)), "node", "left_semi").select(*keys)
         many = ids.groupBy(*ids.columns).agg(f.count("*").alias("rows")).where("rows > 1").orderBy("id").limit(_NAMED + 1).collect()
         if many:
             named = ", ".join(f"{row['id']!r} ({row['rows']} rows)" for row in many[:_NAMED])
@@ -419,6 +436,11 @@ class _Run:
             first = self.spark.createDataFrame([(header.rstrip("\n"),)], "value string").coalesce(1)
             lines = first.union(lines)
         lines.write.text(folder)
+
+
+def _node(columns: list[Any]) -> Any:
+    """The node of a document; it may be that of another one, too."""
+    return _functions().xxhash64(*columns)
 
 
 def _nothing() -> Any:

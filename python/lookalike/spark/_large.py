@@ -80,8 +80,8 @@ class LargeComponents:
         documents = self.all_documents.join(nodes.select("node", "check"), "node")
         self._documents = self._result("documents", lambda: documents)
         # Rare shingles divide no further what they connect.
-        parts = nodes if self.plan.is_counted else self._connected(nodes.count())
-        self._dense = parts.join(self._larger(parts), "component", "left_semi").select("node")
+        parts = nodes if self.plan.is_counted else self._connected(_documents(nodes))
+        self._dense = parts.join(self._larger(parts), "component", "left_semi").select("node", "documents")
         if self.plan.options.get("group") == "components":
             largest = parts.groupBy("component").sum("bytes").agg({"sum(bytes)": "max"}).first()
             check_largest(int(largest[0] or 0) if largest is not None else 0, self.task_bytes)
@@ -151,7 +151,7 @@ class LargeComponents:
             return map_rows(ordered, task, _SLICED).drop("place", "range")
 
         ranges = self._stored("places", places)
-        _check_read(ranges.count(), self._dense.count())
+        _check_read(ranges.count(), _documents(self._dense))
         return self._stored("slices", slices)
 
     def _rounds(self, slices: DataFrame) -> list[_Round]:
@@ -316,6 +316,11 @@ class _Round:
     decided: DataFrame
     #: Rows about the other documents.
     matched: DataFrame
+
+
+def _documents(labels: DataFrame) -> int:
+    row = labels.agg({"documents": "sum"}).first()
+    return int(row[0] or 0) if row is not None else 0
 
 
 def _members(f: Any, duplicates: DataFrame, sizes: DataFrame) -> DataFrame:

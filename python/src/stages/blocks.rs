@@ -5,7 +5,8 @@ use crate::error::{DamagedError, OptionError};
 use crate::table::ArrowTable;
 use arrow_array::Int64Array;
 use lookalike::shard::{
-    BlockError, BucketRule, Connector, Edge, NodeIdentity, PartBlock, ShardBlock, merge, part_of,
+    BlockError, BucketRule, Connector, Edge, NodeIdentity, PartBlock, ShardBlock, merge_with_roots,
+    part_of,
 };
 use pyo3::prelude::*;
 use serde_json::json;
@@ -70,10 +71,7 @@ pub(crate) fn merge_forests(
         for blob in each_blob(&arrays) {
             all.decode_into(blob)?;
         }
-        let mut forest = merge(all.edges.into_iter().filter(|(a, b)| a != b));
-        let mut components: Vec<u64> = forest.iter().map(|edge| edge.component).collect();
-        components.dedup();
-        forest.extend(components.into_iter().map(|node| Edge { component: node, node }));
+        let forest = merge_with_roots(all.edges);
         let mut rows = BlockRows::default();
         for block in divided(&forest, Vec::new(), parts) {
             rows.push_block(BlockKind::Edges, &block);
@@ -98,26 +96,29 @@ fn divided(forest: &[Edge], identities: Vec<NodeIdentity>, parts: NonZeroU32) ->
     blocks.into_iter().map(encode).collect()
 }
 
-/// The documents of components, from the blocks of one part or of several: `node`, `component`,
-/// `check` and `bytes` (int64).
+/// The nodes of components, from the blocks of one part or of several: `node`, `component`,
+/// `check`, `bytes` and `documents` (int64). Where several documents have one node, `check` is
+/// null: which of them a row of the second reading is, is not known.
 #[pyfunction]
 pub(crate) fn label(py: Python<'_>, blocks: &Bound<'_, PyAny>) -> PyResult<ArrowTable> {
     let arrays = StageTable::of(blocks)?.binary("rows")?;
-    let columns = py.detach(|| -> Result<Option<[Vec<i64>; 4]>, BlockError> {
+    let columns = py.detach(|| -> Result<Option<[Vec<Option<i64>>; 5]>, BlockError> {
         let mut all = ShardBlock::default();
         for blob in each_blob(&arrays) {
             all.decode_into(blob)?;
         }
         all.identities.sort_unstable();
-        let mut columns = [(); 4].map(|()| Vec::with_capacity(all.edges.len()));
+        let mut columns = [(); 5].map(|()| Vec::with_capacity(all.edges.len()));
         for (component, node) in all.edges {
-            let found = all.identities.binary_search_by_key(&node, |identity| identity.node);
-            let Some(identity) = found.ok().and_then(|at| all.identities.get(at)) else {
-                return Ok(None);
-            };
-            let values = [node, component, identity.check, identity.bytes];
+            let first = all.identities.partition_point(|identity| identity.node < node);
+            let from_first = &all.identities[first..];
+            let documents = from_first.iter().take_while(|identity| identity.node == node).count();
+            let Some(identity) = from_first[..documents].first() else { return Ok(None) };
+            let bytes = from_first[..documents].iter().map(|identity| identity.bytes).sum();
+            let check = (documents == 1).then_some(identity.check);
+            let values = [Some(node), Some(component), check, Some(bytes), Some(documents as u64)];
             for (column, value) in columns.iter_mut().zip(values) {
-                column.push(value.cast_signed());
+                column.push(value.map(u64::cast_signed));
             }
         }
         Ok(Some(columns))
@@ -128,10 +129,10 @@ pub(crate) fn label(py: Python<'_>, blocks: &Bound<'_, PyAny>) -> PyResult<Arrow
              connect are missing; run it again",
         )
     })?;
-    let names = ["node", "component", "check", "bytes"];
+    let names = ["node", "component", "check", "bytes", "documents"];
     let columns = names.into_iter().zip(columns);
     let columns = columns.map(|(name, values)| {
-        (name, Arc::new(Int64Array::from(values)) as arrow_array::ArrayRef, false)
+        (name, Arc::new(Int64Array::from(values)) as arrow_array::ArrayRef, name == "check")
     });
     ArrowTable::new(columns.collect())
 }

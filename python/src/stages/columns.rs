@@ -121,9 +121,16 @@ impl StageTable {
 
 /// The values of an Arrow array of 64-bit integers without nulls.
 pub(super) fn integers(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<i64>> {
-    let column = capsule::import(object)?.whole()?;
-    let values: Option<Vec<i64>> = integers_of(&column, name)?.into_iter().collect();
+    let values: Option<Vec<i64>> = optional_integers(object, name)?.into_iter().collect();
     values.ok_or_else(|| DocumentTypeError::new_err(format!("{name} has nulls")))
+}
+
+/// The values of an Arrow array of 64-bit integers.
+pub(super) fn optional_integers(
+    object: &Bound<'_, PyAny>,
+    name: &str,
+) -> PyResult<Vec<Option<i64>>> {
+    integers_of(&capsule::import(object)?.whole()?, name)
 }
 
 fn integers_of(column: &ArrayChunks, name: &str) -> PyResult<Vec<Option<i64>>> {

@@ -1,7 +1,7 @@
 //! `decide` and `match`: documents of whole components, or documents and kept ones, in; members of
 //! groups, pairs and counts out.
 
-use super::columns::integers;
+use super::columns::optional_integers;
 use super::plan_options::plan_options;
 use crate::call;
 use crate::compared_input::ComparedInput;
@@ -20,7 +20,7 @@ use serde_json::json;
 use std::sync::Arc;
 
 /// Runs `find` on documents of whole components. `checks` is an Arrow array of int64, first of the
-/// documents, then of the reference.
+/// documents, then of the reference; null where documents share a node.
 #[pyfunction]
 #[pyo3(signature = (documents, reference, options, checks))]
 pub(crate) fn decide(
@@ -31,8 +31,8 @@ pub(crate) fn decide(
     checks: &Bound<'_, PyAny>,
 ) -> PyResult<ArrowTable> {
     let (find, reading) = plan_options(py, options)?;
-    let checks: Vec<u64> =
-        integers(checks, "checks")?.into_iter().map(i64::cast_unsigned).collect();
+    let checks = optional_integers(checks, "checks")?.into_iter();
+    let checks: Vec<Option<u64>> = checks.map(|check| check.map(i64::cast_unsigned)).collect();
     let inputs = ComparedInputs::new(py, &documents, reference.as_ref(), reading)?;
     let rows = call::reading(py, None, move |watch| {
         let collection = inputs.open()?;

@@ -1,6 +1,6 @@
 //! `keys`: documents in, blocks and notes out.
 
-use super::columns::{BlockKind, BlockRows, integers};
+use super::columns::{BlockKind, BlockRows, integers, optional_integers};
 use super::plan_options::plan_options;
 use crate::documents::PythonDocuments;
 use crate::error::{DamagedError, DocumentError, OptionError, run_error};
@@ -30,11 +30,16 @@ pub(crate) struct KeyStage {
     rows: BlockRows,
 }
 
+/// The bits of a node that are summed up: the sum of 2⁴⁰ of them has 64 bits.
+const NODE_SUM_BITS: i64 = (1 << 24) - 1;
+
 /// What is counted, and what is listed.
 #[derive(Default)]
 struct Tally {
     skipped: u64,
     reference: u64,
+    /// The sum of the lower bits of all nodes.
+    nodes: u64,
     /// Documents and bytes of each source; references apart.
     sources: BTreeMap<(bool, String), (u64, u64)>,
     notes: Vec<serde_json::Value>,
@@ -70,7 +75,7 @@ impl KeyStage {
     }
 
     /// Adds documents, whose nodes are an Arrow array of int64; and their checks likewise, where an
-    /// earlier stage has read them.
+    /// earlier stage has read them: null where documents share a node.
     #[pyo3(signature = (documents, nodes, reference, checks=None))]
     fn add(
         &mut self,
@@ -81,7 +86,7 @@ impl KeyStage {
         checks: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let nodes = integers(nodes, "nodes")?;
-        let checks = checks.map(|checks| integers(checks, "checks")).transpose()?;
+        let checks = checks.map(|checks| optional_integers(checks, "checks")).transpose()?;
         let source = documents.get().source("documents", true);
         let rows = source.rows.len();
         if rows != nodes.len() {
@@ -89,6 +94,8 @@ impl KeyStage {
             let text = format!("{rows} documents and {nodes} nodes; give each document one");
             return Err(DocumentError::new_err(text));
         }
+        let lower_bits = nodes.iter().map(|node| (*node & NODE_SUM_BITS).cast_unsigned());
+        self.tally.nodes += lower_bits.sum::<u64>();
         let checks = checks.as_deref();
         py.detach(|| self.read(source, &nodes, checks, reference)).map_err(named_by_id)
     }
@@ -118,7 +125,7 @@ impl KeyStage {
         &mut self,
         source: InMemoryDocuments,
         nodes: &[i64],
-        checks: Option<&[i64]>,
+        checks: Option<&[Option<i64>]>,
         reference: bool,
     ) -> Result<(), Error> {
         let (collector, tally) = (&mut self.collector, &mut self.tally);
@@ -133,9 +140,10 @@ impl KeyStage {
     /// Adds the counts as notes.
     fn count(&mut self) {
         let (documents, empty) = self.collector.counts();
-        let Tally { skipped, reference, sources, notes } = &mut self.tally;
+        let Tally { skipped, reference, nodes, sources, notes } = &mut self.tally;
         notes.push(json!({"counts": {
             "documents": documents, "reference": *reference, "empty": empty, "skipped": *skipped,
+            "nodes": *nodes,
         }}));
         for ((reference, name), (documents, bytes)) in std::mem::take(sources) {
             notes.push(json!({"source": {
@@ -184,7 +192,7 @@ struct KeySink<'a> {
     collector: &'a mut KeyCollector,
     tally: &'a mut Tally,
     nodes: &'a [i64],
-    checks: Option<&'a [i64]>,
+    checks: Option<&'a [Option<i64>]>,
     reference: bool,
     has_source: bool,
     /// The first document that is not what its check states.
@@ -204,7 +212,7 @@ impl DocumentSink for KeySink<'_> {
             *bytes += document.bytes();
         }
         let collected = self.collector.add(node.cast_unsigned(), document);
-        let check = self.checks.and_then(|checks| checks.get(row));
+        let check = self.checks.and_then(|checks| checks.get(row).copied().flatten());
         if check.is_some_and(|check| check.cast_unsigned() != collected.check) {
             self.changed.get_or_insert_with(|| document.id.to_owned());
         }

@@ -1,6 +1,6 @@
 //! `places`: documents in, their places in the keep order out.
 
-use super::columns::integers;
+use super::columns::optional_integers;
 use super::keys::{named_by_id, open, read_all};
 use super::plan_options::plan_options;
 use crate::documents::PythonDocuments;
@@ -16,7 +16,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 
-/// The places of documents, in their order. `checks` is an Arrow array of int64.
+/// The places of documents, in their order. `checks` is an Arrow array of int64, null
+/// where documents share a node.
 #[pyfunction]
 pub(crate) fn places(
     py: Python<'_>,
@@ -26,7 +27,7 @@ pub(crate) fn places(
     checks: &Bound<'_, PyAny>,
 ) -> PyResult<ArrowTable> {
     let (find, reading) = plan_options(py, options)?;
-    let checks = integers(checks, "checks")?;
+    let checks = optional_integers(checks, "checks")?;
     let source = documents.get().source("documents", true);
     let mut order = KeepOrder::new(&find).map_err(run_error)?;
     let has_source = find.source_field.is_some();
@@ -52,7 +53,7 @@ pub(crate) fn places(
 struct PlaceSink<'a> {
     order: &'a mut KeepOrder,
     collection: &'a Collection,
-    checks: &'a [i64],
+    checks: &'a [Option<i64>],
     reference: bool,
     has_source: bool,
     columns: PlaceColumns,
@@ -64,7 +65,8 @@ impl DocumentSink for PlaceSink<'_> {
     fn document(&mut self, document: &Document<'_>) {
         let placed = self.order.place(self.collection, document, self.reference);
         let check = self.checks.get(document.place.row() as usize);
-        if check.is_none_or(|check| check.cast_unsigned() != placed.fingerprint as u64) {
+        let is_same = |check: i64| check.cast_unsigned() == placed.fingerprint as u64;
+        if !check.is_some_and(|check| check.is_none_or(is_same)) {
             self.changed.get_or_insert_with(|| document.id.to_owned());
         }
         let source = document.fields.last().copied().flatten().unwrap_or_default();

@@ -35,6 +35,8 @@ pub(crate) struct ShardArgs {
 #[derive(Debug, Subcommand)]
 enum ShardCommand {
     Plan(Box<PlanArgs>),
+    Count(tasks::CountArgs),
+    Rarity(tasks::RarityArgs),
     Keys(tasks::KeysArgs),
     Connect(tasks::ConnectArgs),
     Components(tasks::ComponentsArgs),
@@ -69,6 +71,8 @@ pub(crate) fn run(
 ) -> CommandResult {
     match &args.command {
         ShardCommand::Plan(args) => plan::run(args, arguments, worker),
+        ShardCommand::Count(args) => tasks::count(args, worker),
+        ShardCommand::Rarity(args) => tasks::rarity(args),
         ShardCommand::Keys(args) => tasks::keys(args, worker),
         ShardCommand::Connect(args) => tasks::connect(args),
         ShardCommand::Components(args) => tasks::components(args, worker),

@@ -25,6 +25,14 @@ impl Divided {
 
     /// All stages, each with its tasks in descending order.
     fn run(self, place: &Place) {
+        let status = place.run(&["shard", "status", "job"]).ok();
+        let counted = if status.contains("rarity") { self.tasks } else { 0 };
+        for task in (0..counted).rev() {
+            place.run(&["shard", "count", "job", &task.to_string()]).ok();
+        }
+        if counted > 0 {
+            place.run(&["shard", "rarity", "job"]).ok();
+        }
         let stages = [
             ("keys", self.tasks),
             ("connect", self.parts),
@@ -57,8 +65,10 @@ fn outputs(place: &Place, command: &[&str]) -> (Vec<String>, Value) {
 }
 
 /// Runs `args` with `find` and divided, and compares all outputs.
-fn compare(place: &Place, args: &[&str], divided: Divided) {
-    let (expected, report) = outputs(place, &[&["find"], args].concat());
+///
+/// `other_counts` are counts that differ.
+fn compare(place: &Place, args: &[&str], divided: Divided, other_counts: &[&str]) {
+    let (expected, mut report) = outputs(place, &[&["find"], args].concat());
     let _ = fs::remove_dir_all(place.path("job"));
     divided.plan(place, &[args, &["--pairs"]].concat()).ok();
     divided.run(place);
@@ -66,6 +76,9 @@ fn compare(place: &Place, args: &[&str], divided: Divided) {
     for ((expected, found), name) in expected.iter().zip(&found).zip(["groups", "pairs", "skipped"])
     {
         assert!(expected == found, "{args:?}: {name} differ");
+    }
+    for name in other_counts {
+        report["counts"][name] = divided_report["counts"][name].clone();
     }
     assert_eq!(report, divided_report, "{args:?}");
     assert!(report["counts"]["groups"].as_u64() > Some(3), "{args:?}: {}", report["counts"]);
@@ -129,8 +142,40 @@ fn the_outputs_are_those_of_find() {
         }
     }
     for (args, divided) in cases {
-        compare(&place, &args, divided);
+        compare(&place, &args, divided, &[]);
     }
+}
+
+/// Candidates are other ones than those of `find`: shingles are counted otherwise.
+#[test]
+fn exact_runs_and_containment_are_those_of_find() {
+    let place = Place::new();
+    inputs(&place);
+    let inputs = ["a.jsonl", "b.jsonl.gz", "folder", "--threshold", "0.5"];
+    let mut cases = vec![
+        (vec!["--exact", "--reference", "c.jsonl", "--skip-bad"], Divided { tasks: 3, parts: 4 }),
+        (vec!["--measure", "containment", "--keep", "shortest"], Divided { tasks: 2, parts: 3 }),
+    ];
+    if is_soak() {
+        for (tasks, parts) in [(1, 1), (40, 2), (2, 64)] {
+            let exact = vec!["--exact", "--shingle", "words:2", "--frequencies"];
+            cases.push((exact, Divided { tasks, parts }));
+            let contained = vec!["--measure", "containment", "--group", "components"];
+            cases.push((contained, Divided { tasks, parts }));
+        }
+    }
+    for (args, divided) in cases {
+        compare(&place, &[&inputs, &args[..]].concat(), divided, &["candidates", "verified"]);
+    }
+    let message = place.run(&["shard", "status", "job"]).ok();
+    assert!(message.starts_with("count: 2 of 2 tasks done\nrarity: 1 of 1 task done\n"), "{message}");
+    fs::remove_file(place.path("job/counted-00001.lks")).unwrap();
+    fs::remove_file(place.path("job/rarity.lks")).unwrap();
+    fs::remove_file(place.path("job/keys-00000.lks")).unwrap();
+    let message = place.run(&["shard", "keys", "job"]).fails(1);
+    assert!(message.contains("1 of the 1 tasks of the stage rarity are not done"), "{message}");
+    let message = place.run(&["shard", "rarity", "job"]).fails(1);
+    assert!(message.contains("1 of the 2 tasks of the stage count are not done: 1;"), "{message}");
 }
 
 #[test]
@@ -167,7 +212,7 @@ fn a_keeper_of_the_reference_comes_second() {
     let groups = place.read("g.csv");
     let order = [groups.find(",x1,duplicate,k,"), groups.find(",x2,duplicate,k,")];
     assert!(order[0].is_some() && order[0] < order[1], "{groups}");
-    compare(&place, &args, Divided { tasks: 1, parts: 3 });
+    compare(&place, &args, Divided { tasks: 1, parts: 3 }, &[]);
 }
 
 #[test]
@@ -302,9 +347,7 @@ fn what_cannot_be_divided_is_refused() {
     place.file("in/a.jsonl", short_documents(0, 10));
     let divided = Divided { tasks: 1, parts: 1 };
     for (args, expected) in [
-        (&["in", "--exact"][..], "an exact run, or one by containment, cannot be divided"),
-        (&["in", "--measure", "containment"], "cannot be divided"),
-        (&["in", "--bands", "auto"], "--bands auto"),
+        (&["in", "--bands", "auto"][..], "--bands auto"),
         (&["-", "--format", "lines"], "stdin"),
         (&["--files-from", "-"], "write it to a file"),
     ] {

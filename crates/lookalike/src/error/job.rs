@@ -12,6 +12,10 @@ const NAMED_DIFFERENCES: usize = 5;
 /// A stage of a job that leaves files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JobStage {
+    /// Shingles are counted, where keys are rare shingles: a task for each share of the inputs.
+    Count,
+    /// The counts of all shares are added up: one task, where there are counts.
+    Rarity,
     /// Documents are read, shingled, signed and banded: a task for each share of the inputs.
     Keys,
     /// Documents that share a bucket are connected: a task for each part.
@@ -24,12 +28,21 @@ pub enum JobStage {
 
 impl JobStage {
     /// All of them, in order.
-    pub const ALL: [Self; 4] = [Self::Keys, Self::Connect, Self::Components, Self::Decide];
+    pub const ALL: [Self; 6] = [
+        Self::Count,
+        Self::Rarity,
+        Self::Keys,
+        Self::Connect,
+        Self::Components,
+        Self::Decide,
+    ];
 }
 
 impl fmt::Display for JobStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Count => "count",
+            Self::Rarity => "rarity",
             Self::Keys => "keys",
             Self::Connect => "connect",
             Self::Components => "components",
@@ -125,6 +138,10 @@ impl fmt::Display for JobError {
                      change; make a new plan for changed inputs",
                 )
             }
+            Self::NoTask { stage, tasks: 0, .. } => write!(
+                f,
+                "the job has no stage {stage}; `lookalike shard status` lists those that it has"
+            ),
             Self::NoTask { stage, got, tasks } => {
                 write!(f, "the stage {stage} has no task {got}, expected 0 to {}", tasks - 1)
             }

@@ -115,7 +115,8 @@ impl<'a> PartDocuments<'a> {
             skipped: Arc::new(SkippedFile::new(&self.temp, 0, false)?),
             sources: self.sources,
         };
-        let documents = RunDocuments::new(blocks, &[])?;
+        let mut documents = RunDocuments::new(blocks, &[])?;
+        documents.is_selection = true;
         pipeline::decide_documents(self.collection, options, documents, &self.temp, progress)
     }
 }

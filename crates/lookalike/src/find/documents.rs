@@ -55,6 +55,8 @@ pub(super) struct RunDocuments {
     /// The sample of which the effect of folding is measured.
     pub(super) drawn: Vec<SampledText>,
     states: Vec<DocumentState>,
+    /// Whether parts are some documents of their blocks.
+    pub(super) is_selection: bool,
 }
 
 impl RunDocuments {
@@ -97,6 +99,7 @@ impl RunDocuments {
             cut_from_mail,
             drawn,
             states,
+            is_selection: false,
         })
     }
 

@@ -20,7 +20,7 @@ use super::workers::{Counter, on_threads};
 use crate::error::Error;
 use crate::find::options::FindOptions;
 use crate::progress::Progress;
-use crate::read::{Document, Raw, RawSink, ReadBuffers, SkippedItem};
+use crate::read::{Document, ReadBuffers};
 use crate::spill::TempSpace;
 use lookalike_core::params::{Measure, Params};
 use lookalike_core::prefix;
@@ -88,19 +88,14 @@ impl ExactCandidates<'_> {
                 if stop.asked() {
                     return Ok(());
                 }
-                let mut next = self.documents.range(i).start;
-                let mut again = RereadCallback(|document: &Document<'_>| {
-                    if self.documents.state(next) == DocumentState::PLAIN {
+                self.documents.read_again(i, self.options, &mut scratch, |number, document| {
+                    if self.documents.state(number) == DocumentState::PLAIN {
                         out.clear();
                         keys(document, &mut tools, &mut out);
-                        gathered.extend(out.iter().map(|key| (*key, next)));
+                        gathered.extend(out.iter().map(|key| (*key, number)));
                     }
-                    next += 1;
-                });
-                let part = self.documents.part(i);
-                part.retained.replay(&mut scratch, &mut again)?;
-                self.check(i, next)?;
-                progress.advance(u64::from(part.documents))?;
+                })?;
+                progress.advance(u64::from(self.documents.part(i).documents))?;
                 if gathered.len() > GATHERED {
                     entries.add(std::mem::take(&mut gathered))?;
                 }
@@ -109,14 +104,6 @@ impl ExactCandidates<'_> {
             entries.add(gathered)
         })?;
         Ok(())
-    }
-
-    /// Refuses a block that now holds more documents or fewer.
-    fn check(&self, part: usize, end: u32) -> Result<(), Error> {
-        if end == self.documents.range(part).end {
-            return Ok(());
-        }
-        Err(self.documents.changed(part)?)
     }
 
     /// Adds the documents that have the same key, a range of keys at a time.
@@ -230,17 +217,6 @@ impl CandidateBuffers {
             out.extend(rarest.map(|(i, shared)| key(*shared as u32) | mark(i)));
         }
     }
-}
-
-/// Hands each document of a block that is read again to a function.
-struct RereadCallback<F>(F);
-
-impl<F: FnMut(&Document<'_>)> RawSink for RereadCallback<F> {
-    fn record(&mut self, document: &Document<'_>, _: Raw<'_>) {
-        (self.0)(document);
-    }
-
-    fn skipped(&mut self, _: SkippedItem) {}
 }
 
 /// Which keys somebody looks for; sometimes says yes where nobody does.

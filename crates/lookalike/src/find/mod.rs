@@ -58,6 +58,7 @@ mod record_file;
 mod records;
 mod references;
 mod related;
+mod reread;
 mod results;
 mod runaway;
 mod share;

@@ -319,7 +319,15 @@ pub(super) fn decide_documents(
     let budget = Budget::new(&options.memory, options.threads.get())?;
     let mut run =
         FindRun { collection, options, progress, times: Vec::new(), missing_fields: Vec::new() };
-    let linked = run.link_documents(documents, budget, temp, None, None)?;
+    let counts = options.params.exact().then(|| {
+        let bytes: u64 = documents.sources.iter().map(|source| source.bytes).sum();
+        // As in `counter_bytes`.
+        ShingleCounts::new(budget.counters(bytes / 6))
+    });
+    if let Some(counts) = &counts {
+        documents.count_again(options, counts)?;
+    }
+    let linked = run.link_documents(documents, budget, temp, counts, None)?;
     run.decide_linked(linked, temp, None)
 }
 

@@ -239,7 +239,7 @@ impl DocumentSink for BlockPreparer<'_> {
             self.empty.push(self.rows.len() as u32);
         } else if let Some(counting) = &mut self.counting {
             counting.add(shingles.hashes);
-        } else {
+        } else if self.bands > 0 {
             let signature = self.signer.sign(shingles.hashes);
             band::bucket_keys(signature, self.rows_per_band, &mut self.values[start..]);
         }

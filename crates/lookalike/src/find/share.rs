@@ -19,7 +19,7 @@ use crate::digest::InputsDigest;
 use crate::error::Error;
 use crate::folding::SampledText;
 use crate::progress::Progress;
-use crate::read::{Collection, Content, ReadBuffers, ReadError, RetainedState, SkippedItem, Spool};
+use crate::read::{Collection, Content, Document, ReadBuffers, ReadError, RetainedState, SkippedItem, Spool};
 use crate::spill::TempSpace;
 use crate::spill::codec::{FieldReader, put_bytes, put_u32, put_u64};
 use serde::{Deserialize, Serialize};
@@ -97,7 +97,8 @@ impl PreparedShare {
         let blocks = preparation.run(progress);
         let blocks = blocks.or_else(|error| explain_read_error(collection, &budget, error))?;
         let documents = RunDocuments::new(blocks, &[])?;
-        let width = FIRST_BAND_COLUMN + options.params.bands();
+        let bands = if options.params.exact() { 0 } else { options.params.bands() };
+        let width = FIRST_BAND_COLUMN + bands;
         Ok(Self { documents, width, missing_fields: rules.missing_fields() })
     }
 
@@ -123,6 +124,20 @@ impl PreparedShare {
             BlockData::Disk { .. } => self.documents.stored_columns(i, self.width)?,
         };
         Ok(BlockDocuments { state, reference: part.reference, columns, rows })
+    }
+
+    /// Reads the documents of the i-th block again, each with its place in it.
+    pub(crate) fn read_again(
+        &self,
+        i: usize,
+        options: &FindOptions,
+        scratch: &mut ReadBuffers,
+        take: &mut dyn FnMut(usize, &Document<'_>),
+    ) -> Result<(), Error> {
+        let start = self.documents.range(i).start;
+        self.documents.read_again(i, options, scratch, |number, document| {
+            take((number - start) as usize, document);
+        })
     }
 
     /// Which documents of the i-th block have no token.

@@ -17,9 +17,10 @@ pub struct Connector {
 /// What the blocks of a part come to.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ConnectedPart {
-    /// Documents that share buckets of the part.
+    /// Documents that share buckets of the part; nodes of several documents are connected with
+    /// themselves, so that these are compared.
     pub forest: Vec<Edge>,
-    /// The documents whose nodes belong to the part, by node; of several with one node the first.
+    /// The documents whose nodes belong to the part, by node.
     pub identities: Vec<NodeIdentity>,
     /// Nodes of more than one document: their ids are equal, or collide. Ascending.
     pub repeated: Vec<u64>,
@@ -47,11 +48,11 @@ impl Connector {
         let connected = self.rule.buckets(&memberships).filter(|(_, is_connected)| *is_connected);
         let shared = connected
             .flat_map(|(bucket, _)| bucket[1..].iter().map(|member| (bucket[0].node, member.node)));
-        let forest = merge(edges.into_iter().chain(shared.filter(|(a, b)| a != b)));
+        let mut forest = merge(edges.into_iter().chain(shared.filter(|(a, b)| a != b)));
         identities.sort_unstable();
         let equal = identities.chunk_by(|a, b| a.node == b.node).filter(|same| same.len() > 1);
-        let repeated = equal.map(|same| same[0].node).collect();
-        identities.dedup_by_key(|identity| identity.node);
+        let repeated: Vec<u64> = equal.map(|same| same[0].node).collect();
+        forest.extend(repeated.iter().map(|node| Edge { component: *node, node: *node }));
         ConnectedPart { forest, identities, repeated }
     }
 }
@@ -80,8 +81,10 @@ mod tests {
         connector.add(&first.encode()).unwrap();
         let connected = connector.finish();
         let edge = |component, node| Edge { component, node };
-        assert_eq!(connected.forest, [edge(10, 20), edge(30, 40), edge(30, 50)]);
-        assert_eq!(connected.identities, [identity(10, 1), identity(20, 4), identity(30, 2)]);
+        let forest = [edge(10, 20), edge(30, 40), edge(30, 50), edge(10, 10)];
+        assert_eq!(connected.forest, forest);
+        let identities = [identity(10, 1), identity(10, 3), identity(20, 4), identity(30, 2)];
+        assert_eq!(connected.identities, identities);
         assert_eq!(connected.repeated, [10]);
     }
 }

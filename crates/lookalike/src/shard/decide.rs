@@ -13,8 +13,9 @@ use lookalike_core::verify::Overlap;
 pub struct CheckedDocuments<'a> {
     /// The documents.
     pub collection: &'a Collection,
-    /// The [`check`](super::NodeIdentity::check) of each document, in reading order.
-    pub checks: &'a [u64],
+    /// The [`check`](super::NodeIdentity::check) of each document, in reading order; `None` where
+    /// several documents have one node, and which check is whose is not known.
+    pub checks: &'a [Option<u64>],
 }
 
 impl CheckedDocuments<'_> {
@@ -35,7 +36,7 @@ impl CheckedDocuments<'_> {
         findings.each_fingerprint(&mut |id, fingerprint| {
             let check = self.checks.get(read).copied();
             read += 1;
-            if check == Some(fingerprint as u64) {
+            if check.is_some_and(|check| check.is_none_or(|check| check == fingerprint as u64)) {
                 return Ok(());
             }
             Err(Error::Shard(ShardError::Changed { id: id.to_owned() }))

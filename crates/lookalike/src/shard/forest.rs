@@ -26,6 +26,14 @@ pub struct Edge {
 ///            [(3, 4), (3, 7), (3, 9)]);
 /// ```
 pub fn merge(edges: impl IntoIterator<Item = (u64, u64)>) -> Vec<Edge> {
+    let mut forest = merge_with_roots(edges);
+    forest.retain(|edge| edge.component != edge.node);
+    forest
+}
+
+/// As [`merge`], with an edge from each component to itself. A node that has an edge to itself
+/// alone is a component.
+pub fn merge_with_roots(edges: impl IntoIterator<Item = (u64, u64)>) -> Vec<Edge> {
     let mut nodes = NodeNumbers::default();
     let numbered: Vec<(u32, u32)> =
         edges.into_iter().map(|(a, b)| (nodes.number(a), nodes.number(b))).collect();
@@ -40,9 +48,9 @@ pub fn merge(edges: impl IntoIterator<Item = (u64, u64)>) -> Vec<Edge> {
     }
     let edge = |number: u32| {
         let (component, node) = (least[sets.first(number) as usize], nodes.names[number as usize]);
-        (component != node).then_some(Edge { component, node })
+        Edge { component, node }
     };
-    let mut forest: Vec<Edge> = (0..nodes.names.len() as u32).filter_map(edge).collect();
+    let mut forest: Vec<Edge> = (0..nodes.names.len() as u32).map(edge).collect();
     forest.sort_unstable();
     forest
 }

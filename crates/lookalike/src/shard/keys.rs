@@ -83,6 +83,12 @@ impl BucketRule {
 }
 
 impl KeyRule {
+    fn rarest(options: &FindOptions, counters: Arc<RarityCounters>) -> Self {
+        let threshold = options.params.threshold();
+        let rule = BucketRule::of_measure(options.params.measure());
+        Self::Rarest { counters, threshold, ranked: Vec::new(), rule }
+    }
+
     /// The keys of a document with these shingles, into `keys`.
     fn keys(&mut self, hashes: &[u32], keys: &mut Vec<u64>) {
         keys.clear();
@@ -105,6 +111,26 @@ impl KeyRule {
                 }
             }
         }
+    }
+}
+
+/// Finds the keys of documents that are their rarest shingles.
+pub(crate) struct RareKeys {
+    cutter: ShingleCutter,
+    rule: KeyRule,
+    keys: Vec<u64>,
+}
+
+impl RareKeys {
+    pub(crate) fn new(options: &FindOptions, counters: Arc<RarityCounters>) -> Self {
+        let rule = KeyRule::rarest(options, counters);
+        Self { cutter: ShingleCutter::new(options), rule, keys: Vec::new() }
+    }
+
+    /// Those of a document; one without a token has none.
+    pub(crate) fn of(&mut self, document: &Document<'_>) -> &[u64] {
+        self.rule.keys(self.cutter.shingles(document).hashes, &mut self.keys);
+        &self.keys
     }
 }
 
@@ -255,10 +281,7 @@ impl KeyCollector {
         parts: NonZeroU32,
         counters: Arc<RarityCounters>,
     ) -> Self {
-        let threshold = options.params.threshold();
-        let rule = BucketRule::of_measure(options.params.measure());
-        let keys = KeyRule::Rarest { counters, threshold, ranked: Vec::new(), rule };
-        Self::with(options, parts, keys)
+        Self::with(options, parts, KeyRule::rarest(options, counters))
     }
 
     fn with(options: &FindOptions, parts: NonZeroU32, rule: KeyRule) -> Self {

@@ -20,7 +20,7 @@
 //! [`match_kept`]). Exact runs have these keys from the beginning.
 //!
 //! A document is a *node* here: 64 bits, the hash of its id, chosen by the caller ([`node_of`] is
-//! one such hash). Nodes that collide join two components. Nodes of documents with equal ids are
+//! one such hash). Nodes that collide join two components, and are not checked in the second reading. Nodes of documents with equal ids are
 //! equal, and are reported ([`ConnectedPart::repeated`]).
 //!
 //! Every stage is a function of its rows: it may run again, twice, or in another order. [`job`]
@@ -44,7 +44,7 @@ pub use block::{BLOCK_VERSION, Membership, NodeIdentity, ShardBlock};
 pub use connect::{ConnectedPart, Connector};
 pub use decide::{CheckedDocuments, MemberRole, MemberRow, PairRow, member_rows, pair_rows};
 pub use error::{BlockError, CountersError, ShardError};
-pub use forest::{Edge, merge};
+pub use forest::{Edge, merge, merge_with_roots};
 pub use keys::{BucketRule, CollectedDocument, KeyCollector, PartBlock, RarityCounter, part_of};
 pub use lines::{GroupLines, PairLines};
 pub use match_kept::match_kept;

@@ -16,7 +16,7 @@ use lookalike::report::csv::{self, CellRule};
 use lookalike::shard::{
     BucketRule, CheckedDocuments, Connector, Edge, GroupLines, KeyCollector, MemberRole,
     NodeIdentity, PairLines, PairRow, RarityCounter, RarityCounters, ShardError, SimilarityRank,
-    member_rows, merge, node_of, pair_rows, part_of,
+    member_rows, merge_with_roots, node_of, pair_rows, part_of,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -216,7 +216,7 @@ fn divided(rows: &[Row], reference: &[Row], options: &FindOptions, division: Div
             identities.entry(identity.node).or_default().push(identity);
         }
     }
-    let forest = merge(forests.iter().map(|edge| (edge.component, edge.node)));
+    let forest = merge_with_roots(forests.iter().map(|edge| (edge.component, edge.node)));
     let decided = by_component(&forest, rows, reference, options, division, &identities);
     let mut out = sorted(decided, options);
     out.counts[0] = empty;
@@ -245,33 +245,28 @@ fn by_component(
 ) -> Decided {
     let mut components: HashMap<u64, u64> = HashMap::new();
     for edge in forest {
-        components.insert(edge.component, edge.component);
         components.insert(edge.node, edge.component);
     }
-    // A node of several documents joins them, although none shares a bucket.
-    let is_shared = |node: &u64| division.node_bits < 64 && identities.contains_key(node);
     let batches = u64::from(division.parts) + 1;
     let mut batch_rows: BTreeMap<u64, [Vec<Row>; 2]> = BTreeMap::new();
     for (side, rows) in [rows, reference].into_iter().enumerate() {
         for row in rows {
             let node = division.node(&row.0, side == 1);
-            let component = components.get(&node).copied();
-            let component = component.or_else(|| is_shared(&node).then_some(node));
-            if let Some(component) = component {
-                let batch = hash::mix64(component) % batches;
+            if let Some(component) = components.get(&node) {
+                let batch = hash::mix64(*component) % batches;
                 batch_rows.entry(batch).or_default()[side].push(row.clone());
             }
         }
     }
     let mut decided = Decided::default();
     for [rows, reference] in batch_rows.into_values() {
-        let checks: Vec<u64> = if division.node_bits == 64 {
-            let nodes = rows.iter().map(|row| node_of(&row.0, false));
-            let nodes = nodes.chain(reference.iter().map(|row| node_of(&row.0, true)));
-            nodes.map(|node| identities[&node][0].check).collect()
-        } else {
-            checks_of(&rows, &reference, options)
+        let nodes = rows.iter().map(|row| division.node(&row.0, false));
+        let nodes = nodes.chain(reference.iter().map(|row| division.node(&row.0, true)));
+        let check = |node| match identities[&node][..] {
+            [identity] => Some(identity.check),
+            _ => None,
         };
+        let checks: Vec<Option<u64>> = nodes.map(check).collect();
         let opened = collection(&rows, &reference, options);
         let documents = CheckedDocuments { collection: &opened, checks: &checks };
         let findings = documents.decide(options, &NoProgress).unwrap();
@@ -280,8 +275,8 @@ fn by_component(
     decided
 }
 
-/// The checks of documents whose nodes do not tell them apart.
-fn checks_of(rows: &[Row], reference: &[Row], options: &FindOptions) -> Vec<u64> {
+/// The checks of documents.
+fn checks_of(rows: &[Row], options: &FindOptions) -> Vec<Option<u64>> {
     let one = NonZeroU32::MIN;
     let check = |row: &Row| {
         let mut collector = KeyCollector::new(options, one).unwrap();
@@ -292,9 +287,9 @@ fn checks_of(rows: &[Row], reference: &[Row], options: &FindOptions) -> Vec<u64>
         block.read(&mut ReadBuffers::default(), &mut sink).unwrap();
         let mut connector = Connector::default();
         connector.add(&collector.flush()[0].rows).unwrap();
-        connector.finish().identities[0].check
+        Some(connector.finish().identities[0].check)
     };
-    rows.iter().chain(reference).map(check).collect()
+    rows.iter().map(check).collect()
 }
 
 impl Decided {
@@ -472,8 +467,8 @@ fn a_bucket_has_one_row_of_a_flush() {
 fn documents_that_changed_or_are_missing_are_named() {
     let options = options(&ParamsBuilder::default());
     let rows: Vec<Row> = (0..3).map(|i| (format!("d{i}"), format!("a b c d e f {i}"))).collect();
-    let checks = checks_of(&rows, &[], &options);
-    let decide = |rows: &[Row], checks: &[u64]| {
+    let checks = checks_of(&rows, &options);
+    let decide = |rows: &[Row], checks: &[Option<u64>]| {
         let opened = collection(rows, &[], &options);
         let documents = CheckedDocuments { collection: &opened, checks };
         match documents.decide(&options, &NoProgress) {
@@ -483,6 +478,7 @@ fn documents_that_changed_or_are_missing_are_named() {
         }
     };
     assert_eq!(decide(&rows, &checks), None);
+    assert_eq!(decide(&rows, &[checks[0], None, None]), None);
     let changed = ShardError::Changed { id: "d1".to_owned() };
     assert_eq!(decide(&rows, &[checks[0], checks[2], checks[1]]), Some(changed.clone()));
     assert!(changed.to_string().contains("\"d1\"") && changed.to_string().contains("table"));

@@ -34,10 +34,10 @@ pub(super) fn run(
     let folder = args.folder.to_string_lossy();
     let folder = one_line(&folder);
     writeln!(err, "plan: {folder}/plan.json")?;
-    for stage in JobStage::ALL {
+    for stage in job.plan().stages() {
         let tasks = job.plan().tasks(stage);
         let numbers = match stage {
-            JobStage::Components => String::new(),
+            JobStage::Rarity | JobStage::Components => String::new(),
             _ if tasks == 1 => " 0".to_owned(),
             _ => format!(" TASK, for TASK from 0 to {}", tasks - 1),
         };

@@ -23,6 +23,8 @@ pub(super) struct StatusArgs {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum StageArg {
+    Count,
+    Rarity,
     Keys,
     Connect,
     Components,
@@ -32,6 +34,8 @@ enum StageArg {
 impl From<StageArg> for JobStage {
     fn from(stage: StageArg) -> Self {
         match stage {
+            StageArg::Count => Self::Count,
+            StageArg::Rarity => Self::Rarity,
             StageArg::Keys => Self::Keys,
             StageArg::Connect => Self::Connect,
             StageArg::Components => Self::Components,
@@ -49,7 +53,7 @@ pub(super) fn run(args: &StatusArgs) -> CommandResult {
         writeln!(out, "{}", numbers(&job.missing(stage.into())?))?;
         return Ok(ExitCode::SUCCESS);
     }
-    for stage in JobStage::ALL {
+    for stage in job.plan().stages() {
         let (tasks, missing) = (job.plan().tasks(stage), job.missing(stage)?);
         let done = tasks - missing.len() as u32;
         write!(out, "{stage}: {done} of {} done", count(tasks.into(), "task"))?;

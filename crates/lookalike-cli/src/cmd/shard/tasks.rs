@@ -36,6 +36,23 @@ struct QuietArgs {
     quiet: bool,
 }
 
+/// Count the shingles of a share of the inputs: --exact and containment
+#[derive(Debug, clap::Args)]
+pub(super) struct CountArgs {
+    #[command(flatten)]
+    tasks: TaskArgs,
+}
+
+/// Add up the counts of all shares
+#[derive(Debug, clap::Args)]
+pub(super) struct RarityArgs {
+    /// The folder of the job
+    folder: PathBuf,
+
+    #[command(flatten)]
+    output: QuietArgs,
+}
+
 /// Read a share of the inputs: leave its documents and their bucket keys
 #[derive(Debug, clap::Args)]
 pub(super) struct KeysArgs {
@@ -73,6 +90,17 @@ pub(super) struct DecideArgs {
     work: WorkArgs,
 }
 
+pub(super) fn count(args: &CountArgs, worker: WorkerOption<'_>) -> CommandResult {
+    args.tasks.run(JobStage::Count, &|job, task, _| {
+        let (collection, options) = open(job, &WorkArgs::default(), worker)?;
+        Ok(job.count(task, collection, &options)?)
+    })
+}
+
+pub(super) fn rarity(args: &RarityArgs) -> CommandResult {
+    run_tasks(&args.folder, &[], &args.output, JobStage::Rarity, &|job, _, _| Ok(job.rarity()?))
+}
+
 pub(super) fn keys(args: &KeysArgs, worker: WorkerOption<'_>) -> CommandResult {
     args.tasks.run(JobStage::Keys, &|job, task, progress| {
         let (collection, options) = open(job, &args.work, worker)?;
@@ -81,7 +109,9 @@ pub(super) fn keys(args: &KeysArgs, worker: WorkerOption<'_>) -> CommandResult {
 }
 
 pub(super) fn connect(args: &ConnectArgs) -> CommandResult {
-    args.tasks.run(JobStage::Connect, &|job, task, _| Ok(job.connect(task)?))
+    args.tasks.run(JobStage::Connect, &|job, task, _| {
+        Ok(job.connect(task, &plan_args(job)?.options(&WorkArgs::default())?)?)
+    })
 }
 
 pub(super) fn components(args: &ComponentsArgs, worker: WorkerOption<'_>) -> CommandResult {

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::find::{BlockDocuments, FindOptions, ShareNotes, SourceCounts};
 use crate::read::{Collection, Spool};
 use crate::shard::block::ShardBlock;
-use crate::shard::forest::merge;
+use crate::shard::forest::merge_with_roots;
 use crate::shard::{node_of_hash, part_of};
 use crate::spill::codec::{FieldReader, put_u32};
 use lookalike_core::hash::mix64;
@@ -84,7 +84,7 @@ impl Job {
             edges.append(&mut forest.edges);
             if edges.len() > most {
                 // The forest of all has one edge for a node, those of the parts have many.
-                let forest = merge(std::mem::take(&mut edges));
+                let forest = merge_with_roots(std::mem::take(&mut edges));
                 edges.extend(forest.iter().map(|edge| (edge.component, edge.node)));
                 most = LEAST_EDGES.max(2 * edges.len());
             }
@@ -93,11 +93,8 @@ impl Job {
                 Ok(())
             })?;
         }
-        let mut of = HashMap::new();
-        for edge in merge(edges) {
-            of.insert(edge.node, edge.component);
-            of.insert(edge.component, edge.component);
-        }
+        let forest = merge_with_roots(edges);
+        let of = forest.iter().map(|edge| (edge.node, edge.component)).collect();
         Ok(Components { of, repeated })
     }
 

@@ -3,20 +3,22 @@
 use super::section_file::{SectionKind, damaged};
 use super::{Job, JobStage};
 use crate::error::Error;
+use crate::find::FindOptions;
 use crate::shard::block::ShardBlock;
 use crate::shard::connect::Connector;
+use crate::shard::keys::BucketRule;
 
 impl Job {
-    /// Runs a task of the stage `connect`. Holds the rows of the part: 16 bytes for a bucket of a
+    /// Runs a task of the stage `connect`. `options` are those of the plan. Holds the rows of the part: 16 bytes for a bucket of a
     /// document, 24 for a document.
     ///
     /// # Errors
     /// [`JobError::NotDone`](super::JobError::NotDone) before all tasks of `keys` are done; those
     /// of reading their files and of writing.
-    pub fn connect(&self, part: u32) -> Result<(), Error> {
+    pub fn connect(&self, part: u32, options: &FindOptions) -> Result<(), Error> {
         self.check_task(JobStage::Connect, part)?;
         self.require(JobStage::Keys)?;
-        let mut connector = Connector::default();
+        let mut connector = Connector::new(BucketRule::of_measure(options.params.measure()));
         for task in 0..self.plan.tasks(JobStage::Keys) {
             let mut file = self.open_file(JobStage::Keys, task)?;
             let path = file.path().to_owned();

@@ -5,10 +5,10 @@ use super::{Job, JobStage};
 use crate::error::Error;
 use crate::find::{FindOptions, PreparedShare};
 use crate::progress::Progress;
-use crate::read::{Collection, Spool};
+use crate::read::{Collection, ReadBuffers, Spool};
 use crate::report::part_file::PartFile;
 use crate::shard::block::NodeIdentity;
-use crate::shard::keys::{BucketRule, MembershipCollector};
+use crate::shard::keys::{BucketRule, MembershipCollector, RareKeys};
 use crate::shard::node_of_hash;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,10 +28,13 @@ impl Job {
         self.check_task(JobStage::Keys, task)?;
         self.check_run(&collection, options)?;
         let collection = collection.restrict(self.plan.share(task))?;
+        let mut rare = self.counters()?.map(|counters| RareKeys::new(options, counters));
         let texts = TextFile::create(self.folder.join(format!("texts-{task:05}")))?;
         let share = PreparedShare::new(&collection, options, &texts.spool, progress)?;
         let mut out = self.create_file(JobStage::Keys, task)?;
-        let mut rows = MembershipCollector::new(self.plan.parts(), BucketRule::Shared);
+        let rule = BucketRule::of_measure(options.params.measure());
+        let mut rows = MembershipCollector::new(self.plan.parts(), rule);
+        let mut scratch = ReadBuffers::default();
         let mut bytes = Vec::new();
         for number in 0..share.blocks() {
             let block = share.block(number)?;
@@ -42,6 +45,12 @@ impl Job {
                 if !share.is_empty_document(number, place) {
                     rows.add_keys(node, block.keys(place));
                 }
+            }
+            if let Some(rare) = &mut rare {
+                share.read_again(number, options, &mut scratch, &mut |place, document| {
+                    let node = node_of_hash(block.id_hash(place), block.reference);
+                    rows.add_keys(node, rare.of(document).iter().copied());
+                })?;
             }
             bytes.clear();
             block.encode(&mut bytes)?;

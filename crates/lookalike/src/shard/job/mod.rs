@@ -4,6 +4,8 @@
 //!
 //! ```text
 //! plan        once               → plan.json
+//! count       a task per share   → counted-00007.lks    how often shingles occur } of exact runs
+//! rarity      once               → rarity.lks           the sums of these          }
 //! keys        a task per share   → keys-00007.lks       documents, bucket keys, notes
 //! connect     a task per part    → connected-00003.lks  a forest of documents that share buckets
 //! components  once               → components.lks       the documents of components, by part
@@ -17,6 +19,7 @@
 
 mod components;
 mod connect;
+mod count;
 mod decide;
 mod finish;
 mod keys;

@@ -22,6 +22,8 @@ impl JobStage {
     /// The file that a task leaves.
     pub(super) fn file_name(self, task: u32) -> String {
         match self {
+            Self::Count => format!("counted-{task:05}.lks"),
+            Self::Rarity => "rarity.lks".to_owned(),
             Self::Keys => format!("keys-{task:05}.lks"),
             Self::Connect => format!("connected-{task:05}.lks"),
             Self::Components => "components.lks".to_owned(),
@@ -47,6 +49,9 @@ pub struct JobPlan {
     /// What the caller needs to open the same collection with the same options.
     arguments: Vec<String>,
     ids_by_file: bool,
+    /// Whether keys are rare shingles, which are counted first.
+    #[serde(default, skip_serializing_if = "is_false")]
+    counted: bool,
     parts: NonZeroU32,
     shares: Vec<Vec<LaneRange>>,
     /// Inputs and options, compared by every task that reads documents.
@@ -65,12 +70,19 @@ impl JobPlan {
         self.ids_by_file
     }
 
+    /// The stages that the job has, in order.
+    pub fn stages(&self) -> impl Iterator<Item = JobStage> {
+        JobStage::ALL.into_iter().filter(|stage| self.tasks(*stage) > 0)
+    }
+
     /// How many tasks a stage has.
     pub fn tasks(&self, stage: JobStage) -> u32 {
         match stage {
-            JobStage::Keys => self.shares.len() as u32,
+            JobStage::Count if !self.counted => 0,
+            JobStage::Rarity if !self.counted => 0,
+            JobStage::Count | JobStage::Keys => self.shares.len() as u32,
             JobStage::Connect | JobStage::Decide => self.parts.get(),
-            JobStage::Components => 1,
+            JobStage::Rarity | JobStage::Components => 1,
         }
     }
 
@@ -90,8 +102,8 @@ impl Job {
     /// A plan that is there already is kept where it is the same.
     ///
     /// # Errors
-    /// [`JobError::OtherPlan`] where another plan is there, [`JobError::Unsupported`] for an exact
-    /// run, containment, estimates and repeated ids that are left out; those of writing, and
+    /// [`JobError::OtherPlan`] where another plan is there, [`JobError::Unsupported`] for estimates
+    /// and repeated ids that are left out; those of writing, and
     /// [`ReadError::NotAgain`](crate::read::ReadError::NotAgain) for streams.
     pub fn create(
         folder: &Path,
@@ -106,6 +118,7 @@ impl Job {
             lookalike: env!("CARGO_PKG_VERSION").to_owned(),
             arguments,
             ids_by_file: collection.has_ids_by_file(),
+            counted: options.params.exact(),
             parts: division.parts,
             shares: collection.divide(division.shares),
             run: describe_run(collection, options)?,
@@ -179,6 +192,10 @@ impl Job {
     }
 }
 
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
 /// The versions of a plan, which are read first: the rest may have another form.
 #[derive(Deserialize)]
 struct PlanVersions {
@@ -187,9 +204,7 @@ struct PlanVersions {
 }
 
 fn refuse(options: &FindOptions) -> Result<(), Error> {
-    let what = if options.params.exact() {
-        "an exact run, or one by containment,"
-    } else if options.pairs == PairList::WithEstimates {
+    let what = if options.pairs == PairList::WithEstimates {
         "estimates of signatures"
     } else if options.skip_duplicate_ids {
         "leaving out repeated ids"

@@ -22,6 +22,8 @@ const TRAILER: u64 = 8 + 8 + 4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum SectionKind {
+    /// Counters of shingles.
+    Counters,
     /// A [`ShardBlock`](crate::shard::ShardBlock) for a part.
     Rows,
     /// Documents of blocks: in `keys` of one block, in `components` those of a part.

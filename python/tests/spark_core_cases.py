@@ -1,19 +1,22 @@
-"""What the tests compare on an engine that is reached over Spark Connect."""
+"""What the tests compare on every engine."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from divided_runs import frame
+from divided_runs import compare, frame
 from test_stages import corpus
 
 import lookalike
-from lookalike.errors import DocumentError, OptionError
+from lookalike.errors import ChangedError, DocumentError, OptionError
 
 
-def run_all(spark: Any, place: Path) -> None:
-    """Compares runs with those of one machine, and checks errors and checkpoints."""
+def run_all(spark: Any, place: Path, *, is_ordered: bool) -> None:
+    """Compares runs with those of one machine, and checks errors and checkpoints.
+
+    :param is_ordered: whether rows have an order in the engine.
+    """
     import lookalike.spark
 
     rows = corpus(250)
@@ -24,12 +27,19 @@ def run_all(spark: Any, place: Path) -> None:
         found = lookalike.spark.find(frame(spark, documents), reference=there, partitions=5, **options)
         assert found.counts == lookalike.find(documents, reference=side, **options).counts
         assert found.counts["groups"] > 5
-    refused(OptionError, "repartitionByRange", lambda: found.write(str(place / "groups")))
-    assert not (place / "groups").exists()
+    if is_ordered:
+        compare(spark, place / "files", documents, reference=reference, partitions=5, **options)
+        rounds: dict[str, Any] = {"threshold": 0.5, "shingle": "words:2", "task_memory": 2_500, "same_work": False}
+        assert "rounds" in compare(spark, place / "rounds", rows, **rounds).seconds
+    else:
+        refused(OptionError, "repartitionByRange", lambda: found.write(str(place / "groups")))
+        assert not (place / "groups").exists()
     folder = str(place / "run")
     first = lookalike.spark.find(frame(spark, rows), threshold=0.5, checkpoint=folder)
     again = lookalike.spark.find(frame(spark, rows), threshold=0.5, checkpoint=folder)
     assert first.counts == again.counts == lookalike.find(rows, threshold=0.5).counts
+    for other, problem in ((rows[1:], "249 rows, the checkpoint is of one with 250"), ([*rows[1:], rows[0] | {"id": "x"}], "other ids")):
+        refused(ChangedError, problem, lambda rows=other: lookalike.spark.find(frame(spark, rows), threshold=0.5, checkpoint=folder))
     kept = lookalike.spark.dedup(frame(spark, rows), threshold=0.5).collect()
     assert sorted(row["id"] for row in kept) == [row["id"] for row in lookalike.dedup(rows, threshold=0.5)]
     audited(spark, documents, reference)

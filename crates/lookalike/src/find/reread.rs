@@ -1,0 +1,84 @@
+//! Documents of a run, read again part by part.
+
+use super::documents::{RunDocuments, read_row};
+use super::options::FindOptions;
+use super::shingle_counts::ShingleCounts;
+use super::shingles::ShingleCutter;
+use crate::error::Error;
+use crate::read::{Document, Raw, RawSink, ReadBuffers, SkippedItem, StoredShingles};
+use lookalike_core::shingle::Shingler;
+
+impl RunDocuments {
+    /// Reads the documents of the i-th part again and gives each with its number to `take`. Those of
+    /// a selection are read one by one, and have shingles and no text.
+    ///
+    /// # Errors
+    /// [`Error::Changed`] where the block now holds more documents or fewer; those of reading.
+    pub(super) fn read_again(
+        &self,
+        i: usize,
+        options: &FindOptions,
+        scratch: &mut ReadBuffers,
+        mut take: impl FnMut(u32, &Document<'_>),
+    ) -> Result<(), Error> {
+        if self.is_selection {
+            return self.read_selection(i, options, scratch, take);
+        }
+        let mut next = self.range(i).start;
+        let mut again = RereadCallback(|document: &Document<'_>| {
+            take(next, document);
+            next += 1;
+        });
+        self.part(i).retained.replay(scratch, &mut again)?;
+        if next == self.range(i).end { Ok(()) } else { Err(self.changed(i)?) }
+    }
+
+    fn read_selection(
+        &self,
+        i: usize,
+        options: &FindOptions,
+        scratch: &mut ReadBuffers,
+        mut take: impl FnMut(u32, &Document<'_>),
+    ) -> Result<(), Error> {
+        let mut shingler = Shingler::with_kernel(options.params.shingle(), options.kernel);
+        let (part, rows, mut set) = (self.part(i), self.rows(i)?, Vec::new());
+        for (number, place) in self.range(i).zip(0..) {
+            let row = read_row(rows.get(place))?;
+            let (id, place) = (row.id, row.place);
+            let fingerprint =
+                part.retained.fetch_set(place, id, scratch, &mut shingler, &mut set)?;
+            let shingled = Some(StoredShingles { set: &set, fingerprint, bytes: row.bytes });
+            let (text, fields, modified, about) = ("", &[][..], None, None);
+            take(number, &Document { id, text, place, fields, modified, shingled, about });
+        }
+        Ok(())
+    }
+
+    /// Counts the shingles of all documents.
+    pub(super) fn count_again(
+        &self,
+        options: &FindOptions,
+        counts: &ShingleCounts,
+    ) -> Result<(), Error> {
+        let (mut counting, mut cutter) = (counts.counting(), ShingleCutter::new(options));
+        let mut scratch = ReadBuffers::default();
+        for i in 0..self.part_count() {
+            self.read_again(i, options, &mut scratch, |_, document| {
+                counting.add(cutter.shingles(document).hashes);
+            })?;
+        }
+        counting.finish();
+        Ok(())
+    }
+}
+
+/// Hands each document of a block that is read again to a function.
+struct RereadCallback<F>(F);
+
+impl<F: FnMut(&Document<'_>)> RawSink for RereadCallback<F> {
+    fn record(&mut self, document: &Document<'_>, _: Raw<'_>) {
+        (self.0)(document);
+    }
+
+    fn skipped(&mut self, _: SkippedItem) {}
+}

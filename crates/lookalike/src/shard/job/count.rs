@@ -1,0 +1,100 @@
+//! The stages `count` and `rarity` of exact runs, whose keys are rare shingles: how often shingles
+//! occur in each share, and in all of them.
+
+use super::section_file::{SectionKind, damaged};
+use super::{Job, JobStage};
+use crate::error::Error;
+use crate::find::FindOptions;
+use crate::read::{Collection, Document, DocumentSink, ReadBuffers, SkippedItem};
+use crate::shard::keys::RarityCounter;
+use crate::shard::rarity::RarityCounters;
+use std::sync::Arc;
+
+/// Counters: 2 to this power, 4 bytes each.
+const LOG2_COUNTERS: u32 = 20;
+
+impl Job {
+    /// Runs a task of the stage `count`. `collection` has the inputs of the plan.
+    ///
+    /// # Errors
+    /// [`JobError::Inputs`](super::JobError::Inputs), those of reading documents and of writing.
+    pub fn count(
+        &self,
+        task: u32,
+        collection: Collection,
+        options: &FindOptions,
+    ) -> Result<(), Error> {
+        self.check_task(JobStage::Count, task)?;
+        self.check_run(&collection, options)?;
+        let collection = collection.restrict(self.plan.share(task))?;
+        let mut sink = CountingSink(RarityCounter::new(options, LOG2_COUNTERS));
+        let mut buffers = ReadBuffers::default();
+        while let Some(block) = collection.next_block()? {
+            block.read(&mut buffers, &mut sink)?;
+        }
+        collection.check_unchanged()?;
+        self.write_counters(JobStage::Count, task, sink.0.counters())
+    }
+
+    /// Runs the stage `rarity`: adds up what all tasks of `count` left.
+    ///
+    /// # Errors
+    /// [`JobError::NotDone`](super::JobError::NotDone) before these are done; those of reading
+    /// their files and of writing.
+    pub fn rarity(&self) -> Result<(), Error> {
+        self.check_task(JobStage::Rarity, 0)?;
+        self.require(JobStage::Count)?;
+        let mut sums = RarityCounters::new(LOG2_COUNTERS);
+        for task in 0..self.plan.tasks(JobStage::Count) {
+            self.add_counters(JobStage::Count, task, &mut sums)?;
+        }
+        self.write_counters(JobStage::Rarity, 0, &sums)
+    }
+
+    /// How often shingles occur in all documents; `None` where keys are buckets of signatures.
+    pub(super) fn counters(&self) -> Result<Option<Arc<RarityCounters>>, Error> {
+        if self.plan.tasks(JobStage::Rarity) == 0 {
+            return Ok(None);
+        }
+        self.require(JobStage::Rarity)?;
+        let mut sums = RarityCounters::new(LOG2_COUNTERS);
+        self.add_counters(JobStage::Rarity, 0, &mut sums)?;
+        Ok(Some(Arc::new(sums)))
+    }
+
+    fn write_counters(
+        &self,
+        stage: JobStage,
+        task: u32,
+        counters: &RarityCounters,
+    ) -> Result<(), Error> {
+        let mut out = self.create_file(stage, task)?;
+        out.push(SectionKind::Counters, 0, &counters.encode())?;
+        out.finish()
+    }
+
+    fn add_counters(
+        &self,
+        stage: JobStage,
+        task: u32,
+        sums: &mut RarityCounters,
+    ) -> Result<(), Error> {
+        let mut file = self.open_file(stage, task)?;
+        let path = file.path().to_owned();
+        file.each(SectionKind::Counters, None, &mut |_, bytes| {
+            let counters = RarityCounters::decode(bytes);
+            let added = counters.and_then(|counters| sums.merge(&counters));
+            added.map_err(|problem| damaged(&path, problem.to_string()))
+        })
+    }
+}
+
+struct CountingSink(RarityCounter);
+
+impl DocumentSink for CountingSink {
+    fn document(&mut self, document: &Document<'_>) {
+        self.0.add(document);
+    }
+
+    fn skipped(&mut self, _: SkippedItem) {}
+}
