@@ -24,10 +24,12 @@ _RAISED = re.compile(
 )
 #: What the system says of a full disk, whatever the engine puts around it.
 _NO_SPACE = "No space left on device"
+#: Characters of its message that are shown.
+_SHOWN = 300
 _NO_SPACE_REMEDY = (
     "a worker has no space left for temporary files; make room there, name a larger disk (Spark: spark.local.dir, or "
-    "SPARK_LOCAL_DIRS of the workers; Ray: object_spilling_directory; both: TMPDIR), or add workers; with checkpoint the "
-    "same call goes on from the stages that are finished"
+    "SPARK_LOCAL_DIRS of the workers; Ray: object_spilling_directory; both: TMPDIR), or add workers; or the disk of the "
+    "output, of the checkpoint or of the driver is full; with checkpoint the same call goes on from the stages that are finished"
 )
 
 
@@ -132,7 +134,8 @@ def task_errors(remedy: str) -> Iterator[None]:
         match = _RAISED.search(text)
         kind = getattr(errors, match[1], None) if match else None
         if (match is None or kind is None) and _NO_SPACE in text:
-            raise FileError(_NO_SPACE_REMEDY) from error
+            where = next(line.strip() for line in text.splitlines() if _NO_SPACE in line)
+            raise FileError(f"{_NO_SPACE_REMEDY} ({where[-_SHOWN:]})") from error
         if match is None or kind is None:
             raise
         raise kind(match[2].strip()) from error
