@@ -38,6 +38,8 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "python" / "tests"))
 sys.path.insert(0, str(HERE))
 
+from divided_runs import joined  # noqa: E402 - of the tests
+
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -152,11 +154,6 @@ def run_once(spark: Any, args: argparse.Namespace, folder: Path) -> Any:
     found = find_in(spark, args)
     found.write(str(folder))
     return found
-
-
-def joined(folder: Path) -> bytes:
-    files = sorted(path for path in folder.iterdir() if path.name[0] not in "._")
-    return b"".join(path.read_bytes() for path in files)
 
 
 @contextlib.contextmanager

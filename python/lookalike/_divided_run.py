@@ -12,7 +12,7 @@ from lookalike import errors
 from lookalike._options import refused, whole_option
 from lookalike.errors import ChangedError, FileError, LookalikeError, OptionError
 
-__all__ = ["NODE_SUM_RANGE", "RunSums", "bytes_of", "check_largest", "task_errors"]
+__all__ = ["NODE_SUM_RANGE", "RunSums", "bytes_of", "check_largest", "check_read", "task_errors"]
 
 _COUNTS = ("documents", "reference", "empty", "skipped", "copies", "candidates", "verified", "groups", "duplicates")
 _SOURCE = ("documents", "bytes", "duplicates", "duplicate_bytes")
@@ -82,16 +82,24 @@ class RunSums:
 
         :raises ChangedError: it did not.
         """
-        if self._decided != labelled:
-            raise ChangedError(
-                f"the frame gave {self._decided} of {labelled} documents of the first reading when it was read again; "
-                "it must give the same rows each time: write it to a table first, and read that"
-            )
+        check_read(self._decided, labelled)
 
     @property
     def sources(self) -> list[dict[str, Any]]:
         """By name, those of the reference collection last."""
         return [self._sources[key] for key in sorted(self._sources)]
+
+
+def check_read(got: int, expected: int) -> None:
+    """Refuses a reading that gave ``got`` of ``expected`` documents.
+
+    :raises ChangedError: these differ.
+    """
+    if got != expected:
+        raise ChangedError(
+            f"the frame gave {got} of {expected} documents of the first reading when it was read again; it must "
+            "give the same rows each time: write it to a table first, and read that"
+        )
 
 
 def check_largest(largest: int, task_bytes: int) -> None:

@@ -15,7 +15,7 @@ from lookalike.spark._checkpoint import Checkpoint
 from lookalike.spark._columns import ANNOTATIONS, column, refuse_annotations
 from lookalike.spark._connect import connected, labelled, shingle_counters
 from lookalike.spark._large import LargeComponents
-from lookalike.spark._order import RangeOrder
+from lookalike.spark._order import RangeOrder, offsets_of
 from lookalike.spark._tasks import DecideTask, LineTask, NumberTask
 from lookalike.spark._worker import map_rows
 from lookalike.stages import DECIDED, Plan
@@ -400,10 +400,7 @@ class _Run:
 
         rows = self.checkpoint.result(f"{self._stages}members", make)
         keepers = rows.where("role = 'keeper'").groupBy("range").agg(f.count("*").alias("keepers")).collect()
-        offsets, before = {}, 0
-        for row in sorted(keepers, key=lambda row: int(row["range"])):
-            offsets[int(row["range"])] = before
-            before += int(row["keepers"])
+        offsets = offsets_of({int(row["range"]): int(row["keepers"]) for row in keepers})
         return self._order.sorted(rows, ["range"], ["range", *order]), offsets
 
     def pairs(self) -> DataFrame:

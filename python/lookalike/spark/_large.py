@@ -19,12 +19,11 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lookalike._divided_run import RunSums, check_largest
-from lookalike.errors import ChangedError
+from lookalike._divided_run import RunSums, check_largest, check_read
 from lookalike.spark._checkpoint import Checkpoint
 from lookalike.spark._columns import column
 from lookalike.spark._connect import by_part, connected, labelled, shingle_counters
-from lookalike.spark._order import RangeOrder
+from lookalike.spark._order import RangeOrder, offsets_of
 from lookalike.spark._tasks import DecideTask, MatchTask, PairTask, PlaceTask, SliceTask
 from lookalike.spark._worker import map_rows
 from lookalike.stages import DECIDED, KEPT, PART, PLACES, Plan
@@ -115,7 +114,7 @@ class LargeComponents:
         blocks, sums = self._result("connected", make), RunSums()
         notes = blocks.where("kind = 'note'").select("note").collect()
         sums.add_notes(row["note"] for row in notes)
-        _check_read(sums.counts["documents"], documents)
+        check_read(sums.counts["documents"], documents)
         return self._stored("labels", lambda: labelled(blocks, self.parts, self.task_bytes))
 
     def decide(self) -> LargeDecisions | None:
@@ -146,16 +145,13 @@ class LargeComponents:
 
         def slices() -> DataFrame:
             sums = ranges.groupBy("range").agg(f.sum("bytes").alias("bytes")).collect()
-            offsets, before = {}, 0
-            for row in sorted(sums, key=lambda row: int(row["range"])):
-                offsets[int(row["range"])] = before
-                before += int(row["bytes"])
+            offsets = offsets_of({int(row["range"]): int(row["bytes"]) for row in sums})
             ordered = self.order.sorted(ranges, ["range"], ["range", "place"])
             task = SliceTask(offsets, max(1, self.task_bytes // 2 // _SLICES))
             return map_rows(ordered, task, _SLICED).drop("place", "range")
 
         ranges = self._stored("places", places)
-        _check_read(ranges.count(), _documents(self._dense))
+        check_read(ranges.count(), _documents(self._dense))
         return self._stored("slices", slices)
 
     def _rounds(self, slices: DataFrame) -> list[_Round]:
@@ -350,11 +346,3 @@ def _work(frames: list[DataFrame]) -> list[dict[str, Any]]:
     for frame in frames:
         sums.add_notes(row["note"] for row in frame.where("kind = 'note'").select("note").collect())
     return [{"counts": {name: sums.counts[name] for name in ("candidates", "verified")}}]
-
-
-def _check_read(got: int, expected: int) -> None:
-    if got != expected:
-        raise ChangedError(
-            f"the frame gave {got} of {expected} documents of the first reading when it was read again; it must "
-            "give the same rows each time: write it to a table first, and read that"
-        )

@@ -9,9 +9,18 @@ from lookalike.errors import OptionError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["RangeOrder"]
+__all__ = ["RangeOrder", "offsets_of"]
 
 _NO_ORDER = "groups and pairs have no order in it; counts and lookalike.spark.dedup need none, the rest needs Spark"
+
+
+def offsets_of(amounts: dict[int, int]) -> dict[int, int]:
+    """The sums of the amounts of the ranges before each range."""
+    offsets, before = {}, 0
+    for number in sorted(amounts):
+        offsets[number] = before
+        before += amounts[number]
+    return offsets
 
 
 class RangeOrder:
