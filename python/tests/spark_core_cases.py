@@ -29,7 +29,7 @@ def run_all(spark: Any, place: Path, *, is_ordered: bool) -> None:
         assert found.counts["groups"] > 5
     if is_ordered:
         compare(spark, place / "files", documents, reference=reference, partitions=5, **options)
-        rounds: dict[str, Any] = {"threshold": 0.5, "shingle": "words:2", "task_memory": 2_500, "same_work": False}
+        rounds: dict[str, Any] = {"threshold": 0.5, "shingle": "words:2", "task_memory": 1_300, "same_work": False}
         assert "rounds" in compare(spark, place / "rounds", rows, **rounds).seconds
     else:
         refused(OptionError, "repartitionByRange", lambda: found.write(str(place / "groups")))

@@ -168,7 +168,10 @@ fn exact_runs_and_containment_are_those_of_find() {
         compare(&place, &[&inputs, &args[..]].concat(), divided, &["candidates", "verified"]);
     }
     let message = place.run(&["shard", "status", "job"]).ok();
-    assert!(message.starts_with("count: 2 of 2 tasks done\nrarity: 1 of 1 task done\n"), "{message}");
+    assert!(
+        message.starts_with("count: 2 of 2 tasks done\nrarity: 1 of 1 task done\n"),
+        "{message}"
+    );
     fs::remove_file(place.path("job/counted-00001.lks")).unwrap();
     fs::remove_file(place.path("job/rarity.lks")).unwrap();
     fs::remove_file(place.path("job/keys-00000.lks")).unwrap();

@@ -28,14 +28,8 @@ pub enum JobStage {
 
 impl JobStage {
     /// All of them, in order.
-    pub const ALL: [Self; 6] = [
-        Self::Count,
-        Self::Rarity,
-        Self::Keys,
-        Self::Connect,
-        Self::Components,
-        Self::Decide,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Count, Self::Rarity, Self::Keys, Self::Connect, Self::Components, Self::Decide];
 }
 
 impl fmt::Display for JobStage {

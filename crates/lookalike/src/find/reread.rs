@@ -9,8 +9,8 @@ use crate::read::{Document, Raw, RawSink, ReadBuffers, SkippedItem, StoredShingl
 use lookalike_core::shingle::Shingler;
 
 impl RunDocuments {
-    /// Reads the documents of the i-th part again and gives each with its number to `take`. Those of
-    /// a selection are read one by one, and have shingles and no text.
+    /// Reads the documents of the i-th part again and gives each with its number to `take`. Those
+    /// of a selection are read one by one, and have shingles and no text.
     ///
     /// # Errors
     /// [`Error::Changed`] where the block now holds more documents or fewer; those of reading.

@@ -19,7 +19,9 @@ use crate::digest::InputsDigest;
 use crate::error::Error;
 use crate::folding::SampledText;
 use crate::progress::Progress;
-use crate::read::{Collection, Content, Document, ReadBuffers, ReadError, RetainedState, SkippedItem, Spool};
+use crate::read::{
+    Collection, Content, Document, ReadBuffers, ReadError, RetainedState, SkippedItem, Spool,
+};
 use crate::spill::TempSpace;
 use crate::spill::codec::{FieldReader, put_bytes, put_u32, put_u64};
 use serde::{Deserialize, Serialize};

@@ -20,8 +20,9 @@
 //! [`match_kept`]). Exact runs have these keys from the beginning.
 //!
 //! A document is a *node* here: 64 bits, the hash of its id, chosen by the caller ([`node_of`] is
-//! one such hash). Nodes that collide join two components, and are not checked in the second reading. Nodes of documents with equal ids are
-//! equal, and are reported ([`ConnectedPart::repeated`]).
+//! one such hash). Nodes that collide join two components, and are not checked in the second
+//! reading. Nodes of documents with equal ids are equal, and are reported
+//! ([`ConnectedPart::repeated`]).
 //!
 //! Every stage is a function of its rows: it may run again, twice, or in another order. [`job`]
 //! runs them on files, for collections that are files.

@@ -9,8 +9,8 @@ use crate::shard::connect::Connector;
 use crate::shard::keys::BucketRule;
 
 impl Job {
-    /// Runs a task of the stage `connect`. `options` are those of the plan. Holds the rows of the part: 16 bytes for a bucket of a
-    /// document, 24 for a document.
+    /// Runs a task of the stage `connect`. `options` are those of the plan. Holds the rows of the
+    /// part: 16 bytes for a bucket of a document, 24 for a document.
     ///
     /// # Errors
     /// [`JobError::NotDone`](super::JobError::NotDone) before all tasks of `keys` are done; those
