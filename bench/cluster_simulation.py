@@ -4,16 +4,18 @@
         [--check OTHER.json] [--machines 100] [--cores 16] [--network 1e9] [--disk 1e9] [--price 0.8]
 
 The package for Python must be installed. The files are those of `bench/spark.py --costs`: SMALL and LARGE of two numbers of documents with the same
-bands, BANDS with as many documents as LARGE and more bands. Assumed, and printed with the table:
+bands, BANDS with as many documents as LARGE and more bands. Assumed:
 
 - CPU seconds of a stage are a fixed part and a part for each document (SMALL, LARGE); the part of `keys`
   for each document, and the bytes that it shuffles, grow with the bands (LARGE, BANDS). The fixed part
   is that of one application on two executors, and is taken once.
 - Bands and rows are those that `lookalike.stages.plan(documents=N)` chooses.
-- The share of documents in components, and what they shuffle, is that of LARGE.
+- What documents in components shuffle is that of LARGE; their share, on which the last task of the tree
+  depends, is `--share`.
 - A stage ends when its CPU seconds are spent on all cores, or its bytes have been read from disks or
   moved through the network, whichever is later; the slowest task of a stage takes `--straggler` times as long.
-- Forests are joined 16 to a task; the last task holds 24 bytes for each document in a component.
+- Forests are joined 16 to a task; the last task gets 24 bytes for each document in a component. Its time on one
+  core is in no column. A run is refused where it exceeds `task_memory`.
 """
 
 from __future__ import annotations
@@ -95,7 +97,8 @@ class Projection:
     def _stage(self, name: str, documents: int, bands: int) -> StageCost:
         small, large, more = self._small, self._large, self._bands
         each = (large.seconds[name] - small.seconds[name]) / (large.documents - small.documents)
-        each = max(each, 0.0)
+        if each < 0:
+            raise CostsError(f"{name}: LARGE takes less time than SMALL; measure both again, on a machine with nothing else to do")
         fixed = max(small.seconds[name] - each * small.documents, 0.0)
         shuffled = large.shuffled[name] / large.documents
         if name == "keys":
@@ -158,7 +161,8 @@ def duration(seconds: float) -> str:
 def print_table(projection: Projection, machines: Machines, all_documents: list[int], share: float, *, by_stage: bool) -> None:
     """Prints a row for each number of documents."""
     print(f"Projected, not measured: {machines.machines} machines of {machines.cores} cores, {size(machines.network)}/s of network")
-    print(f"and {size(machines.disk)}/s of disk each, ${machines.price} an hour, stragglers {machines.straggler} times.\n")
+    print(f"and {size(machines.disk)}/s of disk each, ${machines.price} an hour, stragglers {machines.straggler} times,")
+    print(f"{share:.0%} of the documents in components.\n")
     head = ("documents", "bands x rows", "CPU hours", "read", "shuffled", "last task of the tree", "time", "price")
     print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
     for documents in all_documents:
@@ -166,7 +170,7 @@ def print_table(projection: Projection, machines: Machines, all_documents: list[
         stages = projection.stages(documents, bands)
         wall = sum(machines.seconds(stage) for stage in stages)
         cells = (
-            f"{documents:.0e}".replace("e+", "e"), f"{bands} x {rows}", f"{sum(stage.cpu_seconds for stage in stages) / 3600:,.1f}",
+            f"{documents:g}".replace("e+", "e"), f"{bands} x {rows}", f"{sum(stage.cpu_seconds for stage in stages) / 3600:,.1f}",
             size(sum(stage.read for stage in stages)), size(sum(stage.shuffled for stage in stages)),
             size(NODE_BYTES * share * documents), duration(wall), f"${machines.dollars(wall):,.0f}",
         )
@@ -184,8 +188,8 @@ def check(projection: Projection, measured: Costs) -> None:
         ("CPU seconds", sum(stage.cpu_seconds for stage in stages), sum(measured.seconds.values())),
         ("shuffled bytes", sum(stage.shuffled for stage in stages), sum(measured.shuffled.values())),
     ):
-        print(f"{measured.documents} documents, {measured.bands} bands: {name} projected {got:,.1f}, measured {expected:,.1f}, "
-              f"{got / expected - 1:+.1%}")
+        off = f"{got / expected - 1:+.1%}" if expected else "nothing to compare with"
+        print(f"{measured.documents} documents, {measured.bands} bands: {name} projected {got:,.1f}, measured {expected:,.1f}, {off}")
 
 
 def main() -> None:

@@ -38,6 +38,8 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "python" / "tests"))
 sys.path.insert(0, str(HERE))
 
+from divided_runs import joined  # noqa: E402 - of the tests
+
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -51,7 +53,7 @@ class Processes:
     python_peak: float = 0.0
 
     def look(self) -> None:
-        """Sees what there is."""
+        """Reads the CPU seconds and the memory of all processes."""
         parents: dict[int, int] = {}
         processes: dict[int, tuple[str, float]] = {}
         for entry in Path("/proc").iterdir():
@@ -125,11 +127,12 @@ def measured(cost: list[Cost]) -> Iterator[None]:
     """Adds the cost of what is done within."""
     processes, ended = Processes(), threading.Event()
     processes.look()
-    before, start = processes.seconds(), time.monotonic()
+    before, start, own = processes.seconds(), time.monotonic(), list[float]()
 
     def watch() -> None:
         while not ended.wait(0.1):
             processes.look()
+        own.append(time.thread_time())
 
     watcher = threading.Thread(target=watch)
     watcher.start()
@@ -141,6 +144,8 @@ def measured(cost: list[Cost]) -> Iterator[None]:
         processes.look()
         after = processes.seconds()
         spent = {kind: after[kind] - before.get(kind, 0.0) for kind in after}
+        # What the watcher takes is not a cost of the work.
+        spent["driver"] = max(spent.get("driver", 0.0) - sum(own), 0.0)
         cost.append(Cost(spent, time.monotonic() - start, processes.python_peak))
 
 
@@ -149,11 +154,6 @@ def run_once(spark: Any, args: argparse.Namespace, folder: Path) -> Any:
     found = find_in(spark, args)
     found.write(str(folder))
     return found
-
-
-def joined(folder: Path) -> bytes:
-    files = sorted(path for path in folder.iterdir() if path.name[0] not in "._")
-    return b"".join(path.read_bytes() for path in files)
 
 
 @contextlib.contextmanager
@@ -253,15 +253,19 @@ def killed(spark: Any, args: argparse.Namespace, place: Path, expected: bytes, u
     """Runs with an executor killed in a task."""
     from unstable_tasks import KillOnce
 
-    from lookalike.spark import _connect, _find, _tasks
+    from lookalike.spark import _connect, _find, _large, _tasks
 
     made, flag = getattr(_tasks, args.kill), place / "killed"
-    for module in (_connect, _find):
-        if hasattr(module, args.kill):
-            setattr(module, args.kill, lambda *arguments: KillOnce(made(*arguments), str(flag)))
+    modules = [module for module in (_connect, _find, _large) if hasattr(module, args.kill)]
     costs: list[Cost] = []
-    with measured(costs):
-        run_once(spark, args, place / "after-kill")
+    try:
+        for module in modules:
+            setattr(module, args.kill, lambda *arguments: KillOnce(made(*arguments), str(flag)))
+        with measured(costs):
+            run_once(spark, args, place / "after-kill")
+    finally:
+        for module in modules:
+            setattr(module, args.kill, made)
     if not flag.exists():
         sys.exit(f"no executor was killed in {args.kill}")
     compare(f"Spark, an executor killed in {args.kill}", joined(place / "after-kill"), expected)
@@ -309,14 +313,12 @@ def on_sail(args: argparse.Namespace, place: Path, expected: bytes, _documents: 
 
     spark = SparkSession.builder.remote(f"sc://127.0.0.1:{server.listening_address[1]}").getOrCreate()
     spark.conf.set("spark.sql.shuffle.partitions", str(args.partitions))
-    import lookalike.spark
-
     costs: list[Cost] = []
     for number in range(2):
         # Sail keeps no results of stages: without a checkpoint each stage runs those before it again.
         checkpoint = f"file://{place}/run{number}"
         with measured(costs):
-            found = lookalike.spark.find(spark.read.parquet(args.file), partitions=args.partitions, checkpoint=checkpoint)
+            found = find_in(spark, args, checkpoint=checkpoint)
     # Sail gives rows no order, so counts are compared.
     roles = [row["role"] for row in csv.DictReader(io.StringIO(expected.decode()))]
     if (found.counts["groups"], found.counts["duplicates"]) != (roles.count("keeper"), roles.count("duplicate")):
@@ -336,7 +338,9 @@ def on_ray(args: argparse.Namespace, place: Path, expected: bytes, _: int) -> di
     costs: list[Cost] = []
     for name in ("warm", "groups"):
         with measured(costs):
-            found = lookalike.ray.find(ray.data.read_parquet(args.file), partitions=args.partitions)
+            found = lookalike.ray.find(
+                ray.data.read_parquet(args.file), partitions=args.partitions, documents=args.documents
+            )
             found.write(str(place / name))
     compare("Ray", joined(place / "groups"), expected)
     report("Ray", costs[1], found.seconds)

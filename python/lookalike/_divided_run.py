@@ -12,7 +12,7 @@ from lookalike import errors
 from lookalike._options import refused, whole_option
 from lookalike.errors import ChangedError, FileError, LookalikeError, OptionError
 
-__all__ = ["NODE_SUM_RANGE", "RunSums", "bytes_of", "check_largest", "task_errors"]
+__all__ = ["NODE_SUM_RANGE", "RunSums", "bytes_of", "check_largest", "check_read", "task_errors"]
 
 _COUNTS = ("documents", "reference", "empty", "skipped", "copies", "candidates", "verified", "groups", "duplicates")
 _SOURCE = ("documents", "bytes", "duplicates", "duplicate_bytes")
@@ -24,10 +24,12 @@ _RAISED = re.compile(
 )
 #: What the system says of a full disk, whatever the engine puts around it.
 _NO_SPACE = "No space left on device"
+#: Characters of its message that are shown.
+_SHOWN = 300
 _NO_SPACE_REMEDY = (
     "a worker has no space left for temporary files; make room there, name a larger disk (Spark: spark.local.dir, or "
-    "SPARK_LOCAL_DIRS of the workers; Ray: object_spilling_directory; both: TMPDIR), or add workers; with checkpoint the "
-    "same call goes on from the stages that are finished"
+    "SPARK_LOCAL_DIRS of the workers; Ray: object_spilling_directory; both: TMPDIR), or add workers; or the disk of the "
+    "output, of the checkpoint or of the driver is full; with checkpoint the same call goes on from the stages that are finished"
 )
 
 
@@ -80,16 +82,24 @@ class RunSums:
 
         :raises ChangedError: it did not.
         """
-        if self._decided != labelled:
-            raise ChangedError(
-                f"the frame gave {self._decided} of {labelled} documents of the first reading when it was read again; "
-                "it must give the same rows each time: write it to a table first, and read that"
-            )
+        check_read(self._decided, labelled)
 
     @property
     def sources(self) -> list[dict[str, Any]]:
         """By name, those of the reference collection last."""
         return [self._sources[key] for key in sorted(self._sources)]
+
+
+def check_read(got: int, expected: int) -> None:
+    """Refuses a reading that gave ``got`` of ``expected`` documents.
+
+    :raises ChangedError: these differ.
+    """
+    if got != expected:
+        raise ChangedError(
+            f"the frame gave {got} of {expected} documents of the first reading when it was read again; it must "
+            "give the same rows each time: write it to a table first, and read that"
+        )
 
 
 def check_largest(largest: int, task_bytes: int) -> None:
@@ -132,7 +142,8 @@ def task_errors(remedy: str) -> Iterator[None]:
         match = _RAISED.search(text)
         kind = getattr(errors, match[1], None) if match else None
         if (match is None or kind is None) and _NO_SPACE in text:
-            raise FileError(_NO_SPACE_REMEDY) from error
+            where = next(line.strip() for line in text.splitlines() if _NO_SPACE in line)
+            raise FileError(f"{_NO_SPACE_REMEDY} ({where[-_SHOWN:]})") from error
         if match is None or kind is None:
             raise
         raise kind(match[2].strip()) from error

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from lookalike import _engine
-from lookalike.stages import Plan
+from lookalike.stages import Plan, documents_of, import_arrow, sides_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -57,7 +57,7 @@ def draw(
     plan.check()
     for documents, reference in _documents(plan, batches):
         drawn = _engine.draw(documents, reference, dict(plan.options), seed, limit)
-        yield from _arrow().table(drawn).to_batches()
+        yield from import_arrow().table(drawn).to_batches()
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def read_texts(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.Recor
 
     :param batches: rows of :func:`lookalike.stages.connect` of the kind ``identities``.
     """
-    pa = _arrow()
+    pa = import_arrow()
     sums = added(_engine.read_texts(pa.Table.from_batches([batch])) for batch in batches if batch.num_rows)
     yield pa.record_batch([pa.array([sums[0]], pa.int64()), pa.array([str(sums[1])])], names=["documents", "digest"])
 
@@ -126,32 +126,15 @@ def added(parts: Iterable[tuple[int, int]]) -> tuple[int, int]:
 
 
 def _found(searched: _engine.SampleSearch) -> Any:
-    pa = _arrow()
+    pa = import_arrow()
     return pa.record_batch([pa.array([searched.found()], pa.string())], names=["note"])
 
 
 def _documents(plan: Plan, batches: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
     """The documents of batches, and those of the reference collection among them."""
-    pa = _arrow()
+    pa = import_arrow()
     for batch in batches:
         if batch.num_rows == 0:
             continue
-        table, sides = pa.Table.from_batches([batch]), []
-        for rows in _sides(table):
-            columns = rows.select(plan.columns)
-            sides.append(_engine.Documents.of_arrow(columns, plan.text, plan.id, False, plan.fields))
+        sides = [documents_of(plan, rows) for _, rows in sides_of(pa.Table.from_batches([batch]))]
         yield sides[0], sides[1] if len(sides) > 1 else None
-
-
-def _sides(table: Any) -> list[Any]:
-    if "reference" not in table.column_names:
-        return [table]
-    compute = __import__("pyarrow.compute", fromlist=["compute"])
-    flags = compute.fill_null(table["reference"], False)
-    return [table.filter(compute.invert(flags)), table.filter(flags)]
-
-
-def _arrow() -> Any:
-    import pyarrow
-
-    return pyarrow

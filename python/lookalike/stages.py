@@ -28,6 +28,7 @@ where these do not divide them either, they are decided in rounds over the keep 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -42,7 +43,10 @@ if TYPE_CHECKING:
 __all__ = [
     "BLOCKS",
     "DECIDED",
+    "INTERNAL",
+    "KEPT",
     "LABELS",
+    "PART",
     "PLACES",
     "Plan",
     "connect",
@@ -83,14 +87,18 @@ _MOST_HASHES: Final = 512
 #: Counters of shingles: 2 to this power, 4 bytes each.
 _LOG2_COUNTERS: Final = 20
 #: Batches of counters that are added up at once.
-_HELD_COUNTERS: Final = 8
+_PENDING_COUNTERS: Final = 8
 #: Bytes of documents that one call of the engine gets, unless a component has more.
 BATCH_BYTES: Final = 64 << 20
 
 _ORDERED: Final = ("first", "last")
 _RUN: Final = ("memory", "temp_dir", "threads")
-#: Columns that the stages add to those of documents.
+#: Columns that the stages add to those of documents, and how the names begin of those that engines add.
 _ADDED: Final = ("node", "reference", "component", "check")
+INTERNAL: Final = "lookalike_"
+#: The part of a row of a round, and whether the document is kept.
+PART: Final = f"{INTERNAL}part"
+KEPT: Final = f"{INTERNAL}kept"
 
 
 @dataclass(frozen=True)
@@ -165,7 +173,8 @@ def plan(
     deciding: dict[str, Any] = {name: options[name] for name in ("keep", "source_field") if name in options}
     fields = _engine.fields(deciding)
     for name in (text, id, *fields):
-        if name in _ADDED:
+        # Some engines do not tell names apart by case.
+        if name.lower() in _ADDED or name.lower().startswith(INTERNAL):
             raise OptionError(f"the stages have a column {name!r} of their own; rename that of the documents first")
     none: list[str | None] = []
     nothing = _engine.Documents.of_texts([], [], [(name, none) for name in fields])
@@ -211,12 +220,24 @@ def _bands(documents: int, options: dict[str, Any]) -> dict[str, int]:
     num_hashes = _LEAST_HASHES
     while True:
         tuned = tune(num_hashes=num_hashes, **given)
-        if documents * tuned.bands * _BACKGROUND**tuned.rows <= 1 or num_hashes >= _MOST_HASHES:
+        accidental = documents * tuned.bands * _BACKGROUND**tuned.rows
+        if accidental <= 1 or num_hashes >= _MOST_HASHES:
+            if accidental > 1:
+                warnings.warn(
+                    f"documents={documents}: signatures of {tuned.num_hashes} values leave each document about "
+                    f"{accidental:,.0f} candidates by accident, so that most documents are connected; take a greater "
+                    "threshold or larger shingles",
+                    stacklevel=4,
+                )
             return {"num_hashes": tuned.num_hashes, "bands": tuned.bands, "rows": tuned.rows}
         num_hashes += 16
 
 
-def _arrow() -> Any:
+def import_arrow() -> Any:
+    """The module ``pyarrow``.
+
+    :raises OptionError: it is not installed.
+    """
     try:
         import pyarrow
     except ImportError:
@@ -224,8 +245,15 @@ def _arrow() -> Any:
     return pyarrow
 
 
+def _compute() -> Any:
+    import_arrow()
+    import pyarrow.compute
+
+    return pyarrow.compute
+
+
 def _schema(columns: str) -> Any:
-    pa = _arrow()
+    pa = import_arrow()
     kinds = {
         "string": pa.string(), "int": pa.int32(), "long": pa.int64(), "double": pa.float64(),
         "boolean": pa.bool_(), "binary": pa.binary(),
@@ -245,11 +273,12 @@ def empty_table(columns: str) -> pyarrow.Table:
 def _rows(table: Any, columns: str) -> Iterator[pyarrow.RecordBatch]:
     """The batches of a table, without empty ones, in the types that engines state for them."""
     schema = _schema(columns)
-    rows = _arrow().table(table).select(schema.names).cast(schema)
+    rows = import_arrow().table(table).select(schema.names).cast(schema)
     yield from (batch for batch in rows.to_batches() if batch.num_rows)
 
 
-def _documents(plan: Plan, table: Any) -> _engine.Documents:
+def documents_of(plan: Plan, table: Any) -> _engine.Documents:
+    """Documents of a table with the columns of a plan."""
     return _engine.Documents.of_arrow(table.select(plan.columns), plan.text, plan.id, False, plan.fields)
 
 
@@ -259,7 +288,7 @@ def nodes(plan: Plan, table: pyarrow.Table, *, reference: bool = False) -> pyarr
     :param table: documents, with the columns of the plan.
     :param reference: whether they are of the reference collection, whose ids are names of their own.
     """
-    return _arrow().table(_engine.nodes(_documents(plan, table), reference))["node"]
+    return import_arrow().table(_engine.nodes(documents_of(plan, table), reference))["node"]
 
 
 def keys(
@@ -277,15 +306,15 @@ def keys(
     :raises ChangedError: a document is not what its ``check`` states.
     """
     plan.check()
-    pa = _arrow()
+    pa = import_arrow()
     stage = _engine.KeyStage(dict(plan.options), parts, counters)
     for batch in batches:
         if batch.num_rows == 0:
             continue
-        for reference, table in _sides(pa.Table.from_batches([batch])):
+        for reference, table in sides_of(pa.Table.from_batches([batch])):
             if table.num_rows:
                 checks = _whole(table["check"]) if "check" in table.column_names else None
-                stage.add(_documents(plan, table), _whole(table["node"]), reference, checks)
+                stage.add(documents_of(plan, table), _whole(table["node"]), reference, checks)
         ready = stage.take(False)
         if ready is not None:
             yield from _rows(ready, BLOCKS)
@@ -298,12 +327,12 @@ def count(plan: Plan, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarro
     :param batches: documents, with the columns of the plan.
     """
     plan.check()
-    pa = _arrow()
+    pa = import_arrow()
     stage = None
     for batch in batches:
         if batch.num_rows:
             stage = stage or _engine.CountStage(dict(plan.options), _LOG2_COUNTERS)
-            stage.add(_documents(plan, pa.Table.from_batches([batch])))
+            stage.add(documents_of(plan, pa.Table.from_batches([batch])))
     if stage is not None:
         yield from _rows(stage.counters(), BLOCKS)
 
@@ -313,18 +342,18 @@ def total(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatc
 
     :param batches: rows of :func:`count` or of this function.
     """
-    pa, held = _arrow(), []
+    pa, pending = import_arrow(), []
     for batch in batches:
-        held.append(batch)
-        if len(held) == _HELD_COUNTERS:
-            held = pa.table(_engine.total_counters(pa.Table.from_batches(held))).to_batches()
-    if held:
-        yield from _rows(_engine.total_counters(pa.Table.from_batches(held)), BLOCKS)
+        pending.append(batch)
+        if len(pending) == _PENDING_COUNTERS:
+            pending = pa.table(_engine.total_counters(pa.Table.from_batches(pending))).to_batches()
+    if pending:
+        yield from _rows(_engine.total_counters(pa.Table.from_batches(pending)), BLOCKS)
 
 
 def empty_counters(plan: Plan) -> bytes:
     """Counters of no document, for :func:`keys`."""
-    rows = _arrow().table(_engine.CountStage(dict(plan.options), _LOG2_COUNTERS).counters())
+    rows = import_arrow().table(_engine.CountStage(dict(plan.options), _LOG2_COUNTERS).counters())
     return bytes(rows["rows"][0].as_py())
 
 
@@ -336,15 +365,15 @@ def places(plan: Plan, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarr
     :raises ChangedError: a document is not what its ``check`` states.
     """
     plan.check()
-    pa = _arrow()
+    pa = import_arrow()
     for batch in batches:
         if batch.num_rows == 0:
             continue
-        for reference, table in _sides(pa.Table.from_batches([batch])):
+        for reference, table in sides_of(pa.Table.from_batches([batch])):
             if table.num_rows == 0:
                 continue
             found = pa.table(
-                _engine.places(_documents(plan, table), dict(plan.options), reference, _whole(table["check"]))
+                _engine.places(documents_of(plan, table), dict(plan.options), reference, _whole(table["check"]))
             )
             found = found.append_column("node", table["node"])
             found = found.append_column("id", table[plan.id].cast(pa.string()))
@@ -363,23 +392,23 @@ def match(plan: Plan, documents: pyarrow.Table, kept: pyarrow.Table) -> Iterator
     """
     plan.check()
     options = dict(plan.options)
-    docs = _documents(plan, documents)
-    for reference, table in _sides(kept):
+    docs = documents_of(plan, documents)
+    for reference, table in sides_of(kept):
         if table.num_rows:
-            yield from _rows(_engine.match_kept(docs, _documents(plan, table), options, reference), DECIDED)
+            yield from _rows(_engine.match_kept(docs, documents_of(plan, table), options, reference), DECIDED)
 
 
 def _whole(column: Any) -> Any:
     """A column as one array."""
     whole = column.combine_chunks()
-    return whole if isinstance(whole, _arrow().Array) else _arrow().concat_arrays(whole.chunks)
+    return whole if isinstance(whole, import_arrow().Array) else import_arrow().concat_arrays(whole.chunks)
 
 
-def _sides(table: Any) -> list[tuple[bool, Any]]:
+def sides_of(table: Any) -> list[tuple[bool, Any]]:
     """Documents, and those of the reference collection."""
     if "reference" not in table.column_names:
         return [(False, table)]
-    pc = __import__("pyarrow.compute", fromlist=["compute"])
+    pc = _compute()
     flags = pc.fill_null(table["reference"], False)
     return [(False, table.filter(pc.invert(flags))), (True, table.filter(flags))]
 
@@ -396,12 +425,30 @@ def connect(
     yield from _of_blocks(batches, lambda table: _engine.connect(table, parts, probed), BLOCKS)
 
 
-def merge(batches: Iterable[pyarrow.RecordBatch], parts: int) -> Iterator[pyarrow.RecordBatch]:
+def merge(
+    batches: Iterable[pyarrow.RecordBatch], parts: int, *, task_bytes: int = 2 << 30
+) -> Iterator[pyarrow.RecordBatch]:
     """Joins forests to one; :data:`BLOCKS`.
 
     :param batches: rows of :func:`connect` or :func:`merge` of the kind ``edges``.
+    :param task_bytes: the most that they may take with 24 bytes for each edge, from 64 MiB on.
+    :raises OptionError: they take more.
     """
-    yield from _of_blocks(batches, lambda table: _engine.merge_forests(table, parts), BLOCKS)
+
+    def limited() -> Iterator[Any]:
+        size, most = 0, max(task_bytes, BATCH_BYTES)
+        for batch in batches:
+            # A block has 16 bytes for each edge; their numbers take 8.
+            size += batch.nbytes * 3 // 2
+            if size > most:
+                raise OptionError(
+                    f"the edges of documents in components take more than the {most} bytes that task_memory allows; give "
+                    "task_memory more, or take a greater threshold, larger shingles, or documents=N, which connect "
+                    "fewer documents"
+                )
+            yield batch
+
+    yield from _of_blocks(limited(), lambda table: _engine.merge_forests(table, parts), BLOCKS)
 
 
 def label(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
@@ -414,9 +461,9 @@ def label(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatc
 
 
 def _of_blocks(batches: Iterable[Any], work: Any, columns: str) -> Iterator[Any]:
-    pa = _arrow()
+    pa = import_arrow()
     blocks: list[Any] = []
-    pc = __import__("pyarrow.compute", fromlist=["compute"])
+    pc = _compute()
     for batch in batches:
         is_note = pc.is_null(batch.column("rows"))
         notes = batch.filter(is_note)
@@ -440,29 +487,29 @@ def decide(
     :raises OptionError: a component is too large.
     """
     plan.check()
-    pa, held, size = _arrow(), [], 0
+    pa, pending, size = import_arrow(), [], 0
     for batch in batches:
         if batch.num_rows == 0:
             continue
-        held.append(batch)
+        pending.append(batch)
         size += batch.nbytes
         if size > BATCH_BYTES:
-            table = pa.Table.from_batches(held)
+            table = pa.Table.from_batches(pending)
             end = _last_component(table["component"])
             if end:
                 yield from _decided(plan, table.slice(0, end))
                 # A copy: the batches that were decided are not to stay because of these rows.
                 rest = table.slice(end).take(pa.array(range(table.num_rows - end)))
-                held = rest.combine_chunks().to_batches()
-                size = sum(batch.nbytes for batch in held)
+                pending = rest.combine_chunks().to_batches()
+                size = sum(batch.nbytes for batch in pending)
             if size > task_bytes:
                 raise OptionError(
                     f"a component of {table.num_rows - end} documents takes more than the "
                     f"{task_bytes} bytes that task_memory allows; give task_memory more, or larger "
                     "shingles, which connect fewer documents"
                 )
-    if held:
-        yield from _decided(plan, pa.Table.from_batches(held))
+    if pending:
+        yield from _decided(plan, pa.Table.from_batches(pending))
 
 
 def _last_component(components: Any) -> int:
@@ -479,10 +526,10 @@ def _last_component(components: Any) -> int:
 
 
 def _decided(plan: Plan, table: Any) -> Iterator[Any]:
-    pa = _arrow()
-    sides = [side for _, side in _sides(table)]
+    pa = import_arrow()
+    sides = [side for _, side in sides_of(table)]
     checks = pa.chunked_array([chunk for side in sides for chunk in side["check"].chunks], pa.int64())
-    documents = [_documents(plan, side) for side in sides if side is sides[0] or side.num_rows]
+    documents = [documents_of(plan, side) for side in sides if side is sides[0] or side.num_rows]
     reference = documents[1] if len(documents) > 1 else None
     checks = checks.combine_chunks() if len(checks) else pa.array([], pa.int64())
     yield from _rows(_engine.decide(documents[0], reference, dict(plan.options), checks), DECIDED)

@@ -68,14 +68,18 @@ def test_the_table_and_the_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     files = [tmp_path / name for name in ("small.json", "large.json", "bands.json")]
     for file, given in zip(files, (SMALL, LARGE, BANDS), strict=True):
         file.write_text(json.dumps(given))
-    given = [*map(str, files), "--documents", "1e6", "1e11", "--stages", "--check", str(files[1])]
+    # By hand: keys 10 s and 2000 of 0.02 s, decide 1 s and 2000 of 0.005 s: 61 s; measured 50.
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(costs(2000, 20, 40.0, 10.0, 2000 * 340)))
+    given = [*map(str, files), "--documents", "1e6", "2.5e9", "1e11", "--stages", "--check", str(other)]
     monkeypatch.setattr(sys, "argv", ["cluster_simulation.py", *given])
     main()
     printed = capsys.readouterr().out
     assert "Projected, not measured" in printed
     # 10 s + 10^6 documents at 21 bands (0.0205 s each) + 1 s + 0.005 s each = 25,511 s.
     assert "| 1e06 | 21 x 6 | 7.1 | 2 GB | 359 MB | 4.8 MB |" in printed
-    assert "| – keys |" in printed and "measured 36.0, +0.0%" in printed
+    assert "| – keys |" in printed and "projected 61.0, measured 50.0, +22.0%" in printed
+    assert "| 2.5e09 |" in printed and "20% of the documents in components" in printed
 
 
 @pytest.mark.parametrize(
@@ -97,5 +101,8 @@ def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     small, large, bands = (read(given, tmp_path) for given in (SMALL, LARGE, BANDS))
     with pytest.raises(CostsError, match="SMALL and LARGE"):
         Projection(large, small, bands)
+    slower = read(costs(100, 20, 90.0, 1.5, 100 * 340), tmp_path, "slower.json")
+    with pytest.raises(CostsError, match="keys: LARGE takes less time than SMALL"):
+        Projection(slower, large, bands).stages(10_000, 30)
     with pytest.raises(CostsError, match="BANDS"):
         Projection(small, large, small)

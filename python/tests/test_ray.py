@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from divided_runs import WORK
+from divided_runs import WORK, joined
 from test_stages import corpus
 
 import lookalike
@@ -45,10 +45,6 @@ def dataset(rows: list[dict[str, Any]], pieces: int = 3) -> Any:
     schema = pa.schema([(name, pa.string()) for name in ("id", "text", "date", "site")])
     tables = [pa.Table.from_pylist(rows[start::pieces], schema=schema) for start in range(pieces)]
     return ray.data.from_arrow(tables)
-
-
-def joined(folder: Path) -> bytes:
-    return b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
 
 
 def compare(

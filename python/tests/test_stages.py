@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import pickle
 import random
@@ -144,6 +145,8 @@ def test_parameters_are_chosen_once() -> None:
         ({"format": "jsonl"}, "leave it out"),
         ({"text": "node"}, "rename"),
         ({"keep": "field:check"}, "rename"),
+        ({"text": "Node"}, "rename"),
+        ({"keep": "field:lookalike_part"}, "rename"),
         ({"treshold": 0.8}, "threshold"),
         ({"threshold": 2.0}, "threshold"),
     ],
@@ -345,7 +348,9 @@ def checks(plan: stages.Plan, table: Any) -> Any:
 )
 def test_bands_are_chosen_for_the_documents(documents: int, threshold: float, chosen: tuple[int, int, int]) -> None:
     """As the number of candidates by accident has it: 10^11 * 41 * 0.05^10 < 1, and 10^11 * 32 * 0.05^9 > 1."""
-    parameters = stages.plan(threshold=threshold, documents=documents).parameters
+    is_too_many = (documents, threshold) == (10**9, 0.5)
+    with pytest.warns(UserWarning, match="about 800,000 candidates by accident") if is_too_many else contextlib.nullcontext():
+        parameters = stages.plan(threshold=threshold, documents=documents).parameters
     assert tuple(parameters[name] for name in ("num_hashes", "bands", "rows")) == chosen
 
 

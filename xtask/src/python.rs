@@ -24,9 +24,10 @@ const SPARK_CORE_TESTS: &str = "python/tests/test_spark_core.py";
 const OTHER_SPARK_TESTS: [&str; 3] =
     [SPARK_CORE_TESTS, "python/tests/test_spark.py", "python/tests/test_spark_audit.py"];
 /// The tests that need a cluster, which are a stage of their own.
-const SPARK_TESTS: [&str; 6] = [
+const SPARK_TESTS: [&str; 7] = [
     "python/tests/test_spark.py",
     "python/tests/test_spark_audit.py",
+    "python/tests/test_spark_inputs.py",
     "python/tests/test_spark_submit.py",
     "python/tests/test_extract.py",
     SPARK_CORE_TESTS,

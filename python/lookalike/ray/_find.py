@@ -16,6 +16,7 @@ from lookalike._divided_run import RunSums, bytes_of, check_largest, task_errors
 from lookalike._options import refused, whole_option
 from lookalike.errors import DocumentError, OptionError
 from lookalike.ray._tasks import (
+    BIN,
     ConnectTask,
     CountTask,
     DecideTask,
@@ -170,7 +171,7 @@ def dedup(ds: Any, *, annotate: bool = False, **options: Any) -> Any:
     """The rows of a Ray Dataset that are no duplicates, with the columns as they are.
 
     :param annotate: whether all rows stay, and get ``role`` (``unique``, ``keeper`` or
-        ``duplicate``), ``keeper`` and ``jaccard``.
+        ``duplicate``, or ``skipped``), ``keeper`` and ``jaccard``.
     :param options: those of :func:`find`.
     """
     ray = _ray()
@@ -179,12 +180,13 @@ def dedup(ds: Any, *, annotate: bool = False, **options: Any) -> Any:
     taken = [name for name in ("role", "keeper", "jaccard") if annotate and name in (ds.columns() or [])]
     if taken:
         raise OptionError(f"annotate=True adds the column {taken[0]!r}, which is there; rename it first")
-    members = find(ds, **options)._run.members
+    run = find(ds, **options)._run
+    members = run.members
     # Keepers of the reference are no rows of the dataset, whatever their ids are.
     is_duplicate = pc.equal(members["role"], "duplicate")
     wanted = pc.or_(is_duplicate, pc.invert(members["reference"])) if annotate else is_duplicate
     members = members.filter(wanted).select(["id", "role", "keeper", "jaccard"]).combine_chunks()
-    task = SurvivorTask(str(options.get("id", "id")), annotate, ray.put(members))
+    task = SurvivorTask(run.plan, annotate, ray.put(members))
     return ds.map_batches(partial(run_task, task), batch_format="pyarrow", batch_size=None)
 
 
@@ -272,7 +274,7 @@ class _RayRun:
         columns = (labels["node"].to_numpy(), labels["component"].to_numpy(), labels["check"].combine_chunks())
         there = self._ray.put(columns)
         documents = self._mapped(lambda documents: LabelJoin(documents, there, self._parts))
-        return self._grouped(documents, "bin", DecideTask(self.plan, self._task_bytes), stages.DECIDED)
+        return self._grouped(documents, BIN, DecideTask(self.plan, self._task_bytes), stages.DECIDED)
 
     def noted(self, kind: str) -> list[Any]:
         """Notes of a kind."""

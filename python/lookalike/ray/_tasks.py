@@ -9,9 +9,10 @@ from typing import Any
 
 from lookalike import stages
 from lookalike.errors import DocumentError
-from lookalike.stages import BLOCKS, DECIDED, LABELS, Plan
+from lookalike.stages import BLOCKS, DECIDED, INTERNAL, LABELS, Plan
 
 __all__ = [
+    "BIN",
     "ConnectTask",
     "CountTask",
     "DecideTask",
@@ -23,6 +24,17 @@ __all__ = [
     "TotalTask",
     "run_task",
 ]
+
+
+#: The part of the component of a row, by which rows are grouped.
+BIN = f"{INTERNAL}bin"
+
+
+def _is_readable(plan: Plan, table: Any) -> Any:
+    """Which rows are not those that ``skip_bad`` leaves out."""
+    import pyarrow.compute as pc
+
+    return pc.and_(pc.is_valid(table[plan.text]), pc.is_valid(table[plan.id])).to_numpy()
 
 
 def run_task(task: Callable[[Any], Any], table: Any) -> Any:
@@ -142,11 +154,14 @@ class LabelJoin:
         own = table["node"].to_numpy()
         at = np.minimum(np.searchsorted(nodes, own), max(len(nodes) - 1, 0))
         hit = nodes[at] == own if len(nodes) else np.zeros(len(own), bool)
+        if self.documents.plan.options.get("skip_bad"):
+            # Rows that are left out may have the ids of others.
+            hit &= _is_readable(self.documents.plan, table)
         kept = table.filter(pa.array(hit)).append_column("component", pa.array(components[at][hit]) if len(nodes) else pa.array([], pa.int64()))
         kept = kept.append_column("check", checks.take(pa.array(at[hit])))
         # The least of several hashes is not spread evenly; its lower bits are.
         bins = (kept["component"].to_numpy().view(np.uint64) % np.uint64(self.parts)).astype(np.int64)
-        return kept.append_column("bin", pa.array(bins))
+        return kept.append_column(BIN, pa.array(bins))
 
 
 @dataclass(frozen=True)
@@ -155,7 +170,7 @@ class DecideTask:
     task_bytes: int
 
     def __call__(self, table: Any) -> Any:
-        rows = table.drop_columns(["bin"]).sort_by("component").combine_chunks()
+        rows = table.drop_columns([BIN]).sort_by("component").combine_chunks()
         return _table(stages.decide(self.plan, rows.to_batches(4096), task_bytes=self.task_bytes), DECIDED)
 
 
@@ -163,7 +178,7 @@ class DecideTask:
 class SurvivorTask:
     """Rows that are no duplicates; or all rows with ``role``, ``keeper`` and ``jaccard``."""
 
-    id: str
+    plan: Plan
     annotate: bool
     #: Sorted ids of documents of groups, and their roles, keepers and similarities.
     members: Any
@@ -173,12 +188,20 @@ class SurvivorTask:
         import pyarrow.compute as pc
 
         members = _stored(self.members)
-        at = pc.index_in(table[self.id].cast(pa.string()), value_set=members["id"])
+        is_readable = None
+        if self.plan.options.get("skip_bad"):
+            is_readable = pa.array(_is_readable(self.plan, table))
+            table = table if self.annotate else table.filter(is_readable)
+        at = pc.index_in(table[self.plan.id].cast(pa.string()), value_set=members["id"])
+        if self.annotate and is_readable is not None:
+            at = pc.if_else(is_readable, at, pa.scalar(None, pa.int32()))
         if not self.annotate:
             return table.filter(pc.is_null(at))
         for name in ("role", "keeper", "jaccard"):
             values = members[name].take(at.combine_chunks() if isinstance(at, pa.ChunkedArray) else at)
             if name == "role":
                 values = pc.fill_null(values, "unique")
+                if is_readable is not None:
+                    values = pc.if_else(is_readable, values, "skipped")
             table = table.append_column(name, values)
         return table

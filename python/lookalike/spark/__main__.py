@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from lookalike._divided_run import task_errors
 from lookalike.errors import LookalikeError, OptionError
 from lookalike.spark import _tables
 from lookalike.spark._arguments import options_of, parsed
-from lookalike.spark._find import Found, find, survivors
+from lookalike.spark._columns import refuse_annotations
+from lookalike.spark._find import REMEDY, Found, find, survivors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -21,6 +23,8 @@ __all__ = ["main"]
 
 #: Counts that are printed though they are 0.
 _ALWAYS = ("documents", "groups", "duplicates")
+#: Where the errors of an engine are defined, and of the channels to it.
+_ENGINE_MODULES = ("pyspark.", "py4j.", "grpc.")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -31,21 +35,22 @@ def main(arguments: list[str] | None = None) -> int:
     """
     given = parsed(arguments)
     try:
-        _run(given)
+        with task_errors(REMEDY):
+            _run(given)
     except OptionError as error:
         return _failed(error, 2)
     except LookalikeError as error:
         return _failed(error, 1)
     except Exception as error:
         # What Spark refuses is for the user as well; anything else is a fault, with its traceback.
-        if not type(error).__module__.startswith("pyspark."):
+        if not type(error).__module__.startswith(_ENGINE_MODULES):
             raise
         return _failed(error, 1)
     return 0
 
 
 def _failed(error: Exception, code: int) -> int:
-    lines = str(error).strip().splitlines()
+    lines = str(error).strip().splitlines() or [type(error).__name__]
     print(f"error: {' '.join(lines) if isinstance(error, LookalikeError) else lines[0]}", file=sys.stderr, flush=True)
     return code
 
@@ -56,6 +61,8 @@ def _run(given: argparse.Namespace) -> None:
         for path, how in _outputs(given, kind):
             _tables.refuse_existing(spark, path, how)
         documents = _tables.read(spark, given.inputs, kind, given.text, given.schema)
+        if given.command == "dedup" and given.annotate:
+            refuse_annotations(documents)
         reference = None
         if given.reference:
             reference = _tables.read(spark, given.reference, kind, given.text, given.schema)
@@ -65,7 +72,7 @@ def _run(given: argparse.Namespace) -> None:
         if given.command == "find":
             _write_found(given, found)
         else:
-            kept = survivors(documents, found, given.id, annotate=given.annotate)
+            kept = survivors(documents, found, annotate=given.annotate)
             _tables.write(kept, given.output, given.output_format or kind)
         print(_described(found, as_json=given.json), flush=True)
 

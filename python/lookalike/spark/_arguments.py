@@ -69,6 +69,8 @@ def _option(given: str) -> tuple[str, Any]:
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {given!r}")
     if name in ("df", "pairs", "reference"):
         raise argparse.ArgumentTypeError(f"{name} is no option with a value; INPUT, --pairs and --reference are for that")
+    if name in ("id", "text"):
+        raise argparse.ArgumentTypeError(f"{name} names a column; --{name} is for that")
     try:
         return name, json.loads(value)
     except ValueError:

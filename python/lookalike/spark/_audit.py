@@ -12,7 +12,7 @@ from lookalike._measure import Audit
 from lookalike._options import number_option, whole_option
 from lookalike.audit_stages import DRAWN, FOUND, TEXTS, AuditSample
 from lookalike.errors import ChangedError
-from lookalike.spark._find import _REMEDY
+from lookalike.spark._find import REMEDY
 from lookalike.spark._worker import map_rows
 from lookalike.stages import Plan
 
@@ -44,7 +44,7 @@ def audit(found: Found, *, sample: int = 2_000, confidence: float = 0.95, seed: 
     """
     wanted = whole_option("sample", sample, 1)
     run = _AuditRun(found, wanted, number_option("confidence", confidence), whole_option("seed", seed, 0))
-    with task_errors(_REMEDY):
+    with task_errors(REMEDY):
         return Audit.of_json(found._run._timed("audit", run.figures))
 
 

@@ -3,9 +3,9 @@ the same call goes on."""
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import json
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -31,16 +31,24 @@ class Checkpoint:
         self._spark, self._folder = spark, folder.rstrip("/") if folder is not None else None
         self._plan = json.dumps({**_described(plan), **division}, sort_keys=True)
         self._kept: list[DataFrame] = []
+        self._stored: list[DataFrame] = []
 
-    def result(self, stage: str, make: Callable[[], DataFrame]) -> DataFrame:
-        """The result of a stage: what is there, or what ``make`` gives."""
+    def result(
+        self, stage: str, make: Callable[[], DataFrame], check: Callable[[DataFrame], None] = lambda _: None
+    ) -> DataFrame:
+        """The result of a stage: what is there, or what ``make`` gives.
+
+        :param check: refuses a new result, before the stage is done.
+        """
         if self._folder is None:
             frame = make().persist()
             self._kept.append(frame)
+            check(frame)
             return frame
         path = f"{self._folder}/{stage}"
         if not self._is_done(stage):
             make().write.mode("overwrite").parquet(path)
+            check(self._spark.read.parquet(path))
             manifest = self._spark.createDataFrame([(stage, self._plan)], "stage string, plan string")
             manifest.write.mode("overwrite").json(f"{path}.manifest")
         return self._spark.read.parquet(path)
@@ -62,8 +70,11 @@ class Checkpoint:
         from pyspark import StorageLevel
 
         if "storageLevel" in inspect.signature(frame.localCheckpoint).parameters:
-            return frame.localCheckpoint(storageLevel=StorageLevel.MEMORY_AND_DISK_2)
-        return frame.localCheckpoint()
+            stored = frame.localCheckpoint(storageLevel=StorageLevel.MEMORY_AND_DISK_2)
+        else:
+            stored = frame.localCheckpoint()
+        self._stored.append(stored)
+        return stored
 
     def _is_done(self, stage: str) -> bool:
         try:
@@ -85,23 +96,44 @@ class Checkpoint:
         return True
 
     def release(self) -> None:
-        """Lets go of what the cluster keeps."""
+        """Releases the results that the cluster keeps."""
         for frame in self._kept:
             frame.unpersist()
+        for frame in self._stored:
+            _unpersist_stored(frame)
         self._kept.clear()
+        self._stored.clear()
+
+
+def _unpersist_stored(frame: Any) -> None:
+    """Releases the rows of a local checkpoint. Over Spark Connect the server does that when the frame is
+    no longer used."""
+    if not hasattr(frame, "_jdf"):
+        return
+    plan = frame._jdf.queryExecution().logical()
+    if hasattr(plan, "rdd"):
+        plan.rdd().unpersist(False)
 
 
 def _described(plan: Plan) -> dict[str, Any]:
-    options = json.dumps(dict(plan.options), sort_keys=True, default=str)
+    options = {name: value for name, value in plan.options.items() if name not in plan.parameters}
     return {
+        **json.loads(json.dumps(options, default=str)),
         **{name: value for name, value in plan.parameters.items() if name != "predicted_recall"},
         "version": plan.version,
-        "options": hashlib.blake2b(options.encode(), digest_size=8).hexdigest(),
         "columns": plan.columns,
     }
 
 
+#: What file systems say of a path that is not there; other errors have such words, too.
+_ABSENT = re.compile(r"path does not exist|no such file or directory|filenotfoundexception", re.I)
+
+
 def is_absent(error: Exception) -> bool:
     """Whether an engine says that there is nothing under a path."""
-    text = str(error).lower()
-    return any(sign in text for sign in ("path_not_found", "does not exist", "not found", "no such file"))
+    for name in ("getCondition", "getErrorClass"):
+        condition = getattr(error, name, lambda: None)()
+        if condition:
+            return "PATH_NOT_FOUND" in condition
+    text = str(error)
+    return "PATH_NOT_FOUND" in text or _ABSENT.search(text) is not None

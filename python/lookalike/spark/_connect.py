@@ -18,15 +18,18 @@ __all__ = ["by_part", "connected", "labelled", "shingle_counters"]
 _JOINED = 16
 
 
-def by_part(frame: DataFrame, parts: int) -> DataFrame:
-    """Rows of one part in one partition."""
+def by_part(frame: DataFrame, parts: int, part: str = "part") -> DataFrame:
+    """Rows of one part in one partition.
+
+    :param part: the column with the part.
+    """
     from pyspark.sql.utils import is_remote
 
     if hasattr(frame, "repartitionById") and not is_remote():
         from pyspark.sql.functions import col
 
-        return frame.repartitionById(parts, col("part"))
-    return frame.repartition(parts, "part")
+        return frame.repartitionById(parts, col(part))
+    return frame.repartition(parts, part)
 
 
 def connected(documents: DataFrame, plan: Plan, parts: int, counters: bytes | None) -> DataFrame:
@@ -49,17 +52,19 @@ def shingle_counters(documents: DataFrame, plan: Plan, parts: int) -> bytes:
     return bytes(rows[0]["rows"]) if rows else stages.empty_counters(plan)
 
 
-def labelled(edges_and_identities: DataFrame, parts: int) -> DataFrame:
+def labelled(edges_and_identities: DataFrame, parts: int, task_bytes: int) -> DataFrame:
     """The documents of components.
 
     :param edges_and_identities: rows of :func:`connected`.
+    :param task_bytes: the most that the edges of a task may take.
+    :raises OptionError: the last task, which has all edges, takes more.
     """
     edges = edges_and_identities.where("kind = 'edges'")
     tasks = parts
     while True:
         tasks = -(-tasks // _JOINED)
         # Rows of any part may meet: a forest is one of all its rows.
-        edges = map_rows(edges.repartition(tasks), MergeTask(parts), BLOCKS)
+        edges = map_rows(edges.repartition(tasks), MergeTask(parts, task_bytes), BLOCKS)
         if tasks == 1:
             break
     identities = edges_and_identities.where("kind = 'identities'")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lookalike._divided_run import task_errors
 from lookalike._options import Reading, Unpack, check_options, refused
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
-from lookalike.spark._find import _REMEDY, _functions
+from lookalike.spark._find import REMEDY, _functions
 from lookalike.spark._spool import FileSpool, FolderName
 from lookalike.spark._worker import map_rows
 from lookalike.stages import Plan
@@ -111,7 +111,7 @@ def extract(
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     task = _ExtractTask(Plan(given, {}), FolderName.of(folder), tuple(fields), ids_by_file)
     schema = ", ".join([_ROWS, *(f"{_field(number)} string" for number in range(len(task.fields)))])
-    with task_errors(_REMEDY):
+    with task_errors(REMEDY):
         return Extracted(map_rows(files.select("path", "content", *time), task, schema).persist(), task.fields)
 
 

@@ -12,9 +12,10 @@ from lookalike._divided_run import NODE_SUM_RANGE, RunSums, bytes_of, task_error
 from lookalike._options import refused, whole_option
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import Checkpoint
+from lookalike.spark._columns import ANNOTATIONS, column, refuse_annotations
 from lookalike.spark._connect import connected, labelled, shingle_counters
 from lookalike.spark._large import LargeComponents
-from lookalike.spark._order import RangeOrder
+from lookalike.spark._order import RangeOrder, offsets_of
 from lookalike.spark._tasks import DecideTask, LineTask, NumberTask
 from lookalike.spark._worker import map_rows
 from lookalike.stages import DECIDED, Plan
@@ -22,7 +23,7 @@ from lookalike.stages import DECIDED, Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Found", "dedup", "find", "survivors"]
+__all__ = ["REMEDY", "Found", "dedup", "find", "survivors"]
 
 _T = TypeVar("_T")
 
@@ -33,7 +34,7 @@ _COMPARED = 1_000_000
 #: How many repeated ids a message names.
 _NAMED = 5
 #: Where a worker has no lookalike.
-_REMEDY = "install the version of the driver on all workers, or name the workers' interpreter by PYSPARK_PYTHON"
+REMEDY = "install the version of the driver on all workers, or name the workers' interpreter by PYSPARK_PYTHON"
 _MEMBERS = ("size", "keeper", "reference", "role", "rank", "id", "intersection", "left", "right", "jaccard", "containment")
 
 
@@ -105,7 +106,7 @@ class Found:
         self._run.write_pairs(folder)
 
     def release(self) -> None:
-        """Lets go of what the cluster keeps of the stages; the frames must not be used afterwards."""
+        """Releases the results of the stages that the cluster keeps; the frames must not be used afterwards."""
         self._run.checkpoint.release()
 
     def __repr__(self) -> str:
@@ -131,8 +132,8 @@ def find(
     """Finds the near-duplicates among the rows of a DataFrame; groups, pairs and counts are those of
     :func:`lookalike.find` on the same documents with the same parameters.
 
-    The frame is read twice, so it must give the same rows each time: one with ``rand()`` or ``limit``
-    is written to a table first. Ids are compared as texts.
+    The frame is read at least twice, so it must give the same rows each time: one with ``rand()`` or
+    ``limit`` is written to a table first. Ids are compared as texts.
 
     :param df: documents: the columns ``text`` and ``id``, and those that ``keep`` and
         ``source_field`` name.
@@ -155,7 +156,11 @@ def find(
     run = _Run(df, text, id, reference, {"threshold": threshold, "recall": recall, "pairs": pairs,
                                          "documents": documents, **options},
                checkpoint, task_memory, partitions)
-    run.run()
+    try:
+        run.run()
+    except BaseException:
+        run.checkpoint.release()
+        raise
     return Found(run)
 
 
@@ -167,30 +172,38 @@ def dedup(
 ) -> DataFrame:
     """The rows of a DataFrame that are no duplicates, with the columns as they are.
 
-    :param annotate: whether all rows stay, and get ``role`` (``unique``, ``keeper`` or
-        ``duplicate``), ``keeper`` and ``jaccard``.
+    Rows that ``skip_bad`` leaves out are left out here, too.
+
+    :param annotate: whether all rows stay, and get ``role`` (``unique``, ``keeper``, ``duplicate`` or
+        ``skipped``), ``keeper`` and ``jaccard``.
     :param options: those of :func:`find`.
     """
-    return survivors(df, find(df, **options), options.get("id", "id"), annotate=annotate)
+    if annotate:
+        refuse_annotations(df)
+    return survivors(df, find(df, **options), annotate=annotate)
 
 
-def survivors(df: DataFrame, found: Found, id_: str, *, annotate: bool) -> DataFrame:
+def survivors(df: DataFrame, found: Found, *, annotate: bool) -> DataFrame:
     """What :func:`dedup` gives, of a frame and what was found in it."""
     functions = _functions()
     rows = found._run.members().where("role = 'duplicate'" if not annotate else "true")
     if found._run.has_reference:
         # Keepers of the reference are no rows of the frame, whatever their ids are.
         rows = rows.where("role = 'duplicate' or not reference")
-    key = "__lookalike_id"
-    rows = rows.select(functions.col("id").alias(key), "role", "keeper", "jaccard")
-    on = df[id_].cast("string") == rows[key]
+    key, plan = "lookalike_id", found._run.plan
+    rows = rows.select(functions.col("id").alias(key), *ANNOTATIONS)
+    on = column(plan.id).cast("string") == functions.col(key)
+    is_readable = _is_readable(plan) if plan.options.get("skip_bad") else functions.lit(True)
     if not annotate:
-        return df.join(rows.select(key), on, "left_anti")
-    taken = [name for name in ("role", "keeper", "jaccard") if name in df.columns]
-    if taken:
-        raise OptionError(f"annotate=True adds the column {taken[0]!r}, which is there; rename it first")
-    joined = df.join(rows, on, "left").drop(key)
-    return joined.withColumn("role", functions.coalesce(functions.col("role"), functions.lit("unique")))
+        return df.where(is_readable).join(rows.select(key), on, "left_anti")
+    joined = df.join(rows, on & is_readable, "left").drop(key)
+    role = functions.when(~is_readable, "skipped").otherwise(functions.coalesce("role", functions.lit("unique")))
+    return joined.withColumn("role", role)
+
+
+def _is_readable(plan: Plan) -> Any:
+    """Whether a row is not one that ``skip_bad`` leaves out."""
+    return column(plan.text).isNotNull() & column(plan.id).isNotNull()
 
 
 def _functions() -> Any:
@@ -239,6 +252,8 @@ class _Run:
         self._decided: DataFrame | None = None
         self._connected: DataFrame | None = None
         self._order = RangeOrder(self.spark, self.parts)
+        #: How the names of the stages begin whose results depend on what was divided.
+        self._stages = ""
 
     def _default_parts(self) -> int:
         try:
@@ -248,21 +263,25 @@ class _Run:
 
     def _documents(self, df: DataFrame, reference: DataFrame | None) -> DataFrame:
         f, plan = self._functions, self.plan
-        columns = [f.col(f"`{plan.id}`").cast("string").alias(plan.id)]
-        columns += [f.col(f"`{name}`") for name in plan.columns if name != plan.id]
+        columns = [column(plan.id).cast("string").alias(plan.id)]
+        columns += [column(name) for name in plan.columns if name != plan.id]
 
         def side(frame: DataFrame, is_reference: bool) -> DataFrame:
             rows = frame.select(*columns)
-            hashed = [f.col(f"`{plan.id}`")] + ([f.lit(True)] if is_reference else [])
+            hashed = [column(plan.id)] + ([f.lit(True)] if is_reference else [])
             rows = rows.withColumn("node", _node(hashed))
             return rows.withColumn("reference", f.lit(is_reference)) if self.has_reference else rows
 
         docs = side(df, False)
         return docs if reference is None else docs.unionByName(side(reference, True))
 
+    def _readable(self) -> DataFrame:
+        """Documents without the rows that ``skip_bad`` leaves out, whose ids may be those of others."""
+        return self._docs.where(_is_readable(self.plan)) if self.plan.options.get("skip_bad") else self._docs
+
     def run(self) -> None:
         """Runs all stages up to the decisions."""
-        with task_errors(_REMEDY):
+        with task_errors(REMEDY):
             blocks = self._timed("keys", self._connect)
             self._connected = blocks
             labels, total, largest = self._timed("components", lambda: self._components(blocks))
@@ -270,6 +289,7 @@ class _Run:
             if large is not None:
                 labels = self._timed("divide", lambda: large.divide(labels))
                 total, _ = self._sizes(labels)
+                self._stages = f"large-{self._task_bytes}-"
             decided = self._timed("decide", lambda: self._decide(labels, total))
             others = None if large is None else self._timed("rounds", large.decide)
             self._decided = decided if others is None else decided.where("kind <> 'note'").unionByName(others.rows)
@@ -292,10 +312,8 @@ class _Run:
             counters = shingle_counters(self._docs, self.plan, self.parts) if self.plan.is_counted else None
             return connected(self._docs, self.plan, self.parts, counters)
 
-        blocks = self.checkpoint.result("connected", make)
-        notes = _notes(self._functions, blocks)
-        self._refuse_repeated(notes)
-        self._add_notes(notes)
+        blocks = self.checkpoint.result("connected", make, lambda rows: self._refuse_repeated(_notes(self._functions, rows)))
+        self._add_notes(_notes(self._functions, blocks))
         if not is_new:
             self._refuse_other_rows()
         return blocks
@@ -313,12 +331,12 @@ class _Run:
 
     def _components(self, blocks: DataFrame) -> tuple[DataFrame, int, int]:
         """The documents of components, how many these are, and the bytes of the largest component."""
-        labels = self.checkpoint.result("labels", lambda: labelled(blocks, self.parts))
+        labels = self.checkpoint.result("labels", lambda: labelled(blocks, self.parts, self._task_bytes))
         return labels, *self._sizes(labels)
 
     def _large(self) -> LargeComponents:
         return LargeComponents(
-            self.spark, self.plan, self.parts, self._task_bytes, self.checkpoint, self._order, self._docs, self.has_reference
+            self.spark, self.plan, self.parts, self._task_bytes, self.checkpoint, self._order, self._readable(), self.has_reference
         )
 
     def _sizes(self, labels: DataFrame) -> tuple[int, int]:
@@ -334,11 +352,11 @@ class _Run:
 
         def make() -> DataFrame:
             nodes = labels.select("node", "component", "check")
-            docs = self._docs.join(f.broadcast(nodes) if total <= _BROADCAST else nodes, "node")
+            docs = self._readable().join(f.broadcast(nodes) if total <= _BROADCAST else nodes, "node")
             docs = docs.repartition(self.parts, "component").sortWithinPartitions("component")
-            return map_rows(docs, DecideTask(self.plan, self._task_bytes), DECIDED)
+            return map_rows(docs, DecideTask(self.plan), DECIDED)
 
-        decided = self.checkpoint.result("decided", make)
+        decided = self.checkpoint.result(f"{self._stages}decided", make)
         self._add_notes(_notes(f, decided))
         self._sums.check_decided(total)
         return decided
@@ -349,9 +367,9 @@ class _Run:
         found = notes.where("repeated is not null").select(f.col("repeated").cast("long").alias("node"))
         if not found.take(1):
             return
-        keys = [f.col(f"`{plan.id}`").alias("id"), *(["reference"] if self.has_reference else [])]
+        keys = [column(plan.id).alias("id"), *(["reference"] if self.has_reference else [])]
         # Of very many most are no collisions.
-        ids = self._docs.join(f.broadcast(found.limit(_COMPARED)), "node", "left_semi").select(*keys)
+        ids = self._readable().join(f.broadcast(found.limit(_COMPARED)), "node", "left_semi").select(*keys)
         many = ids.groupBy(*ids.columns).agg(f.count("*").alias("rows")).where("rows > 1").orderBy("id").limit(_NAMED + 1).collect()
         if many:
             named = ", ".join(f"{row['id']!r} ({row['rows']} rows)" for row in many[:_NAMED])
@@ -380,12 +398,9 @@ class _Run:
         def make() -> DataFrame:
             return self._order.divided(self.members(), f.desc("size"), f.asc("keeper"), f.asc("reference"))
 
-        rows = self.checkpoint.result("members", make)
+        rows = self.checkpoint.result(f"{self._stages}members", make)
         keepers = rows.where("role = 'keeper'").groupBy("range").agg(f.count("*").alias("keepers")).collect()
-        offsets, before = {}, 0
-        for row in sorted(keepers, key=lambda row: int(row["range"])):
-            offsets[int(row["range"])] = before
-            before += int(row["keepers"])
+        offsets = offsets_of({int(row["range"]): int(row["keepers"]) for row in keepers})
         return self._order.sorted(rows, ["range"], ["range", *order]), offsets
 
     def pairs(self) -> DataFrame:
@@ -418,7 +433,7 @@ class _Run:
 
     def write_groups(self, folder: str, form: str) -> None:
         """Writes the files of the groups."""
-        with task_errors(_REMEDY):
+        with task_errors(REMEDY):
             rows, offsets = self._ordered()
             lines = map_rows(rows, LineTask(self.plan, form, offsets), "value string")
             header = stages.group_lines(self.plan, _nothing(), header=True).decode() if form == "csv" else ""
@@ -426,7 +441,7 @@ class _Run:
 
     def write_pairs(self, folder: str) -> None:
         """Writes the files of the pairs."""
-        with task_errors(_REMEDY):
+        with task_errors(REMEDY):
             lines = map_rows(self.pairs(), LineTask(self.plan), "value string")
             self._write(lines, stages.pair_lines(self.plan, _nothing(), header=True).decode(), folder)
 

@@ -19,14 +19,14 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lookalike._divided_run import RunSums, check_largest
-from lookalike.errors import ChangedError
+from lookalike._divided_run import RunSums, check_largest, check_read
 from lookalike.spark._checkpoint import Checkpoint
+from lookalike.spark._columns import column
 from lookalike.spark._connect import by_part, connected, labelled, shingle_counters
-from lookalike.spark._order import RangeOrder
+from lookalike.spark._order import RangeOrder, offsets_of
 from lookalike.spark._tasks import DecideTask, MatchTask, PairTask, PlaceTask, SliceTask
 from lookalike.spark._worker import map_rows
-from lookalike.stages import DECIDED, PLACES, Plan
+from lookalike.stages import DECIDED, KEPT, PART, PLACES, Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -39,6 +39,8 @@ _SLICES = 16
 _GREATEST = (1 << 63) - 1
 _SLICED = f"{PLACES}, range int, slice long"
 _KEYS = ("id", "reference")
+#: These of rows that are joined with documents, whose columns may have these names.
+_ID, _REFERENCE = "lookalike_id", "lookalike_reference"
 _OVERLAP = ("intersection", "left", "right", "jaccard", "containment")
 
 
@@ -72,9 +74,10 @@ class LargeComponents:
         do. :meth:`decide` decides about the documents of the other parts.
 
         :param labels: those of all components.
-        :raises OptionError: a part does not fit a task, and groups are components, which rounds
+        :raises OptionError: the engine gives rows no order; or a part does not fit a task, and groups are components, which rounds
             cannot find.
         """
+        self.order.check("a component is larger than task_memory, and is decided in an order; give task_memory more")
         large = self._larger(labels)
         nodes = labels.join(large, "component", "left_semi")
         documents = self.all_documents.join(nodes.select("node", "check"), "node")
@@ -111,8 +114,8 @@ class LargeComponents:
         blocks, sums = self._result("connected", make), RunSums()
         notes = blocks.where("kind = 'note'").select("note").collect()
         sums.add_notes(row["note"] for row in notes)
-        _check_read(sums.counts["documents"], documents)
-        return self._stored("labels", lambda: labelled(blocks, self.parts))
+        check_read(sums.counts["documents"], documents)
+        return self._stored("labels", lambda: labelled(blocks, self.parts, self.task_bytes))
 
     def decide(self) -> LargeDecisions | None:
         """Decides about the documents of the parts that are larger than a task, if there are any."""
@@ -142,16 +145,13 @@ class LargeComponents:
 
         def slices() -> DataFrame:
             sums = ranges.groupBy("range").agg(f.sum("bytes").alias("bytes")).collect()
-            offsets, before = {}, 0
-            for row in sorted(sums, key=lambda row: int(row["range"])):
-                offsets[int(row["range"])] = before
-                before += int(row["bytes"])
+            offsets = offsets_of({int(row["range"]): int(row["bytes"]) for row in sums})
             ordered = self.order.sorted(ranges, ["range"], ["range", "place"])
             task = SliceTask(offsets, max(1, self.task_bytes // 2 // _SLICES))
             return map_rows(ordered, task, _SLICED).drop("place", "range")
 
         ranges = self._stored("places", places)
-        _check_read(ranges.count(), _documents(self._dense))
+        check_read(ranges.count(), _documents(self._dense))
         return self._stored("slices", slices)
 
     def _rounds(self, slices: DataFrame) -> list[_Round]:
@@ -204,7 +204,7 @@ class LargeComponents:
 
         def decide() -> DataFrame:
             rows = self._texts(members.select(*_KEYS)).withColumn("component", f.lit(0).cast("long")).repartition(1)
-            return map_rows(rows, DecideTask(plan, 1 << 62), DECIDED)
+            return map_rows(rows, DecideTask(plan), DECIDED)
 
         decided = self._stored(f"round-{number}-decided", decide)
 
@@ -212,10 +212,10 @@ class LargeComponents:
             duplicates = decided.where("kind = 'member' and role = 'duplicate'").select("id", f.lit(False).alias("reference"))
             kept = members.join(duplicates, ["id", "reference"], "left_anti")
             shares = prefix.shares(self.parts, self.task_bytes)
-            numbers = self.spark.range(shares).select(f.col("id").cast("int").alias("part"))
-            copies = self._texts(kept.select(*_KEYS)).crossJoin(f.broadcast(numbers)).withColumn("kept", f.lit(True))
+            numbers = self.spark.range(shares).select(f.col("id").cast("int").alias(PART))
+            copies = self._texts(kept.select(*_KEYS)).crossJoin(f.broadcast(numbers)).withColumn(KEPT, f.lit(True))
             part = f.pmod(f.col("node"), f.lit(shares)).cast("int")
-            rest = self._texts(others.select(*_KEYS)).withColumn("part", part).withColumn("kept", f.lit(False))
+            rest = self._texts(others.select(*_KEYS)).withColumn(PART, part).withColumn(KEPT, f.lit(False))
             return map_rows(self._by_part(copies.unionByName(rest)), MatchTask(plan), DECIDED)
 
         return _Round(decided, self._stored(f"round-{number}-matched", match))
@@ -224,17 +224,17 @@ class LargeComponents:
         """The documents of some rows with ``id`` and ``reference``, with the other columns of these."""
         from pyspark.sql import functions as f
 
-        renamed = rows.withColumnRenamed("id", "__id").withColumnRenamed("reference", "__reference")
-        is_one = f.col(f"`{self.plan.id}`") == f.col("__id")
+        renamed = rows.withColumnRenamed("id", _ID).withColumnRenamed("reference", _REFERENCE)
+        is_one = column(self.plan.id) == f.col(_ID)
         if self.has_reference:
-            is_one &= f.col("reference") == f.col("__reference")
-        return self._documents.join(renamed, is_one).drop("__id", "__reference")
+            is_one &= f.col("reference") == f.col(_REFERENCE)
+        return self._documents.join(renamed, is_one).drop(_ID, _REFERENCE)
 
     def _by_part(self, rows: DataFrame) -> DataFrame:
         """Rows of one part in one partition, the kept ones first."""
         from pyspark.sql import functions as f
 
-        return by_part(rows, self.parts).sortWithinPartitions("part", f.desc("kept"))
+        return by_part(rows, self.parts, PART).sortWithinPartitions(PART, f.desc(KEPT))
 
     def _duplicates(self, rounds: list[_Round]) -> DataFrame:
         """Every duplicate, with its keeper."""
@@ -272,7 +272,7 @@ class LargeComponents:
             others = self.spark.range(count).select(f.col("id").cast("int").alias("other"))
             places = places.crossJoin(f.broadcast(others)).where("other >= block or not reference")
             least, greatest = f.least("block", "other"), f.greatest("block", "other")
-            places = places.select("id", "reference", (least * count + greatest).alias("part"), (f.col("other") > f.col("block")).alias("kept"))
+            places = places.select("id", "reference", (least * count + greatest).alias(PART), (f.col("other") > f.col("block")).alias(KEPT))
             rows = self._texts(places).withColumn("component", f.lit(0).cast("long"))
             return map_rows(self._by_part(rows), PairTask(self.plan), DECIDED)
 
@@ -346,11 +346,3 @@ def _work(frames: list[DataFrame]) -> list[dict[str, Any]]:
     for frame in frames:
         sums.add_notes(row["note"] for row in frame.where("kind = 'note'").select("note").collect())
     return [{"counts": {name: sums.counts[name] for name in ("candidates", "verified")}}]
-
-
-def _check_read(got: int, expected: int) -> None:
-    if got != expected:
-        raise ChangedError(
-            f"the frame gave {got} of {expected} documents of the first reading when it was read again; it must "
-            "give the same rows each time: write it to a table first, and read that"
-        )

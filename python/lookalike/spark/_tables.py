@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lookalike.errors import FileError, OptionError
 from lookalike.spark._checkpoint import is_absent
+from lookalike.spark._columns import column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -72,7 +73,7 @@ def _csv(spark: SparkSession, inputs: list[str], text: str) -> DataFrame:
     reader = spark.read.options(**_CSV).schema(schema).option("columnNameOfCorruptRecord", _BROKEN)
     frame: Any = reader.csv(inputs)
     if text in frame.columns:
-        whole = f.when(f.col(_BROKEN).isNull(), f.coalesce(f.col(f"`{text}`"), f.lit("")))
+        whole = f.when(f.col(_BROKEN).isNull(), f.coalesce(column(text), f.lit("")))
         frame = frame.withColumn(text, whole)
     without: DataFrame = frame.drop(_BROKEN)
     return without

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from lookalike import stages
-from lookalike.stages import Plan
+from lookalike.stages import KEPT, PART, Plan
 
 __all__ = [
     "ConnectTask",
@@ -27,6 +27,11 @@ __all__ = [
 ]
 
 _Batches = Iterable[Any]
+
+#: Bytes of documents that no component has.
+NO_LIMIT = 1 << 62
+#: Rows of groups that are written at once as lines of JSON, unless a group has more.
+_LINE_ROWS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -51,9 +56,10 @@ class ConnectTask:
 @dataclass(frozen=True)
 class MergeTask:
     parts: int
+    task_bytes: int
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:
-        return stages.merge(batches, self.parts)
+        return stages.merge(batches, self.parts, task_bytes=self.task_bytes)
 
 
 @dataclass(frozen=True)
@@ -64,11 +70,12 @@ class LabelTask:
 
 @dataclass(frozen=True)
 class DecideTask:
+    """Decides about components, which the driver has found to fit a task."""
+
     plan: Plan
-    task_bytes: int
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:
-        return stages.decide(self.plan, batches, task_bytes=self.task_bytes)
+        return stages.decide(self.plan, batches, task_bytes=NO_LIMIT)
 
 
 @dataclass(frozen=True)
@@ -120,7 +127,7 @@ class SliceTask:
 @dataclass(frozen=True)
 class MatchTask:
     """Compares the documents of each part with the kept ones of that part. Rows are sorted by
-    ``part``, and by ``kept`` so that the kept ones come first."""
+    :data:`PART`, and by :data:`KEPT` so that the kept ones come first."""
 
     plan: Plan
 
@@ -142,7 +149,7 @@ class PairTask:
         for table in _by_part(batches):
             kept, documents = _kept_and_others(table)
             if kept.num_rows == 0:
-                yield from stages.decide(self.plan, documents.to_batches(), task_bytes=1 << 62)
+                yield from stages.decide(self.plan, documents.to_batches(), task_bytes=NO_LIMIT)
             elif documents.num_rows:
                 yield from stages.match(self.plan, documents, kept)
 
@@ -150,7 +157,7 @@ class PairTask:
 def _kept_and_others(table: Any) -> tuple[Any, Any]:
     import pyarrow.compute as pc
 
-    return table.filter(table["kept"]), table.filter(pc.invert(table["kept"]))
+    return table.filter(table[KEPT]), table.filter(pc.invert(table[KEPT]))
 
 
 def _by_part(batches: _Batches) -> Iterator[Any]:
@@ -160,20 +167,20 @@ def _by_part(batches: _Batches) -> Iterator[Any]:
     """
     import pyarrow as pa
 
-    held: list[Any] = []
+    pending: list[Any] = []
     seen: set[int] = set()
     for batch in batches:
-        for table in _runs(batch, "part"):
-            part = table["part"][0].as_py()
-            if held and held[0]["part"][0].as_py() != part:
-                yield pa.concat_tables(held)
-                held = []
-            if not held and part in seen:
+        for table in _runs(batch, PART):
+            part = table[PART][0].as_py()
+            if pending and pending[0][PART][0].as_py() != part:
+                yield pa.concat_tables(pending)
+                pending = []
+            if not pending and part in seen:
                 raise RuntimeError(f"rows of the part {part} come in several places; they must be sorted")
             seen.add(part)
-            held.append(table)
-    if held:
-        yield pa.concat_tables(held)
+            pending.append(table)
+    if pending:
+        yield pa.concat_tables(pending)
 
 
 @dataclass(frozen=True)
@@ -212,34 +219,65 @@ class LineTask:
 
         if self.offsets is not None:
             batches = NumberTask(self.offsets)(batches)
-        for table in self._whole_groups(batches):
-            if self.offsets is None:
-                lines = stages.pair_lines(self.plan, table)
-            else:
-                first = table["group"][0].as_py()
-                lines = stages.group_lines(self.plan, table, first=first, format=self.form)  # type: ignore[arg-type]
+        for table, keeper in self._pieces(batches):
+            lines = self._lines(table) if keeper is None else self._lines(pa.concat_tables([keeper, table]))
+            if keeper is not None:
+                lines = lines[len(self._lines(keeper)) :]
             # The engine ends what it writes with a line end of its own.
             yield pa.record_batch([pa.array([lines.decode()[:-1]])], names=["value"])
+
+    def _lines(self, table: Any) -> bytes:
+        if self.offsets is None:
+            return stages.pair_lines(self.plan, table)
+        first = table["group"][0].as_py()
+        return stages.group_lines(self.plan, table, first=first, format=self.form)  # type: ignore[arg-type]
+
+    def _pieces(self, batches: _Batches) -> Iterator[tuple[Any, Any]]:
+        """Rows, each with the row of their keeper where they do not begin with one."""
+        import pyarrow as pa
+
+        if self.offsets is not None and self.form == "jsonl":
+            # A group is one line.
+            yield from ((table, None) for table in self._whole_groups(batches))
+            return
+        keeper = None
+        for batch in batches:
+            if batch.num_rows == 0:
+                continue
+            table = pa.Table.from_batches([batch])
+            if self.offsets is None:
+                yield table, None
+                continue
+            yield table, None if table["role"][0].as_py() == "keeper" else keeper
+            at = _last(table["role"], "keeper")
+            keeper = keeper if at is None else table.slice(at, 1)
 
     def _whole_groups(self, batches: _Batches) -> Iterator[Any]:
         import pyarrow as pa
 
-        held: list[Any] = []
+        pending: list[Any] = []
+        rows = 0
         for batch in batches:
             if batch.num_rows == 0:
                 continue
-            held.append(batch)
-            if self.offsets is None:
-                yield pa.Table.from_batches(held)
-                held = []
-            elif sum(each.num_rows for each in held) >= 1 << 16:
-                table = pa.Table.from_batches(held)
+            pending.append(batch)
+            rows += batch.num_rows
+            if rows >= _LINE_ROWS and batch.column("group")[0] != batch.column("group")[-1]:
+                table = pa.Table.from_batches(pending)
                 end = table["group"].index(table["group"][-1]).as_py()
-                if end:
-                    yield table.slice(0, end)
-                    held = table.slice(end).to_batches()
-        if held:
-            yield pa.Table.from_batches(held)
+                yield table.slice(0, end)
+                pending = table.slice(end).to_batches()
+                rows = table.num_rows - end
+        if pending:
+            yield pa.Table.from_batches(pending)
+
+
+def _last(values: Any, value: str) -> int | None:
+    """Where a value is for the last time."""
+    import pyarrow.compute as pc
+
+    at = pc.indices_nonzero(pc.equal(values, value))
+    return at[-1].as_py() if len(at) else None
 
 
 def _by_range(batch: Any) -> Iterator[Any]:

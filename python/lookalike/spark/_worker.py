@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import zipimport
 from collections.abc import Callable, Iterable, Iterator
@@ -44,6 +45,9 @@ def _forget_packages_of_archives() -> None:
     directory of ``pyspark.zip`` again for every package in it that was imported: 0.17 CPU seconds a task,
     a third of all that Python took for a million documents (``bench/spark.py``). The importers are
     a cache; those that are needed are made again."""
+    if sys.version_info >= (3, 12):
+        return
     for path, finder in list(sys.path_importer_cache.items()):
-        if isinstance(finder, zipimport.zipimporter) and finder.prefix:
-            del sys.path_importer_cache[path]
+        if isinstance(finder, zipimport.zipimporter) and finder.prefix and "pyspark" in os.path.basename(finder.archive):
+            # Tasks of other threads do the same.
+            sys.path_importer_cache.pop(path, None)

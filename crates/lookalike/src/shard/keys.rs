@@ -184,8 +184,11 @@ impl RarityCounter {
 /// Collects the bucket keys and identities of documents as rows for each part.
 ///
 /// Where documents of one flush are connected by a bucket, one of them is a member of it and the
-/// others are connected to it here. So a bucket whose documents are connected has at most one row
-/// of a flush, however many documents it has.
+/// others are connected to it here. So a bucket whose documents are connected has at most one
+/// membership of a flush, however many documents it has.
+///
+/// The edges of a bucket are in its part, as the membership is: an engine that runs a task again,
+/// with its documents in another order, gives each part the rows of one attempt.
 pub(crate) struct MembershipCollector {
     parts: NonZeroU32,
     rule: BucketRule,
@@ -218,23 +221,22 @@ impl MembershipCollector {
         let mut blocks = vec![ShardBlock::default(); self.parts.get() as usize];
         let mut memberships = std::mem::take(&mut self.memberships);
         memberships.sort_unstable();
-        let mut connected = Vec::new();
         for (bucket, is_connected) in self.rule.buckets(&memberships) {
             let part = part_of(self.rule.bucket(bucket[0].key), self.parts);
-            let here = &mut blocks[part as usize].memberships;
+            let here = &mut blocks[part as usize];
             if is_connected {
                 let [others @ .., one] = bucket else { continue };
-                here.push(*one);
+                here.memberships.push(*one);
                 let others = others.iter().map(|member| member.node);
-                connected
+                here.edges
                     .extend(others.filter(|node| *node != one.node).map(|node| (one.node, node)));
             } else {
-                here.extend(bucket);
+                here.memberships.extend(bucket);
             }
         }
-        for edge in merge(connected) {
-            let part = part_of(edge.component, self.parts);
-            blocks[part as usize].edges.push((edge.component, edge.node));
+        for block in &mut blocks {
+            let forest = merge(std::mem::take(&mut block.edges));
+            block.edges = forest.iter().map(|edge| (edge.component, edge.node)).collect();
         }
         for identity in self.identities.drain(..) {
             blocks[part_of(identity.node, self.parts) as usize].identities.push(identity);
@@ -333,6 +335,40 @@ mod tests {
     use super::*;
     use crate::shard::connect::Connector;
     use crate::shard::forest::Edge;
+
+    /// The rows of a task whose documents come in this order, a flush after `first` of them.
+    fn attempt(documents: &[u64], first: usize, parts: NonZeroU32) -> Vec<PartBlock> {
+        let mut collector = MembershipCollector::new(parts, BucketRule::Shared);
+        let mut rows = Vec::new();
+        for flush in [&documents[..first], &documents[first..]] {
+            for node in flush {
+                collector.add(NodeIdentity { node: node << 60, check: 0, bytes: 0 });
+                collector.add_keys(node << 60, [1 << 61, 7 << 61]);
+            }
+            rows.extend(collector.flush());
+        }
+        rows
+    }
+
+    #[test]
+    fn parts_may_come_from_attempts_with_other_orders() {
+        let parts = NonZeroU32::new(8).unwrap();
+        let attempts = [attempt(&[1, 4, 9], 2, parts), attempt(&[4, 9, 1], 2, parts)];
+        let edge = |node: u64| Edge { component: 1 << 60, node: node << 60 };
+        for choice in 0..1 << 8 {
+            let mut edges = Vec::new();
+            for part in 0..8 {
+                let rows = &attempts[(choice >> part) & 1];
+                let mut connector = Connector::default();
+                for block in rows.iter().filter(|block| block.part == part) {
+                    connector.add(&block.rows).unwrap();
+                }
+                edges.extend(connector.finish().forest);
+            }
+            let forest = merge(edges.iter().map(|edge| (edge.component, edge.node)));
+            assert_eq!(forest, [edge(4), edge(9)], "{choice:b}");
+        }
+    }
 
     #[test]
     fn a_bucket_that_no_document_looks_up_connects_none() {

@@ -1,0 +1,122 @@
+"""Columns of any name, rows that are left out, and checkpoints that other runs go on from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spark_cluster
+from divided_runs import compare, frame, joined
+from test_spark import IS_SOAK, large
+from test_stages import corpus
+
+import lookalike
+from lookalike.errors import DocumentError, OptionError
+
+if (reason := spark_cluster.missing()) is not None:
+    pytest.skip(reason, allow_module_level=True)
+
+#: So small that documents are decided in rounds.
+ROUNDS: dict[str, Any] = {"threshold": 0.6, "shingle": "words:3", "task_memory": 22_000}
+
+
+@pytest.mark.parametrize("name", ["kept", "part", *(["slice", "range", "earlier"] if IS_SOAK else [])])
+def test_columns_of_any_name_decide_in_rounds(spark: Any, tmp_path: Path, name: str) -> None:
+    import lookalike.spark
+
+    rows = [{**row, name: row["date"]} for row in large("edits", 80)]
+    docs = frame(spark, rows).withColumnRenamed("date", name)
+    options = ROUNDS | {"keep": [f"field:{name}:asc"]}
+    found = lookalike.spark.find(docs, **options)
+    options.pop("task_memory")
+    one = lookalike.find(rows, **options)
+    assert "rounds" in found.seconds and len(one) > 3
+    one.write(tmp_path / "one.csv")
+    found.write(str(tmp_path / "groups"))
+    assert joined(tmp_path / "groups") == (tmp_path / "one.csv").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["Node", "COMPONENT", "lookalike_part"])
+def test_names_that_the_stages_have_are_refused(spark: Any, name: str) -> None:
+    import lookalike.spark
+
+    docs = frame(spark, corpus(20)).withColumnRenamed("date", name)
+    with pytest.raises(OptionError, match=f"'{name}'.*rename"):
+        lookalike.spark.find(docs, keep=f"field:{name}")
+
+
+@pytest.mark.parametrize(("id_", "text"), [("a.b", "t"), ("i`d", "te`xt"), ("é ü", "a,b")])
+def test_names_with_signs_are_names(spark: Any, id_: str, text: str) -> None:
+    import lookalike.spark
+
+    rows = corpus(150)
+    docs = frame(spark, rows).withColumnRenamed("id", id_).withColumnRenamed("text", text)
+    options: dict[str, Any] = {"id": id_, "text": text, "threshold": 0.5}
+    expected = [row["id"] for row in lookalike.dedup(rows, threshold=0.5)]
+    kept = lookalike.spark.dedup(docs, **options)
+    assert sorted(row[id_] for row in kept.collect()) == expected and kept.columns == docs.columns
+    roles = lookalike.spark.dedup(docs, annotate=True, **options)
+    assert roles.where("role <> 'duplicate'").count() == len(expected)
+
+
+@pytest.mark.parametrize("name", ["role", "Role", "JACCARD"])
+def test_columns_that_annotations_have_are_refused_before_the_run(spark: Any, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    import lookalike.spark._find as module
+
+    monkeypatch.setattr(module._Run, "run", lambda _: pytest.fail("the run has begun"))
+    with pytest.raises(OptionError, match=f"'{name}'"):
+        module.dedup(frame(spark, corpus(10)).withColumnRenamed("site", name), annotate=True)
+
+
+@pytest.mark.parametrize("task_memory", ["2GiB", ROUNDS["task_memory"]])
+def test_a_bad_row_may_have_the_id_of_a_good_one(spark: Any, task_memory: Any) -> None:
+    import lookalike.spark
+
+    rows = large("edits", 80)
+    ids = [row["id"] for row in rows]
+    bad = [{"id": name, "text": None} for name in ids] + [{"id": None, "text": "no id " * 9}]
+    options: dict[str, Any] = {"threshold": 0.6, "shingle": "words:3", "skip_bad": True}
+    docs = frame(spark, [*rows, *bad])
+    found = lookalike.spark.find(docs, task_memory=task_memory, **options)
+    one = lookalike.find(rows, **options)
+    assert found.counts["skipped"] == len(rows) + 1
+    assert {name: found.counts[name] for name in ("groups", "duplicates")} == {name: one.counts[name] for name in ("groups", "duplicates")}
+    kept = lookalike.spark.dedup(docs, task_memory=task_memory, **options).collect()
+    assert sorted(row["id"] for row in kept) == [row["id"] for row in lookalike.dedup(rows, **options)]
+    roles = lookalike.spark.dedup(docs, annotate=True, task_memory=task_memory, **options).collect()
+    assert {row["role"] for row in roles if row["text"] is None or row["id"] is None} == {"skipped"}
+    assert sum(row["role"] == "skipped" for row in roles) == len(rows) + 1 and len(roles) == 2 * len(rows) + 1
+
+
+@pytest.mark.parametrize(("first", "then"), [(ROUNDS["task_memory"], "2GiB"), ("2GiB", ROUNDS["task_memory"])])
+def test_a_checkpoint_goes_on_with_other_task_memory(spark: Any, tmp_path: Path, first: Any, then: Any) -> None:
+    rows, folder = large("edits", 80), str(tmp_path / "run")
+    options = {**ROUNDS, "checkpoint": folder, "same_work": False}
+    for number, task_memory in enumerate((first, then)):
+        compare(spark, tmp_path / str(number), rows, **(options | {"task_memory": task_memory}))
+
+
+def test_a_checkpoint_goes_on_when_repeated_ids_are_left_out(spark: Any, tmp_path: Path) -> None:
+    import lookalike.spark
+
+    rows, folder = corpus(150), str(tmp_path / "run")
+    twice = frame(spark, [*rows, rows[3], rows[4]])
+    with pytest.raises(DocumentError, match=r"'d00003' \(2 rows\), 'd00004'"):
+        lookalike.spark.find(twice, threshold=0.5, checkpoint=folder)
+    found = lookalike.spark.find(twice.dropDuplicates(["id"]), threshold=0.5, checkpoint=folder)
+    assert found.counts == lookalike.find(rows, threshold=0.5).counts
+
+
+def test_a_run_that_fails_keeps_nothing(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import lookalike.spark._find as module
+
+    def fails(*_: object) -> None:
+        raise OptionError("the labels fail")
+
+    storage = spark.sparkContext._jsc.getPersistentRDDs
+    before = set(storage().keySet())
+    monkeypatch.setattr(module, "labelled", fails)
+    with pytest.raises(OptionError, match="the labels fail"):
+        module.find(frame(spark, corpus(20)))
+    assert set(storage().keySet()) <= before
