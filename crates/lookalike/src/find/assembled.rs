@@ -1,7 +1,6 @@
 //! The findings of a divided run, put together from those of its shares and parts.
 
 use super::block_store::BlockStore;
-use super::checkpoint::Checkpoint;
 use super::decided_part::{PartCounts, SourceDuplicates};
 use super::documents::RunDocuments;
 use super::empty_copies::EmptyCopies;
@@ -44,7 +43,7 @@ impl<'a> FindingsAssembler<'a> {
         let budget = Budget::new(&options.memory, options.threads.get())?;
         let temp = Arc::new(TempSpace::new(options.memory.temp_dir()));
         let sorter = || Sorter::new(Some(Arc::clone(&temp)), budget.results());
-        let skipped = SkippedLog::open(&temp, &budget, &Checkpoint::default())?;
+        let skipped = SkippedLog::open(&temp, &budget, 0)?;
         let sources = Arc::new(Sources::new(options.source_field.as_ref(), &budget));
         let blocks = BlockStore::new(skipped, sources);
         Ok(Self {

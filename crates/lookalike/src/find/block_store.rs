@@ -4,18 +4,15 @@
 //! *chunk*, column after column, so that later a column is read in long ranges. A chunk is a step
 //! of a resumable run.
 
+use super::block_notes::{BlockNotes, BlockPlace, ColumnChunk};
 use super::checkpoint::{Checkpoint, ChunkStep, Step};
 use super::columns::{self, FixedColumns, RowBuffer, Rows};
-use super::cut_from_mail::CutFromMail;
 use super::memory::Budget;
-use super::skipped::{SkippedLog, SkippedPart};
+use super::skipped::SkippedLog;
 use super::sources::{SourceTally, Sources, Tallies};
-use crate::digest::InputsDigest;
 use crate::error::Error;
-use crate::folding::SampledText;
 use crate::read::{BlockNumber, Collection, ReadError, RetainedBlock, RetainedState, Spool};
 use crate::spill::{Log, TempSpace};
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -43,43 +40,12 @@ impl StoredBlock {
     }
 }
 
-/// What is known of a block.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct BlockNotes {
-    /// Whether its documents are of a reference collection.
-    pub(super) reference: bool,
-    pub(super) documents: u32,
-    /// Documents without tokens, by their place in the block.
-    pub(super) empty: Vec<u32>,
-    pub(super) skipped: SkippedPart,
-    pub(super) inputs: InputsDigest,
-    pub(super) cut_from_mail: CutFromMail,
-    pub(super) drawn: Vec<SampledText>,
-}
-
-/// Where the columns and rows of a block are.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct BlockPlace {
-    chunk: u32,
-    /// The place of its first document in the chunk.
-    within: u32,
-    /// Ends of the rows, then their bytes.
-    rows: Range<u64>,
-}
-
 /// A block that was read, on its way to the store.
 pub(super) struct PreparedBlock {
     pub(super) retained: RetainedBlock,
     pub(super) notes: BlockNotes,
     pub(super) columns: FixedColumns,
     pub(super) rows: RowBuffer,
-}
-
-/// Columns of several blocks: the position of the first value, and how many documents there are.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) struct ColumnChunk {
-    at: u64,
-    documents: u32,
 }
 
 /// All blocks of a run, in reading order.

@@ -8,7 +8,7 @@
 //! the same every time (numbering, equal documents, connecting, planning) is done again.
 //! Memory and threads are not part of what makes a run: it may go on with more or less of both.
 
-use super::block_store::{BlockNotes, BlockPlace, ColumnChunk};
+use super::block_notes::{BlockNotes, BlockPlace, ColumnChunk};
 use super::sources::{SourceName, SourceTally, Tallies};
 use crate::error::Error;
 use crate::find::options::{FindOptions, PairList};

@@ -1,7 +1,8 @@
 //! Whole components of a divided run: verified and grouped as those of one run, given as records
 //! that are put in order with those of other parts.
 
-use super::block_store::{BlockNotes, BlockStoreWriter, PreparedBlock};
+use super::block_notes::BlockNotes;
+use super::block_store::{BlockStoreWriter, PreparedBlock};
 use super::checkpoint::Checkpoint;
 use super::documents::RunDocuments;
 use super::findings::Findings;
@@ -87,7 +88,7 @@ impl<'a> PartDocuments<'a> {
         let Self { collection, budget, sources, blocks } = self;
         let temp = Arc::new(TempSpace::new(options.memory.temp_dir()));
         let checkpoint = Checkpoint::default();
-        let skipped = SkippedLog::open(&temp, &budget, &checkpoint)?;
+        let skipped = SkippedLog::open(&temp, &budget, 0)?;
         let store =
             BlockStoreWriter::new(collection, &temp, None, skipped, sources, &budget, &checkpoint)?;
         for block in blocks {

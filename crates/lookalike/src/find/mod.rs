@@ -24,6 +24,7 @@
 mod assembled;
 mod batch;
 mod better_setting;
+mod block_notes;
 mod block_store;
 mod bucket;
 mod bucket_lists;

@@ -1,6 +1,7 @@
 //! Blocks in, prepared blocks out: every document read, shingled, signed and banded; its text dropped.
 
-use super::block_store::{BlockNotes, BlockStore, BlockStoreWriter, PreparedBlock};
+use super::block_notes::BlockNotes;
+use super::block_store::{BlockStore, BlockStoreWriter, PreparedBlock};
 use super::checkpoint::{Checkpoint, Step};
 use super::columns::{DocumentRow, FIRST_BAND_COLUMN, FixedColumns, RowBuffer};
 use super::cut_from_mail::CutFromMail;
@@ -47,7 +48,8 @@ impl BlockPreparation<'_> {
     pub(super) fn run(&self, progress: &dyn Progress) -> Result<BlockStore, Error> {
         let Self { collection, options, budget, temp, spool, checkpoint, .. } = *self;
         let reported = AtomicU64::new(0);
-        let skipped = SkippedLog::open(temp, budget, checkpoint)?;
+        let done = checkpoint.done.chunks.last();
+        let skipped = SkippedLog::open(temp, budget, done.map_or(0, |step| step.skipped))?;
         let sources = Arc::new(Sources::new(options.source_field.as_ref(), budget));
         let (log, names) = (Arc::clone(&skipped), Arc::clone(&sources));
         let store = BlockStoreWriter::new(collection, temp, spool, log, names, budget, checkpoint)?;

@@ -7,7 +7,6 @@
 //!
 //! A piece begins again: what it says does not depend on other pieces.
 
-use super::checkpoint::Checkpoint;
 use super::memory::Budget;
 use crate::error::Error;
 use crate::read::{SkipReason, SkippedItem};
@@ -43,14 +42,13 @@ pub(super) struct SkippedPart {
 pub(super) struct SkippedLog(Mutex<Log<u8>>);
 
 impl SkippedLog {
-    /// With the bytes that an earlier run has finished.
+    /// With the `len` bytes that an earlier run has finished.
     pub(super) fn open(
         temp: &Arc<TempSpace>,
         budget: &Budget,
-        checkpoint: &Checkpoint,
+        len: u64,
     ) -> Result<Arc<Self>, Error> {
         let share = if budget.is_limited() { SHARE } else { usize::MAX };
-        let len = checkpoint.done.chunks.last().map_or(0, |step| step.skipped);
         Ok(Arc::new(Self(Mutex::new(Log::stored(temp, "skipped", share, len)?))))
     }
 
@@ -264,7 +262,7 @@ mod tests {
         for limit in [None, Some(1 << 30)] {
             let memory = Memory { limit, ..Memory::default() };
             let budget = Budget::new(&memory, 1).unwrap();
-            let log = SkippedLog::open(&temp, &budget, &Checkpoint::default()).unwrap();
+            let log = SkippedLog::open(&temp, &budget, 0).unwrap();
             let mut found = SkippedRecords::new(Arc::clone(&log));
             for some in expected.chunks(15_000) {
                 let mut writer = SkippedWriter::default();
