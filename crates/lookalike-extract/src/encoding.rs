@@ -1,7 +1,7 @@
 //! Bytes of unknown encoding → text.
 //!
-//! The crates encoding_rs and chardetng decode and guess. Own code is the detection of UTF-16 and
-//! UTF-32 without a mark, which chardetng does not have (November 2026).
+//! The crates `encoding_rs` and chardetng decode and guess. Own code is the detection of UTF-16
+//! and UTF-32 without a mark, which chardetng does not have (November 2026).
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};

@@ -1,7 +1,7 @@
 //! Streams of records in other encodings than UTF-8.
 //!
-//! The decoders are those of encoding_rs. In place of encoding_rs_io, which has neither UTF-32 nor
-//! UTF-16 without a mark; not compared in speed (November 2026).
+//! The decoders are those of `encoding_rs`. In place of `encoding_rs_io`, which has neither UTF-32
+//! nor UTF-16 without a mark; not compared in speed (November 2026).
 
 use crate::decompress::ByteStream;
 use crate::error::ReadError;

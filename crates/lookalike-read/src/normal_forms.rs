@@ -2,8 +2,8 @@
 //! `docs/reference/normalize.md` specifies both; its version 1 is frozen, and
 //! `fixtures/normalize_v1.txt` has known answers.
 //!
-//! The forms of Unicode are those of icu_normalizer; the mappings are specific to this program. No
-//! crate has been compared (November 2026).
+//! The forms of Unicode are those of `icu_normalizer`; the mappings are specific to this program.
+//! No crate has been compared (November 2026).
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use lookalike_core::text;
