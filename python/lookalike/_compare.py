@@ -48,7 +48,7 @@ class DifferenceCounts:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What can be said of two texts."""
+    """The similarity of two texts, and where they differ."""
 
     #: Shared shingles among all of both, exactly: 0 to 1.
     jaccard: float

@@ -333,8 +333,8 @@ class _Run:
         progress: bool | Progress | None,
         related: bool = False,
     ) -> _engine.Findings:
-        with shown(progress) as tell:
-            return _engine.find(documents, self.reference, self.options, related, tell)
+        with shown(progress) as reporter:
+            return _engine.find(documents, self.reference, self.options, related, reporter)
 
 
 @dataclass(frozen=True, repr=False)
@@ -435,7 +435,7 @@ def _dedup_files(
             "documents of files are written to files: output names one, in the format of the "
             "input, or a folder for several"
         )
-    with shown(progress) as tell:
+    with shown(progress) as reporter:
         kept, gone, files, parameters, better = _engine.dedup(
             paths,
             run.reference,
@@ -443,6 +443,6 @@ def _dedup_files(
             path_option("output", output),
             annotate,
             None if removed is None else path_option("removed", removed),
-            tell,
+            reporter,
         )
     return Written(kept, gone, files, parameters, _better_setting(better))

@@ -120,7 +120,7 @@ class Index(Upkeep):
         :param shingle: ``words:N``, ``chars:N`` or ``bytes:N`` with N from 1 to 256, or ``bag``.
         :param tokens: ``words`` (the default), ``word-runs`` (the default with ``segment``) or
             ``whitespace``.
-        :param case: ``fold`` reads upper case as lower case, ``keep`` tells them apart.
+        :param case: ``fold`` reads upper case as lower case, ``keep`` distinguishes them.
         :param frequencies: Whether repeats of a shingle count.
         :param stop_words: The language whose stop words are left out, such as ``en``.
         :param normalize: The normal form that texts are brought to (``docs/reference/normalize.md``); None for
@@ -280,26 +280,26 @@ class Index(Upkeep):
         threads = count_option("threads", threads, "a whole number from 1")
         existing = text_option("on_existing", on_existing)
         files = files_of(documents)
-        with shown(progress) as tell:
+        with shown(progress) as reporter:
             if files is not None:
                 chosen = fields_of(common, names)
                 options = {"id_field": fields[0], "text_field": fields[1], **reading}
                 check_options(options)
                 return added(
-                    self._stored.add_files(files, chosen, at, existing, threads, options, tell)
+                    self._stored.add_files(files, chosen, at, existing, threads, options, reporter)
                 )
             refuse_reading(reading)
             columns = [*fields, *names]
             tables = tables_of(documents, columns)
             if tables is not None:
                 done = self._stored.add_tables(
-                    tables, common, names, fields, at, existing, threads, tell
+                    tables, common, names, fields, at, existing, threads, reporter
                 )
                 return Added(*done, [])
             rows = rows_of(as_records(documents, columns))
             # To count others may be work.
             of = len(documents) if isinstance(documents, (list, tuple, dict)) else None
-            done = self._stored.add(rows, common, names, fields, at, existing, threads, tell, of)
+            done = self._stored.add(rows, common, names, fields, at, existing, threads, reporter, of)
             return Added(*done, [])
 
     def update(
@@ -564,8 +564,8 @@ class Index(Upkeep):
             "temp_dir": None if temp_dir is None else folder_path(temp_dir),
             "threads": threads,
         }
-        with shown(progress) as tell:
-            return Found(self._stored.groups(options, tell))
+        with shown(progress) as reporter:
+            return Found(self._stored.groups(options, reporter))
 
     def __contains__(self, id: object) -> bool:
         """Whether there is a document with this id that has not expired."""

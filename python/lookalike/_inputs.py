@@ -64,7 +64,7 @@ class Given:
     annotate: Callable[[_engine.Table, dict[str, str]], Any] | None = None
     #: The columns that there are, where it has some.
     names: Sequence[str] = ()
-    #: What was said of columns and has no meaning here, with what these documents are.
+    #: Arguments for columns that have no meaning here, with what these documents are.
     unused: Mapping[str, str] = field(default_factory=dict)
 
     def refuse_added(self) -> None:
@@ -94,7 +94,7 @@ def given(
     :param id: the column of ids; ``"id"`` where there is one, ``False`` for rows.
     :param fields: columns that decide what is kept.
     :param back: whether some of them are to be given back.
-    :param alone: whether there are no others that ``text`` and ``id`` may be said of; see
+    :param alone: whether there are no others that ``text`` and ``id`` may be for; see
         :func:`refuse_unused`.
     """
     if text is not None and not _is_name(text):
@@ -114,7 +114,7 @@ def _is_name(value: object) -> bool:
 
 
 def refuse_unused(options: Mapping[str, Any], *sides: Given) -> None:
-    """Refuses what was said of columns and has a meaning for none of the sides.
+    """Refuses arguments for columns that have a meaning for none of the sides.
 
     :param options: those of the call; some are for files.
     :raises OptionError: there is such an argument.
@@ -129,7 +129,7 @@ def refuse_unused(options: Mapping[str, Any], *sides: Given) -> None:
                     f"{name}_field is for files; {name} names the column of dicts and of tables"
                 )
         for name in FILE_OPTIONS:
-            # What is said to be as it is anyway is no error.
+            # The default value is no error.
             if options.get(name) not in (None, False):
                 raise OptionError(
                     f"{name} is for files, and these documents are in memory; leave it out, or name files"
@@ -171,16 +171,16 @@ class _Columns:
             raise OptionError(f"keep or source_field name {names}, but {what} has no such column; give dicts or a table")
 
     def without_meaning(self, what: str) -> dict[str, str]:
-        """The names of columns, said of documents that have none."""
-        said = (("text", self.text), ("id", self.id))
+        """Names of columns that were given for documents without columns."""
+        columns = (("text", self.text), ("id", self.id))
         return {
             name: f"{name}={column!r} names a column, but {what} has none; give dicts or a table, or leave it out"
-            for name, column in said
+            for name, column in columns
             if isinstance(column, str)
         }
 
     def without_rows(self) -> dict[str, str]:
-        """``id=False``, said of files."""
+        """``id=False`` that was given for files."""
         if self.id is not False:
             return {}
         return {
@@ -532,7 +532,7 @@ def _mapping(docs: Any, columns: _Columns) -> Given | None:
 
 
 def _iterable(docs: Iterable[Any], columns: _Columns) -> Given:
-    """Texts, pairs or records; which of them, the first one tells."""
+    """Texts, pairs or records; which of them follows from the first one."""
     # Who gave a list may change it in another thread meanwhile.
     rows = list(docs)
     first = next(iter(rows), "")

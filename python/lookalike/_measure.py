@@ -107,7 +107,7 @@ def audit(
     sample = whole_option("sample", sample, 1)
     confidence = number_option("confidence", confidence)
     check_options(options, "audit", AuditOptions)
-    with shown(progress) as tell:
+    with shown(progress) as reporter:
         if isinstance(found, Found):
             others = {"docs": docs, "text": text, "id": id, "reference": reference, **options}
             for name, value in others.items():
@@ -115,18 +115,18 @@ def audit(
                     raise OptionError(
                         f"{name} belongs to a report; what was found knows its own, leave it out"
                     )
-            return Audit.of_json(found.engine.audit({**options}, sample, confidence, tell))
+            return Audit.of_json(found.engine.audit({**options}, sample, confidence, reporter))
         if docs is None:
             raise OptionError("a report does not hold its documents: give them as docs")
-        wishes = named(options, text, id)
-        check_options(wishes)
+        arguments = named(options, text, id)
+        check_options(arguments)
         report = path_option("found", found)
         sides = [given(side, text=text, id=id, alone=False) for side in (docs, reference) if side is not None]
         refuse_unused(options, *sides)
         documents = sides[0].engine
         references = sides[1].engine if reference is not None else None
         return Audit.of_json(
-            _engine.audit(report, documents, references, wishes, sample, confidence, tell)
+            _engine.audit(report, documents, references, arguments, sample, confidence, reporter)
         )
 
 
@@ -211,15 +211,15 @@ def tune(
     (128, 21, 6, 0.998)
     """
     check_options(options, "tune", TuneOptions)
-    wishes = named({"threshold": threshold, "recall": recall, **options}, text, id)
+    arguments = named({"threshold": threshold, "recall": recall, **options}, text, id)
     sample = whole_option("sample", sample, 1)
     count = None if documents is None else whole_option("documents", documents, 1)
     rules = _rules(shingles)
     engine = None
     if docs is not None:
         engine = given(docs, text=text, id=id).engine
-    with shown(progress) as tell:
-        return Tuned(**_engine.tune(engine, wishes, sample, count, rules, tell))
+    with shown(progress) as reporter:
+        return Tuned(**_engine.tune(engine, arguments, sample, count, rules, reporter))
 
 
 def _rules(shingles: object) -> list[str]:

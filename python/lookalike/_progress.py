@@ -19,7 +19,7 @@ Progress = Callable[[str, int, "int | None"], None]
 
 @contextmanager
 def shown(progress: bool | Progress | None) -> Iterator[Progress | None]:
-    """What the engine tells its progress.
+    """The function that the engine reports progress to.
 
     :raises ImportError: bars are asked for and tqdm is not installed.
     """
@@ -28,7 +28,7 @@ def shown(progress: bool | Progress | None) -> Iterator[Progress | None]:
     elif progress is True:
         bar = _Bar()
         try:
-            yield bar.tell
+            yield bar.report
         finally:
             bar.close()
     elif callable(progress):
@@ -64,7 +64,7 @@ class _Bar:
         self._bar: Any = None
         self._stage = ""
 
-    def tell(self, stage: str, done: int, total: int | None) -> None:
+    def report(self, stage: str, done: int, total: int | None) -> None:
         if stage != self._stage:
             self.close()
             self._stage, self._bar = stage, self._make(desc=stage, total=total, unit_scale=True)

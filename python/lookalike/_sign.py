@@ -56,7 +56,7 @@ def prepare(
     """Signs documents and gives the keys of the buckets that they fall into.
 
     Two documents are candidates where they have the same key at the same place of ``band_keys``;
-    with the probability that :func:`lookalike.tune` tells they are, when they are similar.
+    with the probability that :func:`lookalike.tune` predicts, where they are similar.
     Parameters, errors and cost are those of :func:`lookalike.find`; rows are in the order of the
     documents. With ``skip_bad`` the later of two documents with one id is left out, too.
 
@@ -68,7 +68,7 @@ def prepare(
     True
     """
     check_options(options, "prepare", PrepareOptions)
-    wishes = named({"threshold": threshold, "recall": recall, **options}, text, id)
+    arguments = named({"threshold": threshold, "recall": recall, **options}, text, id)
     documents = given(docs, text=text, id=id).engine
-    with shown(progress) as tell:
-        return Prepared(*_engine.prepare(documents, wishes, tell))
+    with shown(progress) as reporter:
+        return Prepared(*_engine.prepare(documents, arguments, reporter))

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -29,17 +29,9 @@ pub(crate) struct Watch {
     unwanted: AtomicBool,
     done: AtomicU64,
     stages: Mutex<StageLog>,
-    warning: Mutex<FirstWarning>,
-}
-
-/// The first warning of a run.
-#[derive(Default)]
-enum FirstWarning {
-    #[default]
-    None,
-    /// Not reported yet.
-    New(Warning),
-    Reported,
+    /// The first warning, and whether it was reported.
+    warning: OnceLock<Warning>,
+    is_warned: AtomicBool,
 }
 
 #[derive(Default)]
@@ -64,19 +56,9 @@ impl Watch {
     }
 
     /// The first warning, once.
-    fn warning(&self) -> Option<Warning> {
-        let mut first = self.warning.lock().unwrap_or_else(PoisonError::into_inner);
-        match std::mem::take(&mut *first) {
-            FirstWarning::None => None,
-            FirstWarning::Reported => {
-                *first = FirstWarning::Reported;
-                None
-            }
-            FirstWarning::New(warning) => {
-                *first = FirstWarning::Reported;
-                Some(warning)
-            }
-        }
+    fn warning(&self) -> Option<&Warning> {
+        let warning = self.warning.get()?;
+        (!self.is_warned.swap(true, Ordering::Relaxed)).then_some(warning)
     }
 
     /// What was not reported yet: stages that were completed, and the one that is under way.
@@ -116,10 +98,7 @@ impl Progress for Watch {
     }
 
     fn warn(&self, warning: &Warning) {
-        let mut first = self.warning.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(*first, FirstWarning::None) {
-            *first = FirstWarning::New(warning.clone());
-        }
+        self.warning.get_or_init(|| warning.clone());
     }
 }
 
@@ -197,7 +176,7 @@ fn look_after<T: Send>(
             Some((_, since)) if grace.is_some_and(|grace| since.elapsed() > grace) => break None,
             Some(_) => {}
             None => {
-                let reported = py.check_signals().and_then(|()| tell(py, watch, false, progress));
+                let reported = py.check_signals().and_then(|()| report(py, watch, false, progress));
                 if let Err(error) = reported {
                     watch.unwanted.store(true, Ordering::Relaxed);
                     raised = Some((error, Instant::now()));
@@ -210,7 +189,7 @@ fn look_after<T: Send>(
         return Err(error);
     }
     match result {
-        Some(Ok(result)) => tell(py, watch, true, progress).map(|()| result),
+        Some(Ok(result)) => report(py, watch, true, progress).map(|()| result),
         Some(Err(error)) => Err(run_error(error)),
         None => Err(LookalikeError::new_err(
             "the engine stopped at an inner contradiction (above); this is a fault of lookalike, \
@@ -219,14 +198,14 @@ fn look_after<T: Send>(
     }
 }
 
-fn tell(
+fn report(
     py: Python<'_>,
     watch: &Watch,
     is_done: bool,
     progress: Option<&Py<PyAny>>,
 ) -> PyResult<()> {
     if let Some(Warning::Runaway(runaway)) = watch.warning() {
-        let text = runaway_text(&runaway);
+        let text = runaway_text(runaway);
         staying(|| py.import("lookalike._progress")?.call_method1("warn", (text,)))?;
     }
     let Some(progress) = progress else { return Ok(()) };

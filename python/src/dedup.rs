@@ -4,7 +4,7 @@ use crate::call;
 use crate::compared_input::ComparedInput;
 use crate::error::{FileError, OptionError, run_error};
 use crate::inputs::ComparedInputs;
-use crate::options::KeywordOptions;
+use crate::options::RunArguments;
 use crate::parameters::{self, BetterSettingTuple};
 use lookalike::dedup::SurvivorsProblem;
 use lookalike::dedup::{
@@ -40,21 +40,15 @@ pub(crate) fn dedup<'py>(
     removed: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<DedupTuple<'py>> {
-    let options = KeywordOptions::new(options)?;
-    let wording = options.wording()?;
-    let (mut find, builder) = options.run(wording)?;
-    let mut reading = options.reading(wording, crate::extraction::options(py)?)?;
-    options.finish()?;
-    reading.fields = find.fields();
+    let RunArguments { mut find, auto, mut reading } = RunArguments::new(options)?;
     reading.leave_out = removed.iter().cloned().chain([output.clone()]).collect();
-    find.skip_duplicate_ids = reading.skip_bad;
     find.related = annotate;
     let targets =
         DedupPaths { paths: &paths, output, annotate, removed: target(removed.as_deref())? };
     let inputs =
         ComparedInputs::new(py, &ComparedInput::Paths(paths.clone()), reference.as_ref(), reading)?;
     let inputs = Arc::new(inputs);
-    if builder.is_some() {
+    if auto.is_some() {
         inputs.refuse_streams("bands='auto'")?;
     }
     let reference = inputs.paths().1;
@@ -66,7 +60,7 @@ pub(crate) fn dedup<'py>(
     call::long(py, None, |_| Ok(targets.rehearse(&collection, reference, &find)))??;
     let (read, theirs) = (Arc::clone(&collection), Arc::clone(&inputs));
     let find_all = move |watch: &call::Watch| {
-        theirs.choose_bands(builder.as_ref(), &mut find, watch)?;
+        theirs.choose_bands(auto.as_ref(), &mut find, watch)?;
         Ok((find::in_collection(&read, &find, watch)?, find))
     };
     let (findings, find) = call::reading(py, progress.as_ref(), find_all)?;

@@ -4,7 +4,7 @@
 use lookalike::extract::ExtractOptions;
 use pyo3::prelude::*;
 
-/// What is taken from them when nothing else is said.
+/// What is taken from them by default.
 pub(crate) fn options(py: Python<'_>) -> PyResult<ExtractOptions> {
     Ok(ExtractOptions { worker: crate::cli::worker_command(py)?, ..ExtractOptions::default() })
 }

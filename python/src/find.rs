@@ -6,7 +6,7 @@ use crate::decisions::DecisionRows;
 use crate::error::{FileError, LookalikeError, OptionError, run_error};
 use crate::ids::{IdColumn, IdKind};
 use crate::inputs::ComparedInputs;
-use crate::options::KeywordOptions;
+use crate::options::{KeywordOptions, RunArguments};
 use crate::parameters::BetterSettingTuple;
 use crate::run_findings::{RunFindings, SimilarityColumns};
 use crate::skipped::SkippedColumns;
@@ -25,7 +25,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 
-/// What a run found, with everything to tell of it.
+/// What a run found, with its inputs.
 #[pyclass(frozen, name = "Findings", module = "lookalike._engine")]
 pub(crate) struct PyFindings {
     run: RunFindings,
@@ -45,23 +45,17 @@ pub(crate) fn find(
     related: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyFindings> {
-    let options = KeywordOptions::new(options)?;
-    let wording = options.wording()?;
-    let (mut find, builder) = options.run(wording)?;
-    let mut reading = options.reading(wording, crate::extraction::options(py)?)?;
-    options.finish()?;
-    reading.fields = find.fields();
-    find.skip_duplicate_ids = reading.skip_bad;
+    let RunArguments { mut find, auto, reading } = RunArguments::new(options)?;
     find.related = related;
     let ids = IdKind::of(&documents, reference.as_ref());
     let inputs = Arc::new(ComparedInputs::new(py, &documents, reference.as_ref(), reading)?);
-    if builder.is_some() {
+    if auto.is_some() {
         inputs.refuse_streams("bands='auto'")?;
     }
     let held = matches!(documents, ComparedInput::Documents(_));
     let theirs = Arc::clone(&inputs);
     let (findings, options, rows) = call::reading(py, progress.as_ref(), move |watch| {
-        theirs.choose_bands(builder.as_ref(), &mut find, watch)?;
+        theirs.choose_bands(auto.as_ref(), &mut find, watch)?;
         let findings = in_collection(&theirs.open()?, &find, watch)?;
         let rows = (held && find.skip_duplicate_ids).then(|| rows(&findings)).transpose()?;
         Ok((findings, find, rows))

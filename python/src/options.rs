@@ -28,6 +28,29 @@ const NORMAL_FORMS: [(&str, NormalForm); 4] = [
 /// Options by name; what is missing or `None` is as it is by default.
 pub(crate) struct KeywordOptions<'py>(Bound<'py, PyDict>);
 
+/// What a run is given.
+pub(crate) struct RunArguments {
+    pub(crate) find: FindOptions,
+    /// What bands and rows are chosen by, where they are chosen for the documents.
+    pub(crate) auto: Option<ParamsBuilder>,
+    pub(crate) reading: ReadOptions,
+}
+
+impl RunArguments {
+    /// # Errors
+    /// `OptionError` for values that cannot be and for options that a run does not have.
+    pub(crate) fn new(options: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let (py, options) = (options.py(), KeywordOptions::new(options)?);
+        let wording = options.wording()?;
+        let (mut find, auto) = options.run(wording)?;
+        let reading = options.reading(wording, crate::extraction::options(py)?)?;
+        options.finish()?;
+        find.skip_duplicate_ids = reading.skip_bad;
+        let reading = ReadOptions { fields: find.fields(), ..reading };
+        Ok(Self { find, auto, reading })
+    }
+}
+
 impl<'py> KeywordOptions<'py> {
     /// Takes out all there are; the caller that takes one removes it, so that
     /// [`finish`](Self::finish) knows those nobody asked for.

@@ -202,7 +202,7 @@ impl DocumentSink for PrepareWorker<'_> {
     }
 }
 
-/// Refuses repeated ids as `find` does, or takes the later documents out and tells of them.
+/// Refuses repeated ids as `find` does, or takes the later documents out and reports them.
 fn leave_out(
     parts: &mut [PreparedDocuments],
     collection: &Collection,

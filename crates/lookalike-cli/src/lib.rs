@@ -107,7 +107,7 @@ impl Command {
 }
 
 /// Does what the arguments say, the first of which is the name that messages give the program,
-/// and tells how it went. It prints to the standard streams of the process and does not end it.
+/// and reports how it went. It prints to the standard streams of the process and does not end it.
 ///
 /// `worker` starts a process that [`extract_worker`] runs in; without it, files are read by
 /// parsers that are not trusted in this process. `<this program> `[`EXTRACT_WORKER`] is one.

@@ -13,7 +13,7 @@ pub(crate) struct NormalizationArgs {
     #[arg(long, value_enum, value_name = "FORM")]
     normalize: Option<FormArg>,
 
-    /// `auto` tells each document's language by its first 2 KiB, and leaves out its stop words
+    /// `auto` detects each document's language in its first 2 KiB, and leaves out its stop words
     #[arg(long, value_enum, value_name = "HOW")]
     language: Option<LanguageArg>,
 

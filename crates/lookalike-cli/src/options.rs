@@ -37,7 +37,7 @@ pub(crate) struct ShingleArgs {
     #[arg(long, value_name = "RULE")]
     tokens: Option<TokenRule>,
 
-    /// `fold` reads upper case as lower case, `keep` tells them apart
+    /// `fold` reads upper case as lower case, `keep` distinguishes them
     #[arg(long, value_name = "CASE", default_value = "fold")]
     case: Case,
 
@@ -116,7 +116,7 @@ pub(crate) struct SignatureArgs {
     #[arg(long, value_name = "SCHEME", default_value = "fss")]
     scheme: Scheme,
 
-    /// Draws the hash functions; the same number draws the same ones in every version
+    /// Random seed of the hash functions; the same seed gives the same ones in every version
     #[arg(long, value_name = "N", default_value_t = DEFAULT_SEED, value_parser = seed)]
     #[arg(allow_negative_numbers = true)]
     seed: u64,

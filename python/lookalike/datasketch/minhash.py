@@ -111,7 +111,7 @@ class MinHash(_native.MinHashState):
         hashfunc: From a token to an integer of 32 bits (of 64 for ``"affine64"``). SHA-1 without
             it. Those of :mod:`lookalike.datasketch.hashfunc` are computed by the engine.
         hashobj: Ignored, with a DeprecationWarning.
-        hashvalues: Those of another sketch, whose ``scheme`` must be said.
+        hashvalues: Those of another sketch, whose ``scheme`` must be given.
         permutations: Those of another sketch: two sequences of ``num_perm`` integers.
         scheme: ``"affine32"`` (default), ``"affine64"``, or ``"legacy"`` for the values of
             datasketch before 2.0.0.

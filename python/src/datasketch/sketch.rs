@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -64,12 +64,29 @@ fn scheme_of(minhash: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
 /// `ValueError` if they differ.
 pub(super) fn check_scheme(known: Option<&str>, scheme: Option<&str>) -> PyResult<()> {
     match (known, scheme) {
-        (Some(known), Some(scheme)) if known != scheme => Err(PyValueError::new_err(format!(
-            "MinHash scheme '{scheme}' does not match scheme '{known}' of the MinHash previously \
-             given to this index; make all of them with scheme='{known}'"
-        ))),
-        _ => Ok(()),
+        (Some(known), Some(scheme)) if known != scheme => Err(other_scheme(known, scheme)),
+        (Some(_), Some(_)) | (None, _) | (_, None) => Ok(()),
     }
+}
+
+/// The error of a sketch whose scheme is not that of those before.
+pub(super) fn other_scheme(known: &str, scheme: &str) -> PyErr {
+    PyValueError::new_err(format!(
+        "MinHash scheme '{scheme}' does not match scheme '{known}' of the MinHash previously \
+         given to this index; make all of them with scheme='{known}'"
+    ))
+}
+
+/// Checks that there is a band of this number.
+///
+/// # Errors
+/// `IndexError` where there is none.
+pub(super) fn check_band(band: usize, bands: usize) -> PyResult<()> {
+    if band < bands {
+        return Ok(());
+    }
+    let last = bands.saturating_sub(1);
+    Err(PyIndexError::new_err(format!("expected a band from 0 to {last}, got {band}")))
 }
 
 /// The scheme that an index remembers, given that of one more sketch.

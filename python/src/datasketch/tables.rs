@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyBytes, PyDict, PyList, PySet};
 
 use super::memory::memory_error;
-use super::sketch::{Sketch, check_scheme};
+use super::sketch::{Sketch, check_band, check_scheme};
 use lookalike_datasketch::bucket_tables::{BandBytes, BucketTables};
 
 /// Keys by the bands of their sketches.
@@ -145,17 +145,6 @@ impl LshTables {
             counts.append(dict_of(py, band)?)?;
         }
         Ok(counts)
-    }
-
-    /// # Errors
-    /// `IndexError` where there is no such band.
-    fn check_band(&self, band: usize) -> PyResult<()> {
-        let bands = self.store.bands();
-        if band < bands {
-            return Ok(());
-        }
-        let text = format!("expected a band from 0 to {}, got {band}", bands.saturating_sub(1));
-        Err(PyIndexError::new_err(text))
     }
 }
 
@@ -421,7 +410,7 @@ impl LshTables {
     ) -> PyResult<Bound<'py, PyList>> {
         let keys = {
             let this = slf.try_borrow()?;
-            this.check_band(band)?;
+            check_band(band, this.store.bands())?;
             this.keys_at(slf.py(), &this.store.bucket(band, bucket_key))
         };
         PyList::new(slf.py(), keys)
@@ -438,7 +427,7 @@ impl LshTables {
         let owners = Self::all_owners(slf)?;
         let counts = {
             let this = slf.try_borrow()?;
-            this.check_band(band)?;
+            check_band(band, this.store.bands())?;
             this.store.counts_in(band, &owners)
         };
         dict_of(slf.py(), counts)

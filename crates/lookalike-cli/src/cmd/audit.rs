@@ -55,11 +55,11 @@ pub(crate) struct AuditArgs {
         .unwrap_or(NonZeroUsize::MIN), value_parser = positive)]
     sample: NonZeroUsize,
 
-    /// Draws them; the same number draws the same documents
+    /// Random seed of the sample; the same seed draws the same documents
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// How often the intervals hold the truth, at least: above 0, below 1
+    /// Confidence level of the intervals: above 0, below 1
     #[arg(long, value_name = "SHARE", default_value_t = CONFIDENCE)]
     #[arg(allow_negative_numbers = true)]
     confidence: f64,

@@ -1,5 +1,6 @@
 //! What keeps an index of sketches from doing something, as errors of Python.
 
+use crate::datasketch::sketch::other_scheme;
 use crate::error::{DamagedError, MismatchError, StoreError, index_error};
 use lookalike::store::IndexError;
 use lookalike::store::error::Unwritable;
@@ -92,16 +93,13 @@ impl SketchIndexError {
 }
 
 fn scheme(name: &str, known: Option<&str>, got: &str) -> PyErr {
-    PyValueError::new_err(match known {
-        Some(known) => format!(
-            "MinHash scheme '{got}' does not match scheme '{known}' of the MinHash previously \
-             given to this index; make all of them with scheme='{known}'"
-        ),
-        None => format!(
+    match known {
+        Some(known) => other_scheme(known, got),
+        None => PyValueError::new_err(format!(
             "MinHash scheme '{got}' does not match that of the sketches in {name}, which have \
              none; give it sketches without a scheme only, or use another path"
-        ),
-    })
+        )),
+    }
 }
 
 fn unlike(name: &str, unfit: BandError) -> String {

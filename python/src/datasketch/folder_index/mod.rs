@@ -17,13 +17,14 @@ mod origin;
 mod pending_changes;
 mod sketch_index;
 
+use crate::datasketch::sketch::check_band;
 use crate::error::StoreError;
 use crate::index::patience::patiently;
 use band_probe::{KeyRow, Scan};
 use error::{SketchIndexError, reported};
 use ids::Key;
 use lookalike::index::time;
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PySet, PyTuple};
@@ -44,7 +45,7 @@ pub(crate) struct FolderLsh {
     name: String,
     bands: usize,
     /// `None` when it is dropped only.
-    shelf: Option<SketchIndex>,
+    sketch_index: Option<SketchIndex>,
 }
 
 /// Keys or rows, and the number to go on from.
@@ -53,11 +54,11 @@ type KeyPage<'py> = (Bound<'py, PyList>, u64);
 impl FolderLsh {
     /// # Errors
     /// `StoreError` in a process that was forked.
-    fn shelf(&self) -> PyResult<&SketchIndex> {
+    fn sketch_index(&self) -> PyResult<&SketchIndex> {
         let here = std::process::id();
         // Before any lock is touched, which another thread may have had when the process forked.
-        match &self.shelf {
-            Some(shelf) if self.process == here => Ok(shelf),
+        match &self.sketch_index {
+            Some(sketch_index) if self.process == here => Ok(sketch_index),
             _ => Err(StoreError::new_err(format!(
                 "{} was opened by process {}, this is process {here}, forked from it: close it \
                  before the fork, or start processes by spawn, and open it there, with 'readonly': \
@@ -73,8 +74,8 @@ impl FolderLsh {
         py: Python<'_>,
         work: impl FnOnce(&SketchIndex) -> Result<T, SketchIndexError> + Send,
     ) -> PyResult<T> {
-        let shelf = self.shelf()?;
-        py.detach(|| work(shelf)).map_err(|refused| refused.reported(&self.name))
+        let sketch_index = self.sketch_index()?;
+        py.detach(|| work(sketch_index)).map_err(|refused| refused.reported(&self.name))
     }
 
     /// Does long work on what is in the folder, while signals are looked for.
@@ -91,7 +92,7 @@ impl FolderLsh {
     }
 
     fn key<'py>(&self, py: Python<'py>, row: &KeyRow) -> PyResult<Bound<'py, PyAny>> {
-        let allows_pickles = self.shelf()?.allows_pickles();
+        let allows_pickles = self.sketch_index()?.allows_pickles();
         let original = row.original.as_deref();
         ids::key(py, &self.name, row.number, (&row.id, original), allows_pickles)
     }
@@ -105,7 +106,7 @@ impl FolderLsh {
         py: Python<'py>,
         bands: &[(usize, PyBackedBytes)],
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let rows = self.detached(py, |shelf| shelf.find(bands))?;
+        let rows = self.detached(py, |sketch_index| sketch_index.find(bands))?;
         self.keys(py, &rows)
     }
 
@@ -113,17 +114,6 @@ impl FolderLsh {
     fn next(&self, py: Python<'_>, scan: &mut Scan, bands: bool) -> PyResult<Vec<KeyRow>> {
         py.check_signals()?;
         py.detach(|| scan.next(PIECE, bands)).map_err(|refused| refused.reported(&self.name))
-    }
-
-    /// # Errors
-    /// `IndexError` where there is no such band.
-    fn check_band(&self, band: usize) -> PyResult<()> {
-        if band < self.bands {
-            return Ok(());
-        }
-        let text =
-            format!("expected a band from 0 to {}, got {band}", self.bands.saturating_sub(1));
-        Err(PyIndexError::new_err(text))
     }
 
     fn empty_counts<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyDict>> {
@@ -174,10 +164,11 @@ impl FolderLsh {
         // Where the process is may change before the first sketch.
         let folder = std::path::absolute(&path)
             .map_err(|error| StoreError::new_err(format!("{name:?} is no path: {error}")))?;
-        let wished = IndexParameters { num_perm, bands, rows, prepickle, hashfunc };
-        let shelf = py.detach(|| SketchIndex::new(folder, wished, read_only, allow_pickle));
-        let shelf = Some(shelf.map_err(|refused| refused.reported(&name))?);
-        Ok(Self { process: std::process::id(), name, bands, shelf })
+        let expected = IndexParameters { num_perm, bands, rows, prepickle, hashfunc };
+        let sketch_index =
+            py.detach(|| SketchIndex::new(folder, expected, read_only, allow_pickle));
+        let sketch_index = Some(sketch_index.map_err(|refused| refused.reported(&name))?);
+        Ok(Self { process: std::process::id(), name, bands, sketch_index })
     }
 
     #[getter]
@@ -202,9 +193,11 @@ impl FolderLsh {
         is_new: bool,
         most: usize,
     ) -> PyResult<bool> {
-        self.shelf()?;
+        self.sketch_index()?;
         let key = Key::of(key)?;
-        self.detached(py, |shelf| shelf.insert(key, &bands, scheme.as_deref(), is_new, most))
+        self.detached(py, |sketch_index| {
+            sketch_index.insert(key, &bands, scheme.as_deref(), is_new, most)
+        })
     }
 
     /// Adds keys with their bands, all or none.
@@ -214,17 +207,17 @@ impl FolderLsh {
         rows: Vec<(Bound<'_, PyAny>, Vec<PyBackedBytes>)>,
         scheme: Option<String>,
     ) -> PyResult<()> {
-        self.shelf()?;
+        self.sketch_index()?;
         let rows = rows.into_iter().map(|(key, bands)| Ok((Key::of(&key)?, bands)));
         let rows = rows.collect::<PyResult<Vec<_>>>()?;
-        self.detached(py, |shelf| shelf.insert_all(rows, scheme.as_deref()))
+        self.detached(py, |sketch_index| sketch_index.insert_all(rows, scheme.as_deref()))
     }
 
     /// Takes a key out; false where it is not there.
     fn remove(&self, py: Python<'_>, key: &Bound<'_, PyAny>, most: usize) -> PyResult<bool> {
-        self.shelf()?;
+        self.sketch_index()?;
         let key = Key::of(key)?;
-        self.detached(py, |shelf| shelf.remove(&key.id, most))
+        self.detached(py, |sketch_index| sketch_index.remove(&key.id, most))
     }
 
     /// Writes what waits.
@@ -269,15 +262,17 @@ impl FolderLsh {
     }
 
     fn _has(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        self.shelf()?;
+        self.sketch_index()?;
         let key = Key::of(key)?;
-        self.detached(py, |shelf| shelf.has(&key.id))
+        self.detached(py, |sketch_index| sketch_index.has(&key.id))
     }
 
     /// All keys in the order of insertion.
     fn _keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let keys = PyList::empty(py);
-        let Some(mut scan) = self.detached(py, |shelf| shelf.scan(0))? else { return Ok(keys) };
+        let Some(mut scan) = self.detached(py, |sketch_index| sketch_index.scan(0))? else {
+            return Ok(keys);
+        };
         loop {
             let rows = self.next(py, &mut scan, false)?;
             if rows.is_empty() {
@@ -291,7 +286,9 @@ impl FolderLsh {
 
     /// Some keys from a row on, and the row to go on from; None at the end.
     fn _page<'py>(&self, py: Python<'py>, start: u64) -> PyResult<Option<KeyPage<'py>>> {
-        let Some(mut scan) = self.detached(py, |shelf| shelf.scan(start))? else { return Ok(None) };
+        let Some(mut scan) = self.detached(py, |sketch_index| sketch_index.scan(start))? else {
+            return Ok(None);
+        };
         let rows = self.next(py, &mut scan, false)?;
         let Some(last) = rows.last().map(|row| row.number) else { return Ok(None) };
         let firsts: Vec<KeyRow> = rows.into_iter().filter(|row| row.repeat == 0).collect();
@@ -301,7 +298,9 @@ impl FolderLsh {
     /// Every record: its key and its bands.
     fn _rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let all = PyList::empty(py);
-        let Some(mut scan) = self.detached(py, |shelf| shelf.scan(0))? else { return Ok(all) };
+        let Some(mut scan) = self.detached(py, |sketch_index| sketch_index.scan(0))? else {
+            return Ok(all);
+        };
         loop {
             let rows = self.next(py, &mut scan, true)?;
             if rows.is_empty() {
@@ -324,9 +323,9 @@ impl FolderLsh {
         py: Python<'py>,
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.shelf()?;
+        self.sketch_index()?;
         let key = Key::of(key)?;
-        let rows = self.detached(py, |shelf| shelf.rows_of(&key.id))?;
+        let rows = self.detached(py, |sketch_index| sketch_index.rows_of(&key.id))?;
         let bands = rows.iter().flat_map(|row| &row.bands);
         PyList::new(py, bands.map(|band| PyBytes::new(py, band)).collect::<Vec<_>>())
     }
@@ -338,13 +337,13 @@ impl FolderLsh {
         band: usize,
         bucket_key: PyBackedBytes,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.check_band(band)?;
+        check_band(band, self.bands)?;
         PyList::new(py, self.found(py, &[(band, bucket_key)])?)
     }
 
     /// How many keys each bucket of one band has.
     fn _counts_in<'py>(&self, py: Python<'py>, band: usize) -> PyResult<Bound<'py, PyDict>> {
-        self.check_band(band)?;
+        check_band(band, self.bands)?;
         Ok(self.counts(py)?.swap_remove(band))
     }
 
@@ -352,7 +351,9 @@ impl FolderLsh {
     #[pyo3(name = "_counts")]
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let counts = self.empty_counts(py);
-        let Some(mut scan) = self.detached(py, |shelf| shelf.scan(0))? else { return Ok(counts) };
+        let Some(mut scan) = self.detached(py, |sketch_index| sketch_index.scan(0))? else {
+            return Ok(counts);
+        };
         // Of keys that were inserted again: the bands that they had before.
         let mut repeated: HashMap<String, Vec<Vec<Vec<u8>>>> = HashMap::new();
         loop {
@@ -384,12 +385,12 @@ impl FolderLsh {
         py: Python<'py>,
         keys: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        self.shelf()?;
+        self.sketch_index()?;
         let counts = self.empty_counts(py);
         let mut met = HashSet::new();
         for key in keys {
             let key = Key::of(&key)?;
-            let rows = self.detached(py, |shelf| shelf.rows_of(&key.id))?;
+            let rows = self.detached(py, |sketch_index| sketch_index.rows_of(&key.id))?;
             if !met.insert(key.id) {
                 continue;
             }
@@ -424,7 +425,7 @@ impl FolderLsh {
         let to = std::path::absolute(&to).map_err(|error| {
             StoreError::new_err(format!("{} is no path: {error}", to.display()))
         })?;
-        let is_own = self.shelf()?.allows_pickles();
+        let is_own = self.sketch_index()?.allows_pickles();
         self.patiently(py, false, move |open| {
             open.backend.backup(&to)?;
             // A copy of what this process may load.
@@ -438,24 +439,24 @@ impl FolderLsh {
 
 impl Drop for FolderLsh {
     fn drop(&mut self) {
-        let Some(shelf) = self.shelf.take() else { return };
+        let Some(sketch_index) = self.sketch_index.take() else { return };
         if std::process::id() != self.process {
-            std::mem::forget(shelf);
+            std::mem::forget(sketch_index);
             return;
         }
         // Threads that close it must not wait for the lock that this one has.
-        let shelf = Mutex::new(Some(shelf));
-        let take = || shelf.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let sketch_index = Mutex::new(Some(sketch_index));
+        let take = || sketch_index.lock().unwrap_or_else(PoisonError::into_inner).take();
         let _ = Python::try_attach(|py| {
-            let done = py.detach(|| take().map_or(Ok(()), |shelf| shelf.close()));
+            let done = py.detach(|| take().map_or(Ok(()), |sketch_index| sketch_index.close()));
             match done {
                 Ok(()) => {}
                 Err(refused) => refused.reported(&self.name).write_unraisable(py, None),
             }
         });
         // Where there is no interpreter any more, nobody can receive it.
-        if let Some(shelf) = take() {
-            let _ = shelf.close();
+        if let Some(sketch_index) = take() {
+            let _ = sketch_index.close();
         }
     }
 }

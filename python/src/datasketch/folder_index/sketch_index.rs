@@ -49,7 +49,7 @@ enum IndexSlot {
 /// An index of sketches.
 pub(super) struct SketchIndex {
     folder: PathBuf,
-    wished: IndexParameters,
+    expected: IndexParameters,
     is_read_only: bool,
     /// Whether pickles in the folder may be loaded, which can run any code.
     allows_pickles: AtomicBool,
@@ -107,7 +107,7 @@ impl SketchIndex {
     /// pickled keys that another process made, without `allow_pickle`.
     pub(super) fn new(
         folder: PathBuf,
-        wished: IndexParameters,
+        expected: IndexParameters,
         is_read_only: bool,
         allow_pickle: bool,
     ) -> Result<Self, SketchIndexError> {
@@ -116,16 +116,16 @@ impl SketchIndex {
                 look_above(&folder)?;
                 IndexSlot::Nothing
             }
-            _ => IndexSlot::Open(Arc::new(opened(&folder, &wished, is_read_only)?)),
+            _ => IndexSlot::Open(Arc::new(opened(&folder, &expected, is_read_only)?)),
         };
         let allows_pickles = allow_pickle || origin::is_own(&folder);
         // Nothing but pickles is in there.
-        if matches!(slot, IndexSlot::Open(_)) && wished.prepickle && !allows_pickles {
+        if matches!(slot, IndexSlot::Open(_)) && expected.prepickle && !allows_pickles {
             return Err(SketchIndexError::Pickles);
         }
         Ok(Self {
             folder,
-            wished,
+            expected,
             is_read_only,
             allows_pickles: AtomicBool::new(allows_pickles),
             writing: Mutex::default(),
@@ -289,7 +289,7 @@ impl SketchIndex {
         let known = open.map(|open| &open.settings).or(waiting.settings.as_ref());
         let settings = match known {
             Some(settings) => Arc::clone(settings),
-            None => Arc::new(self.wished.settings(bands, scheme)),
+            None => Arc::new(self.expected.settings(bands, scheme)),
         };
         expect_scheme(&settings, scheme)?;
         let signature = signature(&settings, bands)?;
@@ -416,27 +416,22 @@ fn look_above(folder: &Path) -> Result<(), SketchIndexError> {
 
 fn opened(
     folder: &Path,
-    wished: &IndexParameters,
+    expected: &IndexParameters,
     is_read_only: bool,
 ) -> Result<OpenFolder, SketchIndexError> {
-    wished.check_compatible(&sqlite::settings(folder)?)?;
+    expected.check_compatible(&sqlite::settings(folder)?)?;
     let access = if is_read_only { Access::Read } else { Access::Write { wait: PATIENCE } };
     let backend = sqlite::open(folder, access)?;
     let settings = Arc::new(backend.settings().clone());
     // It may be another one by now.
-    wished.check_compatible(&settings)?;
+    expected.check_compatible(&settings)?;
     Ok(OpenFolder { backend, settings })
 }
 
 fn expect_scheme(settings: &IndexSettings, scheme: Option<&str>) -> Result<(), SketchIndexError> {
     let known = settings.sketches.as_ref().and_then(|sketches| sketches.scheme.as_deref());
-    match scheme {
-        Some(got) if known != Some(got) => {
-            let known = known.map(str::to_owned);
-            Err(SketchIndexError::Scheme { known, got: got.to_owned() })
-        }
-        _ => Ok(()),
-    }
+    let Some(got) = scheme.filter(|got| known != Some(*got)) else { return Ok(()) };
+    Err(SketchIndexError::Scheme { known: known.map(str::to_owned), got: got.to_owned() })
 }
 
 /// The numbers that keep all bands of a sketch.

@@ -21,11 +21,11 @@ pub(super) struct AuditSampleArgs {
     #[arg(long, value_name = "N", value_parser = positive)]
     audit: Option<NonZeroUsize>,
 
-    /// Draws them; the same number draws the same documents
+    /// Random seed of the sample; the same seed draws the same documents
     #[arg(long, value_name = "N", default_value_t = 1, requires = "audit")]
     audit_seed: u64,
 
-    /// How often the intervals of the audit hold the truth, at least: above 0, below 1
+    /// Confidence level of the audit's intervals: above 0, below 1
     #[arg(long, value_name = "SHARE", default_value_t = CONFIDENCE, requires = "audit")]
     #[arg(allow_negative_numbers = true)]
     confidence: f64,

@@ -167,7 +167,7 @@ pub(super) struct IndexAdd<'a> {
     pub(super) skip_bad: bool,
 }
 
-/// Adds, and tells what was done.
+/// Adds, and reports what was done.
 pub(super) fn add(adding: &IndexAdd<'_>) -> CommandResult {
     let IndexAdd { index, inputs, how, existing, skip_bad } = *adding;
     let start = Instant::now();

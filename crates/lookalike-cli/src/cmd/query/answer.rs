@@ -68,7 +68,7 @@ impl<'a> QueryOutput<'a> {
         self.skipped.push(skipped);
     }
 
-    /// Tells what was found for one document.
+    /// Writes what was found for one document.
     pub(super) fn tell(
         &mut self,
         id: &str,

@@ -82,7 +82,7 @@ impl PlanOutput {
         heading(out, "S-curve", "probability of being a candidate, by Jaccard similarity")?;
         write!(out, "{}", self.curve().terminal(CURVE.0, CURVE.1, args.ascii))?;
         let like = if *measured { "like those drawn" } else { "alike as newswire articles are" };
-        let scale = format!("{} {like}", count(cost.documents as u64, "document"));
+        let scale = format!("{} {like}", count(cost.documents, "document"));
         writeln!(out)?;
         heading(out, "Alternatives", &scale)?;
         self.write_alternatives(out, args.ascii)

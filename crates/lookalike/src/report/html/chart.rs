@@ -50,7 +50,7 @@ impl RecallCurve<'_> {
         candidate_probability(similarity, self.params.bands(), self.params.rows())
     }
 
-    fn axes(&self, f: &mut Formatter<'_>) -> fmt::Result {
+    fn axes(f: &mut Formatter<'_>) -> fmt::Result {
         for fifth in 0..=5 {
             let value = f64::from(fifth) / 5.0;
             let (at_x, at_y) = (x(value), y(value));
@@ -109,7 +109,7 @@ impl Display for RecallCurve<'_> {
             RIGHT - at_x,
             BOTTOM - TOP
         )?;
-        self.axes(f)?;
+        Self::axes(f)?;
         let mut points = String::new();
         for step in 0..=200 {
             let similarity = f64::from(step) / 200.0;

@@ -338,7 +338,7 @@ fn audit_table(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
                 Probability(figures.interval.high)
             )?,
             None => {
-                out.write_all(b"<td class=\"num\">none</td><td class=\"num\">none</td></tr>\n")?
+                out.write_all(b"<td class=\"num\">none</td><td class=\"num\">none</td></tr>\n")?;
             }
         }
     }
