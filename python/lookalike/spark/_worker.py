@@ -23,12 +23,19 @@ def map_rows(rows: DataFrame, task: _Task, schema: str) -> DataFrame:
     :param task: from Arrow batches to Arrow batches; it pickles.
     :param schema: columns of what it gives.
     """
-    return rows.mapInArrow(_WorkerTask(task), schema)
+    names = tuple(rows.columns)
+    if all(name.isidentifier() for name in names):
+        return rows.mapInArrow(_WorkerTask(task), schema)
+    # PySpark takes a name with a dot for a field of a struct.
+    numbered = rows.toDF(*(f"column_{number}" for number in range(len(names))))
+    return numbered.mapInArrow(_WorkerTask(task, names), schema)
 
 
 @dataclass(frozen=True)
 class _WorkerTask:
     task: _Task
+    #: What the columns are called, where that is not what the engine calls them.
+    names: tuple[str, ...] | None = None
 
     @property
     def __name__(self) -> str:
@@ -37,7 +44,13 @@ class _WorkerTask:
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         _forget_packages_of_archives()
-        return self.task(batches)
+        return self.task(batches if self.names is None else self._named(batches))
+
+    def _named(self, batches: Iterable[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for batch in batches:
+            yield pa.RecordBatch.from_arrays(batch.columns, names=list(self.names or ()))
 
 
 def _forget_packages_of_archives() -> None:
