@@ -1,5 +1,5 @@
-//! The worker pool, for all that blocks: shingling, queries, reading. A bounded number of jobs waits
-//! in a queue; for more the answer is `busy`.
+//! The worker pool, for all that blocks: shingling, queries, reading. A bounded number of jobs
+//! waits in a queue; for more the answer is `busy`.
 
 use crate::problem::Problem;
 use lookalike::index::TextPreparer;
