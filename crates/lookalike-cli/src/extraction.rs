@@ -5,8 +5,8 @@ use crate::exit_code::ExitCode;
 use clap::{Args, ValueEnum};
 use lookalike::core::parameter::NamesParameters;
 use lookalike::extract::{self, ExtractOptions, HtmlText, Limits, WorkerCommand};
-use lookalike::report::option_name;
 use lookalike::find::parse_memory;
+use lookalike::report::option_name;
 use std::time::Duration;
 
 /// The hidden command by which this program reads files for itself, in a process of its own.

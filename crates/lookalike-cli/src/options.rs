@@ -15,7 +15,6 @@ use lookalike::core::params::{
 use lookalike::find::{FindOptions, Grouping, MAX_THREADS, Memory};
 use lookalike::read::{Format, Normalization, ReadError, ReadOptions};
 use lookalike::report::csv::CellRule;
-use lookalike::find::parse_memory;
 use lookalike::stop_words::stop_words;
 use std::fs::File;
 use std::io::{self, Read};

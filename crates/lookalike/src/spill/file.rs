@@ -2,7 +2,7 @@
 
 use super::folder::SpillFolder;
 use crate::error::Error;
-use crate::read::Spool;
+use crate::read::{ReadError, Spool};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ impl SpillFile {
     /// # Errors
     /// [`Error::Spill`]; the place of `bytes` then holds anything.
     pub(super) fn append(&self, bytes: &[u8]) -> Result<u64, Error> {
-        self.file.append(bytes).map_err(|source| self.error(source))
+        self.file.append(bytes).map_err(|error| self.error(io_error(error)))
     }
 
     /// Fills `buffer` with the bytes from `offset` on.
@@ -35,7 +35,7 @@ impl SpillFile {
     /// # Errors
     /// [`Error::Spill`], also where the file ends before.
     pub(super) fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
-        self.file.read_at(buffer, offset).map_err(|source| self.error(source))
+        self.file.read_at(buffer, offset).map_err(|error| self.error(io_error(error)))
     }
 
     /// Bytes appended so far.
@@ -61,9 +61,17 @@ impl SpillFile {
     }
 }
 
+/// What the system says of a file whose path is known.
+fn io_error(error: ReadError) -> io::Error {
+    match error {
+        ReadError::Spool { error, .. } => error,
+        other => io::Error::other(other),
+    }
+}
+
 impl io::Write for &SpillFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.append(bytes).map(|_| bytes.len())
+        self.file.append(bytes).map(|_| bytes.len()).map_err(io_error)
     }
 
     fn flush(&mut self) -> io::Result<()> {

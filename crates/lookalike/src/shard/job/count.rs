@@ -5,7 +5,7 @@ use super::section_file::{SectionKind, damaged};
 use super::{Job, JobStage};
 use crate::error::Error;
 use crate::find::FindOptions;
-use crate::read::{Collection, Document, DocumentSink, ReadBuffers, SkippedItem};
+use crate::read::{Collection, Document, DocumentSink, ReadBuffers, ReadError, SkippedItem};
 use crate::shard::keys::RarityCounter;
 use crate::shard::rarity::RarityCounters;
 use std::sync::Arc;
@@ -92,9 +92,14 @@ impl Job {
 struct CountingSink(RarityCounter);
 
 impl DocumentSink for CountingSink {
-    fn document(&mut self, document: &Document<'_>) {
+    type Error = ReadError;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
         self.0.add(document);
+        Ok(())
     }
 
-    fn skipped(&mut self, _: SkippedItem) {}
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), ReadError> {
+        Ok(())
+    }
 }
