@@ -10,8 +10,8 @@ use std::process::{Command, Stdio};
 /// A version of Rust: major, minor, patch. A version without a patch is that with patch 0.
 type RustVersion = [u64; 3];
 
-/// Compiles the workspace with the version that `Cargo.toml` states: by the compiler that runs if it
-/// is of that version, otherwise by one of rustup.
+/// Compiles the workspace with the version that `Cargo.toml` states: by the compiler that runs if
+/// it is of that version, otherwise by one of rustup.
 ///
 /// # Errors
 /// A dependency states a later version, or the workspace does not compile.

@@ -82,8 +82,8 @@ impl FindOutputArgs {
         Ok(PairList::new(self.pairs.is_some(), self.estimates)?)
     }
 
-    /// Writes results and reports of a run that is not audited, prints what is wanted, and gives the
-    /// exit code.
+    /// Writes results and reports of a run that is not audited, prints what is wanted, and gives
+    /// the exit code.
     pub(super) fn finish(
         &self,
         findings: Findings,

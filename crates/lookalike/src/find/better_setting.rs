@@ -1,13 +1,11 @@
 //! Whether another setting finds more, where a run found few documents: measured exactly on all
 //! documents of small collections, by [`tune::measure_settings`](crate::tune::measure_settings).
 
-use super::findings::Findings;
+use super::findings::{BetterSetting, Findings};
 use crate::error::Error;
 use crate::find::options::FindOptions;
 use crate::progress::Progress;
-use crate::tune::{
-    Setting, SettingProfile, SettingTexts, better_setting, measure_settings, settings_to_compare,
-};
+use crate::tune::{Setting, SettingTexts, better_setting, measure_settings, settings_to_compare};
 use std::ops::RangeInclusive;
 
 /// Documents with a token of a collection that is measured.
@@ -18,15 +16,6 @@ const MOST_BYTES: u64 = 4 << 20;
 const FEW: u64 = 10;
 /// Meetings of two documents in a shingle that are counted for a setting, at most.
 const MOST_MEETINGS: u64 = 50_000_000;
-
-/// A setting that finds more than that of a run which found few documents.
-#[derive(Debug, Clone)]
-pub struct BetterSetting {
-    /// What the setting of the run finds, all pairs compared.
-    pub used: SettingProfile,
-    /// What the other setting finds.
-    pub better: SettingProfile,
-}
 
 /// `None` where results are not few, the collection is not small, or no setting that is tried
 /// finds clearly more.

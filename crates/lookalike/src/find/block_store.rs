@@ -12,7 +12,7 @@ use super::skipped::SkippedLog;
 use super::sources::{SourceTally, Sources, Tallies};
 use crate::error::Error;
 use crate::read::{BlockNumber, Collection, ReadError, RetainedBlock, RetainedState, Spool};
-use crate::spill::{Log, TempSpace};
+use crate::spill::{SpillLog, TempSpace};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -41,7 +41,7 @@ impl StoredBlock {
 }
 
 /// A block that was read, on its way to the store.
-pub(super) struct PreparedBlock {
+pub(super) struct ColumnBlock {
     pub(super) retained: RetainedBlock,
     pub(super) notes: BlockNotes,
     pub(super) columns: FixedColumns,
@@ -52,8 +52,8 @@ pub(super) struct PreparedBlock {
 pub(super) struct BlockStore {
     pub(super) blocks: Vec<StoredBlock>,
     chunks: Vec<ColumnChunk>,
-    columns: Log<u64>,
-    rows: Log<u8>,
+    columns: SpillLog<u64>,
+    rows: SpillLog<u8>,
     pub(super) skipped: Arc<SkippedLog>,
     pub(super) sources: Arc<Sources>,
 }
@@ -61,7 +61,7 @@ pub(super) struct BlockStore {
 impl BlockStore {
     /// Without blocks, in memory.
     pub(super) fn new(skipped: Arc<SkippedLog>, sources: Arc<Sources>) -> Self {
-        let (columns, rows) = (Log::default(), Log::default());
+        let (columns, rows) = (SpillLog::default(), SpillLog::default());
         Self { blocks: Vec::new(), chunks: Vec::new(), columns, rows, skipped, sources }
     }
 
@@ -72,7 +72,7 @@ impl BlockStore {
 
     /// Lets go of the columns; rows stay.
     pub(super) fn drop_columns(&mut self) {
-        self.columns = Log::default();
+        self.columns = SpillLog::default();
     }
 
     /// The blocks whose columns are in one chunk, in the order they have there, chunk by chunk.
@@ -158,8 +158,8 @@ impl<'a> BlockStoreWriter<'a> {
         sources.resume(&done.sources, &done.tallies);
         let mut store = BlockStore::new(skipped, Arc::clone(&sources));
         // Their share is one, so that it is divided here.
-        store.columns = Log::stored(temp, "columns", usize::MAX, columns)?;
-        store.rows = Log::stored(temp, "rows", usize::MAX, rows)?;
+        store.columns = SpillLog::stored(temp, "columns", usize::MAX, columns)?;
+        store.rows = SpillLog::stored(temp, "rows", usize::MAX, rows)?;
         for step in &done.chunks {
             store.chunks.push(step.chunk);
             for (state, notes, place) in &step.blocks {
@@ -184,7 +184,7 @@ impl<'a> BlockStoreWriter<'a> {
     }
 
     /// Takes a block and what it has of each source.
-    pub(super) fn push(&self, block: PreparedBlock, tallies: &[SourceTally]) -> Result<(), Error> {
+    pub(super) fn push(&self, block: ColumnBlock, tallies: &[SourceTally]) -> Result<(), Error> {
         // What names of sources leave: a half is for the logs, a quarter for what is gathered, and
         // a quarter for its copy when it becomes a chunk.
         let share = self.budget.with_held(self.sources.held())?.columns();
@@ -193,7 +193,7 @@ impl<'a> BlockStoreWriter<'a> {
         if self.checkpoint.is_active() {
             state.tallies.add(tallies);
         }
-        let PreparedBlock { retained, notes, columns, rows } = block;
+        let ColumnBlock { retained, notes, columns, rows } = block;
         let rows = state.store.rows.append(rows.into_bytes())?;
         let place = BlockPlace { chunk: state.store.chunks.len() as u32, within: 0, rows };
         state.gathered_bytes += columns.held();

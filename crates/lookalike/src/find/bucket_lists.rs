@@ -5,7 +5,7 @@
 use super::checkpoint::{BandStep, Checkpoint, Step};
 use super::memory::Budget;
 use crate::error::Error;
-use crate::spill::{Log, TempSpace};
+use crate::spill::{SpillLog, TempSpace};
 use lookalike_core::candidate::BandBuckets;
 use std::sync::Arc;
 
@@ -53,14 +53,14 @@ impl DocumentLists {
 
 /// The lists of a whole run.
 pub(super) struct BucketLists {
-    log: Log<u32>,
+    log: SpillLog<u32>,
     memberships: u64,
 }
 
 impl BucketLists {
     /// Lists of equal documents, which every run makes again.
     pub(super) fn of_equal(temp: &Arc<TempSpace>, budget: &Budget) -> Self {
-        Self { log: Log::scratch(temp, "equal", budget.buckets()), memberships: 0 }
+        Self { log: SpillLog::scratch(temp, "equal", budget.buckets()), memberships: 0 }
     }
 
     /// Lists of buckets, with those that an earlier run has finished.
@@ -71,7 +71,7 @@ impl BucketLists {
     ) -> Result<Self, Error> {
         let last = checkpoint.done.bands.last();
         let (len, memberships) = last.map_or((0, 0), |step| (step.lists, step.memberships));
-        Ok(Self { log: Log::stored(temp, "buckets", budget.buckets(), len)?, memberships })
+        Ok(Self { log: SpillLog::stored(temp, "buckets", budget.buckets(), len)?, memberships })
     }
 
     /// Adds lists.

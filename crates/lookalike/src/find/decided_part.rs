@@ -2,7 +2,7 @@
 //! that are put in order with those of other parts.
 
 use super::block_notes::BlockNotes;
-use super::block_store::{BlockStoreWriter, PreparedBlock};
+use super::block_store::{BlockStoreWriter, ColumnBlock};
 use super::checkpoint::Checkpoint;
 use super::documents::RunDocuments;
 use super::findings::Findings;
@@ -25,7 +25,7 @@ pub(crate) struct PartDocuments<'a> {
     collection: &'a Collection,
     budget: Budget,
     sources: Arc<Sources>,
-    blocks: Vec<PreparedBlock>,
+    blocks: Vec<ColumnBlock>,
 }
 
 /// What the components of a part add to the counts of a run.
@@ -72,7 +72,7 @@ impl<'a> PartDocuments<'a> {
         let BlockDocuments { state, reference, columns, rows } = block;
         let retained = self.collection.retained(state, spool)?;
         let notes = BlockNotes { reference, documents: rows.len() as u32, ..BlockNotes::default() };
-        self.blocks.push(PreparedBlock { retained, notes, columns, rows });
+        self.blocks.push(ColumnBlock { retained, notes, columns, rows });
         Ok(())
     }
 
@@ -102,7 +102,7 @@ impl<'a> PartDocuments<'a> {
 }
 
 /// What a block has of each source.
-fn tallies(block: &PreparedBlock) -> Result<Vec<SourceTally>, Error> {
+fn tallies(block: &ColumnBlock) -> Result<Vec<SourceTally>, Error> {
     let number = block.retained.number();
     let mut tallies: BTreeMap<u32, SourceTally> = BTreeMap::new();
     for place in 0..block.rows.len() {

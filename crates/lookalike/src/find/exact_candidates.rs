@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::find::options::FindOptions;
 use crate::progress::Progress;
 use crate::read::{Document, ReadBuffers};
-use crate::spill::{Log, TempSpace};
+use crate::spill::{SpillLog, TempSpace};
 use lookalike_core::params::{Measure, Params};
 use lookalike_core::prefix;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -81,9 +81,9 @@ impl ExactCandidates<'_> {
         name: &'static str,
         keys: &(impl Fn(&Document<'_>, &mut CandidateBuffers, &mut Vec<u64>) + Sync),
         progress: &dyn Progress,
-    ) -> Result<Log<KeyEntry>, Error> {
+    ) -> Result<SpillLog<KeyEntry>, Error> {
         let counter = Counter::default();
-        let log = Mutex::new(Log::scratch(self.temp, name, self.budget.buckets() / 2));
+        let log = Mutex::new(SpillLog::scratch(self.temp, name, self.budget.buckets() / 2));
         let add =
             |entries| log.lock().unwrap_or_else(PoisonError::into_inner).append(entries).map(drop);
         on_threads::<_, Error>(self.options.threads, |stop| {
@@ -115,8 +115,8 @@ impl ExactCandidates<'_> {
     /// Adds the documents that have the same key, a range of keys at a time.
     fn list(
         &self,
-        inserted: &Log<KeyEntry>,
-        probing: Option<&Log<KeyEntry>>,
+        inserted: &SpillLog<KeyEntry>,
+        probing: Option<&SpillLog<KeyEntry>>,
         lists: &mut BucketLists,
     ) -> Result<(), Error> {
         let ranges = ranges(inserted, self.budget, self.options.threads.get());
@@ -140,12 +140,12 @@ impl ExactCandidates<'_> {
 }
 
 /// Ranges of keys in which the entries can be sorted by one thread at a time.
-fn ranges(log: &Log<KeyEntry>, budget: &Budget, at_least: usize) -> Vec<KeyRange> {
+fn ranges(log: &SpillLog<KeyEntry>, budget: &Budget, at_least: usize) -> Vec<KeyRange> {
     KeyRanges::at_least(at_least, log.len() as usize, SORTED_BYTES, budget).collect()
 }
 
 /// The entries of a range, sorted.
-fn sorted(log: &Log<KeyEntry>, range: KeyRange) -> Result<Vec<KeyEntry>, Error> {
+fn sorted(log: &SpillLog<KeyEntry>, range: KeyRange) -> Result<Vec<KeyEntry>, Error> {
     let mut found = Vec::new();
     log.each_record(<[KeyEntry]>::len, |some| {
         found.extend(some.iter().filter(|(key, _)| range.has(key & !LOOKS)));
@@ -173,8 +173,8 @@ fn marked(entries: &[KeyEntry]) -> DocumentLists {
 
 /// For each key that somebody looks for: how many have it, who, and who looks.
 fn directed(
-    inserted: &Log<KeyEntry>,
-    probing: &Log<KeyEntry>,
+    inserted: &SpillLog<KeyEntry>,
+    probing: &SpillLog<KeyEntry>,
     range: KeyRange,
 ) -> Result<DocumentLists, Error> {
     let (inserted, probing) = (sorted(inserted, range)?, sorted(probing, range)?);
@@ -249,7 +249,7 @@ struct KeyFilter {
 
 impl KeyFilter {
     /// Some 32 bits for each entry, as far as memory goes.
-    fn new(entries: &Log<KeyEntry>, budget: &Budget) -> Result<Self, Error> {
+    fn new(entries: &SpillLog<KeyEntry>, budget: &Budget) -> Result<Self, Error> {
         let most = (budget.filter() as u64).saturating_mul(8).max(1 << 16);
         let bits = (32 * entries.len()).next_power_of_two().max(1 << 16);
         let log2 = bits.min(most).ilog2();

@@ -1,6 +1,5 @@
 //! What a run found, and how its documents are read again.
 
-use super::better_setting::BetterSetting;
 use super::clustering::Clustering;
 use super::cut_from_mail::CutFromMail;
 use super::documents::{DocumentState, RunDocuments};
@@ -19,10 +18,20 @@ use crate::folding::FoldingEffect;
 use crate::progress::Stage;
 use crate::read::{Description, Document, DocumentSink, Normalization, ReadBuffers, SkippedItem};
 use crate::spill::{SortedRecords, Sorter, TempSpace};
+use crate::tune::SettingProfile;
 use serde::Serialize;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// A setting that finds more than that of a run which found few documents.
+#[derive(Debug, Clone)]
+pub struct BetterSetting {
+    /// What the setting of the run finds, all pairs compared.
+    pub used: SettingProfile,
+    /// What the other setting finds.
+    pub better: SettingProfile,
+}
 
 /// How many documents, candidates and groups there were.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]

@@ -2,9 +2,9 @@
 
 use super::batch::ComponentBatch;
 use super::decision::BatchDecisions;
-use super::results::TakeRecord;
 use crate::error::Error;
 use crate::find::options::FindOptions;
+use crate::spill::TakeRecord;
 use crate::spill::codec::{
     FieldReader, key_part, key_u64_descending, put_bytes, put_overlap, put_u64,
 };

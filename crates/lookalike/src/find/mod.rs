@@ -14,8 +14,8 @@
 //! The first pass keeps of each document its id, bucket keys, fingerprint, position and keep key;
 //! the texts are dropped. Verification reads the documents that share a bucket with another one
 //! again. Stages exchange columns and lists in logs (`spill`), which go to temporary files where
-//! `memory` says so, and from which a run with `checkpoint` goes on. Of each document, one byte of state, its parent in the disjoint sets and one bit are always
-//! held.
+//! `memory` says so, and from which a run with `checkpoint` goes on. Of each document, one byte of
+//! state, its parent in the disjoint sets and one bit are always held.
 //!
 //! Results do not depend on the number of threads or the order in which they work, nor on the
 //! memory: parts are put in reading order, documents are compared in the keep order, components are
@@ -71,14 +71,13 @@ pub mod workers;
 
 pub use crate::error::NoEstimates;
 pub(crate) use assembled::FindingsAssembler;
-pub use better_setting::BetterSetting;
 pub(crate) use checkpoint::describe_run;
 pub use clustering::Clustering;
 pub use cut_from_mail::CutFromMail;
 pub(crate) use decided_part::{PartCounts, PartDocuments, SourceDuplicates};
 pub use empty_copies::EmptyCopies;
 pub use estimates::{ESTIMATE_COLUMNS, SignatureEstimate};
-pub use findings::{DocumentStatus, Findings, IdList, RunCounts};
+pub use findings::{BetterSetting, DocumentStatus, Findings, IdList, RunCounts};
 pub use groups::{Duplicate, Group, Groups, Keeper};
 pub use identical::IdenticalDocuments;
 pub use memory::Memory;
@@ -87,7 +86,6 @@ pub use options::{FindOptions, Grouping, KeeperChoice, MAX_THREADS, PairList};
 pub use pairs::{MAX_PAIRS, Pair, PairCursor, PairRef, Pairs};
 pub use pipeline::{find, in_collection};
 pub use related::{RelatedDocument, RelatedDocuments};
-pub(crate) use results::TakeRecord;
 pub(crate) use share::{BlockDocuments, PreparedShare, ShareNotes};
 pub use skipped::SkippedRecords;
 pub use sources::{MAX_SOURCES, SourceCounts};

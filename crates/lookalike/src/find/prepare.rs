@@ -1,7 +1,7 @@
-//! Blocks in, prepared blocks out: every document read, shingled, signed and banded; its text dropped.
+//! Blocks → their columns: every document read, shingled, signed and banded; its text dropped.
 
 use super::block_notes::BlockNotes;
-use super::block_store::{BlockStore, BlockStoreWriter, PreparedBlock};
+use super::block_store::{BlockStore, BlockStoreWriter, ColumnBlock};
 use super::checkpoint::{Checkpoint, Step};
 use super::columns::{DocumentRow, FIRST_BAND_COLUMN, FixedColumns, RowBuffer};
 use super::cut_from_mail::CutFromMail;
@@ -156,7 +156,7 @@ impl<'a> BlockPreparer<'a> {
         }
     }
 
-    fn prepare(&mut self, block: Block, scratch: &mut ReadBuffers) -> Result<PreparedBlock, Error> {
+    fn prepare(&mut self, block: Block, scratch: &mut ReadBuffers) -> Result<ColumnBlock, Error> {
         let number = block.number();
         (self.source, self.block) = (number.source, number.index);
         self.reference = self.shared.collection.is_reference(number.source);
@@ -174,7 +174,7 @@ impl<'a> BlockPreparer<'a> {
             ..BlockNotes::default()
         };
         let retained = block.retain(self.shared.spool, scratch)?;
-        Ok(PreparedBlock { retained, notes, columns, rows })
+        Ok(ColumnBlock { retained, notes, columns, rows })
     }
 
     /// Hands on what was counted last.

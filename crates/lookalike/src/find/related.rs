@@ -2,9 +2,9 @@
 
 use super::batch::ComponentBatch;
 use super::decision::BatchDecisions;
-use super::results::TakeRecord;
 use crate::error::Error;
 use crate::spill::SortedRecords;
+use crate::spill::TakeRecord;
 use crate::spill::codec::{FieldReader, put_bytes, put_overlap};
 use lookalike_core::verify::Overlap;
 use std::io;

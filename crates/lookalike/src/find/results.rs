@@ -12,7 +12,7 @@ use super::pairs::{self, Pairs};
 use super::related::{self, RelatedDocuments};
 use crate::error::Error;
 use crate::spill::codec::{FieldReader, put_bytes, put_u64};
-use crate::spill::{Log, Sorter, TempSpace};
+use crate::spill::{Sorter, SpillLog, TempSpace};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,9 +21,6 @@ use std::sync::Arc;
 const PIECE_BYTES: usize = 1 << 20;
 /// Bytes of the length before a record in the log.
 const LENGTH_BYTES: usize = 8;
-
-/// Takes a record: its key and its payload.
-pub(crate) type TakeRecord<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Error> + 'a;
 
 /// What a record is.
 #[derive(Debug, Clone, Copy)]
@@ -106,7 +103,7 @@ pub(super) struct ResultCollector<'a> {
     checkpoint: &'a Checkpoint,
     sorters: ResultSorters,
     /// All records, for a later run.
-    log: Log<u8>,
+    log: SpillLog<u8>,
     /// First documents of components that an earlier run has decided.
     done: Vec<Range<u32>>,
     verified: u64,
@@ -129,7 +126,7 @@ impl<'a> ResultCollector<'a> {
             options,
             checkpoint,
             sorters: ResultSorters::new(options, budget, temp),
-            log: Log::stored(temp, "results", 0, len)?,
+            log: SpillLog::stored(temp, "results", 0, len)?,
             done: batches.iter().map(|batch| batch.roots.clone()).collect(),
             verified: 0,
             pair_count: 0,

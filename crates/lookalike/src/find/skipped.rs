@@ -11,7 +11,7 @@ use super::memory::Budget;
 use crate::error::Error;
 use crate::read::{SkipReason, SkippedItem};
 use crate::spill::codec::{FieldReader, put_bytes, put_u64};
-use crate::spill::{Log, TempSpace, until_error};
+use crate::spill::{SpillLog, TempSpace, until_error};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::ops::Range;
@@ -39,7 +39,7 @@ pub(super) struct SkippedPart {
 
 /// The bytes of all parts.
 #[derive(Debug, Default)]
-pub(super) struct SkippedLog(Mutex<Log<u8>>);
+pub(super) struct SkippedLog(Mutex<SpillLog<u8>>);
 
 impl SkippedLog {
     /// With the `len` bytes that an earlier run has finished.
@@ -49,10 +49,10 @@ impl SkippedLog {
         len: u64,
     ) -> Result<Arc<Self>, Error> {
         let share = if budget.is_limited() { SHARE } else { usize::MAX };
-        Ok(Arc::new(Self(Mutex::new(Log::stored(temp, "skipped", share, len)?))))
+        Ok(Arc::new(Self(Mutex::new(SpillLog::stored(temp, "skipped", share, len)?))))
     }
 
-    fn log(&self) -> MutexGuard<'_, Log<u8>> {
+    fn log(&self) -> MutexGuard<'_, SpillLog<u8>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -174,8 +174,8 @@ pub fn audit(out: &mut dyn Write, audit: &Audit, params: &Params) -> io::Result<
     Ok(serde_json::to_writer(out, &view)?)
 }
 
-/// Writes what a comparison of a report with a truth file gave, without a line end; the estimates of
-/// signatures only where the report has them.
+/// Writes what a comparison of a report with a truth file gave, without a line end; the estimates
+/// of signatures only where the report has them.
 ///
 /// # Errors
 /// Those of `out`.

@@ -42,9 +42,9 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     escaped(text, ends_line)
 }
 
-/// Whether a character is invisible and can change what is shown of others: control characters, line
-/// and paragraph separators, bidirectional controls, and blanks without width. Joiners are not among
-/// them, since scripts and pictographs need these.
+/// Whether a character is invisible and can change what is shown of others: control characters,
+/// line and paragraph separators, bidirectional controls, and blanks without width. Joiners are not
+/// among them, since scripts and pictographs need these.
 pub fn is_hidden(c: char) -> bool {
     let direction = matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}')
         || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');

@@ -39,8 +39,8 @@ impl OutputKind {
         }
     }
 
-    /// Writes the file in one of these formats and gives it its name. `cells` are those of tables in
-    /// CSV.
+    /// Writes the file in one of these formats and gives it its name. `cells` are those of tables
+    /// in CSV.
     ///
     /// # Errors
     /// The output cannot be written, a temporary file cannot be read, or an input cannot be read

@@ -79,7 +79,8 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
     }
 
     /// Appends a step, which is on the disk when this returns. A step speaks of data in logs:
-    /// [`Log::sync`](super::Log::sync) them before, for what the journal holds is taken as done.
+    /// [`SpillLog::sync`](super::SpillLog::sync) them before, for what the journal holds is taken
+    /// as done.
     ///
     /// # Errors
     /// [`Error::Spill`]; the step is then not in the journal.

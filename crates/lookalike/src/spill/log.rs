@@ -86,7 +86,7 @@ impl LogValue for (u64, u32) {
 /// Values one after the other, each with its position. Those that are in memory come behind those
 /// in the file.
 #[derive(Debug)]
-pub(crate) struct Log<T> {
+pub(crate) struct SpillLog<T> {
     /// `None` where all stays in memory.
     temp: Option<Arc<TempSpace>>,
     name: &'static str,
@@ -102,7 +102,7 @@ pub(crate) struct Log<T> {
     len: u64,
 }
 
-impl<T> Default for Log<T> {
+impl<T> Default for SpillLog<T> {
     /// In memory.
     fn default() -> Self {
         Self {
@@ -119,7 +119,7 @@ impl<T> Default for Log<T> {
     }
 }
 
-impl<T: LogValue> Log<T> {
+impl<T: LogValue> SpillLog<T> {
     /// An empty log that ends with the process: more than `share` bytes of values go to a file in
     /// `temp`.
     pub(crate) fn scratch(temp: &Arc<TempSpace>, name: &'static str, share: usize) -> Self {

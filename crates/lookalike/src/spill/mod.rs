@@ -2,7 +2,7 @@
 //! from them.
 //!
 //! ```text
-//! values   Log: appended, read by position or one after the other
+//! values   SpillLog: appended, read by position or one after the other
 //! records  Sorter → SortedRecords, in the order of the keys
 //! steps    Journal: which are done, in a run that may be resumed
 //! ```
@@ -35,8 +35,8 @@ mod temp_space;
 
 pub(crate) use description::differences;
 pub(crate) use journal::Journal;
-pub(crate) use log::Log;
-pub(crate) use sorter::{RecordCursor, SortedRecords, Sorter, until_error};
+pub(crate) use log::SpillLog;
+pub(crate) use sorter::{RecordCursor, SortedRecords, Sorter, TakeRecord, until_error};
 pub(crate) use temp_space::TempSpace;
 
 #[cfg(test)]

@@ -10,6 +10,9 @@ use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Takes a record: its key and its payload.
+pub(crate) type TakeRecord<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Error> + 'a;
+
 /// The least memory a sorter works with, in bytes; with a smaller share it takes this.
 pub(super) const MIN_MEMORY: usize = 4 * LEAST_BUFFER;
 

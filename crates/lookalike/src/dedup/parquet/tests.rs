@@ -225,8 +225,8 @@ proptest! {
     ) {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("out.parquet");
-        let annotate =
-            annotated.then(|| Annotate { field: "lookalike".to_owned(), measure: Measure::Jaccard });
+        let measure = Measure::Jaccard;
+        let annotate = annotated.then(|| Annotate { field: "lookalike".to_owned(), measure });
         let mut rewriter = Rewriter::new(Output::named(&out).unwrap(), annotate);
         let mut expected = Vec::new();
         let mut first = None;

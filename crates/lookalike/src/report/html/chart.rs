@@ -67,7 +67,8 @@ impl RecallCurve<'_> {
         }
         writeln!(
             f,
-            "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">Jaccard similarity of the pair</text>",
+            "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">Jaccard similarity of the pair\
+             </text>",
             f64::midpoint(LEFT, RIGHT),
             BOTTOM + 40.0
         )
@@ -102,8 +103,8 @@ impl Display for RecallCurve<'_> {
              aria-labelledby=\"curve-title curve-text\">\
              <title id=\"curve-title\">How probable it is that a similar pair is found</title>\
              <desc id=\"curve-text\">A curve in the shape of an S, from 0 % for pairs without \
-             anything in common to 100 % for equal ones. At the threshold of {threshold} it is at {}.\
-             </desc>\n<rect class=\"reported\" x=\"{at_x:.1}\" y=\"{TOP}\" width=\"{:.1}\" \
+             anything in common to 100 % for equal ones. At the threshold of {threshold} it is at \
+             {}.</desc>\n<rect class=\"reported\" x=\"{at_x:.1}\" y=\"{TOP}\" width=\"{:.1}\" \
              height=\"{}\"/>\n",
             Probability(recall),
             RIGHT - at_x,

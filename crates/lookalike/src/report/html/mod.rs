@@ -91,8 +91,8 @@ pub fn write(out: &mut dyn Write, page: &Page<'_>, streams: Streams<'_>) -> io::
     section::parameters(out, page)?;
     write!(
         out,
-        "</main>\n<footer><p>Made by lookalike {VERSION}. This page is complete in itself and loads \
-         nothing.</p></footer>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
+        "</main>\n<footer><p>Made by lookalike {VERSION}. This page is complete in itself and \
+         loads nothing.</p></footer>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
     )
 }
 

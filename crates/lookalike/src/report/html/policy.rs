@@ -1,7 +1,7 @@
 //! The page's own script and style → a content security policy that allows these and nothing else.
 //!
-//! The policy names them by their SHA-256, so mark-up that came into the page by a mistake could not
-//! run. Computed when the page is written, so it cannot fall behind the files.
+//! The policy names them by their SHA-256, so mark-up that came into the page by a mistake could
+//! not run. Computed when the page is written, so it cannot fall behind the files.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;

@@ -4,8 +4,9 @@ use super::decide::DecidedNotes;
 use super::section_file::{SectionFile, SectionKind, damaged};
 use super::{Job, JobStage};
 use crate::error::Error;
-use crate::find::{FindOptions, Findings, FindingsAssembler, TakeRecord};
+use crate::find::{FindOptions, Findings, FindingsAssembler};
 use crate::read::Collection;
+use crate::spill::TakeRecord;
 use crate::spill::codec::FieldReader;
 
 impl Job {

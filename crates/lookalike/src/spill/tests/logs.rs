@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::spill::log::LogValue;
-use crate::spill::{Log, TempSpace};
+use crate::spill::{SpillLog, TempSpace};
 use proptest::prelude::*;
 use serde_json::json;
 use std::fmt::Debug;
@@ -13,8 +13,8 @@ fn filled<T: LogValue>(
     temp: &Arc<TempSpace>,
     appends: &[Vec<T>],
     share: usize,
-) -> (Log<T>, Vec<std::ops::Range<u64>>) {
-    let mut log = Log::scratch(temp, "values", share);
+) -> (SpillLog<T>, Vec<std::ops::Range<u64>>) {
+    let mut log = SpillLog::scratch(temp, "values", share);
     let ranges = appends.iter().map(|values| log.append(values.clone()).unwrap()).collect();
     assert!(log.held() <= share);
     (log, ranges)
@@ -108,7 +108,7 @@ fn a_stored_log_goes_on_where_the_journal_says() {
     let parent = tempfile::tempdir().unwrap();
     let open = |len| {
         let temp = Arc::new(TempSpace::resumable(parent.path(), "x", &json!({})).unwrap());
-        Log::<u32>::stored(&temp, "numbers", usize::MAX, len)
+        SpillLog::<u32>::stored(&temp, "numbers", usize::MAX, len)
     };
     let mut log = open(0).unwrap();
     log.append(vec![1, 2, 3]).unwrap();
