@@ -50,7 +50,7 @@ pub struct JobPlan {
     arguments: Vec<String>,
     ids_by_file: bool,
     /// Whether keys are rare shingles, which are counted first.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     counted: bool,
     parts: NonZeroU32,
     shares: Vec<Vec<LaneRange>>,
@@ -78,8 +78,7 @@ impl JobPlan {
     /// How many tasks a stage has.
     pub fn tasks(&self, stage: JobStage) -> u32 {
         match stage {
-            JobStage::Count if !self.counted => 0,
-            JobStage::Rarity if !self.counted => 0,
+            JobStage::Count | JobStage::Rarity if !self.counted => 0,
             JobStage::Count | JobStage::Keys => self.shares.len() as u32,
             JobStage::Connect | JobStage::Decide => self.parts.get(),
             JobStage::Rarity | JobStage::Components => 1,
@@ -190,10 +189,6 @@ impl Job {
         let differences = differences(&self.plan.run, &describe_run(collection, options)?);
         if differences.is_empty() { Ok(()) } else { Err(JobError::Inputs { differences }.into()) }
     }
-}
-
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 /// The versions of a plan, which are read first: the rest may have another form.
