@@ -10,8 +10,8 @@ use std::process::{Command, Stdio};
 /// A version of Rust: major, minor, patch. A version without a patch is that with patch 0.
 type RustVersion = [u64; 3];
 
-/// Compiles the workspace with the version that `Cargo.toml` states: by the compiler that runs if it
-/// is of that version, otherwise by one of rustup.
+/// Compiles the workspace with the version that `Cargo.toml` states: by the compiler that runs if
+/// it is of that version, otherwise by one of rustup.
 ///
 /// # Errors
 /// A dependency states a later version, or the workspace does not compile.
@@ -117,7 +117,10 @@ mod tests {
 
     #[test]
     fn later_versions_are_found() {
-        let package = |name: &str, version: Option<&str>| serde_json::json!({ "name": name, "version": "2.0.0", "rust_version": version });
+        let package = |name: &str, stated: Option<&str>| {
+            let version = "2.0.0";
+            serde_json::json!({ "name": name, "version": version, "rust_version": stated })
+        };
         let packages = [
             package("a", None),
             package("b", Some("1.95")),
