@@ -25,7 +25,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 const HELP: &str = "\
-cargo x lint            format, clippy, documentation, tidy, dependencies, Unicode table
+cargo x lint            format, clippy, documentation, tidy, dependencies, Unicode table: checked
 cargo x check           every crate builds without features, with each, and with all
 cargo x test [ARG…]     all tests, those of Python too; arguments go to `cargo test` alone
 cargo x soak            the same with long tests at their full size

@@ -115,12 +115,12 @@ fn has_toolchain(version: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn package(name: &str, version: Option<&str>) -> serde_json::Value {
-        serde_json::json!({ "name": name, "version": "2.0.0", "rust_version": version })
-    }
-
     #[test]
     fn later_versions_are_found() {
+        let package = |name: &str, stated: Option<&str>| {
+            let version = "2.0.0";
+            serde_json::json!({ "name": name, "version": version, "rust_version": stated })
+        };
         let packages = [
             package("a", None),
             package("b", Some("1.95")),
