@@ -23,7 +23,7 @@ def doubled(batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def test_packages_of_archives_are_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = str(tmp_path / "modules.zip")
+    archive = str(tmp_path / "pyspark.zip")
     with zipfile.ZipFile(archive, "w") as file:
         for name in ("one", "two"):
             file.writestr(f"packed_{name}/__init__.py", "")
@@ -41,7 +41,7 @@ def test_packages_of_archives_are_found_again(tmp_path: Path, monkeypatch: pytes
 
 def test_a_task_has_the_name_that_spark_shows() -> None:
     assert _WorkerTask(doubled).__name__ == "doubled"
-    assert _WorkerTask(MergeTask(3)).__name__ == "MergeTask"
+    assert _WorkerTask(MergeTask(3, 1 << 30)).__name__ == "MergeTask"
 
 
 @pytest.mark.parametrize("values", [[], [4], [4, 4], [1, 2, 3], [1, 1, 2, 3, 3, 3]])
