@@ -12,7 +12,9 @@ mod remove;
 mod settings;
 mod stats;
 
-pub(super) use open::{PlaceArgs, place};
+pub(super) use open::PlaceArgs;
+#[cfg(feature = "serve")]
+pub(super) use open::place;
 pub(super) use settings::SettingsArgs;
 
 use super::CommandResult;
