@@ -23,16 +23,17 @@ const SPARK_CORE_TESTS: &str = "python/tests/test_spark_core.py";
 /// More of them, on a cluster.
 const OTHER_SPARK_TESTS: [&str; 3] =
     [SPARK_CORE_TESTS, "python/tests/test_spark.py", "python/tests/test_spark_audit.py"];
-/// The tests that need a cluster, which are a stage of their own.
-const SPARK_TESTS: [&str; 7] = [
+/// The tests that need a cluster of Spark, which are a stage of their own.
+const SPARK_TESTS: [&str; 6] = [
     "python/tests/test_spark.py",
     "python/tests/test_spark_audit.py",
     "python/tests/test_spark_inputs.py",
     "python/tests/test_spark_submit.py",
     "python/tests/test_extract.py",
     SPARK_CORE_TESTS,
-    "python/tests/test_ray.py",
 ];
+/// The tests that need a cluster of Ray.
+const RAY_TESTS: &str = "python/tests/test_ray.py";
 
 /// An environment of Python with what the tests need.
 struct Environment {
@@ -102,6 +103,7 @@ pub(crate) fn run_spark(
     let wheel = stages.run("wheel", |_| wheel(root, &environment))?;
     stages.run("installation of the wheel", |_| environment.install(root, &wheel))?;
     spark_tests(root, &environment, stages, variables)?;
+    ray_tests(root, &environment, stages, variables)?;
     for (folder, requirements) in OTHER_SPARKS {
         let other = Environment::in_folder(root, &target()?.join(folder))?;
         let install =
@@ -143,6 +145,18 @@ fn spark_tests(
     stages.run("Spark", |counts| environment.tests(root, &tests, &for_tests, counts))
 }
 
+/// Runs the tests on a cluster of Ray; without Ray they say so and skip.
+fn ray_tests(
+    root: &Path,
+    environment: &Environment,
+    stages: &mut Stages,
+    variables: TestVariables,
+) -> Result<(), String> {
+    let tests = [&PYTEST[..], &[RAY_TESTS]].concat();
+    let for_tests = variables_of_tests(variables)?;
+    stages.run("Ray", |counts| environment.tests(root, &tests, &for_tests, counts))
+}
+
 /// Where the tests find the program that the package is compared with.
 fn program_variable() -> Result<(&'static str, String), String> {
     let program = target()?.join("debug").join(program("lookalike"));
@@ -167,16 +181,21 @@ fn test(
         let types = scope.spawn(|| Stages::run_parallel(|stages| types(root, environment, stages)));
         let wheel = stages.run("wheel", |_| wheel(root, environment))?;
         stages.run("installation of the wheel", |_| environment.install(root, &wheel))?;
-        let not_spark = SPARK_TESTS.map(|test| format!("--ignore={test}"));
-        let not_spark = not_spark.each_ref().map(String::as_str);
-        let tests = [&PYTEST[..], &PARALLEL, &not_spark, &["python/tests"]].concat();
+        let no_cluster: Vec<String> =
+            SPARK_TESTS.iter().chain([&RAY_TESTS]).map(|test| format!("--ignore={test}")).collect();
+        let no_cluster: Vec<&str> = no_cluster.iter().map(String::as_str).collect();
+        let tests = [&PYTEST[..], &PARALLEL, &no_cluster, &["python/tests"]].concat();
         let for_tests = variables_of_tests(variables)?;
         stages.run("pytest", |counts| environment.tests(root, &tests, &for_tests, counts))?;
         let package =
             scope.spawn(|| Stages::run_parallel(|stages| package(root, environment, stages)));
+        // A cluster leaves a processor idle while it starts and between its stages.
+        let ray = scope.spawn(|| {
+            Stages::run_parallel(|stages| ray_tests(root, environment, stages, variables))
+        });
         let tested = spark_tests(root, environment, stages, variables)
             .and_then(|()| other_sparks(root, &wheel, stages));
-        let checked = stages.join(types).and(stages.join(package));
+        let checked = stages.join(types).and(stages.join(package)).and(stages.join(ray));
         tested.and(checked)
     })
 }
