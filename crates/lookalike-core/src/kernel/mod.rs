@@ -1,4 +1,4 @@
-//! The inner loops, once per instruction set: the only place with `unsafe`.
+//! The inner loops, once per instruction set: the only place of this crate with `unsafe`.
 //!
 //! | loop | takes | gives |
 //! |---|---|---|
