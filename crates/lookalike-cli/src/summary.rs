@@ -207,12 +207,18 @@ pub(crate) fn write_as_text(out: &mut impl Write, files: &[SkippedItem]) -> io::
     )
 }
 
-/// One line for each reason of what was skipped, with the first of it.
+/// One line for each reason of what was skipped, with the first of it; where there is no other, with
+/// the reason in full.
 pub(crate) fn write_reasons(
     out: &mut impl Write,
     skipped: impl Iterator<Item = io::Result<SkippedItem>>,
 ) -> io::Result<()> {
     for (reason, (number, first)) in reasons(skipped)? {
+        if number == 1 {
+            let reason = first.reason.spelled(option_name);
+            writeln!(out, "  {}: {}", one_line(&place(&first)), one_line(&reason))?;
+            continue;
+        }
         writeln!(
             out,
             "  {} {}, first {}",

@@ -28,7 +28,7 @@ fn broken_lines_are_named_or_counted() {
     let message = place.run(&["find", "d.jsonl"]).fails(1);
     assert!(message.contains("d.jsonl:3: not JSON") && message.contains("--skip-bad"), "{message}");
     let run = place.run(&["find", "d.jsonl", "--skip-bad", "--skipped", "s.csv"]);
-    assert!(run.err.contains("1 skipped") && run.err.contains("1 not JSON, first d.jsonl:3"));
+    assert!(run.err.contains("1 skipped") && run.err.contains("d.jsonl:3: not JSON: expected"));
     assert_eq!(run.ok().lines().count(), 3);
     let listed = place.read("s.csv");
     assert!(listed.starts_with("source,line,id,reason\nd.jsonl,3,"), "{listed}");
@@ -71,7 +71,7 @@ fn bytes_that_are_no_text() {
     place.file("d/a", &text).file("d/b", &text);
     place.file("d/latin", b"caf\xE9 au lait, d\xE9j\xE0 vu").file("d/nul", [0u8; 5_000]);
     let run = place.run(&["find", "d"]);
-    assert!(run.err.contains("3 documents") && run.err.contains("1 binary"), "{}", run.err);
+    assert!(run.err.contains("3 documents, 1 skipped\n  d/nul: binary: it"), "{}", run.err);
     assert_eq!(run.ok().lines().count(), 3);
     place.file("x.jsonl", b"{\"id\":\"a\",\"text\":\"caf\xE9\"}\n");
     let message = place.run(&["find", "x.jsonl"]).fails(1);
@@ -308,11 +308,21 @@ fn a_limit_is_reported_with_its_option() {
     let page = format!("<!DOCTYPE html><html><body><p>{}</p></body></html>", words(1, 60));
     place.file("d/a.html", &page).file("d/b.txt", words(1, 60));
     let run = place.run(&["find", "d", "--max-file-size", "100"]);
-    let reason = "1 with more than 100 bytes (--max-file-size allows more), first d/a.html";
+    let reason = "d/a.html: more than 100 bytes (--max-file-size allows more)";
     assert!(run.err.contains(reason), "{}", run.err);
     let args = ["compare", "d/a.html", "d/b.txt", "--max-file-size", "100"];
     let message = place.run(&args).fails(1);
     assert!(message.contains("--max-file-size allows more"), "{message}");
+}
+
+#[test]
+fn an_amount_of_memory_is_reported_with_its_unit() {
+    let place = Place::new();
+    place.file("a.txt", "x");
+    for (memory, shown) in [("1k", "1KiB"), ("1000", "1000B"), ("1m", "1MiB")] {
+        let message = place.run(&["find", "a.txt", "--memory", memory]).fails(1);
+        assert!(message.contains(&format!("--memory {shown} is too small")), "{message}");
+    }
 }
 
 #[test]

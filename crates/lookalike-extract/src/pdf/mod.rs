@@ -89,7 +89,8 @@ fn load(bytes: &[u8], tracker: &LimitTracker<'_>) -> Result<Document, ExtractErr
         return Err(ExtractError::Encrypted);
     }
     if document.xref_recovery.is_some() && !is_ended(bytes) {
-        return Err(ExtractError::damaged("cut off: it has no end mark"));
+        let what = "cut off: its table of objects is missing or misplaced, and it has no end mark";
+        return Err(ExtractError::damaged(what));
     }
     Ok(document)
 }

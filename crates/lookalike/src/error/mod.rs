@@ -395,7 +395,8 @@ impl MessageWriter<'_, '_> {
 fn amount(bytes: u64) -> String {
     match bytes {
         0x10_0000.. if bytes.is_multiple_of(1 << 20) => format!("{}MiB", bytes >> 20),
-        bytes => bytes.to_string(),
+        0x400.. if bytes.is_multiple_of(1 << 10) => format!("{}KiB", bytes >> 10),
+        bytes => format!("{bytes}B"),
     }
 }
 
