@@ -137,9 +137,9 @@ pub(crate) fn index_error(error: IndexError) -> PyErr {
             OptionError::new_err(text)
         }
         IndexError::OtherSettings { .. } => MismatchError::new_err(text),
-        IndexError::Damaged { .. } | IndexError::DamagedCatalogue { .. } => {
-            DamagedError::new_err(text)
-        }
+        IndexError::Damaged { .. }
+        | IndexError::DamagedCatalogue { .. }
+        | IndexError::Column { .. } => DamagedError::new_err(text),
         IndexError::Document { .. } | IndexError::IdTaken { .. } => DocumentError::new_err(text),
         _ => StoreError::new_err(text),
     }

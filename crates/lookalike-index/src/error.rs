@@ -114,6 +114,17 @@ pub enum IndexError {
         /// What is wrong with it.
         why: String,
     },
+    /// A column of a table has another type than in the tables of an index, or no value.
+    Column {
+        /// The table.
+        table: &'static str,
+        /// The column.
+        column: String,
+        /// The type in the tables of an index.
+        expected: String,
+        /// The type in this table, or `NULL`.
+        got: String,
+    },
     /// The catalogue of an index in a folder is not what was written. It cannot be made again.
     DamagedCatalogue {
         /// The file.
@@ -243,6 +254,11 @@ impl NamesParameters for IndexError {
             Self::Damaged { what, why } => {
                 write!(f, "{what} is damaged: {why}; check the index to learn what can be repaired")
             }
+            Self::Column { table, column, expected, got } => write!(
+                f,
+                "column {column} of table {table}: expected {expected}, got {got}; restore a \
+                 backup, or undo the change of the table"
+            ),
             Self::DamagedCatalogue { file, why } => {
                 write!(f, "{file} is damaged: {why}; restore a backup, or export what can be read")
             }

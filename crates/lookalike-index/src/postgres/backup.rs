@@ -8,6 +8,7 @@ use super::address::Address;
 use super::failure::{failure, sending};
 use super::pool::{ConnectionPool, PooledConnection};
 use super::repair::{COUNT, fill};
+use super::row::column;
 use super::schema::{begin_new, fill_new};
 use super::snapshot::PostgresSnapshot;
 use crate::error::IndexError;
@@ -90,7 +91,8 @@ fn copy(
     let documents = snapshot.len();
     let connection = snapshot.connection();
     let pool = Arc::clone(connection.pool());
-    let last = connection.query_one("SELECT last FROM state", &[], "its state")?.get(0);
+    let row = connection.query_one("SELECT last FROM state", &[], "its state")?;
+    let last = column(&row, "state", 0)?;
     let name = to.join(ROWS);
     let mut file = BufWriter::new(private_file(&name).map_err(|e| file_error(&name, e))?);
     let sql = format!("COPY (SELECT {COLUMNS} FROM docs ORDER BY doc) TO STDOUT BINARY");
@@ -134,7 +136,7 @@ pub(super) fn restore(url: &str, from: &Path) -> Result<(), IndexError> {
     connection.query("UPDATE state SET last = $1", &[&manifest.last])?;
     connection.execute(COUNT)?;
     let row = connection.query_one("SELECT documents FROM state", &[], "its state")?;
-    let got = row.get::<_, i64>(0).cast_unsigned();
+    let got = column::<i64>(&row, "state", 0)?.cast_unsigned();
     if got != manifest.documents {
         let why = format!("it has {got} documents, {} were copied", manifest.documents);
         return Err(IndexError::Damaged { what: from.join(ROWS).display().to_string(), why });

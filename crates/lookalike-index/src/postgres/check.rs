@@ -4,7 +4,7 @@
 use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::{BandPosting, Postings};
 use super::repair::page_of_postings;
-use super::row::{columns, record};
+use super::row::{column, columns, length, record};
 use super::snapshot::PostgresSnapshot;
 use crate::backend::IndexProblem;
 use crate::entry::{IndexRecord, RecordFields, shown};
@@ -96,26 +96,25 @@ fn page(
     let mut last = None;
     let (mut one, mut decoded) = (IndexRecord::default(), Vec::new());
     connection.stream(&sql, &[&from, &CHUNK], |row| {
-        let doc: i64 = row.get(0);
+        let (doc, id): (i64, &str) = (column(row, "docs", 0)?, column(row, "docs", 1)?);
         last = Some(doc);
         totals.documents += 1;
         totals.last = totals.last.max(doc);
-        let len = |column: usize| i64::from(row.get::<_, Option<i32>>(column).unwrap_or(0));
-        totals.set_bytes += len(12);
-        totals.text_bytes += len(13);
-        let place = |id: &str| format!("docs, doc = {doc}, id = {:?}", shown(id));
+        totals.set_bytes += length(row, 12)?;
+        totals.text_bytes += length(row, 13)?;
+        let place = || format!("docs, doc = {doc}, id = {:?}", shown(id));
         if let Err(error) = record(row, EVERYTHING, &mut one) {
             totals.unreadable += 1;
             let what = match error {
                 IndexError::Damaged { why, .. } => why,
                 other => other.to_string(),
             };
-            totals.problem(place(row.get(1)), what, false);
+            totals.problem(place(), what, false);
             return Ok(());
         }
         totals.without_shingles += i64::from(one.signature.is_empty());
         for what in document(&one, settings, &mut decoded) {
-            totals.problem(place(&one.id), what, false);
+            totals.problem(place(), what, false);
         }
         expected.add(doc, &one.signature);
         Ok(())
@@ -164,14 +163,16 @@ fn missing(connection: &mut PooledConnection, expected: &Postings<'_>) -> Result
                AS wanted (key, doc, band) WHERE NOT EXISTS (SELECT FROM bands \
                WHERE bands.key = wanted.key AND bands.doc = wanted.doc \
                AND bands.band = wanted.band)";
-    Ok(connection.query_one(sql, &[&keys, &docs, &bands], "its missing postings")?.get(0))
+    let row = connection.query_one(sql, &[&keys, &docs, &bands], "its missing postings")?;
+    column(&row, "bands", 0)
 }
 
 /// What is there.
 fn sum(connection: &mut PooledConnection) -> Result<PostingChecksum, IndexError> {
     let mut sum = PostingChecksum::default();
     connection.stream("SELECT key, doc, band FROM bands", &[], |row| {
-        sum.add(BandPosting { key: row.get(0), doc: row.get(1), band: row.get(2) });
+        let (key, doc) = (column(row, "bands", 0)?, column(row, "bands", 1)?);
+        sum.add(BandPosting { key, doc, band: column(row, "bands", 2)? });
         Ok(())
     })?;
     Ok(sum)
@@ -213,18 +214,23 @@ fn postings(
 fn counts(connection: &mut PooledConnection, totals: &mut CheckTotals) -> Result<(), IndexError> {
     let sql = "SELECT documents, without_shingles, set_bytes, text_bytes, last FROM state";
     let row = connection.query_one(sql, &[], "its state")?;
-    let stored: [i64; 5] = std::array::from_fn(|at| row.get(at));
-    let counted = [totals.documents, totals.without_shingles, totals.set_bytes, totals.text_bytes];
-    let names = ["documents", "without_shingles", "set_bytes", "text_bytes"];
-    for ((name, stored), counted) in names.iter().zip(stored).zip(counted) {
-        let is_known = *name != "without_shingles" || totals.unreadable == 0;
+    let counted = [
+        ("documents", totals.documents),
+        ("without_shingles", totals.without_shingles),
+        ("set_bytes", totals.set_bytes),
+        ("text_bytes", totals.text_bytes),
+    ];
+    for (at, (name, counted)) in counted.into_iter().enumerate() {
+        let stored: i64 = column(&row, "state", at)?;
+        let is_known = name != "without_shingles" || totals.unreadable == 0;
         if stored != counted && is_known {
             let what = format!("{name} is {stored}, counted are {counted}");
             totals.problem("state".to_owned(), what, true);
         }
     }
-    if stored[4] < totals.last {
-        let what = format!("last is {}, there is a document numbered {}", stored[4], totals.last);
+    let last: i64 = column(&row, "state", 4)?;
+    if last < totals.last {
+        let what = format!("last is {last}, there is a document numbered {}", totals.last);
         totals.problem("state".to_owned(), what, true);
     }
     Ok(())
@@ -234,7 +240,7 @@ fn indexes(connection: &mut PooledConnection, totals: &mut CheckTotals) -> Resul
     for name in ["docs_pkey", "docs_id", "docs_expires", "bands_key"] {
         let sql = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)";
         let rows = connection.query(sql, &[&name])?;
-        let what = match rows.first().map(|row| row.get::<_, bool>(0)) {
+        let what = match rows.first().map(|row| column(row, "pg_index", 0)).transpose()? {
             Some(true) => continue,
             Some(false) => "the index is not valid",
             None => "the index is missing",
@@ -242,10 +248,10 @@ fn indexes(connection: &mut PooledConnection, totals: &mut CheckTotals) -> Resul
         totals.problem(name.to_owned(), what.to_owned(), name == "bands_key");
     }
     let rows = connection.query("SELECT id FROM docs GROUP BY id HAVING count(*) > 1", &[])?;
-    for row in rows {
-        let id: String = row.get(0);
+    for row in &rows {
+        let id: &str = column(row, "docs", 0)?;
         let what = "more than one document has this id".to_owned();
-        totals.problem(format!("docs, id = {:?}", shown(&id)), what, false);
+        totals.problem(format!("docs, id = {:?}", shown(id)), what, false);
     }
     Ok(())
 }

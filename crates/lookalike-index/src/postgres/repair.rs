@@ -3,7 +3,7 @@
 use super::failure::failure;
 use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::Postings;
-use super::row::signature;
+use super::row::{column, signature};
 use super::write::lock;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
@@ -96,11 +96,11 @@ pub(super) fn page_of_postings<'a>(
     let mut postings = Postings::new(settings);
     for row in &rows {
         // A damaged signature has no postings; that it is damaged, `check` says.
-        if let Ok(values) = signature(row.get(1), "") {
-            postings.add(row.get(0), &values);
+        if let Ok(values) = signature(column(row, "docs", 1)?, "") {
+            postings.add(column(row, "docs", 0)?, &values);
         }
     }
-    let last = rows.last().map(|row| row.get::<_, i64>(0));
+    let last = rows.last().map(|row| column::<i64>(row, "docs", 0)).transpose()?;
     Ok((postings, last.and_then(|last| last.checked_add(1))))
 }
 
@@ -108,7 +108,7 @@ pub(super) fn page_of_postings<'a>(
 fn index(connection: &mut PooledConnection) -> Result<(), IndexError> {
     let sql = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('bands_key')";
     let rows = connection.query(sql, &[])?;
-    match rows.first().map(|row| row.get::<_, bool>(0)) {
+    match rows.first().map(|row| column(row, "pg_index", 0)).transpose()? {
         Some(true) => Ok(()),
         Some(false) => connection.execute("REINDEX INDEX bands_key"),
         None => connection.execute("CREATE INDEX bands_key ON bands (key, doc)"),

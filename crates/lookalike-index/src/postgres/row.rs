@@ -4,10 +4,18 @@ use crate::checksum::{self, RowFields};
 use crate::entry::{IndexRecord, MAX_TEXT_BYTES, RecordFields, shown};
 use crate::error::IndexError;
 use postgres::Row;
+use postgres::types::{FromSql, Type, WasNull};
+use std::error::Error as _;
 use std::io::Read;
 
 /// How hard texts are compressed: as usual, fast.
 const LEVEL: i32 = 3;
+
+/// The types of columns in the tables of an index and in what their queries compute.
+const TYPES: [Type; 6] = [Type::INT8, Type::INT4, Type::INT2, Type::BOOL, Type::TEXT, Type::BYTEA];
+
+/// What a column has where it has no value.
+const NULL: &str = "NULL";
 
 /// The columns that [`record`] reads, in their order.
 pub(super) fn columns(wanted: RecordFields) -> String {
@@ -30,8 +38,8 @@ pub(super) fn record(
     wanted: RecordFields,
     record: &mut IndexRecord,
 ) -> Result<(), IndexError> {
-    let id: String = value(row, 1, "")?;
-    let doc: i64 = value(row, 0, &id)?;
+    let id: String = column(row, "docs", 1)?;
+    let doc: i64 = column(row, "docs", 0)?;
     let fingerprint: &[u8] = value(row, 2, &id)?;
     let signature: Option<&[u8]> = value(row, 7, &id)?;
     let metadata: Option<&str> = value(row, 9, &id)?;
@@ -134,12 +142,44 @@ pub(super) fn signature(bytes: &[u8], id: &str) -> Result<Vec<u32>, IndexError> 
     Ok(values.iter().map(|value| u32::from_le_bytes(*value)).collect())
 }
 
-fn value<'a, T: postgres::types::FromSql<'a>>(
+/// The value of a column of the document `id`.
+fn value<'a, T: FromSql<'a>>(row: &'a Row, at: usize, id: &str) -> Result<T, IndexError> {
+    column(row, "docs", at).map_err(|error| match error {
+        IndexError::Column { column, got, .. } if got == NULL => {
+            damaged(id, &format!("its {column} is {NULL}"))
+        }
+        error => error,
+    })
+}
+
+/// The value of a column. `table` names the table in the error of a value of another type.
+pub(super) fn column<'a, T: FromSql<'a>>(
     row: &'a Row,
+    table: &'static str,
     column: usize,
-    id: &str,
 ) -> Result<T, IndexError> {
-    row.try_get(column).map_err(|error| damaged(id, &super::failure::reported(&error)))
+    row.try_get(column).map_err(|error| {
+        let stored = row.columns().get(column);
+        let expected = TYPES.iter().find(|kind| T::accepts(kind));
+        let got = match stored {
+            Some(stored) if !T::accepts(stored.type_()) => stored.type_().name().to_owned(),
+            _ if error.source().is_some_and(<dyn std::error::Error>::is::<WasNull>) => {
+                NULL.to_owned()
+            }
+            _ => super::failure::reported(&error),
+        };
+        IndexError::Column {
+            table,
+            column: stored.map_or_else(|| column.to_string(), |stored| stored.name().to_owned()),
+            expected: expected.map_or("another type", Type::name).to_owned(),
+            got,
+        }
+    })
+}
+
+/// The value of a column with `octet_length` of a column of `docs`; 0 for `NULL`.
+pub(super) fn length(row: &Row, at: usize) -> Result<i64, IndexError> {
+    Ok(column::<Option<i32>>(row, "docs", at)?.unwrap_or(0).into())
 }
 
 /// A text, compressed.

@@ -1,6 +1,7 @@
 //! Making the tables of an index, and bringing those of an older version to this one.
 
 use super::pool::{ConnectionPool, PooledConnection, Session};
+use super::row::column;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
 use std::sync::Arc;
@@ -30,7 +31,7 @@ pub(super) fn begin_new(pool: &Arc<ConnectionPool>) -> Result<PooledConnection, 
          FROM pg_namespace n WHERE nspname = $1",
         &[&pool.address().schema],
     )?;
-    match rows.first().map(|row| row.get::<_, i64>(0)) {
+    match rows.first().map(|row| column::<i64>(row, "pg_class", 0)).transpose()? {
         Some(0) => {}
         Some(_) => return Err(IndexError::Exists { index: pool.name().to_owned() }),
         None => {
@@ -71,9 +72,10 @@ pub(super) fn open(pool: &Arc<ConnectionPool>) -> Result<IndexSettings, IndexErr
         return Err(IndexError::Version { index: pool.name().to_owned(), got, expected });
     }
     let rows = connection.query("SELECT settings FROM settings", &[])?;
-    let Some(json) = rows.first().and_then(|row| row.try_get::<_, String>(0).ok()) else {
+    let Some(row) = rows.first() else {
         return Err(not_an_index(pool, "its table `settings` has no row"));
     };
+    let json: String = column(row, "settings", 0)?;
     let settings = IndexSettings::from_json(&json, pool.name())?;
     connection.commit()?.map_err(|error| pool.failure(&error))?;
     Ok(settings)
@@ -90,8 +92,7 @@ fn migrate(session: &mut Session, from: u32) -> Result<(), postgres::Error> {
 fn version(connection: &mut PooledConnection) -> Result<u32, IndexError> {
     let row = connection.query_one("SELECT max(number) FROM migrations", &[], "its migrations")?;
     // There is no migration yet where the greatest number is null.
-    let number: Option<i32> = row.try_get(0).map_err(|error| connection.pool().failure(&error))?;
-    let number = number.unwrap_or(0);
+    let number = column::<Option<i32>>(&row, "migrations", 0)?.unwrap_or(0);
     u32::try_from(number).map_err(|_| IndexError::Damaged {
         what: format!("table `migrations` of {}", connection.pool().name()),
         why: format!("its last number is {number}"),
@@ -108,7 +109,8 @@ fn check_server(
         &[],
         "its version and encoding",
     )?;
-    let (server, encoding): (i32, String) = (row.get(0), row.get(1));
+    let (server, encoding): (i32, String) =
+        (column(&row, "pg_settings", 0)?, column(&row, "pg_settings", 1)?);
     let why = if server < OLDEST_SERVER {
         format!("the server is PostgreSQL {server}, expected is {OLDEST_SERVER} or later")
     } else if encoding != "UTF8" {
@@ -134,7 +136,8 @@ fn check_there(pool: &ConnectionPool, connection: &mut PooledConnection) -> Resu
     )?;
     let index = pool.name().to_owned();
     let Some(row) = rows.first() else { return Err(IndexError::Missing { index }) };
-    let (may, all, ours): (bool, i64, i64) = (row.get(0), row.get(1), row.get(2));
+    let number = |at| column::<i64>(row, "pg_class", at);
+    let (may, all, ours): (bool, _, _) = (column(row, "pg_namespace", 0)?, number(1)?, number(2)?);
     if all == 0 {
         return Err(IndexError::Missing { index });
     }

@@ -1,7 +1,7 @@
 //! Reading at one moment: a transaction that reads only and sees what was committed before it.
 
 use super::pool::{ConnectionPool, PooledConnection};
-use super::row::{columns, record};
+use super::row::{column, columns, record};
 use crate::backend::Snapshot;
 use crate::entry::{IndexRecord, RecordFields};
 use crate::error::IndexError;
@@ -87,7 +87,8 @@ impl Snapshot for PostgresSnapshot {
             return Ok(None);
         }
         let rows = self.connection.query("SELECT doc FROM docs WHERE id = $1", &[&id])?;
-        Ok(rows.first().map(|row| row.get::<_, i64>(0) as u64))
+        let number = rows.first().map(|row| column::<i64>(row, "docs", 0)).transpose()?;
+        Ok(number.map(i64::cast_unsigned))
     }
 
     fn candidates(&mut self, keys: &[u64], numbers: &mut Vec<u64>) -> Result<(), IndexError> {
@@ -97,7 +98,7 @@ impl Snapshot for PostgresSnapshot {
         }
         let keys: Vec<i64> = keys.iter().map(|key| key.cast_signed()).collect();
         self.connection.stream("SELECT doc FROM bands WHERE key = ANY($1)", &[&keys], |row| {
-            numbers.push(row.get::<_, i64>(0) as u64);
+            numbers.push(column::<i64>(row, "bands", 0)?.cast_unsigned());
             Ok(())
         })?;
         numbers.sort_unstable();

@@ -6,7 +6,7 @@ use super::failure::{is_conflict, is_lost, waiting};
 use super::plan::{StoredNumber, WritePlan, ids, plan};
 use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::Postings;
-use super::row::{checksums, packed, signature};
+use super::row::{checksums, column, length, packed, signature};
 use super::snapshot::{no_state, numbers};
 use crate::backend::{Change, ChangeOutcome};
 use crate::checksum::RowFields;
@@ -131,8 +131,11 @@ fn attempt(
     last: i64,
 ) -> Result<Vec<ChangeOutcome>, IndexError> {
     let rows = connection.query("SELECT id, doc, expires FROM docs WHERE id = ANY($1)", &[&ids])?;
-    let stored: BTreeMap<String, StoredNumber> =
-        rows.iter().map(|row| (row.get(0), (row.get(1), row.get(2)))).collect();
+    let mut stored = BTreeMap::<String, StoredNumber>::new();
+    for row in &rows {
+        let number = (column(row, "docs", 1)?, column(row, "docs", 2)?);
+        stored.insert(column(row, "docs", 0)?, number);
+    }
     let plan = plan(changes, &stored, last)?;
     if plan.done.iter().all(|done| *done == ChangeOutcome::Absent) {
         return Ok(plan.done);
@@ -201,13 +204,12 @@ fn delete(
     )?;
     let (mut postings, mut damaged) = (Postings::new(settings), Vec::<i64>::new());
     for row in &rows {
-        let len = |column| i64::from(row.get::<_, Option<i32>>(column).unwrap_or(0));
-        let bytes: &[u8] = row.get(1);
-        count_changes.count(-1, bytes.is_empty(), len(2), len(3));
+        let (doc, bytes): (i64, &[u8]) = (column(row, "docs", 0)?, column(row, "docs", 1)?);
+        count_changes.count(-1, bytes.is_empty(), length(row, 2)?, length(row, 3)?);
         match signature(bytes, "") {
             Ok(values) if values.is_empty() => {}
-            Ok(values) if values.len() == settings.num_hashes => postings.add(row.get(0), &values),
-            _ => damaged.push(row.get(0)),
+            Ok(values) if values.len() == settings.num_hashes => postings.add(doc, &values),
+            _ => damaged.push(doc),
         }
     }
     if !damaged.is_empty() {
@@ -278,7 +280,8 @@ fn count_and_commit(
             &count_changes.text_bytes,
         ],
     )?;
-    let transaction: String = rows.first().ok_or_else(|| no_state(&pool))?.get(0);
+    let row = rows.first().ok_or_else(|| no_state(&pool))?;
+    let transaction: String = column(row, "state", 0)?;
     match connection.commit()? {
         Ok(()) => Ok(()),
         Err(error) if is_lost(&error) => outcome(&pool, &transaction, &error),
@@ -312,5 +315,6 @@ fn outcome(
 fn status(pool: &Arc<ConnectionPool>, transaction: &str) -> Result<Option<String>, IndexError> {
     let (mut connection, _) = pool.begin("BEGIN READ ONLY")?;
     let sql = "SELECT pg_xact_status($1::text::xid8)";
-    Ok(connection.query_one(sql, &[&transaction], "the status of a transaction")?.get(0))
+    let row = connection.query_one(sql, &[&transaction], "the status of a transaction")?;
+    column(&row, "pg_xact_status", 0)
 }

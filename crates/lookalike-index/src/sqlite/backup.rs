@@ -41,7 +41,7 @@ fn copy_catalogue(snapshot: &FolderSnapshot, to: &IndexFolder) -> Result<(), Ind
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut copy = rusqlite::Connection::open_with_flags(to.catalogue(), flags).map_err(failed)?;
     validation::harden(&copy).map_err(failed)?;
-    let pages = Backup::new(snapshot.connection(), &mut copy).map_err(failed)?;
+    let pages = Backup::new(snapshot.connection()?, &mut copy).map_err(failed)?;
     loop {
         match pages.step(1000).map_err(failed)? {
             StepResult::Done => break,
@@ -56,7 +56,7 @@ fn copy_catalogue(snapshot: &FolderSnapshot, to: &IndexFolder) -> Result<(), Ind
 /// Copies the files that are still there and sound.
 fn copy_segments(snapshot: &FolderSnapshot, to: &IndexFolder) -> Result<(), IndexError> {
     let from = &snapshot.state.place;
-    for entry in catalogue::segments(from, snapshot.connection(), &snapshot.head)? {
+    for entry in catalogue::segments(from, snapshot.connection()?, &snapshot.head)? {
         let target = to.folder.join(&entry.name);
         let source = from.folder.join(&entry.name);
         // A link or a pipe is no segment; the copy makes its own.

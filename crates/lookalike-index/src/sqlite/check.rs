@@ -102,7 +102,7 @@ fn open_consistent(
 
 fn open_once(state: &Arc<IndexState>) -> Result<(FolderSnapshot, OpenedSegments), IndexError> {
     let snapshot = state.begin()?;
-    let entry = catalogue::segments(&state.place, snapshot.connection(), &snapshot.head)?;
+    let entry = catalogue::segments(&state.place, snapshot.connection()?, &snapshot.head)?;
     let folder = &state.place.folder;
     let open_consistent = entry.into_iter();
     let open_consistent =
@@ -121,8 +121,9 @@ fn signer(settings: &IndexSettings) -> Result<Option<Signer>, IndexError> {
 
 /// What SQLite finds wrong.
 fn integrity(snapshot: &FolderSnapshot) -> Result<Vec<String>, IndexError> {
+    let connection = snapshot.connection()?;
     let checker = || -> rusqlite::Result<Vec<String>> {
-        let mut statement = snapshot.connection().prepare("PRAGMA integrity_check(20)")?;
+        let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
         statement.query_map([], |row| row.get(0))?.collect()
     };
     match checker() {
@@ -136,7 +137,7 @@ fn integrity(snapshot: &FolderSnapshot) -> Result<Vec<String>, IndexError> {
 
 /// Whether the counts are right.
 fn counts(snapshot: &FolderSnapshot, problems: &mut Vec<IndexProblem>) -> Result<(), IndexError> {
-    let count_rows = count_rows(snapshot.connection());
+    let count_rows = count_rows(snapshot.connection()?);
     let count_rows = count_rows.map_err(|error| snapshot.state.place.database(error))?;
     let head = &snapshot.head;
     let pairs = [
@@ -176,7 +177,7 @@ fn documents(
     checker: &mut DocumentChecker<'_>,
     problems: &mut Vec<IndexProblem>,
 ) -> Result<(), IndexError> {
-    let reader = snapshot.reader();
+    let reader = snapshot.reader()?;
     let wanted = RecordFields { signature: true, set: true, metadata: true, text: true };
     let mut from = 0;
     while from <= u64::from(snapshot.head.last) {
@@ -205,7 +206,7 @@ fn documents(
 /// The number of the first row behind `number`, or, where there is none, the end.
 fn next_row(snapshot: &FolderSnapshot, number: u64) -> Result<u64, IndexError> {
     let sql = "SELECT coalesce(min(doc), 4294967295) FROM docs WHERE doc > ?1";
-    let row = snapshot.connection().prepare_cached(sql).and_then(|mut statement| {
+    let row = snapshot.connection()?.prepare_cached(sql).and_then(|mut statement| {
         statement.query_row([number.cast_signed()], |row| row.get::<_, i64>(0))
     });
     row.map(i64::cast_unsigned).map_err(|error| snapshot.state.place.database(error))
@@ -277,7 +278,7 @@ pub(super) fn stats(snapshot: &FolderSnapshot) -> Result<Stats, IndexError> {
     let place = &snapshot.state.place;
     let number = |pragma: &str| -> Result<u64, IndexError> {
         let sql = format!("PRAGMA {pragma}");
-        let got = snapshot.connection().query_row(&sql, [], |row| row.get::<_, i64>(0));
+        let got = snapshot.connection()?.query_row(&sql, [], |row| row.get::<_, i64>(0));
         got.map(i64::cast_unsigned).map_err(|error| place.database(error))
     };
     let log_bytes = std::fs::metadata(place.log()).map_or(0, |data| data.len());

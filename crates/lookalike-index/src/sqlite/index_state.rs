@@ -160,7 +160,7 @@ impl IndexState {
         {
             return Ok(view);
         }
-        let connection = snapshot.connection();
+        let connection = snapshot.connection()?;
         let fresh = view.refreshed(&self.place, &self.settings, connection, &snapshot.head)?;
         let fresh = Arc::new(fresh);
         if fresh.last >= view.last && fresh.generation >= view.generation {
@@ -200,14 +200,21 @@ impl FolderSnapshot {
     }
 
     /// Its connection, in the transaction.
-    pub(super) fn connection(&self) -> &Connection {
-        let reading = self.reading.as_ref();
-        &reading.unwrap_or_else(|| unreachable!("taken only when it is dropped")).connection
+    ///
+    /// # Errors
+    /// [`IndexError::Database`] once the snapshot is dropped.
+    pub(super) fn connection(&self) -> Result<&Connection, IndexError> {
+        let reading = self.reading.as_ref().ok_or_else(|| IndexError::Database {
+            index: self.state.place.name.clone(),
+            why: "the connection of the snapshot was returned".to_owned(),
+            transient: false,
+        })?;
+        Ok(&reading.connection)
     }
 
-    pub(super) fn reader(&self) -> RecordReader<'_> {
-        let unchecked = self.head.unchecked;
-        RecordReader { place: &self.state.place, connection: self.connection(), unchecked }
+    pub(super) fn reader(&self) -> Result<RecordReader<'_>, IndexError> {
+        let (place, connection) = (&self.state.place, self.connection()?);
+        Ok(RecordReader { place, connection, unchecked: self.head.unchecked })
     }
 }
 
@@ -237,7 +244,7 @@ impl Snapshot for FolderSnapshot {
         let keys = [id_key(id.as_bytes())];
         self.view.find(PostingList::Ids, &keys, |_, number| numbers.push(u64::from(number)))?;
         for number in numbers {
-            if self.reader().has(number, id)? {
+            if self.reader()?.has(number, id)? {
                 return Ok(Some(number));
             }
         }
@@ -258,11 +265,11 @@ impl Snapshot for FolderSnapshot {
         wanted: RecordFields,
         each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
-        self.reader().records(numbers, wanted, each)
+        self.reader()?.records(numbers, wanted, each)
     }
 
     fn sets(&mut self, numbers: &[u64], each: SetCallback<'_>) -> Result<(), IndexError> {
-        self.reader().sets(numbers, each)
+        self.reader()?.sets(numbers, each)
     }
 
     fn scan(
@@ -272,7 +279,7 @@ impl Snapshot for FolderSnapshot {
         wanted: RecordFields,
         each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<usize, IndexError> {
-        self.reader().range((from, u64::MAX), most, wanted, each)
+        self.reader()?.range((from, u64::MAX), most, wanted, each)
     }
 }
 
@@ -327,7 +334,7 @@ mod tests {
         assert_eq!(done, [crate::backend::ChangeOutcome::Absent]);
         let snapshot = state.snapshot().unwrap();
         assert_eq!(snapshot.head, head);
-        assert!(snapshot.reader().has(1, "a").unwrap());
+        assert!(snapshot.reader().unwrap().has(1, "a").unwrap());
     }
 
     #[test]

@@ -125,7 +125,7 @@ fn merge_one_by_one(state: &Arc<IndexState>) -> Result<(), IndexError> {
 
 fn any_dead(state: &Arc<IndexState>) -> Result<bool, IndexError> {
     let snapshot = state.begin()?;
-    let any = snapshot.connection().prepare_cached("SELECT 1 FROM dead");
+    let any = snapshot.connection()?.prepare_cached("SELECT 1 FROM dead");
     any.and_then(|mut any| any.exists([])).map_err(|error| state.place.database(error))
 }
 

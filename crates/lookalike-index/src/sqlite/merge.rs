@@ -66,7 +66,7 @@ impl<'a> SegmentMerge<'a> {
         let range = covered(segments);
         let (dead, changes) = {
             let snapshot = state.begin()?;
-            let dead = catalogue::dead(snapshot.connection(), range, snapshot.head.changes);
+            let dead = catalogue::dead(snapshot.connection()?, range, snapshot.head.changes);
             let dead = dead.map_err(|error| state.place.database(error))?;
             (TombstoneSet::new(range, &dead), snapshot.head.changes)
         };
