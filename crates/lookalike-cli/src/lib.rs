@@ -13,7 +13,6 @@ mod plot;
 mod progress_bar;
 mod sources;
 mod span;
-mod streams;
 mod summary;
 mod table;
 mod terminal;
