@@ -1,8 +1,7 @@
-//! A copy of an index as it is at one moment, in a folder, and an index from it.
+//! Backup of a snapshot to a folder, and restoring an index from one.
 //!
-//! `docs.copy` has the rows of `docs` as the server copies them (COPY, binary); `index.json` what
-//! else there is to know. It is written last: a folder without it is no whole copy. Postings are
-//! made again.
+//! `docs.copy` has the rows of `docs` as the server copies them (COPY, binary); `index.json`
+//! all else. It is written last: a folder without it is incomplete. Restoring rebuilds postings.
 
 use super::address::Address;
 use super::failure::{failure, sending};
@@ -21,7 +20,7 @@ use std::sync::Arc;
 
 const ROWS: &str = "docs.copy";
 const MANIFEST: &str = "index.json";
-/// What [`MANIFEST`] says it is.
+/// The value of `kind` in [`MANIFEST`].
 const KIND: &str = "lookalike index, copied from PostgreSQL";
 
 const COLUMNS: &str =
@@ -58,7 +57,7 @@ pub(super) fn backup(
     }
     let result = copy(&mut snapshot, settings, to);
     if result.is_err() {
-        // What is there is no copy, and it was made here.
+        // The folder was created above, and is incomplete.
         let _ = fs::remove_dir_all(to);
     }
     result
@@ -73,7 +72,7 @@ fn private_folder(to: &Path) -> io::Result<()> {
     builder.create(to)
 }
 
-/// Makes a file that only this user may read.
+/// Creates a file that only this user may read.
 fn private_file(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true);
@@ -116,7 +115,7 @@ fn copy(
     write().map_err(|error| file_error(&name, error))
 }
 
-/// Makes the tables of an index and fills them from a backup.
+/// Creates the tables of an index and fills them from a backup.
 ///
 /// # Errors
 /// As [`restore`](super::restore).

@@ -7,7 +7,7 @@ use super::repair::page_of_postings;
 use super::row::{column, columns, length, record};
 use super::snapshot::PostgresSnapshot;
 use crate::backend::IndexProblem;
-use crate::entry::{IndexRecord, RecordFields, shown};
+use crate::entry::{IndexRecord, RecordFields, shortened_id};
 use crate::error::IndexError;
 use crate::set;
 use crate::settings::{IndexSettings, StoredContent};
@@ -28,15 +28,14 @@ struct CheckTotals {
     set_bytes: i64,
     text_bytes: i64,
     last: i64,
-    /// Postings that should be there.
+    /// Expected postings.
     postings: PostingChecksum,
-    /// Documents whose row cannot be read: their postings are not known.
+    /// Documents whose row cannot be read; their postings are unknown.
     unreadable: i64,
     problems: Vec<IndexProblem>,
 }
 
-/// Many postings in few bits: equal for the same ones in any order, and for others with a chance of
-/// about 2⁻¹²⁸.
+/// Order-independent checksum of postings; different ones collide with probability of about 2⁻¹²⁸.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct PostingChecksum {
     count: i64,
@@ -54,7 +53,7 @@ impl PostingChecksum {
     }
 }
 
-/// Every problem.
+/// Checks everything and returns the problems.
 pub(super) fn check(
     pool: &Arc<ConnectionPool>,
     settings: &IndexSettings,
@@ -80,7 +79,7 @@ impl CheckTotals {
     }
 }
 
-/// Checks some documents; returns the number of the last one, `None` if there is none.
+/// Checks a page of documents; returns the number of the last one, `None` if there is none.
 fn page(
     connection: &mut PooledConnection,
     settings: &IndexSettings,
@@ -102,7 +101,7 @@ fn page(
         totals.last = totals.last.max(doc);
         totals.set_bytes += length(row, 12)?;
         totals.text_bytes += length(row, 13)?;
-        let place = || format!("docs, doc = {doc}, id = {:?}", shown(id));
+        let place = || format!("docs, doc = {doc}, id = {:?}", shortened_id(id));
         if let Err(error) = record(row, EVERYTHING, &mut one) {
             totals.unreadable += 1;
             let what = match error {
@@ -125,7 +124,7 @@ fn page(
     Ok(last)
 }
 
-/// What is wrong with a document.
+/// The problems of a document.
 fn document(one: &IndexRecord, settings: &IndexSettings, decoded: &mut Vec<u64>) -> Vec<String> {
     let mut wrong = Vec::new();
     let (got, expected) = (one.signature.len(), settings.num_hashes);
@@ -154,7 +153,7 @@ fn document(one: &IndexRecord, settings: &IndexSettings, decoded: &mut Vec<u64>)
     wrong
 }
 
-/// How many of these postings are not there.
+/// The number of these postings that are missing.
 fn missing(connection: &mut PooledConnection, expected: &Postings<'_>) -> Result<i64, IndexError> {
     let keys: Vec<i64> = expected.all.iter().map(|posting| posting.key).collect();
     let docs: Vec<i64> = expected.all.iter().map(|posting| posting.doc).collect();
@@ -167,7 +166,7 @@ fn missing(connection: &mut PooledConnection, expected: &Postings<'_>) -> Result
     column(&row, "bands", 0)
 }
 
-/// What is there.
+/// The checksum of the table `bands`.
 fn sum(connection: &mut PooledConnection) -> Result<PostingChecksum, IndexError> {
     let mut sum = PostingChecksum::default();
     connection.stream("SELECT key, doc, band FROM bands", &[], |row| {
@@ -178,8 +177,7 @@ fn sum(connection: &mut PooledConnection) -> Result<PostingChecksum, IndexError>
     Ok(sum)
 }
 
-/// Both are gone through in the order in which they lie; only where they differ is each posting
-/// looked for.
+/// Compares checksums first; only if they differ is each posting looked up.
 fn postings(
     connection: &mut PooledConnection,
     settings: &IndexSettings,
@@ -251,7 +249,7 @@ fn indexes(connection: &mut PooledConnection, totals: &mut CheckTotals) -> Resul
     for row in &rows {
         let id: &str = column(row, "docs", 0)?;
         let what = "more than one document has this id".to_owned();
-        totals.problem(format!("docs, id = {:?}", shown(id)), what, false);
+        totals.problem(format!("docs, id = {:?}", shortened_id(id)), what, false);
     }
     Ok(())
 }

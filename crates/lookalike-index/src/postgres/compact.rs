@@ -1,4 +1,4 @@
-//! Removing what has expired, giving its room to what comes, and saying how much there is.
+//! Compaction and statistics.
 
 use super::pool::ConnectionPool;
 use super::row::column;
@@ -10,10 +10,10 @@ use crate::settings::IndexSettings;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Documents that are removed at a time; other writers have their turn in between.
+/// Documents of one removal; other writers can write in between.
 const CHUNK: i64 = 5_000;
 
-/// Removes documents that expired before `now`, and makes the room of removed rows usable.
+/// Removes documents that expired before `now`, and makes the space of removed rows reusable.
 pub(super) fn compact(
     pool: &Arc<ConnectionPool>,
     settings: &IndexSettings,

@@ -1,20 +1,20 @@
-//! A row of `docs` as a document.
+//! Converts rows of `docs` to documents.
 
 use crate::checksum::{self, RowFields};
-use crate::entry::{IndexRecord, MAX_TEXT_BYTES, RecordFields, shown};
+use crate::entry::{IndexRecord, MAX_TEXT_BYTES, RecordFields, shortened_id};
 use crate::error::IndexError;
 use postgres::Row;
 use postgres::types::{FromSql, Type, WasNull};
 use std::error::Error as _;
 use std::io::Read;
 
-/// How hard texts are compressed: as usual, fast.
+/// Compression level of texts, the default of zstd.
 const LEVEL: i32 = 3;
 
 /// The types of columns in the tables of an index and in what their queries compute.
 const TYPES: [Type; 6] = [Type::INT8, Type::INT4, Type::INT2, Type::BOOL, Type::TEXT, Type::BYTEA];
 
-/// What a column has where it has no value.
+/// The value of an empty column in messages.
 const NULL: &str = "NULL";
 
 /// The columns that [`record`] reads, in their order.
@@ -92,11 +92,10 @@ pub(super) fn record(
     Ok(())
 }
 
-/// What the parts of a row are called, in the order of their checksums, after that of the row.
+/// Names of the parts of a row, in the order of their checksums, which follow that of the row.
 const PARTS: [&str; 4] = ["signature", "metadata", "shingle set", "text"];
 
-/// The checksums of a row and its parts, 8 bytes each, little-endian; 0 for a part that is not
-/// there.
+/// The checksums of a row and its parts, 8 bytes each, little-endian; 0 for a missing part.
 pub(super) fn checksums(fields: &RowFields<'_>, parts: [Option<&[u8]>; 4]) -> [u8; 40] {
     let mut all = [0; 40];
     let (sums, _) = all.as_chunks_mut::<8>();
@@ -108,10 +107,10 @@ pub(super) fn checksums(fields: &RowFields<'_>, parts: [Option<&[u8]>; 4]) -> [u
     all
 }
 
-/// Compares the checksums of a row and of the parts that are wanted.
+/// Verifies the checksums of a row and of the requested parts.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// A description of the problem.
 fn verified(
     fields: &RowFields<'_>,
     parts: [(bool, Option<&[u8]>); 4],
@@ -182,15 +181,15 @@ pub(super) fn length(row: &Row, at: usize) -> Result<i64, IndexError> {
     Ok(column::<Option<i32>>(row, "docs", at)?.unwrap_or(0).into())
 }
 
-/// A text, compressed.
-pub(super) fn packed(text: &str, id: &str) -> Result<Vec<u8>, IndexError> {
+/// Compresses a text.
+pub(super) fn compress_text(text: &str, id: &str) -> Result<Vec<u8>, IndexError> {
     zstd::bulk::compress(text.as_bytes(), LEVEL).map_err(|error| IndexError::Document {
-        id: shown(id),
+        id: shortened_id(id),
         why: format!("its text cannot be compressed: {error}"),
     })
 }
 
-/// A text as it was; never more of it than an index takes.
+/// Decompresses a text, up to the maximum length of a text.
 fn unpacked(bytes: &[u8], id: &str) -> Result<String, IndexError> {
     let mut text = String::new();
     let decoder = zstd::stream::read::Decoder::with_buffer(bytes);
@@ -204,5 +203,5 @@ fn unpacked(bytes: &[u8], id: &str) -> Result<String, IndexError> {
 }
 
 pub(super) fn damaged(id: &str, why: &str) -> IndexError {
-    IndexError::Damaged { what: format!("document {:?}", shown(id)), why: why.to_owned() }
+    IndexError::Damaged { what: format!("document {:?}", shortened_id(id)), why: why.to_owned() }
 }
