@@ -9,7 +9,8 @@
 use crate::error::{LookalikeError, run_error};
 use lookalike::core::curve::Choice;
 use lookalike::error::Error;
-use lookalike::progress::{ExcessCandidates, Interruption, Progress, Stage, Warning};
+use lookalike::progress::{Interruption, Progress, Stage, Warning};
+use lookalike::report::phrases::{self, RunawaySpelling};
 use pyo3::prelude::*;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -205,7 +206,7 @@ fn report(
     progress: Option<&Py<PyAny>>,
 ) -> PyResult<()> {
     if let Some(Warning::ExcessCandidates(excess)) = watch.warning() {
-        let text = runaway_text(excess);
+        let text = phrases::runaway(excess, &SPELLING, false);
         staying(|| py.import("lookalike._progress")?.call_method1("warn", (text,)))?;
     }
     let Some(progress) = progress else { return Ok(()) };
@@ -215,20 +216,12 @@ fn report(
     Ok(())
 }
 
-/// What to say of documents that are compared in vain, and what would take less time.
-fn runaway_text(excess: &ExcessCandidates) -> String {
-    let ExcessCandidates { documents, pairs, mean, better } = excess;
-    let remedy = match better {
-        Some(Choice { num_hashes, bands, rows }) => format!(
-            "find with num_hashes={num_hashes}, bands={bands}, rows={rows}, or with bands='auto', \
-             takes less time; so do larger shingles (lookalike.tune says which)"
-        ),
-        None => "larger shingles take less time (lookalike.tune says which)".to_owned(),
-    };
-    format!(
-        "{documents} documents look alike without being similar (mean similarity {mean:.2}): up \
-         to {pairs} pairs of them are looked at. The result is right; {remedy}"
-    )
+const SPELLING: RunawaySpelling =
+    RunawaySpelling { setting, auto: "bands='auto'", tune: "lookalike.tune" };
+
+fn setting(choice: &Choice) -> String {
+    let Choice { num_hashes, bands, rows } = choice;
+    format!("num_hashes={num_hashes}, bands={bands}, rows={rows}")
 }
 
 /// Calls what runs functions of Python while others use what is on this thread's stack.

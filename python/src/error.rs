@@ -105,9 +105,9 @@ pub(crate) fn read_error(error: ReadError) -> PyErr {
         },
         ReadError::BadRecord(_) => DocumentError::new_err(text),
         ReadError::Index(error) => index_error(*error),
-        ReadError::UnknownFormat { .. } | ReadError::UnknownEncoding { .. } => {
-            OptionError::new_err(text)
-        }
+        ReadError::UnknownFormat { .. }
+        | ReadError::UnknownEncoding { .. }
+        | ReadError::ReadTwice { .. } => OptionError::new_err(text),
         ReadError::Missing { .. } => numbered(text, NOT_FOUND),
         ReadError::Io { error, .. } => match error.raw_os_error() {
             Some(number) => numbered(text, number),
@@ -137,9 +137,9 @@ pub(crate) fn index_error(error: IndexError) -> PyErr {
             OptionError::new_err(text)
         }
         IndexError::OtherSettings { .. } => MismatchError::new_err(text),
-        IndexError::Damaged { .. } | IndexError::DamagedCatalogue { .. } => {
-            DamagedError::new_err(text)
-        }
+        IndexError::Damaged { .. }
+        | IndexError::DamagedCatalogue { .. }
+        | IndexError::Column { .. } => DamagedError::new_err(text),
         IndexError::Document { .. } | IndexError::IdTaken { .. } => DocumentError::new_err(text),
         _ => StoreError::new_err(text),
     }

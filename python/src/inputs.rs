@@ -1,13 +1,15 @@
 //! What a call is given to compare: documents that Python holds, or paths.
 
 use crate::compared_input::ComparedInput;
-use crate::error::{FileError, HELD, OptionError, SIDES};
+use crate::error::{FileError, HELD, OptionError, SIDES, read_error};
 use crate::ids;
 use lookalike::core::params::ParamsBuilder;
 use lookalike::error::Error;
 use lookalike::find::FindOptions;
 use lookalike::progress::Progress;
-use lookalike::read::{Collection, InMemoryDocuments, ReadError, ReadOptions, Side};
+use lookalike::read::{
+    Collection, InMemoryDocuments, ReadError, ReadOptions, Side, refuse_streams,
+};
 use lookalike::tune::choose_bands;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf, absolute};
@@ -100,18 +102,7 @@ impl ComparedInputs {
     /// `OptionError` with the input.
     pub(crate) fn refuse_streams(&self, reader: &str) -> PyResult<()> {
         let (documents, reference) = self.paths();
-        let is_stream = |path: &&PathBuf| {
-            let other = path.metadata().is_ok_and(|data| !data.is_file() && !data.is_dir());
-            other || path.as_os_str() == "-"
-        };
-        match documents.iter().chain(reference).find(is_stream) {
-            None => Ok(()),
-            Some(path) => Err(OptionError::new_err(format!(
-                "{} can be read only once, and {reader} reads its inputs twice; name files or \
-                 folders",
-                path.display()
-            ))),
-        }
+        refuse_streams(documents.iter().chain(reference), reader).map_err(read_error)
     }
 
     /// Chooses bands and rows for the documents, where there are `builder` to choose by.

@@ -17,14 +17,6 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Normal forms by name.
-const NORMAL_FORMS: [(&str, NormalForm); 4] = [
-    ("nfc", NormalForm::Nfc),
-    ("nfkc", NormalForm::Nfkc),
-    ("fold", NormalForm::Fold),
-    ("unaccent", NormalForm::Unaccent),
-];
-
 /// Options by name; what is missing or `None` is as it is by default.
 pub(crate) struct KeywordOptions<'py>(Bound<'py, PyDict>);
 
@@ -148,10 +140,9 @@ impl<'py> KeywordOptions<'py> {
 
     /// What is done to every text.
     pub(crate) fn normalization(&self) -> PyResult<Normalization> {
-        let names = NORMAL_FORMS.map(|(name, _)| name);
-        let form = self.word("normalize", &names)?;
+        let form = self.word("normalize", &NormalForm::ALL.map(NormalForm::name))?;
         Ok(Normalization {
-            normal_form: form.map(|form| NORMAL_FORMS[form].1),
+            normal_form: form.map(|form| NormalForm::ALL[form]),
             stop_words_by_language: self.word("language", &["auto"])?.is_some(),
             segment: self.word("segment", &["dictionary"])?.is_some(),
         })
@@ -188,8 +179,7 @@ impl<'py> KeywordOptions<'py> {
         }
         self.take("bands")?;
         if self.0.get_item("rows")?.is_some_and(|rows| !rows.is_none()) {
-            let text = "bands='auto' chooses the rows, too: leave out rows";
-            return Err(OptionError::new_err(text));
+            return Err(params_error(&ParamsError::AutoBandsWithRows));
         }
         Ok(true)
     }
@@ -206,7 +196,7 @@ impl<'py> KeywordOptions<'py> {
 
     /// What [`Params`] start from where bands may be chosen for the documents; the second is
     /// whether they are.
-    pub(crate) fn wishes_or_auto(&self, shingle: ShingleRule) -> PyResult<(ParamsBuilder, bool)> {
+    pub(crate) fn builder_or_auto(&self, shingle: ShingleRule) -> PyResult<(ParamsBuilder, bool)> {
         let auto = self.bands_auto()?;
         Ok((self.builder(shingle)?, auto))
     }
@@ -241,13 +231,10 @@ impl<'py> KeywordOptions<'py> {
         &self,
         normalization: Normalization,
     ) -> PyResult<(FindOptions, Option<ParamsBuilder>)> {
-        let (builder, auto) = self.wishes_or_auto(self.shingle(normalization)?)?;
+        let (builder, auto) = self.builder_or_auto(self.shingle(normalization)?)?;
         let params = Params::new(&builder).map_err(|error| params_error(&error))?;
         if auto && params.exact() {
-            return Err(OptionError::new_err(
-                "bands='auto' has nothing to choose: exact=True and measure='containment' find \
-                 all pairs without bands; leave it out",
-            ));
+            return Err(params_error(&ParamsError::AutoBandsUnused));
         }
         Ok((self.find(params)?, auto.then_some(builder)))
     }
@@ -276,8 +263,8 @@ impl<'py> KeywordOptions<'py> {
         if let Some(keep) = self.take("keep")? {
             options.keep = KeepPolicy::new(keep_rules(&keep)?);
         }
-        if self.word("group", &["stars", "components"])? == Some(1) {
-            options.grouping = Grouping::Components;
+        if let Some(grouping) = self.word("group", &Grouping::ALL.map(Grouping::name))? {
+            options.grouping = Grouping::ALL[grouping];
         }
         let estimates = self.flag("estimates")?;
         options.pairs = PairList::new(self.flag("pairs")?, estimates).map_err(run_error)?;

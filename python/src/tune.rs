@@ -45,7 +45,7 @@ pub(crate) fn tune(
     let options = KeywordOptions::new(options)?;
     let normalization = options.normalization()?;
     // What is chosen here is what bands='auto' chooses.
-    let (builder, _) = options.wishes_or_auto(options.shingle(normalization)?)?;
+    let (builder, _) = options.builder_or_auto(options.shingle(normalization)?)?;
     let reading = options.reading(normalization, crate::extraction::options(py)?)?;
     options.finish()?;
     let params = Params::new(&builder).map_err(|error| params_error(&error))?;

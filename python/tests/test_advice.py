@@ -102,7 +102,7 @@ def test_candidates_that_run_away_are_warned_about_once(tmp_path: Path) -> None:
             call(docs, **options)
         assert [(warning.category, warning.filename) for warning in reported] == [(RunawayWarning, __file__)]
         text = str(reported[0].message)
-        assert text.startswith("2500 documents look alike without being similar"), text
+        assert text.startswith("2,500 documents look alike without being similar"), text
         assert "bands='auto'" in text and "num_hashes=" in text, text
     with warnings.catch_warnings():
         warnings.simplefilter("error")

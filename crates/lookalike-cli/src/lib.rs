@@ -13,7 +13,6 @@ mod options;
 mod plot;
 mod progress_bar;
 mod sources;
-mod streams;
 mod summary;
 mod table;
 mod terminal;

@@ -1,5 +1,6 @@
 //! What is done to every text before it is cut into words.
 
+use crate::options::one_of;
 use clap::{Args, ValueEnum};
 use lookalike::read::{NormalForm, Normalization};
 
@@ -10,8 +11,12 @@ pub(crate) struct NormalizationArgs {
     /// ligatures); `fold`: also without vowel marks of Arabic and Hebrew, with one form of letter
     /// variants, Hangul by syllables; `unaccent`: also Latin letters without their marks
     /// [default: unchanged]
-    #[arg(long, value_enum, value_name = "FORM")]
-    normalize: Option<FormArg>,
+    #[arg(
+        long,
+        value_name = "FORM",
+        value_parser = one_of::<NormalForm, _>(NormalForm::ALL.map(NormalForm::name))
+    )]
+    normalize: Option<NormalForm>,
 
     /// `auto` detects each document's language in its first 2 KiB, and leaves out its stop words
     #[arg(long, value_enum, value_name = "HOW")]
@@ -21,14 +26,6 @@ pub(crate) struct NormalizationArgs {
     /// single characters; --tokens is then word-runs
     #[arg(long, value_enum, value_name = "HOW")]
     segment: Option<SegmentArg>,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum FormArg {
-    Nfc,
-    Nfkc,
-    Fold,
-    Unaccent,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -45,12 +42,7 @@ impl NormalizationArgs {
     /// What the readers take.
     pub(crate) fn normalization(&self) -> Normalization {
         Normalization {
-            normal_form: self.normalize.map(|form| match form {
-                FormArg::Nfc => NormalForm::Nfc,
-                FormArg::Nfkc => NormalForm::Nfkc,
-                FormArg::Fold => NormalForm::Fold,
-                FormArg::Unaccent => NormalForm::Unaccent,
-            }),
+            normal_form: self.normalize,
             stop_words_by_language: self.language.is_some(),
             segment: self.segment.is_some(),
         }

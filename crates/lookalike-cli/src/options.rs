@@ -3,8 +3,8 @@
 use crate::cmd::CommandError;
 use crate::extraction::{ExtractArgs, WorkerOption, size};
 use crate::normalization_args::NormalizationArgs;
-use crate::streams::refuse_streams;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use lookalike::core::error::ParamsError;
 use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::core::kernel::Kernel;
@@ -13,7 +13,7 @@ use lookalike::core::params::{
     Case, DEFAULT_SEED, Measure, Params, ParamsBuilder, Scheme, ShingleRule, TokenRule,
 };
 use lookalike::find::{FindOptions, Grouping, MAX_THREADS, Memory};
-use lookalike::read::{Format, Normalization, ReadError, ReadOptions};
+use lookalike::read::{Format, Normalization, ReadError, ReadOptions, refuse_streams};
 use lookalike::report::csv::CellRule;
 use lookalike::stop_words::stop_words;
 use std::fs::File;
@@ -150,8 +150,7 @@ impl SignatureArgs {
     pub(crate) fn bands_auto(&self) -> Result<bool, CommandError> {
         let auto = self.bands == Some(BandsArg::Auto);
         if auto && self.rows.is_some() {
-            let why = "--bands auto chooses the rows, too: leave out --rows";
-            return Err(CommandError::Usage(why.to_owned()));
+            return Err(ParamsError::AutoBandsWithRows.into());
         }
         Ok(auto)
     }
@@ -184,8 +183,12 @@ impl SignatureArgs {
         }
     }
 
-    /// The same with the aim of parameters that are there.
-    pub(crate) fn wishes_like(&self, shingle: ShingleRule, params: &Params) -> ParamsBuilder {
+    /// The same with threshold and recall of other parameters.
+    pub(crate) fn builder_with_aim_of(
+        &self,
+        shingle: ShingleRule,
+        params: &Params,
+    ) -> ParamsBuilder {
         let aim = AimArgs { threshold: params.threshold(), recall: params.recall() };
         self.builder(shingle, &aim)
     }
@@ -211,18 +214,14 @@ impl ParameterArgs {
     /// Options that leave nothing to choose, and inputs that cannot be read twice.
     pub(crate) fn bands_auto<'a>(
         &self,
-        mut inputs: impl Iterator<Item = &'a PathBuf>,
+        inputs: impl Iterator<Item = &'a PathBuf>,
     ) -> Result<bool, CommandError> {
         let auto = self.signature.bands_auto()?;
         if auto && (self.measure.exact || self.measure.measure == Measure::Containment) {
-            return Err(CommandError::Usage(
-                "--bands auto has nothing to choose: --exact and --measure containment find all \
-                 pairs without bands; leave it out"
-                    .to_owned(),
-            ));
+            return Err(ParamsError::AutoBandsUnused.into());
         }
         if auto {
-            inputs.try_for_each(|input| refuse_streams(input, "--bands auto"))?;
+            refuse_streams(inputs, "--bands auto")?;
         }
         Ok(auto)
     }
@@ -237,6 +236,16 @@ impl ParameterArgs {
         let MeasureArgs { measure, exact } = self.measure;
         ParamsBuilder { measure, exact, ..self.signature.builder(shingle, &self.aim) }
     }
+}
+
+/// A parser of one of some names, which help and completions list.
+pub(crate) fn one_of<T, const N: usize>(
+    names: [&'static str; N],
+) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err = ParamsError> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
 }
 
 /// A similarity as it is typed. Its range is checked where all ranges are, by `Params`.
@@ -268,8 +277,13 @@ pub(crate) struct KeepArgs {
     keep: Vec<KeepRule>,
 
     /// `stars`: every duplicate resembles the kept document; `components`: chains are followed
-    #[arg(long, value_enum, value_name = "HOW", default_value = "stars")]
-    group: GroupArg,
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = Grouping::Stars.name(),
+        value_parser = one_of::<Grouping, _>(Grouping::ALL.map(Grouping::name))
+    )]
+    group: Grouping,
 
     /// The field or column whose value says which source a document is counted under [default: its
     /// file, or its folder directly below INPUT]
@@ -327,12 +341,6 @@ pub(crate) struct RunArgs {
     resume: bool,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum GroupArg {
-    Stars,
-    Components,
-}
-
 impl KeepArgs {
     /// What to do with the documents.
     pub(crate) fn options(
@@ -344,10 +352,7 @@ impl KeepArgs {
         if !self.keep.is_empty() {
             options.keep = KeepPolicy::new(self.keep.clone());
         }
-        options.grouping = match self.group {
-            GroupArg::Stars => Grouping::Stars,
-            GroupArg::Components => Grouping::Components,
-        };
+        options.grouping = self.group;
         options.source_field.clone_from(&self.source_field);
         options.memory = Memory {
             limit: work.memory,

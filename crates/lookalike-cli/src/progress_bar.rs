@@ -3,8 +3,8 @@
 use crate::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lookalike::core::curve::Choice;
-use lookalike::progress::{ExcessCandidates, Interruption, Progress, Stage, Warning};
-use lookalike::report::phrases::thousands;
+use lookalike::progress::{Interruption, Progress, Stage, Warning};
+use lookalike::report::phrases::{self, RunawaySpelling};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -102,35 +102,20 @@ impl Progress for StageBar {
     fn warn(&self, warning: &Warning) {
         if !self.is_quiet && !self.warned.swap(true, Ordering::Relaxed) {
             let Warning::ExcessCandidates(excess) = warning;
+            let text = phrases::runaway(excess, &SPELLING, self.is_of_index);
             // A failure to print has nowhere to be reported.
-            let print = || drop(terminal::stderr().message(&too_alike(excess, self.is_of_index)));
+            let print = || drop(terminal::stderr().message(&format!("warning: {text}")));
             self.inner.suspend(print);
         }
     }
 }
 
-/// What to say of documents that are compared in vain, and what would take less time.
-fn too_alike(excess: &ExcessCandidates, is_of_index: bool) -> String {
-    let ExcessCandidates { documents, pairs, mean, better } = excess;
-    let (documents, pairs) = (thousands(*documents as u64), thousands(*pairs));
-    let remedy = match better {
-        Some(Choice { num_hashes, bands, rows }) if is_of_index => format!(
-            "an index created with --num-hashes {num_hashes} --bands {bands} --rows {rows} takes \
-             less time; so does one of larger shingles (`lookalike tune` tells which)"
-        ),
-        None if is_of_index => {
-            "an index of larger shingles takes less time (`lookalike tune` tells which)".to_owned()
-        }
-        Some(Choice { num_hashes, bands, rows }) => format!(
-            "--num-hashes {num_hashes} --bands {bands} --rows {rows}, or --bands auto, takes less \
-             time; so do larger shingles (`lookalike tune` tells which)"
-        ),
-        None => "larger shingles take less time (`lookalike tune` tells which)".to_owned(),
-    };
-    format!(
-        "warning: {documents} documents look alike without being similar (mean similarity \
-         {mean:.2}): up to {pairs} pairs of them are looked at. The result is right; {remedy}"
-    )
+const SPELLING: RunawaySpelling =
+    RunawaySpelling { setting, auto: "--bands auto", tune: "`lookalike tune`" };
+
+fn setting(choice: &Choice) -> String {
+    let Choice { num_hashes, bands, rows } = choice;
+    format!("--num-hashes {num_hashes} --bands {bands} --rows {rows}")
 }
 
 #[cfg(test)]

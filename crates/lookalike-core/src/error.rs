@@ -60,6 +60,10 @@ pub enum ParamsError {
         /// The measure asked for: containment is always exact, Jaccard on request.
         measure: Measure,
     },
+    /// Bands are to be chosen for the documents, and a number of rows is given.
+    AutoBandsWithRows,
+    /// Bands are to be chosen for the documents, and candidates are found without bands.
+    AutoBandsUnused,
     /// The value of a parameter cannot be parsed.
     Parse {
         /// Which parameter.
@@ -123,6 +127,20 @@ impl NamesParameters for ParamsError {
             Self::NotUsed { parameter, got, measure } => {
                 fmt_not_used(f, name, *parameter, *got, *measure)
             }
+            Self::AutoBandsWithRows => write!(
+                f,
+                "{} auto chooses the rows, too: leave out {}",
+                name(Parameter::Bands),
+                name(Parameter::Rows)
+            ),
+            Self::AutoBandsUnused => write!(
+                f,
+                "{} auto has nothing to choose: {} and {} containment find all pairs without \
+                 bands; leave it out",
+                name(Parameter::Bands),
+                name(Parameter::Exact),
+                name(Parameter::Measure)
+            ),
             Self::Parse { parameter, got, expected } => {
                 write!(f, "{} cannot be {got:?}; expected {expected}", name(*parameter))
             }

@@ -1,4 +1,4 @@
-//! The storage-backend trait: what a place that keeps an index does.
+//! The storage-backend trait.
 //!
 //! A backend keeps documents by number, with their signatures, and finds numbers by bucket key. It
 //! decides nothing about similarity. Every implementation passes the same conformance tests
@@ -42,56 +42,54 @@ impl<'a> Change<'a> {
     }
 }
 
-/// What a change did.
+/// The effect of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChangeOutcome {
-    /// There was no document with this id; now there is.
+    /// The document was added; there was none with its id.
     Added,
     /// The document with this id was replaced.
     Replaced,
-    /// The document is gone.
+    /// The document was removed.
     Removed,
-    /// There was none to remove.
+    /// There was no document with the id to remove.
     Absent,
 }
 
-/// A place that keeps an index. From any thread; reading and writing go on side by side, and one
-/// writer at a time writes.
+/// Storage of an index, usable from any thread. Reads run in parallel with writes; writes are
+/// serialized.
 pub trait Backend: Send + Sync {
-    /// What the index was created with.
+    /// The settings that the index was created with.
     fn settings(&self) -> &IndexSettings;
 
-    /// The name of the place, for messages; without passwords.
+    /// The name of the index for messages, without passwords.
     fn name(&self) -> &str;
 
-    /// Makes changes, in order, all or none. When it returns they are on the disk and outlive the
-    /// process and the machine.
+    /// Applies changes in order, all or none. They are durable when it returns.
     ///
     /// # Errors
     /// [`IndexError::IdTaken`] for an [`Change::Add`] of an id that is there,
-    /// [`IndexError::Document`] for one that cannot be stored, and what keeps bytes from being
-    /// stored. Nothing has changed then.
+    /// [`IndexError::Document`] for one that cannot be stored, and write errors.
+    /// After an error, nothing has changed.
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError>;
 
-    /// A snapshot of the index, which does not see later changes. Each holds a connection or the
-    /// like; drop it soon.
+    /// A snapshot of the index, which does not see later changes. It holds resources such as a
+    /// connection until it is dropped.
     ///
     /// # Errors
-    /// What keeps the place from being read.
+    /// Read errors.
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError>;
 
-    /// Removes documents that expired before `now` and everything that is left of removed ones,
-    /// and puts postings together, so that queries are as quick and the index as small as can be.
+    /// Removes documents that expired before `now` and the data of removed ones, and merges
+    /// postings. Queries are fastest and the index is smallest afterwards.
     ///
     /// # Errors
     /// As [`write`](Self::write).
     fn compact(&self, now: i64) -> Result<(), IndexError>;
 
-    /// Checks everything that is stored, without changing anything. Each problem is reported once,
-    /// in words.
+    /// Checks all stored data without changing it. Each problem is reported once.
     ///
     /// # Errors
-    /// What keeps the place from being read; damage is no error but a problem.
+    /// Read errors; damage is no error but a problem.
     fn check(&self) -> Result<Vec<IndexProblem>, IndexError>;
 
     /// Rebuilds everything that can be derived from documents and signatures.
@@ -103,26 +101,25 @@ pub trait Backend: Send + Sync {
     /// Sizes and counts.
     ///
     /// # Errors
-    /// What keeps the place from being read.
+    /// Read errors.
     fn stats(&self) -> Result<Stats, IndexError>;
 
-    /// Copies the index as it is at one moment into a new folder, while it is in use.
+    /// Copies a snapshot of the index to a new folder, while it is in use.
     ///
     /// # Errors
-    /// [`IndexError::Exists`] when there is something at `to`; what keeps bytes from being read or
-    /// written.
+    /// [`IndexError::Exists`] if `to` exists; read and write errors.
     fn backup(&self, to: &Path) -> Result<(), IndexError>;
 }
 
 /// Takes the number of a document and its encoded shingle set.
 pub type SetCallback<'a> = &'a mut dyn FnMut(u64, &[u8]) -> Result<(), IndexError>;
 
-/// An index at one moment.
+/// A snapshot of an index.
 pub trait Snapshot: Send {
-    /// Differs between two moments between which something changed; greater at the later one.
+    /// Increases with every change of the index.
     fn version(&self) -> u64;
 
-    /// How many documents there are, expired ones among them.
+    /// The number of documents, including expired ones.
     fn len(&self) -> u64;
 
     /// Whether there is no document.
@@ -133,21 +130,21 @@ pub trait Snapshot: Send {
     /// The number of the document with this id.
     ///
     /// # Errors
-    /// What keeps it from being read.
+    /// Read errors.
     fn number_of(&mut self, id: &str) -> Result<Option<u64>, IndexError>;
 
     /// Numbers of all documents that have one of these bucket keys, ascending, each once, into
-    /// `numbers`, which is cleared. Numbers of documents that are gone may be among them.
+    /// `numbers`, which is cleared. It may contain numbers of removed documents.
     ///
     /// # Errors
-    /// What keeps them from being read.
+    /// Read errors.
     fn candidates(&mut self, keys: &[u64], numbers: &mut Vec<u64>) -> Result<(), IndexError>;
 
-    /// Gives the documents with these numbers (ascending) to `each`, in this order; those that are
-    /// gone are left out.
+    /// Gives the documents with these numbers (ascending) to `each`, in this order, without
+    /// removed ones.
     ///
     /// # Errors
-    /// What keeps them from being read, and what `each` gives.
+    /// Read errors, and errors of `each`.
     fn records(
         &mut self,
         numbers: &[u64],
@@ -156,17 +153,16 @@ pub trait Snapshot: Send {
     ) -> Result<(), IndexError>;
 
     /// Gives the encoded shingle sets of the documents with these numbers (ascending) to `each`, in
-    /// this order; those that are gone are left out.
+    /// this order, without removed ones.
     ///
     /// # Errors
-    /// What keeps them from being read, [`IndexError::Damaged`] for a document that is there and
-    /// has none, and what `each` gives.
+    /// Read errors, [`IndexError::Damaged`] for a document without a set, and errors of `each`.
     fn sets(&mut self, numbers: &[u64], each: SetCallback<'_>) -> Result<(), IndexError> {
         let wanted = RecordFields { set: true, ..RecordFields::default() };
         self.records(numbers, wanted, &mut |record| match &record.set {
             Some(code) => each(record.number, code),
             None => Err(IndexError::Damaged {
-                what: format!("document {:?}", crate::entry::shown(&record.id)),
+                what: format!("document {:?}", crate::entry::shortened_id(&record.id)),
                 why: "it has no shingle set".to_owned(),
             }),
         })
@@ -176,7 +172,7 @@ pub trait Snapshot: Send {
     /// returns how many.
     ///
     /// # Errors
-    /// What keeps them from being read, and what `each` gives.
+    /// Read errors, and errors of `each`.
     fn scan(
         &mut self,
         from: u64,
@@ -186,35 +182,35 @@ pub trait Snapshot: Send {
     ) -> Result<usize, IndexError>;
 }
 
-/// Something that is not as it should be.
+/// A problem that [`Backend::check`] found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexProblem {
     /// The file, table or document.
     pub place: String,
     /// What is wrong.
     pub what: String,
-    /// Whether [`Backend::repair`] makes it right without loss.
+    /// Whether [`Backend::repair`] fixes it without loss.
     pub repairable: bool,
 }
 
 /// Sizes and counts of an index.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Stats {
-    /// Documents that are there, expired ones among them.
+    /// The number of documents, including expired ones.
     pub documents: u64,
-    /// Those of them without shingles, which resemble nothing.
+    /// Documents without shingles, which are similar to no document.
     pub without_shingles: u64,
-    /// Band postings, with those of documents that are gone.
+    /// Band postings, including those of removed documents.
     pub postings: u64,
-    /// Files or tables that postings are searched in.
+    /// Files or tables with postings.
     pub segments: u64,
     /// Documents whose postings are in no segment yet.
     pub tail: u64,
     /// Bytes of documents, signatures, metadata, sets and texts on the disk.
     pub catalogue_bytes: u64,
-    /// Bytes of shingle sets among them, as encoded.
+    /// Bytes of encoded shingle sets, a part of these.
     pub set_bytes: u64,
-    /// Bytes of texts among them, as compressed.
+    /// Bytes of compressed texts, a part of these.
     pub text_bytes: u64,
     /// Bytes of postings on the disk.
     pub segment_bytes: u64,
@@ -225,7 +221,7 @@ pub struct Stats {
 /// shingles. `set` is its encoded set, where the index keeps sets.
 ///
 /// # Errors
-/// [`IndexError::Damaged`] for bytes that are no set.
+/// [`IndexError::Damaged`] for an invalid set.
 pub fn posting_keys(
     settings: &IndexSettings,
     signature: &[u32],

@@ -1,4 +1,4 @@
-//! Checksums of what an index stores of a document, verified whenever it is read.
+//! Checksums of the stored data of a document, verified at every read.
 //! `docs/reference/index.md` and `docs/reference/postgres.md` specify them.
 
 use crate::entry::IndexEntry;
@@ -10,7 +10,7 @@ pub(crate) fn content(number: u64, bytes: &[u8]) -> u64 {
     token_hash(bytes) ^ mix64(number)
 }
 
-/// What a row has of a document, but for its signature, its set and its text.
+/// The fields of a row except signature, set and text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowFields<'a> {
     pub(crate) number: u64,
@@ -25,7 +25,7 @@ pub(crate) struct RowFields<'a> {
 }
 
 impl<'a> RowFields<'a> {
-    /// Those of a document that is stored under a number; `fingerprint` as 16 bytes.
+    /// The fields of a document stored under a number; `fingerprint` as 16 bytes.
     pub(crate) fn of_entry(
         number: u64,
         entry: &IndexEntry<'a>,

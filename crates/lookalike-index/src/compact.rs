@@ -5,10 +5,9 @@
 //! chunk   …                                                                range 65,537 to 66,011
 //! ```
 //!
-//! They are read from the signatures when they are first asked for, and later documents are added
-//! whenever they are asked for again. A chunk may have documents that are gone: the records decide.
-//! It lacks only documents that were gone at the snapshot it was read from, so an earlier snapshot
-//! reads the documents of its range itself.
+//! They are computed from the signatures at the first use; later uses add documents that are new.
+//! A chunk may contain removed documents: the records decide. It lacks only documents that were
+//! removed before the snapshot it was read from, so an earlier snapshot reads its range itself.
 
 use crate::backend::Snapshot;
 use crate::entry::RecordFields;
@@ -16,18 +15,18 @@ use crate::error::IndexError;
 use lookalike_core::compact;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The most documents of a chunk.
+/// Maximum number of documents of a chunk.
 const CHUNK: usize = 1 << 16;
-/// Documents beyond twice those that are there, from which on all are read again.
+/// All documents are read again when the chunks have this many more than twice those that exist.
 const SPARE: u64 = 1 << 16;
 
-/// Compact signatures of the documents of an index. From any thread. It takes, for each document
-/// with shingles, [`compact::row_bytes`] bytes and 8 for its number, and up to twice that where
-/// many were removed; nothing before it is first used.
+/// Compact signatures of the documents of an index, usable from any thread. Memory for each
+/// document with shingles: [`compact::row_bytes`] bytes and 8 for its number, up to twice that if
+/// many were removed; none before the first use.
 #[derive(Debug, Default)]
 pub struct CompactSignatures {
     chunks: Mutex<Arc<Vec<Arc<SignatureChunk>>>>,
-    /// Held while documents are read.
+    /// Locked while documents are read.
     reading: Mutex<()>,
 }
 
@@ -46,7 +45,7 @@ pub(crate) struct SignatureChunk {
 }
 
 impl CompactSignatures {
-    /// Those of all documents of a snapshot, and possibly of others.
+    /// Chunks with all documents of a snapshot, and possibly others.
     pub(crate) fn of(
         &self,
         snapshot: &mut dyn Snapshot,
@@ -62,7 +61,7 @@ impl CompactSignatures {
         chunks.iter().map(of_snapshot).collect()
     }
 
-    /// Bytes of memory that they take.
+    /// Memory use in bytes.
     pub fn bytes(&self) -> u64 {
         self.shown().iter().map(|chunk| (chunk.rows.len() + 8 * chunk.numbers.len()) as u64).sum()
     }
@@ -71,7 +70,7 @@ impl CompactSignatures {
         Arc::clone(&self.chunks.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Adds the documents that are later than all there are.
+    /// Adds the documents after the last one.
     fn refreshed(
         &self,
         snapshot: &mut dyn Snapshot,
@@ -103,8 +102,8 @@ impl CompactSignatures {
     }
 }
 
-/// Adds a chunk behind the others. Chunks of similar size are joined, so that there are few; full
-/// ones are not, so that an earlier snapshot reads few documents again.
+/// Appends a chunk. Chunks of similar size are joined to keep their number small; full ones are
+/// not, so that an earlier snapshot reads few documents again.
 fn push(chunks: &mut Vec<Arc<SignatureChunk>>, mut chunk: SignatureChunk) {
     let joins = |before: &SignatureChunk, chunk: &SignatureChunk| {
         before.numbers.len() < 2 * chunk.numbers.len().max(1)
@@ -120,8 +119,8 @@ fn push(chunks: &mut Vec<Arc<SignatureChunk>>, mut chunk: SignatureChunk) {
 }
 
 impl SignatureChunk {
-    /// At most `most` documents numbered `first` or more, and how many there were, those without
-    /// shingles among them.
+    /// At most `most` documents numbered `first` or more, and their number including those without
+    /// shingles.
     fn read_at_most(
         snapshot: &mut dyn Snapshot,
         num_hashes: usize,

@@ -13,12 +13,12 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 
-/// A document to look for: shingled and signed with the settings of the index.
+/// The document of a query: shingled and signed with the settings of the index.
 #[derive(Debug, Clone, Copy)]
 pub struct QueryDocument<'a> {
     /// Its shingle set, ascending, without repeats; empty for a document without shingles.
     pub set: &'a [u64],
-    /// Of its shingles.
+    /// The fingerprint of its shingles.
     pub fingerprint: u128,
     /// Its signature; empty for a document without shingles.
     pub signature: &'a [u32],
@@ -27,41 +27,41 @@ pub struct QueryDocument<'a> {
 /// A query.
 #[derive(Debug, Clone, Copy)]
 pub struct QueryRequest<'a> {
-    /// The least similarity: above 0, at most 1. Ignored if the nearest are wanted.
+    /// Threshold: above 0, at most 1. Ignored in a search for the nearest.
     pub threshold: f64,
-    /// Maximum number of matches, the most similar ones; all if `None`. Ignored if the nearest are
-    /// wanted.
+    /// Maximum number of matches, the most similar ones; all if `None`. Ignored in a search for the
+    /// nearest.
     pub top: Option<usize>,
-    /// The most similar documents are wanted, whatever their similarity, as long as it is above 0.
+    /// Search for the most similar documents, with any similarity above 0.
     pub nearest: Option<NearestRequest<'a>>,
-    /// Conditions that every match meets.
+    /// Conditions on the metadata of matches.
     pub filters: &'a [MetadataFilter],
-    /// Expired documents are those that expired before; ns since 1970.
+    /// The current time in ns since 1970; documents that expired before it do not match.
     pub now: i64,
-    /// A document to leave out: the one that the query is about.
+    /// A document to exclude: the one that the query is about.
     pub except: Option<u64>,
     /// The fields of the records of matches.
     pub wanted: RecordFields,
 }
 
-/// How many of the nearest documents are wanted, and what they are looked for in.
+/// A search for the nearest documents.
 #[derive(Debug, Clone, Copy)]
 pub struct NearestRequest<'a> {
     /// How many.
     pub count: NonZeroUsize,
-    /// Those of the index that is asked; see
+    /// The signatures to search, those of the index; see
     /// [`Index::compact_signatures`](crate::Index::compact_signatures).
     pub signatures: &'a CompactSignatures,
 }
 
-/// How similar a match is, and how it is known.
+/// The similarity of a match, and how it was computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum MatchSimilarity {
-    /// By exact comparison of shingle sets: that of the document asked for on the left.
+    /// By exact comparison of shingle sets; the query document is on the left.
     Exact(Overlap),
     /// The same, where the similarity is the containment of the shorter in the longer one.
     Contained(Overlap),
-    /// By signatures only, since the index keeps no sets; 0 to 1.
+    /// Estimated by signatures, if the index keeps no sets; 0 to 1.
     Estimated(f64),
 }
 
@@ -75,7 +75,7 @@ impl MatchSimilarity {
         }
     }
 
-    /// With six decimals, as reports have it.
+    /// With six decimals, as in reports.
     pub fn six_decimals(&self) -> String {
         match self {
             Self::Exact(overlap) => overlap.six_decimals(),
@@ -84,7 +84,7 @@ impl MatchSimilarity {
         }
     }
 
-    /// What both share, where that is known.
+    /// The overlap of both sets, if it is known.
     pub fn overlap(&self) -> Option<Overlap> {
         match self {
             Self::Exact(overlap) | Self::Contained(overlap) => Some(*overlap),
@@ -92,7 +92,7 @@ impl MatchSimilarity {
         }
     }
 
-    /// By exact comparison, where the similarity is `measure`.
+    /// An exact similarity of this measure.
     pub fn of(overlap: Overlap, measure: Measure) -> Self {
         match measure {
             Measure::Jaccard => Self::Exact(overlap),
@@ -121,28 +121,28 @@ pub struct Match {
 /// The result of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryResult {
-    /// The most similar first, then by id.
+    /// Matches by descending similarity, then by id.
     pub matches: Vec<Match>,
-    /// How many documents were candidates: those that share a bucket key, or for the nearest those
-    /// that were looked at.
+    /// Number of candidates: documents that share a bucket key, in a search for the nearest those
+    /// that were compared.
     pub candidates: u64,
-    /// How many resemble it; more than `matches` where only some were wanted by `top`.
+    /// Number of similar documents; more than `matches` if `top` limits these.
     pub found: u64,
     /// The probability that a document exactly at the threshold is found; for the nearest, one as
     /// similar as the last match.
     pub predicted_recall: f64,
-    /// Why `predicted_recall` may not be reached, if there is a reason.
+    /// A reason why `predicted_recall` may not be reached.
     pub recall_caveat: Option<RecallCaveat>,
 }
 
 /// Candidates that are compared together.
 pub(crate) const CHUNK: usize = 1_024;
 
-/// Shingle sets, and a chunk of them more, whose similarity is kept in memory for documents that
-/// have the same.
+/// Maximum number of shingle sets, except for one chunk, whose similarity is cached for documents
+/// with equal sets.
 const MAX_CACHED: usize = 1 << 14;
 
-/// Buffers that one thread uses for one question after the other.
+/// Buffers that a thread reuses between queries.
 #[derive(Debug, Default)]
 pub struct QueryBuffers {
     pub(crate) keys: Vec<u64>,
@@ -163,17 +163,17 @@ pub(crate) struct Candidate {
 
 pub(crate) type MatchCallback<'a> = &'a mut dyn FnMut(&mut Candidate, MatchSimilarity);
 
-/// What was compared.
+/// Counts of a comparison.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ComparisonCounts {
-    /// Documents that are there.
+    /// Existing documents.
     pub(crate) candidates: u64,
-    /// Those of them that meet the filters.
+    /// Documents of these that meet the filters.
     pub(crate) compared: u64,
 }
 
 impl QueryBuffers {
-    /// Begins to look for a document.
+    /// Prepares the buffers for a document.
     pub(crate) fn start(&mut self, settings: &IndexSettings, document: &QueryDocument<'_>) {
         if settings.store != StoredContent::Signatures {
             let left = document.set.len() as u64;
@@ -378,7 +378,7 @@ pub(crate) fn read(
     let one = |ScoredCandidate { number, id, similarity }| match records.remove(&number) {
         Some(record) => Ok(Match { record, similarity }),
         None => Err(IndexError::Damaged {
-            what: format!("document {:?}", crate::entry::shown(&id)),
+            what: format!("document {:?}", crate::entry::shortened_id(&id)),
             why: "its row was there and is gone at the same moment".to_owned(),
         }),
     };

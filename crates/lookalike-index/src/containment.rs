@@ -1,5 +1,5 @@
-//! Candidates of an index that finds containment: what part of the shorter document is in the
-//! longer one.
+//! Candidates of an index that finds containment: the share of the shorter document in
+//! the longer one.
 //!
 //! ```text
 //! order      of shingle x: mix64(x ^ ORDER); the anchors of a set are its first s shingles
@@ -9,25 +9,25 @@
 //!
 //! So a document is a candidate where an anchor of either set is in the other one. Of a pair whose
 //! shorter set has m shingles, x of which are in the longer one, the anchors of the shorter one are
-//! drawn as by chance: none of them is in the longer one with probability C(m − x, s) / C(m, s),
+//! a random sample: none of them is in the longer one with probability C(m − x, s) / C(m, s),
 //! which is at most (1 − x/m)ˢ. A pair of containment c is a candidate with probability
 //! 1 − (1 − c)ˢ at least, whatever the lengths of both are.
 
 use lookalike_core::curve;
 use lookalike_core::hash::mix64;
 
-/// Draws the order of shingles.
+/// Seed of the order of shingles.
 const ORDER: u64 = 0x6f72_6465_7200_0001;
-/// Begins keys of shingles of a document.
+/// Seed of the keys of shingles.
 const BODY: u64 = 0x626f_6479_0000_0001;
-/// Begins keys of its anchors.
+/// Seed of the keys of anchors.
 const ANCHOR: u64 = 0x616e_6368_6f72_0001;
 
-/// The most anchors: those for a threshold of 0.1 and a recall of 0.9999, and some more.
+/// Maximum number of anchors, sufficient for a threshold of 0.1 and a recall of 0.9999.
 pub const MAX_ANCHORS: usize = 256;
 
-/// How many anchors find containment `threshold` with probability `recall`, 1 at least. `None`
-/// where it would be more than [`MAX_ANCHORS`].
+/// The number of anchors that find containment `threshold` with probability `recall`, at least 1.
+/// `None` if it exceeds [`MAX_ANCHORS`].
 ///
 /// ```
 /// use lookalike_index::containment::anchors_for;
@@ -43,18 +43,18 @@ pub fn anchors_for(threshold: f64, recall: f64) -> Option<usize> {
 /// The least probability that a pair of this containment (0 to 1) is a candidate:
 /// 1 − (1 − c)ˢ.
 pub fn candidate_probability(containment: f64, anchors: usize) -> f64 {
-    // That of as many bands of one row.
+    // The curve of this many bands of one row.
     curve::candidate_probability(containment, anchors, 1)
 }
 
-/// Keys that a document posts, into `keys`, which is cleared: one for each shingle, and one for
-/// each anchor.
+/// The keys of the postings of a document, into `keys`, which is cleared: one for each shingle, and
+/// one for each anchor.
 pub fn document_keys(anchors: usize, set: &[u64], keys: &mut Vec<u64>) {
     fill(anchors, set, (BODY, ANCHOR), keys);
 }
 
-/// Keys that a query looks for, into `keys`, which is cleared; ascending, since neighbours are in
-/// the same blocks.
+/// The keys that a query looks up, into `keys`, which is cleared; ascending, since neighbours are
+/// in the same blocks.
 pub fn query_keys(anchors: usize, set: &[u64], keys: &mut Vec<u64>) {
     fill(anchors, set, (ANCHOR, BODY), keys);
     keys.sort_unstable();

@@ -1,13 +1,13 @@
-//! A document as it is added, and as it is read.
+//! A document to add, and a document as it is stored.
 
 use crate::error::IndexError;
 use serde_json::{Map, Value};
 
-/// The longest id, in bytes of UTF-8.
+/// Maximum length of an id, in bytes of UTF-8.
 pub const MAX_ID_BYTES: usize = 16 << 10;
-/// The most bytes of metadata, as JSON.
+/// Maximum size of metadata as JSON, in bytes.
 pub const MAX_METADATA_BYTES: usize = 1 << 20;
-/// The most bytes of a text.
+/// Maximum size of a text, in bytes.
 pub const MAX_TEXT_BYTES: usize = 1 << 30;
 
 /// Metadata of a document: any JSON object. Members that have a meaning
@@ -17,14 +17,14 @@ pub type Metadata = Map<String, Value>;
 /// A document to add: shingled and signed.
 #[derive(Debug, Clone, Copy)]
 pub struct IndexEntry<'a> {
-    /// Its id: not empty, at most [`MAX_ID_BYTES`], no NUL; anything else, slashes and line
-    /// ends among it.
+    /// Its id: not empty, at most [`MAX_ID_BYTES`], without NUL; other characters are allowed,
+    /// including slashes and line ends.
     pub id: &'a str,
-    /// Of its shingles, see `docs/reference/signature.md`.
+    /// The fingerprint of its shingles, see `docs/reference/signature.md`.
     pub fingerprint: u128,
     /// Length of its text in bytes.
     pub bytes: u64,
-    /// `num_hashes` values; empty for a document without shingles, which resembles nothing.
+    /// `num_hashes` values; empty for a document without shingles, which is similar to no document.
     pub signature: &'a [u32],
     /// Its shingle set, encoded by [`set::encode`](crate::set::encode); ignored if the
     /// index keeps none.
@@ -37,18 +37,18 @@ pub struct IndexEntry<'a> {
     pub added: i64,
     /// When its file was last changed, in ns since 1970.
     pub modified: Option<i64>,
-    /// From when on it counts as removed, in ns since 1970.
+    /// When it expires, in ns since 1970; it counts as removed from then on.
     pub expires: Option<i64>,
 }
 
 impl IndexEntry<'_> {
-    /// Checks what every index asks of a document.
+    /// Checks the requirements of every index.
     ///
     /// # Errors
-    /// [`IndexError::Document`] with what is wrong.
+    /// [`IndexError::Document`] with the problem.
     pub fn check(&self, num_hashes: usize) -> Result<(), IndexError> {
         check_id(self.id)?;
-        let wrong = |why: String| Err(IndexError::Document { id: shown(self.id), why });
+        let wrong = |why: String| Err(IndexError::Document { id: shortened_id(self.id), why });
         if !self.signature.is_empty() && self.signature.len() != num_hashes {
             let got = self.signature.len();
             return wrong(format!("its signature has {got} values, the index {num_hashes}"));
@@ -63,9 +63,9 @@ impl IndexEntry<'_> {
 /// Checks an id.
 ///
 /// # Errors
-/// [`IndexError::Document`] with what is wrong.
+/// [`IndexError::Document`] with the problem.
 pub fn check_id(id: &str) -> Result<(), IndexError> {
-    let wrong = |why: &str| Err(IndexError::Document { id: shown(id), why: why.to_owned() });
+    let wrong = |why: &str| Err(IndexError::Document { id: shortened_id(id), why: why.to_owned() });
     if id.is_empty() {
         return wrong("its id is empty: give it any other");
     }
@@ -78,8 +78,8 @@ pub fn check_id(id: &str) -> Result<(), IndexError> {
     Ok(())
 }
 
-/// An id as messages show it.
-pub fn shown(id: &str) -> String {
+/// An id for messages, shortened if it is long.
+pub fn shortened_id(id: &str) -> String {
     const MOST: usize = 80;
     match id.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", &id[..end]),
@@ -104,28 +104,27 @@ pub struct RecordFields {
 /// A document as it is stored. Fields that were not requested are empty.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct IndexRecord {
-    /// Its number: greater than that of everything that was there when it was put, never used
-    /// again.
+    /// Its number: greater than all assigned before, never reused.
     pub number: u64,
     /// Its id.
     pub id: String,
-    /// Of its shingles.
+    /// The fingerprint of its shingles.
     pub fingerprint: u128,
     /// Length of its text in bytes.
     pub bytes: u64,
     /// Its signature; empty for a document without shingles.
     pub signature: Vec<u32>,
-    /// Its encoded shingle set; `None` where the index keeps none.
+    /// Its encoded shingle set; `None` if the index keeps none.
     pub set: Option<Vec<u8>>,
     /// Its metadata.
     pub metadata: Metadata,
-    /// Its text; `None` where the index keeps no texts.
+    /// Its text; `None` if the index keeps no texts.
     pub text: Option<String>,
     /// When it was added, in ns since 1970.
     pub added: i64,
     /// When its file was last changed.
     pub modified: Option<i64>,
-    /// From when on it counts as removed.
+    /// When it expires.
     pub expires: Option<i64>,
 }
 
@@ -136,7 +135,7 @@ impl IndexRecord {
         if got == 0 || got == num_hashes {
             return Ok(());
         }
-        let what = format!("document {:?} (number {})", shown(&self.id), self.number);
+        let what = format!("document {:?} (number {})", shortened_id(&self.id), self.number);
         let why = format!("its signature has {got} values, expected are {num_hashes}");
         Err(IndexError::Damaged { what, why })
     }

@@ -1,4 +1,4 @@
-//! What can go wrong with an index.
+//! Errors of an index.
 
 use lookalike_core::error::ParamsError;
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
@@ -16,26 +16,26 @@ pub enum IndexError {
         /// The place.
         index: String,
     },
-    /// There is something at the place where an index was to be created.
+    /// The place of a new index is not empty.
     Exists {
         /// The place.
         index: String,
     },
-    /// What is there is no index.
+    /// The place has something other than an index.
     NotAnIndex {
         /// The place.
         index: String,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
     /// This build of the crate cannot keep an index there.
     NotBuilt {
         /// The place.
         index: String,
-        /// The feature that brings it.
+        /// The feature to build with.
         feature: &'static str,
     },
-    /// The index keeps sketches, and documents are asked for.
+    /// The index keeps sketches, no documents.
     OfSketches {
         /// The place.
         index: String,
@@ -49,36 +49,36 @@ pub enum IndexError {
         /// The version this program reads.
         expected: u32,
     },
-    /// The index was made with other settings than those asked for.
+    /// The index was created with other settings than requested.
     OtherSettings {
         /// The place.
         index: String,
         /// Which setting.
         parameter: Parameter,
-        /// What the index has.
+        /// The value of the index.
         index_has: String,
-        /// What was asked for.
-        asked: String,
+        /// The requested value.
+        requested: String,
     },
     /// Another process writes to the index.
     InUse {
         /// The place.
         index: String,
-        /// How long it was waited for.
+        /// The time waited for it.
         waited: Duration,
     },
     /// The index was opened for reading only, or its place cannot be written to.
     ReadOnly {
         /// The place.
         index: String,
-        /// What keeps it from being written to.
+        /// The cause.
         cause: Unwritable,
     },
-    /// A document cannot be stored as it is.
+    /// A document cannot be stored.
     Document {
         /// Its id, shortened where it is long.
         id: String,
-        /// What is wrong with it, and what would be right.
+        /// The problem, and the remedy.
         why: String,
     },
     /// A document with this id is there already.
@@ -88,17 +88,17 @@ pub enum IndexError {
     },
     /// The index keeps no shingle sets, which are needed here.
     NoSets {
-        /// What they are needed for.
+        /// The operation that needs them.
         what: &'static str,
     },
-    /// The nearest documents are wanted of an index whose measure signatures do not estimate.
+    /// A search for the nearest documents in an index whose measure signatures do not estimate.
     NearestMeasure {
         /// The measure of the index.
         got: Measure,
         /// The measure of an index that can be searched for them.
         expected: Measure,
     },
-    /// A filter cannot be understood.
+    /// A filter cannot be parsed.
     Filter {
         /// The filter.
         got: String,
@@ -107,23 +107,34 @@ pub enum IndexError {
     },
     /// A parameter cannot be used.
     Params(ParamsError),
-    /// Stored bytes are not what was written.
+    /// Stored data is damaged.
     Damaged {
         /// The file, table or row.
         what: String,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
-    /// The catalogue of an index in a folder is not what was written. It cannot be made again.
+    /// A column of a table has another type than in the tables of an index, or no value.
+    Column {
+        /// The table.
+        table: &'static str,
+        /// The column.
+        column: String,
+        /// The type in the tables of an index.
+        expected: String,
+        /// The type in this table, or `NULL`.
+        got: String,
+    },
+    /// The catalogue of an index in a folder is damaged. It cannot be rebuilt.
     DamagedCatalogue {
         /// The file.
         file: String,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
-    /// No more documents can be numbered.
+    /// No document number is left.
     Full {
-        /// How many numbers there are.
+        /// The number of document numbers.
         most: u64,
     },
     /// The disk is full.
@@ -135,21 +146,21 @@ pub enum IndexError {
     Io {
         /// The file.
         path: String,
-        /// What the system says.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// The database that keeps the index failed.
     Database {
         /// The place, without passwords.
         index: String,
-        /// What the database says.
+        /// The error of the database.
         why: String,
-        /// Whether the same may succeed when it is tried again.
+        /// Whether a retry may succeed.
         transient: bool,
     },
 }
 
-/// What to do with an index of an older version, and of a newer one.
+/// Remedies for an index of an older version, and of a newer one.
 const OLDER: &str = "open it for writing once, which migrates it";
 const NEWER: &str = "export it with the program that wrote it and create it again";
 
@@ -157,7 +168,7 @@ const NEWER: &str = "export it with the program that wrote it and create it agai
 const OF_SKETCHES: &str = "keeps sketches of lookalike.datasketch, no documents: open it in Python \
      with lookalike.datasketch.MinHashLSH(storage_config={\"type\": \"lookalike\", \"path\": …})";
 
-/// What keeps an index from being written to.
+/// Why an index cannot be written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Unwritable {
@@ -211,9 +222,9 @@ impl NamesParameters for IndexError {
                 "{index} has format version {got}, this program reads {expected}: {}",
                 if got < expected && *got > 0 { OLDER } else { NEWER }
             ),
-            Self::OtherSettings { index, parameter, index_has, asked } => write!(
+            Self::OtherSettings { index, parameter, index_has, requested } => write!(
                 f,
-                "{index} was created with {} {index_has}, but {asked} was requested: leave the \
+                "{index} was created with {} {index_has}, but {requested} was requested: leave the \
                  option out to use that of the index, or create another index",
                 name(*parameter)
             ),
@@ -243,6 +254,11 @@ impl NamesParameters for IndexError {
             Self::Damaged { what, why } => {
                 write!(f, "{what} is damaged: {why}; check the index to learn what can be repaired")
             }
+            Self::Column { table, column, expected, got } => write!(
+                f,
+                "column {column} of table {table}: expected {expected}, got {got}; restore a \
+                 backup, or undo the change of the table"
+            ),
             Self::DamagedCatalogue { file, why } => {
                 write!(f, "{file} is damaged: {why}; restore a backup, or export what can be read")
             }

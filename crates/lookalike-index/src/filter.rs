@@ -1,8 +1,8 @@
-//! Conditions on metadata, by which a query leaves documents out.
+//! Conditions on metadata, which exclude documents from a query.
 //!
 //! `MEMBER OPERATOR VALUE` without blanks around the operator, such as `language=en`,
 //! `author.name!=Ann`, `pages>=10`, `time<2024-06`, `title~budget`, or a member alone, `checked`,
-//! which must be there and not `null`. Members of members are named with dots.
+//! which must exist and not be `null`. Members of members are named with dots.
 
 use crate::entry::Metadata;
 use crate::error::IndexError;
@@ -11,8 +11,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// One condition. A member that is an array meets it when one of its values does, but for `!=`,
-/// which all must meet; one that is missing meets only `!=`.
+/// One condition. An array meets it if one of its values does, except for `!=`, which all values
+/// must meet; a missing member meets only `!=`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MetadataFilter {
     member: String,
@@ -102,8 +102,8 @@ impl MetadataFilter {
     }
 }
 
-/// A member, or a member of one, named with dots; a name with dots that is there as it is comes
-/// first.
+/// A member, or a member of one, named with dots; a member whose own name has dots takes
+/// precedence.
 pub fn member<'a>(metadata: &'a Metadata, name: &str) -> Option<&'a Value> {
     if let Some(value) = metadata.get(name) {
         return Some(value);
@@ -123,7 +123,7 @@ fn holds(operator: ComparisonOperator, value: &Value, wanted: &str) -> bool {
     if operator == ComparisonOperator::Contains {
         return text.to_lowercase().contains(&wanted.to_lowercase());
     }
-    // A text that has digits only need not be a number: 01234 is another postal code than 1234.
+    // A text of digits may be no number: the postal codes 01234 and 1234 differ.
     let ordering = match (operator, value) {
         (ComparisonOperator::Equal | ComparisonOperator::NotEqual, Value::String(text)) => {
             text.as_str().cmp(wanted)
@@ -140,8 +140,8 @@ fn holds(operator: ComparisonOperator, value: &Value, wanted: &str) -> bool {
     }
 }
 
-/// What reads as a number on both sides as numbers, all else byte by byte, so times written as in
-/// RFC 3339 come in their order.
+/// Compares numbers if both sides are numbers, otherwise bytes, which orders times in the format of
+/// RFC 3339.
 fn compare(value: &Value, text: &str, wanted: &str) -> Ordering {
     let number = match value {
         Value::Number(_) | Value::String(_) => FilterNumber::of(text),
@@ -153,7 +153,7 @@ fn compare(value: &Value, text: &str, wanted: &str) -> Ordering {
     }
 }
 
-/// A number, not rounded where it is whole: identifiers and times in ns have more digits than a
+/// A number, exact if it is an integer: identifiers and times in ns have more digits than a
 /// floating-point number.
 #[derive(Clone, Copy)]
 enum FilterNumber {

@@ -20,7 +20,7 @@ pub enum IndexLocation {
 }
 
 impl IndexLocation {
-    /// `postgres://…` and `postgresql://…` are databases, all else is a folder.
+    /// `postgres://…` and `postgresql://…` are databases, all other texts are folders.
     pub fn of(text: &str) -> Self {
         let is_database = ["postgres://", "postgresql://"].iter().any(|s| text.starts_with(s));
         if is_database { Self::Postgres(text.to_owned()) } else { Self::Folder(text.into()) }
@@ -40,10 +40,10 @@ impl IndexLocation {
     }
 }
 
-/// Makes an index where there is none and opens it for writing.
+/// Creates an index and opens it for writing.
 ///
 /// # Errors
-/// [`IndexError::Exists`] where there is one, and what keeps it from being made.
+/// [`IndexError::Exists`] if there is one, and write errors.
 pub fn create(place: &IndexLocation, settings: &IndexSettings) -> Result<Index, IndexError> {
     settings.params()?;
     match place {
@@ -61,9 +61,9 @@ pub fn create(place: &IndexLocation, settings: &IndexSettings) -> Result<Index, 
 /// Opens an index.
 ///
 /// # Errors
-/// [`IndexError::Missing`], [`IndexError::NotAnIndex`], [`IndexError::Version`] for what is not
-/// there or cannot be read, [`IndexError::OfSketches`] for what keeps no documents,
-/// [`IndexError::InUse`] where another process writes to it.
+/// [`IndexError::Missing`], [`IndexError::NotAnIndex`], [`IndexError::Version`] for an index that
+/// does not exist or is not readable, [`IndexError::OfSketches`] for one without documents,
+/// [`IndexError::InUse`] if another process writes to it.
 pub fn open(place: &IndexLocation, access: Access) -> Result<Index, IndexError> {
     match place {
         #[cfg(feature = "sqlite")]
@@ -83,12 +83,12 @@ pub fn open(place: &IndexLocation, access: Access) -> Result<Index, IndexError> 
     }
 }
 
-/// Makes an index where there is none from what [`Backend::backup`] of an index of the same kind
-/// wrote, and opens it for writing.
+/// Creates an index from a [`Backend::backup`] of an index of the same kind, and opens it for
+/// writing.
 ///
 /// # Errors
-/// [`IndexError::Exists`] where there is one, [`IndexError::NotAnIndex`] for what is no backup of
-/// this kind of index, and what keeps it from being made.
+/// [`IndexError::Exists`] if there is one, [`IndexError::NotAnIndex`] for anything other than a
+/// backup of this kind of index, and write errors.
 pub fn restore(place: &IndexLocation, from: &Path) -> Result<Index, IndexError> {
     match place {
         #[cfg(feature = "sqlite")]
@@ -106,7 +106,7 @@ pub fn restore(place: &IndexLocation, from: &Path) -> Result<Index, IndexError> 
     }
 }
 
-/// An opened index, from any thread. It has the methods of its [`Backend`].
+/// An opened index, usable from any thread. It has the methods of its [`Backend`].
 pub struct Index {
     backend: Box<dyn Backend>,
     params: Params,
@@ -117,8 +117,8 @@ impl Index {
     /// An index kept by a backend.
     ///
     /// # Errors
-    /// [`IndexError::Params`] where its settings are out of range, [`IndexError::OfSketches`] where
-    /// it keeps no documents.
+    /// [`IndexError::Params`] if its settings are out of range, [`IndexError::OfSketches`] if it
+    /// keeps no documents.
     pub fn new(backend: Box<dyn Backend>) -> Result<Self, IndexError> {
         backend.settings().expect_documents(backend.name())?;
         let params = backend.settings().params()?;
@@ -144,7 +144,7 @@ impl Index {
         query(&mut *snapshot, self.settings(), document, request, buffers)
     }
 
-    /// The signatures that the nearest documents are searched in; read at the first use.
+    /// The compact signatures for searches for the nearest documents; read at the first use.
     pub fn compact_signatures(&self) -> &CompactSignatures {
         &self.compact_signatures
     }

@@ -1,5 +1,5 @@
-//! An index that ends with the process: one map, searched from end to end. The other backends are
-//! tested against it; it is too slow for more than some thousand documents.
+//! An index in memory: one map, searched linearly. The tests compare the other backends with it; it
+//! is too slow for more than a few thousand documents.
 
 use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats, posting_keys};
 use crate::entry::{IndexEntry, IndexRecord, RecordFields};
@@ -141,7 +141,7 @@ struct MemorySnapshot {
 }
 
 impl MemorySnapshot {
-    /// A record with the wanted fields only.
+    /// A record with the requested fields only.
     fn wanted(record: &IndexRecord, wanted: RecordFields) -> IndexRecord {
         let mut record = record.clone();
         if !wanted.signature {

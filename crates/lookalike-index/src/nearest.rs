@@ -28,19 +28,19 @@ use std::sync::Arc;
 /// number of comparisons allows it.
 pub const CERTAINTY: f64 = 0.999;
 
-/// The most documents that are compared for the `count` nearest ones: 2,048, or four for each.
-/// Documents that a filter leaves out do not count.
+/// Maximum number of documents that are compared for the `count` nearest ones: 2,048, or four for
+/// each. Documents that a filter leaves out do not count.
 pub fn compared_at_most(count: NonZeroUsize) -> u64 {
     (count.get() as u64).saturating_mul(4).max(2_048)
 }
 
-/// Finds the nearest documents. Cost: a look at one byte for each value of every signature, the
+/// Finds the nearest documents. Cost: reading one byte for each value of every signature, the
 /// records of documents in the order of their numbers of equal bytes, and the comparison of those
 /// that meet the filters, at most [`compared_at_most`].
 ///
 /// # Errors
 /// [`IndexError::NearestMeasure`] for an index that finds containment, which signatures do not
-/// estimate, and what keeps the index from being read.
+/// estimate, and read errors.
 pub(crate) fn nearest(
     snapshot: &mut dyn Snapshot,
     settings: &IndexSettings,
@@ -73,7 +73,7 @@ pub(crate) fn nearest(
     Ok(QueryResult { matches, candidates, found, predicted_recall, recall_caveat })
 }
 
-/// All documents by their number of equal bytes.
+/// All documents by their number of equal bytes, their level.
 struct SimilarityLevels<'a> {
     chunks: &'a [Arc<SignatureChunk>],
     /// For the documents of all chunks, one after the other.
@@ -126,7 +126,7 @@ impl<'a> SimilarityLevels<'a> {
     }
 }
 
-/// A search that is under way.
+/// The state of a search.
 struct NearestSearch<'a> {
     settings: &'a IndexSettings,
     document: &'a QueryDocument<'a>,
@@ -164,7 +164,7 @@ impl NearestSearch<'_> {
         Ok(1.0)
     }
 
-    /// Compares the documents of a level; `false` where some were left, since there are too many.
+    /// Compares the documents of a level; `false` if the limit of comparisons left some out.
     fn compare_level(
         &mut self,
         snapshot: &mut dyn Snapshot,

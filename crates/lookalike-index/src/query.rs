@@ -16,7 +16,7 @@ use crate::settings::{ContainmentSettings, IndexSettings};
 ///
 /// # Errors
 /// [`IndexError::Params`] for a threshold out of range, [`IndexError::Damaged`] for stored bytes
-/// that are no set, and what keeps the index from being read.
+/// that are no set, and read errors.
 ///
 /// For the nearest documents see [`nearest`](crate::nearest).
 pub fn query(

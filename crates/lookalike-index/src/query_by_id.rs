@@ -21,7 +21,7 @@ impl IndexedDocument {
         QueryDocument { set: &self.set, fingerprint: *fingerprint, signature }
     }
 
-    /// How many shingles it has; `None` where the index keeps no sets.
+    /// Its number of shingles; `None` if the index keeps no sets.
     pub fn shingles(&self) -> Option<usize> {
         self.record.set.is_some().then_some(self.set.len())
     }
@@ -47,8 +47,8 @@ pub fn record(
 }
 
 /// Finds documents similar to a document of the index, except itself, whatever `request.except` is.
-/// `None` where there is no document with this id, or it has expired. It is looked up in the same
-/// snapshot that is asked: at another moment it may have another number, and would be found itself.
+/// `None` where there is no document with this id, or it has expired. It is looked up in the
+/// snapshot of the query: in another one it may have another number, and would match itself.
 ///
 /// # Errors
 /// As those of [`query`].

@@ -1,4 +1,4 @@
-//! Shingle sets in few bytes: ascending 64-bit hashes to bytes and back, without loss.
+//! Compressed shingle sets: lossless encoding of ascending 64-bit hashes.
 //!
 //! ```text
 //! count (LEB128) · upper bits · lower bits
@@ -8,8 +8,8 @@
 //! bits below. The upper parts are ascending and are written as a row of bits: for each hash as
 //! many zeros as its upper part is greater than the one before, then a one; the row is filled up
 //! with zeros to whole bytes. The lower parts follow, `low` bits each. Bits are counted from the
-//! lowest of each byte. This is the code of Elias and Fano: within a bit or so of the least that
-//! any code for such sets needs, 58 bits a hash at 300 of them.
+//! lowest of each byte. This is the code of Elias and Fano: within about a bit per hash of the
+//! minimum for such sets, 58 bits a hash at 300 of them.
 
 use crate::error::IndexError;
 

@@ -12,13 +12,13 @@ use lookalike_core::params::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The version of what is stored, whatever keeps it. It changes when older programs would read it
-/// wrongly.
+/// Version of the stored data in every backend. It changes when older programs would misread the
+/// data.
 pub const FORMAT_VERSION: u32 = 1;
 /// The version of settings with [`IndexSettings::containment`], which older programs refuse.
 pub const CONTAINMENT_VERSION: u32 = 2;
 
-/// What is stored of a document in addition to its signature.
+/// The stored content of a document in addition to its signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StoredContent {
@@ -46,12 +46,12 @@ pub struct IndexSettings {
     pub frequencies: bool,
     /// Words that are left out.
     pub stop_words: Option<StoredStopWords>,
-    /// What is done to a text before it is cut, in words that are equal for equal options.
+    /// Normalization of texts, as text that is equal for equal options.
     #[serde(rename = "wording")]
     pub normalization: String,
     /// How signatures are computed, such as `fss`.
     pub scheme: String,
-    /// Draws the hash functions.
+    /// Random seed of the hash functions.
     pub seed: u64,
     /// Values in a signature.
     pub num_hashes: usize,
@@ -59,13 +59,13 @@ pub struct IndexSettings {
     pub bands: usize,
     /// Rows of a band.
     pub rows: usize,
-    /// The least similarity that a query asks for, if it does not say another.
+    /// Default threshold of queries.
     pub threshold: f64,
-    /// The recall that was asked for at this threshold.
+    /// The recall at this threshold that bands and rows were chosen for.
     pub recall: f64,
-    /// What is stored of a document in addition to its signature.
+    /// The stored content of a document in addition to its signature.
     pub store: StoredContent,
-    /// Where the index keeps sketches, no documents: what they are.
+    /// The settings of the sketches of an index of sketches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sketches: Option<SketchSettings>,
     /// Where the threshold is one of containment: how candidates are found. Signatures have one
@@ -86,7 +86,7 @@ pub struct ContainmentSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StoredStopWords {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Token hashes, ascending.
     pub hashes: Vec<u64>,
@@ -173,7 +173,7 @@ impl IndexSettings {
         })
     }
 
-    /// What the threshold is a threshold of.
+    /// The measure of the threshold.
     pub fn measure(&self) -> Measure {
         if self.containment.is_some() { Measure::Containment } else { Measure::Jaccard }
     }
@@ -188,56 +188,56 @@ impl IndexSettings {
         }
     }
 
-    /// Why [`predicted_recall`](Self::predicted_recall) may not be reached, if there is a reason.
+    /// A reason why [`predicted_recall`](Self::predicted_recall) may not be reached.
     pub fn recall_caveat(&self) -> Option<RecallCaveat> {
         let has_bands = self.containment.is_none() && self.sketches.is_none();
         let scheme = self.scheme.parse::<Scheme>().ok().filter(|_| has_bands);
         scheme.and_then(RecallCaveat::of)
     }
 
-    /// Checks that signatures made with `asked` may be compared with those of the index, and that
-    /// it keeps what `asked` keeps. Threshold and recall may differ: they belong to a query.
+    /// Checks that signatures made with `requested` are comparable with those of the index, and
+    /// that both store the same content. Threshold and recall may differ: they belong to a query.
     ///
     /// # Errors
     /// [`IndexError::OtherSettings`] with the first difference.
-    pub fn check_compatible(&self, asked: &Self, index: &str) -> Result<(), IndexError> {
+    pub fn check_compatible(&self, requested: &Self, index: &str) -> Result<(), IndexError> {
         let name = |list: &Option<StoredStopWords>| {
             list.as_ref().map_or("none".to_owned(), |list| list.name.clone())
         };
         let text = |value: &dyn std::fmt::Display| value.to_string();
         let pairs = [
-            (Parameter::Shingle, text(&self.shingle), text(&asked.shingle)),
-            (Parameter::Tokens, text(&self.tokens), text(&asked.tokens)),
-            (Parameter::Case, text(&self.case), text(&asked.case)),
-            (Parameter::Frequencies, text(&self.frequencies), text(&asked.frequencies)),
-            (Parameter::StopWords, name(&self.stop_words), name(&asked.stop_words)),
-            (Parameter::Normalization, text(&self.normalization), text(&asked.normalization)),
-            (Parameter::Scheme, text(&self.scheme), text(&asked.scheme)),
-            (Parameter::Seed, text(&self.seed), text(&asked.seed)),
-            (Parameter::Measure, text(&self.measure()), text(&asked.measure())),
-            (Parameter::NumHashes, text(&self.num_hashes), text(&asked.num_hashes)),
-            (Parameter::Bands, text(&self.bands), text(&asked.bands)),
-            (Parameter::Rows, text(&self.rows), text(&asked.rows)),
-            (Parameter::Store, format!("{:?}", self.store), format!("{:?}", asked.store)),
+            (Parameter::Shingle, text(&self.shingle), text(&requested.shingle)),
+            (Parameter::Tokens, text(&self.tokens), text(&requested.tokens)),
+            (Parameter::Case, text(&self.case), text(&requested.case)),
+            (Parameter::Frequencies, text(&self.frequencies), text(&requested.frequencies)),
+            (Parameter::StopWords, name(&self.stop_words), name(&requested.stop_words)),
+            (Parameter::Normalization, text(&self.normalization), text(&requested.normalization)),
+            (Parameter::Scheme, text(&self.scheme), text(&requested.scheme)),
+            (Parameter::Seed, text(&self.seed), text(&requested.seed)),
+            (Parameter::Measure, text(&self.measure()), text(&requested.measure())),
+            (Parameter::NumHashes, text(&self.num_hashes), text(&requested.num_hashes)),
+            (Parameter::Bands, text(&self.bands), text(&requested.bands)),
+            (Parameter::Rows, text(&self.rows), text(&requested.rows)),
+            (Parameter::Store, format!("{:?}", self.store), format!("{:?}", requested.store)),
         ];
-        let differs = pairs.into_iter().find(|(_, has, asked)| has != asked);
+        let differs = pairs.into_iter().find(|(_, has, requested)| has != requested);
         let differs = differs.or_else(|| {
-            let (has, asked) = (&self.stop_words, &asked.stop_words);
-            (has != asked).then(|| (Parameter::StopWords, name(has), "other words".into()))
+            let (has, requested) = (&self.stop_words, &requested.stop_words);
+            (has != requested).then(|| (Parameter::StopWords, name(has), "other words".into()))
         });
-        let Some((parameter, index_has, asked)) = differs else { return Ok(()) };
+        let Some((parameter, index_has, requested)) = differs else { return Ok(()) };
         Err(IndexError::OtherSettings {
             index: index.to_owned(),
             parameter,
             index_has: index_has.to_lowercase(),
-            asked: asked.to_lowercase(),
+            requested: requested.to_lowercase(),
         })
     }
 
-    /// The settings as they are stored.
+    /// The settings as JSON, as they are stored.
     ///
     /// # Errors
-    /// [`IndexError::NotAnIndex`] for what JSON cannot represent.
+    /// [`IndexError::NotAnIndex`] for values that JSON cannot represent.
     pub fn to_json(&self, index: &str) -> Result<String, IndexError> {
         serde_json::to_string(self).map_err(|error| IndexError::NotAnIndex {
             index: index.to_owned(),
@@ -324,10 +324,10 @@ impl IndexSettings {
         }
     }
 
-    /// Checks that an index can be made with them: of documents, or of sketches.
+    /// Checks that the settings are valid for an index of documents or of sketches.
     ///
     /// # Errors
-    /// [`IndexError::Params`], and [`IndexError::NotAnIndex`] for sketches that cannot be.
+    /// [`IndexError::Params`], and [`IndexError::NotAnIndex`] for invalid settings of sketches.
     pub fn check(&self, index: &str) -> Result<(), IndexError> {
         if self.sketches.is_none() {
             return Ok(self.params().map(drop)?);
@@ -335,7 +335,7 @@ impl IndexSettings {
         self.check_sketches(index)
     }
 
-    /// Checks what sketches have in store for each other; documents have nothing of that.
+    /// Checks the settings of sketches; there are none in an index of documents.
     ///
     /// # Errors
     /// [`IndexError::NotAnIndex`].
@@ -361,7 +361,7 @@ impl IndexSettings {
         })
     }
 
-    /// Refuses what is no index of documents.
+    /// Checks that the index keeps documents.
     ///
     /// # Errors
     /// [`IndexError::OfSketches`].

@@ -1,12 +1,12 @@
-//! Sketches instead of documents: an index whose signatures are the bands of sketches, as they are.
-//! It has no texts, no shingles and no threshold; the caller interprets the sketches.
+//! Sketches instead of documents: an index whose signatures are the bands of sketches. It has no
+//! texts, no shingles and no threshold; the caller interprets the sketches.
 
 use serde::{Deserialize, Serialize};
 
-/// The most numbers of a signature: what is larger fits in no row.
+/// Maximum number of values of a signature: a longer one fits in no row.
 pub(crate) const MAX_NUMBERS: usize = 1 << 27;
 
-/// What the sketches of an index are.
+/// Settings of the sketches of an index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SketchSettings {
@@ -14,7 +14,7 @@ pub struct SketchSettings {
     pub num_perm: usize,
     /// Values of a band.
     pub rows: usize,
-    /// How its values are computed, where that is known.
+    /// The scheme of its values, if it is known.
     pub scheme: Option<String>,
     /// Bytes of a band.
     pub band_bytes: usize,
@@ -27,14 +27,14 @@ pub struct SketchSettings {
     pub hashfunc: Option<String>,
 }
 
-/// Bytes that are no band of the sketches of an index.
+/// An invalid band of a sketch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BandError {
-    /// There are not as many as a band has.
+    /// Another number of bytes than a band has.
     Length {
         /// Bytes of a band.
         expected: usize,
-        /// How many there are.
+        /// The number given.
         got: usize,
     },
     /// A value that is stored in 4 bytes needs more.
@@ -52,10 +52,10 @@ impl SketchSettings {
     }
 
     /// Appends the numbers that keep a band: its bytes, the first the greatest of a number, the
-    /// last number filled up with zeros. Nothing is appended where it is no band.
+    /// last number filled up with zeros. Nothing is appended for an invalid band.
     ///
     /// # Errors
-    /// Why it is none.
+    /// The reason why it is invalid.
     pub fn pack(&self, band: &[u8], numbers: &mut Vec<u32>) -> Result<(), BandError> {
         if band.len() != self.band_bytes {
             return Err(BandError::Length { expected: self.band_bytes, got: band.len() });

@@ -22,6 +22,13 @@ pub enum ReadError {
         /// The input, `stdin` for standard input.
         source_name: String,
     },
+    /// An input that can be read only once, for a reader of all inputs that reads them twice.
+    ReadTwice {
+        /// The input as given, `-` for standard input.
+        source_name: String,
+        /// What reads them twice.
+        reader: String,
+    },
     /// An input does not exist.
     Missing {
         /// The input as given.
@@ -175,6 +182,11 @@ impl NamesParameters for ReadError {
                  it with that feature, or leave the option out"
             ),
             Self::NotAgain { source_name } => fmt_not_again(f, name, source_name),
+            Self::ReadTwice { source_name, reader } => write!(
+                f,
+                "{source_name} can be read only once, and {reader} reads its inputs twice; name \
+                 files or folders"
+            ),
             Self::StdinTwice => f.write_str("stdin (-) is given twice; give it once"),
             Self::Table { source_name, problem } => {
                 write!(f, "{source_name}: ")?;

@@ -103,6 +103,7 @@ mod source_info;
 mod spool;
 mod stamp;
 pub mod stop_words;
+mod streams;
 mod table_problem;
 #[cfg(test)]
 mod tests;
@@ -132,5 +133,6 @@ pub use skipped::{SkipReason, SkippedItem, limit_parameter};
 pub use source::in_memory::{DocumentRows, InMemoryDocuments};
 pub use spool::Spool;
 pub use stamp::{InputStamp, Stamp};
+pub use streams::refuse_streams;
 pub use table_problem::{Field, TableProblem};
 pub use walk::name_of;

@@ -69,20 +69,17 @@ impl FromStr for Normalization {
         let mut normalization = Self::default();
         for done in text.split(", ").filter(|done| *done != AS_WRITTEN) {
             match done {
-                "nfc" => normalization.normal_form = Some(NormalForm::Nfc),
-                "nfkc" => normalization.normal_form = Some(NormalForm::Nfkc),
-                "fold" => normalization.normal_form = Some(NormalForm::Fold),
-                "unaccent" => normalization.normal_form = Some(NormalForm::Unaccent),
                 "language:auto" => normalization.stop_words_by_language = true,
                 "segment:dictionary" => normalization.segment = true,
-                _ => {
-                    return Err(ParamsError::Parse {
+                form => {
+                    let form = form.parse().map_err(|_| ParamsError::Parse {
                         parameter: Parameter::Normalization,
                         got: text.to_owned(),
                         expected: "`as written`, or some of nfc, nfkc, fold, unaccent, \
                                    language:auto and segment:dictionary with a comma and a blank \
                                    between",
-                    });
+                    })?;
+                    normalization.normal_form = Some(form);
                 }
             }
         }
@@ -90,13 +87,36 @@ impl FromStr for Normalization {
     }
 }
 
-impl fmt::Display for NormalForm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl NormalForm {
+    /// All of them, in the order in which each includes those before it.
+    pub const ALL: [Self; 4] = [Self::Nfc, Self::Nfkc, Self::Fold, Self::Unaccent];
+
+    /// The name, as options and indexes have it.
+    pub const fn name(self) -> &'static str {
+        match self {
             Self::Nfc => "nfc",
             Self::Nfkc => "nfkc",
             Self::Fold => "fold",
             Self::Unaccent => "unaccent",
+        }
+    }
+}
+
+impl fmt::Display for NormalForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for NormalForm {
+    type Err = ParamsError;
+
+    fn from_str(text: &str) -> Result<Self, ParamsError> {
+        let form = Self::ALL.into_iter().find(|form| form.name() == text);
+        form.ok_or_else(|| ParamsError::Parse {
+            parameter: Parameter::Normalize,
+            got: text.to_owned(),
+            expected: "nfc, nfkc, fold or unaccent",
         })
     }
 }

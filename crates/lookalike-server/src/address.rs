@@ -1,11 +1,11 @@
-//! The address of a request: an id in its path, parameters after it.
+//! Parses the URL of a request: an id in its path, and its parameters.
 
 use crate::problem::{Code, Problem};
 use lookalike::store::entry::check_id;
 use percent_encoding::percent_decode_str;
 use std::str::FromStr;
 
-/// The id that a path has behind `/v1/documents/`.
+/// The id in a path after `/v1/documents/`.
 pub(crate) fn id(path: &str) -> Result<String, Problem> {
     let raw = path.rsplit('/').next().unwrap_or_default();
     let wrong = |why: &str| Problem::new(Code::BAD_ID, format!("the id in the address {why}"));
@@ -28,7 +28,7 @@ fn decode(raw: &str) -> Result<String, &'static str> {
     Ok(text.into_owned())
 }
 
-/// The parameters of an address; every one is known and is present once.
+/// The parameters of a URL: known ones, each at most once.
 pub(crate) struct QueryParameters(Vec<(String, String)>);
 
 impl QueryParameters {
@@ -83,7 +83,7 @@ impl QueryParameters {
         number.ok_or_else(|| expected(name, text, &format!("a number from 1 to {most}")))
     }
 
-    /// The least similarity of a query.
+    /// The threshold of a query.
     pub(crate) fn threshold(&self, default: f64) -> Result<f64, Problem> {
         let Some(text) = self.text("threshold") else { return Ok(default) };
         let value = f64::from_str(text).ok().filter(|value| *value > 0.0 && *value <= 1.0);
@@ -91,9 +91,9 @@ impl QueryParameters {
     }
 }
 
-/// A parameter has a value that it cannot have.
+/// The problem of an invalid value.
 pub(crate) fn expected(name: &str, got: &str, expected: &str) -> Problem {
-    let got = lookalike::store::entry::shown(got);
+    let got = lookalike::store::entry::shortened_id(got);
     Problem::new(Code::BAD_PARAMETER, format!("{name} is {got:?}: expected {expected}"))
 }
 
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_known_and_stand_once() {
+    fn parameters_are_known_and_unique() {
         let known = ["limit", "threshold", "mode"];
         let read = |query: &str| QueryParameters::read(Some(query), &known);
         let all = read("limit=7&threshold=0.5&&mode=a+b%26").unwrap();

@@ -1,4 +1,4 @@
-//! The state that all requests share, and answers in JSON.
+//! The state shared by all requests, and JSON responses.
 
 use crate::body::BodyMemory;
 use crate::config::Config;
@@ -22,27 +22,27 @@ use serde::Serialize;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::OwnedSemaphorePermit;
 
-/// What all requests share.
+/// The state shared by all requests.
 pub(crate) struct App {
     pub(crate) index: Arc<Index>,
     pub(crate) config: Config,
     pub(crate) pool: WorkerPool,
-    /// Missing where the index is served for reading only.
+    /// `None` if the index is served for reading only.
     pub(crate) writer: Option<IndexWriter>,
     pub(crate) groups: GroupCache,
     pub(crate) metrics: Metrics,
     pub(crate) log: Logger,
-    /// For bodies.
+    /// Memory of bodies.
     pub(crate) memory: BodyMemory,
-    /// What documents that come as lines may take of it.
+    /// The share of it for documents as lines.
     pub(crate) bulk_memory: BodyMemory,
-    /// For what is made of the larger bodies.
+    /// Memory of the work on large bodies.
     pub(crate) work: BodyMemory,
-    /// The description of the API, made at the first request.
+    /// The description of the API, built at the first request.
     pub(crate) description: OnceLock<Bytes>,
     /// Numbers requests.
     pub(crate) serial: Serial,
-    /// Distinguishes the numbers of this run from those of another.
+    /// Prefix that distinguishes the numbers of this run.
     pub(crate) started: i64,
 }
 
@@ -65,7 +65,7 @@ impl App {
             metrics,
             log,
             memory: BodyMemory::new(limits.held_bytes),
-            // A line of the greatest length has room whatever the limits are.
+            // A line of maximum length fits, whatever the limits are.
             bulk_memory: BodyMemory::new((limits.held_bytes / 2).max(limits.body_bytes)),
             work: BodyMemory::new(limits.held_bytes / 2),
             description: OnceLock::new(),
@@ -76,7 +76,7 @@ impl App {
         }))
     }
 
-    /// Finishes what was begun and ends all threads.
+    /// Finishes submitted work and ends all threads.
     pub(crate) fn stop(&self) {
         self.pool.stop();
         if let Some(writer) = &self.writer {
@@ -86,15 +86,15 @@ impl App {
         self.log.stop();
     }
 
-    /// Memory for what is made of a body of this many bytes: its parts, tokens and shingles.
+    /// Memory of the work on a body of this size: its parts, tokens and shingles.
     pub(crate) const fn work_bytes(body: usize) -> u64 {
         /// A text of short words has a token for every two bytes, and 36 bytes for each.
         const FACTOR: u64 = 20;
         FACTOR * body as u64
     }
 
-    /// Waits for the memory that the work on a body takes. Small ones need none: as many as there
-    /// are workers are worked on at a time.
+    /// Waits for the memory of the work on a body. Small bodies need none: their number is limited
+    /// by that of the workers.
     pub(crate) async fn work_memory(
         &self,
         body: usize,
@@ -105,7 +105,7 @@ impl App {
         self.work.wait(Self::work_bytes(body)).await.map(Some)
     }
 
-    /// The thread that writes.
+    /// The writer.
     pub(crate) fn writer(&self) -> Result<&IndexWriter, Problem> {
         self.writer.as_ref().ok_or_else(|| {
             let detail =
@@ -120,18 +120,18 @@ impl App {
     }
 }
 
-/// Memory of the lists of groups that are kept: a quarter of that of bodies.
+/// Memory of cached lists of groups: a quarter of that of bodies.
 const fn list_bytes(held_bytes: u64) -> u64 {
     held_bytes / 4
 }
 
-/// The least memory with which groups are computed, in bytes.
-const LEAST_COMPUTE_BYTES: u64 = 128 << 20;
+/// Minimum memory of a computation of groups, in bytes.
+const MIN_COMPUTE_BYTES: u64 = 128 << 20;
 
 fn start_groups(index: &Arc<Index>, config: &Config) -> std::io::Result<GroupCache> {
     let (index, limits) = (Arc::clone(index), &config.limits);
     let memory = find::Memory {
-        limit: Some(limits.held_bytes.max(LEAST_COMPUTE_BYTES)),
+        limit: Some(limits.held_bytes.max(MIN_COMPUTE_BYTES)),
         temp_dir: config.temp_dir.clone(),
         resume: false,
     };
@@ -145,13 +145,13 @@ fn start_groups(index: &Arc<Index>, config: &Config) -> std::io::Result<GroupCac
     GroupCache::start(default_threshold, cache_limits, Box::new(compute))
 }
 
-/// An answer in JSON.
+/// A JSON response.
 pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> HandlerResult {
     let bytes = serde_json::to_vec(body);
     Ok(json_bytes(status, bytes.map_err(|error| Problem::internal(error.to_string()))?))
 }
 
-/// An answer in JSON that has been written already, by another thread.
+/// A JSON response with a serialized body.
 pub(crate) fn json_bytes(status: StatusCode, bytes: Vec<u8>) -> Response {
     let mut response = Response::new(Body::from(bytes));
     *response.status_mut() = status;

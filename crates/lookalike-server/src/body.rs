@@ -1,4 +1,4 @@
-//! The body of a request, piece by piece, within the limits.
+//! Reads the body of a request piece by piece, within the limits.
 
 use crate::problem::{Code, Problem};
 use axum::body::{Body, Bytes};
@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Memory is given out in units of this many bytes.
+/// Allocation unit of memory, in bytes.
 const UNIT: u64 = 16 << 10;
 
-/// The memory that all bodies may take together.
+/// The memory budget of all bodies.
 pub(crate) struct BodyMemory {
     free: Arc<Semaphore>,
     all: u64,
@@ -25,12 +25,12 @@ impl BodyMemory {
         Self { free, all: bytes }
     }
 
-    /// This many bytes, or all there are: what is greater is let through where nothing else is.
+    /// The smaller of `bytes` and the budget: a larger body is accepted when there is no other.
     pub(crate) fn at_most(&self, bytes: u64) -> u64 {
         bytes.min(self.all)
     }
 
-    /// Takes what another `bytes` need, into `held`.
+    /// Reserves memory for `bytes` more, in `held`.
     pub(crate) fn take(
         &self,
         bytes: u64,
@@ -49,7 +49,7 @@ impl BodyMemory {
 }
 
 impl BodyMemory {
-    /// Waits for this many bytes, or for all there are. Who asks first is served first.
+    /// Waits for this many bytes, at most the budget. Requests are served in order.
     pub(crate) async fn wait(&self, bytes: u64) -> Result<OwnedSemaphorePermit, Problem> {
         let units = u32::try_from(self.at_most(bytes).div_ceil(UNIT)).unwrap_or(u32::MAX);
         let permit = Arc::clone(&self.free).acquire_many_owned(units).await;
@@ -63,7 +63,7 @@ pub(crate) struct WholeBody {
     pub(crate) held: Option<OwnedSemaphorePermit>,
 }
 
-/// A body that is read piece by piece.
+/// The pieces of a body.
 pub(crate) struct BodyPieces {
     body: Body,
     idle_time: Duration,

@@ -1,5 +1,5 @@
-//! Many documents as lines, one JSON object each. They are read, shingled and written batch by
-//! batch, so that any number of them takes the same memory.
+//! Documents as lines of JSON. They are read, shingled and written in batches, so that memory does
+//! not depend on their number.
 
 use crate::address::QueryParameters;
 use crate::app::{App, HandlerResult, json};
@@ -20,14 +20,15 @@ use serde_json::json;
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// A batch ends where it has this many lines or bytes.
+/// Maximum size of a batch in lines and bytes.
 const BATCH_LINES: usize = 2_000;
 const BATCH_BYTES: usize = 4 << 20;
-/// Up to this many bytes of lines, as many again are held for those being prepared and written.
+/// Up to this size of lines, the same size is reserved again for the batches being prepared and
+/// written.
 const TWICE_HELD: u64 = 2 * BATCH_BYTES as u64;
-/// Memory is taken in steps of this many bytes at least; whole units of what is given out.
+/// Minimum step of memory reservations; a multiple of the allocation unit.
 const STEP_BYTES: u64 = 64 << 10;
-/// Lines that are listed as skipped; all are counted.
+/// Maximum number of skipped lines that are listed; all are counted.
 const LISTED: usize = 1_000;
 
 #[derive(Debug, Deserialize)]
@@ -44,7 +45,7 @@ struct LineDocument {
 #[derive(Debug, Clone, Copy)]
 struct BulkOptions {
     mode: WriteMode,
-    /// Whether the first bad line ends it.
+    /// Whether the first bad line ends the request.
     stop: bool,
     text_bytes: u64,
 }
@@ -68,7 +69,7 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
     }
 }
 
-/// Reads, prepares and writes; a batch is prepared while the one before it is written.
+/// Reads, prepares and writes; a batch is prepared while the previous one is written.
 async fn run(app: &Arc<App>, lines: &mut BodyLines, tally: &mut LineTally) -> Result<(), Problem> {
     let mut written = None;
     let ended = loop {
@@ -92,7 +93,7 @@ async fn run(app: &Arc<App>, lines: &mut BodyLines, tally: &mut LineTally) -> Re
         };
         written = Some(SubmittedBatch { first, pending, lines: prepared.lines });
         if options.stop && !bad.is_empty() {
-            // What comes before the bad line may have to be reported first.
+            // A problem of an earlier line is reported first.
             settle(app, written.take(), tally).await?;
         }
         bad.into_iter().try_for_each(|(line, problem)| tally.bad(line, problem))?;
@@ -101,7 +102,7 @@ async fn run(app: &Arc<App>, lines: &mut BodyLines, tally: &mut LineTally) -> Re
     ended
 }
 
-/// A batch that was handed over to be written.
+/// A batch that was submitted to the writer.
 struct SubmittedBatch {
     /// The number of its first line.
     first: u64,
@@ -144,7 +145,7 @@ struct BodyLines {
     held: LineMemory,
 }
 
-/// Memory that one client's lines take; it grows with them.
+/// Memory of one client's lines; it grows with them.
 #[derive(Default)]
 struct LineMemory {
     bytes: u64,
@@ -153,7 +154,7 @@ struct LineMemory {
 }
 
 impl LineMemory {
-    /// Takes what this many bytes of lines need.
+    /// Reserves memory for this many bytes of lines.
     fn grow(&mut self, app: &App, lines: u64) -> Result<(), Problem> {
         let needed = app.bulk_memory.at_most(lines + lines.min(TWICE_HELD));
         let Some(more) = needed.checked_sub(self.bytes).filter(|more| *more > 0) else {
@@ -169,7 +170,7 @@ impl LineMemory {
 }
 
 impl BodyLines {
-    /// Some lines; `None` at the end.
+    /// The next batch of lines; `None` at the end.
     async fn batch(&mut self, app: &App) -> Result<Option<LineBatch>, Problem> {
         let most = app.config.limits.body_bytes;
         let (mut scanned, mut count, mut end) = (0, 0, 0);
@@ -251,7 +252,7 @@ fn prepare(
     options: BulkOptions,
 ) -> PreparedBatch {
     let mut prepared = PreparedBatch::default();
-    // Metadata alone may take more than what is reserved for each byte of a batch.
+    // Metadata can need more memory than is reserved per byte of a batch.
     let mut metadata = MetadataMemory { taken: batch.bytes.len(), needed: 0, held: None };
     for (line, number) in batch.bytes.split(|byte| *byte == b'\n').zip(batch.first..) {
         if line.trim_ascii().is_empty() {
@@ -309,7 +310,7 @@ fn prepare_line(
     given.prepare(id, &mut worker.preparer, options.text_bytes)
 }
 
-/// What became of the lines so far.
+/// Outcomes of the lines so far.
 struct LineTally {
     options: BulkOptions,
     added: u64,
@@ -327,8 +328,8 @@ impl LineTally {
         self.added + self.replaced
     }
 
-    /// Takes down a line that was not stored; an error where that ends it. What is not the line's
-    /// fault always does.
+    /// Records a line that was not stored; an error if that ends the request, as every problem does
+    /// that the line did not cause.
     fn bad(&mut self, line: u64, problem: Problem) -> Result<(), Problem> {
         if problem.code.status >= 500 {
             return Err(problem.with("line", line));

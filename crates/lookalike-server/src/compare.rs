@@ -22,7 +22,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The memory of a comparison as a multiple of that of the work on the same bytes of one text: the
-/// words of both, where they are, the stretches that differ, which may be as many, and the answer.
+/// words of both, their positions, the different parts, which may be as many, and the response.
 const FACTOR: usize = 4;
 /// Stored texts of up to this many bytes are compared without reserving memory.
 const SMALL: u64 = 64 << 10;
@@ -70,7 +70,7 @@ struct ComparedText {
     differences: Option<TextParts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     differences_missing: Option<&'static str>,
-    /// Whether time ran out before the shortest list was found.
+    /// Whether the time limit ended the search before the shortest list was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     differences_cut_short: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -146,7 +146,7 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
         drop((work, stored_work));
         answer
     };
-    // The search for differences takes long for short texts, too.
+    // The search for differences can take long for short texts, too.
     Ok(json_bytes(StatusCode::OK, app.pool.run_sized(usize::MAX, answer).await?))
 }
 
@@ -171,7 +171,7 @@ impl CompareRequest {
         let overlap = similarity.overlap();
         let shingles = |side: &ShingledSide| side.set.as_ref().map(|set| set.len() as u64);
         let (shingles_a, shingles_b) = (shingles(&a), shingles(&b));
-        // Differences need their memory.
+        // Reserve memory for the differences.
         (a.set, b.set) = (None, None);
         Ok(CompareResponse {
             jaccard: six_decimals(&similarity),
@@ -181,7 +181,7 @@ impl CompareRequest {
             shingles_a,
             shingles_b,
             estimated: overlap.is_none(),
-            differences: wants_differences.then(|| shown(&mut a, &mut b, worker)),
+            differences: wants_differences.then(|| compare_texts(&mut a, &mut b, worker)),
         })
     }
 }
@@ -228,7 +228,7 @@ impl CompareSide {
     }
 }
 
-fn shown(a: &mut ShingledSide, b: &mut ShingledSide, worker: &PoolWorker) -> ComparedText {
+fn compare_texts(a: &mut ShingledSide, b: &mut ShingledSide, worker: &PoolWorker) -> ComparedText {
     let (Some(a), Some(b)) = (a.text.take(), b.text.take()) else {
         let missing = "the index keeps no texts: give them here, or create it with --store texts";
         return ComparedText {

@@ -11,50 +11,50 @@ use std::time::Duration;
 /// Configuration of a server: address, tokens and limits.
 #[derive(Clone)]
 pub struct Config {
-    /// Where it listens; port 0 takes any free one.
+    /// The address to listen on; port 0 is any free one.
     pub listen: SocketAddr,
     /// Names, without port, that a `Host` header may have in addition to those of this machine's
-    /// loopback and the address listened on. Where the address is no loopback and this is empty,
-    /// any name is taken.
+    /// loopback and the address listened on. If the address is no loopback and this is empty, any
+    /// name is accepted.
     pub hosts: Vec<String>,
-    /// Who may read and write. Without any, everybody may, on this machine only.
+    /// Tokens of clients. Without any, every client on this machine may read and write.
     pub tokens: Tokens,
     /// Whether documents may be changed at all.
     pub writable: bool,
-    /// What is taken on at most.
+    /// Limits of requests.
     pub limits: ServerLimits,
-    /// Where temporary files are written; the current folder where it is `None`.
+    /// The folder of temporary files; the current folder if `None`.
     pub temp_dir: Option<PathBuf>,
-    /// How a line is written for each request.
+    /// The log of requests.
     pub log: Log,
 }
 
 /// Limits of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerLimits {
-    /// Bytes of a request's body, and of one line where documents come as lines.
+    /// Bytes of a request's body, and of one line of documents as lines.
     pub body_bytes: u64,
     /// Bytes of one text.
     pub text_bytes: u64,
-    /// Bytes of all bodies that are held at once; beyond it requests are refused with Retry-After.
+    /// Bytes of all bodies in memory; further requests are refused with Retry-After.
     pub held_bytes: u64,
-    /// Threads that shingle, query and read. More than processors, so that what is found quickly
-    /// does not wait for what has ten thousand near-duplicates.
+    /// Threads that shingle, query and read. More than processors, so that fast queries do not wait
+    /// for those with ten thousand near-duplicates.
     pub workers: usize,
-    /// Requests that wait for such a thread; beyond it they are refused with Retry-After.
+    /// Requests that wait for such a thread; further ones are refused with Retry-After.
     pub queue: usize,
     /// Connections at once; more wait to be accepted.
     pub connections: usize,
-    /// From the end of a request's head to its answer. Documents that come as lines may take longer
-    /// altogether, each batch of them may not.
+    /// Time limit from the end of a request's head to its response. For documents as lines, it
+    /// applies to each batch.
     pub request_time: Duration,
-    /// For the head of a request, and for a connection on which nothing happens.
+    /// Time limit of the head of a request, and of an idle connection.
     pub head_time: Duration,
-    /// For the next piece of a body.
+    /// Time limit of the next piece of a body.
     pub idle_time: Duration,
-    /// How long a list of groups is kept after each page, for the client that reads it.
+    /// How long a list of groups is kept for its client after each page.
     pub cursor_time: Duration,
-    /// For requests that are under way when the server is stopped.
+    /// Time limit of running requests when the server is stopped.
     pub grace: Duration,
 }
 
@@ -76,28 +76,28 @@ impl Default for ServerLimits {
     }
 }
 
-/// How lines of the log are written. They never hold tokens or texts.
+/// The log. Its lines never contain tokens or texts.
 #[derive(Clone)]
 pub struct Log {
-    /// How a line looks.
+    /// The format of a line.
     pub format: LogFormat,
-    /// Makes what takes the lines; called once, from the thread that writes them.
+    /// Creates the writer of lines; called once, on the thread that writes them.
     pub sink: Arc<dyn Fn() -> Box<dyn Write> + Send + Sync>,
 }
 
-/// How a line of the log looks.
+/// The format of a line of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
     /// `2026-11-21T10:00:00Z GET /v1/stats 200 0.4 ms 312 B 18c3-7`
     Text,
     /// A JSON object.
     Json,
-    /// No line for a request; errors are logged as text.
+    /// No lines for requests; errors are logged as text.
     Off,
 }
 
 impl Default for Config {
-    /// Port 8377 of this machine alone, everybody may read and write, no log.
+    /// Port 8377 of the loopback, no tokens, no log.
     fn default() -> Self {
         Self {
             listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8377),
@@ -112,12 +112,12 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Whether only this machine reaches the server.
+    /// Whether only this machine can reach the server.
     pub fn is_loopback(&self) -> bool {
         self.listen.ip().to_canonical().is_loopback()
     }
 
-    /// Checks what goes together.
+    /// Checks that the values are consistent.
     ///
     /// # Errors
     /// [`ConfigError`] with the remedy.

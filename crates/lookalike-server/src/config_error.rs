@@ -3,15 +3,15 @@
 use std::fmt;
 use std::net::SocketAddr;
 
-/// A configuration that a server does not start with.
+/// An invalid configuration of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfigError {
-    /// Other machines would reach documents without any token.
+    /// Other machines could access documents without a token.
     OpenToAll {
         /// The address.
         listen: SocketAddr,
     },
-    /// A limit lets nothing through.
+    /// A limit is too small.
     TooSmall {
         /// The limit.
         what: &'static str,
@@ -20,9 +20,9 @@ pub enum ConfigError {
         /// The minimum.
         least: u64,
     },
-    /// A token is too easily guessed, or cannot be sent.
+    /// A token is too short, or cannot be sent in a header.
     Token {
-        /// What is wrong with it; never the token.
+        /// The problem, without the token.
         why: &'static str,
     },
 }

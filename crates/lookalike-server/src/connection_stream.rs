@@ -1,5 +1,5 @@
-//! The bytes of a connection: time limits, problems that the HTTP parser has, and an end that the
-//! client can see.
+//! The byte stream of a connection: time limits, problem documents for errors of the HTTP parser,
+//! and a graceful close.
 
 use crate::connections::Connection;
 use crate::problem::{Code, Problem};
@@ -15,8 +15,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
-/// How long, and how much, is read from a client that has its answer and goes on sending. Without
-/// that, the system discards the answer when the connection is closed.
+/// Limits of reading from a client that keeps sending after its response. Without reading, the
+/// system discards the response when the connection is closed.
 const DRAIN_TIME: Duration = Duration::from_secs(5);
 const DRAIN_BYTES: usize = 256 << 20;
 
@@ -25,14 +25,14 @@ pub(crate) struct ConnectionStream {
     stream: TcpStream,
     idle_time: Duration,
     connection: Arc<Connection>,
-    /// When the write that waits fails.
+    /// When a blocked write fails.
     deadline: Option<Pin<Box<Sleep>>>,
-    /// What is written in place of an answer of the parser, and how much of it has been written.
+    /// The replacement of a response of the parser, and how much of it has been written.
     problem: Option<(Vec<u8>, usize)>,
     drain: Option<Drain>,
 }
 
-/// State of reading and discarding what a client still sends.
+/// State of discarding further input.
 struct Drain {
     deadline: Pin<Box<Sleep>>,
     bytes: usize,
@@ -59,7 +59,7 @@ impl ConnectionStream {
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 
-    /// Writes a problem in place of `head`, where that is an answer of the parser.
+    /// Writes a problem in place of `head` if that is a response of the parser.
     fn poll_problem(
         &mut self,
         cx: &mut Context<'_>,
@@ -85,7 +85,7 @@ impl ConnectionStream {
         Poll::Ready(Ok(Some(head.len())))
     }
 
-    /// Reads what the client goes on sending, within limits.
+    /// Discards further input, within limits.
     fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let new = || Drain { deadline: Box::pin(tokio::time::sleep(DRAIN_TIME)), bytes: 0 };
         let drain = self.drain.get_or_insert_with(new);
@@ -104,9 +104,9 @@ impl ConnectionStream {
     }
 }
 
-/// The problem that the parser has with a head, in place of an answer without a body. The parser's
-/// answers are the only ones without a request id; no other write begins like an answer and ends
-/// with an empty line, since JSON has no line ends in texts.
+/// The problem document of a parser error, which replaces a response without a body. Responses of
+/// the parser are the only ones without a request id; no other write begins like a response and
+/// ends with an empty line, since JSON has no line ends in strings.
 fn parser_problem(head: &[u8]) -> Option<Vec<u8>> {
     let rest = head.strip_prefix(b"HTTP/1.1 ")?.strip_suffix(b"\r\n\r\n")?;
     if rest.windows(12).any(|window| window.eq_ignore_ascii_case(b"x-request-id")) {
@@ -157,8 +157,8 @@ impl AsyncWrite for ConnectionStream {
         this.within_time(cx, written)
     }
 
-    // Where several pieces are written at once, hyper sends an answer from where it lies: a copy
-    // would not be counted.
+    // With vectored writes, hyper sends the buffers of the response, whose memory is counted,
+    // without a copy.
     fn poll_write_vectored(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -195,7 +195,7 @@ impl AsyncWrite for ConnectionStream {
     }
 }
 
-/// The body of a request. Where it is dropped before its end, the client is still sending it.
+/// The body of a request. If it is dropped before its end, the client is still sending it.
 pub(crate) struct RequestBody {
     body: Incoming,
     connection: Arc<Connection>,

@@ -1,11 +1,11 @@
-//! Which connections are idle: a new one can take the place of the one that is idle longest.
+//! Tracks idle connections: a new one can replace the one that is idle longest.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// All connections that are idle.
+/// The idle connections.
 #[derive(Default)]
 pub(crate) struct Connections {
     idle: Mutex<Idle>,
@@ -14,7 +14,7 @@ pub(crate) struct Connections {
 #[derive(Default)]
 struct Idle {
     last: u64,
-    /// Those that became idle first come first.
+    /// In the order in which they became idle.
     by_age: BTreeMap<u64, Arc<Notify>>,
 }
 
@@ -37,11 +37,11 @@ impl Connections {
 pub(crate) struct Connection {
     all: Arc<Connections>,
     close: Arc<Notify>,
-    /// Its place among the idle ones; 0 while a request is answered.
+    /// Its position among the idle ones; 0 during a request.
     idle_since: AtomicU64,
-    /// Whether bytes wait for the client to take them.
+    /// Whether unsent bytes wait for the client.
     pub(crate) writes: AtomicBool,
-    /// Whether the client is still sending what is not read.
+    /// Whether the client is still sending unread input.
     pub(crate) sends: AtomicBool,
 }
 
@@ -76,7 +76,7 @@ impl Connection {
         self.idle_since.load(Ordering::Relaxed) > 0 && !self.writes.load(Ordering::Relaxed)
     }
 
-    /// Waits until its place is needed.
+    /// Waits until another connection needs its place.
     pub(crate) async fn needed(&self) {
         self.close.notified().await;
     }

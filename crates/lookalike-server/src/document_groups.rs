@@ -17,7 +17,7 @@ use std::num::NonZeroUsize;
 #[derive(Debug)]
 pub(crate) struct DocumentGroup {
     pub(crate) keeper: GroupMember,
-    /// The most similar first, each with its similarity in six decimals.
+    /// By descending similarity, with six decimals.
     pub(crate) duplicates: Vec<(GroupMember, f64)>,
 }
 
@@ -28,34 +28,34 @@ pub(crate) struct GroupMember {
     pub(crate) bytes: u64,
 }
 
-/// All groups at one moment, the largest first.
+/// All groups of a snapshot, the largest first.
 #[derive(Debug)]
 pub(crate) struct DocumentGroups {
     pub(crate) groups: Vec<DocumentGroup>,
     pub(crate) duplicates: u64,
     pub(crate) documents: u64,
-    /// Of the index right before they were computed.
+    /// The version of the index before the computation.
     pub(crate) version: u64,
     /// When they were computed, in µs since 1970: distinguishes computations.
     pub(crate) computed: i64,
     /// When the first of the documents expires, in ns since 1970.
     pub(crate) expires: Option<i64>,
-    /// Memory that the list takes.
+    /// Memory of the list.
     pub(crate) bytes: u64,
 }
 
 /// Memory of a computation.
 #[derive(Debug, Clone)]
 pub(crate) struct ComputeLimits {
-    /// While it runs, and where its temporary files are written.
+    /// Memory while it runs, and the folder of its temporary files.
     pub(crate) memory: Memory,
-    /// Of its result.
+    /// Memory of its result.
     pub(crate) list_bytes: u64,
 }
 
-/// Finds them as `lookalike index groups` does: of each group the longest document stays. At the
-/// threshold of the index with its bands, at others with bands for the same recall. One thread
-/// works, so that others have room to answer.
+/// Finds groups as `lookalike index groups` does: the longest document of a group is kept. The
+/// threshold of the index uses its bands, others use bands for the same recall. Runs on one thread,
+/// so that processors remain for other requests.
 pub(crate) fn find(
     index: &Index,
     threshold: f64,
@@ -92,7 +92,7 @@ pub(crate) fn find(
 }
 
 impl DocumentGroup {
-    /// Bytes of memory, with what the allocator and growing lists add.
+    /// Memory in bytes, with the overhead of allocator and growing lists.
     fn memory(&self) -> u64 {
         let members = self.duplicates.iter().map(|(member, _)| member).chain([&self.keeper]);
         let ids: usize = members.map(|member| member.id.capacity() + 16).sum();
@@ -127,8 +127,8 @@ pub(crate) fn check_threshold(index: &Index, threshold: f64) -> Result<(), Probl
     }
 }
 
-/// The least threshold that works, rounded up to six decimals. Found by bisection: whatever works
-/// at a threshold works above it.
+/// The minimum possible threshold, rounded up to six decimals, by bisection: all thresholds above a
+/// possible one are possible.
 pub(crate) fn least_threshold(index: &Index) -> f64 {
     const STEPS: u32 = 1_000_000;
     let at = |steps: u32| f64::from(steps) / f64::from(STEPS);
@@ -145,8 +145,8 @@ pub(crate) fn least_threshold(index: &Index) -> f64 {
     at(least)
 }
 
-/// The version of the index, and when the first document expires that has not by now. Cost: one
-/// pass over the documents without their sets, which is small compared with that over the sets.
+/// The version of the index, and the next expiry of a document. Cost: one pass over the documents
+/// without their sets, which is small compared with the pass over the sets.
 fn first_expiry(
     index: &Index,
     now: i64,

@@ -1,4 +1,4 @@
-//! Documents one by one: put, read, removed, listed.
+//! Routes of single documents: put, get, delete, list.
 
 use crate::address::{self, QueryParameters, expected};
 use crate::app::{App, HandlerResult, json_bytes};
@@ -24,15 +24,15 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The longest time to live, some 220 years: later times have no place in ns since 1970.
+/// Maximum time to live, about 220 years: later times overflow ns since 1970.
 const TTL_MAX: u64 = 7_000_000_000;
-/// Documents in a list if the client does not say how many, and at most.
+/// Default and maximum number of documents in a list.
 const LIST: usize = 100;
 const LIST_MAX: usize = 1_000;
 /// A list ends early beyond this many bytes.
 const LIST_BYTES: usize = 16 << 20;
 
-/// A document as a client sends it.
+/// A document in a request.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DocumentRequest {
@@ -43,7 +43,7 @@ pub(crate) struct DocumentRequest {
     pub(crate) ttl_seconds: Option<WholeNumber>,
 }
 
-/// Whether a document may take the place of one that is there.
+/// Whether a document may replace an existing one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WriteMode {
     Add,
@@ -104,7 +104,7 @@ impl DocumentRequest {
     }
 }
 
-/// Checks how long a text is.
+/// Checks the length of a text.
 pub(crate) fn check_text(text: &str, most: u64) -> Result<(), Problem> {
     if text.len() as u64 <= most {
         return Ok(());
@@ -119,7 +119,7 @@ pub(crate) fn check_text(text: &str, most: u64) -> Result<(), Problem> {
 
 fn time_of(member: &str, text: &str) -> Result<i64, Problem> {
     time::parse(text).ok_or_else(|| {
-        let got = lookalike::store::entry::shown(text);
+        let got = lookalike::store::entry::shortened_id(text);
         let detail = format!(
             "{member} is {got:?}: expected a time such as 2026-11-21T10:00:00Z, between the years \
              1678 and 2261"
@@ -213,7 +213,7 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
     let read = move |worker: &mut PoolWorker| {
         let wanted = RecordFields { set: true, signature: true, metadata: true, text };
         let record = find(worker, &id, wanted)?;
-        let mut shown = shown(&record, right)?;
+        let mut shown = to_json(&record, right)?;
         if text {
             shown.insert("text".to_owned(), record.text.into());
         }
@@ -232,8 +232,8 @@ pub(crate) fn find(
     found.ok_or_else(|| Problem::unknown_document(id))
 }
 
-/// A list in JSON, written value by value: only one of them at a time takes more memory than its
-/// JSON.
+/// A JSON list that is serialized value by value, so that only one value at a time is in memory
+/// unserialized.
 #[derive(Default)]
 pub(crate) struct JsonList {
     json: Vec<u8>,
@@ -247,7 +247,7 @@ impl JsonList {
             .map_err(|error| Problem::internal(error.to_string()))
     }
 
-    /// Adds a value that is JSON.
+    /// Adds a serialized value.
     pub(crate) fn push_json(&mut self, value: &[u8]) {
         self.separate();
         self.json.extend_from_slice(value);
@@ -280,8 +280,7 @@ impl JsonList {
     }
 }
 
-/// The metadata that a client sees. Who may only read does not learn in which folders of the server
-/// the files lay that documents came from.
+/// The metadata for a client. Clients with read access do not see the folders of source files.
 pub(crate) fn visible(metadata: &Metadata, right: Right) -> Cow<'_, Metadata> {
     const SOURCE: &str = "source";
     let Some(Value::String(source)) = metadata.get(SOURCE) else { return Cow::Borrowed(metadata) };
@@ -293,7 +292,7 @@ pub(crate) fn visible(metadata: &Metadata, right: Right) -> Cow<'_, Metadata> {
     Cow::Owned(metadata)
 }
 
-/// The last part of a path that names folders from the root on, or from those above.
+/// The last part of an absolute path or of one with `..`.
 fn file_name(source: &str) -> Option<&str> {
     let path = source.strip_prefix("file:").unwrap_or(source);
     let is_drive = path.as_bytes().get(1) == Some(&b':')
@@ -302,8 +301,8 @@ fn file_name(source: &str) -> Option<&str> {
     hides.then(|| path.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default())
 }
 
-/// What is shown of a document. Needs its set, signature and metadata.
-fn shown(record: &IndexRecord, right: Right) -> Result<Map<String, Value>, IndexError> {
+/// The JSON of a document. Needs its set, signature and metadata.
+fn to_json(record: &IndexRecord, right: Right) -> Result<Map<String, Value>, IndexError> {
     let mut shown = Map::new();
     shown.insert("id".to_owned(), record.id.as_str().into());
     shown.insert("bytes".to_owned(), record.bytes.into());
@@ -321,7 +320,7 @@ fn shown(record: &IndexRecord, right: Right) -> Result<Map<String, Value>, Index
     Ok(shown)
 }
 
-/// How many shingles a document has; unknown where the index keeps no sets.
+/// The number of shingles of a document; unknown if the index keeps no sets.
 fn shingles(record: &IndexRecord) -> Result<Option<usize>, IndexError> {
     match &record.set {
         Some(code) => Ok(Some(set::len(code)?)),
@@ -366,7 +365,7 @@ fn list_from(
         let count = snapshot.scan(from, most, wanted, &mut |record| {
             from = record.number.saturating_add(1);
             if !record.is_expired(now) && written.is_ok() {
-                written = documents.push(&shown(record, right)?);
+                written = documents.push(&to_json(record, right)?);
             }
             Ok(())
         })?;

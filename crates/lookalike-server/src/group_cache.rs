@@ -1,4 +1,4 @@
-//! Lists of groups: a bounded queue of computations, one thread that works on them, and the
+//! Cache of lists of groups: a bounded queue of computations, one thread that runs them, and the
 //! finished lists.
 //!
 //! * At most [`QUEUE`] thresholds wait. The threshold of the index goes first.
@@ -16,12 +16,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Thresholds that may wait to be computed.
+/// Maximum number of queued thresholds.
 const QUEUE: usize = 16;
-/// How long a computation goes on while no client asks for its result, and how long a result that
-/// no client has read is kept.
+/// How long a computation continues without a request for its result, and how long an unread result
+/// is kept.
 const LEASE: Duration = Duration::from_secs(60);
-/// The most lists and failures, whatever their size.
+/// Maximum number of lists and failures.
 const KEPT: usize = 256;
 /// After a computation, the next one of the same threshold starts after this many times the
 /// duration of the first.
@@ -95,7 +95,7 @@ impl GroupCache {
         self.shared.lock().at(threshold, computed, Instant::now())
     }
 
-    /// Keeps a list for its cursor.
+    /// Extends the time that a list is kept for its cursor.
     pub(crate) fn keep_for_cursor(&self, list: &DocumentGroups) {
         self.shared.lock().keep_for_cursor(list.computed, Instant::now());
     }
@@ -168,7 +168,7 @@ struct CachedGroups {
     /// Whether a client has read it.
     read: bool,
     last_asked: Instant,
-    /// Until when a cursor needs it.
+    /// Kept for a cursor until then.
     needed_until: Option<Instant>,
     finished: Instant,
     took: Duration,
@@ -231,7 +231,7 @@ impl CacheState {
             let (list, stale) = (Arc::clone(&kept.list), kept.list.is_stale(version, time::now()));
             let rested = now.duration_since(kept.finished) >= kept.took * PAUSE;
             if stale && rested {
-                // Where the queue is full, the list that is there is the answer all the same.
+                // If the queue is full, the existing list is the response.
                 let _ = self.enqueue(threshold, now);
             }
             return Ok(Lookup::Ready { list, stale });
@@ -267,13 +267,13 @@ impl CacheState {
         Ok(())
     }
 
-    /// Seconds after which it makes sense to ask again: more where the computation takes long.
+    /// Seconds until a retry is useful, which increase with the duration of the computation.
     fn retry_after(&self, now: Instant) -> u32 {
         let elapsed = self.running.as_ref().map(|running| now.duration_since(running.started));
         elapsed.map_or(1, |elapsed| (elapsed.as_secs() / 4).clamp(1, 10) as u32)
     }
 
-    /// Takes the next threshold from the queue; leaves out those that no client asks for any more.
+    /// Takes the next threshold from the queue; skips those whose lease ended.
     fn start_next(&mut self, now: Instant) -> Option<f64> {
         self.queue.retain(|waiting| now.duration_since(waiting.last_asked) < LEASE);
         let computation = self.queue.pop_front()?;
@@ -282,7 +282,7 @@ impl CacheState {
         Some(threshold)
     }
 
-    /// Whether a client still waits for the result of the computation that runs.
+    /// Whether a client still waits for the running computation.
     fn is_wanted(&self, now: Instant) -> bool {
         let asked = self.running.as_ref().map(|running| running.computation.last_asked);
         !self.closed && asked.is_some_and(|asked| now.duration_since(asked) < LEASE)
@@ -298,7 +298,7 @@ impl CacheState {
                 Ok(()) => return,
                 Err(problem) => problem,
             },
-            // Nobody asks for it.
+            // No client waits for it.
             Err(_) if !wanted => return,
             Err(problem) => problem,
         };
@@ -320,7 +320,7 @@ impl CacheState {
         now: Instant,
     ) -> Result<(), Problem> {
         let Computation { threshold, last_asked } = *computation;
-        // The time of a computation names it in cursors, so no two are the same.
+        // Cursors identify a computation by its time, which must be unique.
         list.computed = list.computed.max(self.last_computed + 1);
         self.lists.retain(|kept| !same(kept.threshold, threshold) || !kept.is_evictable(now));
         while self.lists.len() >= KEPT || self.bytes() + list.bytes > self.limits.bytes {
@@ -365,7 +365,7 @@ impl CacheState {
         let latest = self.latest(threshold)?.list.computed;
         let mut lists = self.lists.iter_mut().filter(|kept| same(kept.threshold, threshold));
         let kept = lists.find(|kept| kept.list.computed == computed)?;
-        // An older list may still be there because a request was reading it.
+        // An older list may still exist because a request was reading it.
         if computed != latest && kept.needed_until.is_none_or(|until| until <= now) {
             return None;
         }
@@ -382,8 +382,8 @@ impl CacheState {
 }
 
 impl DocumentGroups {
-    /// Whether another computation at `now` (in ns since 1970), of that version of the index, would
-    /// find other documents.
+    /// Whether a computation at `now` (in ns since 1970) for this version of the index would use
+    /// other documents.
     pub(crate) fn is_stale(&self, version: u64, now: i64) -> bool {
         self.version != version || self.expires.is_some_and(|at| at <= now)
     }

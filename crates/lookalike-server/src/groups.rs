@@ -18,7 +18,7 @@ use lookalike::store::entry::RecordFields;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Groups in a list if the client does not say how many, and at most.
+/// Default and maximum number of groups in a list.
 const LIST: usize = 50;
 const LIST_MAX: usize = 1_000;
 /// A list ends early beyond this many documents.
@@ -67,7 +67,7 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
     Ok(json_bytes(StatusCode::OK, page))
 }
 
-/// The answer while groups are computed.
+/// The response while groups are computed.
 fn pending(retry_after: u32) -> HandlerResult {
     let body = json!({
         "status": "pending", "retry_after": retry_after,
@@ -79,8 +79,7 @@ fn pending(retry_after: u32) -> HandlerResult {
     Ok(response)
 }
 
-/// Where a list goes on: in the groups of one computation, at a group, and after a number of its
-/// duplicates.
+/// A cursor: the computation, the group, and the number of its duplicates passed.
 #[derive(Clone, Copy)]
 struct GroupsCursor {
     computed: i64,
@@ -109,7 +108,7 @@ impl GroupsCursor {
     }
 }
 
-/// What is shown of groups, within the limits of an answer.
+/// A page of groups, within the limits of a response.
 struct GroupsAnswer<'a> {
     right: Right,
     snapshot: &'a mut dyn Snapshot,
@@ -123,7 +122,7 @@ impl GroupsAnswer<'_> {
         self.documents >= LIST_DOCUMENTS || self.bytes >= LIST_BYTES
     }
 
-    /// A document; `None` for one that has expired. One that is gone has no metadata.
+    /// A document; `None` if it has expired. A removed one has no metadata.
     fn member(&mut self, member: &GroupMember) -> Result<Option<Map<String, Value>>, Problem> {
         let wanted = RecordFields { metadata: true, ..RecordFields::default() };
         let (mut metadata, mut is_expired, now) = (Value::Null, false, self.now);
@@ -147,9 +146,8 @@ impl GroupsAnswer<'_> {
         Ok(Some(shown))
     }
 
-    /// A group after a number of its duplicates, at least one of them, and how many have been
-    /// passed then. There is no group where its keeper, or all of its duplicates here, have
-    /// expired.
+    /// A part of a group, from a duplicate on, with at least one, and the number of duplicates
+    /// passed. `None` if its keeper, or all duplicates of the part, have expired.
     fn group(
         &mut self,
         group: &DocumentGroup,
@@ -178,7 +176,7 @@ impl GroupsAnswer<'_> {
     }
 }
 
-/// Which part of a list is shown, and how.
+/// The requested part of a list.
 #[derive(Clone, Copy)]
 struct ListPart {
     at: GroupsCursor,
@@ -187,7 +185,7 @@ struct ListPart {
     right: Right,
 }
 
-/// A page at `now` (in ns since 1970), and whether another one follows.
+/// Builds a page at `now` (in ns since 1970); returns whether another one follows.
 fn show(
     index: &Index,
     found: &DocumentGroups,
@@ -203,7 +201,7 @@ fn show(
     while let Some(group) = found.groups.get(at.from)
         && groups.len < limit
     {
-        // A group that has room in the next answer is not divided for its number of documents.
+        // A group that fits in the next response is not split.
         let is_too_much = shown.documents + group.duplicates.len() > LIST_DOCUMENTS;
         if groups.len > 0 && (is_too_much || shown.is_full()) {
             break;

@@ -1,4 +1,4 @@
-//! Bytes of a request → its value, strictly: an object with known members.
+//! Strict parsing of requests: an object with known members.
 
 use crate::problem::{Code, Problem};
 use serde::de::value::MapAccessDeserializer;
@@ -8,8 +8,8 @@ use serde_json::error::Category;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A value that is written as an object and in no other way. (What is derived would take an array
-/// of the members' values, too.)
+/// A value that is parsed from an object only. (A derived implementation accepts an array of the
+/// members' values, too.)
 #[derive(Debug)]
 pub(crate) struct Object<T>(pub(crate) T);
 
@@ -31,7 +31,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     }
 }
 
-/// A whole number that is not negative; `7.0` is one, as in JSON Schema.
+/// A non-negative integer; `7.0` is one, as in JSON Schema.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WholeNumber(pub(crate) u64);
 
@@ -50,7 +50,7 @@ impl<'de> Deserialize<'de> for WholeNumber {
             }
 
             fn visit_f64<E: Error>(self, value: f64) -> Result<WholeNumber, E> {
-                // Up to 2⁵³ every whole number differs from its neighbours.
+                // Up to 2⁵³ every integer is represented exactly.
                 let is_whole = value.fract() == 0.0 && (0.0..=9e15).contains(&value);
                 let wrong = || E::invalid_value(Unexpected::Float(value), &self);
                 is_whole.then_some(WholeNumber(value as u64)).ok_or_else(wrong)
@@ -89,7 +89,7 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for AtMost<T,
     }
 }
 
-/// Reads one object, which is all there is.
+/// Parses one object without further input.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let text = str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();

@@ -1,27 +1,27 @@
 //! An index of documents over HTTP, with a web page.
 //!
 //! ```text
-//! listen → middleware (rights, time limits, log) → a route → worker threads → answer
+//! listen → middleware (rights, time limits, log) → a route → worker threads → response
 //!                                                     └─ documents → writer thread → disk
 //! ```
 //!
 //! | module | is |
 //! |---|---|
-//! | [`listen`] | sockets: accepts connections, stops in good order |
+//! | [`listen`] | sockets: accepts connections, graceful shutdown |
 //! | [`config`] | the configuration of a server |
-//! | [`token`] | who may read, and who may write |
-//! | `app` | what requests share; which address does what |
-//! | `middleware` | what every request passes |
-//! | `address`, `body`, `json` | what a request says, strictly read, within limits |
-//! | `metadata` | metadata in a request, counted while it is parsed |
+//! | [`token`] | tokens and their rights |
+//! | `app` | state shared by requests |
+//! | `middleware` | rights, time limits, headers, log |
+//! | `address`, `body`, `json` | strict parsing of requests, within limits |
+//! | `metadata` | metadata in a request, whose size is limited during parsing |
 //! | `documents`, `bulk`, `query`, `compare`, `groups`, `about`, `page` | the routes |
 //! | `connections`, `connection_stream` | idle connections; bytes with time limits |
-//! | `response_memory` | memory of answers until clients have taken them |
+//! | `response_memory` | memory of responses until they are sent |
 //! | `document_groups` | groups among all documents |
-//! | `group_cache` | their computations, one after the other, and the lists that are kept |
-//! | `pool`, `writer` | threads that do what blocks; what is written together |
-//! | `problem` | the answers to requests that cannot be met |
-//! | `similarity` | similarities as answers have them |
+//! | `group_cache` | queue of their computations, and cached lists |
+//! | `pool`, `writer` | threads for blocking work; batched writes |
+//! | `problem` | error responses |
+//! | `similarity` | similarities in responses |
 //! | `log`, `metrics` | the log, the metrics |
 //!
 //! # Example
@@ -58,8 +58,8 @@
 //! ```
 //!
 //! The API is described in `docs/reference/http.md` and in `openapi.json`. This is the only
-//! asynchronous code of the project: one thread waits for sockets, and everything that takes time
-//! is done elsewhere. Nothing here prints, exits, or reads the environment.
+//! asynchronous code of the project: one thread waits for sockets, and worker threads do all
+//! blocking work. Nothing here prints, exits, or reads the environment.
 
 mod address;
 mod app;

@@ -1,4 +1,4 @@
-//! Sockets: accepts connections, gives each its time limits, and stops in good order.
+//! Sockets: accepts connections, applies time limits, shuts down gracefully.
 
 use crate::app::App;
 use crate::config::Config;
@@ -23,15 +23,15 @@ use tokio::runtime::Runtime;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tower_service::Service;
 
-/// The most bytes of a request's head: an id of the greatest length fits, every byte as `%XX`.
+/// Maximum size of a request's head: an id of maximum length with every byte as `%XX` fits.
 const HEAD_BYTES: usize = 128 << 10;
 
-/// Connections that the system completes before they are accepted; it may allow fewer.
+/// Backlog of the listening socket; the system may allow less.
 const BACKLOG: u32 = 4_096;
 /// Interval between attempts to close an idle connection for a new one.
 const RETRY_TIME: Duration = Duration::from_millis(20);
 
-/// A server that listens and has not begun to answer.
+/// A server that is bound to its address.
 pub struct Server {
     runtime: Runtime,
     listener: TcpListener,
@@ -39,31 +39,31 @@ pub struct Server {
     app: Arc<App>,
 }
 
-/// How a server ended.
+/// The outcome of a shutdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopOutcome {
-    /// Every request that had begun was answered, everything acknowledged is stored.
+    /// Every running request was answered; all acknowledged changes are stored.
     InOrder,
-    /// Time ran out, or it was stopped twice: requests were interrupted. Everything
-    /// acknowledged is stored all the same.
+    /// Requests were interrupted by the time limit or a second stop. All acknowledged changes are
+    /// stored.
     Interrupted,
 }
 
 /// An error of starting a server.
 #[derive(Debug)]
 pub enum StartError {
-    /// Impossible requests are refused.
+    /// The configuration is invalid.
     Config(ConfigError),
-    /// The index is not to be served.
+    /// The index cannot be served.
     Index(IndexError),
-    /// It cannot listen there.
+    /// The address cannot be listened on.
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The system gives it no means to wait for connections.
+    /// The asynchronous runtime cannot start.
     System(io::Error),
 }
 
@@ -88,13 +88,13 @@ impl std::error::Error for StartError {}
 pub struct StopHandle(Arc<watch::Sender<u8>>);
 
 impl StopHandle {
-    /// For a server that is to be run.
+    /// A handle for a server.
     pub fn new() -> Self {
         Self(Arc::new(watch::channel(0).0))
     }
 
-    /// The first time: no more connections, what has begun is finished. The second time: all is
-    /// interrupted.
+    /// Stops the server gracefully: no more connections, running requests are finished. A second
+    /// call interrupts them.
     pub fn stop(&self) {
         self.0.send_modify(|times| *times = times.saturating_add(1));
     }
@@ -124,17 +124,17 @@ impl Server {
         Ok(Self { runtime, listener, address, app })
     }
 
-    /// Where it listens, with the port that was taken.
+    /// The address it listens on, with the actual port.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers until it is stopped, by `stop` or, if `signals` is set, by an
-    /// interrupt or a request of the system to end. The calling thread waits for sockets; worker
-    /// threads do the work. When it returns, all that was acknowledged is stored.
+    /// Answers requests until it is stopped, by `stop` or, if `signals` is set, by an interrupt or
+    /// a termination signal. The calling thread waits for sockets; worker threads do the work. When
+    /// it returns, all acknowledged changes are stored.
     ///
     /// # Errors
-    /// Where signals cannot be listened to.
+    /// If signal handlers cannot be installed.
     pub fn run(self, stop: &StopHandle, signals: bool) -> io::Result<StopOutcome> {
         let Self { runtime, listener, app, .. } = self;
         let stopped = runtime.block_on(async {
@@ -143,7 +143,7 @@ impl Server {
             }
             io::Result::Ok(serve(&app, listener, stop.0.subscribe()).await)
         })?;
-        // Whatever is left of interrupted requests ends here.
+        // Interrupted requests are dropped here.
         runtime.shutdown_background();
         app.stop();
         Ok(stopped)
@@ -152,14 +152,14 @@ impl Server {
 
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // Otherwise connections of an earlier server keep the address for a minute.
+    // Otherwise connections of an earlier server block the address for a minute.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
 }
 
-/// A place for a connection; where there is none, the connection that is idle longest is closed.
+/// Waits for the place of a connection; closes the longest idle connection if there is none.
 async fn place(places: &Arc<Semaphore>, connections: &Connections) -> Option<OwnedSemaphorePermit> {
     loop {
         if let Ok(place) = Arc::clone(places).try_acquire_owned() {
@@ -202,7 +202,7 @@ async fn serve(
                 });
             }
             Err(error) => {
-                // Too many open files, most likely: it gets better when connections end.
+                // Probably too many open files, which other connections release when they end.
                 app.log.say(&format!("a connection could not be accepted: {error}"));
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
@@ -226,7 +226,7 @@ async fn connection(
     mut stops: watch::Receiver<u8>,
 ) {
     let _counted = CountGuard::one(&app.metrics.connections);
-    // Answers are written whole, so waiting for more to send only delays them.
+    // Responses are written as a whole, so that delayed sending (Nagle) has no benefit.
     let _ = stream.set_nodelay(true);
     let stream = ConnectionStream::new(stream, app.config.limits.idle_time, Arc::clone(&state));
     let of_requests = Arc::clone(&state);
@@ -247,7 +247,7 @@ async fn connection(
         .max_buf_size(HEAD_BYTES)
         .serve_connection(TokioIo::new(stream), service);
     tokio::pin!(served);
-    // An error on a connection concerns the client: it gets an answer, or it is gone.
+    // An error of a connection concerns its client only, which gets a response or is disconnected.
     loop {
         tokio::select! {
             _ = served.as_mut() => return,
@@ -263,14 +263,14 @@ async fn connection(
     let _ = served.await;
 }
 
-/// Stops the server on an interrupt or a request of the system to end.
+/// Stops the server on an interrupt or a termination signal.
 #[cfg(unix)]
 async fn stop_on_signals(app: Arc<App>, mut signals: Signals, stop: StopHandle) {
     loop {
         tokio::select! {
             _ = signals.interrupt.recv() => stop.stop(),
             _ = signals.terminate.recv() => stop.stop(),
-            // The terminal is closed, or a supervisor wants settings to be read again.
+            // Sent when the terminal is closed, or to reload settings.
             _ = signals.hang_up.recv() => {
                 app.log.say("SIGHUP is ignored: SIGTERM or SIGINT stops the server");
             }

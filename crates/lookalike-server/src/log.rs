@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The most lines that wait to be written; more are left out and counted.
+/// Maximum number of queued lines; further ones are dropped and counted.
 const WAITING: usize = 10_000;
 
 /// The log entry of one request.
@@ -25,7 +25,7 @@ pub(crate) struct LogLine<'a> {
     pub(crate) note: Option<&'a str>,
 }
 
-/// Where lines go.
+/// A handle of the log thread.
 pub(crate) struct Logger {
     format: LogFormat,
     lines: Mutex<Option<SyncSender<String>>>,
@@ -91,7 +91,7 @@ impl Logger {
         }
     }
 
-    /// Writes what waits and ends the thread.
+    /// Writes queued lines and ends the thread.
     pub(crate) fn stop(&self) {
         let left_out = self.left_out.swap(0, Ordering::Relaxed);
         if left_out > 0 {
@@ -104,7 +104,7 @@ impl Logger {
         }
     }
 
-    /// Lines that were left out since the start.
+    /// Number of dropped lines since the start.
     pub(crate) fn left_out(&self) -> u64 {
         self.left_out.load(Ordering::Relaxed)
     }
@@ -117,7 +117,7 @@ fn write_all(sink: &mut dyn Write, lines: &Receiver<String>) {
             text.push_str(&line);
             text.push('\n');
         }
-        // An error of the log cannot be reported anywhere.
+        // Errors of the log cannot be reported.
         let _ = sink.write_all(text.as_bytes()).and_then(|()| sink.flush());
     }
 }

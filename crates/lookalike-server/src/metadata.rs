@@ -1,5 +1,5 @@
-//! Metadata of a document in a request. Its size is counted while it is parsed, so that a request
-//! makes no more of it than an index keeps.
+//! Metadata of a document in a request. Its size is counted during parsing, so that it never
+//! exceeds the limits of an index in memory.
 
 use lookalike::store::entry::{MAX_METADATA_BYTES, Metadata};
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
@@ -8,17 +8,17 @@ use serde_json::{Map, Number, Value};
 use std::cell::Cell;
 use std::fmt;
 
-/// The most memory of one document's metadata. As JSON it has at most 1 MiB, but a value of three
-/// bytes, such as `{},`, takes many times that.
+/// Maximum memory of one document's metadata. Its JSON has at most 1 MiB, but a value of three
+/// bytes, such as `{},`, takes many times its size.
 const MAX_MEMORY: usize = 32 << 20;
-/// Memory of a value in a list or an object, with the room that growing lists have to spare.
+/// Memory of a value in a list or an object, with the spare capacity of growing lists.
 const VALUE_BYTES: usize = 64;
 /// Memory of the first allocation of a list.
 const LIST_BYTES: usize = 128;
 /// Memory of the first node of an object.
 const OBJECT_BYTES: usize = 640;
 
-/// Metadata within the limits, and how much memory it takes.
+/// Metadata within the limits, and its memory use.
 #[derive(Debug, Default)]
 pub(crate) struct BoundedMetadata {
     pub(crate) metadata: Metadata,
@@ -36,7 +36,7 @@ impl<'de> Deserialize<'de> for BoundedMetadata {
 /// Bytes so far.
 #[derive(Default)]
 struct MetadataSize {
-    /// Of the JSON as an index keeps it.
+    /// Of the JSON that the index stores.
     json: Cell<usize>,
     memory: Cell<usize>,
 }

@@ -6,27 +6,27 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Upper bounds of the buckets that durations are counted in, in µs.
+/// Upper bounds of the buckets of durations, in µs.
 const BOUNDS_US: [u64; 14] = [
     100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000,
     5_000_000, 30_000_000,
 ];
-/// Upper bounds of the buckets that sizes of writes are counted in.
+/// Upper bounds of the buckets of batch sizes.
 const BOUNDS_SIZE: [u64; 8] = [1, 2, 5, 10, 50, 100, 1_000, 10_000];
 
-/// Everything that is counted while the server runs.
+/// The counters of a running server.
 #[derive(Default)]
 pub(crate) struct Metrics {
-    /// By route, method and status: how many, and how long they took.
+    /// Durations by route, method and status.
     requests: Mutex<BTreeMap<(String, String, u16), u64>>,
     durations: Mutex<BTreeMap<String, Histogram<14>>>,
     pub(crate) in_flight: AtomicUsize,
     pub(crate) connections: AtomicUsize,
-    /// Changes that were written at once.
+    /// Sizes of write batches.
     pub(crate) sizes: Arc<BatchSizes>,
 }
 
-/// How many changes were written at once.
+/// Histogram of the sizes of write batches.
 #[derive(Default)]
 pub(crate) struct BatchSizes(Mutex<Histogram<8>>);
 
@@ -59,7 +59,7 @@ impl<const N: usize> Histogram<N> {
         self.sum += value;
     }
 
-    /// `labels` is empty or ends with a comma; `unit` is what the values are divided by.
+    /// `labels` is empty or ends with a comma; values are divided by `unit`.
     fn write(&self, out: &mut String, name: &str, labels: &str, bounds: &[u64; N], unit: f64) {
         let mut count = 0;
         for (bound, more) in bounds.iter().zip(&self.counts) {
@@ -78,7 +78,7 @@ impl<const N: usize> Histogram<N> {
     }
 }
 
-/// A value that is read when the metrics are requested.
+/// A value at the time of the request.
 pub(crate) struct Gauge {
     pub(crate) name: &'static str,
     pub(crate) help: &'static str,
@@ -86,7 +86,7 @@ pub(crate) struct Gauge {
 }
 
 impl Metrics {
-    /// Counts a request that was answered. Routes and methods are few: none is taken from outside.
+    /// Counts a request that was answered. Routes and methods are from fixed lists.
     pub(crate) fn request(&self, route: &str, method: &str, status: u16, took: Duration) {
         let key = (route.to_owned(), method.to_owned(), status);
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
@@ -97,7 +97,7 @@ impl Metrics {
         histogram.record(took.as_micros() as u64, &BOUNDS_US);
     }
 
-    /// Everything as text.
+    /// The metrics as text.
     pub(crate) fn render(&self, gauges: &[Gauge]) -> String {
         let mut out = String::new();
         head(&mut out, "lookalike_requests_total", "counter", "Requests that were answered.");
@@ -148,7 +148,7 @@ impl Drop for CountGuard<'_> {
     }
 }
 
-/// A number that only grows, for a name that is given out once.
+/// A counter for unique names.
 #[derive(Default)]
 pub(crate) struct Serial(AtomicU64);
 

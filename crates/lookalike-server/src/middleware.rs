@@ -1,5 +1,4 @@
-//! What every request passes on its way in and every answer on its way out: who may ask, time
-//! limits, headers, counting and the log.
+//! Middleware of all requests: rights, time limits, headers, metrics and log.
 
 use crate::app::App;
 use crate::log::LogLine;
@@ -20,9 +19,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The status that is counted where the client went away before there was an answer.
+/// The status in metrics and log of a request whose client disconnected before the response.
 const CLIENT_LEFT: u16 = 499;
-/// How long the answer to a wrong token takes, so that few can be tried.
+/// Delay of the response to a wrong token, against guessing.
 const WRONG_TOKEN_TIME: Duration = Duration::from_millis(500);
 
 /// Handles a request: rights, time limit, headers, log.
@@ -54,14 +53,14 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Ne
             problem.into_response()
         }
     };
-    // What was changed is always reported, in few bytes.
+    // Responses of changes are small and never refused.
     if !changes {
         response = response_memory::held(&app.memory, response);
     }
     headers(response.headers_mut(), &trace.id);
     if is_chunked {
-        // Besides it there may have been a length, which hyper has left out: the intermediary
-        // may have gone by that, so what follows may be no request of this client (RFC 9112 §6.3).
+        // There may have been a length as well, which hyper removed: an intermediary may have used
+        // it, so the following bytes may be no request of this client (RFC 9112 §6.3).
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     trace.finish(&response);
@@ -69,7 +68,7 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Ne
 }
 
 async fn within_time(app: &App, route: &str, request: Request, next: Next) -> Response {
-    // Documents that come as lines take as long as they come; each batch has its own limit.
+    // Documents as lines have no total limit; each batch has its own.
     if route == "/v1/documents" && request.method() == Method::POST {
         return next.run(request).await;
     }
@@ -78,7 +77,7 @@ async fn within_time(app: &App, route: &str, request: Request, next: Next) -> Re
     answer.unwrap_or_else(|_| timeout(app).into_response())
 }
 
-/// There was no answer in time.
+/// The problem of a request without a response in time.
 pub(crate) fn timeout(app: &App) -> Problem {
     let seconds = app.config.limits.request_time.as_secs_f64();
     let detail = format!(
@@ -88,7 +87,7 @@ pub(crate) fn timeout(app: &App) -> Problem {
     Problem::new(Code::TIMEOUT, detail).retry_after(1)
 }
 
-/// Checks that a request may be answered, and returns the rights of the client.
+/// Checks that a request is permitted, and returns the rights of the client.
 fn admit(app: &App, route: &str, request: &Request) -> Result<Right, Problem> {
     let (method, headers) = (request.method(), request.headers());
     if headers.get_all(HOST).iter().nth(1).is_some() {
@@ -101,7 +100,7 @@ fn admit(app: &App, route: &str, request: &Request) -> Result<Right, Problem> {
     if !(is_read && page::is_open(route) && is_navigation(headers)) {
         check_origin(host, headers)?;
     }
-    // The page holds no documents; whether the server is well, monitoring must see.
+    // The page contains no documents, and monitoring needs the health.
     let is_open = page::is_open(route) || route == "/v1/health";
     if route == "none" || (is_read && is_open) {
         return Ok(Right::Read);
@@ -133,7 +132,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// Name and port that the client knows the server by.
+/// Name and port of the server in the request.
 fn host<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> Option<&'a str> {
     let authority = uri.authority().map(axum::http::uri::Authority::as_str);
     authority.or_else(|| headers.get(HOST)?.to_str().ok())
@@ -166,7 +165,7 @@ fn check_host(app: &App, host: Option<&str>) -> Result<(), Problem> {
     if is_own || config.hosts.iter().any(|host| host.eq_ignore_ascii_case(name)) {
         return Ok(());
     }
-    let name = lookalike::store::entry::shown(name);
+    let name = lookalike::store::entry::shortened_id(name);
     let detail = format!(
         "the header host names {name:?}: use the address the server listens on, or start it with \
          --host NAME"
@@ -174,15 +173,15 @@ fn check_host(app: &App, host: Option<&str>) -> Result<(), Problem> {
     Err(Problem::new(Code::UNKNOWN_HOST, detail))
 }
 
-/// Whether a browser opens a page, by a link for example. What is there is the page of this server,
-/// which shows nothing to the site with the link.
+/// Whether a browser navigates to a page, for example by a link. The page does not reveal anything
+/// to the site with the link.
 fn is_navigation(headers: &HeaderMap) -> bool {
     headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate")
 }
 
-/// Refuses requests that a browser sends for a page of another origin: those that read as well,
-/// since they cost work, and their time tells what is there. `same-site` is another port of this
-/// machine, and `none` is what the user opens.
+/// Refuses requests that a browser sends for a page of another origin, including reads, which cost
+/// work and reveal information by their duration. `same-site` is another port of this machine,
+/// `none` a navigation of the user.
 fn check_origin(host: Option<&str>, headers: &HeaderMap) -> Result<(), Problem> {
     let is_same = headers.get_all(ORIGIN).iter().all(|origin| {
         let origin = origin.to_str().unwrap_or_default();
@@ -197,7 +196,7 @@ fn check_origin(host: Option<&str>, headers: &HeaderMap) -> Result<(), Problem> 
     Err(Problem::new(Code::CROSS_ORIGIN, detail))
 }
 
-/// Methods as they are counted; clients may invent any.
+/// Methods for metrics: unknown ones share a name.
 fn known_method(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
@@ -227,7 +226,7 @@ fn headers(headers: &mut HeaderMap, id: &str) {
     }
 }
 
-/// A request under way; counted and logged when it ends, however it ends.
+/// A running request; counted and logged when it ends, even if it is dropped.
 struct Trace<'a> {
     app: &'a App,
     _counted: CountGuard<'a>,
@@ -262,7 +261,7 @@ impl Drop for Trace<'_> {
     }
 }
 
-/// The answer, or that there was none in time.
+/// Waits for a result up to the time limit.
 pub(crate) async fn in_time<T>(
     app: &App,
     work: impl Future<Output = Result<T, Problem>>,
@@ -276,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_stand_without_ports() {
+    fn names_have_no_ports() {
         let cases = [
             ("localhost:80", "localhost"),
             ("127.0.0.1", "127.0.0.1"),

@@ -16,10 +16,10 @@ use lookalike::store::Index;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Where the description of the API is.
+/// The path of the description of the API.
 pub(crate) const DESCRIPTION: &str = "/openapi.json";
 
-/// Whether a route is a file of the page or the description, which everybody may read.
+/// Whether a route is a file of the page or the description, which are public.
 pub(crate) fn is_open(route: &str) -> bool {
     route == DESCRIPTION || files::FILES.iter().any(|(path, ..)| *path == route)
 }
@@ -30,7 +30,7 @@ pub(crate) async fn file(request: Request) -> HandlerResult {
     let found = files::FILES.iter().find(|(name, ..)| *name == path);
     let (_, kind, text) =
         found.ok_or_else(|| Problem::internal(format!("{path} is routed and not embedded")))?;
-    // The page may keep what it shows in its address, so any parameter may be there.
+    // The page stores its state in its URL, so any parameter is allowed.
     Ok(give(&request, kind, Bytes::from_static(text.as_bytes())))
 }
 
@@ -41,7 +41,7 @@ pub(crate) async fn description(State(app): State<Arc<App>>, request: Request) -
     Ok(give(&request, "application/json", text.clone()))
 }
 
-/// The description with the least threshold of groups that this index can reach.
+/// The description with the minimum threshold of groups for this index.
 fn describe(index: &Index) -> String {
     const TEXT: &str = include_str!("openapi.json");
     let Ok(mut all) = serde_json::from_str::<Value>(TEXT) else { return TEXT.to_owned() };

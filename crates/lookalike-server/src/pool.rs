@@ -1,5 +1,5 @@
-//! The worker pool, for all that blocks: shingling, queries, reading. A bounded number of jobs
-//! waits in a queue; for more the answer is `busy`.
+//! The worker pool for blocking work: shingling, queries, reading. The queue of jobs is bounded;
+//! further ones are refused with `busy`.
 
 use crate::problem::Problem;
 use lookalike::index::TextPreparer;
@@ -12,11 +12,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-/// Jobs on up to this many bytes are small: no memory is reserved for them, and they do not wait
-/// for a turn.
+/// Jobs on up to this many bytes are small: they reserve no memory and do not wait for large ones.
 pub(crate) const SMALL: usize = 64 << 10;
 
-/// What a thread has at hand.
+/// Buffers of a thread.
 pub(crate) struct PoolWorker {
     pub(crate) index: Arc<Index>,
     pub(crate) preparer: TextPreparer,
@@ -29,7 +28,7 @@ impl PoolWorker {
         Ok(Self { index: Arc::clone(index), preparer, scratch: QueryBuffers::default() })
     }
 
-    /// Gives back the memory of the buffers after a text of this many bytes, where that is much.
+    /// Frees the buffers after a large text.
     pub(crate) fn release_buffers(&mut self, bytes: usize) {
         const MUCH: usize = 1 << 20;
         if bytes > MUCH
@@ -42,11 +41,11 @@ impl PoolWorker {
 
 type PoolJob = Box<dyn FnOnce(&mut PoolWorker) + Send>;
 
-/// The threads and what waits for them.
+/// The threads and their queue.
 pub(crate) struct WorkerPool {
     shared: Arc<PoolShared>,
     places: Arc<Semaphore>,
-    /// For large jobs, fewer than there are threads: small ones always find a thread soon.
+    /// Permits of large jobs, fewer than threads, so that small ones are not delayed.
     large: Arc<Semaphore>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -97,7 +96,7 @@ impl WorkerPool {
             let (shared, mut worker) = (Arc::clone(&shared), PoolWorker::new(index)?);
             let work = move || {
                 while let Some(job) = shared.next() {
-                    // A job that panicked may have left the buffers in any state.
+                    // A job that panicked may have left the buffers in an inconsistent state.
                     let done = catch_unwind(AssertUnwindSafe(|| job(&mut worker)));
                     if done.is_err()
                         && let Ok(new) = PoolWorker::new(&worker.index)
@@ -118,12 +117,12 @@ impl WorkerPool {
         Ok(Self { shared, places, large, threads: Mutex::new(threads) })
     }
 
-    /// How many jobs wait for a thread.
+    /// Number of queued jobs.
     pub(crate) fn waiting(&self) -> usize {
         self.shared.waiting.load(Ordering::Relaxed)
     }
 
-    /// Has a job done, at once or not at all: `busy` where too many wait.
+    /// Runs a job; `busy` if the queue is full.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut PoolWorker) -> Result<T, Problem> + Send + 'static,
@@ -133,7 +132,7 @@ impl WorkerPool {
         self.put(place, job).await
     }
 
-    /// The same for a job on this many bytes. Large ones wait for their turn first, in the order
+    /// The same for a job on this many bytes. Large ones wait for a permit first, in the order
     /// of requests.
     pub(crate) async fn run_sized<T: Send + 'static>(
         &self,
@@ -152,7 +151,7 @@ impl WorkerPool {
         self.run(job).await
     }
 
-    /// Has a job done as soon as there is room for it.
+    /// Runs a job as soon as the queue has room.
     pub(crate) async fn run_when_free<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut PoolWorker) -> Result<T, Problem> + Send + 'static,
@@ -170,7 +169,7 @@ impl WorkerPool {
         let (reply, answer) = oneshot::channel();
         let job = move |worker: &mut PoolWorker| {
             let _place = place;
-            // Nobody waits for it any more when the request ran out of time or was interrupted.
+            // There is no receiver if the request timed out or was interrupted.
             if !reply.is_closed() {
                 let _ = reply.send(job(worker));
             }
@@ -190,7 +189,7 @@ impl WorkerPool {
         }
     }
 
-    /// Does what waits and ends the threads.
+    /// Runs queued jobs and ends the threads.
     pub(crate) fn stop(&self) {
         self.shared.lock().closed = true;
         self.shared.news.notify_all();

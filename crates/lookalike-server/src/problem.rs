@@ -1,4 +1,4 @@
-//! Answers to requests that cannot be met: `application/problem+json`, RFC 9457.
+//! Error responses: `application/problem+json`, RFC 9457.
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -21,7 +21,7 @@ macro_rules! codes {
         impl Code {
             $(pub(crate) const $constant: Self =
                 Self { name: $name, status: $status, title: $title };)*
-            /// All there are.
+            /// All codes.
             #[cfg(test)]
             pub(crate) const ALL: &'static [Self] = &[$(Self::$constant),*];
         }
@@ -66,21 +66,21 @@ codes! {
     DISK_FULL 507 "disk-full" "The disk is full";
 }
 
-/// The answer to a request that cannot be met.
+/// An error response.
 #[derive(Debug, Clone)]
 pub(crate) struct Problem {
     pub(crate) code: Code,
-    /// What was expected and found, and what to do.
+    /// Expected and found values, and the remedy.
     pub(crate) detail: String,
     /// Further members.
     more: Map<String, Value>,
-    /// In seconds.
+    /// The header `retry-after`, in seconds.
     retry_after: Option<u32>,
-    /// What only the log shall say.
+    /// A note for the log only.
     note: Option<String>,
 }
 
-/// For the log: what an answer does not say. An extension of the answer.
+/// A note for the log, as an extension of the response.
 #[derive(Clone)]
 pub(crate) struct Note(pub(crate) String);
 
@@ -100,13 +100,13 @@ impl Problem {
         self
     }
 
-    /// Says more in the log.
+    /// Adds a note for the log.
     pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
         self.note = Some(note.into());
         self
     }
 
-    /// All workers are taken, or all memory for bodies.
+    /// All workers or all memory of bodies are in use.
     pub(crate) fn busy(what: &str) -> Self {
         Self::new(Code::BUSY, format!("{what}; send the request again in a second")).retry_after(1)
     }
@@ -119,7 +119,7 @@ impl Problem {
     }
 
     pub(crate) fn unknown_document(id: &str) -> Self {
-        let id = lookalike::store::entry::shown(id);
+        let id = lookalike::store::entry::shortened_id(id);
         Self::new(
             Code::UNKNOWN_DOCUMENT,
             format!("there is no document {id:?}, or it has expired: GET /v1/documents lists all"),
@@ -145,7 +145,7 @@ impl From<IndexError> for Problem {
         let detail = error.to_string();
         match error {
             IndexError::IdTaken { id } => {
-                let id = lookalike::store::entry::shown(&id);
+                let id = lookalike::store::entry::shortened_id(&id);
                 let detail = format!(
                     "document {id:?} is there already: leave out ?mode=add to replace it, or \
                      choose another id"

@@ -1,4 +1,4 @@
-//! Documents that are similar to a text, or to a document of the index.
+//! `POST /v1/query`: documents similar to a text, or to a document of the index.
 
 use crate::app::{App, HandlerResult, json_bytes};
 use crate::body;
@@ -23,12 +23,12 @@ use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// Matches if the client does not say how many, and at most.
+/// Default and maximum number of matches.
 const TOP: u64 = 10;
 const TOP_MAX: u64 = 1_000;
-/// The most filters.
+/// Maximum number of filters.
 const FILTERS_MAX: usize = 100;
-/// The most bytes of texts and metadata in an answer.
+/// Maximum size of texts and metadata in a response.
 const ANSWER_BYTES: usize = 64 << 20;
 
 #[derive(Debug, Deserialize)]
@@ -73,7 +73,7 @@ struct ResponseMatch<'a> {
     text: Option<StoredText<'a>>,
 }
 
-/// `null` where the index keeps no texts.
+/// `null` if the index keeps no texts.
 #[derive(Serialize)]
 struct StoredText<'a>(Option<&'a str>);
 
@@ -166,8 +166,8 @@ impl QueryBody {
         count.map(Some).ok_or_else(wrong)
     }
 
-    /// The answer in JSON. Metadata and texts of one match at a time are read and written, so that
-    /// those of all of them never take memory together.
+    /// The JSON response. Metadata and texts are read and serialized match by match to limit
+    /// memory.
     fn found(
         &self,
         answer: &query::QueryResult,

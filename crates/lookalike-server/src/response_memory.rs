@@ -1,4 +1,4 @@
-//! Bodies of answers that are counted until the client has taken them.
+//! Memory of responses, counted until they are sent.
 
 use crate::body::BodyMemory;
 use axum::body::{Body, Bytes, HttpBody};
@@ -8,10 +8,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::sync::OwnedSemaphorePermit;
 
-/// Answers of up to this many bytes are not counted, so that there is always room for a problem.
+/// Responses of up to this size are not counted, so that problems can always be sent.
 const SMALL: u64 = 16 << 10;
 
-/// The same answer, counted until it is sent; `busy` where there is no memory for it.
+/// Counts the memory of a response until it is sent; `busy` if there is not enough.
 pub(crate) fn held(memory: &BodyMemory, response: Response) -> Response {
     let bytes = response.body().size_hint().lower();
     if bytes <= SMALL {
@@ -29,8 +29,8 @@ struct LimitedBody {
     permit: Option<OwnedSemaphorePermit>,
 }
 
-/// Bytes that give their memory back when they are dropped, which is when they are sent: the body
-/// itself is dropped as soon as they wait to be sent.
+/// Bytes that release their memory when they are dropped, which is after sending: the body itself
+/// is dropped before.
 struct LimitedBytes {
     bytes: Bytes,
     _permit: Option<OwnedSemaphorePermit>,
@@ -51,7 +51,7 @@ impl HttpBody for LimitedBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
-        // Answers are made whole: the first piece is the only one.
+        // Responses have a single piece.
         let permit = &mut self.permit;
         let hold = |bytes| Bytes::from_owner(LimitedBytes { bytes, _permit: permit.take() });
         Poll::Ready(frame.map(|frame| frame.map(|frame| frame.map_data(hold))))

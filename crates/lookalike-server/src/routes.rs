@@ -1,4 +1,4 @@
-//! The addresses of the service.
+//! The routes of the service.
 
 use crate::app::App;
 use crate::problem::{Code, Problem};
@@ -9,7 +9,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post, put};
 use std::sync::Arc;
 
-/// The handler of each address; `openapi.json` describes them.
+/// The handler of each route; `openapi.json` describes them.
 pub(crate) fn router(app: &Arc<App>) -> Router {
     let page = page::files::FILES.iter();
     page.fold(Router::new(), |router, (path, ..)| router.route(path, get(page::file)))
@@ -38,7 +38,7 @@ async fn nothing_here(request: Request) -> Problem {
         Some(_) => "an id is one piece of the address, with / written as %2F",
         None => "GET /openapi.json lists all addresses",
     };
-    let path = lookalike::store::entry::shown(path);
+    let path = lookalike::store::entry::shortened_id(path);
     Problem::new(Code::UNKNOWN_ADDRESS, format!("there is nothing at {path}: {hint}"))
 }
 

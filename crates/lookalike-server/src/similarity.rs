@@ -1,4 +1,4 @@
-//! Similarities and probabilities as answers have them, with six decimals.
+//! Similarities and probabilities in responses, with six decimals.
 
 use lookalike::store::query::MatchSimilarity;
 
@@ -7,7 +7,7 @@ pub(crate) fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
-/// A similarity as reports have it: only equal sets give 1.
+/// A similarity as in reports: only equal sets give 1.
 pub(crate) fn six_decimals(similarity: &MatchSimilarity) -> f64 {
     similarity.six_decimals().parse().unwrap_or_else(|_| rounded(similarity.value()))
 }

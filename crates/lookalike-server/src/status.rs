@@ -47,7 +47,7 @@ pub(crate) async fn settings(State(app): State<Arc<App>>, request: Request) -> H
     });
     let mut all = serde_json::to_value(settings);
     if let (Ok(Value::Object(all)), Value::Object(more)) = (&mut all, more) {
-        // Hashes of words are of no use to a client, and have more digits than many programs keep.
+        // Clients do not need the hashes, and JavaScript cannot represent 64-bit integers.
         if let Some(Value::Object(list)) = all.get_mut("stop_words") {
             let words = list.remove("hashes").and_then(|hashes| Some(hashes.as_array()?.len()));
             list.insert("words".to_owned(), words.into());
@@ -60,7 +60,7 @@ pub(crate) async fn settings(State(app): State<Arc<App>>, request: Request) -> H
     json(StatusCode::OK, &all.map_err(|error| Problem::internal(error.to_string()))?)
 }
 
-/// Sizes and counts, and the version of the index that they belong to.
+/// Sizes and counts, and the version of the index.
 #[derive(Serialize)]
 struct AnsweredStats {
     #[serde(flatten)]
@@ -76,7 +76,7 @@ pub(crate) async fn stats(State(app): State<Arc<App>>, request: Request) -> Hand
         Ok((worker.index.stats()?, version))
     };
     let (stats, version) = app.pool.run(look).await?;
-    // Members in alphabetical order, as in other answers.
+    // Members in alphabetical order, as in other responses.
     let body = serde_json::to_value(AnsweredStats { stats, version });
     json(StatusCode::OK, &body.map_err(|error| Problem::internal(error.to_string()))?)
 }

@@ -5,10 +5,10 @@ use axum::extract::Request;
 use std::fmt;
 use std::hint::black_box;
 
-/// The least length of a token, in bytes.
-const LEAST_BYTES: usize = 16;
+/// Minimum length of a token, in bytes.
+const MIN_BYTES: usize = 16;
 
-/// Tokens that clients show. They are never printed.
+/// The tokens of clients. They are never printed.
 #[derive(Clone, Default)]
 pub struct Tokens {
     read: Vec<String>,
@@ -31,10 +31,11 @@ impl Tokens {
     /// Tokens that may read, and tokens that may read and write.
     ///
     /// # Errors
-    /// [`ConfigError::Token`] for one of less than 16 bytes or with bytes that no header holds.
+    /// [`ConfigError::Token`] for one of less than 16 bytes or with bytes that are invalid in a
+    /// header.
     pub fn new(read: Vec<String>, write: Vec<String>) -> Result<Self, ConfigError> {
         for token in read.iter().chain(&write) {
-            if token.len() < LEAST_BYTES {
+            if token.len() < MIN_BYTES {
                 let why = "has less than 16 characters: take a long random one, such as that of \
                            `openssl rand -hex 24`";
                 return Err(ConfigError::Token { why });
@@ -53,13 +54,13 @@ impl Tokens {
         self.read.is_empty() && self.write.is_empty()
     }
 
-    /// How many may read only, and how many may write.
+    /// Number of tokens for reading only, and for writing.
     pub fn counts(&self) -> (usize, usize) {
         (self.read.len(), self.write.len())
     }
 
-    /// The rights of a client with a token. Every token is compared to its end, so that the time
-    /// does not depend on where a wrong one differs.
+    /// The rights of a token. The time of the comparison does not depend on where a wrong token
+    /// differs.
     pub(crate) fn right(&self, shown: Option<&str>) -> Option<Right> {
         if self.is_empty() {
             return Some(Right::Write);

@@ -1,5 +1,5 @@
-//! The thread that writes: changes that wait are written together, and acknowledged when they are
-//! on the disk.
+//! The writer thread: queued changes are written in batches, and acknowledged when they are
+//! durable.
 
 use crate::metrics::BatchSizes;
 use crate::problem::Problem;
@@ -12,13 +12,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-/// The most changes that are written together, and their bytes, the last one not counted.
+/// Maximum size of a batch in changes and, without the last one, in bytes.
 const BATCH_CHANGES: usize = 4_000;
 const BATCH_BYTES: usize = 64 << 20;
-/// The most jobs that wait to be written.
+/// Maximum number of queued jobs.
 const WAITING_JOBS: usize = 4_000;
 
-/// One change that owns what it holds.
+/// An owned change.
 pub(crate) enum OwnedChange {
     Add(PreparedDocument),
     Put(PreparedDocument),
@@ -44,20 +44,20 @@ impl OwnedChange {
     }
 }
 
-/// Changes of one request. They are made in order, without those that cannot be made.
+/// Changes of one request. They are applied in order, except impossible ones.
 #[expect(clippy::struct_field_names, reason = "the word of the library")]
 pub(crate) struct Changes {
     pub(crate) changes: Vec<OwnedChange>,
-    /// Whether nothing that comes after one that cannot be made is made either.
+    /// Whether the first impossible change stops the rest.
     pub(crate) stop: bool,
-    /// Memory that is given back when they are written.
+    /// Memory that is released when they are written.
     pub(crate) held: Vec<OwnedSemaphorePermit>,
 }
 
 /// The outcome of each change, up to the last one if it stopped there.
 pub(crate) type ChangeResults = Vec<Result<ChangeOutcome, Problem>>;
 
-/// Changes that are about to be written.
+/// Changes in the queue of the writer.
 pub(crate) struct SubmittedChanges(oneshot::Receiver<ChangeResults>);
 
 impl SubmittedChanges {
@@ -73,7 +73,7 @@ struct WriteJob {
     _place: OwnedSemaphorePermit,
 }
 
-/// A handle of the thread that writes.
+/// A handle of the writer thread.
 pub(crate) struct IndexWriter {
     jobs: Mutex<Option<Sender<WriteJob>>>,
     places: Arc<Semaphore>,
@@ -81,7 +81,7 @@ pub(crate) struct IndexWriter {
 }
 
 impl IndexWriter {
-    /// Starts the thread; `sizes` counts how many changes are written at once.
+    /// Starts the thread; `sizes` records the sizes of batches.
     pub(crate) fn start(index: Arc<Index>, sizes: Arc<BatchSizes>) -> Result<Self, IndexError> {
         let (sender, receiver) = channel();
         let thread = std::thread::Builder::new()
@@ -95,7 +95,7 @@ impl IndexWriter {
         })
     }
 
-    /// How many jobs wait, those being written among them.
+    /// Number of queued jobs, including those being written.
     pub(crate) fn waiting(&self) -> usize {
         WAITING_JOBS - self.places.available_permits().min(WAITING_JOBS)
     }
@@ -107,7 +107,7 @@ impl IndexWriter {
         self.send(changes, place)
     }
 
-    /// The same as soon as there is room.
+    /// The same as soon as the queue has room.
     pub(crate) async fn put_when_free(
         &self,
         changes: Changes,
@@ -128,7 +128,7 @@ impl IndexWriter {
         if sent { Ok(SubmittedChanges(answer)) } else { Err(Problem::busy("the server stops")) }
     }
 
-    /// Writes what waits and ends the thread.
+    /// Writes queued changes and ends the thread.
     pub(crate) fn stop(&self) {
         drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -155,7 +155,7 @@ fn write_all(index: &Index, receiver: &Receiver<WriteJob>, sizes: &BatchSizes) {
         }
         sizes.record(count as u64);
         let groups: Vec<&Changes> = jobs.iter().map(|job| &job.changes).collect();
-        // After a panic the replies are dropped, by which each client learns of it.
+        // After a panic the replies are dropped, which each client gets as a problem.
         let Ok(outcomes) = catch_unwind(AssertUnwindSafe(|| write(index, &groups))) else {
             continue;
         };
@@ -172,8 +172,7 @@ fn weight(job: &WriteJob) -> (usize, usize) {
     (changes.len(), changes.iter().map(OwnedChange::bytes).sum())
 }
 
-/// Writes the changes of several clients together. A change that cannot be made does not keep the
-/// others from being written.
+/// Writes the changes of several clients in one batch. Impossible changes do not affect others.
 fn write(index: &Index, groups: &[&Changes]) -> Vec<ChangeResults> {
     let plan = match plan(index, groups) {
         Ok(plan) => plan,
@@ -195,7 +194,7 @@ fn write(index: &Index, groups: &[&Changes]) -> Vec<ChangeResults> {
     plan.into_iter().map(|refused| refused.into_iter().map(&mut answer).collect()).collect()
 }
 
-/// For each change, in order, why it cannot be made; shorter if the client stops at the last one.
+/// For each change, in order, why it is impossible; shorter if the client stops at the last one.
 fn plan(index: &Index, groups: &[&Changes]) -> Result<Vec<Vec<Option<Problem>>>, Problem> {
     let mut ids = ExistingIds::new(index);
     let mut plan = Vec::new();
@@ -214,7 +213,7 @@ fn plan(index: &Index, groups: &[&Changes]) -> Result<Vec<Vec<Option<Problem>>>,
     Ok(plan)
 }
 
-/// Why a change cannot be made after those before it.
+/// Why a change is impossible after the previous ones.
 fn refusal<'a>(
     index: &Index,
     ids: &mut ExistingIds<'a>,
@@ -238,8 +237,8 @@ fn refusal<'a>(
     Ok(None)
 }
 
-/// Writes one client's changes where writing them with others failed: as a whole, or else by halves
-/// until those that cannot be written are alone.
+/// Writes one client's changes after a failed batch: as a whole, or by bisection until the failing
+/// ones are isolated.
 fn write_alone(index: &Index, group: &Changes) -> ChangeResults {
     let mut outcome = Vec::new();
     halves(index, &group.changes, group.stop, &mut outcome);

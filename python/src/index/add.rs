@@ -1,5 +1,4 @@
-//! Documents of Python into an index: those of an iterator as they come, and what all have in
-//! common however they come.
+//! Adds documents of Python to an index: those of an iterator, and the code shared with tables.
 
 use super::convert::text;
 use super::json::{kind, metadata};
@@ -21,7 +20,7 @@ use pyo3::types::{PyDict, PyIterator, PyList, PyMapping, PyTuple};
 use std::ffi::CString;
 use std::num::NonZeroUsize;
 
-/// How documents are added.
+/// Settings of an addition.
 pub(super) struct AddSettings {
     existing: Existing,
     expires: Option<i64>,
@@ -32,7 +31,7 @@ impl AddSettings {
     /// Reads the arguments of a call; `expires` is in ns since 1970.
     ///
     /// # Errors
-    /// `OptionError` for what an option cannot be.
+    /// `OptionError` for an invalid option.
     pub(super) fn new(
         existing: &str,
         expires: Option<i64>,
@@ -66,14 +65,14 @@ impl AddSettings {
     }
 }
 
-/// Added, replaced, there already, without shingles.
+/// Numbers of added, replaced, kept and empty documents.
 pub(super) type AddTuple = (u64, u64, u64, u64);
 
 pub(super) fn counts(added: &AddCounts) -> AddTuple {
     (added.added, added.replaced, added.existing, added.without_shingles)
 }
 
-/// Documents that a program hands over.
+/// A source of documents.
 pub(super) trait Feed: Send {
     /// Ids and texts.
     type Text: AsRef<str> + Send;
@@ -82,26 +81,26 @@ pub(super) trait Feed: Send {
     /// called without the interpreter's lock.
     ///
     /// # Errors
-    /// What keeps the next document from being read; those in the batch are before it.
+    /// The error of the next document; those in the batch come before it.
     fn fill_batch(&mut self, batch: &mut DocumentBatch<Self::Text>) -> PyResult<bool>;
 }
 
-/// Documents as they come from an iterator.
+/// The documents of an iterator.
 pub(super) struct IteratorRows {
     documents: Py<PyIterator>,
-    /// What every document gets.
+    /// Metadata of every document.
     common: Metadata,
     /// Names of members of records that become metadata.
     names: Vec<String>,
     id_field: String,
     text_field: String,
-    /// Which of the names a record had.
+    /// Whether a record had each of the names.
     found: Vec<bool>,
     row: u64,
     progress_callback: ProgressCallback,
 }
 
-/// Receives how many documents were taken, and of how many.
+/// A progress function of Python: documents read, and their total.
 #[derive(Default)]
 pub(super) struct ProgressCallback {
     pub(super) progress: Option<Py<PyAny>>,
@@ -112,7 +111,7 @@ impl ProgressCallback {
     /// Reports it.
     ///
     /// # Errors
-    /// What the function raises.
+    /// Exceptions of the function.
     pub(super) fn report(&self, done: u64) -> PyResult<()> {
         let Self { progress: Some(progress), total } = self else { return Ok(()) };
         let what = (Stage::Add.to_string(), done, *total);
@@ -129,7 +128,7 @@ impl Feed for IteratorRows {
 }
 
 impl IteratorRows {
-    /// Of what a call is given: `metadata` are members that every document gets, or names.
+    /// From the arguments of a call: `metadata` has members for every document, or names.
     ///
     /// # Errors
     /// `DocumentTypeError` for metadata of a wrong type.
@@ -172,7 +171,7 @@ impl IteratorRows {
         Ok(false)
     }
 
-    /// A name that no record has may be misspelt, which is known when the last one was taken.
+    /// Warns of names that no record had, after the last one.
     fn warn_of_unknown_names(&self, py: Python<'_>) -> PyResult<()> {
         let unknown = self.names.iter().zip(&self.found).filter(|(_, found)| !**found);
         for (name, _) in unknown.filter(|_| self.row > 0) {
@@ -248,7 +247,7 @@ impl IteratorRows {
     }
 }
 
-/// A member of a record, if there is one. What else goes wrong is no missing member.
+/// A member of a record; `None` only if it is missing.
 fn member<'py>(record: &Bound<'py, PyMapping>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     match record.get_item(name) {
         Ok(value) => Ok(Some(value)),
@@ -263,16 +262,16 @@ fn shape(row: u64, got: &str) -> PyErr {
     ))
 }
 
-/// An error that knows its row, where it is about a document.
+/// Adds the row to an error of a document.
 pub(super) fn with_row(py: Python<'_>, error: PyErr, row: u64) -> PyErr {
     if error.is_instance_of::<DocumentError>(py) {
-        // An attribute of every such error.
+        // All these errors have the attribute.
         let _ = error.value(py).setattr("row", row);
     }
     error
 }
 
-/// Puts documents into the index; the interpreter's lock is for the feed to take.
+/// Adds documents to the index without the interpreter's lock; the feed takes it.
 ///
 /// # Errors
 /// `DocumentError` with the row of the first document that cannot be stored; those before it are.
@@ -283,7 +282,7 @@ pub(super) fn add(
     feed: impl Feed,
 ) -> PyResult<AddTuple> {
     let options = how.options();
-    // What a feed has left is dropped without the lock, too: a producer may wait for it.
+    // The feed is dropped without the lock, too: a producer may wait for it.
     let done = py.detach(move || {
         let mut feed = feed;
         add_documents(&handle.index, &options, |batch| feed.fill_batch(batch))
@@ -303,7 +302,7 @@ fn error_of(py: Python<'_>, interrupted: InterruptedAdd<FeedError<PyErr>>) -> Py
     with_row(py, with_message(py, error, text), row)
 }
 
-/// One document, with times of its own.
+/// Adds one document with its own times.
 pub(super) fn add_one(
     py: Python<'_>,
     handle: &Handle,

@@ -1,4 +1,4 @@
-//! Values of Arrow columns as JSON, which is what metadata is.
+//! Converts values of Arrow columns to JSON for metadata.
 
 use crate::column::type_name;
 use crate::text;
@@ -14,7 +14,7 @@ use lookalike::store::entry::{MAX_METADATA_BYTES, Metadata};
 use serde_json::{Number, Value};
 use std::ops::Range;
 
-/// Why a value is none of JSON, and where it is within the value of its row.
+/// Why a value cannot be converted to JSON, and its path within the value of the row.
 pub(super) struct ValueError {
     /// From the inside out.
     way: Vec<String>,
@@ -28,15 +28,15 @@ pub(super) enum ValueErrorKind {
     Number(f64),
     /// A struct has several members of a name.
     Twice(String),
-    /// There is more than an index keeps.
+    /// The value exceeds the size of metadata.
     TooMuch,
-    /// What the producer handed over does not fit together.
+    /// The data of the producer is inconsistent.
     Damaged(String),
 }
 
 impl ValueError {
-    /// The way to it from the column, as in `tags.0`.
-    pub(super) fn way(&self, column: &str) -> String {
+    /// The path from the column, as in `tags.0`.
+    pub(super) fn path(&self, column: &str) -> String {
         let inner = self.way.iter().rev().map(String::as_str);
         std::iter::once(column).chain(inner).collect::<Vec<_>>().join(".")
     }
@@ -55,13 +55,12 @@ impl From<ValueErrorKind> for ValueError {
 
 type ReadResult = Result<Value, ValueError>;
 
-/// Reads the values of one document. How deep they lie in each other is limited where their types
-/// are read, how many there are by what an index keeps: a producer may hand over a list of more
-/// values than there is memory for, without having any.
+/// Reads the values of one document. Their depth is limited when types are read, their number by
+/// the size of metadata: a producer can declare a list of more values than fit in memory.
 pub(super) struct ValueReader {
-    /// Bytes of JSON that may still come.
+    /// Remaining bytes of JSON.
     left: usize,
-    /// Whether values may have others in them.
+    /// Whether nested values are allowed.
     nests: bool,
 }
 
@@ -70,7 +69,7 @@ impl ValueReader {
         Self { left: MAX_METADATA_BYTES, nests: true }
     }
 
-    /// For a value that is to be a text, whose length is asked for elsewhere.
+    /// A reader of a text, whose length is checked elsewhere.
     pub(super) fn of_text() -> Self {
         Self { left: usize::MAX, nests: false }
     }
@@ -188,7 +187,7 @@ impl ValueReader {
         self.value(runs.values().as_ref(), field, runs.get_physical_index(row))
     }
 
-    /// What has any number of values: a list, or a map, which is one of pairs.
+    /// A list, or a map, which is a list of pairs.
     fn several(&mut self, array: &dyn Array, kind: &DataType, row: usize) -> ReadResult {
         self.nest(kind)?;
         match kind {
@@ -228,7 +227,7 @@ impl ValueReader {
         self.values(list.values(), of, range)
     }
 
-    /// Some values that are one behind the other: from where on, and how many.
+    /// Consecutive values: start and number.
     fn values(
         &mut self,
         array: &dyn Array,
@@ -243,7 +242,7 @@ impl ValueReader {
         Ok(Value::Array(values))
     }
 
-    /// Keys are no names: they may be of any type, and come twice.
+    /// A map: its keys may have any type and be repeated.
     fn map(&mut self, array: &dyn Array, entries: &Field, row: usize) -> ReadResult {
         let list = array.as_list::<i32>();
         let (DataType::Struct(fields), Some(columns)) =
@@ -270,21 +269,21 @@ fn damaged(why: &str) -> ValueError {
     ValueErrorKind::Damaged(why.to_owned()).into()
 }
 
-/// From where on the values of a row stand, and how many they are; nothing where that cannot be.
+/// The start of the values of a row and their number; `None` for invalid offsets.
 fn range<O: OffsetSizeTrait>(offsets: &[O], row: usize) -> Option<(usize, usize)> {
     let place = |row: usize| offsets.get(row).and_then(|offset| offset.to_usize());
     let start = place(row)?;
     Some((start, place(row + 1)?.checked_sub(start)?))
 }
 
-/// The rows of those values.
+/// The range of these values, checked.
 fn within(array: &dyn Array, some: Option<(usize, usize)>) -> Result<Range<usize>, ValueError> {
     let range = some.and_then(|(start, count)| Some(start..start.checked_add(count)?));
     let range = range.filter(|range| range.end <= array.len());
     range.ok_or_else(|| damaged("its offsets leave the values"))
 }
 
-/// A number; nothing where the type has none.
+/// A number; `None` for other types.
 fn number(array: &dyn Array, kind: &DataType, row: usize) -> Option<ReadResult> {
     let whole = match kind {
         DataType::Int8 => whole::<Int8Type>(array, row),
@@ -322,7 +321,7 @@ where
     Number::from_f64(number).map(Value::Number).ok_or_else(|| ValueErrorKind::Number(number).into())
 }
 
-/// A type in messages: what lists and structs are made of says nothing there.
+/// The name of a type in messages, without the types in lists and structs.
 pub(super) fn name_of(kind: &DataType) -> String {
     match kind {
         DataType::List(_)

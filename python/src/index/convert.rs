@@ -1,4 +1,4 @@
-//! Values of calls: texts, times, and what is wrong with them.
+//! Converts arguments and results: texts, times.
 
 use super::json::kind;
 use crate::error::{DocumentError, DocumentTypeError};
@@ -13,7 +13,7 @@ const DAY: i64 = 86_400;
 /// A text of Python, not copied. `what` names it in messages.
 ///
 /// # Errors
-/// `DocumentTypeError` for what is no str, `DocumentError` for one with a lone surrogate.
+/// `DocumentTypeError` for other types than str, `DocumentError` for one with a lone surrogate.
 pub(super) fn text(
     given: &Bound<'_, PyAny>,
     what: impl FnOnce() -> String,
@@ -38,10 +38,10 @@ pub(super) fn text(
     })
 }
 
-/// A point in time, in ns since 1970, as `datetime` in UTC; what is less than a µs is cut off.
+/// A point in time, in ns since 1970, as `datetime` in UTC, rounded down to a µs.
 ///
 /// # Errors
-/// What the interpreter gives.
+/// Errors of the interpreter.
 pub(super) fn time(py: Python<'_>, ns: i64) -> PyResult<Bound<'_, PyAny>> {
     static EPOCH: PyOnceLock<Py<PyDateTime>> = PyOnceLock::new();
     let epoch = EPOCH.get_or_try_init(py, || {

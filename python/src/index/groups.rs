@@ -1,4 +1,4 @@
-//! The near-duplicates among the documents of an index, as the engine's run finds them.
+//! Groups of near-duplicates among the documents of an index.
 
 use super::open_index::Handle;
 use crate::call;
@@ -12,10 +12,10 @@ use lookalike::index::{self, GroupingOptions, params_for, time};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Finds them. `arguments` are the options of `find` that an index does not decide.
+/// Finds the groups. `arguments` are the options of `find` that an index does not determine.
 ///
 /// # Errors
-/// `OptionError` for what an option cannot be, and those of the engine.
+/// `OptionError` for an invalid option, and errors of the engine.
 pub(super) fn groups(
     py: Python<'_>,
     handle: &Handle,
@@ -39,7 +39,7 @@ pub(super) fn groups(
     }
 }
 
-/// Those of the index, or for another aim those that `find` would choose.
+/// The parameters of the index, or those that `find` chooses for another threshold or recall.
 fn params(has: &Params, options: &KeywordOptions<'_>) -> PyResult<Params> {
     let aim = GroupingOptions {
         threshold: options.number("threshold")?,

@@ -6,13 +6,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use serde_json::{Number, Value};
 
-/// How deep values may lie inside of others; who reads JSON back goes no deeper than 128.
+/// Maximum depth of nested values; the reader of JSON has a limit of 128.
 const DEEPEST: usize = 100;
 
 /// A dictionary as a JSON object. `whose` names the document in messages.
 ///
 /// # Errors
-/// `DocumentTypeError`, `DocumentError` for what JSON does not have, with the way to it.
+/// `DocumentTypeError`, `DocumentError` for values that JSON does not have, with their path.
 pub(super) fn metadata(given: &Bound<'_, PyAny>, whose: &str) -> PyResult<Metadata> {
     if given.is_none() {
         return Ok(Metadata::new());
@@ -26,7 +26,7 @@ pub(super) fn metadata(given: &Bound<'_, PyAny>, whose: &str) -> PyResult<Metada
     }
 }
 
-/// What a value is called in messages.
+/// The type of a value in messages.
 pub(super) fn kind(value: &Bound<'_, PyAny>) -> String {
     if value.is_none() {
         return "None".to_owned();
@@ -35,7 +35,7 @@ pub(super) fn kind(value: &Bound<'_, PyAny>) -> String {
     name.map_or_else(|_| "of an unknown type".to_owned(), |name| format!("of type {name}"))
 }
 
-/// Which value of which document it is about.
+/// The path of a value, and its document, for messages.
 struct JsonPath<'a> {
     whose: &'a str,
     keys: Vec<String>,
@@ -67,7 +67,7 @@ impl JsonPath<'_> {
     }
 }
 
-/// A mapping as a JSON object; `None` for what is no mapping.
+/// A mapping as a JSON object; `None` for other types.
 fn object(given: &Bound<'_, PyAny>, way: &mut JsonPath<'_>) -> PyResult<Option<Metadata>> {
     let mut members = Metadata::new();
     let mut member = |key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, way: &mut JsonPath<'_>| {
@@ -77,7 +77,7 @@ fn object(given: &Bound<'_, PyAny>, way: &mut JsonPath<'_>) -> PyResult<Option<M
         Ok::<(), PyErr>(())
     };
     if let Ok(dict) = given.cast::<PyDict>() {
-        // A list: what is called on the way may change the dictionary.
+        // A copy, since conversions call Python code that may change the dictionary.
         for item in dict.items() {
             let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
             member(&key, &value, way)?;
@@ -176,7 +176,7 @@ fn list(given: &Bound<'_, PyAny>, way: &mut JsonPath<'_>) -> PyResult<Value> {
 /// A JSON object as a dictionary.
 ///
 /// # Errors
-/// What the interpreter gives, such as `MemoryError`.
+/// Errors of the interpreter, such as `MemoryError`.
 pub(super) fn dictionary<'py>(
     py: Python<'py>,
     metadata: &Metadata,

@@ -1,15 +1,15 @@
-//! A persistent index: `lookalike.Index` is a thin layer of Python over what is here.
+//! A persistent index, the engine of `lookalike.Index`.
 
 mod add;
 mod arrow_json;
-mod chosen;
 mod convert;
 mod groups;
+pub(crate) mod interruptible;
 mod json;
 mod open_index;
-pub(crate) mod patience;
 mod query;
 mod read;
+mod settings;
 mod stored;
 mod table;
 

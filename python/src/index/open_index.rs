@@ -1,4 +1,4 @@
-//! An index that is open: in this process only, until it is closed.
+//! An open index: usable in this process until it is closed.
 
 use crate::call::PATIENCE;
 use crate::error::StoreError;
@@ -13,26 +13,26 @@ use std::ops::Deref;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-/// Idle tools that are kept for the next calls.
+/// Maximum number of idle tools.
 const IDLE: usize = 16;
 
-/// An index, and what its calls use again.
+/// An index, and tools that its calls reuse.
 pub(super) struct Handle {
     pub(super) index: Index,
     tools: Mutex<Vec<QueryTools>>,
 }
 
-/// What a call that asks for texts uses.
+/// Tools of a query by text.
 pub(super) struct QueryTools {
     pub(super) preparer: TextPreparer,
     pub(super) scratch: QueryBuffers,
 }
 
 impl Handle {
-    /// Does something with tools that nobody else has meanwhile.
+    /// Runs `work` with tools of its own.
     ///
     /// # Errors
-    /// What `work` gives, and what keeps tools from being made.
+    /// Errors of `work`, and of creating tools.
     pub(super) fn with_tools<T>(
         &self,
         work: impl FnOnce(&Index, &mut QueryTools) -> Result<T, IndexError>,
@@ -59,7 +59,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// An index that was opened by this process. A process forked from it shares the file positions,
-/// the locks and none of the threads, so that anything it did would damage the index: it does
+/// the locks and none of the threads, so that any operation would damage the index: it does
 /// nothing.
 pub(super) struct OpenIndex {
     process: u32,
@@ -68,10 +68,10 @@ pub(super) struct OpenIndex {
     calls: Arc<Calls>,
 }
 
-/// The calls that are under way.
+/// The running calls.
 #[derive(Default)]
 struct Calls {
-    /// Of each thread that has some, how many.
+    /// Number of calls by thread.
     of: Mutex<HashMap<ThreadId, usize>>,
     ended: Condvar,
 }
@@ -95,8 +95,8 @@ impl Calls {
         self.ended.notify_all();
     }
 
-    /// Waits a while for the end of all calls; whether there is more to wait for. A thread that is
-    /// in a call itself waits for nobody, as that call cannot end meanwhile.
+    /// Waits for the end of all calls, up to a timeout; returns whether some are still running. A
+    /// thread that is in a call does not wait, since that call cannot end in the meantime.
     fn wait(&self) -> bool {
         let this = thread::current().id();
         let is_busy = |of: &HashMap<ThreadId, usize>| !of.is_empty() && !of.contains_key(&this);
@@ -110,11 +110,11 @@ impl Calls {
 /// An index for one call.
 pub(super) struct Call {
     handle: Arc<Handle>,
-    // Behind the handle: who waits for the end of the last call finds the index closed.
+    // Dropped after the handle: the index is closed when a waiting thread wakes up.
     ended: CallGuard,
 }
 
-/// Says when a call has ended.
+/// Records the end of a call.
 struct CallGuard {
     calls: Arc<Calls>,
     process: u32,
@@ -131,7 +131,7 @@ impl Deref for Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        // A process that was forked in the call must not close what the other one has.
+        // A process forked during the call must not close the index of its parent.
         if std::process::id() != self.ended.process {
             std::mem::forget(Arc::clone(&self.handle));
         }
@@ -140,7 +140,7 @@ impl Drop for Call {
 
 impl Drop for CallGuard {
     fn drop(&mut self) {
-        // The lock may have been another thread's when the process forked.
+        // Another thread may have held the lock when the process forked.
         if std::process::id() == self.process {
             self.calls.end(self.thread);
         }
@@ -165,7 +165,7 @@ impl OpenIndex {
         self.process
     }
 
-    /// Whether nothing more can be asked of it here.
+    /// Whether it is closed for this process.
     pub(super) fn is_closed(&self) -> bool {
         self.is_forked() || lock(&self.handle).is_none()
     }
@@ -177,10 +177,10 @@ impl OpenIndex {
     /// The index.
     ///
     /// # Errors
-    /// `StoreError` where it is closed, or was opened by the process that this one was forked from.
+    /// `StoreError` if it is closed, or was opened by the parent of this process.
     pub(super) fn get(&self) -> PyResult<Call> {
         let name = &self.name;
-        // Before the lock is touched, which another thread may have had when the process forked.
+        // Checked before locking: another thread may have held the lock when the process forked.
         if self.is_forked() {
             let (opened, here) = (self.process, std::process::id());
             return Err(StoreError::new_err(format!(
@@ -195,33 +195,33 @@ impl OpenIndex {
                 "{name} is closed: open it again with lookalike.Index.open"
             ))
         })?;
-        // Counted before another thread can begin to close it.
+        // Counted before another thread can close it.
         let (calls, thread) = (Arc::clone(&self.calls), self.calls.begin());
         drop(here);
         Ok(Call { handle, ended: CallGuard { calls, process: self.process, thread } })
     }
 
-    /// Does something with the index, without the interpreter's lock.
+    /// Runs `work` with the index, without the interpreter's lock.
     ///
     /// # Errors
-    /// As [`get`](Self::get), and what `work` gives.
+    /// As [`get`](Self::get), and errors of `work`.
     pub(super) fn detached<T: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&Handle) -> Result<T, IndexError> + Send,
     ) -> PyResult<T> {
         let handle = self.get()?;
-        // The last one who has it closes it, which takes its time.
+        // Dropping the last handle closes the index, which can take time.
         let done = py.detach(move || work(&handle));
         done.map_err(index_error)
     }
 
-    /// Closes it, and waits until the calls of other threads that are under way have ended. Called
-    /// from within one of its calls, by what that calls in turn, it is closed when they have all
-    /// ended. Nothing happens in a forked process.
+    /// Closes it, and waits for the running calls of other threads. If it is called from within one
+    /// of its own calls, the index is closed when all calls have ended. Does nothing in a forked
+    /// process.
     ///
     /// # Errors
-    /// What a signal handler raises: the calls go on, others cannot begin.
+    /// Exceptions of a signal handler: running calls continue, new ones fail.
     pub(super) fn close(&self, py: Python<'_>) -> PyResult<()> {
         if self.is_forked() {
             return Ok(());
@@ -243,7 +243,7 @@ impl Drop for OpenIndex {
             return;
         }
         let Some(handle) = handle else { return };
-        // Threads that close it must not wait for the lock that this one has.
+        // Threads that close it must not wait for the lock that this thread holds.
         let handle = Mutex::new(Some(handle));
         let _ = Python::try_attach(|py| {
             let handle = lock(&handle).take();

@@ -1,4 +1,4 @@
-//! What resembles a text, as Python has it.
+//! Queries, and their results as values of Python.
 
 use super::convert::time;
 use super::json::dictionary;
@@ -6,7 +6,7 @@ use super::open_index::{Handle, QueryTools};
 use lookalike::find::MAX_THREADS;
 use lookalike::find::workers::{Earliest, on_threads};
 use lookalike::index::time::now;
-use lookalike::store::entry::{IndexRecord, RecordFields, shown};
+use lookalike::store::entry::{IndexRecord, RecordFields, shortened_id};
 use lookalike::store::filter::MetadataFilter;
 use lookalike::store::nearest::NearestRequest;
 use lookalike::store::query::{Match, QueryRequest, QueryResult};
@@ -18,7 +18,7 @@ use pyo3::types::{PyList, PyTuple};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// What is asked of every text.
+/// The options of a query.
 #[derive(Debug, Clone)]
 pub(super) struct TextQuery {
     pub(super) threshold: Option<f64>,
@@ -28,16 +28,16 @@ pub(super) struct TextQuery {
     pub(super) texts: bool,
 }
 
-/// What was found, and what it is about.
+/// The result of a query.
 pub(super) struct FoundDocuments {
     answer: QueryResult,
     threshold: f64,
-    /// Shingles of the text; `None` where they are not known.
+    /// Number of shingles of the text; `None` if it is unknown.
     shingles: Option<usize>,
 }
 
 impl TextQuery {
-    fn question<'a>(&'a self, index: &'a Index) -> QueryRequest<'a> {
+    fn request<'a>(&'a self, index: &'a Index) -> QueryRequest<'a> {
         let signatures = index.compact_signatures();
         QueryRequest {
             threshold: self.threshold.unwrap_or(index.settings().threshold),
@@ -50,10 +50,10 @@ impl TextQuery {
         }
     }
 
-    /// What resembles a text.
+    /// Queries by a text.
     ///
     /// # Errors
-    /// As those of the engine.
+    /// Errors of the engine.
     pub(super) fn of_text(
         &self,
         handle: &Handle,
@@ -69,17 +69,16 @@ impl TextQuery {
         text: &str,
     ) -> Result<FoundDocuments, IndexError> {
         let probe = tools.preparer.prepare(text).query_document();
-        let question = self.question(index);
-        let answer = index.query(&probe, &question, &mut tools.scratch)?;
+        let request = self.request(index);
+        let answer = index.query(&probe, &request, &mut tools.scratch)?;
         let shingles = Some(probe.set.len());
-        Ok(FoundDocuments { answer, threshold: threshold(&question), shingles })
+        Ok(FoundDocuments { answer, threshold: threshold(&request), shingles })
     }
 
-    /// What resembles a document of the index, but for itself; `None` where there is none with
-    /// this id.
+    /// Queries by a document of the index, without itself; `None` if there is none with this id.
     ///
     /// # Errors
-    /// As those of the engine.
+    /// Errors of the engine.
     pub(super) fn of_id(
         &self,
         handle: &Handle,
@@ -87,20 +86,20 @@ impl TextQuery {
     ) -> Result<Option<FoundDocuments>, IndexError> {
         handle.with_tools(|index, tools| {
             let (mut snapshot, settings) = (index.snapshot()?, index.settings());
-            let question = self.question(index);
-            let found = query_stored(&mut *snapshot, settings, id, &question, &mut tools.scratch)?;
+            let request = self.request(index);
+            let found = query_stored(&mut *snapshot, settings, id, &request, &mut tools.scratch)?;
             Ok(found.map(|(stored, answer)| FoundDocuments {
                 answer,
-                threshold: threshold(&question),
+                threshold: threshold(&request),
                 shingles: stored.shingles(),
             }))
         })
     }
 
-    /// What resembles each of several texts, by several threads. Ends early where `stop` is set.
+    /// Queries by several texts on several threads. Ends early if `stop` is set.
     ///
     /// # Errors
-    /// As those of the engine, of the first text that has one.
+    /// The error of the first text that has one.
     pub(super) fn of_texts<S: AsRef<str> + Sync>(
         &self,
         handle: &Handle,
@@ -134,15 +133,15 @@ impl TextQuery {
     }
 }
 
-/// The least similarity that is asked for; 0 for the nearest.
-fn threshold(question: &QueryRequest<'_>) -> f64 {
-    if question.nearest.is_some() { 0.0 } else { question.threshold }
+/// The threshold of a query; 0 for the nearest.
+fn threshold(request: &QueryRequest<'_>) -> f64 {
+    if request.nearest.is_some() { 0.0 } else { request.threshold }
 }
 
-/// How many threads are to be used; one per processor where nothing is said.
+/// The number of threads, by default one per processor.
 ///
 /// # Errors
-/// How many there may be, in words.
+/// A message with the possible numbers.
 pub(super) fn threads(given: Option<usize>) -> Result<NonZeroUsize, String> {
     if let Some(got) = given.filter(|threads| !(1..=MAX_THREADS).contains(threads)) {
         return Err(format!("threads is {got}, expected 1 to {MAX_THREADS}"));
@@ -151,10 +150,10 @@ pub(super) fn threads(given: Option<usize>) -> Result<NonZeroUsize, String> {
     Ok(given.and_then(NonZeroUsize::new).unwrap_or_else(all))
 }
 
-/// What is wanted of texts that the index does not keep.
+/// Checks that the index keeps texts if `texts` are requested.
 ///
 /// # Errors
-/// What is missing, in words.
+/// A message with the remedy.
 pub(super) fn expect_texts(index: &Index, texts: bool) -> Result<(), String> {
     if !texts || index.settings().store == StoredContent::Texts {
         return Ok(());
@@ -168,11 +167,11 @@ pub(super) fn expect_texts(index: &Index, texts: bool) -> Result<(), String> {
 }
 
 impl FoundDocuments {
-    /// A list of matches, and what it says of all of them: found, candidates, threshold,
-    /// predicted recall, its caveat, shingles.
+    /// The list of matches, and its attributes: found, candidates, threshold, predicted recall, its
+    /// caveat, shingles.
     ///
     /// # Errors
-    /// What the interpreter gives.
+    /// Errors of the interpreter.
     pub(super) fn python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let QueryResult { matches, candidates, found, predicted_recall, recall_caveat } =
             &self.answer;
@@ -216,7 +215,7 @@ fn optional_time(py: Python<'_>, at: Option<i64>) -> PyResult<Bound<'_, PyAny>> 
 /// A document: id, bytes, shingles, metadata, added, modified, expires, text.
 ///
 /// # Errors
-/// What the interpreter gives.
+/// Errors of the interpreter.
 pub(super) fn document<'py>(
     py: Python<'py>,
     record: &IndexRecord,
@@ -238,11 +237,11 @@ pub(super) fn document<'py>(
     )
 }
 
-/// That there is no such document.
+/// The error of an unknown id.
 pub(super) fn unknown(index: &str, id: &str) -> PyErr {
     crate::error::DocumentError::new_err(format!(
         "there is no document {:?} in {index}, expected the id of one that is: Index.ids lists \
          them",
-        shown(id)
+        shortened_id(id)
     ))
 }

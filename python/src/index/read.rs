@@ -1,4 +1,4 @@
-//! Files and folders into an index, read by the engine as the command line reads them.
+//! Adds the documents of files and folders to an index.
 
 use super::add::{AddSettings, AddTuple, counts};
 use super::open_index::Handle;
@@ -14,21 +14,21 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 
-/// What was left out: the file, the line, the id, and why.
-pub(super) type LeftOut = (String, Option<u64>, Option<String>, String);
+/// A skipped document: file, line, id, reason.
+pub(super) type SkippedTuple = (String, Option<u64>, Option<String>, String);
 
-/// What is to be read.
+/// The files to read.
 pub(super) struct InputFiles {
     paths: Vec<PathBuf>,
     reading: ReadOptions,
 }
 
 impl InputFiles {
-    /// Of what a call is given: `names` are fields that become metadata, `own` is the folder of the
-    /// index, which is no input.
+    /// From the arguments of a call: `names` are fields that become metadata, `own` is the folder
+    /// of the index, which is no input.
     ///
     /// # Errors
-    /// `OptionError` for an option that there is not, or for what one cannot be.
+    /// `OptionError` for an unknown option or an invalid value.
     pub(super) fn new(
         py: Python<'_>,
         paths: Vec<PathBuf>,
@@ -37,7 +37,7 @@ impl InputFiles {
         options: &Bound<'_, PyDict>,
     ) -> PyResult<Self> {
         let options = KeywordOptions::new(options)?;
-        // The index brings texts to its normalization itself.
+        // The index normalizes texts itself.
         let reading = options.reading(Normalization::default(), extraction::options(py)?)?;
         options.finish()?;
         let leave_out = own.into_iter().collect();
@@ -45,19 +45,19 @@ impl InputFiles {
     }
 }
 
-/// Reads files and puts their documents into the index; also which fields no document has, and what
-/// was left out.
+/// Reads files and adds their documents to the index; also returns the fields that no document has,
+/// and skipped documents.
 ///
 /// # Errors
-/// `FileError` for what cannot be read, `DocumentError` for the first document that cannot be
-/// stored; those before it are. What a signal handler or `progress` raises.
+/// `FileError` for read errors, `DocumentError` for the first document that cannot be stored; those
+/// before it are stored. Exceptions of signal handlers and of `progress`.
 pub(super) fn add(
     py: Python<'_>,
     handle: &Handle,
     how: &AddSettings,
     files: &InputFiles,
     progress: Option<&Py<PyAny>>,
-) -> PyResult<(AddTuple, Vec<String>, Vec<LeftOut>)> {
+) -> PyResult<(AddTuple, Vec<String>, Vec<SkippedTuple>)> {
     let mut options = how.options();
     options.metadata.clone_from(&files.reading.fields);
     options.skip_bad = files.reading.skip_bad;
@@ -71,7 +71,7 @@ pub(super) fn add(
     Ok((counts(&added), missing, skipped.into_iter().map(left_out).collect()))
 }
 
-fn left_out(skipped: SkippedItem) -> LeftOut {
+fn left_out(skipped: SkippedItem) -> SkippedTuple {
     let SkippedItem { source, line, id, reason } = skipped;
     (source, line, id, reason.to_string())
 }

@@ -1,14 +1,14 @@
-//! The class that `lookalike.Index` is made of.
+//! The class that `lookalike.Index` wraps.
 
 use super::add::{self, AddSettings, AddTuple, IteratorRows, ProgressCallback};
-use super::chosen;
 use super::convert::text;
 use super::groups;
+use super::interruptible::interruptible;
 use super::json::metadata;
 use super::open_index::OpenIndex;
-use super::patience::patiently;
 use super::query::{self, TextQuery, document, expect_texts, unknown};
-use super::read::{self, InputFiles, LeftOut};
+use super::read::{self, InputFiles, SkippedTuple};
+use super::settings;
 use super::table::TableFeed;
 use crate::error::index_error;
 use crate::error::{OptionError, run_error};
@@ -30,12 +30,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// An index that is open.
+/// An open index.
 #[pyclass(frozen, module = "lookalike._engine")]
 pub(crate) struct StoredIndex {
     opened: OpenIndex,
     read_only: bool,
-    /// The folder it is in, which is no input of its own.
+    /// Its folder, which is excluded from its inputs.
     folder: Option<PathBuf>,
 }
 
@@ -53,7 +53,7 @@ fn folder(place: &IndexLocation) -> Option<PathBuf> {
     }
 }
 
-fn asked(
+fn text_query(
     threshold: Option<f64>,
     top: Option<usize>,
     nearest: Option<usize>,
@@ -70,7 +70,7 @@ fn asked(
 impl StoredIndex {
     #[staticmethod]
     fn create(py: Python<'_>, path: PathBuf, options: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let settings = chosen::settings(options)?;
+        let settings = settings::settings(options)?;
         let place = place(path);
         let folder = folder(&place);
         let create = move || lookalike::store::index::create(&place, &settings);
@@ -93,8 +93,8 @@ impl StoredIndex {
         let place = place(path);
         let folder = folder(&place);
         let open = move || lookalike::store::index::open(&place, access);
-        let index = patiently(py, open)?.map_err(index_error)?;
-        if let Err(error) = chosen::check_compatible(options, &index) {
+        let index = interruptible(py, open)?.map_err(index_error)?;
+        if let Err(error) = settings::check_compatible(options, &index) {
             py.detach(move || drop(index));
             return Err(error);
         }
@@ -125,7 +125,7 @@ impl StoredIndex {
         self.opened.process()
     }
 
-    /// Settings as JSON, the predicted recall, and why it may not be reached.
+    /// Settings as JSON, the predicted recall, and a reason why it may not be reached.
     fn settings(&self, py: Python<'_>) -> PyResult<(String, f64, Option<String>)> {
         self.opened.detached(py, |handle| {
             let settings = handle.index.settings();
@@ -203,7 +203,7 @@ impl StoredIndex {
         threads: Option<usize>,
         options: &Bound<'_, PyDict>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<(AddTuple, Vec<String>, Vec<LeftOut>)> {
+    ) -> PyResult<(AddTuple, Vec<String>, Vec<SkippedTuple>)> {
         let how = AddSettings::new(on_existing, expires, threads)?;
         let files = InputFiles::new(py, paths, names, self.folder.clone(), options)?;
         let handle = self.opened.get()?;
@@ -237,7 +237,7 @@ impl StoredIndex {
         done
     }
 
-    /// How many were removed, and ids that were not there.
+    /// The number of removed documents, and unknown ids.
     fn remove(&self, py: Python<'_>, ids: Bound<'_, PyIterator>) -> PyResult<(u64, Vec<String>)> {
         let given = ids.enumerate();
         let ids = given.map(|(row, id)| text(&id?, || format!("id {row}")));
@@ -262,7 +262,7 @@ impl StoredIndex {
         filters: Vec<String>,
         texts: bool,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let asked = asked(threshold, limit, nearest, filters, texts)?;
+        let asked = text_query(threshold, limit, nearest, filters, texts)?;
         self.expect_texts(py, texts)?;
         if let Some(id) = id {
             let id = text(id, || "the id".to_owned())?;
@@ -288,7 +288,7 @@ impl StoredIndex {
         texts: bool,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let asked = asked(threshold, limit, nearest, filters, texts)?;
+        let asked = text_query(threshold, limit, nearest, filters, texts)?;
         let threads = query::threads(threads).map_err(OptionError::new_err)?;
         let rows = given.enumerate();
         let rows = rows.map(|(row, one)| text(&one?, || format!("text {row}")));
@@ -298,7 +298,7 @@ impl StoredIndex {
         let stop = Arc::new(AtomicBool::new(false));
         let told_to_stop = Arc::clone(&stop);
         let work = move || (asked.of_texts(&handle, &rows, threads, &told_to_stop), rows);
-        let (found, rows) = patiently(py, work).inspect_err(|_| {
+        let (found, rows) = interruptible(py, work).inspect_err(|_| {
             stop.store(true, Ordering::Relaxed);
         })?;
         drop(rows);
@@ -337,8 +337,8 @@ impl StoredIndex {
         self.opened.detached(py, |handle| Ok(handle.index.snapshot()?.len()))
     }
 
-    /// Ids of documents whose numbers are above `after`, of this many at most, and the last number;
-    /// `None` where there are no more.
+    /// Up to `most` ids of documents with numbers above `after`, and the last number; `None` after
+    /// the last document.
     fn ids(&self, py: Python<'_>, after: u64, most: usize) -> PyResult<Option<(Vec<String>, u64)>> {
         self.opened.detached(py, |handle| {
             let (now, mut ids, mut last) = (time::now(), Vec::new(), None);
@@ -375,7 +375,7 @@ impl StoredIndex {
     /// Counts and sizes, in the order of `lookalike.Stats`.
     fn stats(&self, py: Python<'_>) -> PyResult<[u64; 9]> {
         let handle = self.opened.get()?;
-        let stats = patiently(py, move || handle.index.stats())?.map_err(index_error)?;
+        let stats = interruptible(py, move || handle.index.stats())?.map_err(index_error)?;
         Ok([
             stats.documents,
             stats.without_shingles,
@@ -389,10 +389,10 @@ impl StoredIndex {
         ])
     }
 
-    /// Place, what, and whether it can be repaired, of each problem.
+    /// Place, description and repairability of each problem.
     fn check(&self, py: Python<'_>) -> PyResult<Vec<(String, String, bool)>> {
         let handle = self.opened.get()?;
-        let problems = patiently(py, move || handle.index.check())?.map_err(index_error)?;
+        let problems = interruptible(py, move || handle.index.check())?.map_err(index_error)?;
         let row = |problem: lookalike::store::backend::IndexProblem| {
             (problem.place, problem.what, problem.repairable)
         };
@@ -401,20 +401,20 @@ impl StoredIndex {
 
     fn repair(&self, py: Python<'_>) -> PyResult<()> {
         let handle = self.opened.get()?;
-        patiently(py, move || handle.index.repair())?.map_err(index_error)
+        interruptible(py, move || handle.index.repair())?.map_err(index_error)
     }
 
     fn compact(&self, py: Python<'_>) -> PyResult<()> {
         let handle = self.opened.get()?;
-        patiently(py, move || handle.index.compact(time::now()))?.map_err(index_error)
+        interruptible(py, move || handle.index.compact(time::now()))?.map_err(index_error)
     }
 
     fn backup(&self, py: Python<'_>, to: PathBuf) -> PyResult<()> {
         let handle = self.opened.get()?;
-        patiently(py, move || handle.index.backup(&to))?.map_err(index_error)
+        interruptible(py, move || handle.index.backup(&to))?.map_err(index_error)
     }
 
-    /// How many documents were written.
+    /// The number of exported documents.
     fn export(&self, py: Python<'_>, to: PathBuf) -> PyResult<u64> {
         let target = Target::new(&to, &[OutputFormat::Jsonl]);
         let target = target.map_err(|error| OptionError::new_err(error.to_string()))?;
@@ -424,14 +424,14 @@ impl StoredIndex {
             let finished = Output::create(&target)?.finish(|out| {
                 written = index::export(&handle.index, time::now(), out)?;
                 if written.is_err() {
-                    // What is there is not complete, and is not put in its place.
+                    // The file is incomplete, and is discarded.
                     return Err(std::io::Error::other("the index cannot be read"));
                 }
                 Ok(())
             });
             written.and_then(|written| finished.map(|()| written))
         };
-        patiently(py, work)?.map_err(|error| match error {
+        interruptible(py, work)?.map_err(|error| match error {
             lookalike::error::Error::Index(error) => index_error(error),
             error => run_error(error),
         })
@@ -439,7 +439,7 @@ impl StoredIndex {
 }
 
 impl StoredIndex {
-    /// Refuses a call that asks for texts which the index does not keep.
+    /// Checks that the index keeps texts if a call requests them.
     fn expect_texts(&self, py: Python<'_>, texts: bool) -> PyResult<()> {
         let expected = self.opened.detached(py, |handle| Ok(expect_texts(&handle.index, texts)))?;
         expected.map_err(OptionError::new_err)

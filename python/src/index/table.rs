@@ -1,4 +1,4 @@
-//! Tables into an index: batch by batch, of which each text stays where it lies.
+//! Adds the documents of tables to an index, batch by batch, without copying texts.
 
 use super::add::{Feed, ProgressCallback, with_row};
 use super::arrow_json::{ValueError, ValueErrorKind, ValueReader, name_of};
@@ -17,16 +17,16 @@ use pyo3::types::PyIterator;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Columns that a message lists.
+/// Maximum number of columns that a message lists.
 const LISTED: usize = 20;
 
-/// Documents of tables, one table behind the other.
+/// The documents of consecutive tables.
 pub(super) struct TableFeed {
     rest: Py<PyIterator>,
     table: Option<Batches>,
     batch: Option<TableBatch>,
     columns: ColumnNames,
-    /// What every document gets.
+    /// Metadata of every document.
     common: Metadata,
     row: u64,
     progress_callback: ProgressCallback,
@@ -36,13 +36,13 @@ pub(super) struct TableFeed {
 struct ColumnNames {
     id: String,
     text: String,
-    /// Those that become metadata.
+    /// Columns that become metadata.
     metadata_columns: Vec<String>,
 }
 
 impl TableFeed {
-    /// Of what a call is given: `common` are members that every document gets, `names` columns that
-    /// become metadata.
+    /// From the arguments of a call: `common` has members for every document, `names` are columns
+    /// that become metadata.
     ///
     /// # Errors
     /// `DocumentTypeError` for metadata of a wrong type.
@@ -60,10 +60,10 @@ impl TableFeed {
         Ok(Self { rest, table: None, batch: None, columns, common, row: 0, progress_callback })
     }
 
-    /// Goes on to a batch that has a row left; false where there is none.
+    /// Advances to a batch with rows left; false after the last one.
     fn has_more(&mut self) -> PyResult<bool> {
         while !self.batch.as_ref().is_some_and(TableBatch::has_more) {
-            // Who hands over nothing for ever can be interrupted, too.
+            // A producer of endless empty batches can be interrupted, too.
             Python::attach(signals)?;
             if self.table.is_none() {
                 let Some(table) = self.next_table()? else { return Ok(false) };
@@ -71,7 +71,7 @@ impl TableFeed {
                 self.table = Some(table);
             }
             let Some(table) = &mut self.table else { continue };
-            // The one before is let go of first.
+            // The previous batch is dropped first.
             self.batch = None;
             match table.next()? {
                 Some(batch) => self.batch = Some(TableBatch::of(batch, &self.columns, self.row)?),
@@ -164,7 +164,7 @@ fn quoted(name: &str) -> String {
 pub(super) enum Word {
     /// In a column.
     There(SharedText),
-    /// Of an array whose texts have no places of their own, such as one of runs.
+    /// Of an array without addressable texts, such as a run-end encoded one.
     Here(String),
 }
 
@@ -187,7 +187,7 @@ struct TableBatch {
 }
 
 impl TableBatch {
-    /// Those of a batch whose first document has that row.
+    /// The columns of a batch; `first` is the row of its first document.
     fn of(batch: &mut ImportedTable, columns: &ColumnNames, first: u64) -> PyResult<Self> {
         let mut column = |name: &String| {
             let place = batch.names().iter().position(|other| other == name).unwrap_or(usize::MAX);
@@ -207,7 +207,7 @@ impl TableBatch {
         self.next < self.rows
     }
 
-    /// The next document, which has that row in all.
+    /// The next document, with its row in all tables.
     fn document(
         &mut self,
         columns: &ColumnNames,
@@ -293,7 +293,7 @@ impl WordColumn {
 }
 
 impl AnyColumn {
-    /// A value that is a text.
+    /// Converts a value to a text.
     fn word(&self, row: usize) -> Result<Word, BadRow> {
         let other = || BadRow::Type(self.field.data_type().clone());
         let mut reader = ValueReader::of_text();
@@ -307,7 +307,7 @@ impl AnyColumn {
 }
 
 impl BadRow {
-    /// What to say of it; `what` is the id or the text.
+    /// The error; `what` names the id or the text.
     fn reported(self, row: u64, what: &str, column: &str) -> PyErr {
         match self {
             Self::None => DocumentTypeError::new_err(format!(
@@ -347,9 +347,9 @@ fn damaged(row: u64, column: &str, why: &str) -> PyErr {
     DocumentError::new_err(format!("document {row}: column {column} cannot be read: {why}"))
 }
 
-/// What to say of a value that is no metadata.
+/// The error of a value that cannot be metadata.
 fn reported(wrong: ValueError, row: u64, column: &str) -> PyErr {
-    let way = format!("document {row}: metadata {:?}", wrong.way(column));
+    let way = format!("document {row}: metadata {:?}", wrong.path(column));
     match wrong.why {
         ValueErrorKind::Damaged(why) => damaged(row, column, &why),
         ValueErrorKind::Type(kind) => DocumentTypeError::new_err(format!(

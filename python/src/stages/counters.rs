@@ -6,7 +6,7 @@ use super::plan_options::plan_options;
 use crate::documents::PythonDocuments;
 use crate::error::DamagedError;
 use crate::table::ArrowTable;
-use lookalike::read::{Document, DocumentSink, ReadError, ReadOptions, SkippedItem};
+use lookalike::read::ReadOptions;
 use lookalike::shard::{CountersError, PartBlock, RarityCounter, RarityCounters};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -14,7 +14,7 @@ use pyo3::types::PyDict;
 /// One task of the stage `count`.
 #[pyclass(name = "CountStage", module = "lookalike._engine")]
 pub(crate) struct CountStage {
-    counter: CountSink,
+    counter: RarityCounter,
     reading: ReadOptions,
 }
 
@@ -23,7 +23,7 @@ impl CountStage {
     #[new]
     fn new(py: Python<'_>, options: &Bound<'_, PyDict>, log2_slots: u32) -> PyResult<Self> {
         let (find, reading) = plan_options(py, options)?;
-        Ok(Self { counter: CountSink(RarityCounter::new(&find, log2_slots)), reading })
+        Ok(Self { counter: RarityCounter::new(&find, log2_slots), reading })
     }
 
     /// Counts the shingles of documents.
@@ -38,23 +38,7 @@ impl CountStage {
 
     /// The counters of all documents that were added, as one row.
     fn counters(&self) -> PyResult<ArrowTable> {
-        row(self.counter.0.counters())
-    }
-}
-
-struct CountSink(RarityCounter);
-
-impl DocumentSink for CountSink {
-    type Error = ReadError;
-
-    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
-        self.0.add(document);
-        Ok(())
-    }
-
-    /// The stage `keys` counts what is left out.
-    fn skipped(&mut self, _: SkippedItem) -> Result<(), ReadError> {
-        Ok(())
+        row(self.counter.counters())
     }
 }
 

@@ -5,7 +5,6 @@ use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
 use crate::options::ReadArgs;
 use crate::progress_bar::StageBar;
-use crate::streams::refuse_streams;
 use crate::terminal;
 use lookalike::audit::{
     self, Audit, AuditOptions, CONFIDENCE, Figures, Interval, JudgedBy, Report, SAMPLE_DOCUMENTS,
@@ -13,7 +12,7 @@ use lookalike::audit::{
 };
 use lookalike::core::kernel::Kernel;
 use lookalike::core::params::Params;
-use lookalike::read::Collection;
+use lookalike::read::{Collection, refuse_streams};
 use lookalike::report::json;
 use lookalike::report::phrases::thousands;
 use std::io::{self, BufWriter, Write};
@@ -92,8 +91,7 @@ pub(super) fn positive(text: &str) -> Result<NonZeroUsize, String> {
 pub(crate) fn run(args: &mut AuditArgs, worker: WorkerOption<'_>) -> CommandResult {
     args.reading.read_list(&mut args.inputs)?;
     let args = &*args;
-    let mut inputs = args.inputs.iter().chain(&args.reference);
-    inputs.try_for_each(|input| refuse_streams(input, "an audit"))?;
+    refuse_streams(args.inputs.iter().chain(&args.reference), "an audit")?;
     let report = Report::open(&args.report)?;
     // What cannot be read is an error before the work.
     args.pairs.as_deref().map(audit::pairs_file).transpose()?;

@@ -137,6 +137,7 @@ impl From<ReadError> for CommandError {
         match error {
             ReadError::NoInputs
             | ReadError::StdinTwice
+            | ReadError::ReadTwice { .. }
             | ReadError::Filter { .. }
             | ReadError::UnknownFormat { .. }
             | ReadError::UnknownEncoding { .. } => Self::Usage(error.spelled(option_name)),

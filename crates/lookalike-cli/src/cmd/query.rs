@@ -114,7 +114,7 @@ impl QuerySetup<'_> {
         asking: &mut QueryOutput<'_>,
     ) -> Result<(), CommandError> {
         let unknown = || {
-            let (id, index) = (lookalike::store::entry::shown(id), self.index.name());
+            let (id, index) = (lookalike::store::entry::shortened_id(id), self.index.name());
             CommandError::Data(format!(
                 "there is no document {id:?} in {index}; `lookalike index export` lists those \
                  there are"

@@ -1,4 +1,4 @@
-//! The text that names server, database and index, in; how to connect and what to call it, out.
+//! Parses the address of an index: server, database, name.
 
 use super::tls::{self, TlsMode};
 use crate::error::IndexError;
@@ -11,26 +11,25 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// The index that is meant where the address names none.
+/// The default name of an index.
 const DEFAULT_INDEX: &str = "lookalike";
 /// The longest name of a schema in bytes; PostgreSQL cuts longer ones.
 const MAX_NAME_BYTES: usize = 63;
-/// How long a server may take to accept a connection, if the address does not say.
+/// Default connection timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long sent bytes may stay without an answer of the other machine, if the address does not
-/// say.
+/// Default timeout of unacknowledged TCP data.
 const TCP_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Where an index is.
+/// The address of an index.
 #[derive(Clone)]
 pub(super) struct Address {
-    /// How to connect.
+    /// Parameters of the connection.
     pub(super) config: Config,
-    /// The schema, as it is.
+    /// The name of the schema, unquoted.
     pub(super) schema: String,
-    /// What messages call it: without user and password.
+    /// The name for messages: without user and password.
     pub(super) name: String,
-    /// How the connection is protected; `None` where the address does not say.
+    /// The TLS mode; `None` if the address has none.
     pub(super) mode: Option<TlsMode>,
     /// The file of certificates to trust.
     pub(super) roots: Option<PathBuf>,
@@ -92,7 +91,7 @@ impl Address {
         if config.get_application_name().is_none() {
             config.application_name("lookalike");
         }
-        let name = shown(&config, &schema);
+        let name = display_name(&config, &schema);
         Ok(Self { config, schema, name, mode, roots, tls: None })
     }
 
@@ -104,7 +103,7 @@ impl Address {
         }
     }
 
-    /// The schema as SQL has it.
+    /// The name of the schema, quoted for SQL.
     pub(super) fn quoted(&self) -> String {
         format!("\"{}\"", self.schema.replace('"', "\"\""))
     }
@@ -137,7 +136,7 @@ pub(super) fn wrong(what: &str) -> IndexError {
     }
 }
 
-fn shown(config: &Config, schema: &str) -> String {
+fn display_name(config: &Config, schema: &str) -> String {
     let mut hosts = Vec::new();
     let mut socket = None;
     let ports = config.get_ports();

@@ -1,13 +1,13 @@
-//! A copy of an index as it is at one moment, in a folder, and an index from it.
+//! Backup of a snapshot to a folder, and restoring an index from one.
 //!
-//! `docs.copy` has the rows of `docs` as the server copies them (COPY, binary); `index.json` what
-//! else there is to know. It is written last: a folder without it is no whole copy. Postings are
-//! made again.
+//! `docs.copy` has the rows of `docs` as the server copies them (COPY, binary); `index.json`
+//! all else. It is written last: a folder without it is incomplete. Restoring rebuilds postings.
 
 use super::address::Address;
 use super::failure::{failure, sending};
 use super::pool::{ConnectionPool, PooledConnection};
 use super::repair::{COUNT, fill};
+use super::row::column;
 use super::schema::{begin_new, fill_new};
 use super::snapshot::PostgresSnapshot;
 use crate::error::IndexError;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 const ROWS: &str = "docs.copy";
 const MANIFEST: &str = "index.json";
-/// What [`MANIFEST`] says it is.
+/// The value of `kind` in [`MANIFEST`].
 const KIND: &str = "lookalike index, copied from PostgreSQL";
 
 const COLUMNS: &str =
@@ -57,7 +57,7 @@ pub(super) fn backup(
     }
     let result = copy(&mut snapshot, settings, to);
     if result.is_err() {
-        // What is there is no copy, and it was made here.
+        // The folder was created above, and is incomplete.
         let _ = fs::remove_dir_all(to);
     }
     result
@@ -72,7 +72,7 @@ fn private_folder(to: &Path) -> io::Result<()> {
     builder.create(to)
 }
 
-/// Makes a file that only this user may read.
+/// Creates a file that only this user may read.
 fn private_file(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true);
@@ -90,7 +90,8 @@ fn copy(
     let documents = snapshot.len();
     let connection = snapshot.connection();
     let pool = Arc::clone(connection.pool());
-    let last = connection.query_one("SELECT last FROM state", &[], "its state")?.get(0);
+    let row = connection.query_one("SELECT last FROM state", &[], "its state")?;
+    let last = column(&row, "state", 0)?;
     let name = to.join(ROWS);
     let mut file = BufWriter::new(private_file(&name).map_err(|e| file_error(&name, e))?);
     let sql = format!("COPY (SELECT {COLUMNS} FROM docs ORDER BY doc) TO STDOUT BINARY");
@@ -114,7 +115,7 @@ fn copy(
     write().map_err(|error| file_error(&name, error))
 }
 
-/// Makes the tables of an index and fills them from a backup.
+/// Creates the tables of an index and fills them from a backup.
 ///
 /// # Errors
 /// As [`restore`](super::restore).
@@ -134,7 +135,7 @@ pub(super) fn restore(url: &str, from: &Path) -> Result<(), IndexError> {
     connection.query("UPDATE state SET last = $1", &[&manifest.last])?;
     connection.execute(COUNT)?;
     let row = connection.query_one("SELECT documents FROM state", &[], "its state")?;
-    let got = row.get::<_, i64>(0).cast_unsigned();
+    let got = column::<i64>(&row, "state", 0)?.cast_unsigned();
     if got != manifest.documents {
         let why = format!("it has {got} documents, {} were copied", manifest.documents);
         return Err(IndexError::Damaged { what: from.join(ROWS).display().to_string(), why });

@@ -4,10 +4,10 @@
 use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::{BandPosting, Postings};
 use super::repair::page_of_postings;
-use super::row::{columns, record};
+use super::row::{column, columns, length, record};
 use super::snapshot::PostgresSnapshot;
 use crate::backend::IndexProblem;
-use crate::entry::{IndexRecord, RecordFields, shown};
+use crate::entry::{IndexRecord, RecordFields, shortened_id};
 use crate::error::IndexError;
 use crate::set;
 use crate::settings::{IndexSettings, StoredContent};
@@ -28,15 +28,14 @@ struct CheckTotals {
     set_bytes: i64,
     text_bytes: i64,
     last: i64,
-    /// Postings that should be there.
+    /// Expected postings.
     postings: PostingChecksum,
-    /// Documents whose row cannot be read: their postings are not known.
+    /// Documents whose row cannot be read; their postings are unknown.
     unreadable: i64,
     problems: Vec<IndexProblem>,
 }
 
-/// Many postings in few bits: equal for the same ones in any order, and for others with a chance of
-/// about 2⁻¹²⁸.
+/// Order-independent checksum of postings; different ones collide with probability of about 2⁻¹²⁸.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct PostingChecksum {
     count: i64,
@@ -54,7 +53,7 @@ impl PostingChecksum {
     }
 }
 
-/// Every problem.
+/// Checks everything and returns the problems.
 pub(super) fn check(
     pool: &Arc<ConnectionPool>,
     settings: &IndexSettings,
@@ -80,7 +79,7 @@ impl CheckTotals {
     }
 }
 
-/// Checks some documents; returns the number of the last one, `None` if there is none.
+/// Checks a page of documents; returns the number of the last one, `None` if there is none.
 fn page(
     connection: &mut PooledConnection,
     settings: &IndexSettings,
@@ -96,26 +95,25 @@ fn page(
     let mut last = None;
     let (mut one, mut decoded) = (IndexRecord::default(), Vec::new());
     connection.stream(&sql, &[&from, &CHUNK], |row| {
-        let doc: i64 = row.get(0);
+        let (doc, id): (i64, &str) = (column(row, "docs", 0)?, column(row, "docs", 1)?);
         last = Some(doc);
         totals.documents += 1;
         totals.last = totals.last.max(doc);
-        let len = |column: usize| i64::from(row.get::<_, Option<i32>>(column).unwrap_or(0));
-        totals.set_bytes += len(12);
-        totals.text_bytes += len(13);
-        let place = |id: &str| format!("docs, doc = {doc}, id = {:?}", shown(id));
+        totals.set_bytes += length(row, 12)?;
+        totals.text_bytes += length(row, 13)?;
+        let place = || format!("docs, doc = {doc}, id = {:?}", shortened_id(id));
         if let Err(error) = record(row, EVERYTHING, &mut one) {
             totals.unreadable += 1;
             let what = match error {
                 IndexError::Damaged { why, .. } => why,
                 other => other.to_string(),
             };
-            totals.problem(place(row.get(1)), what, false);
+            totals.problem(place(), what, false);
             return Ok(());
         }
         totals.without_shingles += i64::from(one.signature.is_empty());
         for what in document(&one, settings, &mut decoded) {
-            totals.problem(place(&one.id), what, false);
+            totals.problem(place(), what, false);
         }
         expected.add(doc, &one.signature);
         Ok(())
@@ -126,7 +124,7 @@ fn page(
     Ok(last)
 }
 
-/// What is wrong with a document.
+/// The problems of a document.
 fn document(one: &IndexRecord, settings: &IndexSettings, decoded: &mut Vec<u64>) -> Vec<String> {
     let mut wrong = Vec::new();
     let (got, expected) = (one.signature.len(), settings.num_hashes);
@@ -155,7 +153,7 @@ fn document(one: &IndexRecord, settings: &IndexSettings, decoded: &mut Vec<u64>)
     wrong
 }
 
-/// How many of these postings are not there.
+/// The number of these postings that are missing.
 fn missing(connection: &mut PooledConnection, expected: &Postings<'_>) -> Result<i64, IndexError> {
     let keys: Vec<i64> = expected.all.iter().map(|posting| posting.key).collect();
     let docs: Vec<i64> = expected.all.iter().map(|posting| posting.doc).collect();
@@ -164,21 +162,22 @@ fn missing(connection: &mut PooledConnection, expected: &Postings<'_>) -> Result
                AS wanted (key, doc, band) WHERE NOT EXISTS (SELECT FROM bands \
                WHERE bands.key = wanted.key AND bands.doc = wanted.doc \
                AND bands.band = wanted.band)";
-    Ok(connection.query_one(sql, &[&keys, &docs, &bands], "its missing postings")?.get(0))
+    let row = connection.query_one(sql, &[&keys, &docs, &bands], "its missing postings")?;
+    column(&row, "bands", 0)
 }
 
-/// What is there.
+/// The checksum of the table `bands`.
 fn sum(connection: &mut PooledConnection) -> Result<PostingChecksum, IndexError> {
     let mut sum = PostingChecksum::default();
     connection.stream("SELECT key, doc, band FROM bands", &[], |row| {
-        sum.add(BandPosting { key: row.get(0), doc: row.get(1), band: row.get(2) });
+        let (key, doc) = (column(row, "bands", 0)?, column(row, "bands", 1)?);
+        sum.add(BandPosting { key, doc, band: column(row, "bands", 2)? });
         Ok(())
     })?;
     Ok(sum)
 }
 
-/// Both are gone through in the order in which they lie; only where they differ is each posting
-/// looked for.
+/// Compares checksums first; only if they differ is each posting looked up.
 fn postings(
     connection: &mut PooledConnection,
     settings: &IndexSettings,
@@ -213,18 +212,23 @@ fn postings(
 fn counts(connection: &mut PooledConnection, totals: &mut CheckTotals) -> Result<(), IndexError> {
     let sql = "SELECT documents, without_shingles, set_bytes, text_bytes, last FROM state";
     let row = connection.query_one(sql, &[], "its state")?;
-    let stored: [i64; 5] = std::array::from_fn(|at| row.get(at));
-    let counted = [totals.documents, totals.without_shingles, totals.set_bytes, totals.text_bytes];
-    let names = ["documents", "without_shingles", "set_bytes", "text_bytes"];
-    for ((name, stored), counted) in names.iter().zip(stored).zip(counted) {
-        let is_known = *name != "without_shingles" || totals.unreadable == 0;
+    let counted = [
+        ("documents", totals.documents),
+        ("without_shingles", totals.without_shingles),
+        ("set_bytes", totals.set_bytes),
+        ("text_bytes", totals.text_bytes),
+    ];
+    for (at, (name, counted)) in counted.into_iter().enumerate() {
+        let stored: i64 = column(&row, "state", at)?;
+        let is_known = name != "without_shingles" || totals.unreadable == 0;
         if stored != counted && is_known {
             let what = format!("{name} is {stored}, counted are {counted}");
             totals.problem("state".to_owned(), what, true);
         }
     }
-    if stored[4] < totals.last {
-        let what = format!("last is {}, there is a document numbered {}", stored[4], totals.last);
+    let last: i64 = column(&row, "state", 4)?;
+    if last < totals.last {
+        let what = format!("last is {last}, there is a document numbered {}", totals.last);
         totals.problem("state".to_owned(), what, true);
     }
     Ok(())
@@ -234,7 +238,7 @@ fn indexes(connection: &mut PooledConnection, totals: &mut CheckTotals) -> Resul
     for name in ["docs_pkey", "docs_id", "docs_expires", "bands_key"] {
         let sql = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)";
         let rows = connection.query(sql, &[&name])?;
-        let what = match rows.first().map(|row| row.get::<_, bool>(0)) {
+        let what = match rows.first().map(|row| column(row, "pg_index", 0)).transpose()? {
             Some(true) => continue,
             Some(false) => "the index is not valid",
             None => "the index is missing",
@@ -242,10 +246,10 @@ fn indexes(connection: &mut PooledConnection, totals: &mut CheckTotals) -> Resul
         totals.problem(name.to_owned(), what.to_owned(), name == "bands_key");
     }
     let rows = connection.query("SELECT id FROM docs GROUP BY id HAVING count(*) > 1", &[])?;
-    for row in rows {
-        let id: String = row.get(0);
+    for row in &rows {
+        let id: &str = column(row, "docs", 0)?;
         let what = "more than one document has this id".to_owned();
-        totals.problem(format!("docs, id = {:?}", shown(&id)), what, false);
+        totals.problem(format!("docs, id = {:?}", shortened_id(id)), what, false);
     }
     Ok(())
 }

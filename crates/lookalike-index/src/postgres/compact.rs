@@ -1,6 +1,7 @@
-//! Removing what has expired, giving its room to what comes, and saying how much there is.
+//! Compaction and statistics.
 
 use super::pool::ConnectionPool;
+use super::row::column;
 use super::snapshot::no_state;
 use super::write::{lock, remove};
 use crate::backend::Stats;
@@ -9,10 +10,10 @@ use crate::settings::IndexSettings;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Documents that are removed at a time; other writers have their turn in between.
+/// Documents of one removal; other writers can write in between.
 const CHUNK: i64 = 5_000;
 
-/// Removes documents that expired before `now`, and makes the room of removed rows usable.
+/// Removes documents that expired before `now`, and makes the space of removed rows reusable.
 pub(super) fn compact(
     pool: &Arc<ConnectionPool>,
     settings: &IndexSettings,
@@ -23,7 +24,8 @@ pub(super) fn compact(
         let (mut connection, last) = lock(pool, wait)?;
         let sql = "SELECT doc FROM docs WHERE expires <= $1 ORDER BY doc LIMIT $2";
         let rows = connection.query(sql, &[&now, &CHUNK])?;
-        let docs: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
+        let docs = rows.iter().map(|row| column(row, "docs", 0));
+        let docs = docs.collect::<Result<Vec<i64>, IndexError>>()?;
         if docs.is_empty() {
             break;
         }
@@ -46,17 +48,17 @@ pub(super) fn stats(
                pg_total_relation_size('bands') FROM state";
     let rows = connection.query(sql, &[])?;
     let row = rows.first().ok_or_else(|| no_state(pool))?;
-    let number = |column: usize| row.get::<_, i64>(column) as u64;
-    let (documents, without_shingles) = (number(0), number(1));
+    let number = |at| column::<i64>(row, "state", at).map(i64::cast_unsigned);
+    let (documents, without_shingles) = (number(0)?, number(1)?);
     Ok(Stats {
         documents,
         without_shingles,
         postings: documents.saturating_sub(without_shingles) * settings.bands as u64,
         segments: 1,
         tail: 0,
-        catalogue_bytes: number(4),
-        set_bytes: number(2),
-        text_bytes: number(3),
-        segment_bytes: number(5),
+        catalogue_bytes: number(4)?,
+        set_bytes: number(2)?,
+        text_bytes: number(3)?,
+        segment_bytes: number(5)?,
     })
 }

@@ -1,19 +1,19 @@
-//! Rows as the server copies them in bulk: the binary format of its command COPY.
+//! Bulk insertion: the binary format of the command COPY.
 
 use super::failure::{failure, sending};
 use super::pool::PooledConnection;
 use crate::error::IndexError;
 use std::io::{self, Write};
 
-/// What the format starts with: its name, no flags, no extension.
+/// The header of the format: its signature, no flags, no extension.
 const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
-/// Bytes that are collected before they are sent.
+/// Size of the send buffer.
 const BLOCK: usize = 256 << 10;
 
 /// Copies rows into a table.
 ///
 /// # Errors
-/// What the server says, and what `rows` gives.
+/// Errors of the server, and errors of `rows`.
 pub(super) fn copy_in(
     connection: &mut PooledConnection,
     sql: &str,
@@ -34,7 +34,7 @@ pub(super) fn copy_in(
     copy.finish().map(drop).map_err(|error| failure(&name, &error))
 }
 
-/// Rows on their way.
+/// A writer of rows in the format.
 pub(super) struct CopyRows<'a> {
     to: &'a mut dyn Write,
     buffer: Vec<u8>,

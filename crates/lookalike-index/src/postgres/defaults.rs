@@ -1,4 +1,4 @@
-//! What an address may leave out, and the caller has from elsewhere.
+//! Defaults for parameters that an address may omit.
 
 use super::address::{Address, wrong};
 use crate::error::IndexError;
@@ -9,13 +9,12 @@ use std::path::{Path, PathBuf};
 /// Characters that are encoded in an address, in addition to those that are not ASCII.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Values for what an address does not say. Nothing here is read from the environment: the caller
-/// does that.
+/// Default values for an address. The caller reads the environment, this crate does not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Defaults {
     /// The password.
     pub password: Option<String>,
-    /// A file of passwords in the format of `.pgpass`, for the case that there is no other.
+    /// A password file in the format of `.pgpass`, used if there is no other password.
     pub password_file: Option<PathBuf>,
     /// `sslmode`.
     pub ssl_mode: Option<String>,
@@ -23,7 +22,7 @@ pub struct Defaults {
     pub root_certificates: Option<PathBuf>,
 }
 
-/// An address with what it does not say. It has a password in it: do not show it.
+/// Completes an address with defaults. The result may contain a password: do not show it.
 ///
 /// # Errors
 /// [`IndexError::Database`] for an address that cannot be read, [`IndexError::Io`] for a file of
@@ -58,7 +57,7 @@ pub fn with_defaults(url: &str, defaults: &Defaults) -> Result<String, IndexErro
     Ok(all)
 }
 
-/// The password of the first line that fits the address.
+/// The password of the first line that matches the address.
 fn from_file(file: &Path, address: &Address) -> Result<Option<String>, IndexError> {
     let failed = |source| IndexError::Io { path: file.display().to_string(), source };
     let text = std::fs::read_to_string(file).map_err(failed)?;
@@ -83,8 +82,8 @@ fn from_file(file: &Path, address: &Address) -> Result<Option<String>, IndexErro
     Ok(found)
 }
 
-/// The password of a line `host:port:database:user:password` that fits; `*` fits anything, and
-/// `\` precedes a `:` or `\` that belongs to a value.
+/// The password of a line `host:port:database:user:password` that matches; `*` matches anything,
+/// and `\` precedes a `:` or `\` that belongs to a value.
 fn matching(line: &str, wanted: [&str; 4]) -> Option<String> {
     if line.starts_with('#') {
         return None;

@@ -1,4 +1,4 @@
-//! What the server or the connection says, as an error of the index.
+//! Converts errors of the server and of connections.
 
 use crate::error::{IndexError, Unwritable};
 use postgres::Error;
@@ -7,7 +7,7 @@ use std::error::Error as _;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// An error of the index that a name belongs to.
+/// Converts an error; `index` is the name of the index.
 pub(super) fn failure(index: &str, error: &Error) -> IndexError {
     let index = index.to_owned();
     match error.code() {
@@ -19,7 +19,7 @@ pub(super) fn failure(index: &str, error: &Error) -> IndexError {
     }
 }
 
-/// As [`failure`], where waiting for another writer may have been too long.
+/// As [`failure`], with [`IndexError::InUse`] for a lock timeout.
 pub(super) fn waiting(index: &str, error: &Error, waited: Duration) -> IndexError {
     if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) {
         return IndexError::InUse { index: index.to_owned(), waited };
@@ -27,7 +27,7 @@ pub(super) fn waiting(index: &str, error: &Error, waited: Duration) -> IndexErro
     failure(index, error)
 }
 
-/// An error that sending rows gives.
+/// Converts an error of sending rows.
 pub(super) fn sending(index: &str, error: &std::io::Error) -> IndexError {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         Some(inner) => failure(index, inner),
@@ -39,7 +39,7 @@ pub(super) fn sending(index: &str, error: &std::io::Error) -> IndexError {
     }
 }
 
-/// The message in one line: what the server says, or else what each layer says.
+/// The message in one line: that of the server, or those of all causes.
 pub(super) fn reported(error: &Error) -> String {
     if let Some(said) = error.as_db_error() {
         let mut text = said.message().to_owned();
@@ -73,15 +73,15 @@ pub(super) fn is_lost(error: &Error) -> bool {
     error.is_closed() || has_io_error(error)
 }
 
-/// Whether the same transaction may succeed at once, nothing of it having happened.
+/// Whether the transaction was rolled back and can be retried at once.
 pub(super) fn is_conflict(error: &Error) -> bool {
     let code = error.code();
     code == Some(&SqlState::T_R_SERIALIZATION_FAILURE)
         || code == Some(&SqlState::T_R_DEADLOCK_DETECTED)
 }
 
-/// Whether it may succeed later: no connection, a conflict, a lack of resources, an end of the
-/// server or of the statement by an administrator or a time limit.
+/// Whether a retry may succeed later: lost connections, conflicts, lack of resources, shutdowns and
+/// cancelled statements.
 fn is_transient(error: &Error) -> bool {
     match error.code() {
         Some(code) => {

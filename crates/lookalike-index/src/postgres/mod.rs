@@ -4,22 +4,21 @@
 //!
 //! | file | is |
 //! |---|---|
-//! | `address` | the text that names server, database and index |
-//! | `defaults` | what an address leaves out: passwords, `sslmode` |
+//! | `address` | parses the address of an index |
+//! | `defaults` | defaults of an address: passwords, `sslmode` |
 //! | `tls` | TLS, by the modes of PostgreSQL |
-//! | `failure` | what the server says, as an error of the index |
-//! | `pool` | connections, used again; lost ones made again |
-//! | `schema` | making the tables, and bringing them to this version |
+//! | `failure` | converts errors of the server |
+//! | `pool` | connection pool |
+//! | `schema` | creates and migrates the tables |
 //! | `plan` | the effect of a batch of changes, without the database |
-//! | `copy` | rows as the server copies them in bulk |
+//! | `copy` | bulk insertion |
 //! | `postings` | rows of bands |
 //! | `write` | a batch of changes as one transaction |
-//! | `snapshot` | reading at one moment |
-//! | `row` | a row as a document |
-//! | `compact`, `check`, `repair`, `backup` | upkeep |
+//! | `snapshot` | snapshots |
+//! | `row` | conversion of rows to documents |
+//! | `compact`, `check`, `repair`, `backup` | maintenance |
 //!
-//! Calls wait for the server and may not be made, nor handles dropped, on a thread that runs
-//! asynchronous tasks: hand them to one that may block.
+//! Calls block, and so does dropping a handle: do neither on a thread that runs asynchronous tasks.
 
 mod address;
 mod backup;
@@ -52,14 +51,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a writer is waited for at least: one that is at work may be adding a large batch.
+/// Minimum time to wait for another writer, which may be adding a large batch.
 const MIN_WAIT: Duration = Duration::from_secs(60);
 
-/// Makes an index in a database, as a schema with the name that the address gives; the schema may
-/// be there already if nothing is in it.
+/// Creates an index in a database, as a schema with the name in the address; an empty schema may
+/// exist already.
 ///
 /// # Errors
-/// [`IndexError::Exists`] where there is something, [`IndexError::Database`] for an address that
+/// [`IndexError::Exists`] if the schema is not empty, [`IndexError::Database`] for an address that
 /// cannot be read and for what the server says.
 pub fn create(url: &str, settings: &IndexSettings) -> Result<Box<dyn Backend>, IndexError> {
     let backend = new(url, settings, MIN_WAIT)?;
@@ -83,9 +82,9 @@ fn new(url: &str, settings: &IndexSettings, wait: Duration) -> Result<PostgresBa
 /// and opens it for writing.
 ///
 /// # Errors
-/// [`IndexError::Exists`] where there is something in the database, [`IndexError::NotAnIndex`] for
-/// a folder that is no whole copy, [`IndexError::Version`] for one of another version, and what the
-/// server says. Nothing is made then.
+/// [`IndexError::Exists`] if the schema is not empty, [`IndexError::NotAnIndex`] for an incomplete
+/// backup, [`IndexError::Version`] for one of another version, and errors of the server. After an
+/// error, nothing was created.
 pub fn restore(url: &str, from: &Path) -> Result<Box<dyn Backend>, IndexError> {
     backup::restore(url, from)?;
     open(url, Access::Write { wait: Duration::ZERO })
@@ -109,7 +108,7 @@ pub fn open(url: &str, access: Access) -> Result<Box<dyn Backend>, IndexError> {
 struct PostgresBackend {
     pool: Arc<ConnectionPool>,
     settings: IndexSettings,
-    /// How long other writers are waited for; `None` where nothing may be written.
+    /// Maximum time to wait for other writers; `None` if the index is open for reading only.
     wait: Option<Duration>,
 }
 

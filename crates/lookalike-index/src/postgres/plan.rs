@@ -4,16 +4,16 @@ use crate::backend::{Change, ChangeOutcome};
 use crate::error::IndexError;
 use std::collections::BTreeMap;
 
-/// What a batch does.
+/// The effect of a batch.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct WritePlan {
-    /// For every change, what it does.
+    /// The effect of every change.
     pub(super) done: Vec<ChangeOutcome>,
-    /// Numbers of documents that are there and will not be.
+    /// Numbers of stored documents to delete.
     pub(super) gone: Vec<i64>,
     /// Positions of changes whose document is stored, with its number, by ascending number.
     pub(super) kept: Vec<(usize, i64)>,
-    /// The greatest number that was ever used.
+    /// The greatest number ever assigned.
     pub(super) last: i64,
 }
 
@@ -25,8 +25,7 @@ enum IdState {
     Absent,
 }
 
-/// The ids that a batch is about, each once; without those that no document can have, which the
-/// server would not take.
+/// The distinct ids of a batch, without those with NUL characters, which the server rejects.
 pub(super) fn ids<'a>(changes: &[Change<'a>]) -> Vec<&'a str> {
     let mut ids: Vec<&str> =
         changes.iter().map(Change::id).filter(|id| !id.contains('\0')).collect();
@@ -35,14 +34,14 @@ pub(super) fn ids<'a>(changes: &[Change<'a>]) -> Vec<&'a str> {
     ids
 }
 
-/// A document that is there: its number, and when it expires.
+/// The number of a stored document, and when it expires.
 pub(super) type StoredNumber = (i64, Option<i64>);
 
-/// Goes through a batch in order. `stored` are the documents among its ids that are there, `last`
-/// the greatest number used so far.
+/// Plans a batch. `stored` has the stored documents among its ids, `last` is the greatest number
+/// assigned so far.
 ///
 /// # Errors
-/// [`IndexError::IdTaken`], and [`IndexError::Full`] where there is no number left.
+/// [`IndexError::IdTaken`], and [`IndexError::Full`] if no number is left.
 pub(super) fn plan(
     changes: &[Change<'_>],
     stored: &BTreeMap<String, StoredNumber>,

@@ -1,4 +1,4 @@
-//! Connections: opened when there is none idle, used again, thrown away when they are lost.
+//! Connection pool: connections are opened on demand, reused, and dropped when they are lost.
 
 use super::address::Address;
 use super::failure::{failure, is_lost};
@@ -9,7 +9,7 @@ use postgres::{Client, Error, Row, SimpleQueryMessage, Statement};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Idle connections that are kept.
+/// Maximum number of idle connections.
 const MAX_IDLE: usize = 16;
 
 /// Connections to one index.
@@ -19,7 +19,7 @@ pub(super) struct ConnectionPool {
     idle: Mutex<Vec<Session>>,
 }
 
-/// A connection with the statements that were prepared on it.
+/// A connection with its prepared statements.
 pub(super) struct Session {
     /// The connection.
     pub(super) client: Client,
@@ -59,8 +59,8 @@ impl ConnectionPool {
         failure(self.name(), error)
     }
 
-    /// A connection on which `sql` is the first statement, and the answer. It is executed again on
-    /// another connection if an idle one turns out to be lost, so it may change nothing for good.
+    /// Executes `sql` as the first statement on a connection, and returns both. If an idle
+    /// connection is lost, `sql` is executed again on another one, so it must commit nothing.
     pub(super) fn begin(
         self: &Arc<Self>,
         sql: &str,
@@ -68,7 +68,7 @@ impl ConnectionPool {
         self.try_begin(sql)?.map_err(|error| self.failure(&error))
     }
 
-    /// As [`begin`](Self::begin); the inner error is what the server says to `sql`.
+    /// As [`begin`](Self::begin); the inner error is that of `sql`.
     pub(super) fn try_begin(
         self: &Arc<Self>,
         sql: &str,
@@ -87,7 +87,7 @@ impl ConnectionPool {
             };
             match connection.session()?.client.simple_query(sql) {
                 Ok(answer) => return Ok(Ok((connection, answer))),
-                // The others are as old, and most likely lost with it.
+                // The other idle connections are as old, and probably lost too.
                 Err(error) if is_used && is_lost(&error) => self.idle().clear(),
                 Err(error) => return Ok(Err(error)),
             }
@@ -97,8 +97,8 @@ impl ConnectionPool {
     fn connect(&self) -> Result<Session, IndexError> {
         let client = self.address.connect();
         let mut client = client.map_err(|error| self.failure(&error))?;
-        // Plans are for looking up a few rows of many, which estimates of tables that are new or
-        // have just grown do not always say.
+        // The statements look up few rows of many; the planner does not always know that, since the
+        // statistics of new and growing tables are out of date.
         let session = format!(
             "SET search_path TO {}; SET jit = off; SET enable_seqscan = off; \
              SET enable_mergejoin = off; SET enable_hashjoin = off; \
@@ -118,7 +118,7 @@ impl ConnectionPool {
     }
 }
 
-/// A connection that is in use. When it is dropped, an open transaction ends without effect.
+/// A connection in use. Dropping it rolls an open transaction back.
 pub(super) struct PooledConnection {
     pool: Arc<ConnectionPool>,
     session: Option<Session>,
@@ -140,7 +140,7 @@ impl PooledConnection {
         })
     }
 
-    /// The rows that a statement gives.
+    /// Executes a statement and returns its rows.
     pub(super) fn query(
         &mut self,
         sql: &str,
@@ -171,7 +171,7 @@ impl PooledConnection {
         Ok(())
     }
 
-    /// The row of a statement that gives one; `what` names it in the error of an answer without.
+    /// Executes a statement that returns one row; `what` names it in the error if there is none.
     pub(super) fn query_one(
         &mut self,
         sql: &str,
@@ -192,7 +192,7 @@ impl PooledConnection {
         Ok(result)
     }
 
-    /// Executes statements without an answer.
+    /// Executes statements without results.
     pub(super) fn execute(&mut self, sql: &str) -> Result<(), IndexError> {
         let pool = Arc::clone(&self.pool);
         self.session()?.client.batch_execute(sql).map_err(|error| pool.failure(&error))

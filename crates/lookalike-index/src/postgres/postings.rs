@@ -9,7 +9,7 @@ use crate::settings::IndexSettings;
 /// A row of the table `bands`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct BandPosting {
-    /// The bucket key, its bits taken as those of a signed number.
+    /// The bucket key, reinterpreted as a signed number.
     pub(super) key: i64,
     /// The document's number.
     pub(super) doc: i64,
@@ -42,8 +42,8 @@ impl<'a> Postings<'a> {
         }));
     }
 
-    /// Copies them into a table with the columns of `bands`, by ascending key, so that pages of the
-    /// index are visited once.
+    /// Copies them into a table with the columns of `bands`, by ascending key, so that each page
+    /// of the index is written once.
     pub(super) fn copy(
         &mut self,
         connection: &mut PooledConnection,

@@ -3,19 +3,19 @@
 use super::failure::failure;
 use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::Postings;
-use super::row::signature;
+use super::row::{column, signature};
 use super::write::lock;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Documents whose postings are made at a time.
+/// Documents of one page of postings.
 const CHUNK: i64 = 20_000;
 
-/// What `bands` has and should not, twice or wrongly, goes; what it lacks comes. Rows that are
-/// right stay, so that readers go on and the table does not grow.
-const MEND: &str = "
+/// Deletes wrong and repeated rows of `bands` and inserts missing ones. Correct rows stay, so that
+/// readers are not blocked and the table does not grow.
+const REPAIR_BANDS: &str = "
     SET LOCAL enable_seqscan = on;
     SET LOCAL enable_hashjoin = on;
     SET LOCAL enable_mergejoin = on;
@@ -32,7 +32,7 @@ const MEND: &str = "
         EXCEPT SELECT key, doc, band FROM bands
         ORDER BY key, doc";
 
-/// Counts of what is there.
+/// Recomputes the counts.
 pub(super) const COUNT: &str = "
     UPDATE state SET version = version + 1,
         last = greatest(last, (SELECT coalesce(max(doc), 0) FROM docs)),
@@ -41,14 +41,14 @@ pub(super) const COUNT: &str = "
         set_bytes = (SELECT coalesce(sum(octet_length(set)), 0) FROM docs),
         text_bytes = (SELECT coalesce(sum(octet_length(text)), 0) FROM docs)";
 
-/// A missing row of counts is inserted again, with a version that it never had.
+/// Inserts a missing row of counts, with a version that it never had.
 const STATE: &str = "
     INSERT INTO state (version)
         SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
         WHERE NOT EXISTS (SELECT FROM state)
         ON CONFLICT DO NOTHING";
 
-/// Makes everything again that can be made.
+/// Rebuilds all derived data.
 pub(super) fn repair(
     pool: &Arc<ConnectionPool>,
     settings: &IndexSettings,
@@ -56,13 +56,13 @@ pub(super) fn repair(
 ) -> Result<(), IndexError> {
     pool.begin(STATE)?;
     let (mut connection, _) = lock(pool, wait)?;
-    index(&mut connection)?;
+    repair_key_index(&mut connection)?;
     connection.execute(
         "CREATE TEMPORARY TABLE wanted_bands (key bigint, doc bigint, band smallint) \
          ON COMMIT DROP",
     )?;
     fill(&mut connection, settings, "wanted_bands")?;
-    connection.execute(MEND)?;
+    connection.execute(REPAIR_BANDS)?;
     connection.execute(COUNT)?;
     connection.commit()?.map_err(|error| failure(pool.name(), &error))
 }
@@ -84,8 +84,8 @@ pub(super) fn fill(
     }
 }
 
-/// The postings of some documents numbered `from` or more, and where the next ones begin; `None`
-/// where there are no more.
+/// The postings of a page of documents from number `from` on, and the start of the next page;
+/// `None` after the last one.
 pub(super) fn page_of_postings<'a>(
     connection: &mut PooledConnection,
     settings: &'a IndexSettings,
@@ -95,20 +95,20 @@ pub(super) fn page_of_postings<'a>(
     let rows = connection.query(sql, &[&from, &CHUNK])?;
     let mut postings = Postings::new(settings);
     for row in &rows {
-        // A damaged signature has no postings; that it is damaged, `check` says.
-        if let Ok(values) = signature(row.get(1), "") {
-            postings.add(row.get(0), &values);
+        // A damaged signature, which `check` reports, has no postings.
+        if let Ok(values) = signature(column(row, "docs", 1)?, "") {
+            postings.add(column(row, "docs", 0)?, &values);
         }
     }
-    let last = rows.last().map(|row| row.get::<_, i64>(0));
+    let last = rows.last().map(|row| column::<i64>(row, "docs", 0)).transpose()?;
     Ok((postings, last.and_then(|last| last.checked_add(1))))
 }
 
-/// The index that candidates are looked up in.
-fn index(connection: &mut PooledConnection) -> Result<(), IndexError> {
+/// Repairs the database index of bucket keys.
+fn repair_key_index(connection: &mut PooledConnection) -> Result<(), IndexError> {
     let sql = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('bands_key')";
     let rows = connection.query(sql, &[])?;
-    match rows.first().map(|row| row.get::<_, bool>(0)) {
+    match rows.first().map(|row| column(row, "pg_index", 0)).transpose()? {
         Some(true) => Ok(()),
         Some(false) => connection.execute("REINDEX INDEX bands_key"),
         None => connection.execute("CREATE INDEX bands_key ON bands (key, doc)"),

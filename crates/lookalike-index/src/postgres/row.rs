@@ -1,13 +1,21 @@
-//! A row of `docs` as a document.
+//! Converts rows of `docs` to documents.
 
 use crate::checksum::{self, RowFields};
-use crate::entry::{IndexRecord, MAX_TEXT_BYTES, RecordFields, shown};
+use crate::entry::{IndexRecord, MAX_TEXT_BYTES, RecordFields, shortened_id};
 use crate::error::IndexError;
 use postgres::Row;
+use postgres::types::{FromSql, Type, WasNull};
+use std::error::Error as _;
 use std::io::Read;
 
-/// How hard texts are compressed: as usual, fast.
+/// Compression level of texts, the default of zstd.
 const LEVEL: i32 = 3;
+
+/// The types of columns in the tables of an index and in what their queries compute.
+const TYPES: [Type; 6] = [Type::INT8, Type::INT4, Type::INT2, Type::BOOL, Type::TEXT, Type::BYTEA];
+
+/// The value of an empty column in messages.
+const NULL: &str = "NULL";
 
 /// The columns that [`record`] reads, in their order.
 pub(super) fn columns(wanted: RecordFields) -> String {
@@ -30,8 +38,8 @@ pub(super) fn record(
     wanted: RecordFields,
     record: &mut IndexRecord,
 ) -> Result<(), IndexError> {
-    let id: String = value(row, 1, "")?;
-    let doc: i64 = value(row, 0, &id)?;
+    let id: String = column(row, "docs", 1)?;
+    let doc: i64 = column(row, "docs", 0)?;
     let fingerprint: &[u8] = value(row, 2, &id)?;
     let signature: Option<&[u8]> = value(row, 7, &id)?;
     let metadata: Option<&str> = value(row, 9, &id)?;
@@ -84,11 +92,10 @@ pub(super) fn record(
     Ok(())
 }
 
-/// What the parts of a row are called, in the order of their checksums, after that of the row.
+/// Names of the parts of a row, in the order of their checksums, which follow that of the row.
 const PARTS: [&str; 4] = ["signature", "metadata", "shingle set", "text"];
 
-/// The checksums of a row and its parts, 8 bytes each, little-endian; 0 for a part that is not
-/// there.
+/// The checksums of a row and its parts, 8 bytes each, little-endian; 0 for a missing part.
 pub(super) fn checksums(fields: &RowFields<'_>, parts: [Option<&[u8]>; 4]) -> [u8; 40] {
     let mut all = [0; 40];
     let (sums, _) = all.as_chunks_mut::<8>();
@@ -100,10 +107,10 @@ pub(super) fn checksums(fields: &RowFields<'_>, parts: [Option<&[u8]>; 4]) -> [u
     all
 }
 
-/// Compares the checksums of a row and of the parts that are wanted.
+/// Verifies the checksums of a row and of the requested parts.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// A description of the problem.
 fn verified(
     fields: &RowFields<'_>,
     parts: [(bool, Option<&[u8]>); 4],
@@ -134,23 +141,55 @@ pub(super) fn signature(bytes: &[u8], id: &str) -> Result<Vec<u32>, IndexError> 
     Ok(values.iter().map(|value| u32::from_le_bytes(*value)).collect())
 }
 
-fn value<'a, T: postgres::types::FromSql<'a>>(
-    row: &'a Row,
-    column: usize,
-    id: &str,
-) -> Result<T, IndexError> {
-    row.try_get(column).map_err(|error| damaged(id, &super::failure::reported(&error)))
+/// The value of a column of the document `id`.
+fn value<'a, T: FromSql<'a>>(row: &'a Row, at: usize, id: &str) -> Result<T, IndexError> {
+    column(row, "docs", at).map_err(|error| match error {
+        IndexError::Column { column, got, .. } if got == NULL => {
+            damaged(id, &format!("its {column} is {NULL}"))
+        }
+        error => error,
+    })
 }
 
-/// A text, compressed.
-pub(super) fn packed(text: &str, id: &str) -> Result<Vec<u8>, IndexError> {
+/// The value of a column. `table` names the table in the error of a value of another type.
+pub(super) fn column<'a, T: FromSql<'a>>(
+    row: &'a Row,
+    table: &'static str,
+    column: usize,
+) -> Result<T, IndexError> {
+    row.try_get(column).map_err(|error| {
+        let stored = row.columns().get(column);
+        let expected = TYPES.iter().find(|kind| T::accepts(kind));
+        let got = match stored {
+            Some(stored) if !T::accepts(stored.type_()) => stored.type_().name().to_owned(),
+            _ if error.source().is_some_and(<dyn std::error::Error>::is::<WasNull>) => {
+                NULL.to_owned()
+            }
+            _ => super::failure::reported(&error),
+        };
+        IndexError::Column {
+            table,
+            column: stored.map_or_else(|| column.to_string(), |stored| stored.name().to_owned()),
+            expected: expected.map_or("another type", Type::name).to_owned(),
+            got,
+        }
+    })
+}
+
+/// The value of a column with `octet_length` of a column of `docs`; 0 for `NULL`.
+pub(super) fn length(row: &Row, at: usize) -> Result<i64, IndexError> {
+    Ok(column::<Option<i32>>(row, "docs", at)?.unwrap_or(0).into())
+}
+
+/// Compresses a text.
+pub(super) fn compress_text(text: &str, id: &str) -> Result<Vec<u8>, IndexError> {
     zstd::bulk::compress(text.as_bytes(), LEVEL).map_err(|error| IndexError::Document {
-        id: shown(id),
+        id: shortened_id(id),
         why: format!("its text cannot be compressed: {error}"),
     })
 }
 
-/// A text as it was; never more of it than an index takes.
+/// Decompresses a text, up to the maximum length of a text.
 fn unpacked(bytes: &[u8], id: &str) -> Result<String, IndexError> {
     let mut text = String::new();
     let decoder = zstd::stream::read::Decoder::with_buffer(bytes);
@@ -164,5 +203,5 @@ fn unpacked(bytes: &[u8], id: &str) -> Result<String, IndexError> {
 }
 
 pub(super) fn damaged(id: &str, why: &str) -> IndexError {
-    IndexError::Damaged { what: format!("document {:?}", shown(id)), why: why.to_owned() }
+    IndexError::Damaged { what: format!("document {:?}", shortened_id(id)), why: why.to_owned() }
 }

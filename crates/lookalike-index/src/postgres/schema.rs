@@ -1,17 +1,18 @@
-//! Making the tables of an index, and bringing those of an older version to this one.
+//! Creates and migrates the tables of an index.
 
 use super::pool::{ConnectionPool, PooledConnection, Session};
+use super::row::column;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
 use std::sync::Arc;
 
-/// What brings the tables from version n to n + 1. Those that are published never change.
+/// Migrations from version n to n + 1. Published ones never change.
 const MIGRATIONS: [&str; 2] = [include_str!("migration_1.sql"), include_str!("migration_2.sql")];
 
-/// The oldest server that has what is used here.
+/// Minimum version of PostgreSQL.
 const OLDEST_SERVER: i32 = 13;
 
-/// Makes an index that is empty.
+/// Creates an empty index.
 pub(super) fn create(
     pool: &Arc<ConnectionPool>,
     settings: &IndexSettings,
@@ -21,7 +22,7 @@ pub(super) fn create(
     connection.commit()?.map_err(|error| creation_error(pool, &error))
 }
 
-/// A transaction in which the schema is there and empty; [`fill_new`] makes the tables.
+/// Begins a transaction and creates the schema; [`fill_new`] creates the tables.
 pub(super) fn begin_new(pool: &Arc<ConnectionPool>) -> Result<PooledConnection, IndexError> {
     let (mut connection, _) = pool.begin("BEGIN")?;
     check_server(pool, &mut connection)?;
@@ -30,7 +31,7 @@ pub(super) fn begin_new(pool: &Arc<ConnectionPool>) -> Result<PooledConnection, 
          FROM pg_namespace n WHERE nspname = $1",
         &[&pool.address().schema],
     )?;
-    match rows.first().map(|row| row.get::<_, i64>(0)) {
+    match rows.first().map(|row| column::<i64>(row, "pg_class", 0)).transpose()? {
         Some(0) => {}
         Some(_) => return Err(IndexError::Exists { index: pool.name().to_owned() }),
         None => {
@@ -42,7 +43,7 @@ pub(super) fn begin_new(pool: &Arc<ConnectionPool>) -> Result<PooledConnection, 
     Ok(connection)
 }
 
-/// Makes the tables in the transaction of [`begin_new`].
+/// Creates the tables in the transaction of [`begin_new`].
 pub(super) fn fill_new(
     connection: &mut PooledConnection,
     settings: &IndexSettings,
@@ -54,26 +55,26 @@ pub(super) fn fill_new(
     Ok(())
 }
 
-/// Reads the settings of an index, after bringing its tables to this version where that may be
-/// done.
+/// Migrates the tables of an index if it is open for writing, and reads its settings.
 pub(super) fn open(pool: &Arc<ConnectionPool>) -> Result<IndexSettings, IndexError> {
     let (mut connection, _) = pool.begin("BEGIN")?;
     check_server(pool, &mut connection)?;
-    check_there(pool, &mut connection)?;
+    check_tables(pool, &mut connection)?;
     let expected = MIGRATIONS.len() as u32;
     let got = version(&mut connection)?;
     if got < expected && got > 0 && !pool.is_read_only() {
         connection.execute("LOCK TABLE migrations IN ACCESS EXCLUSIVE MODE")?;
-        // Another process may have done it meanwhile.
+        // Another process may have migrated them in the meantime.
         let got = version(&mut connection)?;
         migrate(connection.session()?, got).map_err(|error| pool.failure(&error))?;
     } else if got != expected {
         return Err(IndexError::Version { index: pool.name().to_owned(), got, expected });
     }
     let rows = connection.query("SELECT settings FROM settings", &[])?;
-    let Some(json) = rows.first().and_then(|row| row.try_get::<_, String>(0).ok()) else {
+    let Some(row) = rows.first() else {
         return Err(not_an_index(pool, "its table `settings` has no row"));
     };
+    let json: String = column(row, "settings", 0)?;
     let settings = IndexSettings::from_json(&json, pool.name())?;
     connection.commit()?.map_err(|error| pool.failure(&error))?;
     Ok(settings)
@@ -89,9 +90,8 @@ fn migrate(session: &mut Session, from: u32) -> Result<(), postgres::Error> {
 
 fn version(connection: &mut PooledConnection) -> Result<u32, IndexError> {
     let row = connection.query_one("SELECT max(number) FROM migrations", &[], "its migrations")?;
-    // There is no migration yet where the greatest number is null.
-    let number: Option<i32> = row.try_get(0).map_err(|error| connection.pool().failure(&error))?;
-    let number = number.unwrap_or(0);
+    // The maximum is NULL if there is no migration yet.
+    let number = column::<Option<i32>>(&row, "migrations", 0)?.unwrap_or(0);
     u32::try_from(number).map_err(|_| IndexError::Damaged {
         what: format!("table `migrations` of {}", connection.pool().name()),
         why: format!("its last number is {number}"),
@@ -108,7 +108,8 @@ fn check_server(
         &[],
         "its version and encoding",
     )?;
-    let (server, encoding): (i32, String) = (row.get(0), row.get(1));
+    let (server, encoding): (i32, String) =
+        (column(&row, "pg_settings", 0)?, column(&row, "pg_settings", 1)?);
     let why = if server < OLDEST_SERVER {
         format!("the server is PostgreSQL {server}, expected is {OLDEST_SERVER} or later")
     } else if encoding != "UTF8" {
@@ -123,7 +124,10 @@ fn check_server(
 }
 
 /// Checks that the schema has the tables of an index.
-fn check_there(pool: &ConnectionPool, connection: &mut PooledConnection) -> Result<(), IndexError> {
+fn check_tables(
+    pool: &ConnectionPool,
+    connection: &mut PooledConnection,
+) -> Result<(), IndexError> {
     let rows = connection.query(
         "SELECT has_schema_privilege(n.oid, 'USAGE'), \
          (SELECT count(*) FROM pg_class c WHERE c.relnamespace = n.oid), \
@@ -134,7 +138,8 @@ fn check_there(pool: &ConnectionPool, connection: &mut PooledConnection) -> Resu
     )?;
     let index = pool.name().to_owned();
     let Some(row) = rows.first() else { return Err(IndexError::Missing { index }) };
-    let (may, all, ours): (bool, i64, i64) = (row.get(0), row.get(1), row.get(2));
+    let number = |at| column::<i64>(row, "pg_class", at);
+    let (may, all, ours): (bool, _, _) = (column(row, "pg_namespace", 0)?, number(1)?, number(2)?);
     if all == 0 {
         return Err(IndexError::Missing { index });
     }

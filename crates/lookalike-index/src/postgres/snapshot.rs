@@ -1,7 +1,7 @@
-//! Reading at one moment: a transaction that reads only and sees what was committed before it.
+//! Snapshots: read-only transactions.
 
 use super::pool::{ConnectionPool, PooledConnection};
-use super::row::{columns, record};
+use super::row::{column, columns, record};
 use crate::backend::Snapshot;
 use crate::entry::{IndexRecord, RecordFields};
 use crate::error::IndexError;
@@ -9,13 +9,13 @@ use postgres::SimpleQueryMessage;
 use postgres::types::ToSql;
 use std::sync::Arc;
 
-/// Documents that are asked for at a time, so that the server sorts few.
+/// Documents of one request, so that the server sorts few.
 const CHUNK: usize = 1024;
-/// A snapshot begins with its first statement that reads, so both are sent together.
+/// A snapshot is taken at its first read, so both statements are sent together.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; \
                      SELECT version, documents FROM state";
 
-/// An index at one moment, with a connection of its own.
+/// A snapshot of an index, with a connection of its own.
 pub(super) struct PostgresSnapshot {
     connection: PooledConnection,
     version: u64,
@@ -34,7 +34,7 @@ impl PostgresSnapshot {
         &mut self.connection
     }
 
-    /// Gives the rows of a statement to `each` as they come; returns how many.
+    /// Passes the rows of a statement to `each` as they arrive; returns their number.
     fn stream(
         &mut self,
         sql: &str,
@@ -52,7 +52,7 @@ impl PostgresSnapshot {
     }
 }
 
-/// The first numbers that an answer in words gives.
+/// The numbers in the first row of a text response.
 pub(super) fn numbers<const N: usize>(answer: &[SimpleQueryMessage]) -> Option<[i64; N]> {
     let row = answer.iter().find_map(|message| match message {
         SimpleQueryMessage::Row(row) => Some(row),
@@ -65,7 +65,7 @@ pub(super) fn numbers<const N: usize>(answer: &[SimpleQueryMessage]) -> Option<[
     Some(numbers)
 }
 
-/// The table of one row has none.
+/// The error of a missing row of `state`.
 pub(super) fn no_state(pool: &ConnectionPool) -> IndexError {
     IndexError::Damaged {
         what: format!("table `state` of {}", pool.name()),
@@ -87,7 +87,8 @@ impl Snapshot for PostgresSnapshot {
             return Ok(None);
         }
         let rows = self.connection.query("SELECT doc FROM docs WHERE id = $1", &[&id])?;
-        Ok(rows.first().map(|row| row.get::<_, i64>(0) as u64))
+        let number = rows.first().map(|row| column::<i64>(row, "docs", 0)).transpose()?;
+        Ok(number.map(i64::cast_unsigned))
     }
 
     fn candidates(&mut self, keys: &[u64], numbers: &mut Vec<u64>) -> Result<(), IndexError> {
@@ -97,7 +98,7 @@ impl Snapshot for PostgresSnapshot {
         }
         let keys: Vec<i64> = keys.iter().map(|key| key.cast_signed()).collect();
         self.connection.stream("SELECT doc FROM bands WHERE key = ANY($1)", &[&keys], |row| {
-            numbers.push(row.get::<_, i64>(0) as u64);
+            numbers.push(column::<i64>(row, "bands", 0)?.cast_unsigned());
             Ok(())
         })?;
         numbers.sort_unstable();

@@ -22,7 +22,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// How a connection is protected.
+/// The TLS mode of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TlsMode {
     Disable,
@@ -33,7 +33,7 @@ pub(super) enum TlsMode {
 }
 
 impl TlsMode {
-    /// The mode of a name.
+    /// The mode with a name.
     pub(super) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "disable" => Self::Disable,
@@ -45,7 +45,7 @@ impl TlsMode {
         })
     }
 
-    /// Whether a connection is made without TLS where the server has none.
+    /// The mode of the client: whether TLS is off, optional or required.
     pub(super) fn config(self) -> postgres::config::SslMode {
         match self {
             Self::Disable => postgres::config::SslMode::Disable,
@@ -55,10 +55,10 @@ impl TlsMode {
     }
 }
 
-/// What makes connections by TLS; `None` where there are to be none.
+/// The TLS connector; `None` for [`TlsMode::Disable`].
 ///
 /// # Errors
-/// What is wrong with the mode and the certificates, in words.
+/// A description of the problem with mode or certificates.
 pub(super) fn connector(
     mode: TlsMode,
     roots: Option<&Path>,

@@ -1,16 +1,15 @@
-//! A batch of changes as one transaction: lock, look which ids are there, delete, copy, count,
-//! commit.
+//! Writes a batch of changes in one transaction: lock, look up ids, delete, insert, count, commit.
 
 use super::copy::copy_in;
 use super::failure::{is_conflict, is_lost, waiting};
 use super::plan::{StoredNumber, WritePlan, ids, plan};
 use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::Postings;
-use super::row::{checksums, packed, signature};
+use super::row::{checksums, column, compress_text, length, signature};
 use super::snapshot::{no_state, numbers};
 use crate::backend::{Change, ChangeOutcome};
 use crate::checksum::RowFields;
-use crate::entry::{IndexEntry, MAX_METADATA_BYTES, shown};
+use crate::entry::{IndexEntry, MAX_METADATA_BYTES, shortened_id};
 use crate::error::IndexError;
 use crate::settings::{IndexSettings, StoredContent};
 use std::collections::BTreeMap;
@@ -18,19 +17,19 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often a batch is tried that lost against other transactions.
+/// Maximum number of attempts after conflicts.
 const MAX_TRIES: u32 = 5;
-/// The most bytes of a row's set and text; the server takes less than 2³⁰ of everything.
+/// Maximum size of a row's set and text together; the limit of the server is 2³⁰ for the row.
 const MAX_ROW_BYTES: usize = 1_000_000_000;
 
-/// How often, and after how long, a server that was lost is asked what it did.
+/// Number and interval of requests for the outcome of a transaction after a lost connection.
 const MAX_POLLS: u32 = 40;
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 const COPY_DOCS: &str = "COPY docs (doc, bytes, added, modified, expires, fingerprint, id, sig, \
                          metadata, set, text, checksums) FROM STDIN BINARY";
 
-/// A document as its row holds it, but for its number.
+/// The values of a row, except the number.
 struct DocumentRowValues<'a> {
     entry: IndexEntry<'a>,
     metadata: String,
@@ -50,7 +49,7 @@ impl DocumentRowValues<'_> {
     }
 }
 
-/// How counts change.
+/// Changes of the counts.
 #[derive(Debug, Default)]
 struct CountChanges {
     documents: i64,
@@ -75,7 +74,7 @@ pub(super) fn write(
     wait: Duration,
     changes: &[Change<'_>],
 ) -> Result<Vec<ChangeOutcome>, IndexError> {
-    // Whatever takes time is done before others have to wait.
+    // Expensive preparation happens before the lock is taken.
     let ready: Result<Vec<_>, _> = changes.iter().map(|one| prepare(one, settings)).collect();
     let ready = ready?;
     let ids = ids(changes);
@@ -98,8 +97,7 @@ fn is_conflict_error(error: &IndexError) -> bool {
     why.ends_with("(40001)") || why.ends_with("(40P01)")
 }
 
-/// Begins a transaction that no other writer's runs in parallel, and gives the greatest number used
-/// so far.
+/// Begins a transaction with the lock of writers, and returns the greatest number assigned.
 pub(super) fn lock(
     pool: &Arc<ConnectionPool>,
     wait: Duration,
@@ -131,8 +129,11 @@ fn attempt(
     last: i64,
 ) -> Result<Vec<ChangeOutcome>, IndexError> {
     let rows = connection.query("SELECT id, doc, expires FROM docs WHERE id = ANY($1)", &[&ids])?;
-    let stored: BTreeMap<String, StoredNumber> =
-        rows.iter().map(|row| (row.get(0), (row.get(1), row.get(2)))).collect();
+    let mut stored = BTreeMap::<String, StoredNumber>::new();
+    for row in &rows {
+        let number = (column(row, "docs", 1)?, column(row, "docs", 2)?);
+        stored.insert(column(row, "docs", 0)?, number);
+    }
     let plan = plan(changes, &stored, last)?;
     if plan.done.iter().all(|done| *done == ChangeOutcome::Absent) {
         return Ok(plan.done);
@@ -162,7 +163,7 @@ fn prepare<'a>(
 ) -> Result<Option<DocumentRowValues<'a>>, IndexError> {
     let Some(entry) = change.entry().copied() else { return Ok(None) };
     entry.check(settings.num_hashes)?;
-    let wrong = |why: String| IndexError::Document { id: shown(entry.id), why };
+    let wrong = |why: String| IndexError::Document { id: shortened_id(entry.id), why };
     let metadata = serde_json::to_string(entry.metadata);
     let metadata = metadata.map_err(|error| wrong(format!("its metadata: {error}")))?;
     if metadata.len() > MAX_METADATA_BYTES {
@@ -174,7 +175,7 @@ fn prepare<'a>(
     }
     let set = (settings.store != StoredContent::Signatures).then_some(entry.set);
     let text = entry.text.filter(|_| settings.store == StoredContent::Texts);
-    let text = text.map(|text| packed(text, entry.id)).transpose()?;
+    let text = text.map(|text| compress_text(text, entry.id)).transpose()?;
     let long = set.map_or(0, <[u8]>::len) + text.as_ref().map_or(0, Vec::len);
     if long > MAX_ROW_BYTES {
         return Err(wrong(format!(
@@ -201,13 +202,12 @@ fn delete(
     )?;
     let (mut postings, mut damaged) = (Postings::new(settings), Vec::<i64>::new());
     for row in &rows {
-        let len = |column| i64::from(row.get::<_, Option<i32>>(column).unwrap_or(0));
-        let bytes: &[u8] = row.get(1);
-        count_changes.count(-1, bytes.is_empty(), len(2), len(3));
+        let (doc, bytes): (i64, &[u8]) = (column(row, "docs", 0)?, column(row, "docs", 1)?);
+        count_changes.count(-1, bytes.is_empty(), length(row, 2)?, length(row, 3)?);
         match signature(bytes, "") {
             Ok(values) if values.is_empty() => {}
-            Ok(values) if values.len() == settings.num_hashes => postings.add(row.get(0), &values),
-            _ => damaged.push(row.get(0)),
+            Ok(values) if values.len() == settings.num_hashes => postings.add(doc, &values),
+            _ => damaged.push(doc),
         }
     }
     if !damaged.is_empty() {
@@ -259,7 +259,7 @@ fn insert(
     postings.copy(connection, "bands")
 }
 
-/// Counts and commits.
+/// Updates the counts and commits.
 fn count_and_commit(
     connection: &mut PooledConnection,
     count_changes: &CountChanges,
@@ -278,7 +278,8 @@ fn count_and_commit(
             &count_changes.text_bytes,
         ],
     )?;
-    let transaction: String = rows.first().ok_or_else(|| no_state(&pool))?.get(0);
+    let row = rows.first().ok_or_else(|| no_state(&pool))?;
+    let transaction: String = column(row, "state", 0)?;
     match connection.commit()? {
         Ok(()) => Ok(()),
         Err(error) if is_lost(&error) => outcome(&pool, &transaction, &error),
@@ -308,9 +309,10 @@ fn outcome(
     Err(IndexError::Database { index: pool.name().to_owned(), why, transient: true })
 }
 
-/// The server's status of a transaction; `None` for one that it no longer knows.
+/// The status of a transaction; `None` if the server no longer knows it.
 fn status(pool: &Arc<ConnectionPool>, transaction: &str) -> Result<Option<String>, IndexError> {
     let (mut connection, _) = pool.begin("BEGIN READ ONLY")?;
     let sql = "SELECT pg_xact_status($1::text::xid8)";
-    Ok(connection.query_one(sql, &[&transaction], "the status of a transaction")?.get(0))
+    let row = connection.query_one(sql, &[&transaction], "the status of a transaction")?;
+    column(&row, "pg_xact_status", 0)
 }

@@ -1,4 +1,4 @@
-//! Copies an index that is in use.
+//! Backup of an index that is in use.
 
 use super::catalogue;
 use super::index_folder::{IndexFolder, sync_names};
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Copies the index of this snapshot to a new folder, which is there when it is complete.
+/// Copies the index of this snapshot to a new folder, which appears when it is complete.
 ///
 /// # Errors
 /// As [`Backend::backup`](crate::backend::Backend::backup).
@@ -25,7 +25,7 @@ pub(super) fn backup(state: &Arc<IndexState>, to: &Path) -> Result<(), IndexErro
         copy_catalogue(&snapshot, unfinished)?;
         copy_segments(&snapshot, unfinished)?;
         drop(snapshot);
-        // A writer makes again what is missing, because it was merged while it was copied.
+        // A writer rebuilds segments that are missing because they were merged during the copy.
         let wait = Duration::ZERO;
         let tuning = Tuning { background: false, ..state.tuning };
         drop(folder::open_for_writing(unfinished, wait, tuning)?);
@@ -41,7 +41,7 @@ fn copy_catalogue(snapshot: &FolderSnapshot, to: &IndexFolder) -> Result<(), Ind
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut copy = rusqlite::Connection::open_with_flags(to.catalogue(), flags).map_err(failed)?;
     validation::harden(&copy).map_err(failed)?;
-    let pages = Backup::new(snapshot.connection(), &mut copy).map_err(failed)?;
+    let pages = Backup::new(snapshot.connection()?, &mut copy).map_err(failed)?;
     loop {
         match pages.step(1000).map_err(failed)? {
             StepResult::Done => break,
@@ -53,13 +53,13 @@ fn copy_catalogue(snapshot: &FolderSnapshot, to: &IndexFolder) -> Result<(), Ind
     copy.close().map_err(|(_, error)| failed(error))
 }
 
-/// Copies the files that are still there and sound.
+/// Copies the existing, undamaged files.
 fn copy_segments(snapshot: &FolderSnapshot, to: &IndexFolder) -> Result<(), IndexError> {
     let from = &snapshot.state.place;
-    for entry in catalogue::segments(from, snapshot.connection(), &snapshot.head)? {
+    for entry in catalogue::segments(from, snapshot.connection()?, &snapshot.head)? {
         let target = to.folder.join(&entry.name);
         let source = from.folder.join(&entry.name);
-        // A link or a pipe is no segment; the copy makes its own.
+        // A link or a pipe is no segment; the copy rebuilds it.
         if !source.symlink_metadata().is_ok_and(|data| data.is_file()) {
             continue;
         }

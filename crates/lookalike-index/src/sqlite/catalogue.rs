@@ -26,7 +26,7 @@ fn add_checksums(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(&format!("PRAGMA user_version = {CATALOGUE_VERSION}"))
 }
 
-/// Makes an empty catalogue.
+/// Creates an empty catalogue.
 pub(super) fn create(place: &IndexFolder, settings: &IndexSettings) -> Result<(), IndexError> {
     let json = settings.to_json(&place.name)?;
     place.new_file(&place.catalogue())?;
@@ -54,7 +54,7 @@ pub(super) fn connect(place: &IndexFolder) -> Result<Connection, IndexError> {
     opened.map_err(|error| place.database(error))
 }
 
-/// A connection whose cache has this many KiB.
+/// Opens a connection with a cache of `kib` KiB.
 pub(super) fn open(path: &Path, flags: OpenFlags, kib: u32) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_NO_MUTEX | flags)?;
     validation::harden(&connection)?;
@@ -93,8 +93,8 @@ pub(super) fn version(place: &IndexFolder, connection: &Connection) -> Result<u3
     Err(IndexError::Version { index, got, expected })
 }
 
-/// Brings a catalogue of version 1 to this version. Its rows get checksums when they are written
-/// again, or by `repair`.
+/// Migrates a catalogue of version 1. Its rows get checksums when they are rewritten, or by
+/// `repair`.
 pub(super) fn migrate(place: &IndexFolder, connection: &Connection) -> Result<(), IndexError> {
     let change = || -> rusqlite::Result<()> {
         let sql = "SELECT json FROM settings";
@@ -137,7 +137,7 @@ pub(super) fn settings(
 /// The list of segments, by ascending numbers of documents, checked.
 ///
 /// # Errors
-/// What SQLite says, [`IndexError::DamagedCatalogue`] for rows that this program does not write.
+/// Errors of SQLite, [`IndexError::DamagedCatalogue`] for invalid rows.
 pub(super) fn segments(
     place: &IndexFolder,
     connection: &Connection,
@@ -179,19 +179,19 @@ pub(super) fn list_segment(connection: &Connection, entry: &SegmentEntry) -> rus
     Ok(())
 }
 
-/// Takes a segment off the list.
+/// Removes a segment from the list.
 pub(super) fn unlist_segment(connection: &Connection, name: &str) -> rusqlite::Result<()> {
     connection.prepare_cached("DELETE FROM segments WHERE name = ?1")?.execute([name])?;
     Ok(())
 }
 
-/// Numbers of documents in a range that are gone since at most `changes` changes, ascending.
+/// Numbers of documents in a range that were removed by change `changes`, ascending.
 pub(super) fn dead(
     connection: &Connection,
     (first, last): (u32, u32),
     changes: u64,
 ) -> rusqlite::Result<Vec<u32>> {
-    // A row of `docs` outweighs one of `dead`: postings of documents that are there stay.
+    // A row of `docs` takes precedence over one of `dead`: postings of existing documents stay.
     let sql = "SELECT doc FROM dead WHERE doc BETWEEN ?1 AND ?2 AND change <= ?3
         AND NOT EXISTS (SELECT 1 FROM docs WHERE docs.doc = dead.doc) ORDER BY doc";
     let mut statement = connection.prepare_cached(sql)?;

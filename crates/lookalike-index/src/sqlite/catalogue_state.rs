@@ -31,7 +31,7 @@ impl CatalogueState {
     /// Reads the row.
     ///
     /// # Errors
-    /// What SQLite says, [`IndexError::DamagedCatalogue`] for counts that cannot be.
+    /// Errors of SQLite, [`IndexError::DamagedCatalogue`] for invalid counts.
     pub(super) fn read(place: &IndexFolder, connection: &Connection) -> Result<Self, IndexError> {
         let head = Self::row(place, connection).map_err(|error| place.database(error))?;
         if head.counts().iter().any(|count| *count > i64::MAX as u64) {

@@ -21,8 +21,7 @@ pub(super) struct CatalogueWriter {
     pub(super) id_filter: IdFilter,
 }
 
-/// The lock of the writer. It is unlocked explicitly, since a forked process has the file open,
-/// too.
+/// The lock of the writer. It is unlocked explicitly, since a forked process keeps the file open.
 struct LockFile(File);
 
 impl Drop for LockFile {
@@ -42,7 +41,7 @@ impl CatalogueWriter {
         }
     }
 
-    /// Puts what is committed in its place and empties the log.
+    /// Checkpoints the log and truncates it.
     pub(super) fn empty_log(&self) -> rusqlite::Result<()> {
         self.connection.busy_timeout(Duration::from_millis(100))?;
         let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
@@ -51,8 +50,8 @@ impl CatalogueWriter {
         done
     }
 
-    /// Empties the log if it has grown beyond its limit, which SQLite does unless it fails. Nothing
-    /// may be added where there is no space for that, since nothing could be removed then.
+    /// Truncates the log if it exceeds its limit, which SQLite does unless it fails. If there is no
+    /// space for that, nothing may be added: nothing could be removed afterwards.
     pub(super) fn check_log(&self) -> rusqlite::Result<()> {
         let pages = |mode: &str| -> rusqlite::Result<i64> {
             let sql = format!("PRAGMA wal_checkpoint({mode})");
@@ -65,14 +64,14 @@ impl CatalogueWriter {
         Ok(())
     }
 
-    /// Undoes what a thread that panicked has left half done.
+    /// Rolls back the transaction of a thread that panicked.
     pub(super) fn roll_back_abandoned(&mut self, place: &IndexFolder) -> Result<(), IndexError> {
         if self.connection.is_autocommit() {
             return Ok(());
         }
         let undone = self.connection.execute_batch("ROLLBACK");
         undone.map_err(|error| place.database(error))?;
-        // Segment files may have been made meanwhile; their names are not used again.
+        // Segment files may have been created in the meantime; their names are not reused.
         let next_segment = self.head.next_segment;
         let head = CatalogueState::read(place, &self.connection)?;
         self.head = CatalogueState { next_segment: next_segment.max(head.next_segment), ..head };

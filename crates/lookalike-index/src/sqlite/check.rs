@@ -1,4 +1,4 @@
-//! Checks everything that is stored.
+//! Checks all stored data.
 
 use super::catalogue;
 use super::index_state::{FolderSnapshot, IndexState};
@@ -7,7 +7,7 @@ use super::posting::{PostingList, id_key};
 use super::posting_view::PostingView;
 use super::segment::Segment;
 use crate::backend::{IndexProblem, Stats, posting_keys};
-use crate::entry::{IndexRecord, RecordFields, shown};
+use crate::entry::{IndexRecord, RecordFields, shortened_id};
 use crate::error::IndexError;
 use crate::set;
 use crate::settings::{IndexSettings, StoredContent};
@@ -17,13 +17,13 @@ use std::sync::Arc;
 /// Documents that are checked at a time.
 const BATCH: u64 = 10_000;
 
-/// Everything that is wrong at this snapshot.
+/// All problems of a snapshot.
 ///
 /// # Errors
 /// As [`Backend::check`](crate::backend::Backend::check).
 pub(super) fn check(state: &Arc<IndexState>) -> Result<Vec<IndexProblem>, IndexError> {
     let mut problems = Vec::new();
-    // Segments are opened here, one by one, so that a damaged one hides nothing.
+    // Segments are opened one by one, so that a damaged one does not hide others.
     let Some((snapshot, segments)) = collect_damage(open_consistent(state), &mut problems)? else {
         return Ok(problems);
     };
@@ -86,7 +86,7 @@ fn collect_damage<T>(
 /// The listed segments, and the results of opening them.
 type OpenedSegments = Vec<(super::segment::SegmentEntry, Result<Segment, IndexError>)>;
 
-/// A snapshot whose segments all existed when they were opened, or are really missing.
+/// A snapshot whose segments all existed when they were opened, or are missing for certain.
 fn open_consistent(
     state: &Arc<IndexState>,
 ) -> Result<(FolderSnapshot, OpenedSegments), IndexError> {
@@ -102,7 +102,7 @@ fn open_consistent(
 
 fn open_once(state: &Arc<IndexState>) -> Result<(FolderSnapshot, OpenedSegments), IndexError> {
     let snapshot = state.begin()?;
-    let entry = catalogue::segments(&state.place, snapshot.connection(), &snapshot.head)?;
+    let entry = catalogue::segments(&state.place, snapshot.connection()?, &snapshot.head)?;
     let folder = &state.place.folder;
     let open_consistent = entry.into_iter();
     let open_consistent =
@@ -110,7 +110,7 @@ fn open_once(state: &Arc<IndexState>) -> Result<(FolderSnapshot, OpenedSegments)
     Ok((snapshot, open_consistent))
 }
 
-/// What signs shingle sets again; none where there are no sets.
+/// A signer to recompute signatures; `None` without sets.
 fn signer(settings: &IndexSettings) -> Result<Option<Signer>, IndexError> {
     if settings.store == StoredContent::Signatures {
         return Ok(None);
@@ -119,10 +119,11 @@ fn signer(settings: &IndexSettings) -> Result<Option<Signer>, IndexError> {
     Ok(Some(Signer::new(params.scheme(), settings.num_hashes, params.seed())))
 }
 
-/// What SQLite finds wrong.
+/// Problems that SQLite finds.
 fn integrity(snapshot: &FolderSnapshot) -> Result<Vec<String>, IndexError> {
+    let connection = snapshot.connection()?;
     let checker = || -> rusqlite::Result<Vec<String>> {
-        let mut statement = snapshot.connection().prepare("PRAGMA integrity_check(20)")?;
+        let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
         statement.query_map([], |row| row.get(0))?.collect()
     };
     match checker() {
@@ -134,9 +135,9 @@ fn integrity(snapshot: &FolderSnapshot) -> Result<Vec<String>, IndexError> {
     }
 }
 
-/// Whether the counts are right.
+/// Checks the counts.
 fn counts(snapshot: &FolderSnapshot, problems: &mut Vec<IndexProblem>) -> Result<(), IndexError> {
-    let count_rows = count_rows(snapshot.connection());
+    let count_rows = count_rows(snapshot.connection()?);
     let count_rows = count_rows.map_err(|error| snapshot.state.place.database(error))?;
     let head = &snapshot.head;
     let pairs = [
@@ -160,23 +161,23 @@ fn counts(snapshot: &FolderSnapshot, problems: &mut Vec<IndexProblem>) -> Result
 
 struct DocumentChecker<'a> {
     settings: &'a IndexSettings,
-    /// None where there are no sets.
+    /// `None` without sets.
     signer: Option<Signer>,
     view: &'a PostingView,
-    /// Documents of segments that cannot be read, which were reported already.
+    /// Documents of unreadable segments, which were reported already.
     unreadable: Vec<(u32, u32)>,
     last_in_segments: u32,
     keys: Vec<u64>,
     set: Vec<u64>,
 }
 
-/// Every document: its set, its signature, its postings.
+/// Checks set, signature and postings of every document.
 fn documents(
     snapshot: &FolderSnapshot,
     checker: &mut DocumentChecker<'_>,
     problems: &mut Vec<IndexProblem>,
 ) -> Result<(), IndexError> {
-    let reader = snapshot.reader();
+    let reader = snapshot.reader()?;
     let wanted = RecordFields { signature: true, set: true, metadata: true, text: true };
     let mut from = 0;
     while from <= u64::from(snapshot.head.last) {
@@ -184,7 +185,7 @@ fn documents(
         let result = reader.range((from, to), usize::MAX, wanted, &mut |record| {
             from = record.number;
             if let Some((what, repairable)) = checker.check_document(record)? {
-                let place = format!("document {:?} (number {from})", shown(&record.id));
+                let place = format!("document {:?} (number {from})", shortened_id(&record.id));
                 problems.push(IndexProblem { place, what, repairable });
             }
             Ok(())
@@ -202,17 +203,17 @@ fn documents(
     Ok(())
 }
 
-/// The number of the first row behind `number`, or, where there is none, the end.
+/// The number of the first row after `number`, or the end.
 fn next_row(snapshot: &FolderSnapshot, number: u64) -> Result<u64, IndexError> {
     let sql = "SELECT coalesce(min(doc), 4294967295) FROM docs WHERE doc > ?1";
-    let row = snapshot.connection().prepare_cached(sql).and_then(|mut statement| {
+    let row = snapshot.connection()?.prepare_cached(sql).and_then(|mut statement| {
         statement.query_row([number.cast_signed()], |row| row.get::<_, i64>(0))
     });
     row.map(i64::cast_unsigned).map_err(|error| snapshot.state.place.database(error))
 }
 
 impl DocumentChecker<'_> {
-    /// What is wrong with a document, and whether it can be repaired.
+    /// The problem of a document, and whether it can be repaired.
     fn check_document(
         &mut self,
         record: &IndexRecord,
@@ -225,7 +226,7 @@ impl DocumentChecker<'_> {
         let number = record.number as u32;
         let is_lost =
             self.unreadable.iter().any(|(first, last)| (*first..=*last).contains(&number));
-        // Documents behind the last segment have no stored postings.
+        // Documents after the last segment have no stored postings.
         if number > self.last_in_segments || is_lost {
             return Ok(None);
         }
@@ -264,7 +265,7 @@ impl DocumentChecker<'_> {
     }
 }
 
-/// What is wrong, without the place, which is reported separately.
+/// The problem without the place, which is reported separately.
 fn reason(error: &IndexError) -> String {
     match error {
         IndexError::Damaged { why, .. } | IndexError::DamagedCatalogue { why, .. } => why.clone(),
@@ -277,7 +278,7 @@ pub(super) fn stats(snapshot: &FolderSnapshot) -> Result<Stats, IndexError> {
     let place = &snapshot.state.place;
     let number = |pragma: &str| -> Result<u64, IndexError> {
         let sql = format!("PRAGMA {pragma}");
-        let got = snapshot.connection().query_row(&sql, [], |row| row.get::<_, i64>(0));
+        let got = snapshot.connection()?.query_row(&sql, [], |row| row.get::<_, i64>(0));
         got.map(i64::cast_unsigned).map_err(|error| place.database(error))
     };
     let log_bytes = std::fs::metadata(place.log()).map_or(0, |data| data.len());

@@ -1,4 +1,4 @@
-//! Checksums for rows that version 1 has written.
+//! Adds checksums to rows of version 1.
 
 use super::catalogue_writer::CatalogueWriter;
 use super::index_state::IndexState;
@@ -25,7 +25,7 @@ pub(super) fn fill(state: &IndexState, writer: &mut CatalogueWriter) -> Result<(
     Ok(())
 }
 
-/// Adds those of some documents behind `from`; gives the last of them, `to` at the end.
+/// Adds those of a batch of documents after `from`; returns the last one, `to` at the end.
 fn fill_some(connection: &Connection, from: u64, to: u64) -> rusqlite::Result<u64> {
     let range = params![from.cast_signed(), to.cast_signed(), BATCH];
     let last: Option<i64> = connection

@@ -1,4 +1,4 @@
-//! The folder of an index: made, opened, locked.
+//! Creates, opens and locks the folder of an index.
 
 use super::catalogue;
 use super::catalogue_state::CatalogueState;
@@ -28,15 +28,15 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Part of the name of a folder that is being filled, between its name and a number.
 const UNFINISHED: &str = ".unfinished-";
 
-/// Makes an empty index, which is there when it is complete.
+/// Creates an empty index, which appears when it is complete.
 ///
 /// # Errors
-/// [`IndexError::Exists`], and what keeps it from being written.
+/// [`IndexError::Exists`], and write errors.
 pub(super) fn create(folder: &Path, settings: &IndexSettings) -> Result<(), IndexError> {
     create_complete(folder, |place| catalogue::create(place, settings))
 }
 
-/// The same with what changes make of it.
+/// The same with changes applied to it.
 ///
 /// # Errors
 /// As there, and as [`write`](write::write).
@@ -55,10 +55,10 @@ pub(super) fn create_filled(
     })
 }
 
-/// Makes a folder under another name next to `to`, has it filled, and gives it its name.
+/// Creates a folder under a temporary name next to `to`, fills it, and renames it.
 ///
 /// # Errors
-/// [`IndexError::Exists`], what `fill` gives, and what keeps it from being named.
+/// [`IndexError::Exists`], errors of `fill`, and errors of renaming it.
 pub(super) fn create_complete(
     to: &Path,
     fill: impl FnOnce(&IndexFolder) -> Result<(), IndexError>,
@@ -80,7 +80,7 @@ pub(super) fn create_complete(
     std::fs::create_dir_all(&parent).map_err(failed)?;
     remove_abandoned(&parent, &prefix);
     private_folder().create(&place.folder).map_err(failed)?;
-    // Tells others that it is still being filled; the system lets go of it when this process ends.
+    // Marks the folder as in progress; the system releases the lock when the process ends.
     let filling = File::open(&place.folder);
     let _ = filling.as_ref().map(File::try_lock);
     let done = fill(&place).and_then(|()| {
@@ -108,8 +108,8 @@ fn private_folder() -> DirBuilder {
     builder
 }
 
-/// Removes folders under such a name and a number that no process is filling. Where a folder
-/// cannot be locked they stay.
+/// Removes temporary folders that no process is filling. Folders stay if the file system has no
+/// locks.
 fn remove_abandoned(parent: &Path, prefix: &OsStr) {
     let Ok(entries) = std::fs::read_dir(parent) else { return };
     for entry in entries.flatten() {
@@ -120,7 +120,7 @@ fn remove_abandoned(parent: &Path, prefix: &OsStr) {
             && let Ok(folder) = File::open(entry.path())
             && folder.try_lock().is_ok()
         {
-            // Nothing depends on it; what cannot be removed now is tried by the next.
+            // Not essential: the next call tries again.
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
@@ -146,7 +146,7 @@ fn check_folder(place: &IndexFolder) -> Result<(), IndexError> {
     validation::check_files(place)
 }
 
-/// What an index was created with; `place` gets its version. The folder is checked.
+/// The settings of an index; `place` gets its version. The folder is checked.
 ///
 /// # Errors
 /// As [`open`](crate::index::open).
@@ -156,7 +156,7 @@ pub(super) fn settings(place: &mut IndexFolder) -> Result<IndexSettings, IndexEr
     read_settings(place, &connection)
 }
 
-/// The settings of a catalogue that is the one of an index; `place` gets its version.
+/// The settings in a catalogue; `place` gets its version.
 fn read_settings(
     place: &mut IndexFolder,
     connection: &Connection,
@@ -180,10 +180,10 @@ pub(super) fn open_for_reading(folder: &Path, tuning: Tuning) -> Result<IndexSta
     Ok(IndexState::new(place, settings, tuning, None, PostingView::default()))
 }
 
-/// Opens an index to write to it; what is missing of its segments is made again.
+/// Opens an index to write to it; missing segments are rebuilt.
 ///
 /// # Errors
-/// As [`open`](crate::index::open), and what keeps it from being written.
+/// As [`open`](crate::index::open), and write errors.
 pub(super) fn open_for_writing(
     place: &IndexFolder,
     wait: Duration,
@@ -205,7 +205,7 @@ fn open_to_write(
     tuning: Tuning,
 ) -> Result<IndexState, IndexError> {
     let mut place = place.clone();
-    // Nothing is written, not even a lock file, before it is clear that it is an index.
+    // Nothing is written, not even a lock file, before the folder is known to be an index.
     settings(&mut place)?;
     let lock = lock_writer(&place, wait)?;
     let connection = catalogue::connect(&place)?;
@@ -213,7 +213,7 @@ fn open_to_write(
         return Err(place.read_only());
     }
     validation::check_mode(&place, &connection)?;
-    // Another process may have written since.
+    // Another process may have written in the meantime.
     let settings = read_settings(&mut place, &connection)?;
     if !place.has_checksums {
         catalogue::migrate(&place, &connection)?;
@@ -227,7 +227,7 @@ fn open_to_write(
     Ok(IndexState::new(place, settings, tuning, Some(writer), view))
 }
 
-/// Takes the lock that the writer has.
+/// Locks the index for writing.
 fn lock_writer(place: &IndexFolder, wait: Duration) -> Result<File, IndexError> {
     let path = place.lock();
     let file = if let Ok(file) = place.new_file(&path) {

@@ -1,8 +1,8 @@
 //! Bloom filter of ids: most new ids are not searched in any segment.
 //!
 //! A Bloom filter (Bloom 1970) whose bits of a key are all in one word (Putze, Sanders, Singler,
-//! *Cache-, hash- and space-efficient Bloom filters*, 2007), made from the lists of ids when so
-//! much was written that it pays; a byte to a byte and a half a document.
+//! *Cache-, hash- and space-efficient Bloom filters*, 2007), built from the lists of ids once
+//! enough was written to pay for it; 1 to 1.5 bytes per document.
 
 use super::posting::{Posting, PostingList};
 use super::posting_view::PostingView;
@@ -11,10 +11,10 @@ use crate::error::IndexError;
 
 /// The filter is built when this many times the look-ups reach the number of documents.
 const PAYS: u64 = 8;
-/// Ids that are read at once.
+/// Ids of one read.
 const BATCH: u64 = 1 << 14;
 
-/// The filter of a writer, which adds all ids that it writes.
+/// The filter of a writer, which adds every id that it writes.
 #[derive(Default)]
 pub(super) struct IdFilter {
     filter: Option<BloomFilter>,
@@ -30,17 +30,17 @@ impl IdFilter {
         let is_full = self.filter.as_ref().is_none_or(|filter| filter.left == 0);
         if is_full && self.looked_up * PAYS >= documents && !view.segments.is_empty() {
             (self.filter, self.looked_up) = (None, 0);
-            // Without a filter, damage is an error of the look-ups that read it.
+            // Without a filter, look-ups report the damage.
             self.filter = BloomFilter::of(view, documents + documents / 2).ok();
         }
     }
 
-    /// Whether there may be an id with this key; `false` is certain.
+    /// Whether an id with this key may exist; `false` is certain.
     pub(super) fn may_have(&self, key: u64) -> bool {
         self.filter.as_ref().is_none_or(|filter| filter.may_have(key))
     }
 
-    /// There is an id with this key from now on.
+    /// Adds the key of an id.
     pub(super) fn add(&mut self, key: u64) {
         if let Some(filter) = &mut self.filter {
             filter.add(key);
@@ -48,10 +48,10 @@ impl IdFilter {
     }
 }
 
-/// Eight bits for each key.
+/// A Bloom filter with eight bits per key.
 struct BloomFilter {
     words: Vec<u64>,
-    /// Keys for which there is room; with more, more are thought to be there that are not.
+    /// Remaining capacity in keys; beyond it, the rate of false positives increases.
     left: u64,
 }
 
@@ -60,7 +60,7 @@ impl BloomFilter {
         Self { words: vec![0; room.div_ceil(8) as usize + 1], left: room }
     }
 
-    /// All ids there are.
+    /// A filter of all ids.
     fn of(view: &PostingView, room: u64) -> Result<Self, IndexError> {
         let mut filter = Self::new(room);
         let mut postings: Vec<Posting> = Vec::new();

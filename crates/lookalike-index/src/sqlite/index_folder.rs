@@ -1,4 +1,4 @@
-//! What goes wrong with a folder or its database, as errors of an index.
+//! The folder of an index: its paths, and conversion of its errors.
 
 use crate::error::{IndexError, Unwritable};
 use rusqlite::ErrorCode;
@@ -34,8 +34,8 @@ impl IndexFolder {
             .into()
     }
 
-    /// Makes a file where there is none. It may be read by those who may read the catalogue: by
-    /// the user alone in a folder that this program has made.
+    /// Creates a file. It may be read by those who may read the catalogue: by
+    /// this user only in a folder that this program created.
     pub(super) fn new_file(&self, path: &Path) -> Result<File, IndexError> {
         let mut options = File::options();
         options.write(true).create_new(true);
@@ -60,7 +60,7 @@ impl IndexFolder {
         self.folder.join("catalog.sqlite")
     }
 
-    /// The log of the catalogue: what is committed and not yet in its place.
+    /// The write-ahead log of the catalogue.
     pub(super) fn log(&self) -> PathBuf {
         self.folder.join("catalog.sqlite-wal")
     }
@@ -70,18 +70,18 @@ impl IndexFolder {
         self.folder.join("lock")
     }
 
-    /// The file that takes space for the time when the disk is full.
+    /// The file that reserves space for a full disk.
     pub(super) fn reserve(&self) -> PathBuf {
         self.folder.join("reserve")
     }
 
-    /// The error of what cannot be written to.
+    /// The error of an index that cannot be written to.
     pub(super) fn read_only(&self) -> IndexError {
         IndexError::ReadOnly { index: self.name.clone(), cause: self.unwritable() }
     }
 
-    /// Why a file of the folder cannot be written to. Only the attempt to make one tells a file
-    /// system that is mounted for reading only from a lack of rights.
+    /// Why a file of the folder cannot be written to. Only an attempt to create one
+    /// distinguishes a read-only file system from missing permissions.
     pub(super) fn unwritable(&self) -> Unwritable {
         let path = self.folder.join(format!(".writable-{}", std::process::id()));
         match File::create_new(&path) {
@@ -94,7 +94,7 @@ impl IndexFolder {
         }
     }
 
-    /// A file could not be written.
+    /// Converts a write error of a file.
     pub(super) fn writing(&self, path: &Path, source: io::Error) -> IndexError {
         match source.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
@@ -110,17 +110,17 @@ impl IndexFolder {
         }
     }
 
-    /// The error of a catalogue that has something that this program does not write.
+    /// The error of an invalid catalogue.
     pub(super) fn damaged(&self, why: String) -> IndexError {
         IndexError::DamagedCatalogue { file: self.catalogue().display().to_string(), why }
     }
 
-    /// A file could not be read.
+    /// Converts a read error of a file.
     pub(super) fn reading(path: &Path, source: io::Error) -> IndexError {
         IndexError::Io { path: path.display().to_string(), source }
     }
 
-    /// What SQLite says.
+    /// Converts an error of SQLite.
     #[expect(clippy::needless_pass_by_value, reason = "errors come by value where it is used")]
     pub(super) fn database(&self, error: rusqlite::Error) -> IndexError {
         let index = self.name.clone();
@@ -144,7 +144,7 @@ impl IndexFolder {
     }
 }
 
-/// Whether SQLite found no space, also for the file that readers share with the writer.
+/// Whether there was no space for SQLite, including for its shared-memory file.
 pub(super) fn is_full(error: &rusqlite::Error) -> bool {
     const SHARED_FILE_CANNOT_GROW: i32 = 0x130a;
     match error {
@@ -155,13 +155,13 @@ pub(super) fn is_full(error: &rusqlite::Error) -> bool {
     }
 }
 
-/// Brings the names of files in the folder to the disk.
+/// Syncs the directory of the index.
 pub(super) fn sync_folder(place: &IndexFolder) -> Result<(), IndexError> {
     sync_names(&place.folder).map_err(|error| place.writing(&place.folder, error))
 }
 
-/// The same of any folder.
+/// Syncs a directory.
 pub(super) fn sync_names(folder: &Path) -> io::Result<()> {
-    // Windows cannot open a folder as a file, and writes names by itself.
+    // Windows cannot open a directory as a file, and syncs names itself.
     if cfg!(windows) { Ok(()) } else { File::open(folder)?.sync_all() }
 }

@@ -1,7 +1,7 @@
-//! What an opened index has in memory, and snapshots of it.
+//! The state of an opened index in memory, and its snapshots.
 //!
 //! A snapshot is a read transaction and a view of the postings that covers it. The view may have
-//! more documents than the snapshot: the rows decide. So a writer publishes a view before it
+//! more documents than the snapshot: the rows decide. Therefore a writer publishes a view before it
 //! commits, and a reader takes one after its transaction has begun.
 
 use super::catalogue_state::CatalogueState;
@@ -26,9 +26,9 @@ use std::time::Duration;
 
 /// Bytes of a page of the catalogue.
 const PAGE_BYTES: u64 = 16 << 10;
-/// Connections that are kept for the next reader.
+/// Maximum number of idle connections for reading.
 const IDLE: usize = 8;
-/// How often a reader begins again when the segments that it is about to open are merged meanwhile.
+/// Maximum number of attempts of a reader whose segments are merged before it opens them.
 const TRIES: u32 = 40;
 
 /// An opened index.
@@ -36,7 +36,7 @@ pub(super) struct IndexState {
     pub(super) place: IndexFolder,
     pub(super) settings: IndexSettings,
     pub(super) tuning: Tuning,
-    /// `None` where it is open for reading only.
+    /// `None` if it is open for reading only.
     pub(super) writer: Mutex<Option<CatalogueWriter>>,
     pub(super) writable: bool,
     pub(super) signal: MergeSignal,
@@ -77,7 +77,7 @@ impl IndexState {
         *lock(&self.view) = view;
     }
 
-    /// Frees the space that is kept for a full disk: the reserve, and the log of committed changes.
+    /// Frees the space that is reserved for a full disk: the reserve and the log.
     ///
     /// # Errors
     /// [`IndexError::ReadOnly`].
@@ -85,12 +85,12 @@ impl IndexState {
         let guard = lock(&self.writer);
         let writer = guard.as_ref().ok_or_else(|| self.read_only())?;
         reserve::release(&self.place);
-        // Readers may keep it from being done; then the reserve has to suffice.
+        // Readers may prevent it; then the reserve has to suffice.
         let _ = writer.empty_log();
         Ok(())
     }
 
-    /// Makes the reserve as large as it should be.
+    /// Restores the size of the reserve.
     pub(super) fn fill_reserve(&self) {
         let guard = lock(&self.writer);
         let pages = guard.as_ref().map(|writer| {
@@ -107,19 +107,19 @@ impl IndexState {
         *lock(&self.writer) = None;
     }
 
-    /// The error of a call that writes, where nothing may be written.
+    /// The error of a write to an index that is open for reading only.
     pub(super) fn read_only(&self) -> IndexError {
         IndexError::ReadOnly { index: self.place.name.clone(), cause: Unwritable::Opened }
     }
 
-    /// This snapshot.
+    /// A snapshot of the current state.
     ///
     /// # Errors
-    /// What keeps it from being read; [`IndexError::Damaged`] for a segment that is missing.
+    /// Read errors; [`IndexError::Damaged`] for a segment that is missing.
     pub(super) fn snapshot(self: &Arc<Self>) -> Result<FolderSnapshot, IndexError> {
         let mut tries = 0;
         loop {
-            // A reader that begins again keeps others from adding later documents to the view.
+            // A reader that retries prevents others from adding later documents to the view.
             let guard = (tries > 0).then(|| lock(&self.refreshing));
             let snapshot = self.begin()?;
             let view = self.view();
@@ -131,7 +131,7 @@ impl IndexState {
             match self.refresh(&snapshot, guard) {
                 Ok(view) if view.covers(&snapshot.head) => return Ok(snapshot.with(view)),
                 // Documents of this snapshot were dropped in the meantime, or segments merged and
-                // removed, or one is missing: a later snapshot is tried.
+                // removed, or one is missing: retry with a later snapshot.
                 Ok(_) | Err(IndexError::Damaged { .. }) if tries < TRIES => {}
                 Ok(_) => {
                     return Err(IndexError::Database {
@@ -160,7 +160,7 @@ impl IndexState {
         {
             return Ok(view);
         }
-        let connection = snapshot.connection();
+        let connection = snapshot.connection()?;
         let fresh = view.refreshed(&self.place, &self.settings, connection, &snapshot.head)?;
         let fresh = Arc::new(fresh);
         if fresh.last >= view.last && fresh.generation >= view.generation {
@@ -200,14 +200,21 @@ impl FolderSnapshot {
     }
 
     /// Its connection, in the transaction.
-    pub(super) fn connection(&self) -> &Connection {
-        let reading = self.reading.as_ref();
-        &reading.unwrap_or_else(|| unreachable!("taken only when it is dropped")).connection
+    ///
+    /// # Errors
+    /// [`IndexError::Database`] once the snapshot is dropped.
+    pub(super) fn connection(&self) -> Result<&Connection, IndexError> {
+        let reading = self.reading.as_ref().ok_or_else(|| IndexError::Database {
+            index: self.state.place.name.clone(),
+            why: "the connection of the snapshot was returned".to_owned(),
+            transient: false,
+        })?;
+        Ok(&reading.connection)
     }
 
-    pub(super) fn reader(&self) -> RecordReader<'_> {
-        let unchecked = self.head.unchecked;
-        RecordReader { place: &self.state.place, connection: self.connection(), unchecked }
+    pub(super) fn reader(&self) -> Result<RecordReader<'_>, IndexError> {
+        let (place, connection) = (&self.state.place, self.connection()?);
+        Ok(RecordReader { place, connection, unchecked: self.head.unchecked })
     }
 }
 
@@ -237,7 +244,7 @@ impl Snapshot for FolderSnapshot {
         let keys = [id_key(id.as_bytes())];
         self.view.find(PostingList::Ids, &keys, |_, number| numbers.push(u64::from(number)))?;
         for number in numbers {
-            if self.reader().has(number, id)? {
+            if self.reader()?.has(number, id)? {
                 return Ok(Some(number));
             }
         }
@@ -258,11 +265,11 @@ impl Snapshot for FolderSnapshot {
         wanted: RecordFields,
         each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
-        self.reader().records(numbers, wanted, each)
+        self.reader()?.records(numbers, wanted, each)
     }
 
     fn sets(&mut self, numbers: &[u64], each: SetCallback<'_>) -> Result<(), IndexError> {
-        self.reader().sets(numbers, each)
+        self.reader()?.sets(numbers, each)
     }
 
     fn scan(
@@ -272,7 +279,7 @@ impl Snapshot for FolderSnapshot {
         wanted: RecordFields,
         each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<usize, IndexError> {
-        self.reader().range((from, u64::MAX), most, wanted, each)
+        self.reader()?.range((from, u64::MAX), most, wanted, each)
     }
 }
 
@@ -327,7 +334,7 @@ mod tests {
         assert_eq!(done, [crate::backend::ChangeOutcome::Absent]);
         let snapshot = state.snapshot().unwrap();
         assert_eq!(snapshot.head, head);
-        assert!(snapshot.reader().has(1, "a").unwrap());
+        assert!(snapshot.reader().unwrap().has(1, "a").unwrap());
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Where everything is in a segment file; `docs/reference/index.md` specifies it.
+//! The layout of a segment file; `docs/reference/index.md` specifies it.
 
-/// What a segment file begins with.
+/// The magic number of a segment file.
 pub(super) const MAGIC: [u8; 8] = *b"LKALSEGM";
 /// The version of the layout.
 pub(super) const VERSION: u32 = 1;
@@ -8,13 +8,13 @@ pub(super) const VERSION: u32 = 1;
 pub(super) const BLOCK: usize = 4096;
 /// Postings in a full block.
 pub(super) const PER_BLOCK: usize = 340;
-/// Where the document numbers of a block begin.
+/// Offset of the document numbers in a block.
 pub(super) const NUMBERS: usize = 8 * PER_BLOCK;
-/// Where the count of a block is.
+/// Offset of the count in a block.
 pub(super) const COUNT: usize = 12 * PER_BLOCK;
-/// Where the number of a block is.
+/// Offset of the number of a block.
 pub(super) const PLACE: usize = COUNT + 4;
-/// Where the checksum of a block, and of the header, is.
+/// Offset of the checksum in a block and in the header.
 pub(super) const CHECKSUM: usize = BLOCK - 8;
 
 /// The checksum of some bytes: the frozen hash of `docs/reference/signature.md`.
@@ -36,7 +36,7 @@ pub(super) fn u32_at(block: &[u8; BLOCK], at: usize) -> u32 {
     u32::from_le_bytes(bytes)
 }
 
-/// What the header says.
+/// The header of a segment file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct SegmentHeader {
     /// The least number of a document.
@@ -45,9 +45,9 @@ pub(super) struct SegmentHeader {
     pub(super) last: u32,
     /// Postings by list.
     pub(super) postings: [u64; 2],
-    /// Of the fences.
+    /// Checksum of the fences.
     pub(super) fences: u64,
-    /// Of the checksums of all blocks, in order.
+    /// Checksum of the checksums of all blocks, in order.
     pub(super) blocks: u64,
 }
 
@@ -57,7 +57,7 @@ impl SegmentHeader {
         self.postings.map(|count| count.div_ceil(PER_BLOCK as u64))
     }
 
-    /// Bytes of the whole file; `None` for counts that no file has.
+    /// Bytes of the whole file; `None` for impossible counts.
     pub(super) fn file_bytes(&self) -> Option<u64> {
         let [bands, ids] = self.block_counts();
         let blocks = bands.checked_add(ids)?;
@@ -82,7 +82,7 @@ impl SegmentHeader {
     /// Reads the first block of a file.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// A description of the problem.
     pub(super) fn of_bytes(bytes: &[u8; BLOCK]) -> Result<Self, String> {
         if bytes[..8] != MAGIC {
             return Err("it does not begin as a segment does".to_owned());

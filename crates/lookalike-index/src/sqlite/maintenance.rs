@@ -21,13 +21,13 @@ use std::sync::Arc;
 
 /// Documents removed in one transaction.
 const REMOVED_AT_ONCE: usize = 10_000;
-/// Documents of a segment that is made again.
+/// Documents of a rebuilt segment.
 const REBUILT_AT_ONCE: usize = 100_000;
-/// Free pages given back in one transaction.
+/// Free pages released in one transaction.
 const PAGES_AT_ONCE: usize = 4_000;
 
-/// Removes what has expired, merges everything, gives free space back. On a full disk, space is
-/// given back first, and segments are merged as far as it suffices.
+/// Removes expired documents, merges all segments, releases free space. On a full disk, space is
+/// released first, and segments are merged as far as it suffices.
 ///
 /// # Errors
 /// As [`Backend::compact`](crate::backend::Backend::compact).
@@ -51,8 +51,8 @@ pub(super) fn compact(state: &Arc<IndexState>, now: i64) -> Result<(), IndexErro
     Ok(())
 }
 
-/// Repeats `work` with at most this many at a time while it does as many. Where the disk is full it
-/// is done with fewer, and the log is emptied in between.
+/// Repeats `work` with this batch size while batches are full. On a full disk, batches are smaller
+/// and the log is truncated in between.
 fn repeat_sparingly(
     state: &IndexState,
     full: &mut bool,
@@ -78,7 +78,7 @@ fn repeat_sparingly(
     }
 }
 
-/// Puts all postings into one segment.
+/// Merges all postings to one segment.
 fn merge_to_one(state: &Arc<IndexState>) -> Result<(), IndexError> {
     {
         let mut guard = lock(&state.writer);
@@ -105,8 +105,8 @@ fn merge_to_one(state: &Arc<IndexState>) -> Result<(), IndexError> {
     }
 }
 
-/// The same with what space there is: segments are written again one by one, without the postings
-/// of removed documents, the smallest first, and all together if that has freed enough.
+/// The same with little space: segments are rewritten one by one without the postings of removed
+/// documents, the smallest first, then all together if that freed enough.
 fn merge_one_by_one(state: &Arc<IndexState>) -> Result<(), IndexError> {
     let mut segments = state.view().segments.clone();
     segments.sort_by_key(|segment| segment.file_bytes());
@@ -125,7 +125,7 @@ fn merge_one_by_one(state: &Arc<IndexState>) -> Result<(), IndexError> {
 
 fn any_dead(state: &Arc<IndexState>) -> Result<bool, IndexError> {
     let snapshot = state.begin()?;
-    let any = snapshot.connection().prepare_cached("SELECT 1 FROM dead");
+    let any = snapshot.connection()?.prepare_cached("SELECT 1 FROM dead");
     any.and_then(|mut any| any.exists([])).map_err(|error| state.place.database(error))
 }
 
@@ -154,7 +154,7 @@ fn remove_expired(state: &IndexState, now: i64, most: usize) -> Result<usize, In
     })
 }
 
-/// Gives the pages that nothing is on any more back to the disk.
+/// Releases unused pages of the catalogue.
 fn release_pages(state: &IndexState, full: &mut bool) -> Result<(), IndexError> {
     repeat_sparingly(state, full, PAGES_AT_ONCE, |most| {
         let failed = |error| state.place.database(error);
@@ -164,8 +164,7 @@ fn release_pages(state: &IndexState, full: &mut bool) -> Result<(), IndexError> 
         let free: u32 =
             connection.query_row("PRAGMA freelist_count", [], |row| row.get(0)).map_err(failed)?;
         if free > 0 {
-            // Each row that it gives is a page; a statement that is not asked for all of them
-            // stops after the first.
+            // The statement frees one page per row that is fetched.
             let vacuum = || -> rusqlite::Result<()> {
                 let sql = format!("PRAGMA incremental_vacuum({most})");
                 let mut statement = connection.prepare(&sql)?;
@@ -176,7 +175,7 @@ fn release_pages(state: &IndexState, full: &mut bool) -> Result<(), IndexError> 
             vacuum().map_err(failed)?;
         }
         if free as usize <= most {
-            // Readers may keep it from being done; then a later one does it.
+            // Readers may prevent it; then a later compaction does it.
             writer.empty_log().map_err(failed)?;
             return Ok(0);
         }
@@ -184,7 +183,7 @@ fn release_pages(state: &IndexState, full: &mut bool) -> Result<(), IndexError> 
     })
 }
 
-/// Makes all segments and counts again from the rows.
+/// Rebuilds all segments and counts from the rows.
 ///
 /// # Errors
 /// As [`Backend::repair`](crate::backend::Backend::repair).
@@ -215,14 +214,14 @@ pub(super) fn repair(state: &Arc<IndexState>) -> Result<(), IndexError> {
         }
         (view.segments.clone(), new, writer.head.changes)
     };
-    // They may have ids that the old ones lacked.
+    // The new segments may have ids that the old ones lacked.
     swap(state, &old, &new, changes, |writer| writer.id_filter = IdFilter::default())?;
     state.signal.flushed();
     Ok(())
 }
 
-/// Segments with the postings of all documents in the range of one, made from their rows. They are
-/// in no list yet.
+/// Segments with the postings of all documents in the range of one, built from their rows. They are
+/// not listed yet.
 pub(super) fn rebuild_segments(
     place: &IndexFolder,
     settings: &IndexSettings,
@@ -249,8 +248,8 @@ pub(super) fn rebuild_segments(
     }
 }
 
-/// Makes again what is missing or is not what the catalogue lists; gives the segments as they are
-/// then. Called when an index is opened for writing.
+/// Rebuilds segments that are missing or differ from the catalogue; returns all segments. Called
+/// when an index is opened for writing.
 pub(super) fn repair_segments(
     place: &IndexFolder,
     settings: &IndexSettings,
@@ -305,7 +304,7 @@ fn update_counts(connection: &Connection, head: &mut CatalogueState) -> rusqlite
     Ok(())
 }
 
-/// What there is, counted row by row.
+/// The counts, computed from the rows.
 pub(super) fn count_rows(connection: &Connection) -> rusqlite::Result<CatalogueState> {
     let number = |sql: &str| -> rusqlite::Result<u64> {
         connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned)
@@ -322,7 +321,7 @@ pub(super) fn count_rows(connection: &Connection) -> rusqlite::Result<CatalogueS
     })
 }
 
-/// Removes files of segments that are in no list: what a writer that was killed has left.
+/// Removes unlisted segment files, which a killed writer leaves.
 pub(super) fn remove_orphans(
     place: &IndexFolder,
     connection: &Connection,
@@ -335,7 +334,7 @@ pub(super) fn remove_orphans(
         let name = entry.file_name();
         let is_segment = name.to_str().and_then(segment_number).is_some();
         if is_segment && !entries.iter().any(|entry| *entry.name == *name) {
-            // Where readers of another process keep it, a later writer removes it.
+            // If a reader of another process prevents it, a later writer removes the file.
             let _ = std::fs::remove_file(entry.path());
         }
     }

@@ -1,4 +1,4 @@
-//! Several segments become one, piece by piece.
+//! Merges segments incrementally.
 
 use super::catalogue;
 use super::catalogue_writer::CatalogueWriter;
@@ -11,11 +11,11 @@ use super::write::next_name;
 use crate::error::IndexError;
 use std::sync::Arc;
 
-/// Postings that are sorted at once.
+/// Postings of one sorted batch.
 const BATCH: u64 = 1 << 16;
 
-/// Merges neighbours to one segment, without removed documents. No other thread merges. `false` if
-/// they do not exist any more.
+/// Merges adjacent segments, without removed documents. No other thread may merge. `false` if they
+/// no longer exist.
 pub(super) fn merge(
     state: &Arc<IndexState>,
     segments: &[Arc<Segment>],
@@ -26,20 +26,20 @@ pub(super) fn merge(
     Ok(true)
 }
 
-/// A merge of neighbours that is under way. Its file is removed unless it is finished.
+/// A running merge of adjacent segments. Its file is removed unless it is finished.
 pub(super) struct SegmentMerge<'a> {
     state: &'a Arc<IndexState>,
     segments: Vec<Arc<Segment>>,
-    /// Documents that were gone after `changes` changes.
+    /// Documents that were removed by change `changes`.
     dead: TombstoneSet,
     changes: u64,
     file: SegmentFile<'a>,
     list: PostingList,
-    /// Where the list is in each segment.
+    /// A cursor over the list in each segment.
     cursors: Vec<PostingCursor>,
     /// The postings of a piece.
     postings: Vec<Posting>,
-    /// Pieces of the list, and how many of them are done.
+    /// Pieces of the list: their number, and how many are done.
     pieces: u64,
     done: u64,
     /// Postings of all pieces that are done.
@@ -47,7 +47,7 @@ pub(super) struct SegmentMerge<'a> {
 }
 
 impl<'a> SegmentMerge<'a> {
-    /// Begins to merge neighbours; `None` if they do not exist any more.
+    /// Begins to merge adjacent segments; `None` if they no longer exist.
     pub(super) fn begin(
         state: &'a Arc<IndexState>,
         segments: &[Arc<Segment>],
@@ -66,7 +66,7 @@ impl<'a> SegmentMerge<'a> {
         let range = covered(segments);
         let (dead, changes) = {
             let snapshot = state.begin()?;
-            let dead = catalogue::dead(snapshot.connection(), range, snapshot.head.changes);
+            let dead = catalogue::dead(snapshot.connection()?, range, snapshot.head.changes);
             let dead = dead.map_err(|error| state.place.database(error))?;
             (TombstoneSet::new(range, &dead), snapshot.head.changes)
         };
@@ -98,31 +98,31 @@ impl<'a> SegmentMerge<'a> {
         self.segments.iter().map(|segment| segment.postings(list)).sum()
     }
 
-    /// How many documents were put into its segments.
+    /// Number of documents that were added to its segments.
     pub(super) fn documents(&self) -> u64 {
         self.segments.iter().map(|segment| segment.documents()).sum()
     }
 
-    /// Those that become one.
+    /// The segments that are merged.
     pub(super) fn segments(&self) -> &[Arc<Segment>] {
         &self.segments
     }
 
-    /// Whether a segment is one of those that become one.
+    /// Whether a segment is one of those that are merged.
     pub(super) fn takes(&self, segment: &Arc<Segment>) -> bool {
         self.segments.iter().any(|one| Arc::ptr_eq(one, segment))
     }
 
-    /// How much is done, from 0 to 1.
+    /// Progress, from 0 to 1.
     pub(super) fn share_done(&self) -> f64 {
         let all: u64 = PostingList::BOTH.iter().map(|list| self.postings_of(*list)).sum();
         self.taken as f64 / all.max(1) as f64
     }
 
-    /// Does some more, within milliseconds; `true` when it can be finished.
+    /// Merges the next piece, within milliseconds; `true` when the merge can be finished.
     ///
     /// # Errors
-    /// What keeps segments from being read or written; the merge cannot go on then.
+    /// Read and write errors of segments; the merge cannot go on after one.
     #[expect(clippy::stable_sort_primitive, reason = "the stable sort finds sorted pieces")]
     pub(super) fn step(&mut self) -> Result<bool, IndexError> {
         if self.done == self.pieces {
@@ -149,10 +149,10 @@ impl<'a> SegmentMerge<'a> {
         Ok(false)
     }
 
-    /// Puts the one segment into the place of the others, and removes their files.
+    /// Replaces the segments by the merged one, and removes their files.
     ///
     /// # Errors
-    /// What keeps it from being stored; nothing has changed then.
+    /// Write errors; after one, nothing has changed.
     pub(super) fn finish(self) -> Result<(), IndexError> {
         let (state, segments) = (self.state, &self.segments);
         let left = self.documents().saturating_sub(self.dead.count);
@@ -170,18 +170,18 @@ impl<'a> SegmentMerge<'a> {
     }
 }
 
-/// From the first document of neighbours to the last.
+/// The range of documents of adjacent segments.
 fn covered(segments: &[Arc<Segment>]) -> (u32, u32) {
     let first = segments.first().map_or(0, |segment| segment.entry.first);
     let last = segments.last().map_or(0, |segment| segment.entry.last);
     (first, last)
 }
 
-/// Puts other segments into the place of neighbours, in one transaction, and removes their files.
-/// `also` is done in it.
+/// Replaces adjacent segments by others in one transaction, which includes `also`, and removes
+/// their files.
 ///
 /// # Errors
-/// What keeps it from being stored; nothing has changed then.
+/// Write errors; after one, nothing has changed.
 pub(super) fn swap(
     state: &IndexState,
     old: &[Arc<Segment>],
@@ -217,15 +217,15 @@ pub(super) fn swap(
     Ok(())
 }
 
-/// Removes files of segments that are in no list. What cannot be removed now, since another system
-/// keeps it for those who read it, is removed by the next writer.
+/// Removes files of unlisted segments. Files that cannot be removed, since another process reads
+/// them, are removed by the next writer.
 fn remove_files(state: &IndexState, segments: &[Arc<Segment>]) {
     for segment in segments {
         let _ = std::fs::remove_file(state.place.folder.join(&segment.entry.name));
     }
 }
 
-/// Documents of a range that are gone.
+/// Removed documents of a range.
 struct TombstoneSet {
     first: u32,
     bits: Vec<u64>,

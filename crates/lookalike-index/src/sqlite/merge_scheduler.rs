@@ -1,9 +1,9 @@
-//! When segments are merged: by a thread of its own, in step with what is added.
+//! Schedules merges of segments on a thread of their own, in proportion to additions.
 //!
-//! Merging a large segment takes seconds, which would delay additions. So several merges run at a
-//! time, piece by piece, each in proportion to the documents that were added since it began: it
-//! ends before there are enough segments for the next merge of its level. While nothing is added,
-//! all run at full speed.
+//! Merging a large segment takes seconds, which would delay additions. So several merges run
+//! interleaved, each in proportion to the documents that were added since it began: it ends before
+//! there are enough segments for the next merge of its level. While nothing is added, all run at
+//! full speed.
 
 use super::index_state::IndexState;
 use super::lock::lock;
@@ -15,15 +15,15 @@ use crate::error::IndexError;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A merge is done when this many documents were added for each one in it.
+/// Documents added per document of a merge by the time it is due.
 const SPREAD: f64 = 0.75;
 /// Idle timeout: bounds on the time without additions after which merges run at full speed.
 const MIN_IDLE_TIMEOUT: Duration = Duration::from_millis(100);
 const MAX_IDLE_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl MergeSignal {
-    /// Lets a writer wait while there are segments enough that looking into each would cost more
-    /// than merging them.
+    /// Blocks a writer while there are so many segments that searching them costs more than merging
+    /// them.
     pub(super) fn wait_for_merges(&self, state: &IndexState) {
         if !state.tuning.background {
             return;
@@ -37,27 +37,26 @@ impl MergeSignal {
     }
 }
 
-/// From this many segments on, merges are not held up: more than there are in step, up to hundreds
+/// Number of segments from which on writers wait: more than scheduled merges leave, up to hundreds
 /// of millions of documents.
 fn merge_backlog_limit(fan_out: usize) -> usize {
     8 * fan_out
 }
 
-/// What the thread does that merges, to the end.
+/// The main loop of the merging thread.
 pub(super) fn work(state: &Arc<IndexState>) {
     while let Some(_turn) = state.signal.next() {
-        // What fails is tried again in the next round, which a new segment begins, and by
-        // `compact`, which says why it cannot be done; until then nothing is wrong but the speed.
+        // A failed merge is retried after the next new segment, and by `compact`, which reports the
+        // error; until then, only speed is affected.
         let done = merge_all(state);
         state.signal.merged(done.is_ok());
     }
 }
 
-/// Merges what should be merged until nothing should be, or someone wants to be alone.
+/// Runs merges until none is due or a thread requests exclusive access.
 ///
 /// # Errors
-/// The first thing that kept segments from being read or written; what it does not concern is
-/// merged nevertheless.
+/// The first error; merges of other segments continue.
 fn merge_all(state: &Arc<IndexState>) -> Result<(), IndexError> {
     let mut merges =
         RunningMerges { state, running: Vec::new(), failed_segments: Vec::new(), error: None };
@@ -79,18 +78,18 @@ fn merge_all(state: &Arc<IndexState>) -> Result<(), IndexError> {
     merges.error.map_or(Ok(()), Err)
 }
 
-/// Merges under way.
+/// The running merges.
 struct RunningMerges<'a> {
     state: &'a Arc<IndexState>,
     running: Vec<(SegmentMerge<'a>, MergePace)>,
     /// Segments whose merge failed.
     failed_segments: Vec<Arc<Segment>>,
-    /// Why the first did.
+    /// The error of the first.
     error: Option<IndexError>,
 }
 
 impl RunningMerges<'_> {
-    /// Begins what should be merged first and is not; `false` when there is no such thing.
+    /// Begins the next merge that is due; `false` if there is none.
     fn begin(&mut self, view: &PostingView) -> bool {
         let is_taken = |segment: &Arc<Segment>| {
             self.running.iter().any(|(merge, _)| merge.takes(segment))
@@ -112,12 +111,12 @@ impl RunningMerges<'_> {
         true
     }
 
-    /// How far each is behind what is due.
+    /// How far each is behind its schedule.
     fn lags(&self, last: u32) -> impl Iterator<Item = f64> {
         self.running.iter().map(move |(merge, pace)| pace.due(last) - merge.share_done())
     }
 
-    /// Does a piece of one, or finishes it.
+    /// Merges a piece of one, or finishes it.
     fn advance(&mut self, at: usize) {
         let done = match self.running[at].0.step() {
             Ok(false) => return,
@@ -139,11 +138,11 @@ impl RunningMerges<'_> {
     }
 }
 
-/// Whether documents are being added.
+/// Detects whether documents are being added.
 struct WriteActivity {
     last: u32,
     since: Instant,
-    /// Between the last two additions.
+    /// Time between the last two additions.
     gap: Duration,
 }
 
@@ -152,7 +151,7 @@ impl WriteActivity {
         Self { last, since: now, gap: Duration::ZERO }
     }
 
-    /// Whether none was added for much longer than between the last two times.
+    /// Whether the time since the last addition is much longer than between the last two.
     fn is_over(&mut self, last: u32, now: Instant) -> bool {
         let passed = now.saturating_duration_since(self.since);
         if last != self.last {
@@ -163,7 +162,7 @@ impl WriteActivity {
     }
 }
 
-/// What to do now.
+/// The next action.
 #[derive(Debug, PartialEq)]
 enum NextStep {
     Nothing,
@@ -171,7 +170,7 @@ enum NextStep {
     Step(usize),
 }
 
-/// Goes on with the merge that lags most behind what is due, if any does or none shall wait.
+/// Continues the merge that is furthest behind its schedule, if any is behind or `at_once` is set.
 fn next(lags: impl Iterator<Item = f64>, at_once: bool) -> NextStep {
     match lags.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)) {
         None => NextStep::Nothing,
@@ -180,7 +179,7 @@ fn next(lags: impl Iterator<Item = f64>, at_once: bool) -> NextStep {
     }
 }
 
-/// How far a merge should be.
+/// The schedule of a merge.
 struct MergePace {
     /// The last document when it began.
     from: u32,
@@ -189,16 +188,15 @@ struct MergePace {
 }
 
 impl MergePace {
-    /// The share that should be done when `last` is the last document.
+    /// The share that is due when `last` is the last document.
     fn due(&self, last: u32) -> f64 {
         f64::from(last.saturating_sub(self.from)) / (SPREAD * self.documents.max(1) as f64)
     }
 }
 
-/// Which segments are merged next: the first neighbours of the least level of which there are
-/// enough, with the smaller ones between them; or all, where more lie side by side than there are
-/// while one level after the other fills.
-/// Those without a level are being merged already.
+/// The segments to merge next: the first run of the lowest level with enough segments, with smaller
+/// ones between them; or all, if more are adjacent than levels explain.
+/// Segments without a level are being merged already.
 fn plan(levels: &[Option<u32>], fan_out: usize) -> Option<std::ops::Range<usize>> {
     let mut known: Vec<u32> = levels.iter().flatten().copied().collect();
     known.sort_unstable();

@@ -51,10 +51,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 pub use tuning::Tuning;
 
-/// Makes an index in a new folder.
+/// Creates an index in a new folder.
 ///
 /// # Errors
-/// [`IndexError::Exists`] where there is something.
+/// [`IndexError::Exists`] if the folder exists.
 pub fn create(folder: &Path, settings: &IndexSettings) -> Result<Box<dyn Backend>, IndexError> {
     create_with(folder, settings, Tuning::default())
 }
@@ -73,11 +73,10 @@ pub fn create_with(
     open_with(folder, Access::Write { wait: Duration::from_secs(1) }, tuning)
 }
 
-/// Makes an index in a new folder with what changes make of it: it is there with all of that, or
-/// not at all. It is not opened.
+/// Creates an index in a new folder and applies changes to it, all or nothing. It is not opened.
 ///
 /// # Errors
-/// [`IndexError::Exists`] where there is something, and as [`Backend::write`].
+/// [`IndexError::Exists`] if the folder exists, and as [`Backend::write`].
 pub fn create_filled(
     folder: &Path,
     settings: &IndexSettings,
@@ -87,7 +86,7 @@ pub fn create_filled(
     folder::create_filled(folder, settings, changes)
 }
 
-/// What the index in a folder was created with; it is not opened.
+/// The settings of the index in a folder; it is not opened.
 ///
 /// # Errors
 /// As [`open`](crate::index::open).
@@ -139,7 +138,7 @@ pub fn open_with(
     Ok(Box::new(FolderBackend { state, merger }))
 }
 
-/// Makes an index in a new folder from a backup, which is the folder of an index.
+/// Creates an index in a new folder from a backup, which is the folder of an index.
 pub(crate) fn restore(folder: &Path, from: &Path) -> Result<(), IndexError> {
     if from.join("index.json").is_file() && !from.join("catalog.sqlite").exists() {
         return Err(IndexError::NotAnIndex {
@@ -165,7 +164,7 @@ impl Drop for FolderBackend {
         if let Some(merger) = self.merger.take() {
             let _ = merger.join();
         }
-        // Snapshots may live longer, and must not keep others from writing.
+        // Snapshots may live longer, and must not block other writers.
         self.state.close();
     }
 }

@@ -13,18 +13,18 @@ use std::sync::Arc;
 
 /// Postings in memory for each document of the tail, where an index finds containment.
 const TAIL_POSTINGS: usize = 64;
-/// Postings from which on no further documents are gathered at a time.
+/// Maximum number of postings collected at a time.
 const MAX_COLLECTED: usize = 1 << 25;
 
-/// Postings of all documents up to `last`, those left out that were gone after `dropped` changes.
-/// Never changed; another one takes its place.
+/// Postings of all documents up to `last`, without those removed by change `dropped`. Immutable;
+/// changes create another view.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PostingView {
     /// By ascending numbers of documents.
     pub(super) segments: Vec<Arc<Segment>>,
-    /// Of documents behind the last segment, by ascending numbers.
+    /// Of documents after the last segment, by ascending numbers.
     pub(super) runs: Vec<Arc<PostingRun>>,
-    /// The list of segments that this is.
+    /// The generation of the list of segments.
     pub(super) generation: u64,
     /// The greatest number.
     pub(super) last: u32,
@@ -33,12 +33,12 @@ pub(super) struct PostingView {
 }
 
 impl PostingView {
-    /// Whether all documents of a snapshot are found in it.
+    /// Whether it has all documents of a snapshot.
     pub(super) fn covers(&self, head: &CatalogueState) -> bool {
         self.last >= head.last && self.dropped() <= head.changes
     }
 
-    /// Documents that were gone after this many changes may be missing.
+    /// Documents removed by this change may be missing.
     pub(super) fn dropped(&self) -> u64 {
         let segments = self.segments.iter().map(|segment| segment.entry.dropped);
         segments.max().unwrap_or(0).max(self.runs_dropped)
@@ -49,15 +49,15 @@ impl PostingView {
         self.runs.iter().map(|run| run.documents()).sum()
     }
 
-    /// Whether the runs are to be put into a segment: they have more than `most` documents, or,
-    /// where documents have as many postings as shingles, too many of these.
+    /// Whether the runs should become a segment: they have more than `most` documents, or in an
+    /// index for containment too many postings.
     pub(super) fn is_tail_full(&self, most: usize, settings: &IndexSettings) -> bool {
         let postings = || self.runs.iter().map(|run| run.bands.len()).sum::<usize>();
         self.tail() > most
             || settings.containment.is_some() && postings() > most.saturating_mul(TAIL_POSTINGS)
     }
 
-    /// How many documents there are postings of.
+    /// Number of documents with postings.
     pub(super) fn documents(&self) -> u64 {
         let last_in_segments: u64 = self.segments.iter().map(|segment| segment.documents()).sum();
         last_in_segments + self.tail() as u64
@@ -71,7 +71,7 @@ impl PostingView {
     /// Calls `each` with the place of a key and a document that has it.
     ///
     /// # Errors
-    /// [`IndexError::Damaged`] for a segment that is.
+    /// [`IndexError::Damaged`] for a damaged segment.
     pub(super) fn find(
         &self,
         list: PostingList,
@@ -83,7 +83,7 @@ impl PostingView {
         Ok(())
     }
 
-    /// Adds a run behind the others. Runs of similar size are merged, so that there are few.
+    /// Appends a run. Runs of similar size are merged to keep their number small.
     pub(super) fn push(&mut self, run: PostingRun) {
         let mut run = Arc::new(run);
         while let Some(before) = self.runs.pop_if(|last| last.documents() < 2 * run.documents()) {
@@ -92,11 +92,10 @@ impl PostingView {
         self.runs.push(run);
     }
 
-    /// All postings that the catalogue says there are at this snapshot, beginning with those that
-    /// are known.
+    /// A view of all postings of a snapshot, which reuses those of this view.
     ///
     /// # Errors
-    /// [`IndexError::Damaged`] for a segment that is missing or not what is listed.
+    /// [`IndexError::Damaged`] for a segment that is missing or differs from the list.
     pub(super) fn refreshed(
         &self,
         place: &IndexFolder,
@@ -125,7 +124,7 @@ impl PostingView {
         let range = (u64::from(view.last) + 1, u64::from(head.last));
         let (run, ..) = collect_run(place, settings, connection, range, None)?;
         if range.0 <= range.1 {
-            // Rows that are gone by now are in no run, though earlier snapshots have them.
+            // Rows removed by now are in no run, though earlier snapshots have them.
             view.runs_dropped = view.runs_dropped.max(head.changes);
         }
         if run.documents() > 0 {

@@ -3,7 +3,7 @@
 use super::index_folder::IndexFolder;
 use crate::backend::SetCallback;
 use crate::checksum::{self, RowFields};
-use crate::entry::{IndexRecord, MAX_TEXT_BYTES, RecordFields, shown};
+use crate::entry::{IndexRecord, MAX_TEXT_BYTES, RecordFields, shortened_id};
 use crate::error::IndexError;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, Rows};
@@ -30,7 +30,7 @@ impl RecordReader<'_> {
     /// Whether there is a document with this number and this id.
     ///
     /// # Errors
-    /// What SQLite says, [`IndexError::Damaged`] for a row with another id whose checksum is wrong.
+    /// Errors of SQLite, [`IndexError::Damaged`] for a row with another id whose checksum is wrong.
     pub(super) fn has(&self, number: u64, id: &str) -> Result<bool, IndexError> {
         let look = || -> rusqlite::Result<Option<bool>> {
             let sql = "SELECT id FROM docs WHERE doc = ?1";
@@ -50,7 +50,7 @@ impl RecordReader<'_> {
     /// Gives the documents with these numbers to `each`.
     ///
     /// # Errors
-    /// What SQLite says, [`IndexError::Damaged`] for a row that cannot be, and what `each` gives.
+    /// Errors of SQLite, [`IndexError::Damaged`] for an invalid row, and errors of `each`.
     pub(super) fn records(
         &self,
         numbers: &[u64],
@@ -72,7 +72,7 @@ impl RecordReader<'_> {
     /// Gives the encoded sets of the documents with these numbers to `each`.
     ///
     /// # Errors
-    /// What SQLite says, [`IndexError::Damaged`] for a document without a set, and what `each`
+    /// Errors of SQLite, [`IndexError::Damaged`] for a document without a set, and what `each`
     /// gives.
     pub(super) fn sets(&self, numbers: &[u64], each: SetCallback<'_>) -> Result<(), IndexError> {
         let failed = |error| self.place.database(error);
@@ -89,7 +89,7 @@ impl RecordReader<'_> {
                 }
                 each(*number, code)?;
             } else if let Some(id) = self.id(key).map_err(failed)? {
-                let what = format!("document {:?} of {}", shown(&id), self.place.name);
+                let what = format!("document {:?} of {}", shortened_id(&id), self.place.name);
                 let why = "it has no shingle set".to_owned();
                 return Err(IndexError::Damaged { what, why });
             }
@@ -156,7 +156,7 @@ impl RecordReader<'_> {
         self.columns(row, wanted, record, fields).map_err(|wrong| match wrong {
             RowError::Sql(error) => self.place.database(error),
             RowError::Row(why) => {
-                let (number, id) = (record.number, shown(&record.id));
+                let (number, id) = (record.number, shortened_id(&record.id));
                 let what = format!("document {id:?} (number {number}) of {}", self.place.name);
                 IndexError::Damaged { what, why }
             }

@@ -1,24 +1,24 @@
-//! Disk space for removing documents while the disk is full: a removal is written before it frees
-//! anything. The file `reserve` takes that space, and is deleted when there is no other.
+//! Disk space for removing documents while the disk is full: a removal writes before it frees
+//! space. The file `reserve` holds that space, and is deleted when the disk is full.
 //!
 //! Needed are the pages of one removal, some 16 KiB each, and as much as the catalogue file grows
-//! when the log is emptied: at most the catalogue itself, and mostly at most [`LOG_PAGES`] pages,
-//! since nothing is added while the log cannot be emptied.
+//! when the log is truncated: at most the catalogue itself, and mostly at most [`LOG_PAGES`] pages,
+//! since nothing is added while the log cannot be truncated.
 
 use super::index_folder::IndexFolder;
 use lookalike_core::hash::SplitMix64;
 use std::fs::File;
 use std::io::Write as _;
 
-/// The log is emptied when it has this many pages.
+/// The log is truncated at this many pages.
 pub(super) const LOG_PAGES: u32 = 512;
-/// Least and most bytes of the file.
+/// Minimum and maximum size of the file.
 const LEAST: u64 = 1 << 20;
 const MOST: u64 = 16 << 20;
-/// Bytes that are written at a time.
+/// Size of one write.
 const PIECE: u64 = 1 << 16;
 
-/// Makes the file as large as a catalogue of this size needs, or as large as there is space.
+/// Grows the file to the size that a catalogue of this size needs, or as far as space allows.
 pub(super) fn keep(place: &IndexFolder, catalogue_bytes: u64) {
     let wanted = catalogue_bytes.next_multiple_of(LEAST).clamp(LEAST, MOST);
     let path = place.reserve();
@@ -41,7 +41,7 @@ pub(super) fn keep(place: &IndexFolder, catalogue_bytes: u64) {
     }
 }
 
-/// Deletes the file; whether there was one.
+/// Deletes the file; returns whether it existed.
 pub(super) fn release(place: &IndexFolder) -> bool {
     std::fs::remove_file(place.reserve()).is_ok()
 }

@@ -23,7 +23,7 @@ const KEYS_AT_ONCE: usize = 16;
 /// Blocks that a cursor reads at a time.
 const READ_AHEAD: usize = 16;
 
-/// What the catalogue says of a segment.
+/// The row of a segment in the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SegmentEntry {
     /// The name of its file.
@@ -32,10 +32,9 @@ pub(super) struct SegmentEntry {
     pub(super) first: u32,
     /// The greatest.
     pub(super) last: u32,
-    /// How often its documents have been merged, roughly: 8 segments of a level make one of the
-    /// next.
+    /// Approximate number of merges of its documents: 8 segments of a level become one of the next.
     pub(super) level: u32,
-    /// Documents that were gone after this many changes may be missing in it.
+    /// Documents removed by this change may be missing in it.
     pub(super) dropped: u64,
     /// The checksum of the checksums of its blocks.
     pub(super) checksum: u64,
@@ -48,7 +47,7 @@ pub(super) struct Segment {
     header: SegmentHeader,
     /// Blocks by list.
     counts: [usize; 2],
-    /// How far from a guess a fence is searched for at first, by list.
+    /// Initial distance from a guess in the search for a fence, by list.
     steps: [usize; 2],
     path: PathBuf,
     file: File,
@@ -56,7 +55,7 @@ pub(super) struct Segment {
     length: u64,
     /// The first keys of all blocks.
     fences: Vec<u64>,
-    /// A bit for every block that was found to be as it was written.
+    /// A bit for every block whose checksum was verified.
     verified: Vec<AtomicU64>,
 }
 
@@ -64,7 +63,7 @@ impl Segment {
     /// Opens a file and checks its header, length and fences.
     ///
     /// # Errors
-    /// [`IndexError::Damaged`] for a file that is missing or is not what the catalogue lists,
+    /// [`IndexError::Damaged`] for a file that is missing or differs from the catalogue,
     /// [`IndexError::Io`] for one that cannot be read.
     pub(super) fn open(folder: &Path, entry: SegmentEntry) -> Result<Self, IndexError> {
         let path = folder.join(&entry.name);
@@ -104,7 +103,7 @@ impl Segment {
         Ok(Self { entry, header, counts, steps, path, file, length, fences, verified })
     }
 
-    /// How many postings a list has.
+    /// Number of postings of a list.
     pub(super) fn postings(&self, list: PostingList) -> u64 {
         self.header.postings[list as usize]
     }
@@ -114,7 +113,7 @@ impl Segment {
         self.length
     }
 
-    /// How many documents were put into it.
+    /// Number of documents that were added to it.
     pub(super) fn documents(&self) -> u64 {
         self.postings(PostingList::Ids)
     }
@@ -122,7 +121,7 @@ impl Segment {
     /// Calls `each` with the place of a key and a document that has it, for all keys in order.
     ///
     /// # Errors
-    /// [`IndexError::Damaged`] for a block that is not as it was written.
+    /// [`IndexError::Damaged`] for a damaged block.
     pub(super) fn find(
         &self,
         list: PostingList,
@@ -134,8 +133,8 @@ impl Segment {
             return Ok(());
         }
         let mut block = BlockBuffer { index: None, bytes: [0; BLOCK] };
-        // Some keys at once: fences are fetched for all of them before any is looked at, so that
-        // one does not wait for what another one waits for.
+        // Fences of several keys are fetched before the first is compared, so that their cache
+        // misses overlap.
         for (chunk, keys) in keys.chunks(KEYS_AT_ONCE).enumerate() {
             let mut starts = [(0, 0); KEYS_AT_ONCE];
             let fences =
@@ -160,7 +159,7 @@ impl Segment {
         lower_bound(blocks.count, key, place, blocks.step, fence).saturating_sub(1)
     }
 
-    /// Where a key would be in a block: between its fence and the next, keys are evenly spread.
+    /// The expected position of a key in a block: keys between two fences are evenly distributed.
     fn guess_in_block(&self, blocks: BlockRange, block: usize, key: u64) -> usize {
         let first = self.fence(blocks.start + block);
         let is_last = block + 1 == blocks.count;
@@ -169,7 +168,7 @@ impl Segment {
         ((share * blocks.held(block) as f64) as usize).min(blocks.held(block) - 1)
     }
 
-    /// Documents that have a key, which is in no block before that and perhaps near that place.
+    /// Finds the documents of a key from a block on, starting at a guessed position.
     fn find_from(
         &self,
         blocks: BlockRange,
@@ -210,7 +209,7 @@ impl Segment {
     /// Compares every block with its checksum again, and checks the order of keys.
     ///
     /// # Errors
-    /// [`IndexError::Damaged`] with the first thing that is wrong.
+    /// [`IndexError::Damaged`] with the first problem.
     pub(super) fn verify(&self) -> Result<(), IndexError> {
         let (mut sums, mut bytes) = (Vec::new(), [0; BLOCK]);
         for list in PostingList::BOTH {
@@ -256,7 +255,7 @@ impl Segment {
         self.fences[index]
     }
 
-    /// A block, read unless it is the one that was read before.
+    /// A block, read unless it is the one in the buffer.
     fn block<'a>(
         &self,
         index: usize,
@@ -271,7 +270,7 @@ impl Segment {
         Ok(&block.bytes)
     }
 
-    /// Reads whole blocks from one on.
+    /// Reads consecutive blocks.
     fn read(&self, index: usize, bytes: &mut [u8]) -> Result<(), IndexError> {
         read_at(&self.file, &self.path, bytes, Self::offset(index))
     }
@@ -321,19 +320,19 @@ struct BlockBuffer {
 struct BlockRange {
     start: usize,
     count: usize,
-    /// How far from a guess a fence is searched for at first.
+    /// Initial distance from a guess in the search for a fence.
     step: usize,
     postings: usize,
 }
 
 impl BlockRange {
-    /// How many postings a block has: all but the last are full.
+    /// Number of postings of a block: all but the last are full.
     fn held(&self, block: usize) -> usize {
         (self.postings - block * PER_BLOCK).min(PER_BLOCK)
     }
 }
 
-/// Goes through a list of a segment.
+/// A cursor over a list of a segment.
 pub(super) struct PostingCursor {
     segment: Arc<Segment>,
     block: usize,
@@ -345,11 +344,11 @@ pub(super) struct PostingCursor {
 }
 
 impl PostingCursor {
-    /// Appends the postings that follow with keys up to `most`, those of dead documents left out;
-    /// gives how many there were with these.
+    /// Appends the next postings with keys up to `most`, without those of dead documents; returns
+    /// their number including these.
     ///
     /// # Errors
-    /// [`IndexError::Damaged`] for a block that is not as it was written.
+    /// [`IndexError::Damaged`] for a damaged block.
     pub(super) fn take_up_to(
         &mut self,
         most: u64,
@@ -380,7 +379,7 @@ impl PostingCursor {
         Ok(taken)
     }
 
-    /// Reads the next block and some after it; gives the place of the next block in `ahead`.
+    /// Reads the next block and some after it; returns the position of the next block in `ahead`.
     fn read_ahead(&mut self) -> Result<usize, IndexError> {
         if !(self.first..self.first + self.ahead.len()).contains(&self.block) {
             let count = READ_AHEAD.min(self.end - self.block);
@@ -397,7 +396,7 @@ impl PostingCursor {
     }
 }
 
-/// Fills `bytes` from a place in a file.
+/// Fills `bytes` from an offset of a file.
 fn read_at(file: &File, path: &Path, bytes: &mut [u8], at: u64) -> Result<(), IndexError> {
     read_exact_at(file, bytes, at).map_err(|error| match error.kind() {
         ErrorKind::UnexpectedEof => {

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A file that is being written. It is removed unless it is finished.
+/// A segment file being written. It is removed unless it is finished.
 pub(super) struct SegmentFile<'a> {
     place: &'a IndexFolder,
     name: String,
@@ -27,7 +27,8 @@ impl<'a> SegmentFile<'a> {
     /// Begins a file. Postings of bands come first.
     pub(super) fn create(place: &'a IndexFolder, name: String) -> Result<Self, IndexError> {
         let path = place.folder.join(&name);
-        // A file of this name is in no list. It is replaced, so that a link is not followed.
+        // An existing file of this name is unlisted. It is replaced, so that a link is not
+        // followed.
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 return Err(place.writing(&path, error));
@@ -48,7 +49,7 @@ impl<'a> SegmentFile<'a> {
             sums: Vec::new(),
             finished: false,
         };
-        // The header comes last: until then the file begins with nothing that is a segment.
+        // The header is written last: until then the file is no valid segment.
         made.write(&[0; BLOCK])?;
         Ok(made)
     }
@@ -63,14 +64,14 @@ impl<'a> SegmentFile<'a> {
         if self.held == PER_BLOCK { self.end_block() } else { Ok(()) }
     }
 
-    /// The list of bands is complete; ids follow.
+    /// Ends the list of bands; ids follow.
     pub(super) fn end_bands(&mut self) -> Result<(), IndexError> {
         self.end_block()?;
         self.list = 1;
         Ok(())
     }
 
-    /// Completes the file, which has the documents from `first` to `last`; it is on the disk then.
+    /// Completes the file, which has the documents from `first` to `last`; it is durable then.
     pub(super) fn finish(
         mut self,
         (first, last): (u32, u32),
@@ -123,7 +124,7 @@ impl<'a> SegmentFile<'a> {
 impl Drop for SegmentFile<'_> {
     fn drop(&mut self) {
         if !self.finished {
-            // What is in no list is removed by the next writer at the latest.
+            // The next writer removes unlisted files at the latest.
             let _ = Path::new(&self.path).exists().then(|| std::fs::remove_file(&self.path));
         }
     }

@@ -1,5 +1,5 @@
-//! Checks of a folder before it is used. A folder may come from somebody else, so that nothing in
-//! it is followed, run or joined to a path before it has the form that this program writes.
+//! Checks of a folder before it is used. A folder may come from an untrusted source: nothing in
+//! it is followed, executed or joined to a path before it is known to be valid.
 //!
 //! | from the folder | accepted |
 //! |---|---|
@@ -31,11 +31,11 @@ const FILES: [&str; 6] = [
 /// Merges of merges: with a fan-out of 2, more levels than there are document numbers.
 const MAX_LEVEL: u32 = 64;
 
-/// Checks the files that are opened by a fixed name. None is opened: to close a file of a database
-/// ends the locks that other connections of this process have on it.
+/// Checks the files that are opened by a fixed name. None is opened: closing a file of a database
+/// releases the locks that other connections of this process have on it.
 ///
 /// # Errors
-/// [`IndexError::NotAnIndex`] for what this program does not make.
+/// [`IndexError::NotAnIndex`] for invalid files.
 pub(super) fn check_files(place: &IndexFolder) -> Result<(), IndexError> {
     for name in FILES {
         let path = place.folder.join(name);
@@ -94,7 +94,7 @@ fn not(place: &IndexFolder, why: String) -> IndexError {
     IndexError::NotAnIndex { index: place.name.clone(), why }
 }
 
-/// Turns off what SQLite would do on behalf of a database's schema.
+/// Disables features of SQLite that a database's schema could trigger.
 pub(super) fn harden(connection: &Connection) -> rusqlite::Result<()> {
     for (option, value) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
@@ -148,7 +148,7 @@ pub(super) fn check_schema(
 /// Checks the list of segments, in ascending order of documents.
 ///
 /// # Errors
-/// [`IndexError::DamagedCatalogue`] for rows that this program does not write.
+/// [`IndexError::DamagedCatalogue`] for invalid rows.
 pub(super) fn check_segments(
     place: &IndexFolder,
     entries: &[SegmentEntry],

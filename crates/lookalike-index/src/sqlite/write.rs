@@ -1,4 +1,4 @@
-//! Changes, one transaction a call.
+//! Applies changes, one transaction per call.
 
 use super::catalogue;
 use super::catalogue_state::CatalogueState;
@@ -15,7 +15,7 @@ use super::segment_file::SegmentFile;
 use super::validation::segment_name;
 use crate::backend::{Change, ChangeOutcome, posting_keys};
 use crate::checksum::{self, RowFields};
-use crate::entry::{IndexEntry, MAX_METADATA_BYTES, shown};
+use crate::entry::{IndexEntry, MAX_METADATA_BYTES, shortened_id};
 use crate::error::IndexError;
 use crate::settings::{IndexSettings, StoredContent};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -23,10 +23,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 impl CatalogueWriter {
-    /// Does something in one transaction and publishes the view of it; all or nothing.
+    /// Runs `work` in one transaction and publishes its view; all or nothing.
     ///
     /// # Errors
-    /// What `work` gives and what keeps it from being stored.
+    /// Errors of `work`, and write errors.
     pub(super) fn transaction<T>(
         &mut self,
         state: &IndexState,
@@ -41,7 +41,7 @@ impl CatalogueWriter {
             if self.head != head {
                 self.head.write(&self.connection).map_err(failed)?;
             }
-            // Readers may see it from the commit on, and must find it then.
+            // Readers may see the change after the commit, and must find it then.
             state.publish(Arc::new(view));
             let commit = self.connection.execute_batch("COMMIT");
             commit.map(|()| done).map_err(failed)
@@ -57,7 +57,7 @@ impl CatalogueWriter {
     }
 }
 
-/// Makes changes.
+/// Applies changes.
 ///
 /// # Errors
 /// As [`Backend::write`](crate::backend::Backend::write).
@@ -100,7 +100,7 @@ fn attempt(state: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutco
             view.push(run);
         }
         view.last = writer.head.last;
-        // A segment needs space; removals must do without.
+        // A segment needs space; removals must work without.
         if adds && view.is_tail_full(state.tuning.tail, &state.settings) {
             made = Some(flush(state, writer, view)?);
         }
@@ -122,7 +122,7 @@ fn attempt(state: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutco
     done
 }
 
-/// Puts the runs into a segment, within a transaction.
+/// Writes the runs to a segment, within a transaction.
 pub(super) fn flush(
     state: &IndexState,
     writer: &mut CatalogueWriter,
@@ -137,7 +137,7 @@ pub(super) fn flush(
         run = Arc::new(run.merged(&next));
     }
     let range = (view.last_in_segments() + 1, view.last);
-    // Those that are gone since this very transaction are still seen by readers.
+    // Readers still see documents that this transaction removed.
     let dropped = writer.head.changes.saturating_sub(1);
     let dead = catalogue::dead(&writer.connection, range, dropped).map_err(failed)?;
     let documents = run.documents() - dead.len().min(run.documents());
@@ -153,14 +153,14 @@ pub(super) fn flush(
     Ok(segment)
 }
 
-/// The name of the next segment file; no name is used again.
+/// The name of the next segment file; names are never reused.
 pub(super) fn next_name(head: &mut CatalogueState) -> String {
     let name = segment_name(head.next_segment);
     head.next_segment += 1;
     name
 }
 
-/// Writes a run, dead documents (ascending) left out.
+/// Writes a run without dead documents (ascending).
 pub(super) fn write_run(
     mut file: SegmentFile<'_>,
     run: &PostingRun,
@@ -190,18 +190,18 @@ struct WriteBatch<'a> {
     head: &'a mut CatalogueState,
     texts: &'a mut Option<zstd::bulk::Compressor<'static>>,
     id_filter: &'a mut IdFilter,
-    /// What number an id of this call has, if any.
+    /// The number of each id of this call, if it has one.
     numbers: HashMap<&'a str, Option<u32>>,
     /// The last number before this call.
     before: u32,
-    /// Numbers of this call that are gone again.
+    /// Numbers assigned and removed in this call.
     gone: HashSet<u32>,
     bands: Vec<Posting>,
     ids: Vec<Posting>,
     keys: Vec<u64>,
     metadata: Vec<u8>,
     signature: Vec<u8>,
-    /// What checksums are made of.
+    /// Buffer for checksums.
     fields: Vec<u8>,
 }
 
@@ -266,7 +266,7 @@ impl<'a> WriteBatch<'a> {
         if self.head.last >= most {
             return Err(IndexError::Full { most: u64::from(most) });
         }
-        let cannot = |why: String| IndexError::Document { id: shown(entry.id), why };
+        let cannot = |why: String| IndexError::Document { id: shortened_id(entry.id), why };
         self.metadata.clear();
         serde_json::to_writer(&mut self.metadata, entry.metadata)
             .map_err(|error| cannot(format!("its metadata cannot be written: {error}")))?;
@@ -359,7 +359,7 @@ impl<'a> WriteBatch<'a> {
         add_tombstone(self.connection, number, self.head.changes + 1)
     }
 
-    /// Postings of what is there at the end.
+    /// The postings of the documents that remain.
     fn finish(self) -> PostingRun {
         let (mut bands, mut ids) = (self.bands, self.ids);
         if !self.gone.is_empty() {
@@ -376,7 +376,7 @@ fn is_expired(connection: &Connection, number: u32, now: i64) -> rusqlite::Resul
     connection.prepare_cached(sql)?.exists(params![number, now])
 }
 
-/// Removes what the catalogue has of a document.
+/// Removes the rows of a document.
 pub(super) fn remove_rows(
     connection: &Connection,
     head: &mut CatalogueState,
@@ -398,7 +398,7 @@ pub(super) fn remove_rows(
     Ok(())
 }
 
-/// Notes that postings have a document that is gone.
+/// Records that postings contain a removed document.
 pub(super) fn add_tombstone(
     connection: &Connection,
     number: u32,
@@ -409,7 +409,7 @@ pub(super) fn add_tombstone(
     Ok(())
 }
 
-/// What number each id has that is changed, if there is such a document.
+/// The number of the document of each changed id, if it exists.
 fn numbers<'a>(
     place: &IndexFolder,
     connection: &Connection,
@@ -420,7 +420,7 @@ fn numbers<'a>(
 ) -> Result<HashMap<&'a str, Option<u32>>, IndexError> {
     let ids = changes.iter().map(Change::id);
     let mut ids: Vec<(u64, &'a str)> = ids.map(|id| (id_key(id.as_bytes()), id)).collect();
-    // In the order of keys, neighbours are in the same blocks.
+    // Sorted keys access each block once.
     ids.sort_unstable();
     ids.dedup();
     id_filter.prepare(view, ids.len());

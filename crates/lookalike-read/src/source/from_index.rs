@@ -295,7 +295,7 @@ fn decode(code: &[u8], id: &str, set: &mut Vec<u64>) -> Result<(), IndexError> {
 }
 
 fn damaged(id: &str, why: &str) -> IndexError {
-    let what = format!("document {:?} of the index", lookalike_index::entry::shown(id));
+    let what = format!("document {:?} of the index", lookalike_index::entry::shortened_id(id));
     IndexError::Damaged { what, why: why.to_owned() }
 }
 

@@ -2,10 +2,13 @@
 
 use crate::error::{Error, NoEstimates};
 use crate::find::memory::Memory;
+use lookalike_core::error::ParamsError;
 use lookalike_core::keep::KeepPolicy;
 use lookalike_core::kernel::Kernel;
+use lookalike_core::parameter::Parameter;
 use lookalike_core::params::Params;
 use std::num::NonZeroUsize;
+use std::str::FromStr;
 
 /// The most threads that a run may be asked to have: more would take memory and save no time.
 pub const MAX_THREADS: usize = 1024;
@@ -18,6 +21,32 @@ pub enum Grouping {
     Stars,
     /// All documents connected through verified pairs; members may be unlike the kept one.
     Components,
+}
+
+impl Grouping {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Stars, Self::Components];
+
+    /// The name, as options and reports have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stars => "stars",
+            Self::Components => "components",
+        }
+    }
+}
+
+impl FromStr for Grouping {
+    type Err = ParamsError;
+
+    fn from_str(text: &str) -> Result<Self, ParamsError> {
+        let grouping = Self::ALL.into_iter().find(|grouping| grouping.name() == text);
+        grouping.ok_or_else(|| ParamsError::Parse {
+            parameter: Parameter::Group,
+            got: text.to_owned(),
+            expected: "stars or components",
+        })
+    }
 }
 
 /// Whether and how a run lists all verified pairs. Their number is quadratic in the size of a

@@ -6,7 +6,7 @@ use super::prepared_block::{PreparedBlock, PreparedRow, RowLocation};
 use crate::error::Error;
 use crate::read::SkippedItem;
 use lookalike_index::backend::{Change, ChangeOutcome};
-use lookalike_index::entry::shown;
+use lookalike_index::entry::shortened_id;
 use lookalike_index::{Index, IndexError};
 
 /// What is stored, for good.
@@ -189,7 +189,7 @@ impl<'a> BatchWriter<'a> {
                 }
                 ids().skip(first + 1).position(|other| other == id).map(|at| first + 1 + at)
             }
-            IndexError::Document { id, .. } => ids().position(|other| shown(other) == *id),
+            IndexError::Document { id, .. } => ids().position(|other| shortened_id(other) == *id),
             _ => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::time;
 use crate::error::Error;
-use lookalike_index::entry::{IndexRecord, Metadata, RecordFields, shown};
+use lookalike_index::entry::{IndexRecord, Metadata, RecordFields, shortened_id};
 use lookalike_index::settings::StoredContent;
 use lookalike_index::{Index, IndexError};
 use serde::Serialize;
@@ -70,7 +70,7 @@ pub fn export(index: &Index, now: i64, out: &mut dyn Write) -> io::Result<Result
 
 fn without_text(record: &IndexRecord) -> IndexError {
     IndexError::Damaged {
-        what: format!("document {:?}", shown(&record.id)),
+        what: format!("document {:?}", shortened_id(&record.id)),
         why: format!("it has no text, expected are {} bytes", record.bytes),
     }
 }

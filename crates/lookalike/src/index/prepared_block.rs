@@ -157,7 +157,7 @@ impl BlockTaker<'_> {
     fn extra(&mut self, document: &Document<'_>) -> Result<DocumentFields, IndexError> {
         let mut extra = self.options.fields();
         if self.options.exported {
-            let wrong = |why| IndexError::Document { id: entry::shown(document.id), why };
+            let wrong = |why| IndexError::Document { id: entry::shortened_id(document.id), why };
             let Raw::Record(line) = document.raw else { return Err(wrong(NO_LINE.to_owned())) };
             if !self.is_jsonl {
                 return Err(wrong(NO_LINE.to_owned()));
@@ -237,7 +237,7 @@ impl DocumentSink for BlockTaker<'_> {
 /// metadata as JSON.
 pub(super) fn check(id: &str, text: &str, metadata: &Metadata) -> Result<usize, IndexError> {
     entry::check_id(id)?;
-    let wrong = |why: String| Err(IndexError::Document { id: entry::shown(id), why });
+    let wrong = |why: String| Err(IndexError::Document { id: entry::shortened_id(id), why });
     if text.len() > MAX_TEXT_BYTES {
         return wrong(format!("its text has more than {MAX_TEXT_BYTES} bytes: split it"));
     }

@@ -4,7 +4,7 @@ use super::option_name;
 use super::{FORMAT_VERSION, jsonl};
 use crate::audit::Audit;
 use crate::evaluate::Evaluation;
-use crate::find::{BetterSetting, FindOptions, Findings, Grouping, MailRemovals};
+use crate::find::{BetterSetting, FindOptions, Findings, MailRemovals};
 use crate::folding::FoldingEffect;
 use crate::read::{Normalization, SkippedItem};
 use crate::tune::SettingProfile;
@@ -331,10 +331,7 @@ fn parameters(options: &FindOptions) -> ParametersView<'_> {
         bands_sample: options.bands_sample,
         seed: params.seed(),
         keep: options.keep.to_string(),
-        group: match options.grouping {
-            Grouping::Stars => "stars",
-            Grouping::Components => "components",
-        },
+        group: options.grouping.name(),
     }
 }
 

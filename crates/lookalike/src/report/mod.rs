@@ -11,6 +11,7 @@
 //! An [`Output`] is opened before a run, so that a path that cannot be written fails early; the
 //! file gets its name when it is complete. The same findings give the same bytes.
 
+pub mod comparison;
 pub mod csv;
 pub mod html;
 pub mod json;

@@ -1,6 +1,8 @@
 //! Phrases of summaries, notes and pages.
 
+use crate::progress::ExcessCandidates;
 use crate::tune::{Setting, SettingChanges};
+use lookalike_core::curve::Choice;
 use std::borrow::Cow;
 
 /// `1 group`, `2 groups`.
@@ -19,6 +21,42 @@ pub fn setting_options(setting: &Setting, used: &Setting) -> String {
     ];
     let options: Vec<String> = options.into_iter().flatten().collect();
     options.join(" ")
+}
+
+/// How a front end spells the remedies of [`runaway`].
+#[derive(Debug, Clone, Copy)]
+pub struct RunawaySpelling {
+    /// Values, bands and rows as arguments.
+    pub setting: fn(&Choice) -> String,
+    /// The argument by which bands are chosen for the documents.
+    pub auto: &'static str,
+    /// The command or function that tunes.
+    pub tune: &'static str,
+}
+
+/// A warning of documents that are compared in vain, with what takes less time. `is_of_index` is
+/// whether they are in an index, whose parameters are fixed.
+pub fn runaway(excess: &ExcessCandidates, spelling: &RunawaySpelling, is_of_index: bool) -> String {
+    let ExcessCandidates { documents, pairs, mean, better } = excess;
+    let (documents, pairs) = (thousands(*documents as u64), thousands(*pairs));
+    let RunawaySpelling { auto, tune, .. } = spelling;
+    let remedy = match better.as_ref().map(spelling.setting) {
+        Some(setting) if is_of_index => format!(
+            "an index created with {setting} takes less time; so does one of larger shingles \
+             ({tune} tells which)"
+        ),
+        None if is_of_index => {
+            format!("an index of larger shingles takes less time ({tune} tells which)")
+        }
+        Some(setting) => format!(
+            "{setting}, or {auto}, takes less time; so do larger shingles ({tune} tells which)"
+        ),
+        None => format!("larger shingles take less time ({tune} tells which)"),
+    };
+    format!(
+        "{documents} documents look alike without being similar (mean similarity {mean:.2}): up \
+         to {pairs} pairs of them are looked at. The result is right; {remedy}"
+    )
 }
 
 /// A number with commas between thousands.

@@ -5,7 +5,7 @@ use super::forest::merge;
 use super::rarity::RarityCounters;
 use crate::find::FindOptions;
 use crate::find::shingles::ShingleCutter;
-use crate::read::Document;
+use crate::read::{Document, DocumentSink, ReadError, SkippedItem};
 use lookalike_core::band;
 use lookalike_core::hash;
 use lookalike_core::params::Measure;
@@ -170,14 +170,24 @@ impl RarityCounter {
         Self { cutter, counters }
     }
 
-    /// Counts the shingles of a document.
-    pub fn add(&mut self, document: &Document<'_>) {
-        self.counters.add(self.cutter.shingles(document).hashes);
-    }
-
-    /// The counters of all documents that were added.
+    /// The counters of all documents that were read into it.
     pub fn counters(&self) -> &RarityCounters {
         &self.counters
+    }
+}
+
+impl DocumentSink for RarityCounter {
+    type Error = ReadError;
+
+    /// Counts the shingles of a document.
+    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
+        self.counters.add(self.cutter.shingles(document).hashes);
+        Ok(())
+    }
+
+    /// The stage of the keys counts and lists what is skipped.
+    fn skipped(&mut self, _: SkippedItem) -> Result<(), ReadError> {
+        Ok(())
     }
 }
 

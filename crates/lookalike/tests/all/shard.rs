@@ -144,30 +144,14 @@ struct Decided {
     counts: [u64; 5],
 }
 
-/// Counts the shingles of documents.
-struct CountSink(RarityCounter);
-
-impl DocumentSink for CountSink {
-    type Error = ReadError;
-
-    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
-        self.0.add(document);
-        Ok(())
-    }
-
-    fn skipped(&mut self, _: SkippedItem) -> Result<(), ReadError> {
-        panic!("no row is skipped");
-    }
-}
-
 /// The counters of the shingles of some documents, few enough that many share a slot.
 fn counters(rows: &[Row], options: &FindOptions) -> RarityCounters {
     let opened = collection(rows, &[], options);
-    let mut sink = CountSink(RarityCounter::new(options, 8));
+    let mut counter = RarityCounter::new(options, 8);
     while let Some(block) = opened.next_block().unwrap() {
-        block.read(&mut ReadBuffers::default(), &mut sink).unwrap();
+        block.read(&mut ReadBuffers::default(), &mut counter).unwrap();
     }
-    sink.0.counters().clone()
+    counter.counters().clone()
 }
 
 /// Rare shingles are the keys of exact runs.

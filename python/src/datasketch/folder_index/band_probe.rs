@@ -6,7 +6,7 @@ use super::open_folder::{OpenFolder, records_of};
 use super::sketch_index::{SketchIndex, repeated};
 use lookalike::store::IndexError;
 use lookalike::store::backend::{Snapshot, bucket_keys};
-use lookalike::store::entry::{IndexRecord, RecordFields, shown};
+use lookalike::store::entry::{IndexRecord, RecordFields, shortened_id};
 use lookalike::store::settings::IndexSettings;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl KeyRow {
 }
 
 fn damaged(record: &IndexRecord, why: String) -> IndexError {
-    let what = format!("the key {:?} (row {})", shown(&record.id), record.number);
+    let what = format!("the key {:?} (row {})", shortened_id(&record.id), record.number);
     IndexError::Damaged { what, why }
 }
 

@@ -19,7 +19,7 @@ mod sketch_index;
 
 use crate::datasketch::sketch::check_band;
 use crate::error::StoreError;
-use crate::index::patience::patiently;
+use crate::index::interruptible::interruptible;
 use band_probe::{KeyRow, Scan};
 use error::{SketchIndexError, reported};
 use ids::Key;
@@ -79,7 +79,7 @@ impl FolderLsh {
     }
 
     /// Does long work on what is in the folder, while signals are looked for.
-    fn patiently<T: Send + 'static>(
+    fn interruptible<T: Send + 'static>(
         &self,
         py: Python<'_>,
         nothing: T,
@@ -88,7 +88,7 @@ impl FolderLsh {
         + 'static,
     ) -> PyResult<T> {
         let Some(open) = self.detached(py, SketchIndex::settled)? else { return Ok(nothing) };
-        patiently(py, move || work(&open))?.map_err(|error| reported(error, &self.name))
+        interruptible(py, move || work(&open))?.map_err(|error| reported(error, &self.name))
     }
 
     fn key<'py>(&self, py: Python<'py>, row: &KeyRow) -> PyResult<Bound<'py, PyAny>> {
@@ -405,7 +405,7 @@ impl FolderLsh {
 
     /// Place, what, and whether it can be repaired, of each problem.
     fn check(&self, py: Python<'_>) -> PyResult<Vec<(String, String, bool)>> {
-        let problems = self.patiently(py, Vec::new(), |open| open.backend.check())?;
+        let problems = self.interruptible(py, Vec::new(), |open| open.backend.check())?;
         let row = |problem: lookalike::store::backend::IndexProblem| {
             (problem.place, problem.what, problem.repairable)
         };
@@ -413,11 +413,11 @@ impl FolderLsh {
     }
 
     fn repair(&self, py: Python<'_>) -> PyResult<()> {
-        self.patiently(py, (), |open| open.backend.repair())
+        self.interruptible(py, (), |open| open.backend.repair())
     }
 
     fn compact(&self, py: Python<'_>) -> PyResult<()> {
-        self.patiently(py, (), |open| open.backend.compact(time::now()))
+        self.interruptible(py, (), |open| open.backend.compact(time::now()))
     }
 
     /// Copies the index to a new folder; false where nothing is there to be copied.
@@ -426,7 +426,7 @@ impl FolderLsh {
             StoreError::new_err(format!("{} is no path: {error}", to.display()))
         })?;
         let is_own = self.sketch_index()?.allows_pickles();
-        self.patiently(py, false, move |open| {
+        self.interruptible(py, false, move |open| {
             open.backend.backup(&to)?;
             // A copy of what this process may load.
             if is_own {

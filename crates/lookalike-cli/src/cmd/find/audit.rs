@@ -2,11 +2,10 @@
 
 use crate::cmd::CommandError;
 use crate::cmd::audit::{positive, refuse_confidence};
-use crate::streams::refuse_streams;
 use lookalike::audit::{Audit, AuditOptions, CONFIDENCE, true_neighbours};
 use lookalike::find::{FindOptions, Findings};
 use lookalike::progress::{Interruption, Progress, Stage};
-use lookalike::read::{Collection, ReadError};
+use lookalike::read::{Collection, ReadError, refuse_streams};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -35,13 +34,13 @@ impl AuditSampleArgs {
     /// What cannot be audited is reported before the work.
     pub(super) fn refuse<'a>(
         &self,
-        mut inputs: impl Iterator<Item = &'a PathBuf>,
+        inputs: impl Iterator<Item = &'a PathBuf>,
     ) -> Result<(), CommandError> {
         if self.audit.is_none() {
             return Ok(());
         }
         refuse_confidence(self.confidence)?;
-        inputs.try_for_each(|input| refuse_streams(input, "an audit"))
+        Ok(refuse_streams(inputs, "an audit")?)
     }
 
     /// Audits the run, if that is wanted, and adds the times of that.

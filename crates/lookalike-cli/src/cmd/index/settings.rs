@@ -1,4 +1,4 @@
-//! Options that an index was created with: chosen when it is made, held against it later.
+//! Options that an index is created with, and their comparison with the index when it is opened.
 
 use crate::cmd::CommandError;
 use crate::explicit_args::ExplicitArgs;
@@ -48,7 +48,8 @@ pub(super) fn new(
     Ok(IndexSettings::new(&params, &normalization.to_string(), store.store())?)
 }
 
-/// Options that an index has already. They need not be said; what is said must be what it has.
+/// Options that an index has already. They can be omitted; given ones must equal those of the
+/// index.
 #[derive(Debug, Args)]
 pub(in crate::cmd) struct SettingsArgs {
     #[command(flatten)]
@@ -75,7 +76,7 @@ impl SettingsArgs {
         let normalization = reading.args.normalization();
         let rule = shingle.args.rule(normalization)?;
         let measure = index.params().measure();
-        let builder = signature.args.wishes_like(rule, index.params());
+        let builder = signature.args.builder_with_aim_of(rule, index.params());
         let params = Params::new(&ParamsBuilder { measure, ..builder })?;
         let store = self.store.map_or(has.store, StoreArg::store);
         let mut asked = IndexSettings::new(&params, &normalization.to_string(), store)?;

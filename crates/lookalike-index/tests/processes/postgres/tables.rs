@@ -314,6 +314,65 @@ fn the_examples_in_the_documentation_hold() {
 }
 
 #[test]
+fn columns_of_other_types_are_errors() {
+    let Some(server) = server() else { return };
+    let changes = [
+        ("docs", "id", "text", "bytea", "bytea USING id::bytea"),
+        ("docs", "sig", "bytea", "text", "text USING encode(sig, 'hex')"),
+        ("docs", "expires", "int8", "text", "text"),
+        ("bands", "doc", "int8", "text", "text"),
+        ("bands", "band", "int2", "int4", "int"),
+        ("state", "documents", "int8", "text", "text"),
+        ("state", "last", "int8", "int4", "int"),
+        ("settings", "settings", "text", "int4", "int USING 1"),
+    ];
+    for (table, column, expected, got, sql) in changes {
+        let (url, backend, mut client) = filled(server, "types", StoredContent::Texts);
+        client.batch_execute(&format!("ALTER TABLE {table} ALTER {column} TYPE {sql}")).unwrap();
+        let wanted = RecordFields { signature: true, set: true, metadata: true, text: true };
+        // None may panic; an operation that compares the column may fail on the server instead.
+        let folder = tempfile::tempdir().unwrap();
+        let mut errors = vec![
+            postgres::open(&url, WRITE).err(),
+            backend.check().err(),
+            backend.stats().err(),
+            backend.write(&[Change::Remove("d1")]).err(),
+            backend.repair().err(),
+            backend.compact(1 << 40).err(),
+            backend.backup(&folder.path().join("copy")).err(),
+        ];
+        if let Ok(mut snapshot) = backend.snapshot() {
+            let mut numbers = Vec::new();
+            errors.push(snapshot.number_of("d2").err());
+            errors.push(snapshot.candidates(&[1, 2, 3], &mut numbers).err());
+            errors.push(snapshot.scan(0, usize::MAX, wanted, &mut |_| Ok(())).err());
+        }
+        let message = format!(
+            "column {column} of table {table}: expected {expected}, got {got}; restore a backup, \
+             or undo the change of the table"
+        );
+        let errors: Vec<IndexError> = errors.into_iter().flatten().collect();
+        let is_typed = |error: &IndexError| {
+            matches!(error, IndexError::Column { .. }) && error.to_string() == message
+        };
+        assert!(errors.iter().any(is_typed), "{table}.{column}: {errors:?}");
+        drop(backend);
+        drop_index(server, &url);
+    }
+    // A column that has no value.
+    let (url, backend, mut client) = filled(server, "types", StoredContent::Texts);
+    client
+        .batch_execute(
+            "ALTER TABLE state ALTER set_bytes DROP NOT NULL; UPDATE state SET set_bytes = NULL",
+        )
+        .unwrap();
+    let error = backend.stats().unwrap_err();
+    assert!(matches!(&error, IndexError::Column { got, .. } if got == "NULL"), "{error}");
+    drop(backend);
+    drop_index(server, &url);
+}
+
+#[test]
 fn every_stored_value_has_a_checksum() {
     let Some(server) = server() else { return };
     let other = "(SELECT {} FROM docs AS o WHERE o.id = 'd2')";

@@ -5,7 +5,7 @@ use super::section_file::{SectionKind, damaged};
 use super::{Job, JobStage};
 use crate::error::Error;
 use crate::find::FindOptions;
-use crate::read::{Collection, Document, DocumentSink, ReadBuffers, ReadError, SkippedItem};
+use crate::read::{Collection, ReadBuffers};
 use crate::shard::keys::RarityCounter;
 use crate::shard::rarity::RarityCounters;
 use std::sync::Arc;
@@ -27,13 +27,13 @@ impl Job {
         self.check_task(JobStage::Count, task)?;
         self.check_run(&collection, options)?;
         let collection = collection.restrict(self.plan.share(task))?;
-        let mut sink = CountingSink(RarityCounter::new(options, LOG2_COUNTERS));
+        let mut counter = RarityCounter::new(options, LOG2_COUNTERS);
         let mut buffers = ReadBuffers::default();
         while let Some(block) = collection.next_block()? {
-            block.read(&mut buffers, &mut sink)?;
+            block.read(&mut buffers, &mut counter)?;
         }
         collection.check_unchanged()?;
-        self.write_counters(JobStage::Count, task, sink.0.counters())
+        self.write_counters(JobStage::Count, task, counter.counters())
     }
 
     /// Runs the stage `rarity`: adds up what all tasks of `count` left.
@@ -86,20 +86,5 @@ impl Job {
             let added = counters.and_then(|counters| sums.merge(&counters));
             added.map_err(|problem| damaged(&path, problem.to_string()))
         })
-    }
-}
-
-struct CountingSink(RarityCounter);
-
-impl DocumentSink for CountingSink {
-    type Error = ReadError;
-
-    fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
-        self.0.add(document);
-        Ok(())
-    }
-
-    fn skipped(&mut self, _: SkippedItem) -> Result<(), ReadError> {
-        Ok(())
     }
 }
