@@ -36,7 +36,9 @@ class Processes:
                 processes[int(entry.name)] = (command, (int(after[11]) + int(after[12])) / TICKS)
         for process, (command, seconds) in processes.items():
             if self._is_ours(process, parents):
-                kind = _kind(process, command)
+                # A process that has ended but is not waited for has no command any more.
+                is_ended = not command and process in self.seen
+                kind = self.seen[process][0] if is_ended else _kind(process, command)
                 self.seen[process] = (kind, seconds)
                 if kind == "Python":
                     self.python_peak = max(self.python_peak, _peak(process))
