@@ -465,6 +465,9 @@ def _of_blocks(batches: Iterable[Any], work: Any, columns: str) -> Iterator[Any]
     blocks: list[Any] = []
     pc = _compute()
     for batch in batches:
+        if batch.num_rows and not batch.column("rows").null_count:
+            blocks.append(batch.select(["rows"]))
+            continue
         is_note = pc.is_null(batch.column("rows"))
         notes = batch.filter(is_note)
         if notes.num_rows:
