@@ -56,11 +56,11 @@ class Costs:
         :raises CostsError: it is not one of the costs of stages on Spark.
         """
         try:
-            given: dict[str, Any] = json.loads(file.read_text())
-            stages = given["stages"]
+            content: dict[str, Any] = json.loads(file.read_text())
+            stages = content["stages"]
             seconds = {stage["stage"]: float(sum(stage["seconds"].values())) for stage in stages}
             shuffled = {stage["stage"]: float(stage["shuffled"]) for stage in stages}
-            costs = cls(*(int(given[name]) for name in ("documents", "bytes", "bands", "rows")), seconds, shuffled)
+            costs = cls(*(int(content[name]) for name in ("documents", "bytes", "bands", "rows")), seconds, shuffled)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise CostsError(f"{file}: expected what bench/spark.py --costs writes ({error!r}); measure it again") from error
         if not stages or costs.documents < 1:

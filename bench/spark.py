@@ -2,7 +2,8 @@
 Sail next to `lookalike find` on the same documents.
 
     python3 bench/spark.py FILE.parquet [--engine spark|sail|ray] [--program target/release/lookalike]
-        [--partitions 8] [--kill TASK] [--mllib DOCUMENTS] [--costs FILE.json] [--documents N]
+        [--partitions 8] [--kill TASK] [--mllib DOCUMENTS] [--bigcode SCRIPT] [--costs FILE.json]
+        [--documents N]
 
 FILE.parquet has the columns `id` and `text`. Spark is a standalone cluster of a master and two workers
 of one core each on the loopback interface, Ray a node of two cores, Sail one process. Every engine
@@ -10,7 +11,10 @@ runs once to be warm, and once to be measured; the groups are compared byte for 
 program. CPU seconds are those of all processes of the run, seen ten times a second.
 
 `--kill DecideTask` kills an executor once while it runs such a task, and compares with the run before.
-`--mllib N` measures MinHashLSH of MLlib (3 tables) on the first N documents, on the same cluster.
+`--mllib N` measures MinHashLSH of MLlib (3 tables) on the first N documents, on the same cluster, and
+`--bigcode SCRIPT` BigCode's script (`near_deduplication/minhash_deduplication_spark.py` of
+bigcode-project/bigcode-dataset; it needs NumPy and SciPy) on the same documents, or on all without
+`--mllib`. What they find is compared with the verified pairs of the program.
 `--costs` writes what was measured as JSON, with the costs of each stage for `cluster_simulation.py`.
 `--documents N` has the bands and rows of a collection of N documents.
 """
@@ -23,14 +27,11 @@ import csv
 import io
 import json
 import logging
-import os
 import shutil
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,114 +40,8 @@ sys.path.insert(0, str(HERE.parent / "python" / "tests"))
 sys.path.insert(0, str(HERE))
 
 from divided_runs import joined  # noqa: E402 - of the tests
-
-TICKS = os.sysconf("SC_CLK_TCK")
-
-
-@dataclass
-class Processes:
-    """The CPU seconds and the memory of this process and all that come from it, by kind."""
-
-    #: The last seen CPU seconds of each process, and its kind.
-    seen: dict[int, tuple[str, float]] = field(default_factory=dict)
-    #: The greatest memory of a Python process of the engine, in MB.
-    python_peak: float = 0.0
-
-    def look(self) -> None:
-        """Reads the CPU seconds and the memory of all processes."""
-        parents: dict[int, int] = {}
-        processes: dict[int, tuple[str, float]] = {}
-        for entry in Path("/proc").iterdir():
-            if not entry.name.isdigit():
-                continue
-            with contextlib.suppress(OSError, IndexError, ValueError):
-                after = (entry / "stat").read_text().rpartition(")")[2].split()
-                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                parents[int(entry.name)] = int(after[1])
-                processes[int(entry.name)] = (command, (int(after[11]) + int(after[12])) / TICKS)
-        for process, (command, seconds) in processes.items():
-            if self._is_ours(process, parents):
-                kind = _kind(process, command)
-                self.seen[process] = (kind, seconds)
-                if kind == "Python":
-                    self.python_peak = max(self.python_peak, _peak(process))
-
-    def _is_ours(self, process: int, parents: dict[int, int]) -> bool:
-        """Whether a process is this one, or comes from it. One that lost its parent is known."""
-        if process in self.seen:
-            return True
-        while process not in (0, 1):
-            if process == os.getpid():
-                return True
-            process = parents.get(process, 0)
-        return False
-
-    def seconds(self) -> dict[str, float]:
-        """CPU seconds by kind."""
-        sums: dict[str, float] = {}
-        for kind, seconds in self.seen.values():
-            sums[kind] = sums.get(kind, 0.0) + seconds
-        return sums
-
-
-def _kind(process: int, command: str) -> str:
-    if process == os.getpid():
-        return "driver"
-    for sign, kind in (
-        ("CoarseGrainedExecutorBackend", "executors"), ("SparkSubmit", "driver"), ("deploy.", "master and workers"),
-        ("pyspark", "Python"), ("ray::", "Python"), ("java", "other JVM"), ("ray", "Ray itself"),
-    ):
-        if sign in command:
-            return kind
-    return "other"
-
-
-def _peak(process: int) -> float:
-    with contextlib.suppress(OSError):
-        for line in Path(f"/proc/{process}/status").read_text().splitlines():
-            if line.startswith("VmHWM"):
-                return int(line.split()[1]) / 1024
-    return 0.0
-
-
-@dataclass
-class Cost:
-    """What a piece of work took."""
-
-    seconds: dict[str, float]
-    wall: float
-    python_peak: float
-
-    @property
-    def total(self) -> float:
-        return sum(self.seconds.values())
-
-
-@contextlib.contextmanager
-def measured(cost: list[Cost]) -> Iterator[None]:
-    """Adds the cost of what is done within."""
-    processes, ended = Processes(), threading.Event()
-    processes.look()
-    before, start, own = processes.seconds(), time.monotonic(), list[float]()
-
-    def watch() -> None:
-        while not ended.wait(0.1):
-            processes.look()
-        own.append(time.thread_time())
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        watcher.join()
-        processes.look()
-        after = processes.seconds()
-        spent = {kind: after[kind] - before.get(kind, 0.0) for kind in after}
-        # What the watcher takes is not a cost of the work.
-        spent["driver"] = max(spent.get("driver", 0.0) - sum(own), 0.0)
-        cost.append(Cost(spent, time.monotonic() - start, processes.python_peak))
+from process_costs import Cost, measured, report  # noqa: E402
+from spark_peers import compare_peers  # noqa: E402
 
 
 def run_once(spark: Any, args: argparse.Namespace, folder: Path) -> Any:
@@ -190,6 +85,8 @@ def shuffled(events: Path, after: float, before: float) -> list[tuple[int, int]]
 
 
 def on_spark(args: argparse.Namespace, place: Path, expected: bytes, documents: int) -> dict[str, Any]:
+    import lookalike.spark
+
     with spark_session(place) as spark:
         run_once(spark, args, place / "warm").release()
         costs: list[Cost] = []
@@ -203,41 +100,57 @@ def on_spark(args: argparse.Namespace, place: Path, expected: bytes, documents: 
         if args.kill:
             killed(spark, args, place, expected, costs[0])
         stages = stage_costs(spark, args, place) if args.costs else []
-        if args.mllib:
-            mllib(spark, first_documents(args.file, args.mllib, place), args.mllib)
+        if args.mllib or args.bigcode:
+            compare_peers(spark, args, place, lambda frame: lookalike.spark.find(frame, partitions=args.partitions))
     per_document = [bytes_ / documents for _, bytes_ in shuffled(place / "events", after, before)]
     print("Shuffled bytes for each document, by stage: " + ", ".join(f"{each:.1f}" for each in per_document if each >= 0.1))
     parameters = {name: found.parameters[name] for name in ("bands", "rows")}
     return {"seconds": costs[0].seconds, "wall": costs[0].wall, "shuffled": per_document, **parameters, "stages": stages}
 
 
-def stage_costs(spark: Any, args: argparse.Namespace, place: Path) -> list[dict[str, Any]]:
-    """The CPU seconds and the shuffled bytes of each stage, in a run whose stages are written to a folder:
-    without one the stages of Spark do not end where those of a run do."""
-    from lookalike.spark import _find
+class StageCosts(logging.Handler):
+    """The CPU seconds of each stage, from when the library logs its beginning to when it logs its end."""
 
-    stages: list[dict[str, Any]] = []
-    timed = _find._Run._timed
+    def __init__(self) -> None:
+        super().__init__()
+        self.stages: list[dict[str, Any]] = []
+        self._open: contextlib.ExitStack | None = None
 
-    def stage(name: str, work: Any) -> Any:
+    def emit(self, record: logging.LogRecord) -> None:
+        if self._open is None:
+            self._open = contextlib.ExitStack()
+            self._open.enter_context(self.stage(getattr(record, "stage")))
+        else:
+            self._open.close()
+            self._open = None
+
+    @contextlib.contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Adds what is done within as a stage."""
         costs: list[Cost] = []
         after = time.time()
         with measured(costs):
-            result = work()
-        stages.append({"stage": name, "seconds": costs[0].seconds, "wall": costs[0].wall, "from": after, "to": time.time()})
-        return result
+            yield
+        self.stages.append({"stage": name, "seconds": costs[0].seconds, "wall": costs[0].wall, "from": after, "to": time.time()})
 
-    _find._Run._timed = lambda run, name, work: stage(name, lambda: timed(run, name, work))  # type: ignore[method-assign]
+
+def stage_costs(spark: Any, args: argparse.Namespace, place: Path) -> list[dict[str, Any]]:
+    """The CPU seconds and the shuffled bytes of each stage, in a run whose stages are written to a folder:
+    without one the stages of Spark do not end where those of a run do."""
+    costs, log = StageCosts(), logging.getLogger("lookalike.spark")
+    log.setLevel(logging.INFO)
+    log.addHandler(costs)
     try:
         found = find_in(spark, args, checkpoint=f"file://{place / 'stages'}")
-        stage("write", lambda: found.write(str(place / "groups-of-stages")))
     finally:
-        _find._Run._timed = timed  # type: ignore[method-assign]
+        log.removeHandler(costs)
+    with costs.stage("write"):
+        found.write(str(place / "groups-of-stages"))
     # Spark writes its events some time after they happen.
     time.sleep(2)
-    for each in stages:
+    for each in costs.stages:
         each["shuffled"] = sum(bytes_ for _, bytes_ in shuffled(place / "events", each.pop("from"), each.pop("to")))
-    return stages
+    return costs.stages
 
 
 def find_in(spark: Any, args: argparse.Namespace, **options: Any) -> Any:
@@ -270,38 +183,6 @@ def killed(spark: Any, args: argparse.Namespace, place: Path, expected: bytes, u
         sys.exit(f"no executor was killed in {args.kill}")
     compare(f"Spark, an executor killed in {args.kill}", joined(place / "after-kill"), expected)
     print(f"{costs[0].total:.1f} CPU s, {costs[0].total / usual.total:.2f} times those of the run before.")
-
-
-def first_documents(file: str, documents: int, place: Path) -> Path:
-    """A file of the first documents of a file."""
-    import pyarrow.parquet as parquet
-
-    rows = next(parquet.ParquetFile(file).iter_batches(documents, columns=["id", "text"]))
-    first = place / "first.parquet"
-    with parquet.ParquetWriter(first, rows.schema) as writer:
-        for start in range(0, rows.num_rows, 2_000):
-            writer.write_batch(rows.slice(start, 2_000))
-    return first
-
-
-def mllib(spark: Any, first: Path, documents: int) -> None:
-    """MinHashLSH at the same threshold."""
-    from pyspark.ml.feature import HashingTF, MinHashLSH, NGram
-    from pyspark.sql import functions as f
-
-    costs: list[Cost] = []
-    with measured(costs):
-        docs = spark.read.parquet(str(first))
-        words = f.expr(r"regexp_extract_all(lower(text), '([\\p{L}\\p{M}\\p{N}]+)', 1)").alias("words")
-        grams = NGram(n=5, inputCol="words", outputCol="grams").transform(docs.select("id", words).where(f.size("words") >= 5))
-        hashed = HashingTF(inputCol="grams", outputCol="vector", numFeatures=1 << 24, binary=True).transform(grams)
-        vectors = hashed.select("id", "vector").persist()
-        model = MinHashLSH(inputCol="vector", outputCol="hashes", numHashTables=3, seed=1).fit(vectors)
-        pairs = model.approxSimilarityJoin(vectors, vectors, 0.2 + 1e-12, "distance")
-        found = pairs.where("datasetA.id < datasetB.id").count()
-        vectors.unpersist()
-    print(f"MLlib, MinHashLSH of {documents} documents: {found} pairs")
-    report("MLlib", costs[0], {})
 
 
 def on_sail(args: argparse.Namespace, place: Path, expected: bytes, _documents: int) -> dict[str, Any]:
@@ -362,13 +243,6 @@ def compare(name: str, got: bytes, expected: bytes) -> None:
     print(f"{name}: the groups are the same bytes.")
 
 
-def report(name: str, cost: Cost, stages: dict[str, float]) -> None:
-    kinds = ", ".join(f"{kind} {seconds:.1f}" for kind, seconds in sorted(cost.seconds.items()) if seconds >= 0.05)
-    print(f"{name}: {cost.total:.1f} CPU s ({kinds}), {cost.wall:.1f} s of wall; peak of a Python process {cost.python_peak:.0f} MB")
-    if stages:
-        print("Wall seconds by stage: " + ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in stages.items()))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file")
@@ -377,6 +251,7 @@ def main() -> None:
     parser.add_argument("--partitions", type=int, default=8)
     parser.add_argument("--kill", metavar="TASK")
     parser.add_argument("--mllib", type=int, metavar="DOCUMENTS")
+    parser.add_argument("--bigcode", metavar="SCRIPT")
     parser.add_argument("--costs", metavar="FILE")
     parser.add_argument("--documents", type=int, metavar="N")
     args = parser.parse_args()

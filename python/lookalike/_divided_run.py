@@ -53,9 +53,9 @@ class RunSums:
         if source is not None:
             key = (bool(source["reference"]), str(source["source"]))
             none: dict[str, Any] = {"source": key[1], "reference": key[0], **{name: 0 for name in _SOURCE}}
-            there = self._sources.setdefault(key, none)
+            sums = self._sources.setdefault(key, none)
             for name in _SOURCE:
-                there[name] += source.get(name, 0)
+                sums[name] += source.get(name, 0)
 
     def add_notes(self, notes: Iterable[str]) -> None:
         """Adds notes as the stages give them."""
@@ -69,11 +69,11 @@ class RunSums:
         :param nodes: the sum of their nodes.
         :raises ChangedError: the counts are of others.
         """
-        there = self.counts["documents"] + self.counts["skipped"]
-        if (rows, nodes) != (there, self._nodes):
-            others = "" if rows != there else ", with other ids"
+        counted = self.counts["documents"] + self.counts["skipped"]
+        if (rows, nodes) != (counted, self._nodes):
+            others = "" if rows != counted else ", with other ids"
             raise ChangedError(
-                f"the frame has {rows} rows{others}, the checkpoint is of one with {there}; name another folder, or remove "
+                f"the frame has {rows} rows{others}, the checkpoint is of one with {counted}; name another folder, or remove "
                 "this one"
             )
 

@@ -216,10 +216,10 @@ def _bands(documents: int, options: dict[str, Any]) -> dict[str, int]:
     if options.get("exact") or options.get("measure") == "containment":
         raise OptionError("documents chooses bands and rows, which exact runs and containment have not; leave it out")
     documents = whole_option("documents", documents, 1)
-    given = {name: options[name] for name in ("threshold", "recall", "shingle", "scheme", "seed") if name in options}
+    explicit = {name: options[name] for name in ("threshold", "recall", "shingle", "scheme", "seed") if name in options}
     num_hashes = _LEAST_HASHES
     while True:
-        tuned = tune(num_hashes=num_hashes, **given)
+        tuned = tune(num_hashes=num_hashes, **explicit)
         accidental = documents * tuned.bands * _BACKGROUND**tuned.rows
         if accidental <= 1 or num_hashes >= _MOST_HASHES:
             if accidental > 1:
@@ -465,6 +465,9 @@ def _of_blocks(batches: Iterable[Any], work: Any, columns: str) -> Iterator[Any]
     blocks: list[Any] = []
     pc = _compute()
     for batch in batches:
+        if batch.num_rows and not batch.column("rows").null_count:
+            blocks.append(batch.select(["rows"]))
+            continue
         is_note = pc.is_null(batch.column("rows"))
         notes = batch.filter(is_note)
         if notes.num_rows:

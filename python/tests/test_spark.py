@@ -35,6 +35,17 @@ def test_files_and_counts_are_those_of_one_machine(spark: Any, tmp_path: Path) -
     compare(spark, tmp_path / "reference", documents, reference=reference, groups=6, **options)
 
 
+def test_stages_are_logged(spark: Any, caplog: pytest.LogCaptureFixture) -> None:
+    import lookalike.spark
+
+    with caplog.at_level("INFO", "lookalike.spark"):
+        found = lookalike.spark.find(frame(spark, corpus(30)), threshold=0.5)
+    events = [(record.stage, getattr(record, "seconds", None)) for record in caplog.records if record.name == "lookalike.spark"]  # type: ignore[attr-defined]
+    assert events[::2] == [(stage, None) for stage in found.seconds]
+    assert events[1::2] == list(found.seconds.items())
+    assert "stage keys begins" in caplog.messages
+
+
 CASES: list[dict[str, Any]] = [
     {"keep": ["field:site:asc", "shortest"], "partitions": 5, "scheme": "xor", "seed": 7, "shingle": "chars:9"},
 ]

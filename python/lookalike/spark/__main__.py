@@ -33,10 +33,10 @@ def main(arguments: list[str] | None = None) -> int:
     :param arguments: those of the process by default.
     :return: the exit code: 0 success, 1 error, 2 wrong use.
     """
-    given = parsed(arguments)
+    args = parsed(arguments)
     try:
         with task_errors(REMEDY):
-            _run(given)
+            _run(args)
     except OptionError as error:
         return _failed(error, 2)
     except LookalikeError as error:
@@ -55,26 +55,26 @@ def _failed(error: Exception, code: int) -> int:
     return code
 
 
-def _run(given: argparse.Namespace) -> None:
-    kind = _tables.format_of([*given.inputs, *(given.reference or [])], given.format)
+def _run(args: argparse.Namespace) -> None:
+    kind = _tables.format_of([*args.inputs, *(args.reference or [])], args.format)
     with _session() as spark:
-        for path, how in _outputs(given, kind):
+        for path, how in _outputs(args, kind):
             _tables.refuse_existing(spark, path, how)
-        documents = _tables.read(spark, given.inputs, kind, given.text, given.schema)
-        if given.command == "dedup" and given.annotate:
+        documents = _tables.read(spark, args.inputs, kind, args.text, args.schema)
+        if args.command == "dedup" and args.annotate:
             refuse_annotations(documents)
         reference = None
-        if given.reference:
-            reference = _tables.read(spark, given.reference, kind, given.text, given.schema)
+        if args.reference:
+            reference = _tables.read(spark, args.reference, kind, args.text, args.schema)
         found = find(
-            documents, reference=reference, pairs=getattr(given, "pairs", None) is not None, **options_of(given)
+            documents, reference=reference, pairs=getattr(args, "pairs", None) is not None, **options_of(args)
         )
-        if given.command == "find":
-            _write_found(given, found)
+        if args.command == "find":
+            _write_found(args, found)
         else:
-            kept = survivors(documents, found, annotate=given.annotate)
-            _tables.write(kept, given.output, given.output_format or kind)
-        print(_described(found, as_json=given.json), flush=True)
+            kept = survivors(documents, found, annotate=args.annotate)
+            _tables.write(kept, args.output, args.output_format or kind)
+        print(_described(found, as_json=args.json), flush=True)
 
 
 @contextmanager
@@ -94,18 +94,18 @@ def _session() -> Iterator[SparkSession]:
             spark.stop()
 
 
-def _outputs(given: argparse.Namespace, kind: str) -> list[tuple[str | None, str]]:
-    if given.command == "find":
-        return [(given.output, "files"), (given.pairs, "files")]
-    return [(given.output, given.output_format or kind)]
+def _outputs(args: argparse.Namespace, kind: str) -> list[tuple[str | None, str]]:
+    if args.command == "find":
+        return [(args.output, "files"), (args.pairs, "files")]
+    return [(args.output, args.output_format or kind)]
 
 
-def _write_found(given: argparse.Namespace, found: Found) -> None:
-    if given.output is not None:
-        is_lines = given.output.rstrip("/").lower().endswith(".jsonl")
-        found.write(given.output, format=given.output_format or ("jsonl" if is_lines else "csv"))
-    if given.pairs is not None:
-        found.write_pairs(given.pairs)
+def _write_found(args: argparse.Namespace, found: Found) -> None:
+    if args.output is not None:
+        is_lines = args.output.rstrip("/").lower().endswith(".jsonl")
+        found.write(args.output, format=args.output_format or ("jsonl" if is_lines else "csv"))
+    if args.pairs is not None:
+        found.write_pairs(args.pairs)
 
 
 def _described(found: Found, *, as_json: bool) -> str:

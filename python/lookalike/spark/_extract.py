@@ -65,7 +65,7 @@ class Extracted:
         return self._rows.where("reason is not null").select("source", "line", "id", "reason")
 
     def release(self) -> None:
-        """Lets go of what the cluster keeps; the frames must not be used afterwards."""
+        """Releases what the cluster keeps; the frames must not be used afterwards."""
         self._rows.unpersist()
 
 

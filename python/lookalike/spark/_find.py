@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -27,6 +28,8 @@ __all__ = ["REMEDY", "Found", "dedup", "find", "survivors"]
 
 _T = TypeVar("_T")
 
+#: Says when stages begin and end.
+_LOG = logging.getLogger("lookalike.spark")
 #: Documents of components up to which their nodes are sent to all executors.
 _BROADCAST = 10_000_000
 #: Nodes of several documents whose ids are compared.
@@ -298,9 +301,11 @@ class _Run:
             self.counts, self.sources = self._sums.counts, self._sums.sources
 
     def _timed(self, stage: str, work: Callable[[], _T]) -> _T:
+        _LOG.info("stage %s begins", stage, extra={"stage": stage})
         start = time.monotonic()
         result = work()
-        self.seconds[stage] = time.monotonic() - start
+        self.seconds[stage] = seconds = time.monotonic() - start
+        _LOG.info("stage %s took %.1f s", stage, seconds, extra={"stage": stage, "seconds": seconds})
         return result
 
     def _connect(self) -> DataFrame:

@@ -43,7 +43,7 @@ class _WorkerTask:
         return getattr(self.task, "__name__", type(self.task).__name__)
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        _forget_packages_of_archives()
+        _forget_archives()
         return self.task(batches if self.names is None else self._named(batches))
 
     def _named(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -53,14 +53,19 @@ class _WorkerTask:
             yield pa.RecordBatch.from_arrays(batch.columns, names=list(self.names or ()))
 
 
-def _forget_packages_of_archives() -> None:
+def _forget_archives() -> None:
     """PySpark invalidates the caches of importers before each task. Up to Python 3.11 this reads the
-    directory of ``pyspark.zip`` again for every package in it that was imported: 0.17 CPU seconds a task,
-    a third of all that Python took for a million documents (``bench/spark.py``). The importers are
-    a cache; those that are needed are made again."""
+    directories of ``pyspark.zip`` and of the jar of Spark (5,000 names) again, once for every package in
+    them that was imported, which takes most of the time that Python has for a small task. The importers are
+    a cache; those that are needed are made again, with the directories that were read."""
     if sys.version_info >= (3, 12):
         return
     for path, finder in list(sys.path_importer_cache.items()):
-        if isinstance(finder, zipimport.zipimporter) and finder.prefix and "pyspark" in os.path.basename(finder.archive):
+        if isinstance(finder, zipimport.zipimporter) and _is_of_spark(os.path.basename(finder.archive)):
             # Tasks of other threads do the same.
             sys.path_importer_cache.pop(path, None)
+
+
+def _is_of_spark(archive: str) -> bool:
+    """Whether an archive is one that stays the same as long as the process runs."""
+    return archive.endswith(".jar") or archive.startswith(("pyspark", "py4j"))

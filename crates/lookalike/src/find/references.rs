@@ -74,7 +74,7 @@ impl<B: BucketMembership> BucketMembership for GivenKeepers<'_, B> {
         self.0.bucket_count()
     }
 
-    /// None: keepers may stand behind others in the keep order, and are kept since they probe no
+    /// None: keepers may come after others in the keep order, and are kept since they probe no
     /// bucket.
     fn is_fixed(&self, _: u32) -> bool {
         false
