@@ -10,7 +10,7 @@ use crate::error::{LookalikeError, run_error};
 use lookalike::core::curve::Choice;
 use lookalike::error::Error;
 use lookalike::progress::{Interruption, Progress, Stage, Warning};
-use lookalike::report::phrases::{self, RunawaySpelling};
+use lookalike::report::phrases::{self, RemedySpelling};
 use pyo3::prelude::*;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -206,7 +206,7 @@ fn report(
     progress: Option<&Py<PyAny>>,
 ) -> PyResult<()> {
     if let Some(Warning::ExcessCandidates(excess)) = watch.warning() {
-        let text = phrases::runaway(excess, &SPELLING, false);
+        let text = phrases::excess_candidates(excess, &SPELLING, false);
         staying(|| py.import("lookalike._progress")?.call_method1("warn", (text,)))?;
     }
     let Some(progress) = progress else { return Ok(()) };
@@ -216,8 +216,8 @@ fn report(
     Ok(())
 }
 
-const SPELLING: RunawaySpelling =
-    RunawaySpelling { setting, auto: "bands='auto'", tune: "lookalike.tune" };
+const SPELLING: RemedySpelling =
+    RemedySpelling { setting, auto: "bands='auto'", tune: "lookalike.tune" };
 
 fn setting(choice: &Choice) -> String {
     let Choice { num_hashes, bands, rows } = choice;

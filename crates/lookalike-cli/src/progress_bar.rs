@@ -4,7 +4,7 @@ use crate::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lookalike::core::curve::Choice;
 use lookalike::progress::{Interruption, Progress, Stage, Warning};
-use lookalike::report::phrases::{self, RunawaySpelling};
+use lookalike::report::phrases::{self, RemedySpelling};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -102,7 +102,7 @@ impl Progress for StageBar {
     fn warn(&self, warning: &Warning) {
         if !self.is_quiet && !self.warned.swap(true, Ordering::Relaxed) {
             let Warning::ExcessCandidates(excess) = warning;
-            let text = phrases::runaway(excess, &SPELLING, self.is_of_index);
+            let text = phrases::excess_candidates(excess, &SPELLING, self.is_of_index);
             // A failure to print has nowhere to be reported.
             let print = || drop(terminal::stderr().message(&format!("warning: {text}")));
             self.inner.suspend(print);
@@ -110,8 +110,8 @@ impl Progress for StageBar {
     }
 }
 
-const SPELLING: RunawaySpelling =
-    RunawaySpelling { setting, auto: "--bands auto", tune: "`lookalike tune`" };
+const SPELLING: RemedySpelling =
+    RemedySpelling { setting, auto: "--bands auto", tune: "`lookalike tune`" };
 
 fn setting(choice: &Choice) -> String {
     let Choice { num_hashes, bands, rows } = choice;

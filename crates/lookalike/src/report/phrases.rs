@@ -23,9 +23,9 @@ pub fn setting_options(setting: &Setting, used: &Setting) -> String {
     options.join(" ")
 }
 
-/// How a front end spells the remedies of [`runaway`].
+/// How a front end spells the remedies of [`excess_candidates`].
 #[derive(Debug, Clone, Copy)]
-pub struct RunawaySpelling {
+pub struct RemedySpelling {
     /// Values, bands and rows as arguments.
     pub setting: fn(&Choice) -> String,
     /// The argument by which bands are chosen for the documents.
@@ -34,12 +34,12 @@ pub struct RunawaySpelling {
     pub tune: &'static str,
 }
 
-/// A warning of documents that are compared in vain, with what takes less time. `is_of_index` is
+/// A warning about candidates that are not similar, with what takes less time. `is_of_index` is
 /// whether they are in an index, whose parameters are fixed.
-pub fn runaway(excess: &ExcessCandidates, spelling: &RunawaySpelling, is_of_index: bool) -> String {
+pub fn excess_candidates(excess: &ExcessCandidates, spelling: &RemedySpelling, is_of_index: bool) -> String {
     let ExcessCandidates { documents, pairs, mean, better } = excess;
     let (documents, pairs) = (thousands(*documents as u64), thousands(*pairs));
-    let RunawaySpelling { auto, tune, .. } = spelling;
+    let RemedySpelling { auto, tune, .. } = spelling;
     let remedy = match better.as_ref().map(spelling.setting) {
         Some(setting) if is_of_index => format!(
             "an index created with {setting} takes less time; so does one of larger shingles \
