@@ -130,6 +130,7 @@ parameters! {
     Threshold = "threshold",
     Tokens = "tokens",
     Type = "type",
+    Unit = "unit",
     Wording = "wording",
 }
 

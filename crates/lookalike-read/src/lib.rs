@@ -106,6 +106,7 @@ pub mod stop_words;
 mod table_problem;
 #[cfg(test)]
 mod tests;
+pub mod unit;
 mod walk;
 mod without_documents;
 
@@ -133,4 +134,5 @@ pub use source::in_memory::{DocumentRows, InMemoryDocuments};
 pub use spool::Spool;
 pub use stamp::{InputStamp, Stamp};
 pub use table_problem::{Field, TableProblem};
+pub use unit::TextUnit;
 pub use walk::name_of;
