@@ -18,6 +18,7 @@ use crate::source::RetainedContent;
 use crate::source::from_index::IndexSource;
 use crate::spool::Spool;
 use crate::stamp::{InputStamp, Stamp};
+use crate::unit::{TextUnit, parent_id};
 use crate::walk::name_of;
 use crate::without_documents::NoDocuments;
 use lookalike_index::{Index, IndexError};
@@ -45,7 +46,8 @@ fn reading(options: &ReadOptions) -> String {
     let mut options = ReadOptions { leave_out: Vec::new(), ..options.clone() };
     // The process that reads a file does not change its documents.
     options.extract.worker = None;
-    format!("{options:?}")
+    // Runs that compare documents are called as they were before there were units.
+    format!("{options:?}").replace(", unit: Document }", " }")
 }
 
 impl Collection {
@@ -224,6 +226,7 @@ impl Collection {
     /// named; otherwise the name of the source.
     pub fn file_of(&self, source: u32, id: &str) -> &str {
         let Some(source) = self.inputs.sources.get(source as usize) else { return "" };
+        let id = if self.unit() == TextUnit::Document { id } else { parent_id(id) };
         source.named_file(id).unwrap_or(&source.info().shown)
     }
 
@@ -316,6 +319,11 @@ impl Collection {
             .sources
             .first()
             .map_or_else(Normalization::default, |source| source.info().settings.options.wording)
+    }
+
+    /// What is compared as a document.
+    pub fn unit(&self) -> TextUnit {
+        self.inputs.settings.options.unit
     }
 
     /// How the inputs are read, in words that are equal for equal options.

@@ -90,6 +90,7 @@ mod normal_forms;
 mod normalize;
 mod normalizing_sink;
 mod options;
+mod parent_texts;
 mod positioned_io;
 mod recover;
 mod reread;
@@ -116,6 +117,7 @@ pub use content_hash::Content;
 pub use description::Description;
 pub use document::{
     BlockNumber, Document, DocumentPosition, DocumentSink, MAX_DOCUMENT_BYTES, Raw, StoredShingles,
+    UnitParent, UnitRange,
 };
 pub use error::ReadError;
 pub use format::jsonl::has_member;

@@ -74,6 +74,11 @@ impl FromStr for TextUnit {
     }
 }
 
+/// The id of the document that a unit is a part of, by the id of the unit: all before the last `#`.
+pub fn parent_id(id: &str) -> &str {
+    id.rsplit_once('#').map_or(id, |(parent, _)| parent)
+}
+
 /// The ranges of a text in bytes, in order; none of an empty text. They take linear time, and no
 /// memory.
 pub fn ranges(text: &str, unit: TextUnit) -> impl Iterator<Item = Range<usize>> {
@@ -252,7 +257,7 @@ mod tests {
     #[cfg(feature = "scripts")]
     fn sentences_end_by_the_rules_of_unicode() {
         let sentences = |text| parts(text, TextUnit::Sentence);
-        assert_eq!(sentences("He left. “Why?” she asked."), ["He left. ", "“Why?” she asked."]);
+        assert_eq!(sentences("He left. “Why?” she asked."), ["He left. ", "“Why?” ", "she asked."]);
         assert_eq!(
             sentences("It is 3.4 m. and no more! Yes."),
             ["It is 3.4 m. and no more! ", "Yes."]
