@@ -18,11 +18,13 @@ use crate::source::RetainedContent;
 use crate::source::from_index::IndexSource;
 use crate::spool::Spool;
 use crate::stamp::{InputStamp, Stamp};
+use crate::text_cut::{self, TextLayout};
 use crate::unit::{TextUnit, parent_id};
 use crate::walk::name_of;
 use crate::without_documents::NoDocuments;
 use lookalike_index::{Index, IndexError};
 use std::num::NonZeroU32;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -324,6 +326,25 @@ impl Collection {
     /// What is compared as a document.
     pub fn unit(&self) -> TextUnit {
         self.inputs.settings.options.unit
+    }
+
+    /// Appends a record of a source, or the bytes of a text file, to `out` without some ranges of
+    /// its text, which are ascending and apart; all other bytes stay as they are. `false` where
+    /// `text` is not in the record as it was read: a text in another encoding, or one that was
+    /// extracted.
+    pub fn cut_text(
+        &self,
+        source: u32,
+        record: &[u8],
+        text: &str,
+        taken: &[Range<usize>],
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let Some(source) = self.inputs.sources.get(source as usize) else { return false };
+        let Some(format) = source.format() else { return false };
+        let options = &self.inputs.settings.options;
+        let layout = TextLayout { format, options, header: source.header() };
+        text_cut::cut(&layout, record, text, taken, out)
     }
 
     /// How the inputs are read, in words that are equal for equal options.

@@ -107,6 +107,7 @@ pub mod stop_words;
 mod table_problem;
 #[cfg(test)]
 mod tests;
+mod text_cut;
 pub mod unit;
 mod walk;
 mod without_documents;
