@@ -302,6 +302,7 @@ impl<'py> KeywordOptions<'py> {
             extract: self.extraction(extract)?,
             max_expanded: self.bytes("max_expanded")?,
             normalization,
+            unit: self.choice("unit")?.unwrap_or_default(),
         })
     }
 

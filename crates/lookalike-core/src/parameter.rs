@@ -131,6 +131,7 @@ parameters! {
     Tokens = "tokens",
     Type = "type",
     Normalization = "wording",
+    Unit = "unit",
 }
 
 impl Parameter {

@@ -91,6 +91,7 @@ mod normal_forms;
 mod normalize;
 mod normalizing_sink;
 mod options;
+mod parent_texts;
 mod positioned_io;
 mod reread;
 mod retained_state;
@@ -107,6 +108,8 @@ mod streams;
 mod table_problem;
 #[cfg(test)]
 mod tests;
+mod text_cut;
+pub mod unit;
 mod walk;
 mod without_documents;
 
@@ -117,6 +120,7 @@ pub use content_hash::Content;
 pub use description::Description;
 pub use document::{
     BlockNumber, Document, DocumentPosition, DocumentSink, MAX_DOCUMENT_BYTES, Raw, StoredShingles,
+    UnitParent, UnitRange,
 };
 pub use error::ReadError;
 pub use format::jsonl::has_member;
@@ -135,4 +139,5 @@ pub use spool::Spool;
 pub use stamp::{InputStamp, Stamp};
 pub use streams::refuse_streams;
 pub use table_problem::{Field, TableProblem};
+pub use unit::TextUnit;
 pub use walk::name_of;
