@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::problem::{Code, Problem};
-use crate::{about, bulk, compare, documents, groups, middleware, page, query};
+use crate::{bulk, compare, documents, groups, middleware, page, query, status};
 use axum::Router;
 use axum::extract::Request;
 use axum::middleware::from_fn_with_state;
