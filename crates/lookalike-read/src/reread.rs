@@ -64,14 +64,26 @@ impl RetainedBlock {
     ) -> Result<R, ReadError> {
         let wording = self.source.settings.options.wording;
         let mut words = std::mem::take(&mut scratch.words);
-        let fetched = match &self.parts {
-            Some(parts) if parts.has(place) => {
-                parts.fetch(place, &mut scratch.bytes, |text| f(words.of(text, wording)))
-            }
-            _ => self.fetch_as_read(place, id, scratch, |text, _| f(words.of(text, wording))),
-        };
+        let fetched = self.fetch_written(place, id, scratch, |text| f(words.of(text, wording)));
         scratch.words = words;
         fetched
+    }
+
+    /// As [`fetch`](Self::fetch), but gives the text as it is written: in no normal form.
+    ///
+    /// # Errors
+    /// As [`fetch`](Self::fetch).
+    pub fn fetch_written<R>(
+        &self,
+        place: DocumentPosition,
+        id: &str,
+        scratch: &mut ReadBuffers,
+        f: impl FnOnce(&str) -> R,
+    ) -> Result<R, ReadError> {
+        match &self.parts {
+            Some(parts) if parts.has(place) => parts.fetch(place, &mut scratch.bytes, f),
+            _ => self.fetch_as_read(place, id, scratch, |text, _| f(text)),
+        }
     }
 
     /// Reads the document `id` at `place` of this block again, for what people recognise it by.

@@ -212,6 +212,22 @@ impl Findings {
         })?
     }
 
+    /// The id of a document, by its number in reading order.
+    ///
+    /// # Errors
+    /// [`Error::Spill`] when the temporary file it is in cannot be read.
+    pub fn id(&self, document: u32) -> Result<String, Error> {
+        self.documents.with_row(document, |_, row| row.id.to_owned())
+    }
+
+    /// Where a document was read, in words: `source:line`, or `row 3 of source`.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id).
+    pub fn place_name(&self, document: u32) -> Result<String, Error> {
+        self.documents.place_name(document)
+    }
+
     /// Reads a document again for its title or first words, source and date; `document` is its
     /// number in reading order.
     ///

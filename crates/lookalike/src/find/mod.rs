@@ -67,6 +67,7 @@ mod shingle_sets;
 pub(crate) mod shingles;
 mod skipped;
 mod sources;
+mod text_run;
 pub mod workers;
 
 pub use crate::error::NoEstimates;
@@ -89,3 +90,4 @@ pub use related::{RelatedDocument, RelatedDocuments};
 pub(crate) use share::{BlockDocuments, PreparedShare, ShareNotes};
 pub use skipped::SkippedRecords;
 pub use sources::{MAX_SOURCES, SourceCounts};
+pub(crate) use text_run::{TextBlock, TextRun};
