@@ -212,6 +212,17 @@ impl Findings {
         })?
     }
 
+    /// As [`text`](Self::text), but as it is written: in no normal form.
+    ///
+    /// # Errors
+    /// [`Error::Read`] when it is no longer what it was.
+    pub(crate) fn written_text(&self, document: u32) -> Result<String, Error> {
+        self.documents.with_row(document, |block, row| {
+            let mut scratch = ReadBuffers::default();
+            Ok(block.retained.fetch_written(row.place, row.id, &mut scratch, str::to_owned)?)
+        })?
+    }
+
     /// The id of a document, by its number in reading order.
     ///
     /// # Errors

@@ -301,8 +301,7 @@ pub(super) fn unique_ids(
     budget: &Budget,
     can_reread: bool,
 ) -> Result<Option<usize>, Error> {
-    let retries =
-        can_reread && collection.stream().is_none() && !collection.has_ids_by_file();
+    let retries = can_reread && collection.stream().is_none() && !collection.has_ids_by_file();
     let is_clash_across_files = |a, b| {
         let is_found = |source| collection.is_found_record_file(source);
         retries && a != b && is_found(a) && is_found(b)

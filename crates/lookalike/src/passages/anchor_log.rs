@@ -132,9 +132,8 @@ pub(super) fn write_anchors(
 
 /// What the tokens of a document are recognised by when it is read again.
 pub(super) fn fingerprint(tokens: &[u64]) -> u128 {
-    let mix = |hash: u64, token: &u64| {
-        (hash.rotate_left(23) ^ token).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-    };
+    let mix =
+        |hash: u64, token: &u64| (hash.rotate_left(23) ^ token).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     u128::from(tokens.iter().fold(0, mix)) << 64 | tokens.len() as u128
 }
 

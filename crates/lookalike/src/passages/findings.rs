@@ -105,4 +105,12 @@ impl PassageFindings {
     pub fn id(&self, document: u32) -> Result<String, Error> {
         self.run.id(document)
     }
+
+    /// Reads a document again and gives its text as it is written.
+    ///
+    /// # Errors
+    /// [`Error::Read`] when it is no longer what it was.
+    pub fn written_text(&self, document: u32) -> Result<String, Error> {
+        self.run.written_text(document)
+    }
 }

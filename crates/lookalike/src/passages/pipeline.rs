@@ -2,9 +2,7 @@
 
 use super::anchor_log::{CompleteAnchors, documents};
 use super::cuts::TokenCuts;
-use super::findings::{
-    FoundPassage, PassageCounts, PassageFindings, PassagePlace, SourceRepeats,
-};
+use super::findings::{FoundPassage, PassageCounts, PassageFindings, PassagePlace, SourceRepeats};
 use super::options::PassageOptions;
 use super::places::{LocatedPlace, PlaceComparison, WantedPlace};
 use super::records::RunSelection;
@@ -232,8 +230,7 @@ impl Repeats {
 
 /// Takes the ranges of a document off the beginning; gives how many tokens they have.
 fn take_words(ranges: &mut &[TokenRange], document: u32) -> u64 {
-    let (here, rest) =
-        ranges.split_at(ranges.partition_point(|range| range.document <= document));
+    let (here, rest) = ranges.split_at(ranges.partition_point(|range| range.document <= document));
     *ranges = rest;
     here.iter().map(|range| u64::from(range.end - range.start)).sum()
 }

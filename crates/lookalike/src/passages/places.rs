@@ -198,8 +198,7 @@ impl<'a> PlaceComparer<'a> {
                 let spans = Spans::of(text, *rule, wording, cuts)?;
                 for place in wanted {
                     let span = spans.span(place.position as usize, place.tokens as usize)?;
-                    let excerpt =
-                        if place.is_first { excerpt(text, &span) } else { String::new() };
+                    let excerpt = if place.is_first { excerpt(text, &span) } else { String::new() };
                     located.push(LocatedPlace { span, excerpt });
                 }
                 Some(())

@@ -120,8 +120,7 @@ impl Oracle {
             if count < least {
                 continue;
             }
-            let is_inside =
-                self.places[at].1 > 0 && self.longest[at - 1] > self.longest[at];
+            let is_inside = self.places[at].1 > 0 && self.longest[at - 1] > self.longest[at];
             if !is_inside {
                 expected.runs.insert(self.run(at, count));
                 let words = self.symbols[at..at + count].to_vec();
@@ -205,7 +204,11 @@ fn check(documents: Vec<OracleDocument>, path: &Path, lengths: &[usize], threads
         for least in lengths {
             let expected = oracle.expected(*least);
             let found = found(path, *least, case, threads);
-            assert_eq!(found.counts.runs as usize, expected.runs.len(), "{path:?} {least} {case:?}");
+            assert_eq!(
+                found.counts.runs as usize,
+                expected.runs.len(),
+                "{path:?} {least} {case:?}"
+            );
             assert!(as_expected(&found, &oracle, case) == expected, "{path:?} {least} {case:?}");
             eprintln!(
                 "{} at {least} words, {case:?}: {} passages, {} runs",
