@@ -107,11 +107,17 @@ class _Files(TypedDict, total=False):
     max_seconds: int | None
 
 
+class _Units(TypedDict, total=False):
+    """What is compared as a document."""
+
+    unit: Literal["document", "paragraph", "line", "sentence"] | None
+
+
 #: Options that say nothing of documents in memory.
-FILE_OPTIONS: Final = tuple(_Files.__optional_keys__)
+FILE_OPTIONS: Final = (*_Files.__optional_keys__, *_Units.__optional_keys__)
 
 
-class Reading(_Files, total=False):
+class Reading(_Files, _Units, total=False):
     """How documents are read; :data:`OPTIONS` says what each means. ``None`` is what it is by
     default."""
 
@@ -200,6 +206,8 @@ OPTIONS: dict[str, str] = {
     "no_ignore": "folders: read what .gitignore leaves out, too",
     "follow": "folders: follow symbolic links",
     "encoding": "paths: the encoding of all files",
+    "unit": "paths: 'paragraph', 'line' or 'sentence': parts of documents are compared, with the ids "
+    "DOC#1, DOC#2, …; 'document' by default",
     "html": "web pages: 'main' text, or 'all'",
     "quotes": "mail: 'cut' or 'keep' quoted text; cut by default",
     "signatures": "mail: 'keep' or 'cut' signatures; kept by default",

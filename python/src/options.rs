@@ -315,6 +315,7 @@ impl<'py> KeywordOptions<'py> {
             extract: self.extraction(extract)?,
             max_expanded: self.bytes("max_expanded")?,
             wording,
+            unit: self.choice("unit")?.unwrap_or_default(),
         })
     }
 

@@ -463,3 +463,17 @@ def test_an_output_does_not_lie_in_an_input(tmp_path: Path) -> None:
             lookalike.dedup(folder, output=f"{output}{os.sep}")
     assert [path.name for path in folder.iterdir()] == ["a.txt"]
     assert (full / "old").read_text() == "old"
+
+
+def test_units_are_taken_out_of_files(tmp_path: Path) -> None:
+    path, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    jsonl(path, [f"{OTHER}\n\n{SAME}", f"{SAME}\n\nanother end of seven words in all"])
+    found = lookalike.find(path, unit="paragraph", keep="first")
+    assert found.groups["id"] == ["in0#2", "in1#1"]
+    lookalike.dedup(path, output=out, unit="paragraph", keep="first")
+    kept = [json.loads(line)["text"] for line in out.read_text(encoding="utf-8").splitlines()]
+    assert kept == [f"{OTHER}\n\n{SAME}", "another end of seven words in all"]
+    with pytest.raises(OptionError, match="document, paragraph, line or sentence"):
+        lookalike.find(path, unit="page")  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="unit"):
+        lookalike.find([SAME, OTHER], unit="line")

@@ -14,7 +14,7 @@ use lookalike::core::params::{
 };
 use lookalike::find::{FindOptions, Grouping, MAX_THREADS, Memory};
 use lookalike::passages::PassageOptions;
-use lookalike::read::{Format, Normalization, ReadError, ReadOptions};
+use lookalike::read::{Format, Normalization, ReadError, ReadOptions, TextUnit};
 use lookalike::report::csv::CellRule;
 use lookalike::stop_words::stop_words;
 use std::fs::File;
@@ -544,7 +544,30 @@ pub(crate) struct ReadArgs {
     wording: NormalizationArgs,
 
     #[command(flatten)]
+    unit: UnitArgs,
+
+    #[command(flatten)]
     extract: ExtractArgs,
+}
+
+/// What a document is.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "What is compared")]
+pub(crate) struct UnitArgs {
+    /// Compare parts of documents as documents with the ids DOC#1, DOC#2, …: paragraph, line or
+    /// sentence [default: document]
+    #[arg(long, value_name = "UNIT", default_value = "document", hide_default_value = true)]
+    pub(crate) unit: TextUnit,
+}
+
+impl UnitArgs {
+    /// Refuses units; `why` continues the message, with the remedy.
+    pub(crate) fn refuse(&self, why: &str) -> Result<(), CommandError> {
+        if self.unit == TextUnit::Document {
+            return Ok(());
+        }
+        Err(CommandError::Usage(format!("--unit {} {why}", self.unit)))
+    }
 }
 
 impl ReadArgs {
@@ -568,7 +591,18 @@ impl ReadArgs {
             extract: self.extract.options(worker),
             max_expanded: self.extract.max_expanded(),
             wording: self.wording(),
+            unit: self.unit(),
         }
+    }
+
+    /// What is compared as a document.
+    pub(crate) fn unit(&self) -> TextUnit {
+        self.unit.unit
+    }
+
+    /// As [`UnitArgs::refuse`].
+    pub(crate) fn refuse_units(&self, why: &str) -> Result<(), CommandError> {
+        self.unit.refuse(why)
     }
 
     /// Adds the inputs that `--files-from` lists to those that are named.

@@ -131,6 +131,7 @@ parameters! {
     Threshold = "threshold",
     Tokens = "tokens",
     Type = "type",
+    Unit = "unit",
     Wording = "wording",
 }
 

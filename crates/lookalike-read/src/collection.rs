@@ -18,10 +18,13 @@ use crate::source::RetainedContent;
 use crate::source::from_index::IndexSource;
 use crate::spool::Spool;
 use crate::stamp::{InputStamp, Stamp};
+use crate::text_cut::{self, TextLayout};
+use crate::unit::{TextUnit, parent_id};
 use crate::walk::name_of;
 use crate::without_documents::NoDocuments;
 use lookalike_index::{Index, IndexError};
 use std::num::NonZeroU32;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -45,7 +48,8 @@ fn reading(options: &ReadOptions) -> String {
     let mut options = ReadOptions { leave_out: Vec::new(), ..options.clone() };
     // The process that reads a file does not change its documents.
     options.extract.worker = None;
-    format!("{options:?}")
+    // Runs that compare documents are called as they were before there were units.
+    format!("{options:?}").replace(", unit: Document }", " }")
 }
 
 impl Collection {
@@ -224,6 +228,7 @@ impl Collection {
     /// named; otherwise the name of the source.
     pub fn file_of(&self, source: u32, id: &str) -> &str {
         let Some(source) = self.inputs.sources.get(source as usize) else { return "" };
+        let id = if self.unit() == TextUnit::Document { id } else { parent_id(id) };
         source.named_file(id).unwrap_or(&source.info().shown)
     }
 
@@ -316,6 +321,30 @@ impl Collection {
             .sources
             .first()
             .map_or_else(Normalization::default, |source| source.info().settings.options.wording)
+    }
+
+    /// What is compared as a document.
+    pub fn unit(&self) -> TextUnit {
+        self.inputs.settings.options.unit
+    }
+
+    /// Appends a record of a source, or the bytes of a text file, to `out` without some ranges of
+    /// its text, which are ascending and apart; all other bytes stay as they are. `false` where
+    /// `text` is not in the record as it was read: a text in another encoding, or one that was
+    /// extracted.
+    pub fn cut_text(
+        &self,
+        source: u32,
+        record: &[u8],
+        text: &str,
+        taken: &[Range<usize>],
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let Some(source) = self.inputs.sources.get(source as usize) else { return false };
+        let Some(format) = source.format() else { return false };
+        let options = &self.inputs.settings.options;
+        let layout = TextLayout { format, options, header: source.header() };
+        text_cut::cut(&layout, record, text, taken, out)
     }
 
     /// How the inputs are read, in words that are equal for equal options.

@@ -4,6 +4,7 @@ use crate::error::ReadError;
 use crate::skipped::SkippedItem;
 use serde::{Deserialize, Serialize};
 use std::error::Error;
+use std::ops::Range;
 use std::path::Path;
 
 /// The longest document or record, in bytes: 2 GiB less one.
@@ -29,6 +30,50 @@ pub struct Document<'a> {
     pub about: Option<&'a lookalike_extract::Fields>,
     /// The part of the input that it was made of.
     pub raw: Raw<'a>,
+    /// The document that it is a part of, where units are compared.
+    pub parent: Option<UnitParent<'a>>,
+}
+
+/// The document that a unit is a part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnitParent<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// Its text as it was read, before it was normalized.
+    pub text: &'a str,
+    /// Which of its units it is, from 1.
+    pub number: u32,
+}
+
+/// The range of a unit in the text of its document as it was read, with the white space and the
+/// line ends behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct UnitRange {
+    /// The first byte.
+    pub start: u32,
+    /// The byte behind the last.
+    pub end: u32,
+    /// Characters before the first byte.
+    pub start_char: u32,
+    /// Characters before the end.
+    pub end_char: u32,
+}
+
+impl UnitRange {
+    /// The range in bytes.
+    pub fn bytes(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// The parts, in the order of the fields.
+    pub fn to_numbers(self) -> [u32; 4] {
+        [self.start, self.end, self.start_char, self.end_char]
+    }
+
+    /// The range of the numbers that [`to_numbers`](Self::to_numbers) gave.
+    pub fn from_numbers([start, end, start_char, end_char]: [u32; 4]) -> Self {
+        Self { start, end, start_char, end_char }
+    }
 }
 
 /// The stored shingle set of a document.
@@ -104,6 +149,8 @@ pub struct DocumentPosition {
     pub(crate) line: u32,
     /// Number of the document in its record or file.
     pub(crate) part: u32,
+    /// The part of that document that is compared; `None` where it is all of it.
+    pub(crate) unit: Option<UnitRange>,
 }
 
 impl DocumentPosition {
@@ -117,7 +164,18 @@ impl DocumentPosition {
         self.length
     }
 
-    /// The place as numbers, for storage.
+    /// The range of the unit; `None` for a whole document.
+    pub fn unit(self) -> Option<UnitRange> {
+        self.unit
+    }
+
+    /// The same with a unit of the document there.
+    #[must_use]
+    pub fn with_unit(self, unit: Option<UnitRange>) -> Self {
+        Self { unit, ..self }
+    }
+
+    /// The place as numbers, for storage; without its unit.
     pub fn to_numbers(self) -> [u32; 4] {
         [self.start, self.length, self.line, self.part]
     }
@@ -125,6 +183,6 @@ impl DocumentPosition {
     /// The place of the numbers that [`to_numbers`](Self::to_numbers) gave. Any numbers are safe:
     /// fetching from a place without a document is an error.
     pub fn from_numbers([start, length, line, part]: [u32; 4]) -> Self {
-        Self { start, length, line, part }
+        Self { start, length, line, part, unit: None }
     }
 }

@@ -90,6 +90,7 @@ mod normal_forms;
 mod normalize;
 mod normalizing_sink;
 mod options;
+mod parent_texts;
 mod positioned_io;
 mod recover;
 mod reread;
@@ -106,6 +107,8 @@ pub mod stop_words;
 mod table_problem;
 #[cfg(test)]
 mod tests;
+mod text_cut;
+pub mod unit;
 mod walk;
 mod without_documents;
 
@@ -115,6 +118,7 @@ pub use content_hash::Content;
 pub use description::Description;
 pub use document::{
     BlockNumber, Document, DocumentPosition, DocumentSink, MAX_DOCUMENT_BYTES, Raw, StoredShingles,
+    UnitParent, UnitRange,
 };
 pub use error::ReadError;
 pub use format::jsonl::has_member;
@@ -133,4 +137,5 @@ pub use source::in_memory::{DocumentRows, InMemoryDocuments};
 pub use spool::Spool;
 pub use stamp::{InputStamp, Stamp};
 pub use table_problem::{Field, TableProblem};
+pub use unit::TextUnit;
 pub use walk::name_of;

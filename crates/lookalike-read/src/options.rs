@@ -2,6 +2,7 @@
 
 use crate::format::kind::Format;
 use crate::normalize::Normalization;
+use crate::unit::TextUnit;
 use std::path::PathBuf;
 
 /// How the inputs are to be read. `Default` finds the format of each input by its name and first
@@ -65,6 +66,8 @@ pub struct ReadOptions {
     pub max_expanded: Option<u64>,
     /// What is done to every text.
     pub wording: Normalization,
+    /// What is compared as a document; units other than documents have the id `DOC#n`, n from 1.
+    pub unit: TextUnit,
 }
 
 impl Default for ReadOptions {
@@ -87,6 +90,7 @@ impl Default for ReadOptions {
             extract: lookalike_extract::ExtractOptions::default(),
             max_expanded: None,
             wording: Normalization::default(),
+            unit: TextUnit::Document,
         }
     }
 }

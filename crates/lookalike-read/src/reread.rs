@@ -1,16 +1,18 @@
 //! A block that was read: how single documents, or all of them, are read again.
 
 use crate::description::{self, Description, StatedFields};
-use crate::document::{BlockNumber, DocumentPosition, DocumentSink};
+use crate::document::{BlockNumber, DocumentPosition, DocumentSink, UnitRange};
 use crate::error::ReadError;
 use crate::file::part_texts::KeptParts;
 use crate::location::Location;
 use crate::normalizing_sink::normalized;
+use crate::parent_texts::KEPT_BYTES;
 use crate::retained_state::RetainedState;
 use crate::scratch::ReadBuffers;
 use crate::skipped::SkippedItem;
 use crate::source::RetainedContent;
 use crate::source_info::SourceInfo;
+use crate::unit::parent_id;
 use lookalike_core::shingle::Shingler;
 use std::sync::Arc;
 
@@ -64,7 +66,13 @@ impl RetainedBlock {
     ) -> Result<R, ReadError> {
         let wording = self.source.settings.options.wording;
         let mut words = std::mem::take(&mut scratch.words);
-        let fetched = self.fetch_written(place, id, scratch, |text| f(words.of(text, wording)));
+        let f = |text: &str| f(words.of(text, wording));
+        let fetched = match place.unit() {
+            Some(unit) if place.bytes() >= KEPT_BYTES => {
+                self.fetch_unit(unit, place, id, scratch, f)
+            }
+            _ => self.fetch_written(place, id, scratch, f),
+        };
         scratch.words = words;
         fetched
     }
@@ -81,9 +89,32 @@ impl RetainedBlock {
         f: impl FnOnce(&str) -> R,
     ) -> Result<R, ReadError> {
         match &self.parts {
-            Some(parts) if parts.has(place) => parts.fetch(place, &mut scratch.bytes, f),
+            Some(parts) if parts.has(place) => {
+                let fetched = parts
+                    .fetch(place, &mut scratch.bytes, |text| text_at(text, place.unit()).map(f))?;
+                fetched.ok_or_else(|| self.no_document(place))
+            }
             _ => self.fetch_as_read(place, id, scratch, |text, _| f(text)),
         }
+    }
+
+    /// The same of a unit of a long document, whose text is kept for the next of its units.
+    fn fetch_unit<R>(
+        &self,
+        unit: UnitRange,
+        place: DocumentPosition,
+        id: &str,
+        scratch: &mut ReadBuffers,
+        f: impl FnOnce(&str) -> R,
+    ) -> Result<R, ReadError> {
+        let whole = place.with_unit(None);
+        if scratch.parent_texts.get(&self.source, self.number, whole).is_none() {
+            let text = self.fetch_written(whole, parent_id(id), scratch, str::to_owned)?;
+            scratch.parent_texts.put(&self.source, self.number, whole, text);
+        }
+        let text = scratch.parent_texts.get(&self.source, self.number, whole);
+        let text = text.and_then(|text| text_at(text, Some(unit)));
+        text.map(f).ok_or_else(|| self.no_document(place))
     }
 
     /// Reads the document `id` at `place` of this block again, for what people recognise it by.
@@ -138,10 +169,19 @@ impl RetainedBlock {
         f: impl FnOnce(&str, StatedFields<'_>) -> R,
     ) -> Result<R, ReadError> {
         let (mut f, mut result) = (Some(f), None);
-        self.content.read_again(place, id, scratch, &mut |text, stated| {
+        let unit = place.unit();
+        let id = if unit.is_some() { parent_id(id) } else { id };
+        self.content.read_again(place.with_unit(None), id, scratch, &mut |text, stated| {
+            // What a document states is not about one of its units.
+            let stated = if unit.is_some() { StatedFields::Nothing } else { stated };
+            let Some(text) = text_at(text, unit) else { return };
             result = f.take().map(|f| f(text, stated)).or(result.take());
         })?;
-        result.ok_or_else(|| self.location(place).changed("no such document".to_owned()))
+        result.ok_or_else(|| self.no_document(place))
+    }
+
+    fn no_document(&self, place: DocumentPosition) -> ReadError {
+        self.location(place).changed("no such document".to_owned())
     }
 
     /// Reads the whole block again: every document in order, and bad records again to
@@ -157,7 +197,7 @@ impl RetainedBlock {
         scratch: &mut ReadBuffers,
         sink: &mut S,
     ) -> Result<(), S::Error> {
-        normalized(sink, self.source.settings.options.wording, scratch, |scratch, sink| {
+        normalized(sink, &self.source.settings, scratch, |scratch, sink| {
             self.content.replay(scratch, sink).map_err(|error| match error {
                 ReadError::BadRecord(SkippedItem { source, line, reason, .. }) => {
                     ReadError::Changed { source_name: source, line, what: reason.to_string() }
@@ -165,5 +205,13 @@ impl RetainedBlock {
                 error => error,
             })
         })
+    }
+}
+
+/// The text of a unit in that of its document, or all of it; `None` where it has no such range.
+fn text_at(text: &str, unit: Option<UnitRange>) -> Option<&str> {
+    match unit {
+        Some(unit) => text.get(unit.bytes()).map(str::trim_end),
+        None => Some(text),
     }
 }

@@ -3,6 +3,7 @@
 use crate::extra_fields::ExtraFields;
 use crate::file::part_texts::PartTexts;
 use crate::normalize::Words;
+use crate::parent_texts::ParentTexts;
 use lookalike_extract::Extractor;
 
 /// Buffers of one thread, used again from block to block. They grow to the longest document.
@@ -17,6 +18,7 @@ pub struct ReadBuffers {
     pub(crate) extractor: Option<Extractor>,
     pub(crate) part_texts: PartTexts,
     pub(crate) words: Words,
+    pub(crate) parent_texts: ParentTexts,
 }
 
 impl ReadBuffers {

@@ -53,6 +53,12 @@ pub(crate) fn run(args: &mut DedupArgs, worker: WorkerOption<'_>) -> CommandResu
     let collection = open()?;
     drop(waiting);
     args.result.actions.check(&collection, &args.inputs, reference)?;
+    if let Some(option) = args.result.actions.any() {
+        args.reading.refuse_units(&format!(
+            "decides about parts of files, {option} moves or lists whole files; leave one of both \
+             out (--output FOLDER/ writes files without the parts that go)"
+        ))?;
+    }
     if bands_auto {
         let (bar, quiet) = (StageBar::new(args.result.quiet), args.result.quiet);
         bands::choose(&open()?, &builder, &mut options, &bar, quiet)?;

@@ -43,6 +43,9 @@ pub(crate) fn run(args: &mut QueryArgs, worker: WorkerOption<'_>) -> CommandResu
             index.name()
         )));
     }
+    args.reading.args.refuse_units(
+        "is not for queries, whose documents are compared whole; give the parts as documents",
+    )?;
     let reading = reading(args, worker);
     let members: Vec<FileMember> =
         args.documents.iter().filter_map(|path| FileMember::of(path)).collect();

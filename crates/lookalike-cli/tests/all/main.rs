@@ -25,3 +25,4 @@ mod same_bytes;
 mod serve;
 mod shard;
 mod tune;
+mod units;

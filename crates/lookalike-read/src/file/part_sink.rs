@@ -44,6 +44,7 @@ impl PartOutput<'_> {
             shingled: None,
             about: Some(part.fields),
             raw,
+            parent: None,
         })
     }
 }

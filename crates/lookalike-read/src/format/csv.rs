@@ -66,6 +66,7 @@ impl RecordFormat for SeparatedValues {
                 length: raw.len() as u32,
                 line,
                 part: 0,
+                unit: None,
             };
             line += memchr::memchr_iter(b'\n', raw).count() as u32;
             start = end;

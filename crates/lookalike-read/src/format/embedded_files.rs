@@ -109,8 +109,13 @@ impl RecordFormat for EmbeddedFiles {
             // One reason is enough.
             unclosed &= !matches!(inner, RecordContent::Damaged(_));
             let raw = &bytes[start..start + done];
-            let place =
-                DocumentPosition { start: start as u32, length: done as u32, line, part: 0 };
+            let place = DocumentPosition {
+                start: start as u32,
+                length: done as u32,
+                line,
+                part: 0,
+                unit: None,
+            };
             let number = records.first_line + u64::from(line);
             let repeat = self.repeat_number(records.index, start as u32);
             let mut parts = RecordParts {

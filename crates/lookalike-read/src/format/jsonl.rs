@@ -97,6 +97,21 @@ pub(crate) fn parse<'b>(
     Ok(RecordDocument { id, text })
 }
 
+/// Where the text of a line is that [`parse`] made a document of, between its quotes.
+pub(crate) fn text_range(line: &str, options: &ReadOptions) -> Option<Range<usize>> {
+    let scanner = JsonScanner::new(line);
+    let mut found = None;
+    each_member(&scanner, 0, |key, value, _| {
+        if key == options.text_field.as_str() {
+            found = Some(value);
+        }
+    });
+    match found.or_else(|| inside(&scanner, &options.text_field))? {
+        JsonValue::String(string) => Some(string.start..string.end),
+        _ => None,
+    }
+}
+
 /// Sets the values of the extra fields of a line that [`parse`] made a document of.
 fn set_extra(line: &[u8], options: &ReadOptions, extra: &mut ExtraFields) {
     let Ok(line) = std::str::from_utf8(line) else { return extra.none(options.fields.len()) };

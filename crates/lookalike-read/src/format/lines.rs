@@ -59,8 +59,13 @@ impl RecordFormat for LineRecords {
             let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
             let record = &rest[..length];
             if !is_blank(record) {
-                let place =
-                    DocumentPosition { start: start as u32, length: length as u32, line, part: 0 };
+                let place = DocumentPosition {
+                    start: start as u32,
+                    length: length as u32,
+                    line,
+                    part: 0,
+                    unit: None,
+                };
                 let parsed = (self.parse)(record, options, id, text);
                 if !options.fields.is_empty() && parsed.is_ok() {
                     extra.clear();

@@ -184,6 +184,7 @@ impl WholeRecords<'_> {
             shingled: None,
             about: None,
             raw,
+            parent: None,
         };
         sink.document(&document)
     }

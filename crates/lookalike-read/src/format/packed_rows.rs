@@ -38,8 +38,13 @@ impl RecordFormat for PackedRowsFormat {
         let ReadBuffers { line_id, extra, .. } = scratch;
         let (mut start, mut line) = (0, 0);
         while let Some(row) = first(&records.bytes[start..], options) {
-            let place =
-                DocumentPosition { start: start as u32, length: row.len() as u32, line, part: 0 };
+            let place = DocumentPosition {
+                start: start as u32,
+                length: row.len() as u32,
+                line,
+                part: 0,
+                unit: None,
+            };
             extra.clear();
             let parsed = document(row, options).and_then(|record| {
                 set_extra(row, record.id, options, extra)?;

@@ -32,12 +32,19 @@ impl RecordFormat for WholeTextFormat {
         let document = Document {
             id: &source.name,
             text: &text,
-            place: DocumentPosition { start: 0, length: bytes.len() as u32, line: 0, part: 0 },
+            place: DocumentPosition {
+                start: 0,
+                length: bytes.len() as u32,
+                line: 0,
+                part: 0,
+                unit: None,
+            },
             fields: &scratch.extra.list(),
             modified: source.modified(),
             shingled: None,
             about: None,
             raw: Raw::Record(bytes),
+            parent: None,
         };
         sink.document(&document)
     }

@@ -284,7 +284,7 @@ fn read_one(
         }
     };
     let length = u32::try_from(contents.length).unwrap_or(u32::MAX);
-    let place = DocumentPosition { start, length, line: 0, part: 0 };
+    let place = DocumentPosition { start, length, line: 0, part: 0, unit: None };
     if contents.kind != FileKind::Text {
         let (fields, modified) = (&settings.options.fields, file.modified());
         let documents = PartOutput { fields, place, modified, extra, part_texts, sink };
@@ -305,6 +305,7 @@ fn read_one(
                 shingled: None,
                 about: None,
                 raw: file.raw(),
+                parent: None,
             };
             sink.document(&document)?;
         }

@@ -281,6 +281,7 @@ fn give(
             shingled: Some(StoredShingles { set: &set, fingerprint, bytes }),
             about: None,
             raw: Raw::Row(record.number),
+            parent: None,
         };
         sink.document(&document)?;
     }
@@ -301,7 +302,13 @@ fn damaged(id: &str, why: &str) -> IndexError {
 
 /// Places of one index are in the order of the numbers.
 fn place(number: u64) -> DocumentPosition {
-    DocumentPosition { start: (number >> 32) as u32, length: number as u32, line: 0, part: 0 }
+    DocumentPosition {
+        start: (number >> 32) as u32,
+        length: number as u32,
+        line: 0,
+        part: 0,
+        unit: None,
+    }
 }
 
 fn number(place: DocumentPosition) -> u64 {

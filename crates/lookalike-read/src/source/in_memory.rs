@@ -127,6 +127,7 @@ impl InMemorySource {
                 shingled: None,
                 about: None,
                 raw: Raw::Row(number),
+                parent: None,
             };
             sink.document(&document)?;
         }
@@ -239,5 +240,5 @@ fn text_bytes(rows: &dyn DocumentRows, range: Range<usize>) -> u64 {
 
 /// A run numbers fewer documents than there are values of `u32`.
 fn place(row: usize, text: &str) -> DocumentPosition {
-    DocumentPosition { start: row as u32, length: text.len() as u32, line: 0, part: 0 }
+    DocumentPosition { start: row as u32, length: text.len() as u32, line: 0, part: 0, unit: None }
 }

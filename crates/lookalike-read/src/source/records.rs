@@ -357,7 +357,7 @@ impl RetainedContent for RetainedRecords {
         }
         let mut buffer = std::mem::take(&mut scratch.bytes);
         let RecordRange { length, first_line, unclosed, .. } = self.range;
-        let start = DocumentPosition { start: 0, length, line: 0, part: 0 };
+        let start = DocumentPosition { start: 0, length, line: 0, part: 0, unit: None };
         let bytes = self.bytes_at(0, length, &mut buffer, start);
         let read = bytes.and_then(|bytes| {
             let records = WholeRecords {

@@ -3,12 +3,15 @@
 use super::actions::{Collector, DuplicateFiles};
 use super::decisions::{DecisionCollector, DecisionCursor};
 use super::others::UnreadParts;
+use super::survivors::CutDocument;
 use super::{Decision, RemovedList, SourceRecord, SurvivorCounts, Survivors};
 use crate::error::Error;
 use crate::find::{FindOptions, Findings, Group};
 use crate::progress::Progress;
-use crate::read::{Collection, Raw};
+use crate::read::{Collection, Raw, UnitParent, UnitRange};
 use crate::spill::SortedRecords;
+use std::ops::Range;
+use std::path::PathBuf;
 
 /// Bytes of decisions held in memory where the run has no limit, and the share of it otherwise.
 const DECISION_BYTES: u64 = 256 << 20;
@@ -105,6 +108,9 @@ trait RecordTarget {
         record: SourceRecord<'_>,
         decision: &Decision<'_>,
     ) -> Result<(), Error>;
+
+    /// The next record, which stays without some units.
+    fn cut(&mut self, document: &CutDocument<'_>) -> Result<(), Error>;
 }
 
 impl RecordTarget for Survivors {
@@ -121,6 +127,10 @@ impl RecordTarget for Survivors {
         decision: &Decision<'_>,
     ) -> Result<(), Error> {
         self.record(id, record, decision)
+    }
+
+    fn cut(&mut self, document: &CutDocument<'_>) -> Result<(), Error> {
+        self.cut(document)
     }
 }
 
@@ -145,6 +155,12 @@ impl RecordTarget for FileCollector {
         self.files.document(source, record, decision, &self.unread);
         Ok(())
     }
+
+    /// A file that loses some units is no duplicate.
+    fn cut(&mut self, document: &CutDocument<'_>) -> Result<(), Error> {
+        let source = document.collection.source_name(document.source).unwrap_or_default();
+        self.record(document.id, source, document.record, &Decision::Unique)
+    }
 }
 
 /// Reads the inputs again, gives every record with its decision to `target`, and lists in `removed`
@@ -159,9 +175,13 @@ fn replay(
 ) -> Result<(), Error> {
     let decided = decide(findings, options)?;
     let (mut decisions, mut sources) = (DecisionCursor::new(&decided), 0..collection.sources());
+    let mut open = None;
     findings.replay(&mut |number, document| {
         progress.advance(0)?;
         let status = findings.status(number);
+        if document.parent.is_none_or(|parent| parent.number == 1) {
+            OpenDocument::finish(&mut open, collection, target)?;
+        }
         for source in sources.start..=status.source {
             target.source(source, collection)?;
         }
@@ -173,21 +193,106 @@ fn replay(
             Decision::Unique if status.empty => Decision::Empty,
             decision => decision,
         };
-        let record = match document.raw {
-            Raw::Record(bytes) => SourceRecord::Bytes(bytes),
-            Raw::File(path) => SourceRecord::File(path),
-            Raw::Part(path) => SourceRecord::Part(path),
-            Raw::Row(row) => SourceRecord::Row(row),
-        };
+        let record = record_of(document.raw);
         if let Some(removed) = removed {
             let file = collection.file_of(status.source, document.id);
             removed.document(document.id, file, &decision)?;
         }
+        if let Some(parent) = document.parent {
+            let open = open.get_or_insert_with(|| OpenDocument::new(parent, record, status.source));
+            open.add(document.place.unit(), &decision);
+            return Ok(());
+        }
         let source = collection.source_name(status.source).unwrap_or_default();
         target.record(document.id, source, record, &decision)
     })?;
+    OpenDocument::finish(&mut open, collection, target)?;
     sources.try_for_each(|source| target.source(source, collection))?;
     // A file that was changed behind the place that was read last.
     collection.check_unchanged()?;
     Ok(())
+}
+
+fn record_of(raw: Raw<'_>) -> SourceRecord<'_> {
+    match raw {
+        Raw::Record(bytes) => SourceRecord::Bytes(bytes),
+        Raw::File(path) => SourceRecord::File(path),
+        Raw::Part(path) => SourceRecord::Part(path),
+        Raw::Row(row) => SourceRecord::Row(row),
+    }
+}
+
+/// A document whose units come one after the other.
+struct OpenDocument {
+    id: String,
+    text: String,
+    record: OwnedRecord,
+    /// The number of its source.
+    source: u32,
+    /// What goes of its text; ranges that touch are one.
+    taken: Vec<Range<usize>>,
+    /// Units that stay.
+    kept: u64,
+}
+
+/// A [`SourceRecord`] that is kept until the next one.
+enum OwnedRecord {
+    Bytes(Vec<u8>),
+    File(PathBuf),
+    Part(PathBuf),
+    Row(u64),
+}
+
+impl OpenDocument {
+    fn new(parent: UnitParent<'_>, record: SourceRecord<'_>, source: u32) -> Self {
+        let record = match record {
+            SourceRecord::Bytes(bytes) => OwnedRecord::Bytes(bytes.to_owned()),
+            SourceRecord::File(path) => OwnedRecord::File(path.to_owned()),
+            SourceRecord::Part(path) => OwnedRecord::Part(path.to_owned()),
+            SourceRecord::Row(row) => OwnedRecord::Row(row),
+        };
+        let (id, text) = (parent.id.to_owned(), parent.text.to_owned());
+        Self { id, text, record, source, taken: Vec::new(), kept: 0 }
+    }
+
+    /// Adds what was decided about the next unit.
+    fn add(&mut self, unit: Option<UnitRange>, decision: &Decision<'_>) {
+        let Some(range) = unit.map(UnitRange::bytes).filter(|_| !decision.is_kept()) else {
+            self.kept += 1;
+            return;
+        };
+        match self.taken.last_mut() {
+            Some(last) if last.end == range.start => last.end = range.end,
+            _ => self.taken.push(range),
+        }
+    }
+
+    /// Gives the document to `target`, if one is open: a document whose units all go is a
+    /// duplicate.
+    fn finish(
+        open: &mut Option<Self>,
+        collection: &Collection,
+        target: &mut impl RecordTarget,
+    ) -> Result<(), Error> {
+        let Some(Self { id, text, record, source, taken, kept }) = open.take() else {
+            return Ok(());
+        };
+        let (id, text, taken) = (id.as_str(), text.as_str(), taken.as_slice());
+        let record = match &record {
+            OwnedRecord::Bytes(bytes) => SourceRecord::Bytes(bytes),
+            OwnedRecord::File(path) => SourceRecord::File(path),
+            OwnedRecord::Part(path) => SourceRecord::Part(path),
+            OwnedRecord::Row(row) => SourceRecord::Row(*row),
+        };
+        let decision = if kept > 0 {
+            Decision::Unique
+        } else {
+            Decision::Duplicate { group: 0, keeper: "", similarity: "", reason: "" }
+        };
+        if taken.is_empty() || kept == 0 {
+            let name = collection.source_name(source).unwrap_or_default();
+            return target.record(id, name, record, &decision);
+        }
+        target.cut(&CutDocument { id, record, collection, source, text, taken })
+    }
 }

@@ -3,7 +3,7 @@
 use super::annotation::Annotate;
 use crate::error::Error;
 use crate::error::SurvivorsProblem;
-use crate::read::{Collection, Format};
+use crate::read::{Collection, Format, TextUnit};
 use crate::report::strip_compression;
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -96,6 +96,7 @@ impl Destination {
         let origins = DocumentOrigin::all(collection);
         let refused = |problem| Error::Survivors { path: out.to_owned(), problem };
         let shape = shape(Some(out), &origins, annotate).map_err(refused)?;
+        takes_units(collection, shape, &origins, annotate).map_err(refused)?;
         let other = |problem: String| refused(problem.into());
         apart(out, inputs).and_then(|()| apart(out, reference)).map_err(other)?;
         if shape == Shape::Folder {
@@ -118,8 +119,9 @@ impl Destination {
         annotate: Option<&Annotate>,
     ) -> Result<Self, Error> {
         let (out, origins) = (PathBuf::from("standard output"), DocumentOrigin::all(collection));
-        let shape = shape(None, &origins, annotate)
-            .map_err(|problem| Error::Survivors { path: out.clone(), problem })?;
+        let refused = |problem| Error::Survivors { path: out.clone(), problem };
+        let shape = shape(None, &origins, annotate).map_err(refused)?;
+        takes_units(collection, shape, &origins, annotate).map_err(refused)?;
         let inputs = Vec::new();
         Ok(Self { out, is_standard_output: true, shape, inputs, origins, base: None })
     }
@@ -210,6 +212,35 @@ fn shape(
             Err(SurvivorsProblem::AnnotatedLines { source_name: lines.name.clone() })
         }
         _ => Ok(shape),
+    }
+}
+
+/// Refuses outputs and inputs of which no unit can be taken out, where units are compared.
+fn takes_units(
+    collection: &Collection,
+    shape: Shape,
+    origins: &[DocumentOrigin],
+    annotate: Option<&Annotate>,
+) -> Result<(), SurvivorsProblem> {
+    if collection.unit() == TextUnit::Document {
+        return Ok(());
+    }
+    if annotate.is_some() {
+        return Err(SurvivorsProblem::AnnotatedUnits);
+    }
+    if matches!(shape, Shape::List(_)) {
+        return Err(SurvivorsProblem::ListedUnits);
+    }
+    let has_text = |format| {
+        matches!(format, Format::Jsonl | Format::Csv | Format::Tsv | Format::Lines | Format::Text)
+    };
+    let mut inputs = origins.iter().filter(|origin| !origin.reference);
+    match inputs.find(|origin| !has_text(origin.format)) {
+        Some(origin) => Err(SurvivorsProblem::UnitsOfFormat {
+            source_name: origin.name.clone(),
+            format: origin.format.to_string(),
+        }),
+        None => Ok(()),
     }
 }
 

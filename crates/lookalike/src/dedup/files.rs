@@ -183,6 +183,15 @@ impl FolderWriter {
         copy(from, &place).map_err(|source| self.failed(name, source))
     }
 
+    /// Writes a file with the permissions of another one.
+    pub(super) fn write(&self, bytes: &[u8], like: &Path, name: &Path) -> Result<(), Error> {
+        let place = self.place(name)?;
+        let written = File::create_new(&place)
+            .and_then(|mut file| file.write_all(bytes))
+            .and_then(|()| fs::set_permissions(&place, fs::metadata(like)?.permissions()));
+        written.map_err(|source| self.failed(name, source))
+    }
+
     fn failed(&self, name: &Path, source: io::Error) -> Error {
         Error::Write { path: self.out.join(name), source }
     }

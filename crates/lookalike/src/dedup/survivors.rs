@@ -15,6 +15,7 @@ use crate::report::Output;
 use crate::report::csv::CellRule;
 use std::collections::HashSet;
 use std::io::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// What was written.
@@ -24,6 +25,8 @@ pub struct SurvivorCounts {
     pub kept: u64,
     /// Documents that go; written only where they are annotated.
     pub removed: u64,
+    /// Documents that stay without some of their units.
+    pub changed: u64,
     /// Files in the output, `others` included; 1 where it is a file.
     pub files: u64,
     /// What a folder has besides documents.
@@ -50,6 +53,26 @@ pub struct Survivors {
     others: Option<Others>,
     /// Files with a duplicate, where others are copied.
     duplicates: HashSet<PathBuf>,
+}
+
+/// A document that stays without some of its units.
+pub(super) struct CutDocument<'a> {
+    pub(super) id: &'a str,
+    pub(super) record: SourceRecord<'a>,
+    pub(super) collection: &'a Collection,
+    /// The number of its source.
+    pub(super) source: u32,
+    /// Its text as it was read.
+    pub(super) text: &'a str,
+    /// What goes of it.
+    pub(super) taken: &'a [Range<usize>],
+}
+
+impl CutDocument<'_> {
+    /// Appends what is left of its record or file; `false` where the text is not in it.
+    fn cut(&self, bytes: &[u8], out: &mut Vec<u8>) -> bool {
+        self.collection.cut_text(self.source, bytes, self.text, self.taken, out)
+    }
 }
 
 /// What takes the next record.
@@ -305,6 +328,49 @@ impl Survivors {
         let kept = decision.is_kept();
         *(if kept { &mut self.written.kept } else { &mut self.written.removed }) += 1;
         self.write(id, record, decision).map_err(|error| self.named(error))
+    }
+
+    /// Takes the next document of the source named last, which stays without some units.
+    ///
+    /// # Errors
+    /// [`Error::Write`], and [`Error::Survivors`] where its text is not in the record or file.
+    pub(super) fn cut(&mut self, document: &CutDocument<'_>) -> Result<(), Error> {
+        let origin = self.at.and_then(|at| self.destination.origins.get(at)).cloned();
+        let Some(origin) = origin.filter(|origin| !origin.reference) else { return Ok(()) };
+        self.written.kept += 1;
+        self.written.changed += 1;
+        self.write_cut(document, &origin).map_err(|error| self.named(error))
+    }
+
+    fn write_cut(
+        &mut self,
+        document: &CutDocument<'_>,
+        origin: &DocumentOrigin,
+    ) -> Result<(), Error> {
+        let no_text = || SurvivorsProblem::UnitsOfText { id: document.id.to_owned() };
+        match (document.record, &self.folder, &self.sink) {
+            (SourceRecord::Bytes(bytes), _, SurvivorSink::Lines(..)) => {
+                self.line.clear();
+                if !document.cut(bytes, &mut self.line) {
+                    return Err(self.refused(no_text()));
+                }
+                self.end_line()
+            }
+            (SourceRecord::File(path), Some(folder), SurvivorSink::None) => {
+                let bytes = std::fs::read(path)
+                    .map_err(|source| Error::Write { path: path.to_owned(), source })?;
+                let mut kept = Vec::new();
+                if !document.cut(&bytes, &mut kept) {
+                    return Err(self.refused(no_text()));
+                }
+                let name = self.destination.name_of(origin, Some(path))?;
+                folder.write(&kept, path, &name)?;
+                self.copied = Some(path.to_owned());
+                self.written.files += 1;
+                Ok(())
+            }
+            _ => Err(self.refused(no_text())),
+        }
     }
 
     fn write(

@@ -94,6 +94,13 @@ pub enum Error {
         /// How many there are at least.
         got: usize,
     },
+    /// A document has more units than one run can keep of a block.
+    TooManyUnits {
+        /// The document.
+        id: String,
+        /// How many units its block has at least.
+        got: usize,
+    },
     /// A field that documents are counted under has more values than a table of sources.
     TooManySources {
         /// The field.
@@ -235,6 +242,12 @@ impl NamesParameters for Error {
                 f,
                 "the input has at least {got} documents, one run can number {MAX_DOCUMENTS}; split \
                  the input"
+            ),
+            Self::TooManyUnits { id, got } => write!(
+                f,
+                "document {id:?} is in a block of {got} units or more, which is more than a run \
+                 keeps at a time; give larger units with {}, or split the document",
+                name(Parameter::Unit)
             ),
             Self::TooManySources { field, got, most } => {
                 message.too_many_sources(field, *got, *most)

@@ -42,6 +42,22 @@ pub enum SurvivorsProblem {
     AnnotatedTextFiles,
     /// A list of paths has no place for an annotation.
     AnnotatedPaths,
+    /// An annotation is about a document, not about one of its units.
+    AnnotatedUnits,
+    /// A list names whole files, of which no unit can be taken out.
+    ListedUnits,
+    /// Units cannot be taken out of records of this format.
+    UnitsOfFormat {
+        /// The file.
+        source_name: String,
+        /// Its format.
+        format: String,
+    },
+    /// The text of a document is not in its record or file as it was read.
+    UnitsOfText {
+        /// The document's id.
+        id: String,
+    },
     /// Any other, in words that name no parameter.
     Other(String),
 }
@@ -105,6 +121,36 @@ impl NamesParameters for SurvivorsProblem {
                 "a list of paths has no place for an annotation; end the name in .csv or .jsonl, \
                  or leave out {}",
                 annotate()
+            ),
+            Self::AnnotatedUnits => write!(
+                f,
+                "an annotation is about a document, not about one of its units; leave out {} or \
+                 {} ({} FILE.csv lists the units that go and why)",
+                annotate(),
+                name(Parameter::Unit),
+                name(Parameter::Removed)
+            ),
+            Self::ListedUnits => write!(
+                f,
+                "the inputs are text files, and a list names whole files, of which no unit can be \
+                 taken out; end the name in {} for a folder of files without them, or leave out {}",
+                std::path::MAIN_SEPARATOR,
+                name(Parameter::Unit)
+            ),
+            Self::UnitsOfFormat { source_name, format } => write!(
+                f,
+                "{source_name} is {format}, of which no unit can be taken out; give the input as \
+                 JSONL, CSV, TSV, lines or plain text, or leave out {} ({} FILE.csv lists the \
+                 units that would go)",
+                name(Parameter::Unit),
+                name(Parameter::Removed)
+            ),
+            Self::UnitsOfText { id } => write!(
+                f,
+                "no unit can be taken out of {id:?}: its text is not in the file as it was read, \
+                 but in another encoding or extracted; leave it out with {}, or give the input as \
+                 JSONL, CSV, TSV, lines or plain text in UTF-8",
+                name(Parameter::Exclude)
             ),
             Self::Other(problem) => f.write_str(problem),
         }

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! column 0: hash of the id   1, 2: fingerprint   3 …: bucket keys      (u64 each)
-//! row: place, fingerprint, length, source, keep key, id
+//! row: place, fingerprint, length, source, keep key, range of the unit if it is one, id
 //! ```
 //!
 //! The layout is the same in memory and in temporary files, and may change.
 
 use crate::error::Error;
-use crate::read::DocumentPosition;
+use crate::read::{DocumentPosition, UnitRange};
 use std::borrow::Cow;
 
 /// The column of the ids' hashes.
@@ -20,6 +20,10 @@ pub(super) const FIRST_BAND_COLUMN: usize = 3;
 
 /// Bytes of a row before the keep key.
 const HEAD_BYTES: usize = 16 + 16 + 8 + 4 + 4;
+/// Added to the length of the key where the range of a unit follows it.
+const HAS_UNIT: u32 = 1 << 31;
+/// Bytes of that range.
+const UNIT_BYTES: usize = 16;
 
 /// Everything about a document that no stage looks at column by column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,8 +49,11 @@ impl<'a> DocumentRow<'a> {
         out.extend_from_slice(&self.fingerprint.to_le_bytes());
         out.extend_from_slice(&self.bytes.to_le_bytes());
         out.extend_from_slice(&self.label.to_le_bytes());
-        out.extend_from_slice(&(self.key.len() as u32).to_le_bytes());
+        let unit = self.place.unit().map(UnitRange::to_numbers);
+        let flag = if unit.is_some() { HAS_UNIT } else { 0 };
+        out.extend_from_slice(&(self.key.len() as u32 | flag).to_le_bytes());
         out.extend_from_slice(self.key);
+        out.extend(unit.iter().flatten().flat_map(|value| value.to_le_bytes()));
         out.extend_from_slice(self.id.as_bytes());
     }
 
@@ -63,10 +70,20 @@ impl<'a> DocumentRow<'a> {
         let u32_at = |at: usize| Some(u32::from_le_bytes(head.get(at..at + 4)?.try_into().ok()?));
         let place =
             DocumentPosition::from_numbers([u32_at(0)?, u32_at(4)?, u32_at(8)?, u32_at(12)?]);
+        let length = u32_at(44)?;
+        let (key, rest) = rest.split_at_checked((length & !HAS_UNIT) as usize)?;
+        let (unit, id) =
+            rest.split_at_checked(if length & HAS_UNIT == 0 { 0 } else { UNIT_BYTES })?;
+        let mut numbers = unit.as_chunks().0.iter().map(|value| u32::from_le_bytes(*value));
+        let mut next = || numbers.next();
+        let unit = match [next(), next(), next(), next()] {
+            [Some(a), Some(b), Some(c), Some(d)] => Some(UnitRange::from_numbers([a, b, c, d])),
+            _ => None,
+        };
         let fingerprint = u128::from_le_bytes(head.get(16..32)?.try_into().ok()?);
         let bytes = u64::from_le_bytes(head.get(32..40)?.try_into().ok()?);
-        let (key, id) = rest.split_at_checked(u32_at(44)? as usize)?;
         let id = std::str::from_utf8(id).ok()?;
+        let place = place.with_unit(unit);
         Some(Self { place, fingerprint, bytes, label: u32_at(40)?, key, id })
     }
 }
@@ -196,17 +213,22 @@ mod tests {
         let mut buffer = RowBuffer::default();
         buffer.push(&row);
         buffer.push(&DocumentRow { id: "", key: &[], ..row });
+        let unit = Some(UnitRange::from_numbers([7, u32::MAX, 5, 8]));
+        let of_unit = DocumentRow { place: row.place.with_unit(unit), ..row };
+        buffer.push(&of_unit);
+        assert_eq!(buffer.get(2).unwrap(), of_unit);
         assert_eq!(buffer.get(0).unwrap(), row);
         for end in 0..HEAD_BYTES + 3 {
             assert!(DocumentRow::read(&buffer.bytes[..end]).is_err());
         }
         let bytes = buffer.into_bytes();
-        let rows = Rows::new(Cow::Borrowed(&bytes), 2);
+        let rows = Rows::new(Cow::Borrowed(&bytes), 3);
         assert_eq!(rows.get(0).unwrap(), row);
         assert_eq!(rows.get(1).map(|row| (row.id, row.key)).unwrap(), ("", &[][..]));
-        assert!(rows.get(2).is_err());
+        assert_eq!(rows.get(2).unwrap(), of_unit);
+        assert!(rows.get(3).is_err());
         for end in 0..bytes.len() {
-            assert!(Rows::new(Cow::Borrowed(&bytes[..end]), 2).get(1).is_err());
+            assert!(Rows::new(Cow::Borrowed(&bytes[..end]), 3).get(2).is_err());
         }
     }
 

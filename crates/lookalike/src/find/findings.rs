@@ -16,7 +16,9 @@ use crate::error::Error;
 use crate::find::sources::SourceCounts;
 use crate::folding::FoldingEffect;
 use crate::progress::Stage;
-use crate::read::{Description, Document, DocumentSink, Normalization, ReadBuffers, SkippedItem};
+use crate::read::{
+    Description, Document, DocumentSink, Normalization, ReadBuffers, SkippedItem, TextUnit,
+};
 use crate::spill::{SortedRecords, Sorter, TempSpace};
 use crate::tune::SettingProfile;
 use serde::Serialize;
@@ -85,6 +87,8 @@ pub struct Findings {
     pub cut_from_mail: CutFromMail,
     /// What was done to the texts before they were cut.
     pub wording: Normalization,
+    /// What was compared as a document.
+    pub unit: TextUnit,
     /// How many documents of a sample the normal form `fold` changes.
     pub folding: FoldingEffect,
     /// A setting that finds more, where the run found few documents.
@@ -179,6 +183,7 @@ impl Findings {
             empty: IdList { sorted: empty },
             cut_from_mail: documents.cut_from_mail,
             wording: Normalization::default(),
+            unit: TextUnit::Document,
             folding: FoldingEffect::of(std::mem::take(&mut documents.drawn)),
             better_setting: None,
             counts,
@@ -188,6 +193,16 @@ impl Findings {
             documents,
             temp,
         })
+    }
+
+    /// Says what was compared as a document.
+    pub(super) fn set_unit(&mut self, unit: TextUnit) {
+        let is_part = unit != TextUnit::Document;
+        self.unit = unit;
+        self.groups.set_units(is_part);
+        if let Some(pairs) = &mut self.pairs {
+            pairs.set_units(is_part);
+        }
     }
 
     /// Lets go of everything, and of what was kept so that the run could go on: call it when the

@@ -4,9 +4,10 @@ use super::batch::ComponentBatch;
 use super::decision::BatchDecisions;
 use crate::error::Error;
 use crate::find::options::FindOptions;
+use crate::read::UnitRange;
 use crate::spill::TakeRecord;
 use crate::spill::codec::{
-    FieldReader, key_part, key_u64_descending, put_bytes, put_overlap, put_u64,
+    FieldReader, key_part, key_u64_descending, put_bytes, put_overlap, put_u32, put_u64,
 };
 use crate::spill::{SortedRecords, Sorter};
 use lookalike_core::verify::Overlap;
@@ -23,6 +24,8 @@ pub struct Keeper {
     pub bytes: u64,
     /// Whether it belongs to a reference collection.
     pub reference: bool,
+    /// Its range in its document, where it is a unit.
+    pub unit: Option<UnitRange>,
 }
 
 /// A document of a group that is not kept.
@@ -40,6 +43,8 @@ pub struct Duplicate {
     /// The rule of the keep policy, by its place there, that put the keeper first; `None` where
     /// the id did.
     pub decided_by: Option<u8>,
+    /// Its range in its document, where it is a unit.
+    pub unit: Option<UnitRange>,
 }
 
 /// Near-duplicates, and which of them is kept.
@@ -56,6 +61,7 @@ pub struct Group {
 #[derive(Debug, Default)]
 pub struct Groups {
     sorted: SortedRecords,
+    units: bool,
 }
 
 impl Groups {
@@ -67,6 +73,16 @@ impl Groups {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Whether the members are units.
+    pub fn has_units(&self) -> bool {
+        self.units
+    }
+
+    /// The same with units as members.
+    pub(super) fn set_units(&mut self, units: bool) {
+        self.units = units;
     }
 
     /// The groups in order; may be asked for again. They are read as they are asked for.
@@ -88,12 +104,12 @@ impl Groups {
         for group in groups {
             sorter.push(&key(group), &encode(group))?;
         }
-        Ok(Self { sorted: sorter.finish()? })
+        Ok(Self { sorted: sorter.finish()?, units: false })
     }
 
     /// Of records as [`records`] makes them.
     pub(super) fn new(sorted: SortedRecords) -> Self {
-        Self { sorted }
+        Self { sorted, units: false }
     }
 }
 
@@ -112,6 +128,7 @@ pub(super) fn records(
             document: batch.documents[keeper as usize],
             bytes: row.bytes,
             reference: batch.rows.is_reference(keeper),
+            unit: row.place.unit(),
         };
         let duplicate = |&(duplicate, _, overlap): &(u32, u32, Overlap)| {
             let of = batch.rows.row(duplicate);
@@ -121,6 +138,7 @@ pub(super) fn records(
                 bytes: of.bytes,
                 overlap,
                 decided_by: options.keep.decided_by(row.key, of.key).map(|rule| rule as u8),
+                unit: of.place.unit(),
             }
         };
         let mut duplicates: Vec<Duplicate> = of_keeper.iter().map(duplicate).collect();
@@ -147,41 +165,64 @@ pub(super) fn duplicates_of_key(key: &[u8]) -> Option<u64> {
     FieldReader::new(key).key_u64_descending()
 }
 
+/// Added to a number behind which the range of a unit follows.
+pub(super) const HAS_UNIT: u64 = 1 << 32;
+
+fn unit_flag(unit: Option<UnitRange>) -> u64 {
+    if unit.is_some() { HAS_UNIT } else { 0 }
+}
+
+/// Appends the range of a unit, if there is one.
+pub(super) fn put_unit(out: &mut Vec<u8>, unit: Option<UnitRange>) {
+    for number in unit.iter().flat_map(|unit| unit.to_numbers()) {
+        put_u32(out, number);
+    }
+}
+
+/// Takes off the range of a unit, if `flags` say that there is one.
+pub(super) fn unit(flags: u64, reader: &mut FieldReader<'_>) -> Option<Option<UnitRange>> {
+    if flags & HAS_UNIT == 0 {
+        return Some(None);
+    }
+    let numbers = [reader.u32()?, reader.u32()?, reader.u32()?, reader.u32()?];
+    Some(Some(UnitRange::from_numbers(numbers)))
+}
+
 fn encode(group: &Group) -> Vec<u8> {
     let mut out = Vec::new();
     let Group { keeper, duplicates } = group;
     put_bytes(&mut out, keeper.id.as_bytes());
     put_u64(&mut out, keeper.document.into());
     put_u64(&mut out, keeper.bytes);
-    put_u64(&mut out, keeper.reference.into());
+    put_u64(&mut out, u64::from(keeper.reference) | unit_flag(keeper.unit));
+    put_unit(&mut out, keeper.unit);
     put_u64(&mut out, duplicates.len() as u64);
-    for Duplicate { id, document, bytes, overlap, decided_by } in duplicates {
+    for Duplicate { id, document, bytes, overlap, decided_by, unit } in duplicates {
         put_bytes(&mut out, id.as_bytes());
         put_u64(&mut out, (*document).into());
         put_u64(&mut out, *bytes);
         put_overlap(&mut out, *overlap);
-        put_u64(&mut out, decided_by.map_or(0, |rule| u64::from(rule) + 1));
+        let decided_by = decided_by.map_or(0, |rule| u64::from(rule) + 1);
+        put_u64(&mut out, decided_by | unit_flag(*unit));
+        put_unit(&mut out, *unit);
     }
     out
 }
 
 fn decode(payload: &[u8]) -> Option<Group> {
     let mut reader = FieldReader::new(payload);
-    let keeper = Keeper {
-        id: reader.str()?.to_owned(),
-        document: reader.u64()? as u32,
-        bytes: reader.u64()?,
-        reference: reader.u64()? != 0,
-    };
+    let id = reader.str()?.to_owned();
+    let (document, bytes, flags) = (reader.u64()? as u32, reader.u64()?, reader.u64()?);
+    let (reference, unit) = (flags & !HAS_UNIT != 0, self::unit(flags, &mut reader)?);
+    let keeper = Keeper { id, document, bytes, reference, unit };
     let count = reader.u64()?;
     let duplicates = (0..count).map(|_| {
-        Some(Duplicate {
-            id: reader.str()?.to_owned(),
-            document: reader.u64()? as u32,
-            bytes: reader.u64()?,
-            overlap: reader.overlap()?,
-            decided_by: reader.u64()?.checked_sub(1).map(|rule| rule as u8),
-        })
+        let id = reader.str()?.to_owned();
+        let (document, bytes) = (reader.u64()? as u32, reader.u64()?);
+        let (overlap, flags) = (reader.overlap()?, reader.u64()?);
+        let decided_by = (flags & !HAS_UNIT).checked_sub(1).map(|rule| rule as u8);
+        let unit = self::unit(flags, &mut reader)?;
+        Some(Duplicate { id, document, bytes, overlap, decided_by, unit })
     });
     Some(Group { keeper, duplicates: duplicates.collect::<Option<_>>()? })
 }

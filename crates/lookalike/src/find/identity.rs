@@ -9,6 +9,7 @@ use super::documents::{DocumentState, RunDocuments};
 use super::memory::Budget;
 use super::ranges::KeyRanges;
 use crate::error::Error;
+use crate::read::unit::parent_id;
 use crate::read::{SkipReason, SkippedItem};
 use lookalike_core::candidate::{self, BandScratch};
 
@@ -53,7 +54,35 @@ pub(super) fn unique_ids(
     for &(second, first) in &repeated {
         leave_out_or_refuse(documents, first, second, leave_out)?;
     }
-    Ok(Some(repeated.len()))
+    let further = leave_out_units(documents, &repeated)?;
+    Ok(Some(repeated.len() + further))
+}
+
+/// Leaves the further units of documents out whose ids are those of earlier documents: an earlier
+/// one may have fewer units. Returns how many.
+fn leave_out_units(documents: &mut RunDocuments, repeated: &[(u32, u32)]) -> Result<usize, Error> {
+    let mut further = 0;
+    for &(second, first) in repeated {
+        let parent = |documents: &RunDocuments, document| {
+            documents.with_row(document, |_, row| {
+                let id = row.place.unit().map(|_| parent_id(row.id).to_owned());
+                id.map(|id| (id, row.place.with_unit(None)))
+            })
+        };
+        let Some(left_out) = parent(documents, second)? else { return Ok(0) };
+        let block = documents.range(documents.block_of(second));
+        for document in second + 1..block.end {
+            if documents.state(document) == DocumentState::LEFT_OUT {
+                break;
+            }
+            if parent(documents, document)?.as_ref() != Some(&left_out) {
+                break;
+            }
+            leave_out_or_refuse(documents, first, document, true)?;
+            further += 1;
+        }
+    }
+    Ok(further)
 }
 
 /// Adds (later, first) of documents whose ids have equal hashes and are equal.

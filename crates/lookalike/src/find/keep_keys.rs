@@ -106,7 +106,7 @@ impl KeepRules {
 /// What patterns are held against: the file the document is in; its id, in an index.
 fn path<'a>(collection: &'a Collection, source: u32, document: &'a Document<'_>) -> &'a str {
     if matches!(collection.source_format(source), Some(Format::Text) | None) {
-        document.id
+        document.parent.map_or(document.id, |parent| parent.id)
     } else {
         collection.source_name(source).unwrap_or_default()
     }

@@ -161,6 +161,11 @@ impl Budget {
         self.need(above.saturating_mul(4 * self.threads))
     }
 
+    /// Refuses units of one block whose columns and rows take this many bytes.
+    pub(super) fn units(&self, bytes: u64) -> Result<(), Error> {
+        self.need(bytes.saturating_mul(self.threads))
+    }
+
     /// The longest record that [`block`](Self::block) allows; `None` without a limit on memory.
     pub(super) fn longest_record(&self) -> Option<u64> {
         let bytes = (self.work() / (4 * self.threads)).saturating_add(THREAD_BYTES) / BLOCK_FACTOR;

@@ -5,9 +5,11 @@ use super::batch::ComponentBatch;
 use super::decision::EQUAL;
 use super::decision::{BatchDecisions, VerifiedPair};
 use super::estimates::SignatureEstimate;
+use super::groups::{self, HAS_UNIT, put_unit};
 use super::options::PairList;
 use crate::error::Error;
 use crate::find::options::FindOptions;
+use crate::read::UnitRange;
 use crate::spill::TakeRecord;
 use crate::spill::codec::{FieldReader, key_part, put_bytes, put_overlap, put_u32, put_u64};
 use crate::spill::{RecordCursor, SortedRecords, Sorter, until_error};
@@ -31,6 +33,8 @@ pub struct Pair {
     pub overlap: Overlap,
     /// What their signatures estimate, with [`PairList::WithEstimates`].
     pub estimate: Option<SignatureEstimate>,
+    /// Their ranges in their documents, where they are units.
+    pub units: Option<[UnitRange; 2]>,
 }
 
 /// A [`Pair`] that is lent by a [`PairCursor`].
@@ -44,6 +48,8 @@ pub struct PairRef<'a> {
     pub overlap: Overlap,
     /// What their signatures estimate, where it was asked for.
     pub estimate: Option<SignatureEstimate>,
+    /// Their ranges in their documents, where they are units.
+    pub units: Option<[UnitRange; 2]>,
 }
 
 /// All verified pairs of a run, sorted by both ids; each pair once.
@@ -52,6 +58,7 @@ pub struct Pairs {
     sorted: SortedRecords,
     len: u64,
     estimates: bool,
+    units: bool,
 }
 
 impl Pairs {
@@ -65,9 +72,19 @@ impl Pairs {
         self.estimates
     }
 
+    /// Whether the documents are units.
+    pub fn has_units(&self) -> bool {
+        self.units
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// The same with units as documents.
+    pub(super) fn set_units(&mut self, units: bool) {
+        self.units = units;
     }
 
     /// The pairs in order; may be asked for again. They are read as they are asked for.
@@ -76,9 +93,9 @@ impl Pairs {
         let mut cursor = self.cursor();
         until_error(move || {
             let pair = cursor.next_pair()?;
-            Ok(pair.map(|PairRef { a, b, overlap, estimate }| {
+            Ok(pair.map(|PairRef { a, b, overlap, estimate, units }| {
                 let (a, b) = (a.to_owned(), b.to_owned());
-                Pair { a, b, overlap, estimate }
+                Pair { a, b, overlap, estimate, units }
             }))
         })
     }
@@ -98,12 +115,13 @@ impl Pairs {
             b: Vec::new(),
             overlap: EQUAL,
             estimate: None,
+            units: None,
         }
     }
 
     /// Of records as [`records`] makes them.
     pub(super) fn new(sorted: SortedRecords, len: u64, estimates: bool) -> Self {
-        Self { sorted, len, estimates }
+        Self { sorted, len, estimates, units: false }
     }
 
     /// Of pairs made by hand, in any order.
@@ -115,7 +133,7 @@ impl Pairs {
         let mut record = PairRecord::default();
         for pair in pairs {
             record.begin(&pair.a);
-            record.add(&pair.b, pair.overlap, pair.estimate);
+            record.add(&pair.b, pair.overlap, pair.estimate, pair.units);
             sorter.push(&record.key, &record.payload)?;
         }
         let estimates = pairs.iter().any(|pair| pair.estimate.is_some());
@@ -153,13 +171,20 @@ pub(super) fn records(
                 let equal = edges.equal_values(other.edge);
                 let estimate = (options.pairs == PairList::WithEstimates)
                     .then(|| SignatureEstimate { equal: equal.unwrap_or(num_hashes), num_hashes });
-                record.add(ranks.ids[other.rank as usize], overlap, estimate);
+                let units = units_of(batch, x, ranks.by_id[other.rank as usize]);
+                record.add(ranks.ids[other.rank as usize], overlap, estimate, units);
             }
             take(&record.key, &record.payload)?;
         }
         given += others.len() as u64;
     }
     Ok(given)
+}
+
+/// The ranges of two documents of a batch, where they are units.
+fn units_of(batch: &ComponentBatch, a: u32, b: u32) -> Option<[UnitRange; 2]> {
+    let unit = |document| batch.rows.row(document).place.unit();
+    unit(a).zip(unit(b)).map(<[UnitRange; 2]>::from)
 }
 
 /// The order of a batch's documents by their ids.
@@ -288,7 +313,7 @@ struct PairRecord {
     b: Vec<u8>,
 }
 
-/// What follows the id of a pair: nothing, as its overlap and estimate are those of the pair
+/// What follows the id of a pair, with [`HAS_UNIT`] behind the ranges of its units: nothing, as its overlap and estimate are those of the pair
 /// before; the three numbers of its overlap; or these, the equal values and the values of a
 /// signature.
 const SAME: u64 = 0;
@@ -305,7 +330,13 @@ impl PairRecord {
         put_bytes(&mut self.payload, a.as_bytes());
     }
 
-    fn add(&mut self, b: &str, overlap: Overlap, estimate: Option<SignatureEstimate>) {
+    fn add(
+        &mut self,
+        b: &str,
+        overlap: Overlap,
+        estimate: Option<SignatureEstimate>,
+        units: Option<[UnitRange; 2]>,
+    ) {
         let b = b.as_bytes();
         if self.last.is_none() {
             self.key.extend_from_slice(b);
@@ -315,10 +346,20 @@ impl PairRecord {
         put_bytes(&mut self.payload, &b[shared..]);
         self.b.truncate(shared);
         self.b.extend_from_slice(&b[shared..]);
-        if self.last == Some((overlap, estimate)) {
-            return put_u64(&mut self.payload, SAME);
+        let flag = if units.is_some() { HAS_UNIT } else { 0 };
+        let is_same = self.last == Some((overlap, estimate));
+        let kind = match estimate {
+            _ if is_same => SAME,
+            Some(_) => NEW_WITH_ESTIMATE,
+            None => NEW,
+        };
+        put_u64(&mut self.payload, kind | flag);
+        for unit in units.iter().flatten() {
+            put_unit(&mut self.payload, Some(*unit));
         }
-        put_u64(&mut self.payload, if estimate.is_some() { NEW_WITH_ESTIMATE } else { NEW });
+        if is_same {
+            return;
+        }
         put_overlap(&mut self.payload, overlap);
         if let Some(SignatureEstimate { equal, num_hashes }) = estimate {
             put_u32(&mut self.payload, equal);
@@ -339,6 +380,7 @@ pub struct PairCursor<'a> {
     b: Vec<u8>,
     overlap: Overlap,
     estimate: Option<SignatureEstimate>,
+    units: Option<[UnitRange; 2]>,
 }
 
 impl PairCursor<'_> {
@@ -357,7 +399,8 @@ impl PairCursor<'_> {
         }
         self.read().ok_or_else(|| io::Error::other(corrupt()))?;
         let b = std::str::from_utf8(&self.b).map_err(|_| io::Error::other(corrupt()))?;
-        Ok(Some(PairRef { a: &self.a, b, overlap: self.overlap, estimate: self.estimate }))
+        let Self { overlap, estimate, units, .. } = *self;
+        Ok(Some(PairRef { a: &self.a, b, overlap, estimate, units }))
     }
 
     fn begin(&mut self) -> Option<()> {
@@ -377,7 +420,11 @@ impl PairCursor<'_> {
         }
         self.b.truncate(shared);
         self.b.extend_from_slice(reader.bytes()?);
-        let flag = reader.u64()?;
+        let flags = reader.u64()?;
+        let first = groups::unit(flags, &mut reader)?;
+        let second = groups::unit(flags, &mut reader)?;
+        self.units = first.zip(second).map(<[UnitRange; 2]>::from);
+        let flag = flags & !HAS_UNIT;
         if flag > NEW_WITH_ESTIMATE {
             return None;
         }

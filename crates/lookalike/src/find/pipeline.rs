@@ -91,6 +91,7 @@ pub fn in_collection(
     let mut findings = run.decide(linked)?;
     findings.read_as_text = collection.read_as_text().to_vec();
     findings.wording = collection.wording();
+    findings.set_unit(collection.unit());
     findings.missing_fields = missing_fields;
     findings.ids_by_file = collection.has_ids_by_file();
     if options.advice {

@@ -20,6 +20,7 @@ use crate::passages::anchor_log::{AnchorLog, AnchorWriter};
 use crate::progress::Progress;
 use crate::read::{
     Block, BlockNumber, Collection, Document, DocumentSink, ReadBuffers, SkippedItem, Spool,
+    UnitParent,
 };
 use crate::spill::TempSpace;
 use lookalike_core::band;
@@ -28,6 +29,11 @@ use lookalike_core::signature::Signer;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Units of a block between two checks of the memory that they take.
+const UNITS_AT_ONCE: usize = 1 << 12;
+/// Bytes of the rows of a block above which it has too many units.
+const MAX_ROW_BYTES: usize = 1 << 31;
 
 /// What all threads share.
 pub(super) struct BlockPreparation<'a> {
@@ -216,6 +222,21 @@ impl<'a> BlockPreparer<'a> {
         }
     }
 
+    /// Checks the memory that the documents of the block take: those of others are fewer than their
+    /// bytes, units of one byte are not.
+    fn check_units(&self, parent: UnitParent<'_>) -> Result<(), Error> {
+        if !self.rows.len().is_multiple_of(UNITS_AT_ONCE) {
+            return Ok(());
+        }
+        let rows = self.rows.bytes.len();
+        if rows > MAX_ROW_BYTES {
+            let (id, got) = (parent.id.to_owned(), self.rows.len());
+            return Err(Error::TooManyUnits { id, got });
+        }
+        // Columns are there twice while they are transposed.
+        self.shared.budget.units((16 * self.values.len() + rows) as u64)
+    }
+
     /// What the block had of each source.
     fn take_tallies(&mut self) -> Vec<SourceTally> {
         self.places.clear();
@@ -247,6 +268,9 @@ impl DocumentSink for BlockPreparer<'_> {
     type Error = Error;
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+        if let Some(parent) = document.parent {
+            self.check_units(parent)?;
+        }
         let id_hash = hash::token_hash(document.id.as_bytes());
         let start = self.values.len();
         self.values.extend([id_hash, 0, 0]);

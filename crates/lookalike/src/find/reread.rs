@@ -51,7 +51,10 @@ impl RunDocuments {
             let shingled = Some(StoredShingles { set: &set, fingerprint, bytes: row.bytes });
             let (text, fields, modified, about) = ("", &[][..], None, None);
             let raw = Raw::Record(&[]);
-            take(number, &Document { id, text, place, fields, modified, shingled, about, raw });
+            let parent = None;
+            let document =
+                Document { id, text, place, fields, modified, shingled, about, raw, parent };
+            take(number, &document);
         }
         Ok(())
     }

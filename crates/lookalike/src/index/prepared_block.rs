@@ -8,6 +8,7 @@ use crate::read::{
     Block, Collection, Document, DocumentSink, Format, Raw, ReadBuffers, SkipReason, SkippedItem,
     name_of,
 };
+use crate::report::csv::UNIT_COLUMNS;
 use lookalike_extract::Fields;
 use lookalike_index::entry::{self, MAX_METADATA_BYTES, MAX_TEXT_BYTES, Metadata};
 use lookalike_index::{IndexError, filter};
@@ -179,6 +180,13 @@ impl BlockTaker<'_> {
                 if let Some(value) = about.get(name) {
                     metadata.insert(name.to_owned(), Value::String(value.to_owned()));
                 }
+            }
+        }
+        if let (Some(parent), Some(unit)) = (document.parent, document.place.unit()) {
+            let [name, numbers @ ..] = UNIT_COLUMNS;
+            metadata.insert(name.to_owned(), Value::String(parent.id.to_owned()));
+            for (name, number) in numbers.into_iter().zip(unit.to_numbers()) {
+                metadata.insert(name.to_owned(), Value::from(number));
             }
         }
         let fields = &self.options.metadata;

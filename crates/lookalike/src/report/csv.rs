@@ -3,7 +3,8 @@
 use crate::find::{
     ESTIMATE_COLUMNS, Group, Groups, IdList, IdenticalDocuments, PairRef, Pairs, SkippedRecords,
 };
-use crate::read::SkippedItem;
+use crate::read::unit::parent_id;
+use crate::read::{SkippedItem, UnitRange};
 use ::csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
 use lookalike_core::parameter::NamesParameters;
 use lookalike_core::params::Measure;
@@ -44,7 +45,8 @@ pub(crate) fn writer<W: Write>(out: W) -> Writer<W> {
 
 /// One line per document of a group: `group,id,role,keeper,jaccard`, and `containment` behind it
 /// where that is the measure. The role is `keeper` or `duplicate`, the similarity that with the
-/// keeper, with six decimals, and none for the keeper.
+/// keeper, with six decimals, and none for the keeper. Units have `parent,start,end,start_char,
+/// end_char` at the end: the id of their document and their range there.
 ///
 /// # Errors
 /// Those of `out`, and of temporary files that hold groups.
@@ -55,7 +57,7 @@ pub fn groups(
     cells: CellRule,
 ) -> io::Result<()> {
     let mut csv = writer(out);
-    groups_header(&mut csv, measure)?;
+    groups_header(&mut csv, measure, groups.has_units())?;
     for (number, each) in (1u64..).zip(groups.iter()) {
         group(&mut csv, number, &each?, measure, cells)?;
     }
@@ -63,9 +65,25 @@ pub fn groups(
 }
 
 /// The first line of a file of groups.
-pub(crate) fn groups_header<W: Write>(csv: &mut Writer<W>, measure: Measure) -> io::Result<()> {
+pub(crate) fn groups_header<W: Write>(
+    csv: &mut Writer<W>,
+    measure: Measure,
+    has_units: bool,
+) -> io::Result<()> {
     let names = ["group", "id", "role", "keeper", "jaccard", "containment"];
-    Ok(csv.write_record(&names[..columns(measure) + 4])?)
+    let units = if has_units { &UNIT_COLUMNS[..] } else { &[] };
+    Ok(csv.write_record(names[..columns(measure) + 4].iter().chain(units))?)
+}
+
+/// Names of the columns of a unit: the id of its document, and its range there.
+pub(crate) const UNIT_COLUMNS: [&str; 5] = ["parent", "start", "end", "start_char", "end_char"];
+
+/// The cells of a unit; none of a document.
+fn unit_cells(id: &str, unit: Option<UnitRange>, cells: CellRule) -> Vec<String> {
+    let Some(unit) = unit else { return Vec::new() };
+    let mut values = vec![cells.text(parent_id(id)).into_owned()];
+    values.extend(unit.to_numbers().map(|number| number.to_string()));
+    values
 }
 
 /// The lines of a group.
@@ -79,11 +97,15 @@ pub(crate) fn group<W: Write>(
     let width = columns(measure) + 4;
     let (number, keeper) = (number.to_string(), cells.text(&group.keeper.id));
     let (number, keeper) = (number.as_str(), &*keeper);
-    csv.write_record(&[number, keeper, "keeper", keeper, "", ""][..width])?;
+    let unit = unit_cells(&group.keeper.id, group.keeper.unit, cells);
+    let row = [number, keeper, "keeper", keeper, "", ""];
+    csv.write_record(row[..width].iter().copied().chain(unit.iter().map(String::as_str)))?;
     for duplicate in &group.duplicates {
         let [jaccard, containment] = similarities(&duplicate.overlap);
         let id = cells.text(&duplicate.id);
-        csv.write_record(&[number, &id, "duplicate", keeper, &jaccard, &containment][..width])?;
+        let unit = unit_cells(&duplicate.id, duplicate.unit, cells);
+        let row = [number, &id, "duplicate", keeper, &jaccard, &containment];
+        csv.write_record(row[..width].iter().copied().chain(unit.iter().map(String::as_str)))?;
     }
     Ok(())
 }
@@ -99,7 +121,8 @@ fn similarities(overlap: &Overlap) -> [String; 2] {
 
 /// One line per verified pair: `id_a,id_b,jaccard` with `id_a` < `id_b` byte by byte, sorted, six
 /// decimals; and `containment` behind it where that is the measure. Pairs with estimates have
-/// `estimated_jaccard,error,standard_error` at the end.
+/// `estimated_jaccard,error,standard_error` behind that, pairs of units the columns of a unit for
+/// each of both, with `_a` and `_b` at the end of their names.
 ///
 /// # Errors
 /// Those of `out`, and of temporary files that hold pairs.
@@ -110,14 +133,20 @@ pub fn pairs(
     cells: CellRule,
 ) -> io::Result<()> {
     let mut lines = Vec::with_capacity(LINES_BYTES + 256);
-    pairs_header(&mut lines, measure, pairs.has_estimates());
+    pairs_header(&mut lines, measure, pairs.has_estimates(), pairs.has_units());
     let mut decimals = Decimals::new();
     let mut cursor = pairs.cursor();
-    while let Some(PairRef { a, b, overlap, estimate }) = cursor.next_pair()? {
+    while let Some(PairRef { a, b, overlap, estimate, units }) = cursor.next_pair()? {
         pair(&mut lines, &cells.text(a), &cells.text(b), &overlap, measure, &mut decimals);
         for text in estimate.iter().flat_map(|estimate| estimate.six_decimals(&overlap)) {
             lines.push(b',');
             lines.extend_from_slice(text.as_bytes());
+        }
+        for (id, unit) in units.iter().flat_map(|units| [a, b].into_iter().zip(*units)) {
+            for cell in unit_cells(id, Some(unit), cells) {
+                lines.push(b',');
+                quoted(b',', &cell, &mut lines);
+            }
         }
         lines.push(b'\n');
         if lines.len() >= LINES_BYTES {
@@ -130,13 +159,23 @@ pub fn pairs(
 }
 
 /// The first line of a file of pairs.
-pub(crate) fn pairs_header(lines: &mut Vec<u8>, measure: Measure, has_estimates: bool) {
+pub(crate) fn pairs_header(
+    lines: &mut Vec<u8>,
+    measure: Measure,
+    has_estimates: bool,
+    has_units: bool,
+) {
     let names = ["id_a", "id_b", "jaccard", "containment"];
     lines.extend_from_slice(names[..columns(measure) + 2].join(",").as_bytes());
     if has_estimates {
         for name in ESTIMATE_COLUMNS {
             lines.push(b',');
             lines.extend_from_slice(name.as_bytes());
+        }
+    }
+    for document in if has_units { &["a", "b"][..] } else { &[] } {
+        for name in UNIT_COLUMNS {
+            lines.extend_from_slice(format!(",{name}_{document}").as_bytes());
         }
     }
     lines.push(b'\n');
@@ -301,7 +340,13 @@ mod tests {
         for id in ["", "a=1", "1-2", " =1", "'=1", "ü", "\"=1"] {
             assert_eq!(CellRule::FormulaSafe.text(id), id);
         }
-        let pair = Pair { a: "=a,b".to_owned(), b: "x".to_owned(), overlap: EQUAL, estimate: None };
+        let pair = Pair {
+            a: "=a,b".to_owned(),
+            b: "x".to_owned(),
+            overlap: EQUAL,
+            estimate: None,
+            units: None,
+        };
         let pairs_of = |cells| {
             text(|out| {
                 pairs(
@@ -340,12 +385,19 @@ mod tests {
                     b: (*b).to_owned(),
                     overlap,
                     estimate: None,
+                    units: None,
                 });
             }
         }
         for n in 0..5_000 {
             let overlap = Overlap { intersection: n + 1, left: n + 7, right: n % 7 + 2 * n };
-            listed.push(Pair { a: "~".to_owned(), b: format!("~{n:05}"), overlap, estimate: None });
+            listed.push(Pair {
+                a: "~".to_owned(),
+                b: format!("~{n:05}"),
+                overlap,
+                estimate: None,
+                units: None,
+            });
         }
         listed.sort_by(|x, y| (&x.a, &x.b).cmp(&(&y.a, &y.b)));
         let mut csv = writer(Vec::new());

@@ -6,7 +6,7 @@ use crate::audit::Audit;
 use crate::evaluate::Evaluation;
 use crate::find::{BetterSetting, CutFromMail, FindOptions, Findings, Grouping};
 use crate::folding::FoldingEffect;
-use crate::read::{Normalization, SkippedItem};
+use crate::read::{Normalization, SkippedItem, TextUnit};
 use crate::tune::SettingProfile;
 use lookalike_core::parameter::NamesParameters;
 use lookalike_core::params::Params;
@@ -286,7 +286,7 @@ fn list<T: Serialize>(
     out.write_all(b"]")
 }
 
-/// The members `cut_from_mail`, `wording`, `better_setting` and `folding`, each where it says
+/// The members `cut_from_mail`, `wording`, `text_unit`, `better_setting` and `folding`, each where it says
 /// something.
 fn text_notes(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
     if findings.cut_from_mail != CutFromMail::default() {
@@ -294,6 +294,9 @@ fn text_notes(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
     }
     if findings.wording != Normalization::default() {
         member(out, "wording", &findings.wording.to_string())?;
+    }
+    if findings.unit != TextUnit::Document {
+        member(out, "text_unit", &findings.unit.to_string())?;
     }
     if let Some(better) = &findings.better_setting {
         member(out, "better_setting", &BetterSettingView::from(better))?;

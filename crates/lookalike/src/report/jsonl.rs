@@ -1,6 +1,9 @@
 //! Groups as JSON, one object per line.
 
 use crate::find::{Group, Groups};
+use crate::read::UnitRange;
+use crate::read::unit::parent_id;
+use crate::report::csv::UNIT_COLUMNS;
 use lookalike_core::params::Measure;
 use std::io::{self, Write};
 
@@ -11,7 +14,8 @@ use std::io::{self, Write};
 /// ```
 ///
 /// With `"containment":0.987654` behind the similarity where that is the measure, and
-/// `"reference":true` behind a keeper of a reference collection.
+/// `"reference":true` behind a keeper of a reference collection. A unit, keeper or duplicate, has
+/// `"parent":"DOC","start":0,"end":9,"start_char":0,"end_char":9`.
 ///
 /// # Errors
 /// Those of `out`, and of temporary files that hold groups.
@@ -36,6 +40,7 @@ pub(crate) fn group(
     if group.keeper.reference {
         out.write_all(b",\"reference\":true")?;
     }
+    unit(out, &group.keeper.id, group.keeper.unit)?;
     write!(out, ",\"size\":{},\"duplicates\":[", group.duplicates.len() + 1)?;
     for (i, duplicate) in group.duplicates.iter().enumerate() {
         out.write_all(if i == 0 { b"{\"id\":" } else { b",{\"id\":" })?;
@@ -45,9 +50,22 @@ pub(crate) fn group(
             let containment = duplicate.overlap.six_decimals_of(measure);
             write!(out, ",\"containment\":{containment}")?;
         }
+        unit(out, &duplicate.id, duplicate.unit)?;
         out.write_all(b"}")?;
     }
     out.write_all(b"]}")
+}
+
+/// The members of a unit; none of a document.
+fn unit(out: &mut dyn Write, id: &str, unit: Option<UnitRange>) -> io::Result<()> {
+    let Some(unit) = unit else { return Ok(()) };
+    let [parent, names @ ..] = UNIT_COLUMNS;
+    write!(out, ",\"{parent}\":")?;
+    serde_json::to_writer(&mut *out, parent_id(id))?;
+    for (name, number) in names.iter().zip(unit.to_numbers()) {
+        write!(out, ",\"{name}\":{number}")?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -191,8 +191,13 @@ pub(crate) mod tests {
 
     /// Groups with everything that needs quoting somewhere.
     pub(crate) fn groups() -> Groups {
-        let keeper =
-            |id: &str| Keeper { id: id.to_owned(), document: 1, bytes: 9, reference: false };
+        let keeper = |id: &str| Keeper {
+            id: id.to_owned(),
+            document: 1,
+            bytes: 9,
+            reference: false,
+            unit: None,
+        };
         let duplicate = |id: &str, overlap| Duplicate {
             id: id.to_owned(),
             document: 2,

@@ -3,7 +3,10 @@
 use crate::error::Error;
 use crate::find::{ESTIMATE_COLUMNS, Groups, PairRef, Pairs};
 use crate::passages::PassageFindings;
+use crate::read::UnitRange;
+use crate::read::unit::parent_id;
 use crate::report::Output;
+use crate::report::csv::UNIT_COLUMNS;
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType, ZstdLevel};
@@ -236,15 +239,20 @@ pub fn groups(output: Output, groups: &Groups, measure: Measure) -> std::result:
         ("keeper", Cell::Text, true),
     ];
     columns.extend(similarities(measure).iter().map(|(name, _)| (*name, Cell::Double, false)));
+    if groups.has_units() {
+        columns.extend(UNIT_COLUMNS.map(|name| (name, unit_cell(name), true)));
+    }
     let path = output.path().to_owned();
     let failed = |error| failed(path.clone(), error);
     let mut table = ParquetTable::create(output, &columns).map_err(failed)?;
     for (number, group) in (1u64..).zip(groups.iter()) {
         let group = group.map_err(Error::of_io)?;
         let keeper = group.keeper.id.as_str();
+        table.push_unit(keeper, group.keeper.unit, UNIT_COLUMNS.len());
         table.member(number, keeper, keeper, None, measure).map_err(failed)?;
         for duplicate in &group.duplicates {
             let overlap = Some(&duplicate.overlap);
+            table.push_unit(&duplicate.id, duplicate.unit, UNIT_COLUMNS.len());
             table.member(number, &duplicate.id, keeper, overlap, measure).map_err(failed)?;
         }
     }
@@ -262,6 +270,11 @@ pub fn pairs(output: Output, pairs: &Pairs, measure: Measure) -> std::result::Re
     if pairs.has_estimates() {
         columns.extend(ESTIMATE_COLUMNS.map(|name| (name, Cell::Double, true)));
     }
+    let of_units = |document: &str| UNIT_COLUMNS.map(|name| format!("{name}_{document}"));
+    let names = [of_units("a"), of_units("b")].concat();
+    if pairs.has_units() {
+        columns.extend(names.iter().map(|name| (name.as_str(), unit_cell(name), true)));
+    }
     let path = output.path().to_owned();
     let failed = |error| failed(path.clone(), error);
     let mut table = ParquetTable::create(output, &columns).map_err(failed)?;
@@ -270,6 +283,11 @@ pub fn pairs(output: Output, pairs: &Pairs, measure: Measure) -> std::result::Re
         table.pair(&pair, measure).map_err(failed)?;
     }
     table.finish()
+}
+
+/// What the cells of a column of a unit are.
+fn unit_cell(name: &str) -> Cell {
+    if name.starts_with("parent") { Cell::Text } else { Cell::Int64 }
 }
 
 /// The similarities of a row, by name.
@@ -299,8 +317,23 @@ impl ParquetTable {
         self.end_row(id.len() + keeper.len())
     }
 
+    /// Adds the cells of a unit to the first of the last `columns` columns.
+    fn push_unit(&mut self, id: &str, unit: Option<UnitRange>, columns: usize) {
+        let Some(unit) = unit else { return };
+        let first = self.columns.len().saturating_sub(columns);
+        let [parent, numbers @ ..] = &mut self.columns[first..] else { return };
+        push_text(parent, Some(parent_id(id)));
+        for (column, number) in numbers.iter_mut().zip(unit.to_numbers()) {
+            push_number(column, Some(number.into()));
+        }
+    }
+
     fn pair(&mut self, pair: &PairRef<'_>, measure: Measure) -> Result<()> {
-        let PairRef { a, b, overlap, estimate } = pair;
+        let PairRef { a, b, overlap, estimate, units } = pair;
+        if let Some([of_a, of_b]) = *units {
+            self.push_unit(a, Some(of_a), 2 * UNIT_COLUMNS.len());
+            self.push_unit(b, Some(of_b), UNIT_COLUMNS.len());
+        }
         if let [first, second, rest @ ..] = self.columns.as_mut_slice() {
             push_text(first, Some(a));
             push_text(second, Some(b));

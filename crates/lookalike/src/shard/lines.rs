@@ -31,7 +31,7 @@ impl GroupLines {
     pub fn csv(measure: Measure, first: u64, header: bool) -> io::Result<Self> {
         let mut csv = csv::writer(Vec::new());
         if header {
-            csv::groups_header(&mut csv, measure)?;
+            csv::groups_header(&mut csv, measure, false)?;
         }
         Ok(Self { measure, next: first, group: None, out: LineFormat::Csv(Box::new(csv)) })
     }
@@ -50,7 +50,7 @@ impl GroupLines {
         let (MemberRole::Duplicate, Some(overlap)) = (row.role, row.overlap) else {
             self.end_group()?;
             let id = row.id.to_owned();
-            let keeper = Keeper { id, document: 0, bytes: 0, reference: row.reference };
+            let keeper = Keeper { id, document: 0, bytes: 0, reference: row.reference, unit: None };
             self.group = Some(Group { keeper, duplicates: Vec::new() });
             return Ok(());
         };
@@ -63,7 +63,14 @@ impl GroupLines {
             ))
         })?;
         let (id, document, bytes) = (row.id.to_owned(), 0, 0);
-        group.duplicates.push(Duplicate { id, document, bytes, overlap, decided_by: None });
+        group.duplicates.push(Duplicate {
+            id,
+            document,
+            bytes,
+            overlap,
+            decided_by: None,
+            unit: None,
+        });
         Ok(())
     }
 
@@ -107,7 +114,7 @@ impl PairLines {
     pub fn new(measure: Measure, header: bool) -> Self {
         let mut out = Vec::new();
         if header {
-            csv::pairs_header(&mut out, measure, false);
+            csv::pairs_header(&mut out, measure, false, false);
         }
         Self { measure, decimals: Decimals::new(), out }
     }

@@ -28,7 +28,7 @@ impl ActionSummary {
 }
 
 impl ActionArgs {
-    fn any(&self) -> Option<&'static str> {
+    pub(super) fn any(&self) -> Option<&'static str> {
         match self {
             Self { move_to: Some(_), .. } => Some("--move-to"),
             Self { link: Some(_), .. } => Some("--link"),

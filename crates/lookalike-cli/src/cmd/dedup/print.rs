@@ -8,7 +8,8 @@ use crate::terminal;
 use lookalike::dedup::actions::ActionCounts;
 use lookalike::dedup::{RefusedFile, SurvivorCounts};
 use lookalike::find::Findings;
-use lookalike::report::phrases::{count, one_line};
+use lookalike::read::TextUnit;
+use lookalike::report::phrases::{count, one_line, thousands};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -53,7 +54,7 @@ pub(super) fn print(
         return summary::write_skipped(&mut err, findings, summary.skipped_listed);
     }
     if let (Some(written), Some(out)) = (written, &args.result.output) {
-        write_written(&mut err, args, out, written)?;
+        write_written(&mut err, args, out, written, findings.counts.duplicates)?;
         left_out(&mut err, args, findings, is_folder)?;
     }
     for (what, path) in [("removed", &args.result.removed), ("skipped", &args.result.skipped)] {
@@ -69,6 +70,7 @@ fn write_written(
     args: &DedupArgs,
     out: &Path,
     written: &SurvivorCounts,
+    duplicates: u64,
 ) -> io::Result<()> {
     let kept = count(written.kept, "document");
     let removed = count(written.removed, "duplicate");
@@ -78,6 +80,16 @@ fn write_written(
     };
     let out = out.to_string_lossy();
     let out = one_line(&out);
+    if args.reading.unit() != TextUnit::Document {
+        let units = count(duplicates, "duplicate");
+        let changed = thousands(written.changed);
+        let gone = count(written.removed, "document");
+        return writeln!(
+            err,
+            "written: {out}{files}: {kept}, {changed} of them without some units; {units} and \
+             {gone} that had no other left out"
+        );
+    }
     if args.result.annotate {
         return writeln!(err, "annotated: {out}{files}: {kept} kept, {removed} marked");
     }

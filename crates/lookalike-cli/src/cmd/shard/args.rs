@@ -71,6 +71,10 @@ impl PlanArgs {
     pub(super) fn options(&self, work: &WorkArgs) -> Result<FindOptions, CommandError> {
         self.parameters
             .refuse_auto("`lookalike tune INPUT` chooses them, --bands and --rows say")?;
+        self.reading.refuse_units(
+            "is not for jobs that are divided over tasks; use `lookalike find` with --memory, or \
+             give the parts as documents",
+        )?;
         let builder = self.parameters.builder(self.shingle.rule(self.reading.wording())?);
         let mut options = self.keep.options(Params::new(&builder)?, work)?;
         options.pairs = PairList::new(self.pairs, false)?;

@@ -1,0 +1,240 @@
+//! `--unit`: parts of documents as documents, through the command.
+
+#![allow(clippy::unwrap_used, reason = "tests may stop at anything unexpected")]
+
+use crate::command::{Place, words};
+use serde_json::{Value, json};
+
+const FIRST: &str =
+    "the first paragraph of the page that says a thing or two about rivers and hills";
+const COPIED: &str =
+    "a notice that every page of this paper repeats below its articles word by word";
+const LAST: &str =
+    "another ending which nobody else has written down anywhere before this one here";
+
+fn lines(documents: &[(&str, &str)]) -> String {
+    let line = |(id, text): &(&str, &str)| format!("{}\n", json!({ "id": id, "text": text }));
+    documents.iter().map(line).collect()
+}
+
+fn found(place: &Place, args: &[&str]) -> Value {
+    serde_json::from_str(&place.run(args).ok()).unwrap()
+}
+
+/// Documents with ids of all kinds, empty ones, line ends of all kinds.
+fn documents() -> Vec<(&'static str, String)> {
+    vec![
+        ("a", format!("{FIRST}\r\n\r\n{COPIED}\r\n")),
+        ("b#1", format!("\n \n{COPIED}!\n\n\n{LAST}")),
+        ("b", format!("{LAST} é\u{2029}{COPIED}")),
+        ("empty", String::new()),
+        ("blank", "\r\n\u{2028} \n".to_owned()),
+    ]
+}
+
+fn place() -> Place {
+    let place = Place::new();
+    let documents = documents();
+    let given: Vec<_> = documents.iter().map(|(id, text)| (*id, text.as_str())).collect();
+    place.file("in.jsonl", lines(&given));
+    place
+}
+
+#[test]
+fn units_are_found_as_documents_made_by_hand() {
+    let place = place();
+    let (copied, more) = (format!("{COPIED}!"), format!("{LAST} é"));
+    place.file(
+        "hand.jsonl",
+        lines(&[
+            ("a#1", FIRST),
+            ("a#2", COPIED),
+            ("b#1#1", &copied),
+            ("b#1#2", LAST),
+            ("b#1", &more),
+            ("b#2", COPIED),
+            ("empty#1", ""),
+            ("blank#1", "  "),
+        ]),
+    );
+    let mut units = found(&place, &["find", "in.jsonl", "--unit", "paragraph", "--json"]);
+    let hand = found(&place, &["find", "hand.jsonl", "--json"]);
+    assert_eq!(units["text_unit"], "paragraph");
+    for group in units["groups"].as_array_mut().unwrap() {
+        let duplicates = group["duplicates"].as_array().unwrap().clone();
+        for member in duplicates.iter().chain([&group.clone()]) {
+            let id = member["id"].as_str().or(member["keeper"].as_str()).unwrap();
+            let parent = member["parent"].as_str().unwrap();
+            let number = id.strip_prefix(parent).unwrap().strip_prefix('#').unwrap();
+            assert!(number.parse::<u32>().is_ok(), "{id}");
+            let documents = documents();
+            let (_, text) = documents.iter().find(|(id, _)| *id == parent).unwrap();
+            let at = |name: &str| usize::try_from(member[name].as_u64().unwrap()).unwrap();
+            let part = &text[at("start")..at("end")];
+            let by_characters: String =
+                text.chars().take(at("end_char")).skip(at("start_char")).collect();
+            assert_eq!(part, by_characters);
+            assert!([FIRST, COPIED, LAST].iter().any(|text| part.starts_with(text)), "{part}");
+        }
+        for member in group["duplicates"].as_array_mut().unwrap() {
+            strip(member);
+        }
+        strip(group);
+    }
+    assert_eq!(units["groups"], hand["groups"]);
+    assert_eq!(units["groups"].as_array().unwrap().len(), 2);
+    assert_eq!(units["empty"], json!(["blank#1", "empty#1"]));
+    assert_eq!(units["counts"], hand["counts"]);
+}
+
+fn strip(member: &mut Value) {
+    for name in ["parent", "start", "end", "start_char", "end_char"] {
+        member.as_object_mut().unwrap().remove(name).unwrap();
+    }
+}
+
+#[test]
+fn tables_have_the_parent_and_the_range() {
+    let place = place();
+    let args = ["find", "in.jsonl", "--unit", "paragraph", "-o", "groups.csv"];
+    place.run(&[&args[..], &["--pairs", "pairs.csv"]].concat()).ok();
+    let groups = place.read("groups.csv");
+    let mut groups = groups.lines();
+    assert_eq!(
+        groups.next(),
+        Some("group,id,role,keeper,jaccard,parent,start,end,start_char,end_char")
+    );
+    let start = FIRST.len() + 4;
+    let row =
+        format!("a,{start},{},{start},{}", start + COPIED.len() + 2, start + COPIED.len() + 2);
+    assert!(groups.any(|line| line.ends_with(&row)), "{row}");
+    let pairs = place.read("pairs.csv");
+    let mut pairs = pairs.lines();
+    assert_eq!(
+        pairs.next(),
+        Some(
+            "id_a,id_b,jaccard,parent_a,start_a,end_a,start_char_a,end_char_a,parent_b,start_b,\
+             end_b,start_char_b,end_char_b"
+        )
+    );
+    assert!(pairs.next().unwrap().starts_with(&format!("a#2,b#1#1,1.000000,{row},b#1,3,")));
+    place
+        .run(&[
+            "find",
+            "in.jsonl",
+            "--unit",
+            "paragraph",
+            "-o",
+            "g.parquet",
+            "--pairs",
+            "p.parquet",
+        ])
+        .ok();
+}
+
+#[test]
+fn dedup_takes_units_out_and_leaves_the_rest_as_it_is() {
+    let place = Place::new();
+    let a = r#"{"z": [1 , 2], "text": "KEEP\n\nSAME\u00e9\r\n\r\n", "id" : "a"}"#;
+    let b = r#"{"id":"b","text":"SAME\u00e9\n\n\"OTHER\" \ud83d\ude00","x":null}"#;
+    let c = r#"{"id":"c","text":"SAME\u00e9"}"#;
+    let d = r#"{"id":"d","text":" \n"}"#;
+    let with =
+        |text: &str| text.replace("KEEP", FIRST).replace("SAME", COPIED).replace("OTHER", LAST);
+    let given = with(&[a, b, c, d].map(|line| format!("{line}\n")).concat());
+    place.file("in.jsonl", given);
+    let args = ["dedup", "in.jsonl", "--unit", "paragraph", "--keep", "first"];
+    let run = place.run(&[&args[..], &["-o", "out.jsonl", "--removed", "gone.csv"]].concat());
+    assert!(run.err.contains("3 documents, 1 of them without some units"), "{}", run.err);
+    run.ok();
+    let left = r#"{"id":"b","text":"\"OTHER\" \ud83d\ude00","x":null}"#;
+    assert_eq!(
+        place.read("out.jsonl"),
+        with(&[a, left, d].map(|line| format!("{line}\n")).concat())
+    );
+    let gone = place.read("gone.csv");
+    assert!(gone.contains("\nb#1,") && gone.contains("\nc#1,"), "{gone}");
+    let again = found(&place, &["find", "out.jsonl", "--unit", "paragraph", "--json"]);
+    assert_eq!(again["counts"]["duplicates"], 0);
+}
+
+#[test]
+fn tables_lines_and_files_lose_units_in_place() {
+    let place = Place::new();
+    place.file("in.csv", format!("n,id,text\r\n1,a,\"{COPIED}\r\nsay \"\"{LAST}\"\"\"\r\n2,b,\"{FIRST}\r\n{COPIED}\r\n\"\r\n"));
+    let args = ["--unit", "line", "--keep", "first"];
+    place.run(&[&["dedup", "in.csv", "-o", "out.csv"], &args[..]].concat()).ok();
+    assert_eq!(
+        place.read("out.csv"),
+        format!("n,id,text\r\n1,a,\"{COPIED}\r\nsay \"\"{LAST}\"\"\"\r\n2,b,\"{FIRST}\r\n\"\r\n")
+    );
+    let sentence = format!("{COPIED}. ");
+    place.file("in.train", format!("a {FIRST}. {sentence}\nb {sentence}{LAST}.\n"));
+    let args = ["--unit", "sentence", "--keep", "first"];
+    place.run(&[&["dedup", "in.train", "-o", "out.train"], &args[..]].concat()).ok();
+    assert_eq!(place.read("out.train"), format!("a {FIRST}. {sentence}\nb {LAST}.\n"));
+    place.file("files/a.txt", format!("\u{feff}{COPIED}\n\n{FIRST}\n"));
+    place.file("files/b.txt", format!("{LAST}\n\n\n{COPIED}\n"));
+    place.file("files/c.txt", format!("\n{COPIED}\n"));
+    place.file("files/other.bin", "\u{0}");
+    let args = ["--unit", "paragraph", "--keep", "first"];
+    place.run(&[&["dedup", "files", "-o", "left/"], &args[..]].concat()).ok();
+    assert_eq!(place.read("left/a.txt"), format!("\u{feff}{COPIED}\n\n{FIRST}\n"));
+    assert_eq!(place.read("left/b.txt"), format!("{LAST}\n\n\n"));
+    assert!(!place.path("left/c.txt").exists());
+}
+
+#[test]
+fn combinations_that_make_no_sense_are_refused() {
+    let place = place();
+    place.file("files/a.txt", FIRST);
+    let units = ["--unit", "paragraph"];
+    for (args, expected) in [
+        (&["dedup", "in.jsonl", "-o", "o.jsonl", "--annotate"][..], "an annotation is about"),
+        (&["dedup", "files", "-o", "list.txt"], "a list names whole files"),
+        (&["dedup", "files", "--move-to", "gone"], "moves or lists whole files"),
+    ] {
+        let run = place.run(&[args, &units].concat());
+        assert!(run.err.contains(expected), "{args:?}: {}", run.err);
+        assert_eq!(run.code, Some(2), "{args:?}");
+    }
+    let run = place.run(&["find", "in.jsonl", "--unit", "page"]);
+    assert!(run.err.contains("document, paragraph, line or sentence"), "{}", run.err);
+    place.file(
+        "latin.d/a.txt",
+        b"caf\xe9 one two three four five six seven\n\ncaf\xe9 one two three four five six seven\n"
+            .to_vec(),
+    );
+    let run = place.run(&["dedup", "latin.d", "-o", "left/", "--unit", "paragraph"]);
+    assert!(run.err.contains("in another encoding or extracted"), "{}", run.err);
+}
+
+/// Repeated ids: all units of the later document are left out, also those that the earlier one
+/// does not have.
+#[test]
+fn all_units_of_a_repeated_id_are_left_out() {
+    let place = Place::new();
+    let (one, two) = (format!("{FIRST}"), format!("{COPIED}\n{LAST}\n{FIRST}"));
+    place.file("in.jsonl", lines(&[("a", &one), ("a", &two), ("b", LAST)]));
+    let run = place.run(&["find", "in.jsonl", "--unit", "line"]);
+    assert!(run.err.contains("a#1"), "{}", run.err);
+    let found = found(&place, &["find", "in.jsonl", "--unit", "line", "--skip-bad", "--json"]);
+    assert_eq!(found["counts"]["documents"], 2);
+    assert_eq!(found["counts"]["groups"], 0);
+}
+
+/// One document of many lines, most of them near-duplicates of others: each is read again from the
+/// text that is kept of it.
+#[test]
+fn a_long_document_of_many_lines() {
+    let place = Place::new();
+    let line = |n: u64| words(n / 2, 14) + if n % 2 == 0 { " more\n" } else { "\n" };
+    let text = |seed: u64| (seed..seed + 4000).map(line).collect::<String>();
+    place.file("in.jsonl", lines(&[("a", &text(0)), ("b", &text(2001))]));
+    let args = ["find", "in.jsonl", "--unit", "line", "--json"];
+    let all = place.run(&args).ok();
+    let bounded = place.run(&[&args[..], &["--memory", "128MiB", "--threads", "1"]].concat()).ok();
+    let groups = |text: &str| serde_json::from_str::<Value>(text).unwrap()["groups"].clone();
+    assert!(!groups(&all).as_array().unwrap().is_empty());
+    assert_eq!(groups(&all), groups(&bounded));
+}
