@@ -25,8 +25,8 @@ use clap::{Parser, Subcommand};
 #[cfg(feature = "serve")]
 use cmd::serve;
 use cmd::{
-    CommandResult, audit, compare, completions, dedup, evaluate, find, index, man, query, shard,
-    tune,
+    CommandResult, audit, compare, completions, dedup, evaluate, find, index, man, passages, query,
+    shard, tune,
 };
 pub use exit_code::ExitCode;
 pub use extraction::WORKER as EXTRACT_WORKER;
@@ -75,6 +75,7 @@ struct Cli {
 enum Command {
     Find(find::FindArgs),
     Dedup(dedup::DedupArgs),
+    Passages(passages::PassagesArgs),
     Compare(compare::CompareArgs),
     Tune(tune::TuneArgs),
     Evaluate(evaluate::EvaluateArgs),
@@ -96,7 +97,7 @@ impl Command {
     fn writes_files(&self) -> bool {
         match self {
             Self::Find(_) | Self::Dedup(_) | Self::Tune(_) | Self::Audit(_) => true,
-            Self::Index(_) | Self::Shard(_) => true,
+            Self::Index(_) | Self::Passages(_) | Self::Shard(_) => true,
             Self::Compare(_) | Self::Evaluate(_) | Self::Query(_) => false,
             Self::Completions(_) | Self::Man(_) | Self::ExtractWorker => false,
             #[cfg(feature = "serve")]
@@ -166,6 +167,7 @@ fn outcome(
     match command {
         Command::Find(args) => find::run(args, worker),
         Command::Dedup(args) => dedup::run(args, worker),
+        Command::Passages(args) => passages::run(args, worker),
         Command::Compare(args) => compare::run(args, worker),
         Command::Tune(args) => tune::run(args, worker),
         Command::Evaluate(args) => evaluate::run(args),

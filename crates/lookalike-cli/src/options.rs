@@ -13,6 +13,7 @@ use lookalike::core::params::{
     Case, DEFAULT_SEED, Measure, Params, ParamsBuilder, Scheme, ShingleRule, TokenRule,
 };
 use lookalike::find::{FindOptions, Grouping, MAX_THREADS, Memory};
+use lookalike::passages::PassageOptions;
 use lookalike::read::{Format, Normalization, ReadError, ReadOptions, TextUnit, refuse_streams};
 use lookalike::report::csv::CellRule;
 use lookalike::stop_words::stop_words;
@@ -22,14 +23,10 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// What a shingle is.
+/// What a word is.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What is compared")]
-pub(crate) struct ShingleArgs {
-    /// Shingles: words:N, chars:N or bytes:N with N from 1 to 256, or bag (single words)
-    #[arg(long, value_name = "UNIT:N", default_value = "words:5")]
-    shingle: ShingleRule,
-
+pub(crate) struct WordArgs {
     /// Words: `words` are runs of letters and digits, and single characters where a script has no
     /// spaces; `word-runs` leaves those as runs; `whitespace` splits at white space only
     /// [default: words; word-runs with --segment]
@@ -39,6 +36,25 @@ pub(crate) struct ShingleArgs {
     /// `fold` reads upper case as lower case, `keep` distinguishes them
     #[arg(long, value_name = "CASE", default_value = "fold")]
     case: Case,
+}
+
+impl WordArgs {
+    /// How words are cut and compared.
+    pub(crate) fn rule(&self) -> (TokenRule, Case) {
+        (self.tokens.unwrap_or(TokenRule::Words), self.case)
+    }
+}
+
+/// What a shingle is.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What is compared")]
+pub(crate) struct ShingleArgs {
+    /// Shingles: words:N, chars:N or bytes:N with N from 1 to 256, or bag (single words)
+    #[arg(long, value_name = "UNIT:N", default_value = "words:5")]
+    shingle: ShingleRule,
+
+    #[command(flatten)]
+    words: WordArgs,
 
     /// Let repeats count: the second use of a shingle is another one
     #[arg(long)]
@@ -57,8 +73,8 @@ impl ShingleArgs {
         Ok(self
             .shingle
             .clone()
-            .with_tokens(self.tokens.unwrap_or(tokens))
-            .with_case(self.case)
+            .with_tokens(self.words.tokens.unwrap_or(tokens))
+            .with_case(self.words.case)
             .with_frequencies(self.frequencies)
             .with_stop_words(list))
     }
@@ -341,6 +357,55 @@ pub(crate) struct RunArgs {
     resume: bool,
 }
 
+/// The order of documents, and what they are counted under.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What stays, and how the work is done")]
+pub(crate) struct OrderArgs {
+    /// Which document is the first of those with a passage: longest, shortest, first or last
+    /// (read), newest, oldest, field:NAME (its highest value; field:NAME:asc the lowest),
+    /// path:GLOB (what matches it). Several in a row decide in turn [default: longest]
+    #[arg(long, value_name = "RULE")]
+    keep: Vec<KeepRule>,
+
+    /// The field or column whose value says which source a document is counted under [default: its
+    /// file, or its folder directly below INPUT]
+    #[arg(long, value_name = "NAME")]
+    source_field: Option<String>,
+}
+
+impl OrderArgs {
+    /// Adds them to the options.
+    pub(crate) fn apply(&self, options: PassageOptions) -> PassageOptions {
+        let options = options.with_source_field(self.source_field.clone());
+        if self.keep.is_empty() {
+            return options;
+        }
+        options.with_keep(KeepPolicy::new(self.keep.clone()))
+    }
+}
+
+impl WorkArgs {
+    /// Adds them to the options.
+    pub(crate) fn apply(&self, options: PassageOptions) -> Result<PassageOptions, CommandError> {
+        let mut options = options.with_memory(self.limits());
+        if let Some(threads) = self.threads.threads {
+            options = options.with_threads(threads);
+        }
+        Ok(match &self.kernel {
+            Some(name) => options.with_kernel(Kernel::named(name)?),
+            None => options,
+        })
+    }
+
+    fn limits(&self) -> Memory {
+        Memory {
+            limit: self.memory,
+            temp_dir: Some(self.temp_dir.clone().unwrap_or_else(std::env::temp_dir)),
+            resume: false,
+        }
+    }
+}
+
 impl KeepArgs {
     /// What to do with the documents.
     pub(crate) fn options(
@@ -354,11 +419,7 @@ impl KeepArgs {
         }
         options.grouping = self.group;
         options.source_field.clone_from(&self.source_field);
-        options.memory = Memory {
-            limit: work.memory,
-            temp_dir: Some(work.temp_dir.clone().unwrap_or_else(std::env::temp_dir)),
-            resume: false,
-        };
+        options.memory = work.limits();
         if let Some(threads) = work.threads.threads {
             options.threads = threads;
         }

@@ -106,6 +106,7 @@ parameters! {
     MaxSeconds = "max_seconds",
     Measure = "measure",
     Memory = "memory",
+    MinWords = "min_words",
     Metadata = "metadata",
     Nearest = "nearest",
     NoIgnore = "no_ignore",

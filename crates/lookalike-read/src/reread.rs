@@ -71,14 +71,17 @@ impl RetainedBlock {
             Some(unit) if place.bytes() >= KEPT_BYTES => {
                 self.fetch_unit(unit, place, id, scratch, f)
             }
-            _ => self.fetch_text(place, id, scratch, f),
+            _ => self.fetch_written(place, id, scratch, f),
         };
         scratch.words = words;
         fetched
     }
 
-    /// Gives the text of a document or a unit, as it was read, to `f`.
-    fn fetch_text<R>(
+    /// As [`fetch`](Self::fetch), but gives the text as it is written: in no normal form.
+    ///
+    /// # Errors
+    /// As [`fetch`](Self::fetch).
+    pub fn fetch_written<R>(
         &self,
         place: DocumentPosition,
         id: &str,
@@ -106,7 +109,7 @@ impl RetainedBlock {
     ) -> Result<R, ReadError> {
         let whole = place.with_unit(None);
         if scratch.parent_texts.get(&self.source, self.number, whole).is_none() {
-            let text = self.fetch_text(whole, parent_id(id), scratch, str::to_owned)?;
+            let text = self.fetch_written(whole, parent_id(id), scratch, str::to_owned)?;
             scratch.parent_texts.put(&self.source, self.number, whole, text);
         }
         let text = scratch.parent_texts.get(&self.source, self.number, whole);

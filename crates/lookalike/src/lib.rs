@@ -32,6 +32,7 @@
 //! |---|---|---|
 //! | [`read`] | paths, standard input, tables, an index | blocks of documents for every thread |
 //! | [`mod@find`] | a collection and parameters | groups, pairs, counts, times |
+//! | [`mod@passages`] | a collection, a least length | repeated runs of words, verified |
 //! | [`report`] | findings | CSV, JSON lines, JSON, Parquet, HTML; complete files or none |
 //! | [`dedup`] | decisions and records | survivors in the format of the input |
 //! | [`audit`] | a report and its documents again | measured recall, with intervals |
@@ -61,6 +62,7 @@ pub mod folding;
 mod id_sample;
 pub mod index;
 pub mod pair_similarity;
+pub mod passages;
 pub mod progress;
 pub mod report;
 pub mod shard;

@@ -13,6 +13,10 @@ pub enum Stage {
     Bucket,
     /// Verify candidate pairs and form groups; counted in documents that are candidates.
     Decide,
+    /// Read the documents of which a passage may be repeated again; counted in documents.
+    Select,
+    /// Compare the words of repeated passages; counted in documents.
+    Compare,
     /// Read documents and put them into an index; counted in bytes of input.
     Add,
     /// Draw a sample for an audit or for `tune`; counted in bytes of input.
@@ -31,6 +35,8 @@ impl fmt::Display for Stage {
             Self::Prepare => "read and sign",
             Self::Bucket => "find candidates",
             Self::Decide => "verify and group",
+            Self::Select => "find repeated passages",
+            Self::Compare => "compare words",
             Self::Add => "read and add",
             Self::Draw => "draw documents",
             Self::Search => "find neighbours",

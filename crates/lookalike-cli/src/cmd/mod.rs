@@ -9,6 +9,7 @@ pub(crate) mod evaluate;
 pub(crate) mod find;
 pub(crate) mod index;
 pub(crate) mod man;
+pub(crate) mod passages;
 pub(crate) mod query;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;

@@ -30,6 +30,8 @@ pub struct Passage {
     pub tokens: u32,
     /// At how many places its tokens are, alone or within longer repeated runs; 2 or more.
     pub places: u32,
+    /// How many documents these places are in.
+    pub documents: u32,
     /// The document of the first of these places, by the order of documents and the position.
     pub document: u32,
     /// The position of the first token there.
@@ -45,10 +47,13 @@ pub struct Passages {
     pub runs: Vec<MaximalRun>,
 }
 
+/// No place.
+const NONE: u32 = u32::MAX;
+
 impl Passages {
     /// The passages of at least `length` tokens, out of the unitigs of runs of `length`. `order`
     /// gives each document its number in the order of documents, which decides the first place.
-    /// O(n · log² n) for n places of unitigs; 40 bytes for each.
+    /// O(n · log² n) for n places of unitigs; 40 bytes for each, and 4 for each document.
     ///
     /// ```
     /// use lookalike_core::passage::maximal::Passages;
@@ -64,7 +69,9 @@ impl Passages {
     pub fn new(unitigs: &Unitigs, length: u32, order: &[u32]) -> Self {
         let sorted = SuffixOrder::new(unitigs);
         let found = Self::default();
-        let mut collector = PassageCollector { unitigs, length, order, open: Vec::new(), found };
+        let latest = vec![NONE; order.len()];
+        let open = Vec::new();
+        let mut collector = PassageCollector { unitigs, length, order, open, latest, found };
         collector.collect(&sorted, &maximal_lengths(unitigs, &sorted));
         collector.found.runs.sort_unstable_by_key(|run| (run.document, run.position));
         collector.found
@@ -106,7 +113,11 @@ fn maximal_lengths(unitigs: &Unitigs, sorted: &SuffixOrder) -> Vec<u32> {
 #[derive(Debug, Clone, Copy)]
 struct SharedInterval {
     common: u32,
+    /// The index of its first place in the order.
+    start: u32,
     places: u32,
+    /// Places of a document that has one before it here.
+    again: u32,
     /// The first place, by the order of documents and the position.
     first: u32,
     /// Set where a maximal run has the tokens that are shared.
@@ -120,6 +131,8 @@ struct PassageCollector<'a> {
     order: &'a [u32],
     /// The intervals that contain the current place, the innermost last.
     open: Vec<SharedInterval>,
+    /// The index in the order of the last place of each document so far.
+    latest: Vec<u32>,
     found: Passages,
 }
 
@@ -129,11 +142,27 @@ impl PassageCollector<'_> {
             let before = sorted.common[index];
             let next = sorted.common.get(index + 1).copied().unwrap_or(0);
             if next > before {
-                let empty = SharedInterval { common: next, places: 0, first: place, passage: None };
-                self.open.push(empty);
+                let (start, first) = (index as u32, place);
+                let (common, places, again, passage) = (next, 0, 0, None);
+                self.open.push(SharedInterval { common, start, places, again, first, passage });
             }
+            self.count_again(index as u32, place);
             self.add(place, maximal[place as usize] > 0);
             self.close(next);
+        }
+    }
+
+    /// Notes in the innermost interval that has the document's place before that it is there again
+    /// (Hui, *Color Set Size Problem with Applications to String Matching*, 1992).
+    fn count_again(&mut self, index: u32, place: u32) {
+        let document = self.unitigs.places[place as usize].document;
+        let before = std::mem::replace(&mut self.latest[document as usize], index);
+        if before == NONE {
+            return;
+        }
+        let inside = self.open.partition_point(|interval| interval.start <= before);
+        if let Some(interval) = inside.checked_sub(1).and_then(|at| self.open.get_mut(at)) {
+            interval.again += 1;
         }
     }
 
@@ -147,7 +176,8 @@ impl PassageCollector<'_> {
             let passages = &mut self.found.passages;
             let passage = *interval.passage.get_or_insert_with(|| {
                 // The places are known when the interval ends.
-                passages.push(Passage { tokens, places: 0, document: 0, position: 0 });
+                let (places, documents, document, position) = (0, 0, 0, 0);
+                passages.push(Passage { tokens, places, documents, document, position });
                 passages.len() as u32 - 1
             });
             let UnitigPlace { document, position, .. } = self.unitigs.places[place as usize];
@@ -163,6 +193,7 @@ impl PassageCollector<'_> {
                 let first = self.unitigs.places[inner.first as usize];
                 let passage = &mut self.found.passages[passage as usize];
                 passage.places = inner.places;
+                passage.documents = inner.places - inner.again;
                 (passage.document, passage.position) = (first.document, first.position);
             }
             let outer = self.open.last().map_or(0, |outer| outer.common);
@@ -171,6 +202,7 @@ impl PassageCollector<'_> {
                 let first = self.earlier(first, inner.first);
                 if let Some(outer) = self.open.last_mut() {
                     outer.places += inner.places;
+                    outer.again += inner.again;
                     outer.first = first;
                 }
             } else if next > 0 {
@@ -206,11 +238,9 @@ pub struct TokenRange {
     pub end: u32,
 }
 
-/// The tokens that are in copies of at least `length` tokens, out of the unitigs of runs of
-/// `length`: ranges that do not touch, by document and position. `order` as for
-/// [`Passages::new`]. O(places of unitigs); 4 bytes for each unitig.
-pub fn copied_ranges(unitigs: &Unitigs, length: u32, order: &[u32]) -> Vec<TokenRange> {
-    const NONE: u32 = u32::MAX;
+/// The place of each unitig that is first by the order of documents and the position, as an index
+/// of [`Unitigs::places`]. O(places of unitigs).
+pub fn first_places(unitigs: &Unitigs, order: &[u32]) -> Vec<u32> {
     let mut first = vec![NONE; unitigs.runs.len()];
     let key = |place: &UnitigPlace| (order[place.document as usize], place.position);
     for (index, place) in unitigs.places.iter().enumerate() {
@@ -219,6 +249,14 @@ pub fn copied_ranges(unitigs: &Unitigs, length: u32, order: &[u32]) -> Vec<Token
             *known = index as u32;
         }
     }
+    first
+}
+
+/// The tokens that are in copies of at least `length` tokens, out of the unitigs of runs of
+/// `length`: ranges that do not touch, by document and position. `order` as for
+/// [`Passages::new`]. O(places of unitigs); 4 bytes for each unitig.
+pub fn copied_ranges(unitigs: &Unitigs, length: u32, order: &[u32]) -> Vec<TokenRange> {
+    let first = first_places(unitigs, order);
     let mut ranges: Vec<TokenRange> = Vec::new();
     for place in &unitigs.places {
         let first = unitigs.places[first[place.unitig as usize] as usize];
@@ -244,7 +282,7 @@ mod tests {
     use super::super::naive;
     use super::*;
     use proptest::prelude::*;
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     fn documents() -> impl Strategy<Value = Vec<Vec<u64>>> {
         let document = prop_oneof![
@@ -256,8 +294,8 @@ mod tests {
         prop::collection::vec(document, 0..6)
     }
 
-    /// The places of each passage by its tokens, where it is first, and the maximal runs.
-    type Found = (BTreeMap<Vec<u64>, (usize, (usize, usize))>, Vec<naive::Run>);
+    /// The places and documents of each passage by its tokens, where it is first, and the maximal runs.
+    type Found = (BTreeMap<Vec<u64>, (usize, usize, (usize, usize))>, Vec<naive::Run>);
 
     fn expected(documents: &[Vec<u64>], least: usize, order: &[u32]) -> Found {
         let runs = naive::maximal_runs(documents, least);
@@ -266,7 +304,8 @@ mod tests {
             let places = naive::places(documents, *run);
             let first = places.iter().min_by_key(|(document, at)| (order[*document], *at));
             let tokens = &documents[run.document][run.position..run.position + run.length];
-            passages.insert(tokens.to_vec(), (places.len(), *first.unwrap()));
+            let documents: BTreeSet<usize> = places.iter().map(|place| place.0).collect();
+            passages.insert(tokens.to_vec(), (places.len(), documents.len(), *first.unwrap()));
         }
         (passages, runs)
     }
@@ -282,8 +321,9 @@ mod tests {
             let passage = found.passages[run.passage as usize];
             assert_eq!(passage.tokens, run.tokens);
             let first = (passage.document as usize, passage.position as usize);
-            let known = passages.insert(tokens, (passage.places as usize, first));
-            assert!(known.is_none_or(|known| known == (passage.places as usize, first)));
+            let value = (passage.places as usize, passage.documents as usize, first);
+            let known = passages.insert(tokens, value);
+            assert!(known.is_none_or(|known| known == value));
             runs.push(naive::Run { document, position, length });
         }
         assert_eq!(passages.len(), found.passages.len(), "a passage has one number");

@@ -70,6 +70,20 @@ pub enum Error {
         /// The least that works, as far as is known by then.
         least: u64,
     },
+    /// Passages are to be found in an index that keeps no texts.
+    WithoutTexts {
+        /// The index.
+        source_name: String,
+    },
+    /// Different words have equal hashes, whatever the seed.
+    EqualHashes,
+    /// It is not known which part of a text, as it is written, a word of its normal form is.
+    NotAligned {
+        /// The document's id.
+        id: String,
+        /// Where it is.
+        place: String,
+    },
     /// A temporary file holds something that was not written to it.
     TemporaryFile {
         /// What was expected there.
@@ -203,6 +217,21 @@ impl NamesParameters for Error {
             Self::Shard(error) => fmt::Display::fmt(error, f),
             Self::Job(error) => fmt::Display::fmt(error, f),
             Self::MemoryTooSmall { got, least } => message.memory_too_small(*got, *least),
+            Self::WithoutTexts { source_name } => write!(
+                f,
+                "passages are found in texts, and {source_name} has documents without them; name \
+                 the files it was made of"
+            ),
+            Self::EqualHashes => f.write_str(
+                "different words have equal hashes with every seed that was tried; remove the \
+                 documents that were made for that",
+            ),
+            Self::NotAligned { id, place } => write!(
+                f,
+                "the words of document {id:?} at {place} cannot be found in the text as it is \
+                 written; leave out {}",
+                name(Parameter::Normalize)
+            ),
             Self::TemporaryFile { what } => write!(
                 f,
                 "a temporary file does not hold {what} any more; run again, and let nothing else \

@@ -27,17 +27,17 @@ const UNIT_BYTES: usize = 16;
 
 /// Everything about a document that no stage looks at column by column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct DocumentRow<'a> {
+pub(crate) struct DocumentRow<'a> {
     /// Where its text can be read again.
-    pub(super) place: DocumentPosition,
-    pub(super) fingerprint: u128,
+    pub(crate) place: DocumentPosition,
+    pub(crate) fingerprint: u128,
     /// Length of the text in bytes.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
     /// The number of the source it is counted under.
-    pub(super) label: u32,
+    pub(crate) label: u32,
     /// Its key in the keep order.
-    pub(super) key: &'a [u8],
-    pub(super) id: &'a str,
+    pub(crate) key: &'a [u8],
+    pub(crate) id: &'a str,
 }
 
 impl<'a> DocumentRow<'a> {
@@ -129,7 +129,7 @@ impl RowBuffer {
 }
 
 /// The rows of a block, as a log holds them.
-pub(super) struct Rows<'a> {
+pub(crate) struct Rows<'a> {
     bytes: Cow<'a, [u8]>,
     documents: usize,
 }
@@ -140,7 +140,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The i-th row.
-    pub(super) fn get(&self, i: usize) -> Result<DocumentRow<'_>, Error> {
+    pub(crate) fn get(&self, i: usize) -> Result<DocumentRow<'_>, Error> {
         let (ends, rows) = self.bytes.split_at_checked(4 * self.documents).ok_or_else(damaged)?;
         let end_of = |i: usize| ends.as_chunks().0.get(i).map(|end| u32::from_le_bytes(*end));
         let start = i.checked_sub(1).map_or(Some(0), end_of);

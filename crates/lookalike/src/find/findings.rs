@@ -227,6 +227,33 @@ impl Findings {
         })?
     }
 
+    /// As [`text`](Self::text), but as it is written: in no normal form.
+    ///
+    /// # Errors
+    /// [`Error::Read`] when it is no longer what it was.
+    pub(crate) fn written_text(&self, document: u32) -> Result<String, Error> {
+        self.documents.with_row(document, |block, row| {
+            let mut scratch = ReadBuffers::default();
+            Ok(block.retained.fetch_written(row.place, row.id, &mut scratch, str::to_owned)?)
+        })?
+    }
+
+    /// The id of a document, by its number in reading order.
+    ///
+    /// # Errors
+    /// [`Error::Spill`] when the temporary file it is in cannot be read.
+    pub fn id(&self, document: u32) -> Result<String, Error> {
+        self.documents.with_row(document, |_, row| row.id.to_owned())
+    }
+
+    /// Where a document was read, in words: `source:line`, or `row 3 of source`.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id).
+    pub fn place_name(&self, document: u32) -> Result<String, Error> {
+        self.documents.place_name(document)
+    }
+
     /// Reads a document again for its title or first words, source and date; `document` is its
     /// number in reading order.
     ///

@@ -52,7 +52,7 @@ impl Memory {
 
 /// The shares of a run.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Budget {
+pub(crate) struct Budget {
     limit: Option<u64>,
     threads: u64,
     resident: u64,
@@ -111,8 +111,13 @@ impl Budget {
     }
 
     /// Whether there is a limit at all.
-    pub(super) fn is_limited(&self) -> bool {
+    pub(crate) fn is_limited(&self) -> bool {
         self.limit.is_some()
+    }
+
+    /// One of `parts` equal shares of what stages may hold.
+    pub(crate) fn share(&self, parts: u64) -> usize {
+        (self.work() / parts) as usize
     }
 
     /// Columns of blocks that are held before they go to the disk.
@@ -167,7 +172,8 @@ impl Budget {
         self.limit.map(|_| bytes.saturating_sub(1))
     }
 
-    fn need(&self, work: u64) -> Result<(), Error> {
+    /// Refuses work in this many bytes at once.
+    pub(crate) fn need(&self, work: u64) -> Result<(), Error> {
         match self.limit {
             Some(got) if work > self.work() => {
                 let least = (self.process_bytes() + self.resident).saturating_add(work);
@@ -178,7 +184,7 @@ impl Budget {
     }
 
     /// Shingle sets that one thread keeps.
-    pub(super) fn sets(&self) -> usize {
+    pub(crate) fn sets(&self) -> usize {
         (self.work() / 8 / self.threads).min(CACHE_BYTES) as usize
     }
 

@@ -66,6 +66,7 @@ mod shingle_sets;
 pub(crate) mod shingles;
 mod skipped;
 mod sources;
+mod text_run;
 mod textless_copies;
 pub mod workers;
 
@@ -88,4 +89,5 @@ pub use related::{RelatedDocument, RelatedDocuments};
 pub(crate) use share::{BlockDocuments, PreparedShare, ShareNotes};
 pub use skipped::SkippedRecords;
 pub use sources::{MAX_SOURCES, SourceCounts};
+pub(crate) use text_run::{TextBlock, TextRun};
 pub use textless_copies::TextlessCopies;

@@ -176,6 +176,7 @@ impl<'a> FindRun<'a> {
                 temp: &temp,
                 spool: spool.as_ref(),
                 counts: counts.as_ref(),
+                anchors: None,
                 rules: &rules,
                 checkpoint,
             };
@@ -207,15 +208,8 @@ impl<'a> FindRun<'a> {
         let passes = if options.params.measure() == Measure::Containment { 2 } else { 1 };
         let total = if counts.is_some() { len * passes } else { options.params.bands() };
         self.timed(Stage::Bucket, Some(total as u64), || {
-            let can_reread = !checkpoint.is_active() && collection.stream().is_none();
-            let retries_with_file_ids = can_reread && !collection.has_ids_by_file();
-            let is_clash_across_files = |a, b| {
-                let is_found = |source| collection.is_found_record_file(source);
-                retries_with_file_ids && a != b && is_found(a) && is_found(b)
-            };
-            let leave_out = options.skip_repeated_ids;
-            let left_out =
-                identity::unique_ids(&mut documents, &budget, leave_out, is_clash_across_files)?;
+            let can_reread = !checkpoint.is_active();
+            let left_out = unique_ids(collection, options, &mut documents, &budget, can_reread)?;
             let Some(left_out) = left_out else { return Ok(None) };
             let mut equal = BucketLists::of_equal(&temp, &budget);
             // Copies have keepers of their own where others than their first may be kept.
@@ -299,9 +293,27 @@ pub(super) fn explain_read_error<T>(
     Err(error)
 }
 
+/// Refuses repeated ids, or leaves the later documents out; `None` where records of two files of a
+/// folder have the same id and could have different ones, as they `can_reread`. Gives how many are
+/// left out.
+pub(super) fn unique_ids(
+    collection: &Collection,
+    options: &FindOptions,
+    documents: &mut RunDocuments,
+    budget: &Budget,
+    can_reread: bool,
+) -> Result<Option<usize>, Error> {
+    let retries = can_reread && collection.stream().is_none() && !collection.has_ids_by_file();
+    let is_clash_across_files = |a, b| {
+        let is_found = |source| collection.is_found_record_file(source);
+        retries && a != b && is_found(a) && is_found(b)
+    };
+    identity::unique_ids(documents, budget, options.skip_duplicate_ids, is_clash_across_files)
+}
+
 /// A file for the texts that cannot be read again, where memory is limited or the run may be
 /// interrupted.
-fn spool(
+pub(super) fn spool(
     budget: &Budget,
     temp: &TempSpace,
     checkpoint: &Checkpoint,

@@ -16,6 +16,7 @@ use crate::digest::InputsDigest;
 use crate::error::Error;
 use crate::find::options::FindOptions;
 use crate::folding::Sampler;
+use crate::passages::anchor_log::{AnchorLog, AnchorWriter};
 use crate::progress::Progress;
 use crate::read::{
     Block, BlockNumber, Collection, Document, DocumentSink, ReadBuffers, SkippedItem, Spool,
@@ -44,6 +45,8 @@ pub(super) struct BlockPreparation<'a> {
     pub(super) spool: Option<&'a Arc<Spool>>,
     /// Counts shingles, in exact mode.
     pub(super) counts: Option<&'a ShingleCounts>,
+    /// Takes the anchors of each document, whose shingles are not looked at then.
+    pub(super) anchors: Option<&'a AnchorLog>,
     pub(super) rules: &'a KeepRules,
     /// What an earlier run finished, and where steps are recorded.
     pub(super) checkpoint: &'a Checkpoint,
@@ -107,6 +110,7 @@ struct BlockPreparer<'a> {
     cutter: ShingleCutter,
     signer: Signer,
     counting: Option<ShingleCounter<'a>>,
+    anchors: Option<AnchorWriter<'a>>,
     /// Bands, of which there are none in exact mode.
     bands: usize,
     rows_per_band: usize,
@@ -142,6 +146,7 @@ impl<'a> BlockPreparer<'a> {
             cutter: ShingleCutter::new(shared.options),
             signer: Signer::with_kernel(scheme, num_hashes, seed, kernel),
             counting: shared.counts.map(ShingleCounts::counting),
+            anchors: shared.anchors.map(AnchorLog::writer),
             bands: if params.exact() { 0 } else { params.bands() },
             rows_per_band: params.rows(),
             source: 0,
@@ -167,6 +172,9 @@ impl<'a> BlockPreparer<'a> {
         (self.source, self.block) = (number.source, number.index);
         self.reference = self.shared.collection.is_reference(number.source);
         block.read(scratch, self)?;
+        if let Some(anchors) = &mut self.anchors {
+            anchors.end_block(number)?;
+        }
         let columns = FixedColumns::transposed(&self.values, FIRST_BAND_COLUMN + self.bands);
         self.values.clear();
         let rows = std::mem::take(&mut self.rows);
@@ -181,6 +189,30 @@ impl<'a> BlockPreparer<'a> {
         };
         let retained = block.retain(self.shared.spool, scratch)?;
         Ok(ColumnBlock { retained, notes, columns, rows })
+    }
+
+    /// Makes of a document what is compared first: bucket keys from `start` of the values on, counts
+    /// of shingles, or anchors. Gives its fingerprint.
+    fn represent(&mut self, document: &Document<'_>, start: usize) -> Result<u128, Error> {
+        if let Some(anchors) = &mut self.anchors {
+            if document.shingled.is_some() {
+                let source = self.shared.collection.source_name(self.source).unwrap_or_default();
+                return Err(Error::WithoutTexts { source_name: source.to_owned() });
+            }
+            let (fingerprint, is_empty) = anchors.add(document.text);
+            self.empty.extend(is_empty.then_some(self.rows.len() as u32));
+            return Ok(fingerprint);
+        }
+        let shingles = self.cutter.shingles(document);
+        if shingles.hashes.is_empty() {
+            self.empty.push(self.rows.len() as u32);
+        } else if let Some(counting) = &mut self.counting {
+            counting.add(shingles.hashes);
+        } else if self.bands > 0 {
+            let signature = self.signer.sign(shingles.hashes);
+            band::bucket_keys(signature, self.rows_per_band, &mut self.values[start..]);
+        }
+        Ok(shingles.fingerprint)
     }
 
     /// Hands on what was counted last.
@@ -239,20 +271,13 @@ impl DocumentSink for BlockPreparer<'_> {
         if let Some(parent) = document.parent {
             self.check_units(parent)?;
         }
-        let shingles = self.cutter.shingles(document);
-        let fingerprint = shingles.fingerprint;
         let id_hash = hash::token_hash(document.id.as_bytes());
-        let start = self.values.len() + FIRST_BAND_COLUMN;
-        self.values.extend([id_hash, (fingerprint >> 64) as u64, fingerprint as u64]);
-        self.values.resize(start + self.bands, 0);
-        if shingles.hashes.is_empty() {
-            self.empty.push(self.rows.len() as u32);
-        } else if let Some(counting) = &mut self.counting {
-            counting.add(shingles.hashes);
-        } else if self.bands > 0 {
-            let signature = self.signer.sign(shingles.hashes);
-            band::bucket_keys(signature, self.rows_per_band, &mut self.values[start..]);
-        }
+        let start = self.values.len();
+        self.values.extend([id_hash, 0, 0]);
+        self.values.resize(start + FIRST_BAND_COLUMN + self.bands, 0);
+        let fingerprint = self.represent(document, start + FIRST_BAND_COLUMN)?;
+        self.values[start + 1..start + FIRST_BAND_COLUMN]
+            .copy_from_slice(&[(fingerprint >> 64) as u64, fingerprint as u64]);
         self.inputs.add(document.id, fingerprint);
         if let Some(fields) = document.about {
             self.cut_from_mail.add(fields);

@@ -91,6 +91,7 @@ impl PreparedShare {
             temp: &temp,
             spool: Some(spool),
             counts: None,
+            anchors: None,
             rules: &rules,
             checkpoint: &Checkpoint::default(),
         };

@@ -23,6 +23,7 @@ mod own_outputs;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub(crate) mod part_file;
+pub mod passages;
 pub mod phrases;
 mod results;
 pub mod run_page;

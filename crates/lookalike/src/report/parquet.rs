@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::find::{ESTIMATE_COLUMNS, Groups, PairRef, Pairs};
+use crate::passages::PassageFindings;
 use crate::read::UnitRange;
 use crate::read::unit::parent_id;
 use crate::report::Output;
@@ -16,6 +17,7 @@ use parquet::file::writer::{
     SerializedColumnWriter, SerializedFileWriter, SerializedRowGroupWriter,
 };
 use parquet::schema::types::{Type, TypePtr};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -183,6 +185,44 @@ pub(crate) fn failed(path: PathBuf, error: ParquetError) -> Error {
         error => std::io::Error::other(error),
     };
     Error::Write { path, source }
+}
+
+/// Places of passages as a table, with the columns of
+/// [`passages::csv`](super::passages::csv): 64-bit integers, `id` text, `first` and `maximal`
+/// Boolean.
+///
+/// # Errors
+/// [`Error::Write`], and those of temporary files.
+pub fn passages(output: Output, findings: &PassageFindings) -> std::result::Result<(), Error> {
+    let cell = |name: &&'static str| match *name {
+        "id" => (*name, Cell::Text, true),
+        "first" | "maximal" => (*name, Cell::Bool, true),
+        _ => (*name, Cell::Int64, true),
+    };
+    let columns: Vec<_> = super::passages::COLUMNS.iter().map(cell).collect();
+    let path = output.path().to_owned();
+    let failed = |error| failed(path.clone(), error);
+    let mut table = ParquetTable::create(output, &columns).map_err(failed)?;
+    let written = super::passages::each_place(findings, |number, of, place, id| {
+        let [bytes, chars] = [&place.span.bytes, &place.span.chars];
+        let (words, places, documents) = (of.words.into(), of.places.into(), of.documents.into());
+        let ranges = [bytes.start, bytes.end, chars.start, chars.end];
+        let mut numbers = [number, words, places, documents].into_iter().chain(ranges);
+        let mut flags = [place.is_first, place.is_maximal].into_iter();
+        for column in &mut table.columns {
+            match column {
+                PendingColumn::Int64(cells) => {
+                    cells.push(Some(numbers.next().unwrap_or_default().cast_signed()));
+                }
+                PendingColumn::Bool(cells) => cells.push(Some(flags.next().unwrap_or_default())),
+                PendingColumn::Text(cells) => cells.push(Some(ByteArray::from(id))),
+                PendingColumn::Double(_) => {}
+            }
+        }
+        table.end_row(id.len() + 80).map_err(io::Error::other)
+    });
+    written.map_err(|source| Error::Write { path: path.clone(), source })?;
+    table.finish()
 }
 
 /// Groups as a table, a document a row, with the columns of [`csv::groups`](super::csv::groups):

@@ -13,6 +13,7 @@
 //! |---|---|
 //! | `log` | values in memory, then in a file, or behind those of an earlier run |
 //! | `sorter` | records in any order → in the order of their keys |
+//! | `value_sorter` | numbers of 128 bits, likewise |
 //! | `batch`, `merge` | records in memory, and records in files, for the sorter |
 //! | `journal` | the steps that are done, one line each |
 //! | `temp_space`, `folder` | the folder of the temporary files, and when it is made and removed |
@@ -32,12 +33,14 @@ mod merge;
 mod private;
 mod sorter;
 mod temp_space;
+mod value_sorter;
 
 pub(crate) use description::differences;
 pub(crate) use journal::Journal;
 pub(crate) use log::SpillLog;
 pub(crate) use sorter::{RecordCursor, SortedRecords, Sorter, TakeRecord, until_error};
 pub(crate) use temp_space::TempSpace;
+pub(crate) use value_sorter::{SortedValues, ValueSorter};
 
 #[cfg(test)]
 mod tests;

@@ -17,6 +17,7 @@ mod huge;
 mod index;
 mod laws;
 mod memory;
+mod passages;
 mod read;
 mod scripts;
 mod shard;

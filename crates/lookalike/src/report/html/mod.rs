@@ -18,6 +18,7 @@ mod escape;
 mod groups;
 mod number;
 mod page;
+mod passages;
 mod policy;
 mod section;
 mod skipped;
@@ -27,6 +28,7 @@ pub use page::{
     About, Page, PageDuplicate, PageGroup, PageParameter, PageSample, PageSkipped, Streams,
     millionths,
 };
+pub use passages::passages;
 
 use chart::Hundredths;
 use escape::EscapedText;

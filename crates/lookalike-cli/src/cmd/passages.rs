@@ -1,0 +1,88 @@
+//! `lookalike passages INPUT…`: what is repeated in documents, as a table, files or JSON.
+
+mod args;
+mod print;
+
+use super::{CommandError, CommandResult};
+use crate::exit_code::ExitCode;
+use crate::extraction::WorkerOption;
+use crate::progress_bar::StageBar;
+use crate::termination;
+use crate::waiting::WaitingNote;
+pub(crate) use args::PassagesArgs;
+use args::PassagesOutputArgs;
+use lookalike::error::Error;
+use lookalike::passages::{PassageFindings, PassageOptions, passages_in};
+use lookalike::read::Collection;
+use lookalike::report::passages::PassageOutput;
+use lookalike::report::{self, Output, Target};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Runs the command.
+pub(crate) fn run(args: &mut PassagesArgs, worker: WorkerOption<'_>) -> CommandResult {
+    args.reading.read_list(&mut args.inputs)?;
+    let args = &*args;
+    let start = Instant::now();
+    let options = passage_options(args)?;
+    let targets = targets(&args.result)?;
+    let paths = || targets.iter().map(|(_, target)| target.path());
+    report::check_places(paths(), None, &args.inputs, &[])
+        .map_err(|taken| CommandError::Usage(taken.to_string()))?;
+    let mut reading = args.reading.options(worker);
+    // A second run must not find the files of the first among its documents.
+    reading.leave_out = paths().map(Path::to_owned).collect();
+    reading.fields = options.fields();
+    let waiting = WaitingNote::new(&args.inputs, args.result.quiet);
+    let collection = Collection::open(&args.inputs, &reading)?;
+    drop(waiting);
+    termination::clean_up(paths())?;
+    // Whether all files can be written is known before the work.
+    outputs(&targets)?;
+    let bar = StageBar::new(args.result.quiet);
+    let findings = passages_in(&collection, &options, &bar)?;
+    drop(bar);
+    for ((kind, target), output) in targets.iter().zip(outputs(&targets)?) {
+        let cells = args.result.csv.cells();
+        kind.write(output, target.format(), (&findings, &options), cells)?;
+    }
+    print::print(&args.result, &findings, &options, start.elapsed())?;
+    Ok(ExitCode::found_if(args.result.exit_code && has_passages(&findings)))
+}
+
+fn has_passages(findings: &PassageFindings) -> bool {
+    !findings.passages.is_empty()
+}
+
+fn passage_options(args: &PassagesArgs) -> Result<PassageOptions, CommandError> {
+    if args.resume {
+        let message = "--resume is for `find` and `dedup`: a search for passages keeps no finished \
+                       stages; leave it out";
+        return Err(CommandError::Usage(message.to_owned()));
+    }
+    let wording = args.reading.wording();
+    if wording.stop_words_by_language || wording.segment {
+        let message = "passages are whole parts of texts: leave out --language and --segment, \
+                       which leave words out or put blanks between them";
+        return Err(CommandError::Usage(message.to_owned()));
+    }
+    let (tokens, case) = args.words.rule();
+    let options = PassageOptions::new(args.min_words, tokens, case)?;
+    let options = options.with_skip_duplicate_ids(args.reading.skip_bad());
+    Ok(args.order.apply(args.work.apply(options)?))
+}
+
+fn targets(args: &PassagesOutputArgs) -> Result<Vec<(PassageOutput, Target)>, CommandError> {
+    let places = args.output.iter().map(|path| ("--output", PassageOutput::Places, path));
+    let reports = args.report.iter().map(|path| ("--report", PassageOutput::Report, path));
+    let target = |(option, kind, path): (&str, PassageOutput, &PathBuf)| {
+        let target = Target::new(path, kind.formats());
+        let target = target.map_err(|error| CommandError::Usage(format!("{option}: {error}")));
+        Ok((kind, target?))
+    };
+    places.chain(reports).map(target).collect()
+}
+
+fn outputs(targets: &[(PassageOutput, Target)]) -> Result<Vec<Output>, Error> {
+    targets.iter().map(|(_, target)| Output::create(target)).collect()
+}

@@ -1,0 +1,78 @@
+//! The arguments of `lookalike passages`.
+
+use crate::options::{CsvArgs, OrderArgs, ReadArgs, WordArgs, WorkArgs};
+use lookalike::passages::DEFAULT_WORDS;
+use std::path::PathBuf;
+
+const EXAMPLE: &str = "\
+Examples:
+  lookalike passages corpus.jsonl                         what is repeated, as a table
+  lookalike passages corpus.jsonl -o places.jsonl         every place, with bytes and characters
+  lookalike passages mail/ --min-words 15 --report repeated.html";
+
+/// Passages that are repeated in documents: a table to read, or files
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct PassagesArgs {
+    /// Files, folders, or - for standard input
+    #[arg(required_unless_present = "files_from", value_name = "INPUT")]
+    pub(super) inputs: Vec<PathBuf>,
+
+    /// Words of the shortest passage, 2 or more
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_WORDS)]
+    #[arg(help_heading = "What is compared")]
+    pub(super) min_words: usize,
+
+    #[command(flatten)]
+    pub(super) words: WordArgs,
+
+    #[command(flatten)]
+    pub(super) order: OrderArgs,
+
+    #[command(flatten)]
+    pub(super) work: WorkArgs,
+
+    /// Runs of this command are not resumed
+    #[arg(long, hide = true)]
+    pub(super) resume: bool,
+
+    #[command(flatten)]
+    pub(super) result: PassagesOutputArgs,
+
+    #[command(flatten)]
+    pub(super) reading: ReadArgs,
+}
+
+/// What is made of it.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub(super) struct PassagesOutputArgs {
+    /// Write all places to FILE.jsonl, FILE.csv [also .gz, .zst] or FILE.parquet instead of the
+    /// table
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) csv: CsvArgs,
+
+    /// Write the run to FILE.html, a page to read and to pass on, or to FILE.json [also .gz, .zst],
+    /// what --json prints; may be given again
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Vec<PathBuf>,
+
+    /// Print everything as JSON instead of the table
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// Show at most N passages, 0 for all [default: 50 on a terminal, else all]
+    #[arg(long, value_name = "N")]
+    pub(super) limit: Option<usize>,
+
+    /// End with 3 when passages were found
+    #[arg(long)]
+    pub(super) exit_code: bool,
+
+    /// No summary and no progress; what was skipped is still printed
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+}

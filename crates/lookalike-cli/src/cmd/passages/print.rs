@@ -1,0 +1,165 @@
+//! Passages as a table, or JSON, on standard output; the summary on standard error.
+//!
+//! ```text
+//! words  places  documents  first in                  text
+//!    52      12         11  letters/2019.txt:0        All rights reserved. No part of this …
+//! ```
+
+use super::args::PassagesOutputArgs;
+use crate::summary::{self, percent, seconds};
+use crate::terminal::{self, Style};
+use crate::text_width::{columns, shorten, visible};
+use lookalike::passages::{FoundPassage, PassageFindings, PassageOptions};
+use lookalike::report::passages;
+use lookalike::report::phrases::{count, one_line, thousands};
+use std::io::{self, BufWriter, Write};
+use std::time::Duration;
+
+const HEADER: Style = Style::DIMMED;
+/// Passages shown on a terminal, when nothing else is asked for.
+const TERMINAL_PASSAGES: usize = 50;
+/// Columns of a text where the line may have any number.
+const TEXT: usize = 60;
+/// The least columns of the place, and the most.
+const PLACE: usize = 12;
+const MOST_PLACE: usize = 40;
+/// Sources in the table of the summary.
+const SOURCES: usize = 10;
+
+/// Prints everything.
+pub(super) fn print(
+    args: &PassagesOutputArgs,
+    findings: &PassageFindings,
+    options: &PassageOptions,
+    elapsed: Duration,
+) -> io::Result<()> {
+    let stream = terminal::stdout().json_if(args.json);
+    let is_terminal = stream.is_terminal();
+    let mut out = BufWriter::with_capacity(1 << 16, stream);
+    let mut not_shown = 0;
+    if args.json {
+        passages::json(&mut out, findings, options)?;
+    } else if args.output.is_none() {
+        let most = match args.limit {
+            Some(0) => usize::MAX,
+            Some(most) => most,
+            None if is_terminal => TERMINAL_PASSAGES,
+            None => usize::MAX,
+        };
+        let shown = &findings.passages[..most.min(findings.passages.len())];
+        not_shown = findings.passages.len() - shown.len();
+        table(&mut out, findings, shown, is_terminal.then(terminal::columns))?;
+    }
+    out.flush()?;
+    let mut err = terminal::stderr();
+    if not_shown > 0 {
+        let what = count(not_shown as u64, "passage");
+        writeln!(err, "not shown: {what}; --limit 0 shows all, --output FILE.csv writes all")?;
+    }
+    if args.quiet {
+        return summary::write_skipped(&mut err, &findings.run, false);
+    }
+    for (what, path) in args
+        .output
+        .iter()
+        .map(|path| ("places", path))
+        .chain(args.report.iter().map(|path| ("report", path)))
+    {
+        writeln!(err, "{what}: {}", one_line(&path.to_string_lossy()))?;
+    }
+    tell(&mut err, findings, elapsed)
+}
+
+fn table(
+    out: &mut impl Write,
+    findings: &PassageFindings,
+    shown: &[FoundPassage],
+    width: Option<usize>,
+) -> io::Result<()> {
+    if shown.is_empty() {
+        return Ok(());
+    }
+    let ids = shown.iter().map(|passage| findings.id(findings.places[passage.rows.start].document));
+    let ids = ids.collect::<Result<Vec<String>, _>>().map_err(io::Error::other)?;
+    let widest = ids.iter().map(|id| columns(&visible(id))).max().unwrap_or(0);
+    let place = widest.clamp(PLACE, MOST_PLACE);
+    let numbers = "  words   places  documents  ".len();
+    let text = width.map_or(TEXT, |width| width.saturating_sub(numbers + place + 2).max(PLACE));
+    writeln!(
+        out,
+        "{HEADER}{:>7}  {:>7}  {:>9}  {:place$}  text{HEADER:#}",
+        "words", "places", "documents", "first in"
+    )?;
+    for (passage, id) in shown.iter().zip(ids) {
+        let id = visible(&id).into_owned();
+        let id = shorten(&id, place);
+        let pad = " ".repeat(place.saturating_sub(columns(&id)));
+        let words: Vec<&str> = passage.excerpt.split_whitespace().collect();
+        let excerpt = visible(&words.join(" ")).into_owned();
+        writeln!(
+            out,
+            "{:>7}  {:>7}  {:>9}  {id}{pad}  {}",
+            thousands(passage.words.into()),
+            thousands(passage.places.into()),
+            thousands(passage.documents.into()),
+            shorten(&excerpt, text)
+        )?;
+    }
+    Ok(())
+}
+
+/// What was read and found.
+fn tell(err: &mut impl Write, findings: &PassageFindings, elapsed: Duration) -> io::Result<()> {
+    let counts = &findings.counts;
+    if findings.passages.is_empty() {
+        writeln!(
+            err,
+            "no repeated passages: no {} words in a row occur twice; try a lower --min-words",
+            thousands(findings.min_words as u64)
+        )?;
+    } else {
+        writeln!(err)?;
+    }
+    writeln!(
+        err,
+        "{} with {}: {} of at least {} words at {}, in {}",
+        count(counts.documents, "document"),
+        count(counts.words, "word"),
+        count(counts.passages, "passage"),
+        thousands(findings.min_words as u64),
+        count(counts.runs, "maximal run"),
+        count(counts.documents_with_repeats, "document"),
+    )?;
+    sources(err, findings)?;
+    summary::write_skipped(err, &findings.run, false)?;
+    writeln!(err, "{} s", seconds(elapsed))
+}
+
+/// How much of each source is repeated.
+fn sources(err: &mut impl Write, findings: &PassageFindings) -> io::Result<()> {
+    let mut sources: Vec<_> = findings.sources.iter().collect();
+    sources
+        .sort_by(|a, b| b.repeated_words.cmp(&a.repeated_words).then_with(|| a.name.cmp(&b.name)));
+    writeln!(
+        err,
+        "{HEADER}{:>11}  {:>13}  {:>8}  {:>8}  source{HEADER:#}",
+        "documents", "words", "repeated", "copied"
+    )?;
+    for source in sources.iter().take(SOURCES) {
+        let share = |part: u64| {
+            let share = if source.words == 0 { 0.0 } else { part as f64 / source.words as f64 };
+            format!("{} %", percent(share))
+        };
+        writeln!(
+            err,
+            "{:>11}  {:>13}  {:>8}  {:>8}  {}",
+            thousands(source.documents),
+            thousands(source.words),
+            share(source.repeated_words),
+            share(source.copied_words),
+            one_line(&source.name)
+        )?;
+    }
+    let more = sources.len().saturating_sub(SOURCES);
+    if more > 0 { writeln!(err, "… {}", count(more as u64, "more source")) } else { Ok(()) }
+}

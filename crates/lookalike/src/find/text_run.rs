@@ -1,0 +1,229 @@
+//! The documents of a run whose texts are read more than once: for passages.
+//!
+//! ```text
+//! blocks ─ prepare (threads) → anchors, documents (numbering) ─ identity (unique ids) ─ keep order
+//! ```
+
+use super::checkpoint::Checkpoint;
+use super::columns::{DocumentRow, Rows};
+use super::documents::{DocumentState, RunDocuments};
+use super::findings::{self, Findings};
+use super::keep_keys::KeepRules;
+use super::memory::Budget;
+use super::options::FindOptions;
+use super::pipeline::{explain_read_error, spool, unique_ids};
+use super::prepare::BlockPreparation;
+use super::results::{ResultSorters, RunResults};
+use crate::error::Error;
+use crate::passages::anchor_log::{AnchorLog, AnchorRule};
+use crate::progress::{Progress, Stage};
+use crate::read::{Collection, ReadBuffers, RetainedBlock};
+use crate::spill::{Sorter, TempSpace};
+use lookalike_core::keep;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Documents that were read, with [`Findings`] that have no groups.
+pub(crate) struct TextRun {
+    pub(crate) findings: Findings,
+    pub(crate) budget: Budget,
+    /// The number of each document in the keep order.
+    pub(crate) order: Vec<u32>,
+}
+
+impl TextRun {
+    /// Reads all documents, and gives the anchors of their runs of `length` tokens.
+    ///
+    /// # Errors
+    /// As [`in_collection`](super::in_collection).
+    pub(crate) fn read(
+        collection: &Collection,
+        options: &FindOptions,
+        length: usize,
+        progress: &dyn Progress,
+    ) -> Result<(Self, AnchorLog), Error> {
+        let budget = Budget::new(&options.memory, options.threads.get())?;
+        if let Some(bytes) = budget.longest_record() {
+            collection.limit_records(bytes);
+        }
+        let temp = Arc::new(TempSpace::new(options.memory.temp_dir()));
+        let start = Instant::now();
+        loop {
+            progress.begin(Stage::Prepare, collection.bytes());
+            let read = read_once(collection, options, length, &budget, &temp, progress)?;
+            progress.end(Stage::Prepare, start.elapsed());
+            let Some((documents, anchors, missing_fields, left_out)) = read else {
+                // Two files have the same id: they are read again with ids that begin with the file.
+                collection.name_ids_by_file();
+                collection.rewind();
+                continue;
+            };
+            let order = keep_order(&documents, &budget, &temp)?;
+            let times = vec![(Stage::Prepare, start.elapsed())];
+            let held = documents.store.held() as u64 + documents.sources_held;
+            let blocks = documents.store.blocks.len();
+            let budget = budget.with_documents(documents.len(), blocks, 0)?.with_held(held)?;
+            let sorted = ResultSorters::new(options, &budget, &temp).finish(0)?;
+            let found = RunResults { sorted, verified: 0, candidates: 0, duplicates: Vec::new() };
+            let mut findings =
+                findings::findings(documents, found, left_out, &budget, times, Arc::clone(&temp))?;
+            findings.read_as_text = collection.read_as_text().to_vec();
+            findings.wording = collection.wording();
+            findings.missing_fields = missing_fields;
+            findings.ids_by_file = collection.has_ids_by_file();
+            return Ok((Self { findings, budget, order }, anchors));
+        }
+    }
+
+    /// Where temporary files of the run go.
+    pub(crate) fn temp(&self) -> &Arc<TempSpace> {
+        &self.findings.temp
+    }
+
+    /// How many blocks there are.
+    pub(crate) fn blocks(&self) -> usize {
+        self.findings.documents.store.blocks.len()
+    }
+
+    /// The documents of the i-th block.
+    pub(crate) fn range(&self, i: usize) -> Range<u32> {
+        self.findings.documents.range(i)
+    }
+
+    /// The i-th block, whose documents can be read again.
+    pub(crate) fn block(&self, i: usize) -> Result<TextBlock<'_>, Error> {
+        let store = &self.findings.documents.store;
+        Ok(TextBlock { retained: &store.blocks[i].retained, rows: store.rows(i)? })
+    }
+
+    /// Whether the document takes part: it has tokens, and no earlier one has its id.
+    pub(crate) fn is_active(&self, document: u32) -> bool {
+        self.findings.documents.state(document) == DocumentState::PLAIN
+    }
+
+    /// The source of a document, as a place in [`Findings::sources`].
+    pub(crate) fn source(&self, row: &DocumentRow<'_>) -> u32 {
+        self.findings.documents.source(row.label)
+    }
+
+    /// Gives a document's row and block to `f`. For a few documents; [`block`](Self::block) for
+    /// many.
+    pub(crate) fn with_document<R>(
+        &self,
+        document: u32,
+        f: impl FnOnce(&RetainedBlock, &DocumentRow<'_>) -> R,
+    ) -> Result<R, Error> {
+        self.findings.documents.with_row(document, |block, row| f(&block.retained, &row))
+    }
+
+    /// The error of a document that is not what it was.
+    pub(crate) fn changed(&self, document: u32) -> Error {
+        self.named(document).map_or_else(|error| error, |(id, place)| Error::Changed { id, place })
+    }
+
+    /// The error of a document whose words cannot be found in its text.
+    pub(crate) fn not_aligned(&self, document: u32) -> Error {
+        let named = self.named(document);
+        named.map_or_else(|error| error, |(id, place)| Error::NotAligned { id, place })
+    }
+
+    /// The id of a document, and where it was read, in words.
+    pub(crate) fn named(&self, document: u32) -> Result<(String, String), Error> {
+        self.with_document(document, |block, row| {
+            (row.id.to_owned(), block.location(row.place).to_string())
+        })
+    }
+}
+
+/// A block and the rows of its documents.
+pub(crate) struct TextBlock<'a> {
+    pub(crate) retained: &'a RetainedBlock,
+    pub(crate) rows: Rows<'a>,
+}
+
+impl TextBlock<'_> {
+    /// Gives the row of the document at a place of the block, and its text, to `f`.
+    pub(crate) fn fetch<R>(
+        &self,
+        place: u32,
+        scratch: &mut ReadBuffers,
+        f: impl FnOnce(&DocumentRow<'_>, &str) -> R,
+    ) -> Result<R, Error> {
+        let row = self.rows.get(place as usize)?;
+        Ok(self.retained.fetch(row.place, row.id, scratch, |text| f(&row, text))?)
+    }
+}
+
+/// What one reading of all documents gives: these, their anchors, fields that none has, and how
+/// many are left out.
+type Reading = (RunDocuments, AnchorLog, Vec<String>, usize);
+
+/// `None` where records of two files have the same id and could have different ones.
+fn read_once(
+    collection: &Collection,
+    options: &FindOptions,
+    length: usize,
+    budget: &Budget,
+    temp: &Arc<TempSpace>,
+    progress: &dyn Progress,
+) -> Result<Option<Reading>, Error> {
+    let rule = AnchorRule { rule: options.params.shingle(), kernel: options.kernel, length };
+    // A word and its separator average six bytes.
+    let tokens = collection.bytes().unwrap_or(1 << 30) / 6;
+    let share = budget.share(8);
+    let anchors = AnchorLog::new(&rule, tokens, (share, share), temp);
+    let held = if budget.is_limited() { 2 * share as u64 } else { 0 };
+    let reading = budget.with_held(held)?;
+    let rules = KeepRules::new(options)?;
+    let checkpoint = Checkpoint::default();
+    let spool = spool(budget, temp, &checkpoint)?;
+    let preparation = BlockPreparation {
+        collection,
+        options,
+        budget: &reading,
+        temp,
+        spool: spool.as_ref(),
+        counts: None,
+        anchors: Some(&anchors),
+        rules: &rules,
+        checkpoint: &checkpoint,
+    };
+    let store = preparation.run(progress);
+    let store = store.or_else(|error| explain_read_error(collection, budget, error))?;
+    let mut documents = RunDocuments::new(store, collection.listed())?;
+    let Some(left_out) = unique_ids(collection, options, &mut documents, budget, true)? else {
+        return Ok(None);
+    };
+    documents.store.drop_columns();
+    let has_documents = documents.len() > 0;
+    let missing = if has_documents { rules.missing_fields() } else { Vec::new() };
+    Ok(Some((documents, anchors, missing, left_out)))
+}
+
+/// The number of each document in the keep order.
+fn keep_order(
+    documents: &RunDocuments,
+    budget: &Budget,
+    temp: &Arc<TempSpace>,
+) -> Result<Vec<u32>, Error> {
+    let mut sorter = Sorter::new(Some(Arc::clone(temp)), budget.share(4));
+    for i in 0..documents.store.blocks.len() {
+        for (document, row) in documents.range(i).zip(documents.store.rows(i)?.iter()) {
+            let row = row?;
+            sorter.push(&keep::place(row.key, row.id.as_bytes()), &document.to_le_bytes())?;
+        }
+    }
+    let mut order = vec![0; documents.len()];
+    let sorted = sorter.finish()?;
+    let mut cursor = sorted.cursor();
+    let mut number = 0;
+    while let Some((_, document)) = cursor.next_record()? {
+        let document = document.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
+        if let Some(order) = document.and_then(|document| order.get_mut(document as usize)) {
+            *order = number;
+        }
+        number += 1;
+    }
+    Ok(order)
+}

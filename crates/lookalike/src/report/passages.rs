@@ -1,0 +1,256 @@
+//! Passages as tables and as JSON: one row for each place. `docs/reference/passages.md` specifies
+//! them.
+
+use super::csv::{CellRule, writer};
+use super::html;
+use super::{FORMAT_VERSION, Output, OutputFormat, option_name};
+use crate::error::Error;
+use crate::passages::{
+    FoundPassage, PassageCounts, PassageFindings, PassageOptions, PassagePlace, SourceRepeats,
+};
+use lookalike_core::parameter::NamesParameters;
+use serde::Serialize;
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+/// The columns of a table of places.
+pub(super) const COLUMNS: [&str; 11] = [
+    "passage",
+    "words",
+    "places",
+    "documents",
+    "id",
+    "byte_start",
+    "byte_end",
+    "char_start",
+    "char_end",
+    "first",
+    "maximal",
+];
+
+/// What a file holds of passages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PassageOutput {
+    /// All places.
+    Places,
+    /// All of the run.
+    Report,
+}
+
+impl PassageOutput {
+    /// The formats that it is written in.
+    pub fn formats(self) -> &'static [OutputFormat] {
+        match self {
+            Self::Places => &[
+                OutputFormat::Jsonl,
+                OutputFormat::Csv,
+                #[cfg(feature = "parquet")]
+                OutputFormat::Parquet,
+            ],
+            Self::Report => &[OutputFormat::Json, OutputFormat::Html],
+        }
+    }
+
+    /// Writes the file in one of these formats and gives it its name. `cells` are those of CSV.
+    ///
+    /// # Errors
+    /// The output cannot be written, a temporary file cannot be read, or an input cannot be read
+    /// again for a page.
+    pub fn write(
+        self,
+        output: Output,
+        format: OutputFormat,
+        (findings, options): (&PassageFindings, &PassageOptions),
+        cells: CellRule,
+    ) -> Result<(), Error> {
+        match (self, format) {
+            #[cfg(feature = "parquet")]
+            (Self::Places, OutputFormat::Parquet) => super::parquet::passages(output, findings),
+            (Self::Places, OutputFormat::Jsonl) => output.finish(|out| jsonl(out, findings)),
+            (Self::Places, _) => output.finish(|out| csv(out, findings, cells)),
+            (Self::Report, OutputFormat::Html) => html::passages(output, findings, options),
+            (Self::Report, _) => output.finish(|out| json(out, findings, options)),
+        }
+    }
+}
+
+/// Gives every place with its id, passage by passage.
+pub(super) fn each_place(
+    findings: &PassageFindings,
+    mut take: impl FnMut(u64, &FoundPassage, &PassagePlace, &str) -> io::Result<()>,
+) -> io::Result<()> {
+    for (number, passage) in (1..).zip(&findings.passages) {
+        let mut ids = HashMap::new();
+        for place in &findings.places[passage.rows.clone()] {
+            let id = match ids.get(&place.document) {
+                Some(id) => id,
+                None => {
+                    let id = findings.id(place.document).map_err(Error::into_io)?;
+                    ids.entry(place.document).or_insert(id)
+                }
+            };
+            take(number, passage, place, id)?;
+        }
+    }
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct PlaceLine<'a> {
+    passage: u64,
+    words: u32,
+    places: u32,
+    documents: u32,
+    #[serde(flatten)]
+    place: PlaceView<'a>,
+}
+
+#[derive(Serialize)]
+struct PlaceView<'a> {
+    id: &'a str,
+    bytes: [u64; 2],
+    chars: [u64; 2],
+    first: bool,
+    maximal: bool,
+}
+
+impl<'a> PlaceView<'a> {
+    fn of(place: &PassagePlace, id: &'a str) -> Self {
+        Self {
+            id,
+            bytes: [place.span.bytes.start, place.span.bytes.end],
+            chars: [place.span.chars.start, place.span.chars.end],
+            first: place.is_first,
+            maximal: place.is_maximal,
+        }
+    }
+}
+
+/// One line for each place:
+///
+/// ```json
+/// {"passage":1,"words":52,"places":3,"documents":2,"id":"a","bytes":[0,311],"chars":[0,309],"first":true,"maximal":true}
+/// ```
+///
+/// # Errors
+/// Those of `out`, and of temporary files.
+pub fn jsonl(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
+    each_place(findings, |passage, of, place, id| {
+        let (words, places, documents) = (of.words, of.places, of.documents);
+        let place = PlaceView::of(place, id);
+        let line = PlaceLine { passage, words, places, documents, place };
+        serde_json::to_writer(&mut *out, &line)?;
+        out.write_all(b"\n")
+    })
+}
+
+/// One line for each place, with a header.
+///
+/// # Errors
+/// Those of `out`, and of temporary files.
+pub fn csv(out: &mut dyn Write, findings: &PassageFindings, cells: CellRule) -> io::Result<()> {
+    let mut csv = writer(out);
+    csv.write_record(COLUMNS)?;
+    each_place(findings, |passage, of, place, id| {
+        let [bytes, chars] = [&place.span.bytes, &place.span.chars];
+        let numbers = [
+            passage,
+            of.words.into(),
+            of.places.into(),
+            of.documents.into(),
+            bytes.start,
+            bytes.end,
+            chars.start,
+            chars.end,
+        ]
+        .map(|number| number.to_string());
+        let (before, after) = numbers.split_at(4);
+        let flags = [place.is_first, place.is_maximal].map(|flag| flag.to_string());
+        let id = [cells.text(id).into_owned()];
+        Ok(csv.write_record(before.iter().chain(&id).chain(after).chain(&flags))?)
+    })?;
+    csv.flush()
+}
+
+#[derive(Serialize)]
+struct ParametersView {
+    min_words: usize,
+    tokens: String,
+    case: String,
+    normalize: String,
+    keep: String,
+}
+
+#[derive(Serialize)]
+struct SkippedView {
+    source: String,
+    line: Option<u64>,
+    id: Option<String>,
+    reason: String,
+}
+
+#[derive(Serialize)]
+struct PassageView<'a> {
+    passage: u64,
+    words: u32,
+    places: u32,
+    documents: u32,
+    /// The beginning of its first place.
+    text: &'a str,
+    runs: Vec<serde_json::Value>,
+}
+
+#[derive(Serialize)]
+struct Head<'a> {
+    format_version: u32,
+    parameters: ParametersView,
+    counts: &'a PassageCounts,
+    sources: &'a [SourceRepeats],
+    skipped: Vec<SkippedView>,
+}
+
+/// The run as one JSON object.
+///
+/// # Errors
+/// Those of `out`, and of temporary files.
+pub fn json(
+    out: &mut dyn Write,
+    findings: &PassageFindings,
+    options: &PassageOptions,
+) -> io::Result<()> {
+    let skipped = findings.run.skipped.iter().map(|item| {
+        let item = item?;
+        let reason = item.reason.spelled(option_name);
+        Ok(SkippedView { source: item.source, line: item.line, id: item.id, reason })
+    });
+    let head = Head {
+        format_version: FORMAT_VERSION,
+        parameters: ParametersView {
+            min_words: findings.min_words,
+            tokens: options.rule().tokens().to_string(),
+            case: options.rule().case().to_string(),
+            normalize: findings.run.wording.to_string(),
+            keep: options.run().keep.to_string(),
+        },
+        counts: &findings.counts,
+        sources: &findings.sources,
+        skipped: skipped.collect::<io::Result<_>>()?,
+    };
+    let head = serde_json::to_vec(&head)?;
+    out.write_all(head.strip_suffix(b"}").unwrap_or(&head))?;
+    out.write_all(b",\"passages\":[")?;
+    let mut runs = Vec::new();
+    each_place(findings, |number, passage, place, id| {
+        runs.push(serde_json::to_value(PlaceView::of(place, id))?);
+        if runs.len() < passage.rows.len() {
+            return Ok(());
+        }
+        let FoundPassage { words, places, documents, excerpt, .. } = passage;
+        let (words, places, documents) = (*words, *places, *documents);
+        let (passage, text, runs) = (number, excerpt.as_str(), std::mem::take(&mut runs));
+        out.write_all(if number == 1 { b"" } else { b"," })?;
+        let view = PassageView { passage, words, places, documents, text, runs };
+        Ok(serde_json::to_writer(&mut *out, &view)?)
+    })?;
+    out.write_all(b"]}\n")
+}

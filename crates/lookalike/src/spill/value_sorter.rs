@@ -1,0 +1,236 @@
+//! Sorts numbers of 128 bits: records of a fixed width, where they are too many for the bytes and
+//! comparisons of a [`Sorter`](super::Sorter).
+
+use super::log::{LogValue, SpillLog};
+use super::temp_space::TempSpace;
+use crate::error::Error;
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The least bytes in memory before a run is written.
+const LEAST_BYTES: usize = 1 << 20;
+/// Runs that are merged at once.
+const FAN_IN: usize = 64;
+/// Values of a run that are read at once.
+const PIECE: u64 = 1 << 12;
+
+impl LogValue for u128 {
+    const BYTES: usize = 16;
+
+    fn write(values: &[Self], out: &mut Vec<u8>) {
+        out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    }
+
+    fn read(bytes: &[u8], out: &mut Vec<Self>) {
+        out.extend(bytes.as_chunks().0.iter().map(|value| Self::from_le_bytes(*value)));
+    }
+}
+
+/// Takes numbers and gives them in ascending order, equal ones as often as they were pushed.
+#[derive(Debug)]
+pub(crate) struct ValueSorter {
+    temp: Arc<TempSpace>,
+    most: usize,
+    batch: Vec<u128>,
+    runs: SortedRuns,
+}
+
+/// Ascending runs, one behind the other.
+#[derive(Debug)]
+struct SortedRuns {
+    log: SpillLog<u128>,
+    ranges: Vec<Range<u64>>,
+}
+
+impl SortedRuns {
+    fn new(temp: &Arc<TempSpace>) -> Self {
+        // What is appended goes to the file at once.
+        Self { log: SpillLog::scratch(temp, "values", 0), ranges: Vec::new() }
+    }
+}
+
+impl ValueSorter {
+    /// Holds at most `memory` bytes, some MiB at least; what is more goes to a file in `temp`.
+    pub(crate) fn new(temp: &Arc<TempSpace>, memory: usize) -> Self {
+        // A buffer that grows is there twice for a moment.
+        let most = memory.max(4 * LEAST_BYTES) / 3 / size_of::<u128>();
+        Self { temp: Arc::clone(temp), most, batch: Vec::new(), runs: SortedRuns::new(temp) }
+    }
+
+    /// Takes numbers, and empties `values`.
+    ///
+    /// # Errors
+    /// [`Error::TempDir`] and [`Error::Spill`].
+    pub(crate) fn append(&mut self, values: &mut Vec<u128>) -> Result<(), Error> {
+        if self.batch.len() + values.len() > self.most && !self.batch.is_empty() {
+            self.spill()?;
+        }
+        self.batch.append(values);
+        if self.batch.len() > self.most { self.spill() } else { Ok(()) }
+    }
+
+    fn spill(&mut self) -> Result<(), Error> {
+        self.batch.sort_unstable();
+        let room = self.batch.capacity();
+        let range = self.runs.log.append(std::mem::take(&mut self.batch))?;
+        self.runs.ranges.push(range);
+        self.batch = Vec::with_capacity(room);
+        Ok(())
+    }
+
+    /// Sorts what is in memory; merges runs until one pass over all can give the values.
+    ///
+    /// # Errors
+    /// [`Error::TempDir`] and [`Error::Spill`].
+    pub(crate) fn finish(mut self) -> Result<SortedValues, Error> {
+        if self.runs.ranges.is_empty() {
+            self.batch.sort_unstable();
+            self.batch.shrink_to_fit();
+            return Ok(SortedValues { batch: self.batch, runs: self.runs });
+        }
+        self.spill()?;
+        self.batch = Vec::new();
+        let mut runs = self.runs;
+        while runs.ranges.len() > FAN_IN {
+            let mut longer = SortedRuns::new(&self.temp);
+            for some in runs.ranges.chunks(FAN_IN) {
+                let start = longer.log.len();
+                let mut piece = Vec::with_capacity(PIECE as usize);
+                for value in MergedValues::new(&runs.log, some) {
+                    piece.push(value?);
+                    if piece.len() as u64 == PIECE {
+                        longer.log.append(std::mem::take(&mut piece))?;
+                    }
+                }
+                longer.log.append(piece)?;
+                longer.ranges.push(start..longer.log.len());
+            }
+            runs = longer;
+        }
+        Ok(SortedValues { batch: Vec::new(), runs })
+    }
+}
+
+/// Numbers in ascending order.
+#[derive(Debug)]
+pub(crate) struct SortedValues {
+    batch: Vec<u128>,
+    runs: SortedRuns,
+}
+
+impl SortedValues {
+    /// The numbers from the first on; [`Error::Spill`] when the file cannot be read. It ends after
+    /// an error.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Result<u128, Error>> + '_ {
+        let merged = MergedValues::new(&self.runs.log, &self.runs.ranges);
+        self.batch.iter().map(|value| Ok(*value)).chain(merged)
+    }
+}
+
+/// Runs, merged.
+struct MergedValues<'a> {
+    log: &'a SpillLog<u128>,
+    cursors: Vec<RunCursor<'a>>,
+    /// The next value of each run that has one.
+    heap: BinaryHeap<Reverse<(u128, usize)>>,
+    /// The runs are opened with the first value.
+    is_open: bool,
+    has_failed: bool,
+}
+
+struct RunCursor<'a> {
+    rest: Range<u64>,
+    piece: Cow<'a, [u128]>,
+    at: usize,
+}
+
+impl<'a> RunCursor<'a> {
+    fn next(&mut self, log: &'a SpillLog<u128>) -> Result<Option<u128>, Error> {
+        if self.at == self.piece.len() {
+            let end = self.rest.end.min(self.rest.start + PIECE);
+            self.piece = log.range(self.rest.start..end)?;
+            (self.rest.start, self.at) = (end, 0);
+        }
+        let value = self.piece.get(self.at).copied();
+        self.at += 1;
+        Ok(value)
+    }
+}
+
+impl<'a> MergedValues<'a> {
+    fn new(log: &'a SpillLog<u128>, runs: &[Range<u64>]) -> Self {
+        let cursor =
+            |run: &Range<u64>| RunCursor { rest: run.clone(), piece: Cow::default(), at: 0 };
+        let cursors = runs.iter().map(cursor).collect();
+        Self { log, cursors, heap: BinaryHeap::new(), is_open: false, has_failed: false }
+    }
+
+    fn open(&mut self) -> Result<(), Error> {
+        self.is_open = true;
+        for (run, cursor) in self.cursors.iter_mut().enumerate() {
+            self.heap.extend(cursor.next(self.log)?.map(|value| Reverse((value, run))));
+        }
+        Ok(())
+    }
+}
+
+impl Iterator for MergedValues<'_> {
+    type Item = Result<u128, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if !self.is_open
+            && let Err(error) = self.open()
+        {
+            self.has_failed = true;
+            return Some(Err(error));
+        }
+        if self.has_failed {
+            return None;
+        }
+        let mut top = self.heap.peek_mut()?;
+        let Reverse((value, run)) = *top;
+        match self.cursors[run].next(self.log) {
+            Ok(Some(next)) => *top = Reverse((next, run)),
+            Ok(None) => {
+                std::collections::binary_heap::PeekMut::pop(top);
+            }
+            Err(error) => {
+                self.has_failed = true;
+                return Some(Err(error));
+            }
+        }
+        Some(Ok(value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike_core::hash::SplitMix64;
+
+    #[test]
+    fn values_come_out_in_order_from_memory_and_from_many_runs() {
+        let parent = tempfile::tempdir().unwrap();
+        let temp = Arc::new(TempSpace::new(parent.path().to_owned()));
+        let mut random = SplitMix64::new(3);
+        for (count, most) in [(0, 10), (1, 10), (1000, 5000), (1000, 100), (20_000, 50)] {
+            let mut sorter = ValueSorter::new(&temp, 0);
+            sorter.most = most;
+            let values: Vec<u128> =
+                (0..count).map(|_| u128::from(random.below(500)) << 90 | 7).collect();
+            for some in values.chunks(33) {
+                sorter.append(&mut some.to_vec()).unwrap();
+            }
+            let sorted = sorter.finish().unwrap();
+            let mut want = values;
+            want.sort_unstable();
+            for _ in 0..2 {
+                let got: Result<Vec<u128>, Error> = sorted.iter().collect();
+                assert_eq!(got.unwrap(), want, "{count}, {most}");
+            }
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Passages are those of the definition: compared with an oracle that sorts the ends of all texts,
+//! on drawn collections and on the real sets. `lookalike-core` compares the same definition with
+//! all places against all.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
+
+use crate::collection::{Drawn, data, is_soak};
+use flate2::read::GzDecoder;
+use lookalike::core::params::{Case, TokenRule};
+use lookalike::core::text::{CharClass, class};
+use lookalike::passages::{PassageFindings, PassageOptions, passages_in};
+use lookalike::progress::NoProgress;
+use lookalike::read::{Collection, ReadOptions};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write as _};
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::path::Path;
+
+/// A document of the oracle: its id, its text and where its words are.
+struct OracleDocument {
+    id: String,
+    text: String,
+    words: Vec<Range<usize>>,
+}
+
+impl OracleDocument {
+    fn new(id: String, text: String) -> Self {
+        let mut words: Vec<Range<usize>> = Vec::new();
+        let mut is_open = false;
+        for (at, c) in text.char_indices() {
+            let kind = class(c);
+            match (kind, words.last_mut()) {
+                (CharClass::Separator, _) => {}
+                (CharClass::Word, Some(word)) if is_open => word.end = at + c.len_utf8(),
+                _ => words.push(at..at + c.len_utf8()),
+            }
+            is_open = kind == CharClass::Word;
+        }
+        Self { id, text, words }
+    }
+}
+
+/// Documents in the keep order (longest first, then by id), their words as numbers end to end with
+/// a number of its own behind each document, and the ends of all in order.
+struct Oracle {
+    documents: Vec<OracleDocument>,
+    symbols: Vec<u32>,
+    /// Of each symbol its document and position.
+    places: Vec<(usize, usize)>,
+    sorted: Vec<u32>,
+    /// How many words the end at each place shares with another one at most.
+    longest: Vec<usize>,
+}
+
+type Run = (String, usize, usize);
+
+/// What is expected: maximal runs as (id, first byte, last byte); of each passage, by its words,
+/// its places, its documents, and the first place.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Expected {
+    runs: BTreeSet<Run>,
+    passages: BTreeMap<Vec<u32>, (usize, usize, Run)>,
+    copied: usize,
+}
+
+impl Oracle {
+    fn new(mut documents: Vec<OracleDocument>, case: Case) -> Self {
+        documents.sort_by(|a, b| (b.text.len(), &a.id).cmp(&(a.text.len(), &b.id)));
+        let mut numbers: HashMap<String, u32> = HashMap::new();
+        let (mut symbols, mut places) = (Vec::new(), Vec::new());
+        for (document, OracleDocument { text, words, .. }) in documents.iter().enumerate() {
+            for (position, word) in words.iter().enumerate() {
+                let word = &text[word.clone()];
+                let word = if case == Case::Fold { word.to_lowercase() } else { word.to_owned() };
+                let next = numbers.len() as u32;
+                symbols.push(*numbers.entry(word).or_insert(next));
+                places.push((document, position));
+            }
+            symbols.push(u32::MAX - document as u32);
+            places.push((document, words.len()));
+        }
+        let mut sorted: Vec<u32> = (0..symbols.len() as u32).collect();
+        sorted.sort_unstable_by(|a, b| symbols[*a as usize..].cmp(&symbols[*b as usize..]));
+        let mut longest = vec![0; symbols.len()];
+        for pair in sorted.windows(2) {
+            let (a, b) = (pair[0] as usize, pair[1] as usize);
+            let shared = symbols[a..].iter().zip(&symbols[b..]).take_while(|(a, b)| a == b);
+            let shared = shared.count();
+            longest[a] = longest[a].max(shared);
+            longest[b] = longest[b].max(shared);
+        }
+        Self { documents, symbols, places, sorted, longest }
+    }
+
+    /// All places of the words at `at..at + count`.
+    fn places_of(&self, at: usize, count: usize) -> &[u32] {
+        let words = &self.symbols[at..at + count];
+        let head = |place: &u32| {
+            let rest = &self.symbols[*place as usize..];
+            &rest[..count.min(rest.len())]
+        };
+        let start = self.sorted.partition_point(|place| head(place) < words);
+        let end = self.sorted.partition_point(|place| head(place) <= words);
+        &self.sorted[start..end]
+    }
+
+    fn run(&self, at: usize, count: usize) -> Run {
+        let (document, position) = self.places[at];
+        let OracleDocument { id, words, .. } = &self.documents[document];
+        (id.clone(), words[position].start, words[position + count - 1].end)
+    }
+
+    fn expected(&self, least: usize) -> Expected {
+        let mut expected = Expected::default();
+        let mut copied_until = 0;
+        for at in 0..self.symbols.len() {
+            let count = self.longest[at];
+            if count < least {
+                continue;
+            }
+            let is_inside = self.places[at].1 > 0 && self.longest[at - 1] > self.longest[at];
+            if !is_inside {
+                expected.runs.insert(self.run(at, count));
+                let words = self.symbols[at..at + count].to_vec();
+                expected.passages.entry(words).or_insert_with(|| {
+                    let places = self.places_of(at, count);
+                    let documents: BTreeSet<usize> =
+                        places.iter().map(|at| self.places[*at as usize].0).collect();
+                    let first = *places.iter().min().unwrap() as usize;
+                    (places.len(), documents.len(), self.run(first, count))
+                });
+            }
+            // A place before it that does not overlap: the least place is enough, as all are in the
+            // keep order here.
+            let first = *self.places_of(at, least).iter().min().unwrap() as usize;
+            let overlaps = self.places[first].0 == self.places[at].0 && first + least > at;
+            if !overlaps {
+                expected.copied += at + least - copied_until.max(at);
+                copied_until = at + least;
+            }
+        }
+        expected
+    }
+}
+
+fn found(path: &Path, least: usize, case: Case, threads: usize) -> PassageFindings {
+    let options = PassageOptions::new(least, TokenRule::Words, case).unwrap();
+    let options = options.with_threads(NonZeroUsize::new(threads).unwrap());
+    let collection = Collection::open(&[path.to_owned()], &ReadOptions::default()).unwrap();
+    passages_in(&collection, &options, &NoProgress).unwrap()
+}
+
+/// What was found, as the oracle has it.
+fn as_expected(found: &PassageFindings, oracle: &Oracle, case: Case) -> Expected {
+    let numbers: HashMap<&str, usize> =
+        oracle.documents.iter().enumerate().map(|(at, d)| (d.id.as_str(), at)).collect();
+    let mut words: HashMap<String, u32> = HashMap::new();
+    for (symbol, (document, position)) in oracle.symbols.iter().zip(&oracle.places) {
+        let OracleDocument { text, words: ranges, .. } = &oracle.documents[*document];
+        if let Some(range) = ranges.get(*position) {
+            let word = &text[range.clone()];
+            let word = if case == Case::Fold { word.to_lowercase() } else { word.to_owned() };
+            words.insert(word, *symbol);
+        }
+    }
+    let mut expected = Expected::default();
+    for place in &found.places {
+        let id = found.id(place.document).unwrap();
+        let bytes = place.span.bytes.start as usize..place.span.bytes.end as usize;
+        let run = (id, bytes.start, bytes.end);
+        if place.is_maximal {
+            assert!(expected.runs.insert(run.clone()), "{run:?} comes twice");
+        }
+        let document = &oracle.documents[numbers[run.0.as_str()]];
+        let text = &document.text[bytes.clone()];
+        let chars = document.text[..bytes.start].chars().count() as u64;
+        assert_eq!(place.span.chars, chars..chars + text.chars().count() as u64);
+        if place.is_first {
+            let passage = &found.passages[place.passage as usize];
+            assert!(text.starts_with(&passage.excerpt) && !passage.excerpt.is_empty());
+            let ranges = OracleDocument::new(String::new(), text.to_owned()).words;
+            let key: Vec<u32> = ranges
+                .into_iter()
+                .map(|word| {
+                    let word = &text[word];
+                    words[&if case == Case::Fold { word.to_lowercase() } else { word.to_owned() }]
+                })
+                .collect();
+            assert_eq!(key.len(), passage.words as usize);
+            let value = (passage.places as usize, passage.documents as usize, run);
+            assert!(expected.passages.insert(key, value).is_none());
+        }
+    }
+    expected.copied = found.counts.copied_words as usize;
+    expected
+}
+
+fn check(documents: Vec<OracleDocument>, path: &Path, lengths: &[usize], threads: usize) {
+    let mut documents = documents;
+    for case in [Case::Fold, Case::Keep] {
+        let oracle = Oracle::new(documents, case);
+        for least in lengths {
+            let expected = oracle.expected(*least);
+            let found = found(path, *least, case, threads);
+            assert_eq!(
+                found.counts.runs as usize,
+                expected.runs.len(),
+                "{path:?} {least} {case:?}"
+            );
+            assert!(as_expected(&found, &oracle, case) == expected, "{path:?} {least} {case:?}");
+            eprintln!(
+                "{} at {least} words, {case:?}: {} passages, {} runs",
+                path.display(),
+                expected.passages.len(),
+                expected.runs.len()
+            );
+        }
+        documents = oracle.documents;
+    }
+}
+
+fn write(path: &Path, documents: &[OracleDocument]) {
+    let mut file = File::create(path).unwrap();
+    for document in documents {
+        let line = serde_json::json!({"id": document.id, "text": document.text});
+        writeln!(file, "{line}").unwrap();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn passages_of_drawn_documents_are_those_of_the_oracle(
+        seed: u64, vocabulary in 1u64..60, least in 2usize..9, threads in 1usize..4,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("drawn.jsonl");
+        let texts = Drawn { documents: 40, vocabulary, seed }.texts();
+        let documents: Vec<OracleDocument> = texts
+            .into_iter()
+            .enumerate()
+            .map(|(at, text)| OracleDocument::new(format!("d{at}"), text.replace("w1", "Wé1")))
+            .collect();
+        write(&path, &documents);
+        check(documents, &path, &[least], threads);
+    }
+}
+
+/// Documents of a set, in a file of their own: some of them where the test is not a long one.
+fn set(path: &Path, folder: &Path) -> Vec<OracleDocument> {
+    let most = if is_soak() { usize::MAX } else { 3_000_000 };
+    let (mut documents, mut bytes) = (Vec::new(), 0);
+    let file: Box<dyn BufRead> = match path.extension() {
+        Some(end) if end == "gz" => {
+            Box::new(BufReader::new(GzDecoder::new(File::open(path).unwrap())))
+        }
+        _ => Box::new(BufReader::new(File::open(path).unwrap())),
+    };
+    for line in file.lines().map(Result::unwrap) {
+        let record: serde_json::Value = serde_json::from_str(&line).unwrap();
+        let (id, text) = (record["id"].as_str().unwrap(), record["text"].as_str().unwrap());
+        bytes += text.len();
+        if bytes > most {
+            break;
+        }
+        documents.push(OracleDocument::new(id.to_owned(), text.to_owned()));
+    }
+    write(&folder.join("set.jsonl"), &documents);
+    documents
+}
+
+#[test]
+fn passages_of_the_sets_are_those_of_the_oracle() {
+    let Some(data) = data() else { return };
+    let mut sets: Vec<_> = std::fs::read_dir(data).unwrap().map(|e| e.unwrap().path()).collect();
+    sets.sort();
+    for set_folder in sets {
+        let names = ["docs.jsonl.gz", "docs.jsonl", "corpus_3000.jsonl.gz"];
+        let Some(path) = names.map(|name| set_folder.join(name)).into_iter().find(|p| p.exists())
+        else {
+            continue;
+        };
+        eprintln!("{}", path.display());
+        let folder = tempfile::tempdir().unwrap();
+        let documents = set(&path, folder.path());
+        check(documents, &folder.path().join("set.jsonl"), &[10, 25, 50], 2);
+    }
+}
