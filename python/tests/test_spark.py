@@ -320,8 +320,8 @@ def test_nodes_that_collide_change_nothing(spark: Any, tmp_path: Path, monkeypat
     sampled = lookalike.audit(lookalike.find(rows[60:], reference=rows[:60], threshold=0.5, pairs=True), sample=50)
     assert lookalike.spark.audit(found, sample=50) == sampled
     rounds: dict[str, Any] = {"threshold": 0.5, "shingle": "words:2", "task_memory": 15_000, "same_work": False}
-    # Rounds count documents without a token that collide with others as copies.
-    assert "rounds" in compare(spark, tmp_path / "rounds", [row for row in rows if row["text"]], **rounds).seconds
+    assert any(not row["text"] for row in rows)
+    assert "rounds" in compare(spark, tmp_path / "rounds", rows, **rounds).seconds
     with pytest.raises(DocumentError, match=r"'d00003' \(2 rows\)"):
         _spark_find(spark, [*rows, rows[3]])
 

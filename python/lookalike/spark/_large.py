@@ -281,7 +281,7 @@ class LargeComponents:
     def _counts(self, slices: DataFrame, duplicates: DataFrame, sizes: DataFrame) -> list[dict[str, Any]]:
         from pyspark.sql import functions as f
 
-        row = slices.agg(f.count("*").alias("all"), f.countDistinct("fingerprint").alias("different")).first()
+        row = slices.agg(f.count("fingerprint").alias("all"), f.countDistinct("fingerprint").alias("different")).first()
         assert row is not None
         counts = {"copies": row["all"] - row["different"], "groups": sizes.count(), "duplicates": duplicates.count()}
         notes: list[dict[str, Any]] = [{"counts": counts}]
