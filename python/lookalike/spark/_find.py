@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from lookalike import stages
 from lookalike._divided_run import NODE_SUM_RANGE, RunSums, bytes_of, task_errors
+from lookalike._large_components import LargeComponents, component_sizes
 from lookalike._options import refused, whole_option
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import Checkpoint
 from lookalike.spark._columns import ANNOTATIONS, column, refuse_annotations
 from lookalike.spark._connect import connected, labelled, shingle_counters
-from lookalike.spark._large import LargeComponents
+from lookalike.spark._large import SparkRows
 from lookalike.spark._order import RangeOrder, offsets_of
 from lookalike.spark._tasks import DecideTask, LineTask, NumberTask
 from lookalike.spark._worker import map_rows
@@ -334,17 +335,17 @@ class _Run:
         labels = self.checkpoint.result("labels", lambda: labelled(blocks, self.parts, self._task_bytes))
         return labels, *self._sizes(labels)
 
-    def _large(self) -> LargeComponents:
-        return LargeComponents(
+    def _large(self) -> LargeComponents[DataFrame, DataFrame]:
+        return LargeComponents(self._engine(), self.plan, self._task_bytes)
+
+    def _engine(self) -> SparkRows:
+        return SparkRows(
             self.spark, self.plan, self.parts, self._task_bytes, self.checkpoint, self._order, self._readable(), self.has_reference
         )
 
     def _sizes(self, labels: DataFrame) -> tuple[int, int]:
         """Documents of components, and bytes of the largest component."""
-        f = self._functions
-        sizes = labels.groupBy("component").agg(f.sum("documents").alias("documents"), f.sum("bytes").alias("bytes"))
-        row = sizes.agg(f.sum("documents"), f.max("bytes")).first()
-        return (int(row[0] or 0), int(row[1] or 0)) if row is not None else (0, 0)
+        return component_sizes(self._engine(), labels)
 
     def _decide(self, labels: DataFrame, total: int) -> DataFrame:
         """What was decided about the ``total`` documents of components."""
