@@ -32,9 +32,10 @@ pub enum StarStep {
 pub struct StarRows {
     /// Rows of the next step, by part.
     pub blocks: Vec<PartBlock>,
-    /// Edges that are not of a star yet, after [`StarStep::Join`]. Where all tasks have none, their edges
-    /// are the components: an edge from the least node of a component to each of its nodes, itself
-    /// included, some of them several times. A node that was connected with itself alone is one, too.
+    /// Edges that are not of a star yet, after [`StarStep::Join`]. Where all tasks have none, their
+    /// edges are the components: an edge from the least node of a component to each of its nodes,
+    /// itself included, some of them several times. A node that was connected with itself alone is
+    /// one, too.
     pub unsettled: u64,
 }
 
