@@ -48,7 +48,7 @@ def dataset(rows: list[dict[str, Any]], pieces: int = 3) -> Any:
 
 
 def compare(
-    place: Path, rows: list[dict[str, Any]], *, reference: list[dict[str, Any]] | None = None,
+    place: Path, rows: list[dict[str, Any]], /, *, reference: list[dict[str, Any]] | None = None,
     partitions: int = 3, pieces: int = 3, groups: int = 3, same_work: bool = True, task_memory: int = 2 << 30, **options: Any,
 ) -> Any:
     """Compares files and counts of the cluster with those of one machine."""
@@ -178,6 +178,29 @@ def test_a_worker_that_is_killed_in_a_round_changes_nothing(tmp_path: Path, monk
     assert flag.exists()
 
 
+@pytest.mark.parametrize("kind", ["chains", "edits"])
+def test_a_graph_larger_than_a_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """Components are found in rounds; of `edits` they are larger than a task, too."""
+    import lookalike.ray._find as module
+    from lookalike import _star_rounds
+
+    calls, rounds = [], module.star_rounds
+
+    def noted(edges: Any, *others: Any) -> Any:
+        calls.append(edges)
+        return rounds(edges, *others)
+
+    monkeypatch.setattr(module, "star_rounds", noted)
+    options: dict[str, Any] = {"threshold": 0.7, "shingle": "words:3", "partitions": 5, "groups": 1}
+    if kind == "chains":
+        monkeypatch.setattr(module, "edge_limit", lambda _: 1_000)
+        compare(tmp_path / "run", skewed(kind, 3_000 if IS_SOAK else 200), **options)
+    else:
+        monkeypatch.setattr(_star_rounds, "LEAST_EDGE_BYTES", 0)
+        compare(tmp_path / "run", large(kind, 80), **{**options, "threshold": 0.6, "task_memory": 9_000, "same_work": False})
+    assert calls
+
+
 def test_components_are_not_decided_in_rounds() -> None:
     import lookalike.ray
 
@@ -234,6 +257,13 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
         lookalike.ray.find(dataset(rows))
     found = lookalike.ray.find(dataset(rows), skip_bad=True)
     assert found.counts["skipped"] == 1 and found.skipped[0]["id"] == "d00004"
+    rows[5] = {**rows[5], "id": None}
+    found = lookalike.ray.find(dataset(rows), skip_bad=True)
+    assert found.counts == lookalike.find([row for row in rows if row["id"]], skip_bad=True).counts | {"skipped": 2}
+    assert sorted(str(skipped["id"]) for skipped in found.skipped) == ["None", "d00004"]
+    assert len(lookalike.ray.dedup(dataset(rows), skip_bad=True).take_all()) == len(rows) - 2 - found.counts["duplicates"]
+    with pytest.raises(DocumentError, match="a document has no id"):
+        lookalike.ray.find(dataset(rows[5:]))
     with pytest.raises(OptionError, match="pairs were not asked for"):
         found.pairs  # noqa: B018 - a property
     (tmp_path / "there").mkdir()

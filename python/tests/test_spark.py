@@ -125,6 +125,46 @@ def test_a_template_falls_apart_by_rare_shingles(spark: Any, tmp_path: Path) -> 
     assert lookalike.find(rows, **options).counts["candidates"] == 90
 
 
+@pytest.mark.parametrize("kind", ["chains", "edits"] if IS_SOAK else ["chains"])
+def test_a_graph_larger_than_a_task(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Components are found in rounds; of `edits` they are larger than a task, too."""
+    from lookalike import _star_rounds
+    from lookalike.spark import _connect
+
+    calls, rounds = [], _connect.star_rounds
+
+    def noted(edges: Any, *others: Any) -> Any:
+        calls.append(edges)
+        return rounds(edges, *others)
+
+    monkeypatch.setattr(_connect, "star_rounds", noted)
+    options: dict[str, Any] = {"threshold": 0.7, "shingle": "words:3", "partitions": 5, "groups": 1}
+    if kind == "chains":
+        monkeypatch.setattr(_connect, "edge_limit", lambda _: 1_000)
+        compare(spark, tmp_path / "run", skewed(kind, 3_000 if IS_SOAK else 200), **options)
+    else:
+        monkeypatch.setattr(_star_rounds, "LEAST_EDGE_BYTES", 0)
+        options |= {"threshold": 0.6, "task_memory": 3_000, "same_work": False, "checkpoint": str(tmp_path / "checkpoint")}
+        compare(spark, tmp_path / "run", large(kind, 200), **options)
+    assert calls
+
+
+def test_one_machine_with_the_bands_for_many_documents_has_the_same_groups(spark: Any, tmp_path: Path) -> None:
+    import lookalike.spark
+
+    rows = corpus(120)
+    found = lookalike.spark.find(frame(spark, rows), threshold=0.7, documents=10**11)
+    chosen = {name: found.parameters[name] for name in ("num_hashes", "bands", "rows")}
+    assert chosen != {name: lookalike.find(rows, threshold=0.7).parameters[name] for name in chosen}
+    one = lookalike.find(rows, threshold=0.7, **chosen)
+    assert found.counts == one.counts and found.parameters == one.parameters
+    one.write(tmp_path / "one.csv")
+    found.write(str(tmp_path / "groups"))
+    assert joined(tmp_path / "groups") == (tmp_path / "one.csv").read_bytes()
+
+
 def test_components_are_not_decided_in_rounds(spark: Any) -> None:
     with pytest.raises(OptionError, match="task_memory allows 9000"):
         _spark_find(spark, large("edits", 120), task_memory=9_000, threshold=0.6, shingle="words:3", group="components")
@@ -208,10 +248,13 @@ def test_dedup_keeps_rows_as_they_are(spark: Any) -> None:
 
     rows = corpus(200)
     docs = frame(spark, rows)
+    persisted = spark.sparkContext._jsc.sc().getPersistentRDDs().size()
     kept = lookalike.spark.dedup(docs, threshold=0.5)
     assert kept.columns == docs.columns
     expected = lookalike.dedup(rows, threshold=0.5)
     assert sorted(row["id"] for row in kept.collect()) == [row["id"] for row in expected]
+    # Of the results of stages the duplicates alone stay.
+    assert spark.sparkContext._jsc.sc().getPersistentRDDs().size() <= persisted + 1
     roles = lookalike.spark.dedup(docs, threshold=0.5, annotate=True).collect()
     assert len(roles) == len(rows) and {row["role"] for row in roles} == {"unique", "keeper", "duplicate"}
 

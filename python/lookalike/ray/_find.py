@@ -7,30 +7,37 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from lookalike import stages
-from lookalike._divided_run import RunSums, bytes_of, task_errors
+from lookalike._divided_run import RunSums, bytes_of
 from lookalike._large_components import LargeComponents, component_sizes
 from lookalike._options import refused, whole_option
+from lookalike._star_rounds import StarTask, edge_limit, star_rounds
+from lookalike._task_errors import task_errors
 from lookalike.errors import DocumentError, OptionError
 from lookalike.ray._large import RayRows
 from lookalike.ray._tasks import (
     BIN,
+    BatchTask,
     ConnectTask,
     CountTask,
     DecideTask,
     DocumentTask,
     KeyTask,
+    KindTask,
     LabelJoin,
     LabelTask,
+    PartLabelTask,
     SurvivorTask,
     TotalTask,
     run_task,
+    summary,
 )
-from lookalike.stages import Plan
+from lookalike.stages import Plan, StarStep
 
 if TYPE_CHECKING:
     import pyarrow
@@ -201,6 +208,19 @@ def _ray() -> Any:
     return ray
 
 
+@dataclass(frozen=True)
+class ConnectedBlocks:
+    """Edges and identities in the object store."""
+
+    #: A dataset.
+    blocks: Any
+    #: Its tables.
+    refs: list[Any]
+    #: Their bytes.
+    size: int
+    notes: list[str]
+
+
 class _RayRun:
     """The stages of a run."""
 
@@ -221,7 +241,7 @@ class _RayRun:
         import pyarrow.compute as pc
 
         connected = self._timed("keys", self._connect)
-        self._notes = _of_kind(connected, "note")["note"].to_pylist()
+        self._notes = connected.notes
         self._refuse_repeated()
         labels = self._timed("components", lambda: self.labels(connected))
         engine = RayRows(self, self._ray)
@@ -266,26 +286,45 @@ class _RayRun:
 
     def grouped(self, ds: Any, column: str, task: Any, columns: str) -> Any:
         """All rows with one value of a column in one call of a task; the results as one table."""
-        grouped = ds.groupby(column, num_partitions=self.parts).map_groups(partial(run_task, task), batch_format="pyarrow")
-        return self.gathered(grouped, columns)
+        return self.gathered(self._grouped(ds, column, task), columns)
 
-    def _connect(self) -> Any:
+    def _grouped(self, ds: Any, column: str, task: Any) -> Any:
+        return ds.groupby(column, num_partitions=self.parts).map_groups(partial(run_task, task), batch_format="pyarrow")
+
+    def _connect(self) -> ConnectedBlocks:
         counters = self.counters(self._sides) if self.plan.is_counted else None
         return self.connected(self._sides, counters)
 
-    def connected(self, sides: list[Any], counters: Any) -> Any:
+    def connected(self, sides: list[Any], counters: Any) -> ConnectedBlocks:
         """The edges, identities and notes of documents.
 
         :param counters: how often shingles occur, where keys are rare shingles.
         """
         blocks = self._all_mapped(sides, KeyTask(self.plan, self.parts, counters))
         probed = counters is not None and self.plan.is_probed
-        return self.grouped(blocks, "part", ConnectTask(self.parts, probed), stages.BLOCKS)
+        return self._summed(self._grouped(blocks, "part", ConnectTask(self.parts, probed)))
 
-    def labels(self, connected: Any) -> Any:
+    def _summed(self, ds: Any) -> ConnectedBlocks:
+        """Blocks in the object store, with their notes here."""
+        stored = ds.materialize()
+        refs = stored.to_arrow_refs()
+        sums = self._ray.get([self._ray.remote(summary).remote(ref) for ref in refs])
+        return ConnectedBlocks(stored, refs, sum(size for size, _ in sums), [note for _, notes in sums for note in notes])
+
+    def labels(self, connected: ConnectedBlocks) -> Any:
         """The documents of components."""
-        label = self._ray.remote(run_task)
-        return self._ray.get(label.remote(LabelTask(self.parts), connected))
+        if connected.size <= edge_limit(self._task_bytes):
+            return self._ray.get(self._ray.remote(_labels).remote(self.parts, *connected.refs))
+
+        def run(blocks: Any, step: StarStep) -> Any:
+            return self._grouped(blocks, "part", BatchTask(StarTask(self.parts, step), stages.BLOCKS))
+
+        edges = star_rounds(
+            connected.blocks, run, lambda _, make: make().materialize(), lambda blocks: self._summed(blocks).notes
+        )
+        identities = self._mapped(connected.blocks, KindTask("identities"))
+        blocks = self._mapped(edges, KindTask("edges")).union(identities)
+        return self.gathered(self._grouped(blocks, "part", PartLabelTask()), stages.LABELS)
 
     def counters(self, sides: list[Any]) -> Any:
         """How often shingles occur, about, in the object store."""
@@ -365,6 +404,14 @@ class _RayRun:
         rows = self.pairs()
         for start in range(0, max(rows.num_rows, 1), _FILE_ROWS):
             yield stages.pair_lines(self.plan, rows.slice(start, _FILE_ROWS), header=start == 0)
+
+
+def _labels(parts: int, *tables: Any) -> Any:
+    """The documents of components, by one task."""
+    import pyarrow as pa
+
+    there = [table for table in tables if table.num_rows]
+    return LabelTask(parts)(pa.concat_tables(there) if there else stages.empty_table(stages.BLOCKS))
 
 
 def _total(*tables: Any) -> Any:

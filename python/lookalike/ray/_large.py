@@ -54,7 +54,7 @@ class RayRows:
     def connected(self, documents: Any, count: int) -> pyarrow.Table:
         counters = self._run.counters([documents])
         blocks, sums = self._run.connected([documents], counters), RunSums()
-        sums.add_notes(note for note in blocks["note"].to_pylist() if note is not None)
+        sums.add_notes(blocks.notes)
         check_read(sums.counts["documents"], count)
         return self._run.labels(blocks)
 

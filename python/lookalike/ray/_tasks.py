@@ -11,6 +11,7 @@ from lookalike import stages
 from lookalike.errors import DocumentError
 from lookalike._row_operations import RowTask
 from lookalike._stage_tasks import NO_LIMIT
+from lookalike._task_errors import stated_errors
 from lookalike.stages import BLOCKS, DECIDED, INTERNAL, LABELS, Plan
 
 __all__ = [
@@ -22,12 +23,15 @@ __all__ = [
     "DocumentTask",
     "KeyTask",
     "LabelJoin",
+    "KindTask",
     "LabelTask",
+    "PartLabelTask",
     "SemiJoin",
     "SurvivorTask",
     "TextJoin",
     "TotalTask",
     "run_task",
+    "summary",
 ]
 
 
@@ -46,7 +50,8 @@ def _is_readable(plan: Plan, table: Any) -> Any:
 
 def run_task(task: Callable[[Any], Any], table: Any) -> Any:
     """Calls a task. Ray names what runs by a function."""
-    return task(table)
+    with stated_errors():
+        return task(table)
 
 
 def _stored(reference: Any) -> Any:
@@ -92,10 +97,21 @@ class DocumentTask:
         if pa.types.is_integer(table.schema.field(at).type):
             table = table.set_column(at, self.plan.id, table[self.plan.id].cast(pa.string()))
         is_reference = bool(self.is_reference)
-        table = table.append_column("node", stages.nodes(self.plan, table, reference=is_reference))
+        table = table.append_column("node", stages.nodes(self.plan, self._with_ids(table), reference=is_reference))
         if self.is_reference is None:
             return table
         return table.append_column("reference", pa.array([is_reference] * table.num_rows, pa.bool_()))
+
+    def _with_ids(self, table: Any) -> Any:
+        """Rows that ``skip_bad`` leaves out have nodes, too."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        ids = table[self.plan.id]
+        if not self.plan.options.get("skip_bad") or not pa.types.is_string(ids.type):
+            return table
+        ids = pc.if_else(pc.equal(pc.fill_null(ids, ""), ""), "-", ids)
+        return table.set_column(table.column_names.index(self.plan.id), self.plan.id, ids)
 
 
 @dataclass(frozen=True)
@@ -144,13 +160,42 @@ class LabelTask:
         import pyarrow.compute as pc
 
         of_kind = {kind: connected.filter(pc.equal(connected["kind"], kind)) for kind in ("edges", "identities")}
-        forest = list(stages.merge(of_kind["edges"].to_batches(), self.parts))
+        forest = list(stages.merge(of_kind["edges"].to_batches(), self.parts, task_bytes=NO_LIMIT))
         rows = []
         for part in range(self.parts):
             batches = [*forest, *of_kind["identities"].to_batches()]
             here = [batch.filter(pc.equal(batch["part"], part)) for batch in batches]
             rows += list(stages.label([batch for batch in here if batch.num_rows]))
         return pa.Table.from_batches(rows) if rows else stages.empty_table(LABELS)
+
+
+@dataclass(frozen=True)
+class PartLabelTask:
+    """The labels of the documents of a part."""
+
+    def __call__(self, table: Any) -> Any:
+        return _table(stages.label(table.to_batches()), LABELS)
+
+
+@dataclass(frozen=True)
+class KindTask:
+    """The blocks of one kind."""
+
+    kind: str
+
+    def __call__(self, table: Any) -> Any:
+        import pyarrow.compute as pc
+
+        return table.filter(pc.equal(table["kind"], self.kind))
+
+
+def summary(table: Any) -> tuple[int, list[str]]:
+    """The bytes of blocks, and the notes among them."""
+    import pyarrow.compute as pc
+
+    if not table.num_rows:
+        return 0, []
+    return pc.sum(pc.binary_length(table["rows"])).as_py() or 0, table["note"].drop_null().to_pylist()
 
 
 @dataclass(frozen=True)

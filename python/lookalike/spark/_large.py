@@ -69,7 +69,7 @@ class SparkRows:
         notes = blocks.where("kind = 'note'").select("note").collect()
         sums.add_notes(row["note"] for row in notes)
         check_read(sums.counts["documents"], count)
-        return self.stored("labels", lambda: labelled(blocks, self.parts, self.task_bytes))
+        return self.stored("labels", lambda: labelled(blocks, self.parts, self.task_bytes, self.stored))
 
     def texts(self, documents: DataFrame, rows: DataFrame) -> DataFrame:
         f = self.functions

@@ -49,11 +49,12 @@ class ConnectTask:
 
 @dataclass(frozen=True)
 class MergeTask:
+    """Joins forests, which the driver has found to fit a task."""
+
     parts: int
-    task_bytes: int
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:
-        return stages.merge(batches, self.parts, task_bytes=self.task_bytes)
+        return stages.merge(batches, self.parts, task_bytes=NO_LIMIT)
 
 
 @dataclass(frozen=True)
