@@ -1,36 +1,22 @@
-"""What engines share that run the stages: sums of notes, amounts of memory, errors of tasks."""
+"""What engines share that run the stages: sums of notes, amounts of memory."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from lookalike import errors
 from lookalike._options import refused, whole_option
-from lookalike.errors import ChangedError, FileError, LookalikeError, OptionError
+from lookalike.errors import ChangedError, OptionError
 
-__all__ = ["NODE_SUM_RANGE", "RunSums", "bytes_of", "check_largest", "check_read", "task_errors"]
+__all__ = ["NODE_SUM_RANGE", "RunSums", "bytes_of", "check_largest", "check_read"]
 
 _COUNTS = ("documents", "reference", "empty", "skipped", "copies", "candidates", "verified", "groups", "duplicates")
 _SOURCE = ("documents", "bytes", "duplicates", "duplicate_bytes")
 #: The sum of all nodes modulo this tells rows apart.
 NODE_SUM_RANGE = 1 << 24
 _UNITS = {"": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40, "kb": 10**3, "mb": 10**6, "gb": 10**9}
-_RAISED = re.compile(
-    r"^\s*(?:E\s+)?lookalike\.errors\.(\w+): (.*?)(?=^\s*$|\Z|^\s*(?:JVM|\tat |  File |Traceback|\S+Error:))", re.M | re.S
-)
-#: What the system says of a full disk, whatever the engine puts around it.
-_NO_SPACE = "No space left on device"
-#: Characters of its message that are shown.
-_SHOWN = 300
-_NO_SPACE_REMEDY = (
-    "a worker has no space left for temporary files; make room there, name a larger disk (Spark: spark.local.dir, or "
-    "SPARK_LOCAL_DIRS of the workers; Ray: object_spilling_directory; both: TMPDIR), or add workers; or the disk of the "
-    "output, of the checkpoint or of the driver is full; with checkpoint the same call goes on from the stages that are finished"
-)
 
 
 class RunSums:
@@ -122,28 +108,3 @@ def bytes_of(name: str, value: int | str) -> int:
             raise refused(name, "bytes, or a text such as '512MiB'", value)
         return whole_option(name, int(match[1]) * _UNITS[match[2]], 1)
     return whole_option(name, value, 1)
-
-
-@contextlib.contextmanager
-def task_errors(remedy: str) -> Iterator[None]:
-    """The error of a task as that error, without the traces of the engine around it.
-
-    :param remedy: what to do where a worker has no lookalike.
-    :raises FileError: a worker has no space left.
-    """
-    try:
-        yield
-    except LookalikeError:
-        raise
-    except Exception as error:
-        text = str(error)
-        if "No module named 'lookalike'" in text:
-            raise OptionError(f"a worker has no lookalike: {remedy}") from error
-        match = _RAISED.search(text)
-        kind = getattr(errors, match[1], None) if match else None
-        if (match is None or kind is None) and _NO_SPACE in text:
-            where = next(line.strip() for line in text.splitlines() if _NO_SPACE in line)
-            raise FileError(f"{_NO_SPACE_REMEDY} ({where[-_SHOWN:]})") from error
-        if match is None or kind is None:
-            raise
-        raise kind(match[2].strip()) from error

@@ -9,6 +9,8 @@ order of the stages, with what is between them::
     keys      documents  → blocks            a task for each piece of the collection
     connect   blocks     → edges, identities a task for each part (rows with equal ``part``)
     merge     edges      → edges             16 parts to a task, until one task is left
+    stars     edges      → edges             instead, where one task cannot hold them: rounds of three
+                                             steps, a task for each part
     label     edges and identities → nodes of components       a task for each part
     decide    documents of components → members, pairs, notes  whole components to a task
     group_lines, pair_lines   sorted rows → the bytes of the reports
@@ -31,7 +33,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from lookalike import _engine
 from lookalike._options import FILE_OPTIONS, check_options, named, whole_option
@@ -48,7 +50,9 @@ __all__ = [
     "LABELS",
     "PART",
     "PLACES",
+    "STAR_STEPS",
     "Plan",
+    "StarStep",
     "connect",
     "count",
     "decide",
@@ -63,6 +67,7 @@ __all__ = [
     "pair_lines",
     "places",
     "plan",
+    "stars",
     "total",
 ]
 
@@ -99,6 +104,9 @@ INTERNAL: Final = "lookalike_"
 #: The part of a row of a round, and whether the document is kept.
 PART: Final = f"{INTERNAL}part"
 KEPT: Final = f"{INTERNAL}kept"
+#: A step of :func:`stars`, and all of them in order.
+StarStep: TypeAlias = Literal["request", "reply", "join"]
+STAR_STEPS: Final[tuple[StarStep, ...]] = ("request", "reply", "join")
 
 
 @dataclass(frozen=True)
@@ -451,10 +459,25 @@ def merge(
     yield from _of_blocks(limited(), lambda table: _engine.merge_forests(table, parts), BLOCKS)
 
 
+def stars(batches: Iterable[pyarrow.RecordBatch], parts: int, step: StarStep) -> Iterator[pyarrow.RecordBatch]:
+    """A step of a round that finds components where :func:`merge` cannot hold all edges; :data:`BLOCKS`.
+
+    The steps follow each other, each with the rows of the one before by their parts, until no task of
+    ``join`` gives a note: ``unsettled``, a number of edges. Then their rows are for :func:`label`.
+
+    :param batches: rows of :func:`connect` or of this function, all of the parts of this task; of their
+        kinds ``edges`` is read.
+    :param parts: that of :func:`keys`.
+    """
+    pc = _compute()
+    blocks = (batch.filter(pc.equal(batch.column("kind"), "edges")) for batch in batches)
+    yield from _of_blocks((batch for batch in blocks if batch.num_rows), lambda table: _engine.stars(table, parts, step), BLOCKS)
+
+
 def label(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
     """The nodes of components; :data:`LABELS`. ``check`` is null where several documents have one node.
 
-    :param batches: rows of the last :func:`merge`, and those of :func:`connect` of the kind
+    :param batches: rows of the last :func:`merge` or :func:`stars`, and those of :func:`connect` of the kind
         ``identities``, all of the parts of this task.
     """
     yield from _of_blocks(batches, _engine.label, LABELS)

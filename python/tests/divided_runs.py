@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
+
+from test_stages import corpus
 
 import lookalike
 
@@ -55,3 +58,65 @@ def compare(
     assert sorted(row["id"] for row in found.empty.collect()) == one.empty["id"]
     found.release()
     return found
+
+
+def skewed(kind: str, documents: int) -> list[dict[str, Any]]:
+    draw = random.Random(2)
+    words = [f"w{number}" for number in range(3000)]
+    text = draw.choices(words, k=60)
+    rows = []
+    for number in range(documents):
+        if kind == "copies":
+            own = text
+        elif kind == "forms":
+            own = text[:50] + draw.choices(words, k=6)
+        else:  # Each document resembles the next: a chain through all partitions.
+            text = text[1:] + draw.choices(words, k=1)
+            own = text
+        rows.append({"id": f"{kind}{number:05}", "text": " ".join(own)})
+    return [*rows, *corpus(60, seed=5)]
+
+
+def large(kind: str, documents: int) -> list[dict[str, Any]]:
+    """Documents that one task cannot hold: of `templates` few resemble each other, of `edits` many
+    do, some are equal, and a chain of them goes through all prefixes."""
+    draw = random.Random(4)
+    words = [f"w{number}" for number in range(3000)]
+    text, rows = draw.choices(words, k=60), []
+    for number in range(documents):
+        own = text[:]
+        if kind == "templates":
+            own = text[:48] + draw.choices(words, k=12) if number % 5 else own
+        else:
+            for _ in range(draw.choice([0, 1, 1, 2, 3])):
+                own[draw.randrange(60)] = draw.choice(words)
+            text = text[1:] + draw.choices(words, k=1) if number % 3 == 0 else text
+        site = f"s{number % 3}"
+        rows.append({"id": f"{kind}{number:05}", "text": " ".join(own), "site": site, "date": f"20{number % 100:02}"})
+    rows += corpus(60, seed=5)
+    draw.shuffle(rows)
+    return rows
+
+
+def sources(rows: list[dict[str, Any]], references: int, threshold: float, shingle: str, keep: str) -> list[dict[str, Any]]:
+    """What goes of each site, and of each site of the first rows, which are the reference collection."""
+    one = lookalike.find(rows[references:], reference=rows[:references], threshold=threshold, shingle=shingle, keep=keep)
+    gone = {member.id for group in one for member in group.duplicates}
+    found = []
+    for is_reference, side in ((False, rows[references:]), (True, rows[:references])):
+        for site in sorted({row["site"] for row in side}):
+            there = [row for row in side if row["site"] == site]
+            out = [row for row in there if row["id"] in gone]
+            sums = {name: sum(len(row["text"]) for row in some) for name, some in (("bytes", there), ("duplicate_bytes", out))}
+            found.append({"source": site, "reference": is_reference, "documents": len(there), "duplicates": len(out), **sums})
+    return found
+
+
+def filled_in() -> list[dict[str, Any]]:
+    """Documents of one template that do not reach the threshold, and copies of some."""
+    draw = random.Random(6)
+    words = [f"w{number}" for number in range(3000)]
+    text = draw.choices(words, k=60)
+    filled = [" ".join(text[:46] + draw.choices(words, k=14)) for _ in range(90)]
+    rows = [{"id": f"t{number:03}", "text": one} for number, one in enumerate(filled + filled[:30])]
+    return rows

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import spark_cluster
-from divided_runs import compare, frame, joined
+from divided_runs import compare, filled_in, frame, joined, large, skewed, sources
 from test_stages import corpus
 
 import lookalike
@@ -82,23 +82,6 @@ def test_runs_without_signatures(spark: Any, tmp_path: Path, case: dict[str, Any
     compare(spark, tmp_path / "run", rows[40:], reference=rows[:40], same_work=False, **case)
 
 
-def skewed(kind: str, documents: int) -> list[dict[str, Any]]:
-    draw = random.Random(2)
-    words = [f"w{number}" for number in range(3000)]
-    text = draw.choices(words, k=60)
-    rows = []
-    for number in range(documents):
-        if kind == "copies":
-            own = text
-        elif kind == "forms":
-            own = text[:50] + draw.choices(words, k=6)
-        else:  # Each document resembles the next: a chain through all partitions.
-            text = text[1:] + draw.choices(words, k=1)
-            own = text
-        rows.append({"id": f"{kind}{number:05}", "text": " ".join(own)})
-    return [*rows, *corpus(60, seed=5)]
-
-
 @pytest.mark.parametrize("kind", ["copies", "forms", "chains"] if IS_SOAK else ["copies", "chains"])
 def test_skew(spark: Any, tmp_path: Path, kind: str) -> None:
     documents = {"copies": 10_000, "forms": 5_000, "chains": 3_000}[kind] if IS_SOAK else 400
@@ -113,27 +96,6 @@ def test_skew(spark: Any, tmp_path: Path, kind: str) -> None:
         compare(spark, tmp_path / "run", rows, threshold=0.7, groups=1, shingle="words:3")
 
 
-def large(kind: str, documents: int) -> list[dict[str, Any]]:
-    """Documents that one task cannot hold: of `templates` few resemble each other, of `edits` many
-    do, some are equal, and a chain of them goes through all prefixes."""
-    draw = random.Random(4)
-    words = [f"w{number}" for number in range(3000)]
-    text, rows = draw.choices(words, k=60), []
-    for number in range(documents):
-        own = text[:]
-        if kind == "templates":
-            own = text[:48] + draw.choices(words, k=12) if number % 5 else own
-        else:
-            for _ in range(draw.choice([0, 1, 1, 2, 3])):
-                own[draw.randrange(60)] = draw.choice(words)
-            text = text[1:] + draw.choices(words, k=1) if number % 3 == 0 else text
-        site = f"s{number % 3}"
-        rows.append({"id": f"{kind}{number:05}", "text": " ".join(own), "site": site, "date": f"20{number % 100:02}"})
-    rows += corpus(60, seed=5)
-    draw.shuffle(rows)
-    return rows
-
-
 #: With the task that an executor is killed in.
 LARGE: list[dict[str, Any]] = [
     {"kind": "edits", "keep": "shortest", "source_field": "site", "references": 30, "task_memory": 22_000, "killed": "MatchTask"},
@@ -143,7 +105,7 @@ SOAK_LARGE: list[dict[str, Any]] = [
     {"kind": "edits", "keep": ["field:date", "longest"], "partitions": 7},
     {"kind": "templates", "threshold": 0.5, "references": 100, "partitions": 1},
     {"kind": "edits", "task_memory": 3_000, "references": 150},
-    *({"kind": "edits", "killed": task} for task in ("CountTask", "PlaceTask", "SliceTask", "DecideTask", "PairTask")),
+    *({"kind": "edits", "killed": task} for task in ("CountTask", "PlaceTask", "SliceTask", "DecideTask", "BlockTask")),
 ]
 
 
@@ -164,32 +126,54 @@ def test_components_larger_than_a_task(
         assert found.sources == sources(rows, references, case["threshold"], case["shingle"], case["keep"])
 
 
-def sources(rows: list[dict[str, Any]], references: int, threshold: float, shingle: str, keep: str) -> list[dict[str, Any]]:
-    """What goes of each site, and of each site of the first rows, which are the reference collection."""
-    one = lookalike.find(rows[references:], reference=rows[:references], threshold=threshold, shingle=shingle, keep=keep)
-    gone = {member.id for group in one for member in group.duplicates}
-    found = []
-    for is_reference, side in ((False, rows[references:]), (True, rows[:references])):
-        for site in sorted({row["site"] for row in side}):
-            there = [row for row in side if row["site"] == site]
-            out = [row for row in there if row["id"] in gone]
-            sums = {name: sum(len(row["text"]) for row in some) for name, some in (("bytes", there), ("duplicate_bytes", out))}
-            found.append({"source": site, "reference": is_reference, "documents": len(there), "duplicates": len(out), **sums})
-    return found
-
-
 def test_a_template_falls_apart_by_rare_shingles(spark: Any, tmp_path: Path) -> None:
-    draw = random.Random(6)
-    words = [f"w{number}" for number in range(3000)]
-    text = draw.choices(words, k=60)
-    filled = [" ".join(text[:46] + draw.choices(words, k=14)) for _ in range(90)]
-    rows = [{"id": f"t{number:03}", "text": one} for number, one in enumerate(filled + filled[:30])]
+    rows = filled_in()
     # Few rows, so that the forms share buckets though they do not reach the threshold.
     options: dict[str, Any] = {"threshold": 0.8, "bands": 20, "rows": 2, "num_hashes": 40, "shingle": "words:3", "recall": None}
     found = compare(spark, tmp_path / "run", rows, same_work=False, task_memory=2_000, **options)
     # Forms without a copy are in no component any more; by their buckets they are in one.
     assert found.counts["candidates"] <= 30 and found.counts["copies"] == 30
     assert lookalike.find(rows, **options).counts["candidates"] == 90
+
+
+@pytest.mark.parametrize("kind", ["chains", "edits"] if IS_SOAK else ["chains"])
+def test_a_graph_larger_than_a_task(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Components are found in rounds; of `edits` they are larger than a task, too."""
+    from lookalike import _star_rounds
+    from lookalike.spark import _connect
+
+    calls, rounds = [], _connect.star_rounds
+
+    def noted(edges: Any, *others: Any) -> Any:
+        calls.append(edges)
+        return rounds(edges, *others)
+
+    monkeypatch.setattr(_connect, "star_rounds", noted)
+    options: dict[str, Any] = {"threshold": 0.7, "shingle": "words:3", "partitions": 5, "groups": 1}
+    if kind == "chains":
+        monkeypatch.setattr(_connect, "edge_limit", lambda _: 1_000)
+        compare(spark, tmp_path / "run", skewed(kind, 3_000 if IS_SOAK else 200), **options)
+    else:
+        monkeypatch.setattr(_star_rounds, "LEAST_EDGE_BYTES", 0)
+        options |= {"threshold": 0.6, "task_memory": 3_000, "same_work": False, "checkpoint": str(tmp_path / "checkpoint")}
+        compare(spark, tmp_path / "run", large(kind, 200), **options)
+    assert calls
+
+
+def test_one_machine_with_the_bands_for_many_documents_has_the_same_groups(spark: Any, tmp_path: Path) -> None:
+    import lookalike.spark
+
+    rows = corpus(120)
+    found = lookalike.spark.find(frame(spark, rows), threshold=0.7, documents=10**11)
+    chosen = {name: found.parameters[name] for name in ("num_hashes", "bands", "rows")}
+    assert chosen != {name: lookalike.find(rows, threshold=0.7).parameters[name] for name in chosen}
+    one = lookalike.find(rows, threshold=0.7, **chosen)
+    assert found.counts == one.counts and found.parameters == one.parameters
+    one.write(tmp_path / "one.csv")
+    found.write(str(tmp_path / "groups"))
+    assert joined(tmp_path / "groups") == (tmp_path / "one.csv").read_bytes()
 
 
 def test_components_are_not_decided_in_rounds(spark: Any) -> None:
@@ -207,10 +191,11 @@ def kill_once(monkeypatch: pytest.MonkeyPatch, task: str, flag: Path) -> None:
     """Kills the first executor that runs a task of this kind; the flag is a file that says so."""
     from unstable_tasks import KillOnce
 
+    from lookalike import _large_components, _stage_tasks
     from lookalike.spark import _connect, _find, _large, _tasks
 
-    made = getattr(_tasks, task)
-    for module in (_connect, _find, _large):
+    made = getattr(_tasks, task, None) or getattr(_stage_tasks, task)
+    for module in (_connect, _find, _large, _large_components):
         if hasattr(module, task):
             monkeypatch.setattr(module, task, lambda *arguments: KillOnce(made(*arguments), str(flag)))
 
@@ -274,10 +259,13 @@ def test_dedup_keeps_rows_as_they_are(spark: Any) -> None:
 
     rows = corpus(200)
     docs = frame(spark, rows)
+    persisted = spark.sparkContext._jsc.sc().getPersistentRDDs().size()
     kept = lookalike.spark.dedup(docs, threshold=0.5)
     assert kept.columns == docs.columns
     expected = lookalike.dedup(rows, threshold=0.5)
     assert sorted(row["id"] for row in kept.collect()) == [row["id"] for row in expected]
+    # Of the results of stages the duplicates alone stay.
+    assert spark.sparkContext._jsc.sc().getPersistentRDDs().size() <= persisted + 1
     roles = lookalike.spark.dedup(docs, threshold=0.5, annotate=True).collect()
     assert len(roles) == len(rows) and {row["role"] for row in roles} == {"unique", "keeper", "duplicate"}
 
@@ -331,8 +319,8 @@ def test_nodes_that_collide_change_nothing(spark: Any, tmp_path: Path, monkeypat
     sampled = lookalike.audit(lookalike.find(rows[60:], reference=rows[:60], threshold=0.5, pairs=True), sample=50)
     assert lookalike.spark.audit(found, sample=50) == sampled
     rounds: dict[str, Any] = {"threshold": 0.5, "shingle": "words:2", "task_memory": 15_000, "same_work": False}
-    # Rounds count documents without a token that collide with others as copies.
-    assert "rounds" in compare(spark, tmp_path / "rounds", [row for row in rows if row["text"]], **rounds).seconds
+    assert any(not row["text"] for row in rows)
+    assert "rounds" in compare(spark, tmp_path / "rounds", rows, **rounds).seconds
     with pytest.raises(DocumentError, match=r"'d00003' \(2 rows\)"):
         _spark_find(spark, [*rows, rows[3]])
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import os
 import pickle
 import sys
 import zipfile
@@ -12,7 +14,10 @@ from typing import Any
 
 import pytest
 
-from lookalike.spark._tasks import MergeTask, _runs
+from lookalike._stage_tasks import _runs
+from lookalike._task_errors import TaskError, task_errors
+from lookalike.errors import DocumentError, FileError, LookalikeError, OptionError
+from lookalike.spark._tasks import MergeTask
 from lookalike.spark._worker import _WorkerTask
 
 
@@ -45,7 +50,7 @@ def test_packages_of_archives_are_found_again(name: str, tmp_path: Path, monkeyp
 
 def test_a_task_has_the_name_that_spark_shows() -> None:
     assert _WorkerTask(doubled).__name__ == "doubled"
-    assert _WorkerTask(MergeTask(3, 1 << 30)).__name__ == "MergeTask"
+    assert _WorkerTask(MergeTask(3)).__name__ == "MergeTask"
 
 
 @pytest.mark.parametrize("values", [[], [4], [4, 4], [1, 2, 3], [1, 1, 2, 3, 3, 3]])
@@ -54,3 +59,45 @@ def test_rows_of_one_value_are_runs(values: list[int]) -> None:
     batch = pa.record_batch([pa.array(values, pa.int64())], names=["range"])
     runs = [table["range"].to_pylist() for table in _runs(batch, "range")]
     assert runs == [[value] * values.count(value) for value in sorted(set(values))]
+
+
+def raising(error: Exception) -> Any:
+    def task(_: Iterable[Any]) -> Iterator[Any]:
+        raise error
+        yield
+
+    return task
+
+
+@pytest.mark.parametrize("around", ["{}", "org.apache.X: Traceback:\n  File x\nT: {}\n\n\tat org.Y\nError: no", "a{}b"])
+@pytest.mark.parametrize("message", ["a document", 'two\nlines, "quoted" é', "Error: \tat lookalike.errors.OptionError: x"])
+def test_the_error_of_a_task_is_known_by_what_it_states(message: str, around: str) -> None:
+    with pytest.raises(TaskError) as stated:
+        list(_WorkerTask(raising(DocumentError(message)))([]))
+    with pytest.raises(DocumentError) as found, task_errors("install it"):
+        raise RuntimeError(around.format(stated.value))
+    assert str(found.value) == message and type(found.value) is DocumentError
+
+
+def test_full_disks_and_absent_packages_are_known() -> None:
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/tmp/x")
+    with pytest.raises(TaskError) as stated:
+        list(_WorkerTask(raising(full))([]))
+    for error in (full, RuntimeError(f"x\n{stated.value}"), RuntimeError(f"at\njava.io.IOException: {os.strerror(errno.ENOSPC)}\n\tat")):
+        with pytest.raises(FileError, match="a worker has no space left") as found, task_errors("install it"):
+            raise error
+        assert os.strerror(errno.ENOSPC) in str(found.value) and "\n" not in str(found.value)
+    with pytest.raises(OptionError, match="a worker has no lookalike: install it"), task_errors("install it"):
+        raise RuntimeError("ModuleNotFoundError: No module named 'lookalike'")
+
+
+def test_other_errors_stay_what_they_are() -> None:
+    class OwnError(LookalikeError):
+        pass
+
+    for error in (KeyError("x"), OSError(errno.EACCES, "no"), OwnError("own")):
+        with pytest.raises(type(error)) as found, task_errors("install it"):
+            raise error
+        assert found.value is error
+    with pytest.raises(KeyError):
+        list(_WorkerTask(raising(KeyError("x")))([]))

@@ -241,6 +241,26 @@ def test_a_keeper_and_one_of_the_reference_may_have_one_id(tmp_path: Path) -> No
     assert lines(plan, decided) == (tmp_path / "groups.csv").read_bytes()
 
 
+def test_several_flushes_of_the_combiner_change_nothing(tmp_path: Path) -> None:
+    """Containment has a key for each shingle: a task of 4,000 documents flushes its keys twice."""
+    draw = random.Random(8)
+    words = [f"w{number}" for number in range(5_000)]
+    rows = [{"id": f"d{number:05}", "text": " ".join(draw.choices(words, k=300)), "date": None, "site": ""} for number in range(4_000)]
+    for number in range(0, 4_000, 97):
+        rows[number]["text"] = rows[(number * 7 + 1) % 4_000]["text"]
+    options: dict[str, Any] = {"measure": "containment", "threshold": 0.9}
+    plan, decided, _ = divided(rows, tasks=1, parts=3, **options)
+    table = pa.Table.from_pylist(rows)
+    table = table.append_column("node", stages.nodes(plan, table))
+    counters = counted(plan, [table.to_batches()])
+    blocks = [row for batch in stages.keys(plan, table.to_batches(500), 1, counters=counters) for row in batch.to_pylist()]
+    assert len([row for row in blocks if row["kind"] == "keys"]) > 1
+    one = lookalike.find(rows, **options)
+    assert one.counts["groups"] >= 40
+    one.write(tmp_path / "groups.csv")
+    assert lines(plan, decided) == (tmp_path / "groups.csv").read_bytes()
+
+
 def in_rounds(plan: stages.Plan, table: Any, most: int) -> set[tuple[str, str, bool, int]]:
     """Duplicates with their keepers and ranks: prefixes of `most` documents of the keep order decide
     about themselves, the others are compared with their keepers."""

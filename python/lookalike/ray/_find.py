@@ -7,28 +7,37 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from lookalike import stages
-from lookalike._divided_run import RunSums, bytes_of, check_largest, task_errors
+from lookalike._divided_run import RunSums, bytes_of
+from lookalike._large_components import LargeComponents, component_sizes
 from lookalike._options import refused, whole_option
+from lookalike._star_rounds import StarTask, edge_limit, star_rounds
+from lookalike._task_errors import task_errors
 from lookalike.errors import DocumentError, OptionError
+from lookalike.ray._large import RayRows
 from lookalike.ray._tasks import (
     BIN,
+    BatchTask,
     ConnectTask,
     CountTask,
     DecideTask,
     DocumentTask,
     KeyTask,
+    KindTask,
     LabelJoin,
     LabelTask,
+    PartLabelTask,
     SurvivorTask,
     TotalTask,
     run_task,
+    summary,
 )
-from lookalike.stages import Plan
+from lookalike.stages import Plan, StarStep
 
 if TYPE_CHECKING:
     import pyarrow
@@ -199,14 +208,27 @@ def _ray() -> Any:
     return ray
 
 
+@dataclass(frozen=True)
+class ConnectedBlocks:
+    """Edges and identities in the object store."""
+
+    #: A dataset.
+    blocks: Any
+    #: Its tables.
+    refs: list[Any]
+    #: Their bytes.
+    size: int
+    notes: list[str]
+
+
 class _RayRun:
     """The stages of a run."""
 
     def __init__(self, plan: Plan, ds: Any, reference: Any, parts: int, task_bytes: int) -> None:
         self._ray = _ray()
-        self.plan, self._parts, self._task_bytes = plan, parts, task_bytes
+        self.plan, self.parts, self._task_bytes = plan, parts, task_bytes
         sides = [(ds, None)] if reference is None else [(ds, False), (reference, True)]
-        self._sides = [(side, DocumentTask(plan, is_reference)) for side, is_reference in sides]
+        self._sides = [self._mapped(side, DocumentTask(plan, is_reference)) for side, is_reference in sides]
         self.seconds: dict[str, float] = {}
         self.sums = RunSums()
         self._notes: list[str] = []
@@ -215,19 +237,28 @@ class _RayRun:
 
     def run(self) -> None:
         """Runs all stages."""
+        import pyarrow as pa
         import pyarrow.compute as pc
 
         connected = self._timed("keys", self._connect)
-        self._notes = _of_kind(connected, "note")["note"].to_pylist()
+        self._notes = connected.notes
         self._refuse_repeated()
-        label = self._ray.remote(run_task)
-        labels = self._timed("components", lambda: self._ray.get(label.remote(LabelTask(self._parts), connected)))
-        sizes = labels.group_by("component").aggregate([("bytes", "sum")])
-        check_largest(pc.max(sizes["bytes_sum"]).as_py() or 0, self._task_bytes)
-        self._decided = self._timed("decide", lambda: self._decide(labels.sort_by("node")))
+        labels = self._timed("components", lambda: self.labels(connected))
+        engine = RayRows(self, self._ray)
+        total, largest = component_sizes(engine, labels)
+        large = LargeComponents(engine, self.plan, self._task_bytes) if largest > self._task_bytes else None
+        if large is not None:
+            labels = self._timed("divide", lambda: large.divide(labels))
+            total, _ = component_sizes(engine, labels)
+        self._decided = self._timed("decide", lambda: self._decide(labels))
         self.sums.add_notes(self._notes)
         self.sums.add_notes(_of_kind(self._decided, "note")["note"].to_pylist())
-        self.sums.check_decided(pc.sum(labels["documents"]).as_py() or 0)
+        self.sums.check_decided(total)
+        others = None if large is None else self._timed("rounds", large.decide)
+        if others is not None:
+            self._decided = pa.concat_tables([self._decided, others.rows])
+            for note in others.notes:
+                self.sums.add(note.get("counts"), note.get("source"))
         members = self._decided.filter(pc.equal(self._decided["kind"], "member"))
         self.members = members.sort_by(_ORDER)
 
@@ -237,32 +268,67 @@ class _RayRun:
         self.seconds[stage] = time.monotonic() - start
         return result
 
-    def _mapped(self, task: Callable[[DocumentTask], Any]) -> Any:
-        """The documents of both sides through a task."""
-        mapped = [
-            side.map_batches(partial(run_task, task(documents)), batch_format="pyarrow", batch_size=None)
-            for side, documents in self._sides
-        ]
+    def _mapped(self, ds: Any, task: Any) -> Any:
+        return ds.map_batches(partial(run_task, task), batch_format="pyarrow", batch_size=None)
+
+    def _all_mapped(self, sides: list[Any], task: Any) -> Any:
+        """The documents of all sides through a task."""
+        mapped = [self._mapped(side, task) for side in sides]
         return mapped[0].union(*mapped[1:]) if len(mapped) > 1 else mapped[0]
 
-    def _grouped(self, ds: Any, column: str, task: Any, columns: str) -> Any:
-        """All rows with one value of a column in one call of a task; the results as one table."""
+    def gathered(self, ds: Any, columns: str) -> Any:
+        """The rows of a dataset as one table."""
         import pyarrow as pa
 
-        grouped = ds.groupby(column, num_partitions=self._parts).map_groups(partial(run_task, task), batch_format="pyarrow")
-        tables = [table for table in self._ray.get(grouped.to_arrow_refs()) if table.num_rows]
         names = stages.empty_table(columns).column_names
+        tables = [table for table in self._ray.get(ds.to_arrow_refs()) if table.num_rows]
         return pa.concat_tables([table.select(names) for table in tables]) if tables else stages.empty_table(columns)
 
-    def _connect(self) -> Any:
-        counters = self._counters() if self.plan.is_counted else None
-        blocks = self._mapped(lambda documents: KeyTask(documents, self._parts, counters))
-        probed = counters is not None and self.plan.is_probed
-        return self._grouped(blocks, "part", ConnectTask(self._parts, probed), stages.BLOCKS)
+    def grouped(self, ds: Any, column: str, task: Any, columns: str) -> Any:
+        """All rows with one value of a column in one call of a task; the results as one table."""
+        return self.gathered(self._grouped(ds, column, task), columns)
 
-    def _counters(self) -> Any:
+    def _grouped(self, ds: Any, column: str, task: Any) -> Any:
+        return ds.groupby(column, num_partitions=self.parts).map_groups(partial(run_task, task), batch_format="pyarrow")
+
+    def _connect(self) -> ConnectedBlocks:
+        counters = self.counters(self._sides) if self.plan.is_counted else None
+        return self.connected(self._sides, counters)
+
+    def connected(self, sides: list[Any], counters: Any) -> ConnectedBlocks:
+        """The edges, identities and notes of documents.
+
+        :param counters: how often shingles occur, where keys are rare shingles.
+        """
+        blocks = self._all_mapped(sides, KeyTask(self.plan, self.parts, counters))
+        probed = counters is not None and self.plan.is_probed
+        return self._summed(self._grouped(blocks, "part", ConnectTask(self.parts, probed)))
+
+    def _summed(self, ds: Any) -> ConnectedBlocks:
+        """Blocks in the object store, with their notes here."""
+        stored = ds.materialize()
+        refs = stored.to_arrow_refs()
+        sums = self._ray.get([self._ray.remote(summary).remote(ref) for ref in refs])
+        return ConnectedBlocks(stored, refs, sum(size for size, _ in sums), [note for _, notes in sums for note in notes])
+
+    def labels(self, connected: ConnectedBlocks) -> Any:
+        """The documents of components."""
+        if connected.size <= edge_limit(self._task_bytes):
+            return self._ray.get(self._ray.remote(_labels).remote(self.parts, *connected.refs))
+
+        def run(blocks: Any, step: StarStep) -> Any:
+            return self._grouped(blocks, "part", BatchTask(StarTask(self.parts, step), stages.BLOCKS))
+
+        edges = star_rounds(
+            connected.blocks, run, lambda _, make: make().materialize(), lambda blocks: self._summed(blocks).notes
+        )
+        identities = self._mapped(connected.blocks, KindTask("identities"))
+        blocks = self._mapped(edges, KindTask("edges")).union(identities)
+        return self.gathered(self._grouped(blocks, "part", PartLabelTask()), stages.LABELS)
+
+    def counters(self, sides: list[Any]) -> Any:
         """How often shingles occur, about, in the object store."""
-        counted = self._mapped(CountTask).to_arrow_refs()
+        counted = self._all_mapped(sides, CountTask(self.plan)).to_arrow_refs()
         total = self._ray.remote(_total)
         while len(counted) > 1:
             counted = [total.remote(*counted[at : at + _JOINED]) for at in range(0, len(counted), _JOINED)]
@@ -270,11 +336,17 @@ class _RayRun:
         sums = [row for table in tables for row in stages.total(table.to_batches())]
         return self._ray.put(sums[0]["rows"][0].as_py() if sums else stages.empty_counters(self.plan))
 
+    def labelled_documents(self, labels: Any) -> Any:
+        """The documents of some nodes, with ``check``; where labels have components, with these and their parts."""
+        labels = labels.sort_by("node")
+        checks = labels["check"].combine_chunks()
+        components = labels["component"].to_numpy() if "component" in labels.column_names else None
+        columns = (labels["node"].to_numpy(), components, checks)
+        return self._all_mapped(self._sides, LabelJoin(self.plan, self._ray.put(columns), self.parts))
+
     def _decide(self, labels: Any) -> Any:
-        columns = (labels["node"].to_numpy(), labels["component"].to_numpy(), labels["check"].combine_chunks())
-        there = self._ray.put(columns)
-        documents = self._mapped(lambda documents: LabelJoin(documents, there, self._parts))
-        return self._grouped(documents, BIN, DecideTask(self.plan, self._task_bytes), stages.DECIDED)
+        documents = self.labelled_documents(labels)
+        return self.grouped(documents, BIN, DecideTask(self.plan), stages.DECIDED)
 
     def noted(self, kind: str) -> list[Any]:
         """Notes of a kind."""
@@ -289,11 +361,10 @@ class _RayRun:
         if not len(nodes):
             return
         named: list[str] = []
-        for side, documents in self._sides:
-            ids = side.map_batches(partial(run_task, documents), batch_format="pyarrow", batch_size=None)
+        for side in self._sides:
             tables = [
                 table.filter(pc.is_in(table["node"], value_set=nodes)).select([self.plan.id])
-                for table in self._ray.get(ids.to_arrow_refs()) if table.num_rows
+                for table in self._ray.get(side.to_arrow_refs()) if table.num_rows
             ]
             if tables:
                 rows = pc.value_counts(pa.concat_tables(tables)[self.plan.id]).to_pylist()
@@ -333,6 +404,14 @@ class _RayRun:
         rows = self.pairs()
         for start in range(0, max(rows.num_rows, 1), _FILE_ROWS):
             yield stages.pair_lines(self.plan, rows.slice(start, _FILE_ROWS), header=start == 0)
+
+
+def _labels(parts: int, *tables: Any) -> Any:
+    """The documents of components, by one task."""
+    import pyarrow as pa
+
+    there = [table for table in tables if table.num_rows]
+    return LabelTask(parts)(pa.concat_tables(there) if there else stages.empty_table(stages.BLOCKS))
 
 
 def _total(*tables: Any) -> Any:

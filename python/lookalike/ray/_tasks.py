@@ -9,25 +9,36 @@ from typing import Any
 
 from lookalike import stages
 from lookalike.errors import DocumentError
+from lookalike._row_operations import RowTask
+from lookalike._stage_tasks import NO_LIMIT
+from lookalike._task_errors import stated_errors
 from lookalike.stages import BLOCKS, DECIDED, INTERNAL, LABELS, Plan
 
 __all__ = [
     "BIN",
+    "BatchTask",
     "ConnectTask",
     "CountTask",
     "DecideTask",
     "DocumentTask",
     "KeyTask",
     "LabelJoin",
+    "KindTask",
     "LabelTask",
+    "PartLabelTask",
+    "SemiJoin",
     "SurvivorTask",
+    "TextJoin",
     "TotalTask",
     "run_task",
+    "summary",
 ]
 
 
 #: The part of the component of a row, by which rows are grouped.
 BIN = f"{INTERNAL}bin"
+#: The number of a document in its table.
+_AT = f"{INTERNAL}at"
 
 
 def _is_readable(plan: Plan, table: Any) -> Any:
@@ -39,7 +50,8 @@ def _is_readable(plan: Plan, table: Any) -> Any:
 
 def run_task(task: Callable[[Any], Any], table: Any) -> Any:
     """Calls a task. Ray names what runs by a function."""
-    return task(table)
+    with stated_errors():
+        return task(table)
 
 
 def _stored(reference: Any) -> Any:
@@ -53,6 +65,17 @@ def _table(batches: Iterable[Any], columns: str) -> Any:
 
     there = list(batches)
     return pa.Table.from_batches(there) if there else stages.empty_table(columns)
+
+
+@dataclass(frozen=True)
+class BatchTask:
+    """A task of batches as one of tables."""
+
+    task: RowTask
+    columns: str
+
+    def __call__(self, table: Any) -> Any:
+        return _table(self.task(table.combine_chunks().to_batches()), self.columns)
 
 
 @dataclass(frozen=True)
@@ -74,19 +97,29 @@ class DocumentTask:
         if pa.types.is_integer(table.schema.field(at).type):
             table = table.set_column(at, self.plan.id, table[self.plan.id].cast(pa.string()))
         is_reference = bool(self.is_reference)
-        table = table.append_column("node", stages.nodes(self.plan, table, reference=is_reference))
+        table = table.append_column("node", stages.nodes(self.plan, self._with_ids(table), reference=is_reference))
         if self.is_reference is None:
             return table
         return table.append_column("reference", pa.array([is_reference] * table.num_rows, pa.bool_()))
 
+    def _with_ids(self, table: Any) -> Any:
+        """Rows that ``skip_bad`` leaves out have nodes, too."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        ids = table[self.plan.id]
+        if not self.plan.options.get("skip_bad") or not pa.types.is_string(ids.type):
+            return table
+        ids = pc.if_else(pc.equal(pc.fill_null(ids, ""), ""), "-", ids)
+        return table.set_column(table.column_names.index(self.plan.id), self.plan.id, ids)
+
 
 @dataclass(frozen=True)
 class CountTask:
-    documents: DocumentTask
+    plan: Plan
 
     def __call__(self, table: Any) -> Any:
-        batches = self.documents(table).combine_chunks().to_batches()
-        return _table(stages.count(self.documents.plan, batches), BLOCKS)
+        return _table(stages.count(self.plan, table.combine_chunks().to_batches()), BLOCKS)
 
 
 @dataclass(frozen=True)
@@ -97,15 +130,14 @@ class TotalTask:
 
 @dataclass(frozen=True)
 class KeyTask:
-    documents: DocumentTask
+    plan: Plan
     parts: int
     #: Counters of shingles in the object store, where keys are rare shingles.
     counters: Any = None
 
     def __call__(self, table: Any) -> Any:
-        batches = self.documents(table).combine_chunks().to_batches()
         counters = None if self.counters is None else _stored(self.counters)
-        return _table(stages.keys(self.documents.plan, batches, self.parts, counters=counters), BLOCKS)
+        return _table(stages.keys(self.plan, table.combine_chunks().to_batches(), self.parts, counters=counters), BLOCKS)
 
 
 @dataclass(frozen=True)
@@ -128,7 +160,7 @@ class LabelTask:
         import pyarrow.compute as pc
 
         of_kind = {kind: connected.filter(pc.equal(connected["kind"], kind)) for kind in ("edges", "identities")}
-        forest = list(stages.merge(of_kind["edges"].to_batches(), self.parts))
+        forest = list(stages.merge(of_kind["edges"].to_batches(), self.parts, task_bytes=NO_LIMIT))
         rows = []
         for part in range(self.parts):
             batches = [*forest, *of_kind["identities"].to_batches()]
@@ -138,10 +170,39 @@ class LabelTask:
 
 
 @dataclass(frozen=True)
-class LabelJoin:
-    """The documents that are in components, with their labels and the part of their component."""
+class PartLabelTask:
+    """The labels of the documents of a part."""
 
-    documents: DocumentTask
+    def __call__(self, table: Any) -> Any:
+        return _table(stages.label(table.to_batches()), LABELS)
+
+
+@dataclass(frozen=True)
+class KindTask:
+    """The blocks of one kind."""
+
+    kind: str
+
+    def __call__(self, table: Any) -> Any:
+        import pyarrow.compute as pc
+
+        return table.filter(pc.equal(table["kind"], self.kind))
+
+
+def summary(table: Any) -> tuple[int, list[str]]:
+    """The bytes of blocks, and the notes among them."""
+    import pyarrow.compute as pc
+
+    if not table.num_rows:
+        return 0, []
+    return pc.sum(pc.binary_length(table["rows"])).as_py() or 0, table["note"].drop_null().to_pylist()
+
+
+@dataclass(frozen=True)
+class LabelJoin:
+    """The documents of some nodes, with ``check``; with their components and the parts of these, if there are any."""
+
+    plan: Plan
     labels: Any
     parts: int
 
@@ -150,28 +211,73 @@ class LabelJoin:
         import pyarrow as pa
 
         nodes, components, checks = _stored(self.labels)
-        table = self.documents(table)
-        own = table["node"].to_numpy()
-        at = np.minimum(np.searchsorted(nodes, own), max(len(nodes) - 1, 0))
-        hit = nodes[at] == own if len(nodes) else np.zeros(len(own), bool)
-        if self.documents.plan.options.get("skip_bad"):
+        there = table["node"].to_numpy()
+        at = np.minimum(np.searchsorted(nodes, there), max(len(nodes) - 1, 0))
+        hit = nodes[at] == there if len(nodes) else np.zeros(len(there), bool)
+        if self.plan.options.get("skip_bad"):
             # Rows that are left out may have the ids of others.
-            hit &= _is_readable(self.documents.plan, table)
-        kept = table.filter(pa.array(hit)).append_column("component", pa.array(components[at][hit]) if len(nodes) else pa.array([], pa.int64()))
-        kept = kept.append_column("check", checks.take(pa.array(at[hit])))
+            hit &= _is_readable(self.plan, table)
+        kept = table.filter(pa.array(hit)).append_column("check", checks.take(pa.array(at[hit])))
+        if components is None:
+            return kept
+        own = components[at][hit] if len(nodes) else np.zeros(0, np.int64)
+        kept = kept.append_column("component", pa.array(own))
         # The least of several hashes is not spread evenly; its lower bits are.
-        bins = (kept["component"].to_numpy().view(np.uint64) % np.uint64(self.parts)).astype(np.int64)
+        bins = (own.view(np.uint64) % np.uint64(self.parts)).astype(np.int64)
         return kept.append_column(BIN, pa.array(bins))
 
 
 @dataclass(frozen=True)
-class DecideTask:
+class SemiJoin:
+    """The documents of some nodes."""
+
+    nodes: Any
+
+    def __call__(self, table: Any) -> Any:
+        import pyarrow.compute as pc
+
+        return table.filter(pc.is_in(table["node"], value_set=_stored(self.nodes)))
+
+
+#: Bytes of documents that :class:`TextJoin` gives at once.
+_JOINED_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class TextJoin:
+    """Documents once for each row that names them, with the other columns of these rows."""
+
     plan: Plan
-    task_bytes: int
+    #: ``id``, ``reference`` and other columns.
+    rows: Any
+
+    def __call__(self, table: Any) -> Any:
+        import pyarrow as pa
+
+        numbers = pa.array(range(table.num_rows), pa.int64())
+        has_reference = "reference" in table.column_names
+        reference = table["reference"] if has_reference else pa.array([False] * table.num_rows)
+        own = pa.table({"id": table[self.plan.id], "reference": reference, _AT: numbers})
+        rows = _stored(self.rows).join(own, ["id", "reference"], join_type="inner").combine_chunks()
+        others = [name for name in rows.column_names if name not in ("id", "reference", _AT)]
+        count = max(1, _JOINED_BYTES * table.num_rows // max(1, table.nbytes))
+        for start in range(0, max(1, rows.num_rows), count):
+            some = rows.slice(start, count)
+            found = table.take(some[_AT])
+            for name in others:
+                found = found.append_column(name, some[name])
+            yield found
+
+
+@dataclass(frozen=True)
+class DecideTask:
+    """Decides about components, which the caller has found to fit a task."""
+
+    plan: Plan
 
     def __call__(self, table: Any) -> Any:
         rows = table.drop_columns([BIN]).sort_by("component").combine_chunks()
-        return _table(stages.decide(self.plan, rows.to_batches(4096), task_bytes=self.task_bytes), DECIDED)
+        return _table(stages.decide(self.plan, rows.to_batches(4096), task_bytes=NO_LIMIT), DECIDED)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from lookalike._divided_run import task_errors
+from lookalike._task_errors import task_errors
 from lookalike.errors import LookalikeError, OptionError
 from lookalike.spark import _tables
 from lookalike.spark._arguments import options_of, parsed
@@ -74,6 +74,7 @@ def _run(args: argparse.Namespace) -> None:
         else:
             kept = survivors(documents, found, annotate=args.annotate)
             _tables.write(kept, args.output, args.output_format or kind)
+        found.release()
         print(_described(found, as_json=args.json), flush=True)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lookalike import audit_stages
-from lookalike._divided_run import task_errors
+from lookalike._task_errors import task_errors
 from lookalike._measure import Audit
 from lookalike._options import number_option, whole_option
 from lookalike.audit_stages import DRAWN, FOUND, TEXTS, AuditSample

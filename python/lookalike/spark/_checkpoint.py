@@ -64,8 +64,8 @@ class Checkpoint:
         frame = make()
         if not hasattr(frame, "localCheckpoint"):
             raise OptionError(
-                "a component is larger than task_memory, and this engine keeps no rows between rounds; name a folder "
-                "by checkpoint, or give task_memory more"
+                "documents of components take more than task_memory, and this engine keeps no rows between rounds; name "
+                "a folder by checkpoint, or give task_memory more"
             )
         from pyspark import StorageLevel
 
@@ -75,6 +75,18 @@ class Checkpoint:
             stored = frame.localCheckpoint()
         self._stored.append(stored)
         return stored
+
+    def last(self, frame: DataFrame) -> DataFrame:
+        """Rows that no stage follows: the cluster keeps them, and releases what they were made of. Rows
+        between rounds stay, since these cannot be made again."""
+        if self._folder is not None:
+            return frame
+        frame = frame.persist()
+        frame.count()
+        for kept in self._kept:
+            kept.unpersist()
+        self._kept[:] = [frame]
+        return frame
 
     def _is_done(self, stage: str) -> bool:
         try:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lookalike import stages
+from lookalike._star_rounds import StarTask, edge_limit, star_rounds
 from lookalike.spark._tasks import ConnectTask, CountTask, KeyTask, LabelTask, MergeTask, TotalTask
 from lookalike.spark._worker import map_rows
-from lookalike.stages import BLOCKS, LABELS, Plan
+from lookalike.stages import BLOCKS, LABELS, Plan, StarStep
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -52,20 +54,57 @@ def shingle_counters(documents: DataFrame, plan: Plan, parts: int) -> bytes:
     return bytes(rows[0]["rows"]) if rows else stages.empty_counters(plan)
 
 
-def labelled(edges_and_identities: DataFrame, parts: int, task_bytes: int) -> DataFrame:
+def labelled(
+    edges_and_identities: DataFrame,
+    parts: int,
+    task_bytes: int,
+    stored: Callable[[str, Callable[[], DataFrame]], DataFrame],
+) -> DataFrame:
     """The documents of components.
 
     :param edges_and_identities: rows of :func:`connected`.
-    :param task_bytes: the most that the edges of a task may take.
-    :raises OptionError: the last task, which has all edges, takes more.
+    :param task_bytes: the most that the edges of a task may take; where they take more, the components are
+        found in rounds.
+    :param stored: keeps a result.
     """
-    edges = edges_and_identities.where("kind = 'edges'")
-    tasks = parts
-    while True:
-        tasks = -(-tasks // _JOINED)
-        # Rows of any part may meet: a forest is one of all its rows.
-        edges = map_rows(edges.repartition(tasks), MergeTask(parts, task_bytes), BLOCKS)
-        if tasks == 1:
-            break
+    edges = _forest(edges_and_identities.where("kind = 'edges'"), parts, edge_limit(task_bytes), stored)
     identities = edges_and_identities.where("kind = 'identities'")
     return map_rows(by_part(edges.union(identities), parts), LabelTask(), LABELS)
+
+
+def _forest(
+    edges: DataFrame, parts: int, most: int, stored: Callable[[str, Callable[[], DataFrame]], DataFrame]
+) -> DataFrame:
+    """Edges from the least node of each component to all of its nodes."""
+    tasks, size = parts, _block_bytes(edges)
+    while True:
+        tasks = -(-tasks // _JOINED)
+        if size > most * tasks:
+            return _starred(edges, parts, stored)
+        # Rows of any part may meet: a forest is one of all its rows.
+        merged = map_rows(edges.repartition(tasks), MergeTask(parts), BLOCKS)
+        if tasks == 1:
+            return merged
+        edges = merged
+        if size > most:
+            edges = stored(f"merged-{tasks}", lambda merged=merged: merged)  # type: ignore[misc]
+            size = _block_bytes(edges)
+
+
+def _starred(
+    edges: DataFrame, parts: int, stored: Callable[[str, Callable[[], DataFrame]], DataFrame]
+) -> DataFrame:
+    def run(rows: DataFrame, step: StarStep) -> DataFrame:
+        return map_rows(by_part(rows, parts), StarTask(parts, step), BLOCKS)
+
+    def notes(rows: DataFrame) -> list[str]:
+        return [row["note"] for row in rows.where("kind = 'note'").select("note").collect()]
+
+    return star_rounds(edges, run, stored, notes).where("kind = 'edges'")
+
+
+def _block_bytes(blocks: DataFrame) -> int:
+    from pyspark.sql import functions as f
+
+    row = blocks.agg(f.sum(f.length("rows"))).first()
+    return int(row[0] or 0) if row is not None else 0

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lookalike._divided_run import task_errors
+from lookalike._task_errors import task_errors
 from lookalike._options import Reading, Unpack, check_options, refused
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._find import REMEDY, _functions

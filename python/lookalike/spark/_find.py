@@ -9,13 +9,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lookalike import stages
-from lookalike._divided_run import NODE_SUM_RANGE, RunSums, bytes_of, task_errors
+from lookalike._divided_run import NODE_SUM_RANGE, RunSums, bytes_of
+from lookalike._large_components import LargeComponents, component_sizes
 from lookalike._options import refused, whole_option
+from lookalike._task_errors import task_errors
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import Checkpoint
 from lookalike.spark._columns import ANNOTATIONS, column, refuse_annotations
 from lookalike.spark._connect import connected, labelled, shingle_counters
-from lookalike.spark._large import LargeComponents
+from lookalike.spark._large import SparkRows
 from lookalike.spark._order import RangeOrder, offsets_of
 from lookalike.spark._tasks import DecideTask, LineTask, NumberTask
 from lookalike.spark._worker import map_rows
@@ -187,14 +189,15 @@ def dedup(
 
 
 def survivors(df: DataFrame, found: Found, *, annotate: bool) -> DataFrame:
-    """What :func:`dedup` gives, of a frame and what was found in it."""
+    """What :func:`dedup` gives, of a frame and what was found in it, which is not used afterwards: of the
+    results that the cluster keeps the members of groups alone stay."""
     functions = _functions()
     rows = found._run.members().where("role = 'duplicate'" if not annotate else "true")
     if found._run.has_reference:
         # Keepers of the reference are no rows of the frame, whatever their ids are.
         rows = rows.where("role = 'duplicate' or not reference")
     key, plan = "lookalike_id", found._run.plan
-    rows = rows.select(functions.col("id").alias(key), *ANNOTATIONS)
+    rows = found._run.checkpoint.last(rows.select(functions.col("id").alias(key), *ANNOTATIONS))
     on = column(plan.id).cast("string") == functions.col(key)
     is_readable = _is_readable(plan) if plan.options.get("skip_bad") else functions.lit(True)
     if not annotate:
@@ -336,20 +339,24 @@ class _Run:
 
     def _components(self, blocks: DataFrame) -> tuple[DataFrame, int, int]:
         """The documents of components, how many these are, and the bytes of the largest component."""
-        labels = self.checkpoint.result("labels", lambda: labelled(blocks, self.parts, self._task_bytes))
+
+        def stored(stage: str, make: Callable[[], DataFrame]) -> DataFrame:
+            return self.checkpoint.stored(f"forest-{self._task_bytes}-{stage}", make)
+
+        labels = self.checkpoint.result("labels", lambda: labelled(blocks, self.parts, self._task_bytes, stored))
         return labels, *self._sizes(labels)
 
-    def _large(self) -> LargeComponents:
-        return LargeComponents(
+    def _large(self) -> LargeComponents[DataFrame, DataFrame]:
+        return LargeComponents(self._engine(), self.plan, self._task_bytes)
+
+    def _engine(self) -> SparkRows:
+        return SparkRows(
             self.spark, self.plan, self.parts, self._task_bytes, self.checkpoint, self._order, self._readable(), self.has_reference
         )
 
     def _sizes(self, labels: DataFrame) -> tuple[int, int]:
         """Documents of components, and bytes of the largest component."""
-        f = self._functions
-        sizes = labels.groupBy("component").agg(f.sum("documents").alias("documents"), f.sum("bytes").alias("bytes"))
-        row = sizes.agg(f.sum("documents"), f.max("bytes")).first()
-        return (int(row[0] or 0), int(row[1] or 0)) if row is not None else (0, 0)
+        return component_sizes(self._engine(), labels)
 
     def _decide(self, labels: DataFrame, total: int) -> DataFrame:
         """What was decided about the ``total`` documents of components."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from lookalike import stages
-from lookalike.stages import KEPT, PART, Plan
+from lookalike._stage_tasks import NO_LIMIT, by_range
+from lookalike.stages import Plan
 
 __all__ = [
     "ConnectTask",
@@ -17,19 +17,13 @@ __all__ = [
     "KeyTask",
     "LabelTask",
     "LineTask",
-    "MatchTask",
     "MergeTask",
     "NumberTask",
-    "PairTask",
-    "PlaceTask",
-    "SliceTask",
     "TotalTask",
 ]
 
 _Batches = Iterable[Any]
 
-#: Bytes of documents that no component has.
-NO_LIMIT = 1 << 62
 #: Rows of groups that are written at once as lines of JSON, unless a group has more.
 _LINE_ROWS = 1 << 16
 
@@ -55,11 +49,12 @@ class ConnectTask:
 
 @dataclass(frozen=True)
 class MergeTask:
+    """Joins forests, which the driver has found to fit a task."""
+
     parts: int
-    task_bytes: int
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:
-        return stages.merge(batches, self.parts, task_bytes=self.task_bytes)
+        return stages.merge(batches, self.parts, task_bytes=NO_LIMIT)
 
 
 @dataclass(frozen=True)
@@ -93,97 +88,6 @@ class TotalTask:
 
 
 @dataclass(frozen=True)
-class PlaceTask:
-    plan: Plan
-
-    def __call__(self, batches: _Batches) -> Iterator[Any]:
-        return stages.places(self.plan, batches)
-
-
-@dataclass(frozen=True)
-class SliceTask:
-    """Adds ``slice`` to rows of one range that are in the keep order: slices are numbered in that
-    order, and have documents of some ``slice_bytes`` each."""
-
-    offsets: dict[int, int]
-    slice_bytes: int
-
-    def __call__(self, batches: _Batches) -> Iterator[Any]:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        at, before = None, 0
-        for batch in batches:
-            for table in _by_range(batch):
-                if table["range"][0].as_py() != at:
-                    at = table["range"][0].as_py()
-                    before = self.offsets[at]
-                ends = pc.add(pc.cumulative_sum(table["bytes"]), before)
-                before = ends[-1].as_py()
-                slices = pc.divide(pc.subtract(ends, table["bytes"]), pa.scalar(self.slice_bytes, pa.int64()))
-                yield from table.append_column("slice", slices).combine_chunks().to_batches()
-
-
-@dataclass(frozen=True)
-class MatchTask:
-    """Compares the documents of each part with the kept ones of that part. Rows are sorted by
-    :data:`PART`, and by :data:`KEPT` so that the kept ones come first."""
-
-    plan: Plan
-
-    def __call__(self, batches: _Batches) -> Iterator[Any]:
-        for table in _by_part(batches):
-            kept, documents = _kept_and_others(table)
-            if kept.num_rows and documents.num_rows:
-                yield from stages.match(self.plan, documents, kept)
-
-
-@dataclass(frozen=True)
-class PairTask:
-    """Finds the pairs of the documents of each part: those of a document and a kept one, or, where
-    none is kept, of all."""
-
-    plan: Plan
-
-    def __call__(self, batches: _Batches) -> Iterator[Any]:
-        for table in _by_part(batches):
-            kept, documents = _kept_and_others(table)
-            if kept.num_rows == 0:
-                yield from stages.decide(self.plan, documents.to_batches(), task_bytes=NO_LIMIT)
-            elif documents.num_rows:
-                yield from stages.match(self.plan, documents, kept)
-
-
-def _kept_and_others(table: Any) -> tuple[Any, Any]:
-    import pyarrow.compute as pc
-
-    return table.filter(table[KEPT]), table.filter(pc.invert(table[KEPT]))
-
-
-def _by_part(batches: _Batches) -> Iterator[Any]:
-    """The rows of each part as one table.
-
-    :raises RuntimeError: the engine did not sort them.
-    """
-    import pyarrow as pa
-
-    pending: list[Any] = []
-    seen: set[int] = set()
-    for batch in batches:
-        for table in _runs(batch, PART):
-            part = table[PART][0].as_py()
-            if pending and pending[0][PART][0].as_py() != part:
-                yield pa.concat_tables(pending)
-                pending = []
-            if not pending and part in seen:
-                raise RuntimeError(f"rows of the part {part} come in several places; they must be sorted")
-            seen.add(part)
-            pending.append(table)
-    if pending:
-        yield pa.concat_tables(pending)
-
-
-@dataclass(frozen=True)
 class NumberTask:
     """Adds ``group``, the number of the group of each row, to sorted rows of one range."""
 
@@ -195,7 +99,7 @@ class NumberTask:
 
         at, group = None, 0
         for batch in batches:
-            for table in _by_range(batch):
+            for table in by_range(batch):
                 if table["range"][0].as_py() != at:
                     at = table["range"][0].as_py()
                     group = self.offsets[at]
@@ -278,21 +182,3 @@ def _last(values: Any, value: str) -> int | None:
 
     at = pc.indices_nonzero(pc.equal(values, value))
     return at[-1].as_py() if len(at) else None
-
-
-def _by_range(batch: Any) -> Iterator[Any]:
-    """The rows of each range of a batch; ranges are in order."""
-    return _runs(batch, "range")
-
-
-def _runs(batch: Any, column: str) -> Iterator[Any]:
-    """The rows of a batch that have one value in a column, by which they are sorted."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    table = pa.Table.from_batches([batch])
-    values = table[column]
-    changes = pc.indices_nonzero(pc.not_equal(values[1:], values[:-1])).to_pylist()
-    starts = [0, *(change + 1 for change in changes)] if table.num_rows else []
-    for start, end in pairwise([*starts, table.num_rows]):
-        yield table.slice(start, end - start)

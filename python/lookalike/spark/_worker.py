@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lookalike._task_errors import stated_errors
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -44,7 +46,8 @@ class _WorkerTask:
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         _forget_archives()
-        return self.task(batches if self.names is None else self._named(batches))
+        with stated_errors():
+            yield from self.task(batches if self.names is None else self._named(batches))
 
     def _named(self, batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa

@@ -5,8 +5,8 @@ use crate::error::{DamagedError, OptionError};
 use crate::table::ArrowTable;
 use arrow_array::Int64Array;
 use lookalike::shard::{
-    BlockError, BucketRule, Connector, Edge, NodeIdentity, PartBlock, ShardBlock, merge_with_roots,
-    part_of,
+    BlockError, BucketRule, Connector, Edge, NodeIdentity, PartBlock, ShardBlock, StarStep,
+    merge_with_roots, part_of, star_step,
 };
 use pyo3::prelude::*;
 use serde_json::json;
@@ -81,6 +81,44 @@ pub(crate) fn merge_forests(
     rows.map_err(damaged)?.finish()
 }
 
+/// Runs a task of a step of a round that finds components: `request`, `reply` or `join`. After the
+/// last a note has the number of edges that are not settled, if there are any.
+#[pyfunction]
+pub(crate) fn stars(
+    py: Python<'_>,
+    blocks: &Bound<'_, PyAny>,
+    parts: u32,
+    step: &str,
+) -> PyResult<ArrowTable> {
+    let parts = count(parts)?;
+    let step = match step {
+        "request" => StarStep::Request,
+        "reply" => StarStep::Reply,
+        "join" => StarStep::Join,
+        other => {
+            let message = format!("step: expected request, reply or join, got {other:?}");
+            return Err(OptionError::new_err(message));
+        }
+    };
+    let arrays = StageTable::of(blocks)?.binary("rows")?;
+    let rows = py.detach(|| -> Result<BlockRows, BlockError> {
+        let mut all = ShardBlock::default();
+        for blob in each_blob(&arrays) {
+            all.decode_into(blob)?;
+        }
+        let done = star_step(step, all, parts);
+        let mut rows = BlockRows::default();
+        for block in done.blocks {
+            rows.push_block(BlockKind::Edges, &block);
+        }
+        if done.unsettled > 0 {
+            rows.push_note(&json!({"unsettled": done.unsettled}).to_string());
+        }
+        Ok(rows)
+    });
+    rows.map_err(damaged)?.finish()
+}
+
 /// Edges and identities by the parts of their nodes.
 fn divided(forest: &[Edge], identities: Vec<NodeIdentity>, parts: NonZeroU32) -> Vec<PartBlock> {
     let mut blocks: BTreeMap<u32, ShardBlock> = BTreeMap::new();
@@ -108,6 +146,9 @@ pub(crate) fn label(py: Python<'_>, blocks: &Bound<'_, PyAny>) -> PyResult<Arrow
             all.decode_into(blob)?;
         }
         all.identities.sort_unstable();
+        // After rounds some edges are several; of the components of a node the least is its own.
+        all.edges.sort_unstable_by_key(|(component, node)| (*node, *component));
+        all.edges.dedup_by_key(|(_, node)| *node);
         let mut columns = [(); 5].map(|()| Vec::with_capacity(all.edges.len()));
         for (component, node) in all.edges {
             let first = all.identities.partition_point(|identity| identity.node < node);

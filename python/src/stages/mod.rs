@@ -31,6 +31,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(decide::match_kept, module)?)?;
     module.add_function(wrap_pyfunction!(blocks::connect, module)?)?;
     module.add_function(wrap_pyfunction!(blocks::merge_forests, module)?)?;
+    module.add_function(wrap_pyfunction!(blocks::stars, module)?)?;
     module.add_function(wrap_pyfunction!(blocks::label, module)?)?;
     module.add_function(wrap_pyfunction!(decide::decide, module)?)?;
     module.add_function(wrap_pyfunction!(lines::group_lines, module)?)?;

@@ -88,7 +88,8 @@ struct PlaceColumns {
 impl PlaceColumns {
     fn push(&mut self, placed: &PlacedDocument, source: Option<&str>) {
         self.places.append_value(&placed.place);
-        self.fingerprints.append_value(placed.fingerprint.to_be_bytes());
+        let fingerprint = (!placed.is_empty).then(|| placed.fingerprint.to_be_bytes());
+        self.fingerprints.append_option(fingerprint);
         self.bytes.push(placed.bytes.cast_signed());
         self.sources.push(source);
     }
@@ -96,7 +97,7 @@ impl PlaceColumns {
     fn finish(mut self) -> PyResult<ArrowTable> {
         ArrowTable::new(vec![
             ("place", Arc::new(self.places.finish()), false),
-            ("fingerprint", Arc::new(self.fingerprints.finish()), false),
+            ("fingerprint", Arc::new(self.fingerprints.finish()), true),
             ("bytes", Arc::new(Int64Array::from(self.bytes)), false),
             ("source", self.sources.finish(), true),
         ])

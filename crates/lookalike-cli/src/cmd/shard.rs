@@ -17,7 +17,7 @@ Example, on one machine:
   lookalike shard plan job pages/ --tasks 8      job/plan.json: 8 shares of the inputs
   lookalike shard keys job                       each stage: all its tasks, or those named
   lookalike shard connect job
-  lookalike shard components job
+  lookalike shard components job                 with the stages merge and label before it
   lookalike shard decide job
   lookalike shard finish job -o groups.csv       the bytes of `lookalike find pages/ -o groups.csv`
 
@@ -39,6 +39,8 @@ enum ShardCommand {
     Rarity(tasks::RarityArgs),
     Keys(tasks::KeysArgs),
     Connect(tasks::ConnectArgs),
+    Merge(tasks::MergeArgs),
+    Label(tasks::LabelArgs),
     Components(tasks::ComponentsArgs),
     Decide(tasks::DecideArgs),
     Finish(Box<finish::FinishArgs>),
@@ -67,6 +69,8 @@ pub(crate) fn run(
         ShardCommand::Rarity(args) => tasks::rarity(args),
         ShardCommand::Keys(args) => tasks::keys(args, worker),
         ShardCommand::Connect(args) => tasks::connect(args),
+        ShardCommand::Merge(args) => tasks::merge(args),
+        ShardCommand::Label(args) => tasks::label(args, worker),
         ShardCommand::Components(args) => tasks::components(args, worker),
         ShardCommand::Decide(args) => tasks::decide(args, worker),
         ShardCommand::Finish(args) => finish::run(args, worker),

@@ -36,7 +36,9 @@ impl Divided {
         let stages = [
             ("keys", self.tasks),
             ("connect", self.parts),
-            ("components", 0),
+            ("merge", self.parts.isqrt()),
+            ("label", 0),
+            ("components", self.tasks),
             ("decide", self.parts),
         ];
         for (stage, tasks) in stages {
@@ -234,13 +236,53 @@ fn what_is_missing_is_named() {
     assert!(message.contains("the stage keys has no task 3, expected 0 to 2"), "{message}");
     place.run(&["shard", "keys", "job"]).ok();
     let message = place.run(&["shard", "decide", "job", "0"]).fails(1);
-    assert!(message.contains("1 of the 1 tasks of the stage components"), "{message}");
+    assert!(message.contains("3 of the 3 tasks of the stage components"), "{message}");
     let message = place.run(&["shard", "finish", "job"]).fails(1);
     assert!(message.contains("2 of the 2 tasks of the stage connect"), "{message}");
     let status = place.run(&["shard", "status", "job"]).ok();
     assert!(
         status.starts_with("keys: 3 of 3 tasks done\nconnect: 0 of 2 tasks done; missing: 0,1")
     );
+}
+
+/// Tasks of the levels of components wait for the level before; how many there are changes nothing.
+#[test]
+fn components_are_found_in_levels() {
+    let place = Place::new();
+    place.file("a.jsonl", short_documents(0, 300));
+    place.file("b.jsonl.gz", gzip(short_documents(300, 300).as_bytes()));
+    let args = ["a.jsonl", "b.jsonl.gz", "--threshold", "0.6"];
+    let expected = outputs(&place, &[&["find"], &args[..]].concat());
+    for (tasks, parts) in [(1, 1), (2, 17), (5, 100)] {
+        let _ = fs::remove_dir_all(place.path("job"));
+        Divided { tasks, parts }.plan(&place, &[&args[..], &["--pairs"]].concat()).ok();
+        place.run(&["shard", "keys", "job"]).ok();
+        let message = place.run(&["shard", "merge", "job", "0"]).fails(1);
+        assert!(message.contains("tasks of the stage connect are not done"), "{message}");
+        place.run(&["shard", "connect", "job"]).ok();
+        let message = place.run(&["shard", "label", "job"]).fails(1);
+        assert!(message.contains("tasks of the stage merge are not done: 0"), "{message}");
+        if parts > 1 {
+            let merges = parts.isqrt();
+            place.run(&["shard", "merge", "job", &(merges - 1).to_string()]).ok();
+            let status = place.run(&["shard", "status", "job"]).ok();
+            let half = format!("merge: 1 of {merges} tasks done; missing: 0");
+            assert!(status.contains(&half), "{status}");
+            let message = place.run(&["shard", "label", "job"]).fails(1);
+            assert!(message.contains("tasks of the stage merge are not done: 0"), "{message}");
+        }
+        let message = place.run(&["shard", "components", "job", "0"]).fails(1);
+        assert!(message.contains("the stage label are not done: 0"), "{message}");
+        place.run(&["shard", "components", "job"]).ok();
+        let names = names(&place.path("job"));
+        let left = |start: &str| names.iter().filter(|name| name.starts_with(start)).count();
+        assert_eq!(
+            (left("merged-"), left("components-")),
+            (parts.isqrt() as usize, tasks as usize)
+        );
+        place.run(&["shard", "decide", "job"]).ok();
+        assert_eq!(expected, outputs(&place, &["shard", "finish", "job"]), "{tasks} {parts}");
+    }
 }
 
 #[test]
@@ -319,6 +361,16 @@ fn inputs_that_changed_are_named() {
     place.file("job/plan.json", other);
     let message = place.run(&["shard", "keys", "job"]).fails(1);
     assert!(message.contains("is a plan of lookalike 90."), "{message}");
+    let older = plan.replace("\"format_version\": 2", "\"format_version\": 1");
+    assert_ne!(plan, older);
+    place.file("job/plan.json", older);
+    for stage in ["keys", "merge", "label", "components", "finish", "status"] {
+        let message = place.run(&["shard", stage, "job"]).fails(1);
+        assert!(
+            message.contains("(format 1), this is") && message.contains("(format 2)"),
+            "{message}"
+        );
+    }
 }
 
 #[test]
@@ -334,7 +386,7 @@ fn ids_of_several_documents_are_named() {
     divided.plan(&place, &["in"]).ok();
     place.run(&["shard", "keys", "job"]).ok();
     place.run(&["shard", "connect", "job"]).ok();
-    let message = place.run(&["shard", "components", "job"]).fails(1);
+    let message = place.run(&["shard", "components", "job", "--quiet"]).fails(1);
     assert!(message.contains("\"x\"") && message.contains("a.jsonl:1"), "{message}");
     assert!(message.contains("b.jsonl:2"), "{message}");
     let (expected, report) = outputs(&place, &["find", "in", "--threshold", "0.5"]);
@@ -380,7 +432,7 @@ fn killed_tasks_are_run_again() {
     for _ in 0..if is_soak() { 40 } else { 2 } {
         let _ = fs::remove_dir_all(place.path("job"));
         Divided { tasks: 2, parts: 2 }.plan(&place, &[&args[..], &["--pairs"]].concat()).ok();
-        for stage in ["keys", "connect", "components", "decide"] {
+        for stage in ["keys", "connect", "merge", "label", "components", "decide"] {
             let mut kills = 2;
             loop {
                 let child = start(&place.path(""), &["shard", stage, "job"]);
@@ -399,7 +451,9 @@ fn killed_tasks_are_run_again() {
                             "keys-",
                             "texts-",
                             "connected-",
-                            "components",
+                            "merged-",
+                            "labels.lks",
+                            "components-",
                             "decided-",
                         ];
                         is_known.iter().any(|known| name.starts_with(known))

@@ -20,7 +20,11 @@ pub enum JobStage {
     Keys,
     /// Documents that share a bucket are connected: a task for each part.
     Connect,
-    /// Components are formed, and their documents are given to parts: one task.
+    /// The forests of some parts are joined: as many tasks as the root of the number of parts.
+    Merge,
+    /// The components of all documents are found: one task.
+    Label,
+    /// The documents of components are given to parts: a task for each share of the inputs.
     Components,
     /// Components are verified and grouped: a task for each part.
     Decide,
@@ -28,8 +32,16 @@ pub enum JobStage {
 
 impl JobStage {
     /// All of them, in order.
-    pub const ALL: [Self; 6] =
-        [Self::Count, Self::Rarity, Self::Keys, Self::Connect, Self::Components, Self::Decide];
+    pub const ALL: [Self; 8] = [
+        Self::Count,
+        Self::Rarity,
+        Self::Keys,
+        Self::Connect,
+        Self::Merge,
+        Self::Label,
+        Self::Components,
+        Self::Decide,
+    ];
 }
 
 impl fmt::Display for JobStage {
@@ -39,6 +51,8 @@ impl fmt::Display for JobStage {
             Self::Rarity => "rarity",
             Self::Keys => "keys",
             Self::Connect => "connect",
+            Self::Merge => "merge",
+            Self::Label => "label",
             Self::Components => "components",
             Self::Decide => "decide",
         })

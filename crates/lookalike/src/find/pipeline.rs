@@ -308,7 +308,7 @@ pub(super) fn unique_ids(
         let is_found = |source| collection.is_found_record_file(source);
         retries && a != b && is_found(a) && is_found(b)
     };
-    identity::unique_ids(documents, budget, options.skip_duplicate_ids, is_clash_across_files)
+    identity::unique_ids(documents, budget, options.skip_repeated_ids, is_clash_across_files)
 }
 
 /// A file for the texts that cannot be read again, where memory is limited or the run may be

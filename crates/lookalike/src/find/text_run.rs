@@ -69,7 +69,7 @@ impl TextRun {
             let mut findings =
                 findings::findings(documents, found, left_out, &budget, times, Arc::clone(&temp))?;
             findings.read_as_text = collection.read_as_text().to_vec();
-            findings.wording = collection.wording();
+            findings.normalization = collection.normalization();
             findings.missing_fields = missing_fields;
             findings.ids_by_file = collection.has_ids_by_file();
             return Ok((Self { findings, budget, order }, anchors));

@@ -68,8 +68,8 @@ impl PassageOptions {
 
     /// Whether the later of two documents with one id is left out; otherwise it is an error.
     #[must_use]
-    pub fn with_skip_duplicate_ids(mut self, skip: bool) -> Self {
-        self.run.skip_duplicate_ids = skip;
+    pub fn with_skip_repeated_ids(mut self, skip: bool) -> Self {
+        self.run.skip_repeated_ids = skip;
         self
     }
 

@@ -192,10 +192,10 @@ impl<'a> PlaceComparer<'a> {
         located: &mut Vec<LocatedPlace>,
     ) -> Result<(), Error> {
         let Self { rule, scratch, of, .. } = self;
-        let (cuts, wording) = (of.cuts.of(document), of.run.findings.wording);
+        let (cuts, normalization) = (of.cuts.of(document), of.run.findings.normalization);
         let is_found = of.run.with_document(document, |block, row| {
             block.fetch_written(row.place, row.id, scratch, |text| {
-                let spans = Spans::of(text, *rule, wording, cuts)?;
+                let spans = Spans::of(text, *rule, normalization, cuts)?;
                 for place in wanted {
                     let span = spans.span(place.position as usize, place.tokens as usize)?;
                     let excerpt = if place.is_first { excerpt(text, &span) } else { String::new() };

@@ -32,12 +32,12 @@ impl<'a> Spans<'a> {
     pub(super) fn of(
         text: &'a str,
         rule: WordRule,
-        wording: Normalization,
+        normalization: Normalization,
         cuts: &[TokenRange],
     ) -> Option<Self> {
-        let words = match normal_form(text, wording) {
+        let words = match normal_form(text, normalization) {
             None => rule.ranges(text).collect(),
-            Some(normal) => aligned(text, &normal, rule, wording)?,
+            Some(normal) => aligned(text, &normal, rule, normalization)?,
         };
         let words = TokenCuts::without(cuts, words);
         let count = |piece: &[u8]| piece.iter().filter(|byte| (**byte as i8) >= -0x40).count();
@@ -80,9 +80,9 @@ impl<'a> Spans<'a> {
 }
 
 /// The normal form of a text, where it is another text.
-fn normal_form(text: &str, wording: Normalization) -> Option<String> {
+fn normal_form(text: &str, normalization: Normalization) -> Option<String> {
     let mut words = Words::default();
-    let normal = words.of(text, wording);
+    let normal = words.of(text, normalization);
     (normal != text).then(|| normal.to_owned())
 }
 
@@ -95,7 +95,7 @@ fn aligned(
     text: &str,
     normal: &str,
     rule: WordRule,
-    wording: Normalization,
+    normalization: Normalization,
 ) -> Option<Vec<Range<usize>>> {
     let mut words = Words::default();
     // (byte of `normal`, byte of `text`) at which pieces begin.
@@ -103,7 +103,7 @@ fn aligned(
     let (mut at, mut start) = (0, 0);
     let ends = text.char_indices().filter(|(_, c)| c.is_ascii()).map(|(at, _)| at);
     for end in ends.chain([text.len()]).filter(|end| *end > 0) {
-        let piece = words.of(&text[start..end], wording);
+        let piece = words.of(&text[start..end], normalization);
         if !normal[at..].starts_with(piece) {
             return None;
         }

@@ -229,7 +229,7 @@ pub fn json(
             min_words: findings.min_words,
             tokens: options.rule().tokens().to_string(),
             case: options.rule().case().to_string(),
-            normalize: findings.run.wording.to_string(),
+            normalize: findings.run.normalization.to_string(),
             keep: options.run().keep.to_string(),
         },
         counts: &findings.counts,

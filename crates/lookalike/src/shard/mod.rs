@@ -40,6 +40,7 @@ mod match_kept;
 mod place;
 mod rank;
 mod rarity;
+mod stars;
 
 pub use block::{BLOCK_VERSION, Membership, NodeIdentity, ShardBlock};
 pub use connect::{ConnectedPart, Connector};
@@ -52,6 +53,7 @@ pub use match_kept::match_kept;
 pub use place::{KeepOrder, PlacedDocument};
 pub use rank::SimilarityRank;
 pub use rarity::{COUNTERS_VERSION, RarityCounters};
+pub use stars::{StarRows, StarStep, star_step};
 
 use lookalike_core::hash;
 

@@ -15,6 +15,8 @@ pub struct PlacedDocument {
     pub place: Vec<u8>,
     /// The fingerprint of its shingles: equal documents have equal ones.
     pub fingerprint: u128,
+    /// Whether it has no shingles: such documents are no copies of each other.
+    pub is_empty: bool,
     /// The length of its text in bytes.
     pub bytes: u64,
 }
@@ -48,7 +50,8 @@ impl KeepOrder {
         self.key.clear();
         self.rules.key(collection, document, [0; 3], reference, &mut self.key);
         let place = keep::place(&self.key, document.id.as_bytes());
-        let fingerprint = self.cutter.shingles(document).fingerprint;
-        PlacedDocument { place, fingerprint, bytes: document.bytes() }
+        let shingles = self.cutter.shingles(document);
+        let (fingerprint, is_empty) = (shingles.fingerprint, shingles.hashes.is_empty());
+        PlacedDocument { place, fingerprint, is_empty, bytes: document.bytes() }
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn run(
     for stage in job.plan().stages() {
         let tasks = job.plan().tasks(stage);
         let numbers = match stage {
-            JobStage::Rarity | JobStage::Components => String::new(),
+            JobStage::Rarity | JobStage::Label => String::new(),
             _ if tasks == 1 => " 0".to_owned(),
             _ => format!(" TASK, for TASK from 0 to {}", tasks - 1),
         };

@@ -27,6 +27,8 @@ enum StageArg {
     Rarity,
     Keys,
     Connect,
+    Merge,
+    Label,
     Components,
     Decide,
 }
@@ -38,6 +40,8 @@ impl From<StageArg> for JobStage {
             StageArg::Rarity => Self::Rarity,
             StageArg::Keys => Self::Keys,
             StageArg::Connect => Self::Connect,
+            StageArg::Merge => Self::Merge,
+            StageArg::Label => Self::Label,
             StageArg::Components => Self::Components,
             StageArg::Decide => Self::Decide,
         }

@@ -1,4 +1,4 @@
-//! `lookalike shard keys | connect | components | decide FOLDER [TASK…]`: tasks of a stage.
+//! `lookalike shard keys FOLDER [TASK…]`, and the other stages: their tasks.
 
 use super::args::PlanArgs;
 use crate::cmd::{CommandError, CommandResult};
@@ -70,14 +70,29 @@ pub(super) struct ConnectArgs {
     tasks: TaskArgs,
 }
 
-/// Form the components of all connected documents, and give them to parts
+/// Join the connected documents of some parts
 #[derive(Debug, clap::Args)]
-pub(super) struct ComponentsArgs {
+pub(super) struct MergeArgs {
+    #[command(flatten)]
+    tasks: TaskArgs,
+}
+
+/// Find the components of all connected documents
+#[derive(Debug, clap::Args)]
+pub(super) struct LabelArgs {
     /// The folder of the job
     folder: PathBuf,
 
     #[command(flatten)]
     output: QuietArgs,
+}
+
+/// Give the documents of components to parts; without TASK also runs what is left of `merge` and
+/// `label`
+#[derive(Debug, clap::Args)]
+pub(super) struct ComponentsArgs {
+    #[command(flatten)]
+    tasks: TaskArgs,
 }
 
 /// Verify and group the components of a part, whose documents are read again
@@ -114,11 +129,30 @@ pub(super) fn connect(args: &ConnectArgs) -> CommandResult {
     })
 }
 
-pub(super) fn components(args: &ComponentsArgs, worker: WorkerOption<'_>) -> CommandResult {
-    let ComponentsArgs { folder, output } = args;
-    run_tasks(folder, &[], output, JobStage::Components, &|job, _, _| {
+pub(super) fn merge(args: &MergeArgs) -> CommandResult {
+    args.tasks.run(JobStage::Merge, &|job, task, _| Ok(job.merge(task)?))
+}
+
+pub(super) fn label(args: &LabelArgs, worker: WorkerOption<'_>) -> CommandResult {
+    run_label(&args.folder, &args.output, worker)
+}
+
+fn run_label(folder: &Path, output: &QuietArgs, worker: WorkerOption<'_>) -> CommandResult {
+    run_tasks(folder, &[], output, JobStage::Label, &|job, _, _| {
         let (collection, options) = open(job, &WorkArgs::default(), worker)?;
-        Ok(job.components(&collection, &options)?)
+        Ok(job.label(&collection, &options)?)
+    })
+}
+
+pub(super) fn components(args: &ComponentsArgs, worker: WorkerOption<'_>) -> CommandResult {
+    let tasks = &args.tasks;
+    if tasks.tasks.is_empty() {
+        tasks.run(JobStage::Merge, &|job, task, _| Ok(job.merge(task)?))?;
+        run_label(&tasks.folder, &tasks.output, worker)?;
+    }
+    tasks.run(JobStage::Components, &|job, task, _| {
+        let (collection, options) = open(job, &WorkArgs::default(), worker)?;
+        Ok(job.components(task, &collection, &options)?)
     })
 }
 

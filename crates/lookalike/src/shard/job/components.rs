@@ -1,18 +1,17 @@
-//! The stage `components`: all forests and documents in; the documents of components out, those of
-//! one component in one part.
+//! The stage `components`: the documents of a share, and the components of all in; its documents of
+//! components out, those of one component in one part.
 
+use super::merge::ComponentNotes;
 use super::section_file::{SectionFile, SectionKind, SectionWriter, damaged};
 use super::{Job, JobStage};
 use crate::error::Error;
-use crate::find::{BlockDocuments, FindOptions, ShareNotes, SourceCounts};
+use crate::find::{BlockDocuments, FindOptions, ShareNotes};
 use crate::read::{Collection, Spool};
 use crate::shard::block::ShardBlock;
-use crate::shard::forest::merge_with_roots;
 use crate::shard::{node_of_hash, part_of};
-use crate::spill::codec::{FieldReader, put_u32};
+use crate::spill::codec::FieldReader;
 use lookalike_core::hash::mix64;
-use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::sync::Arc;
 
@@ -21,81 +20,97 @@ const HELD_BYTES: usize = 256 << 20;
 /// The least bytes that are held for a part.
 const LEAST_HELD: usize = 64 << 10;
 
-/// Edges of the parts' forests that are held before they are merged, at least.
-const LEAST_EDGES: usize = 1 << 22;
-
-/// What all parts know of the inputs.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct ComponentNotes {
-    /// Sources by their numbers: name, and whether it is of a reference collection.
-    pub(super) sources: Vec<(String, bool)>,
-    /// The file of each task of `keys` with texts that cannot be read again.
-    pub(super) texts: Vec<Option<String>>,
+/// Documents of a share that are in components.
+#[derive(Default)]
+struct ShareComponents {
+    /// Nodes and their components, the least of their nodes; by node.
+    of: Vec<(u64, u64)>,
+    /// Nodes of several documents, ascending.
+    repeated: Vec<u64>,
 }
 
-/// Documents that share buckets.
-struct Components {
-    /// The component of each node, the least of its nodes.
-    of: HashMap<u64, u64>,
-    /// Nodes of several documents.
-    repeated: HashSet<u64>,
+impl ShareComponents {
+    fn of(&self, node: u64) -> Option<u64> {
+        let at = self.of.binary_search_by_key(&node, |(node, _)| *node).ok()?;
+        Some(self.of[at].1)
+    }
 }
 
 impl Job {
-    /// Runs the stage `components`. Holds some 150 bytes for each document of a component.
+    /// Runs a task of the stage `components`. Holds 8 bytes for each document of its share, and 16
+    /// for those in a component.
     ///
     /// # Errors
     /// [`Error::RepeatedId`] for documents with one id;
-    /// [`JobError::NotDone`](super::JobError::NotDone) before all tasks of `connect` are done;
-    /// those of reading their files and of writing.
-    pub fn components(&self, collection: &Collection, options: &FindOptions) -> Result<(), Error> {
+    /// [`JobError::NotDone`](super::JobError::NotDone) before the stage `label` is done; those of
+    /// reading files and of writing.
+    pub fn components(
+        &self,
+        task: u32,
+        collection: &Collection,
+        options: &FindOptions,
+    ) -> Result<(), Error> {
+        self.check_task(JobStage::Components, task)?;
         self.check_run(collection, options)?;
-        self.require(JobStage::Connect)?;
-        let components = self.forests()?;
-        let mut repeated = RepeatedIds::default();
-        let mut out = PartWriter::new(self, self.create_file(JobStage::Components, 0)?);
-        let mut notes = ComponentNotes::default();
-        let mut numbers = HashMap::new();
-        for task in 0..self.plan.tasks(JobStage::Keys) {
-            let mut file = self.open_file(JobStage::Keys, task)?;
-            notes.texts.push(file.texts().map(str::to_owned));
-            let sources = file.json::<ShareNotes>()?.sources;
-            let labels = number_sources(sources, &mut numbers, &mut notes.sources);
-            each_block(&mut file, &mut |block| {
-                repeated.collect(&components, task, &block)?;
-                out.push_block(&components, task, &block, &labels)
-            })?;
+        self.require(JobStage::Label)?;
+        let notes: ComponentNotes = self.open_file(JobStage::Label, 0)?.json()?;
+        let components = self.share_components(task)?;
+        if !components.repeated.is_empty() {
+            self.refuse_repeated(task, &components.repeated, collection, &notes.texts)?;
         }
-        repeated.refuse(self, collection, &notes.texts)?;
-        let mut out = out.finish()?;
-        out.push_json(&notes)?;
-        out.finish()
+        let mut file = self.open_file(JobStage::Keys, task)?;
+        let sources = notes.sources.iter().zip(0..).collect::<HashMap<_, u32>>();
+        let number = |name: &(String, bool)| sources.get(name).copied().unwrap_or(0);
+        let of_share = file.json::<ShareNotes>()?.sources.into_iter();
+        let labels: Vec<u32> =
+            of_share.map(|source| number(&(source.name, source.reference))).collect();
+        let mut out = PartWriter::new(self, self.create_file(JobStage::Components, task)?);
+        each_block(&mut file, &mut |block| out.push_block(&components, &block, &labels))?;
+        out.finish()?.finish()
     }
 
-    fn forests(&self) -> Result<Components, Error> {
-        let (mut edges, mut repeated) = (Vec::new(), HashSet::new());
-        let mut most = LEAST_EDGES;
-        for part in 0..self.plan.tasks(JobStage::Connect) {
-            let mut file = self.open_file(JobStage::Connect, part)?;
-            let (path, mut forest) = (file.path().to_owned(), ShardBlock::default());
-            file.each(SectionKind::Rows, None, &mut |_, rows| {
-                forest.decode_into(rows).map_err(|problem| damaged(&path, problem.to_string()))
-            })?;
-            edges.append(&mut forest.edges);
-            if edges.len() > most {
-                // The forest of all has one edge for a node, those of the parts have many.
-                let forest = merge_with_roots(std::mem::take(&mut edges));
-                edges.extend(forest.iter().map(|edge| (edge.component, edge.node)));
-                most = LEAST_EDGES.max(2 * edges.len());
-            }
-            file.each(SectionKind::Repeated, None, &mut |_, nodes| {
-                repeated.extend(nodes.as_chunks().0.iter().map(|node| u64::from_le_bytes(*node)));
-                Ok(())
-            })?;
+    /// The components of the documents of a share.
+    fn share_components(&self, task: u32) -> Result<ShareComponents, Error> {
+        let mut nodes = Vec::new();
+        each_block(&mut self.open_file(JobStage::Keys, task)?, &mut |block| {
+            nodes.extend((0..block.len()).map(|place| node_of(&block, place)));
+            Ok(())
+        })?;
+        nodes.sort_unstable();
+        let mut file = self.open_file(JobStage::Label, 0)?;
+        let (path, mut components) = (file.path().to_owned(), ShareComponents::default());
+        let is_here = |node: &u64| nodes.binary_search(node).is_ok();
+        file.each(SectionKind::Rows, None, &mut |_, rows| {
+            let mut block = ShardBlock::default();
+            block.decode_into(rows).map_err(|problem| damaged(&path, problem.to_string()))?;
+            let edges = block.edges.into_iter().filter(|(_, node)| is_here(node));
+            components.of.extend(edges.map(|(component, node)| (node, component)));
+            Ok(())
+        })?;
+        components.of.sort_unstable();
+        file.each(SectionKind::Repeated, None, &mut |_, bytes| {
+            let repeated = bytes.as_chunks().0.iter().map(|node| u64::from_le_bytes(*node));
+            components.repeated.extend(repeated.filter(is_here));
+            Ok(())
+        })?;
+        Ok(components)
+    }
+
+    /// Refuses documents of a share with the id of one before them. Nodes of several documents are
+    /// rare, so the shares before are read for these only.
+    fn refuse_repeated(
+        &self,
+        task: u32,
+        nodes: &[u64],
+        collection: &Collection,
+        texts: &[Option<String>],
+    ) -> Result<(), Error> {
+        let mut repeated = RepeatedIds::default();
+        for task in 0..=task {
+            let mut file = self.open_file(JobStage::Keys, task)?;
+            each_block(&mut file, &mut |block| repeated.collect(nodes, task, &block))?;
         }
-        let forest = merge_with_roots(edges);
-        let of = forest.iter().map(|edge| (edge.node, edge.component)).collect();
-        Ok(Components { of, repeated })
+        repeated.refuse(self, collection, texts)
     }
 
     /// Opens the file with the texts of a task of `keys`.
@@ -119,20 +134,9 @@ fn each_block(
     })
 }
 
-/// The numbers of the sources of a share among those of all.
-fn number_sources(
-    of_share: Vec<SourceCounts>,
-    numbers: &mut HashMap<(String, bool), u32>,
-    all: &mut Vec<(String, bool)>,
-) -> Vec<u32> {
-    let number = |source: SourceCounts| {
-        let name = (source.name, source.reference);
-        *numbers.entry(name).or_insert_with_key(|name| {
-            all.push(name.clone());
-            all.len() as u32 - 1
-        })
-    };
-    of_share.into_iter().map(number).collect()
+/// The node of a document of a block.
+fn node_of(block: &BlockDocuments, place: usize) -> u64 {
+    node_of_hash(block.id_hash(place), block.reference)
 }
 
 /// Gathers documents for each part.
@@ -151,28 +155,24 @@ impl PartWriter {
         Self { file, parts, held: vec![Vec::new(); parts.get() as usize], most_held }
     }
 
-    /// Adds the documents of a block that are in components, each to the part of its component:
-    /// the number of the task, then the documents.
+    /// Adds the documents of a block that are in components, each to the part of its component.
     fn push_block(
         &mut self,
-        components: &Components,
-        task: u32,
+        components: &ShareComponents,
         block: &BlockDocuments,
         labels: &[u32],
     ) -> Result<(), Error> {
         let mut places: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for place in 0..block.len() {
-            let node = node_of_hash(block.id_hash(place), block.reference);
-            if let Some(component) = components.of.get(&node) {
+            if let Some(component) = components.of(node_of(block, place)) {
                 // The least of several hashes is no longer spread evenly.
-                let part = part_of(mix64(*component), self.parts);
+                let part = part_of(mix64(component), self.parts);
                 places.entry(part).or_default().push(place);
             }
         }
         for (part, places) in places {
             let label = |label: u32| labels.get(label as usize).copied().unwrap_or(0);
             let held = &mut self.held[part as usize];
-            put_u32(held, task);
             block.select(&places, label)?.encode(held)?;
             if held.len() >= self.most_held {
                 self.file.push(SectionKind::Documents, part, held)?;
@@ -200,18 +200,9 @@ struct RepeatedIds {
 }
 
 impl RepeatedIds {
-    fn collect(
-        &mut self,
-        components: &Components,
-        task: u32,
-        block: &BlockDocuments,
-    ) -> Result<(), Error> {
-        if components.repeated.is_empty() {
-            return Ok(());
-        }
+    fn collect(&mut self, nodes: &[u64], task: u32, block: &BlockDocuments) -> Result<(), Error> {
         for place in 0..block.len() {
-            let node = node_of_hash(block.id_hash(place), block.reference);
-            if components.repeated.contains(&node) {
+            if nodes.binary_search(&node_of(block, place)).is_ok() {
                 self.documents.push((task, block.select(&[place], |label| label)?));
             }
         }

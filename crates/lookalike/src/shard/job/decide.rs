@@ -1,6 +1,6 @@
 //! The stage `decide`: the documents of a part's components in; groups, pairs and counts out.
 
-use super::components::ComponentNotes;
+use super::merge::ComponentNotes;
 use super::section_file::{SectionKind, SectionWriter, damaged};
 use super::{Job, JobStage};
 use crate::error::Error;
@@ -8,12 +8,9 @@ use crate::find::{
     BlockDocuments, FindOptions, Findings, PartCounts, PartDocuments, SourceDuplicates,
 };
 use crate::progress::Progress;
-use crate::read::{Collection, Spool};
+use crate::read::Collection;
 use crate::spill::codec::{FieldReader, put_bytes};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::sync::Arc;
 
 /// Bytes of records in a section.
 const SECTION_BYTES: usize = 4 << 20;
@@ -31,8 +28,8 @@ impl Job {
     ///
     /// # Errors
     /// [`Error::Changed`] for a document that is not what it was;
-    /// [`JobError::NotDone`](super::JobError::NotDone) before the stage `components` is done; those
-    /// of [`in_collection`](crate::find::in_collection).
+    /// [`JobError::NotDone`](super::JobError::NotDone) before all tasks of `components` are done;
+    /// those of [`in_collection`](crate::find::in_collection).
     pub fn decide(
         &self,
         part: u32,
@@ -59,29 +56,28 @@ impl Job {
         collection: &'a Collection,
         options: &FindOptions,
     ) -> Result<PartDocuments<'a>, Error> {
-        let mut file = self.open_file(JobStage::Components, 0)?;
-        let notes: ComponentNotes = file.json()?;
+        let notes: ComponentNotes = self.open_file(JobStage::Label, 0)?.json()?;
         let sources = notes.sources.iter().map(|(name, reference)| (name.as_str(), *reference));
         let mut documents = PartDocuments::new(collection, options, sources)?;
-        let mut spools: HashMap<u32, Option<Arc<Spool>>> = HashMap::new();
-        let path = file.path().to_owned();
-        file.each(SectionKind::Documents, Some(part), &mut |_, bytes| {
-            let mut reader = FieldReader::new(bytes);
-            while !reader.is_empty() {
-                let block = reader.u32().zip(BlockDocuments::decode(&mut reader));
-                let (task, block) =
-                    block.ok_or_else(|| damaged(&path, "documents of components were expected"))?;
-                let spool = match spools.entry(task) {
-                    Entry::Occupied(entry) => entry.into_mut(),
-                    Entry::Vacant(entry) => {
-                        let name = notes.texts.get(task as usize).and_then(Option::as_deref);
-                        entry.insert(name.map(|name| self.open_texts(name)).transpose()?)
-                    }
-                };
-                documents.add(block, spool.as_ref())?;
-            }
-            Ok(())
-        })?;
+        for task in 0..self.plan.tasks(JobStage::Components) {
+            let mut file = self.open_file(JobStage::Components, task)?;
+            let name = notes.texts.get(task as usize).and_then(Option::as_deref);
+            let path = file.path().to_owned();
+            let mut spool = None;
+            file.each(SectionKind::Documents, Some(part), &mut |_, bytes| {
+                if let (None, Some(name)) = (&spool, name) {
+                    spool = Some(self.open_texts(name)?);
+                }
+                let mut reader = FieldReader::new(bytes);
+                while !reader.is_empty() {
+                    let block = BlockDocuments::decode(&mut reader);
+                    let block = block
+                        .ok_or_else(|| damaged(&path, "documents of components were expected"))?;
+                    documents.add(block, spool.as_ref())?;
+                }
+                Ok(())
+            })?;
+        }
         Ok(documents)
     }
 }

@@ -8,7 +8,9 @@
 //! rarity      once               → rarity.lks           the sums of these          }
 //! keys        a task per share   → keys-00007.lks       documents, bucket keys, notes
 //! connect     a task per part    → connected-00003.lks  a forest of documents that share buckets
-//! components  once               → components.lks       the documents of components, by part
+//! merge       √parts tasks       → merged-00002.lks     a forest of those of some parts
+//! label       once               → labels.lks           the component of each document
+//! components  a task per share   → components-00007.lks its documents of components, by part
 //! decide      a task per part    → decided-00003.lks    groups, pairs, counts
 //! finish      once               → Findings
 //! ```
@@ -23,6 +25,7 @@ mod count;
 mod decide;
 mod finish;
 mod keys;
+mod merge;
 mod plan;
 mod section_file;
 

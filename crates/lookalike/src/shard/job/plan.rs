@@ -14,7 +14,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 /// The version of a job's files.
-const FORMAT_VERSION: u32 = 1;
+const FORMAT_VERSION: u32 = 2;
 /// The file of the plan.
 const PLAN: &str = "plan.json";
 
@@ -26,7 +26,9 @@ impl JobStage {
             Self::Rarity => "rarity.lks".to_owned(),
             Self::Keys => format!("keys-{task:05}.lks"),
             Self::Connect => format!("connected-{task:05}.lks"),
-            Self::Components => "components.lks".to_owned(),
+            Self::Merge => format!("merged-{task:05}.lks"),
+            Self::Label => "labels.lks".to_owned(),
+            Self::Components => format!("components-{task:05}.lks"),
             Self::Decide => format!("decided-{task:05}.lks"),
         }
     }
@@ -79,9 +81,11 @@ impl JobPlan {
     pub fn tasks(&self, stage: JobStage) -> u32 {
         match stage {
             JobStage::Count | JobStage::Rarity if !self.counted => 0,
-            JobStage::Count | JobStage::Keys => self.shares.len() as u32,
+            JobStage::Count | JobStage::Keys | JobStage::Components => self.shares.len() as u32,
             JobStage::Connect | JobStage::Decide => self.parts.get(),
-            JobStage::Rarity | JobStage::Components => 1,
+            // As many as each of them joins forests.
+            JobStage::Merge => self.parts.get().isqrt(),
+            JobStage::Rarity | JobStage::Label => 1,
         }
     }
 

@@ -1,0 +1,214 @@
+//! Components of a graph that is larger than a task, in rounds: each connects the neighbours of a
+//! node with the least of them, and nodes with the neighbours of their neighbours, until every
+//! component is a star around its least node (alternating stars, Kiveris et al. 2014).
+//!
+//! An edge is in the part of its greater node, its least node first. So a node with many greater
+//! neighbours makes no part large: a part asks for its least neighbour once.
+//!
+//! ```text
+//! Request   edges            → edges, and for each lesser node of an edge a question to its part
+//! Reply     edges, questions → edges, and the least neighbour of these nodes to those who asked
+//! Join      edges, replies   → edges to these neighbours; those of one node are connected
+//! ```
+
+use super::block::{Membership, ShardBlock};
+use super::keys::{PartBlock, part_of};
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+/// A step of a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StarStep {
+    /// The first.
+    Request,
+    /// The second.
+    Reply,
+    /// The last.
+    Join,
+}
+
+/// What a task of a step gives.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct StarRows {
+    /// Rows of the next step, by part.
+    pub blocks: Vec<PartBlock>,
+    /// Edges that are not of a star yet, after [`StarStep::Join`]. Where all tasks have none, their
+    /// edges are the components: an edge from the least node of a component to each of its nodes,
+    /// itself included, some of them several times. A node that was connected with itself alone is
+    /// one, too.
+    pub unsettled: u64,
+}
+
+/// Runs a task of a step on the rows of one part or of several. O(n log n).
+pub fn star_step(step: StarStep, mut rows: ShardBlock, parts: NonZeroU32) -> StarRows {
+    let mut out = PartRows { parts, blocks: BTreeMap::new(), unsettled: 0 };
+    for (a, b) in &mut rows.edges {
+        (*a, *b) = ((*a).min(*b), (*a).max(*b));
+    }
+    rows.edges.sort_unstable_by_key(|(least, node)| (*node, *least));
+    rows.edges.dedup();
+    match step {
+        StarStep::Request => out.request(&rows),
+        StarStep::Reply => out.reply(rows),
+        StarStep::Join => out.join(rows),
+    }
+    let encode = |(part, block): (u32, ShardBlock)| PartBlock { part, rows: block.encode() };
+    let blocks = out.blocks.into_iter().map(encode).collect();
+    StarRows { blocks, unsettled: out.unsettled }
+}
+
+struct PartRows {
+    parts: NonZeroU32,
+    blocks: BTreeMap<u32, ShardBlock>,
+    unsettled: u64,
+}
+
+impl PartRows {
+    fn push_edge(&mut self, least: u64, node: u64) {
+        let part = part_of(node, self.parts);
+        self.blocks.entry(part).or_default().edges.push((least, node));
+    }
+
+    fn push_message(&mut self, part: u32, key: u64, node: u64) {
+        self.blocks.entry(part).or_default().memberships.push(Membership { key, node });
+    }
+
+    fn request(&mut self, rows: &ShardBlock) {
+        let mut questions = Vec::new();
+        for (least, node) in &rows.edges {
+            self.push_edge(*least, *node);
+            if least != node {
+                questions.push((*least, part_of(*node, self.parts)));
+            }
+        }
+        questions.sort_unstable();
+        questions.dedup();
+        for (node, part) in questions {
+            self.push_message(part_of(node, self.parts), node, part.into());
+        }
+    }
+
+    fn reply(&mut self, rows: ShardBlock) {
+        for Membership { key, node: part } in rows.memberships {
+            let first = rows.edges.partition_point(|(_, node)| *node < key);
+            let least = rows.edges.get(first).filter(|(least, node)| *node == key && least < node);
+            if let Some((least, _)) = least {
+                self.push_message(part as u32, key, *least);
+            }
+        }
+        for (least, node) in rows.edges {
+            self.push_edge(least, node);
+        }
+    }
+
+    fn join(&mut self, mut rows: ShardBlock) {
+        rows.memberships.sort_unstable();
+        let least_of = |node: u64| {
+            let at = rows.memberships.binary_search_by_key(&node, |reply| reply.key);
+            at.map_or(node, |at| rows.memberships[at].node)
+        };
+        for (least, node) in &mut rows.edges {
+            let further = if least == node { *least } else { least_of(*least) };
+            self.unsettled += u64::from(further != *least);
+            *least = further;
+        }
+        rows.edges.sort_unstable_by_key(|(least, node)| (*node, *least));
+        rows.edges.dedup();
+        let mut roots = Vec::new();
+        for edges in rows.edges.chunk_by(|a, b| a.1 == b.1) {
+            let (root, node) = edges[0];
+            self.push_edge(root, node);
+            roots.push(root);
+            for (other, _) in edges[1..].iter().filter(|(other, node)| other != node) {
+                self.push_edge(root, *other);
+                self.unsettled += 1;
+            }
+        }
+        roots.sort_unstable();
+        roots.dedup();
+        for root in roots {
+            self.push_edge(root, root);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shard::forest::merge_with_roots;
+    use proptest::prelude::*;
+
+    /// Rounds until all edges are settled; how many, and the edges.
+    fn components(edges: &[(u64, u64)], parts: u32) -> (u32, Vec<(u64, u64)>) {
+        let parts = NonZeroU32::new(parts).unwrap();
+        let mut blocks: BTreeMap<u32, ShardBlock> = BTreeMap::new();
+        for (a, b) in edges {
+            blocks.entry(part_of(*a.max(b), parts)).or_default().edges.push((*a, *b));
+        }
+        for round in 1.. {
+            let mut unsettled = 0;
+            for step in [StarStep::Request, StarStep::Reply, StarStep::Join] {
+                let mut next: BTreeMap<u32, ShardBlock> = BTreeMap::new();
+                for rows in blocks.into_values() {
+                    let done = star_step(step, rows, parts);
+                    unsettled += done.unsettled;
+                    for PartBlock { part, rows } in done.blocks {
+                        next.entry(part).or_default().decode_into(&rows).unwrap();
+                    }
+                }
+                blocks = next;
+            }
+            if unsettled == 0 {
+                let mut all: Vec<_> = blocks.into_values().flat_map(|block| block.edges).collect();
+                all.sort_unstable();
+                all.dedup();
+                return (round, all);
+            }
+        }
+        unreachable!("rounds have no end")
+    }
+
+    fn expected(edges: &[(u64, u64)]) -> Vec<(u64, u64)> {
+        let forest = merge_with_roots(edges.iter().copied());
+        forest.iter().map(|edge| (edge.component, edge.node)).collect()
+    }
+
+    /// Numbers that are spread over parts as hashes are.
+    fn spread(number: u64) -> u64 {
+        number.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    #[test]
+    fn a_chain_takes_few_rounds() {
+        let chain: Vec<_> = (0..2_000).map(|at| (spread(at), spread(at + 1))).collect();
+        let (rounds, edges) = components(&chain, 16);
+        assert_eq!(edges, expected(&chain));
+        assert!(rounds <= 14, "{rounds}");
+        let ascending: Vec<_> = (0..2_000).map(|at| (at << 50, (at + 1) << 50)).collect();
+        let (rounds, edges) = components(&ascending, 16);
+        assert_eq!(edges, expected(&ascending));
+        assert!(rounds <= 14, "{rounds}");
+    }
+
+    #[test]
+    fn a_hub_makes_no_part_large() {
+        let parts = NonZeroU32::new(64).unwrap();
+        let edges = (1..64_000).map(|at| (7, spread(at) | 1 << 20)).collect();
+        let rows = ShardBlock { edges, ..ShardBlock::default() };
+        let done = star_step(StarStep::Request, rows, parts);
+        let largest = done.blocks.iter().map(|block| block.rows.len()).max().unwrap();
+        assert!(largest < 64_000 / 64 * 16 * 2, "{largest}");
+    }
+
+    proptest! {
+        #[test]
+        fn rounds_find_the_components(
+            edges in prop::collection::vec((0..60u64, 0..60u64), 0..90),
+            parts in 1..9u32,
+        ) {
+            let edges: Vec<_> = edges.iter().map(|(a, b)| (spread(*a), spread(*b))).collect();
+            let (_, found) = components(&edges, parts);
+            prop_assert_eq!(found, expected(&edges));
+        }
+    }
+}

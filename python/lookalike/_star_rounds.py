@@ -1,0 +1,62 @@
+"""Components of a graph whose edges are more than a task may hold: rounds over its parts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from lookalike import stages
+from lookalike.stages import STAR_STEPS, StarStep
+
+__all__ = ["StarTask", "edge_limit", "star_rounds"]
+
+_R = TypeVar("_R")
+
+#: Bytes of edges that a task may hold, whatever ``task_memory`` is.
+LEAST_EDGE_BYTES = 64 << 20
+
+
+def edge_limit(task_bytes: int) -> int:
+    """The bytes that blocks of edges may have, 16 for each: their numbers take 8 more."""
+    return max(task_bytes, LEAST_EDGE_BYTES) * 2 // 3
+
+
+@dataclass(frozen=True)
+class StarTask:
+    """A step of a round on rows of one part or of several."""
+
+    parts: int
+    step: StarStep
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        return stages.stars(batches, self.parts, self.step)
+
+
+def star_rounds(
+    edges: _R,
+    run: Callable[[_R, StarStep], _R],
+    stored: Callable[[str, Callable[[], _R]], _R],
+    notes: Callable[[_R], Iterable[str]],
+) -> _R:
+    """Edges from the least node of each component to each of its nodes, that one included. Some of these
+    edges are there several times.
+
+    :param edges: rows of :func:`lookalike.stages.connect` of the kind ``edges``.
+    :param run: a step, rows of one part in one task.
+    :param stored: the result of a round, which is not computed again.
+    :param notes: the notes among rows.
+    """
+    number = 0
+    while True:
+
+        def joined(edges: _R = edges) -> _R:
+            for step in STAR_STEPS:
+                edges = run(edges, step)
+            return edges
+
+        edges = stored(f"stars-{number}", joined)
+        if not sum(json.loads(note).get("unsettled", 0) for note in notes(edges)):
+            return edges
+        number += 1

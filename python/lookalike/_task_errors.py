@@ -1,0 +1,103 @@
+"""Errors of tasks on their way to the caller, through an engine that has texts of its own around them.
+
+Engines keep the text of an exception only, with tracebacks around it. So a task raises a :class:`TaskError`, whose
+text is JSON in one line after a mark, and nothing depends on how an engine prints tracebacks. What happens outside
+of a task (a disk of the JVM that is full, a worker without this package) is known by its text alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+from collections.abc import Iterator
+
+from lookalike import errors
+from lookalike.errors import FileError, LookalikeError, OptionError
+
+__all__ = ["TaskError", "stated_errors", "task_errors"]
+
+_MARK = "lookalike-task-error "
+#: What the system says of a full disk. The JVM has it in texts only.
+_NO_SPACE = os.strerror(errno.ENOSPC)
+#: What Python says before a task begins where the package is absent.
+_NO_PACKAGE = "No module named 'lookalike'"
+#: Characters of its message that are shown.
+_SHOWN = 300
+_NO_SPACE_REMEDY = (
+    "a worker has no space left for temporary files; make room there, name a larger disk (Spark: spark.local.dir, or "
+    "SPARK_LOCAL_DIRS of the workers; Ray: object_spilling_directory; both: TMPDIR), or add workers; or the disk of the "
+    "output, of the checkpoint or of the driver is full; with checkpoint the same call goes on from the stages that are finished"
+)
+
+
+class TaskError(Exception):
+    """An error of this package, or of a full disk, in a task; its text states which."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(_MARK + json.dumps({"type": _type_of(error), "message": str(error)}))
+
+
+def _type_of(error: BaseException) -> str | None:
+    """The name of an error that the caller gets as such."""
+    if isinstance(error, LookalikeError):
+        kinds = (kind.__name__ for kind in type(error).__mro__)
+        return next(name for name in kinds if hasattr(errors, name))
+    is_full = isinstance(error, OSError) and error.errno == errno.ENOSPC
+    return "OSError" if is_full else None
+
+
+@contextlib.contextmanager
+def stated_errors() -> Iterator[None]:
+    """Around the work of a task.
+
+    :raises TaskError: an error of this package, or a full disk.
+    """
+    try:
+        yield
+    except Exception as error:
+        if _type_of(error) is None:
+            raise
+        raise TaskError(error) from error
+
+
+@contextlib.contextmanager
+def task_errors(remedy: str) -> Iterator[None]:
+    """The error of a task as that error, without the traces of the engine around it.
+
+    :param remedy: what to do where a worker has no lookalike.
+    :raises FileError: a worker has no space left.
+    """
+    try:
+        yield
+    except LookalikeError:
+        raise
+    except Exception as error:
+        found = _found(error, remedy)
+        if found is None:
+            raise
+        raise found from error
+
+
+def _found(error: Exception, remedy: str) -> LookalikeError | None:
+    if _type_of(error) is not None:
+        return _made("OSError", str(error))
+    text = str(error)
+    at = text.find(_MARK)
+    if at >= 0:
+        with contextlib.suppress(ValueError):
+            stated, _ = json.JSONDecoder().raw_decode(text, at + len(_MARK))
+            return _made(stated["type"], stated["message"])
+    if _NO_PACKAGE in text:
+        return OptionError(f"a worker has no lookalike: {remedy}")
+    if _NO_SPACE in text:
+        return _made("OSError", next(line.strip() for line in text.splitlines() if _NO_SPACE in line))
+    return None
+
+
+def _made(name: str, message: str) -> LookalikeError:
+    if name == "OSError":
+        return FileError(f"{_NO_SPACE_REMEDY} ({message[-_SHOWN:]})")
+    kind: type[LookalikeError] = getattr(errors, name)
+    return kind(message)

@@ -1,0 +1,141 @@
+"""What the rounds over large components need of Ray: rows are tables of Arrow in the process of the
+caller, documents are a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from lookalike import stages
+from lookalike._divided_run import RunSums, check_read
+from lookalike._row_operations import RowTask
+from lookalike._stage_tasks import SliceTask
+from lookalike.ray._tasks import BatchTask, SemiJoin, TextJoin, run_task
+from lookalike.stages import PART
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from lookalike.ray._find import _RayRun
+
+__all__ = ["RayRows"]
+
+_JOINS = {"inner": "inner", "left": "left outer", "semi": "left semi", "anti": "left anti"}
+
+
+class _Expressions:
+    """Expressions of Arrow by the names of Spark."""
+
+    def __init__(self) -> None:
+        import pyarrow.compute as pc
+
+        self.col, self.lit, self.coalesce = pc.field, pc.scalar, pc.coalesce
+        self.least, self.greatest = pc.min_element_wise, pc.max_element_wise
+
+
+class RayRows:
+    """:class:`~lookalike._row_operations.RowOperations` on tables and datasets."""
+
+    def __init__(self, run: _RayRun, ray: Any) -> None:
+        self._run, self._ray = run, ray
+        self.functions: Any = _Expressions()
+        self.parts = run.parts
+
+    def check_order(self) -> None:
+        pass
+
+    def stored(self, stage: str, make: Callable[[], pyarrow.Table]) -> pyarrow.Table:
+        return make()
+
+    def documents(self, labels: pyarrow.Table) -> Any:
+        return self._run.labelled_documents(labels).materialize()
+
+    def connected(self, documents: Any, count: int) -> pyarrow.Table:
+        counters = self._run.counters([documents])
+        blocks, sums = self._run.connected([documents], counters), RunSums()
+        sums.add_notes(blocks.notes)
+        check_read(sums.counts["documents"], count)
+        return self._run.labels(blocks)
+
+    def texts(self, documents: Any, rows: pyarrow.Table) -> Any:
+        return self._mapped(documents, TextJoin(self._run.plan, self._ray.put(rows.combine_chunks())))
+
+    def _mapped(self, documents: Any, task: Any) -> Any:
+        return documents.map_batches(partial(run_task, task), batch_format="pyarrow", batch_size=None)
+
+    def map(self, rows: pyarrow.Table, task: RowTask, columns: str) -> pyarrow.Table:
+        return BatchTask(task, columns)(rows)
+
+    def map_documents(self, documents: Any, task: RowTask, columns: str) -> pyarrow.Table:
+        return self._run.gathered(self._mapped(documents, BatchTask(task, columns)), columns)
+
+    def map_parts(self, documents: Any, task: RowTask, columns: str) -> pyarrow.Table:
+        return self._run.grouped(documents, PART, BatchTask(task, columns), columns)
+
+    def semi_joined(self, documents: Any, nodes: pyarrow.Table) -> Any:
+        return self._mapped(documents, SemiJoin(self._ray.put(nodes["node"].combine_chunks())))
+
+    def sliced(self, places: Callable[[], pyarrow.Table], slice_bytes: int) -> pyarrow.Table:
+        import pyarrow as pa
+
+        rows = places().sort_by("place")
+        rows = rows.append_column("range", pa.array([0] * rows.num_rows, pa.int32()))
+        columns = f"{stages.PLACES}, range int, slice long"
+        return self.map(rows, SliceTask({0: 0}, slice_bytes), columns).drop_columns(["place", "range"])
+
+    def repeated(self, rows: pyarrow.Table, name: str, count: int) -> pyarrow.Table:
+        import pyarrow as pa
+
+        tables = [rows.append_column(name, pa.array([number] * rows.num_rows, pa.int64())) for number in range(count)]
+        return pa.concat_tables(tables)
+
+    def share(self, column: str, shares: int) -> Any:
+        import pyarrow.compute as pc
+
+        # Without its sign; there is no remainder in Arrow.
+        number = pc.bit_wise_and(pc.field(column), pc.scalar((1 << 62) - 1))
+        return pc.subtract(number, pc.multiply(pc.divide(number, pc.scalar(shares)), pc.scalar(shares)))
+
+    def table(self, rows: Sequence[tuple[int, int]], names: tuple[str, str]) -> pyarrow.Table:
+        import pyarrow as pa
+
+        return pa.table({name: pa.array([row[at] for row in rows], pa.int64()) for at, name in enumerate(names)})
+
+    def select(self, rows: pyarrow.Table, columns: Mapping[str, Any]) -> pyarrow.Table:
+        from pyarrow import acero
+
+        source = acero.Declaration("table_source", acero.TableSourceNodeOptions(rows))
+        project = acero.ProjectNodeOptions(list(columns.values()), list(columns))
+        return acero.Declaration("project", project, [source]).to_table()
+
+    def where(self, rows: pyarrow.Table, condition: Any) -> pyarrow.Table:
+        return rows.filter(condition)
+
+    def union(self, rows: pyarrow.Table, others: pyarrow.Table) -> pyarrow.Table:
+        import pyarrow as pa
+
+        return pa.concat_tables([rows, others.select(rows.column_names)])
+
+    def join(
+        self, rows: pyarrow.Table, others: pyarrow.Table, on: Sequence[str], how: Literal["inner", "left", "semi", "anti"]
+    ) -> pyarrow.Table:
+        return rows.join(others, list(on), join_type=_JOINS[how])
+
+    def grouped(self, rows: pyarrow.Table, by: Sequence[str], sums: Mapping[str, tuple[str, str]]) -> pyarrow.Table:
+        found = rows.group_by(list(by)).aggregate([(name, function) for name, function in sums.values()])
+        return found.select([*by, *(f"{name}_{function}" for name, function in sums.values())]).rename_columns([*by, *sums])
+
+    def best(self, rows: pyarrow.Table, by: str, order: Sequence[str]) -> pyarrow.Table:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        ordered = rows.select([by, *order]).sort_by([(name, "ascending") for name in (by, *order)]).combine_chunks()
+        if not ordered.num_rows:
+            return ordered
+        keys = ordered[by]
+        is_last = pc.not_equal(keys[:-1], keys[1:]).to_pylist()
+        return ordered.filter(pa.array([*is_last, True]))
+
+    def collected(self, rows: pyarrow.Table) -> list[dict[str, Any]]:
+        return list(rows.to_pylist())
