@@ -22,7 +22,9 @@
 //! kana they follow. A mark of every script (U+0301, a variation selector) is a word character,
 //! also after an unspaced one, where it begins a word.
 
+use crate::params::TokenRule;
 use crate::unicode_table as table;
+use std::ops::Range;
 
 /// The version of Unicode behind this module: major, minor, update.
 pub const UNICODE_VERSION: (u8, u8, u8) = table::UNICODE_VERSION;
@@ -160,6 +162,57 @@ fn collapse_ascii(text: &[u8], out: &mut [u8], after_blank: &mut bool) -> usize 
     }
     *after_blank = after;
     length
+}
+
+/// What a character is to a token rule: [`CharClass::Unspaced`] is a word by itself. O(1).
+#[inline]
+pub(crate) fn class_by(c: char, rule: TokenRule) -> CharClass {
+    match rule {
+        TokenRule::Words | TokenRule::WordRuns if c.is_ascii() => {
+            if c.is_ascii_alphanumeric() { CharClass::Word } else { CharClass::Separator }
+        }
+        TokenRule::Words => class(c),
+        TokenRule::WordRuns => match class(c) {
+            CharClass::Unspaced => CharClass::Word,
+            class => class,
+        },
+        TokenRule::Whitespace if is_white_space(c) => CharClass::Separator,
+        TokenRule::Whitespace => CharClass::Word,
+    }
+}
+
+/// The words of a text in order, each as its bytes. They are as many as the
+/// [tokens](crate::shingle::Shingler::tokens) of a rule of words without stop words, whether case
+/// is folded or not. O(length).
+///
+/// ```
+/// use lookalike_core::params::TokenRule;
+/// use lookalike_core::text::word_ranges;
+///
+/// let text = "Über 語学 …";
+/// let words: Vec<&str> = word_ranges(text, TokenRule::Words).map(|word| &text[word]).collect();
+/// assert_eq!(words, ["Über", "語", "学"]);
+/// ```
+pub fn word_ranges(text: &str, rule: TokenRule) -> impl Iterator<Item = Range<usize>> + '_ {
+    let mut chars = text.char_indices().peekable();
+    std::iter::from_fn(move || {
+        loop {
+            let (start, c) = chars.next()?;
+            let mut end = start + c.len_utf8();
+            match class_by(c, rule) {
+                CharClass::Separator => {}
+                CharClass::Unspaced => return Some(start..end),
+                CharClass::Word => {
+                    let is_inside =
+                        |next: &(usize, char)| class_by(next.1, rule) == CharClass::Word;
+                    while let Some((at, c)) = chars.next_if(is_inside) {
+                        end = at + c.len_utf8();
+                    }
+                    return Some(start..end);
+                }
+            }
+        }
+    })
 }
 
 const CAPITAL_SIGMA: u32 = 0x03a3;

@@ -5,7 +5,7 @@ use super::buffers::{PIECE, ScanRule, TokenBuffer};
 use super::scalar;
 use crate::hash::{self, S0, S1};
 use crate::params::TokenRule;
-use crate::text::{CharClass, lowers};
+use crate::text::{self, CharClass, lowers};
 
 /// What the scan needs of an instruction set.
 pub(super) trait BlockScanner {
@@ -125,7 +125,7 @@ fn beyond_ascii(
         let Some(c) = text.get(base + at as usize..).and_then(|t| t.chars().next()) else { break };
         let bits = ((1u128 << c.len_utf8()) - 1) << at;
         out.unfolded |= lowers(c);
-        let class = scalar::class_of(c, rule);
+        let class = text::class_by(c, rule);
         if class != CharClass::Word {
             tokens &= !(bits as u64);
             *spill = (bits >> 64) as u64;

@@ -33,7 +33,7 @@ pub(crate) use buffers::{HashParameters, PIECE, ROW_BLOCK, ScanRule, ShingleBuff
 use crate::error::ParamsError;
 use crate::parameter::Parameter;
 use crate::params::TokenRule;
-use crate::text::CharClass;
+use crate::text::{self, CharClass};
 use std::fmt;
 
 /// An instruction set that the inner loops are compiled for. All give the same bits.
@@ -96,7 +96,7 @@ impl Default for Kernel {
 
 /// Whether no token reaches from `c` to the character behind it.
 pub(crate) fn ends_token(c: char, rule: TokenRule) -> bool {
-    scalar::class_of(c, rule) != CharClass::Word
+    text::class_by(c, rule) != CharClass::Word
 }
 
 #[expect(unsafe_code, reason = "calls into variants that the processor has")]

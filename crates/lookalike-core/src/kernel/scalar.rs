@@ -2,8 +2,8 @@
 
 use super::buffers::{HashParameters, ScanRule, ShingleBuffer, TokenBuffer};
 use crate::hash;
-use crate::params::{Scheme, TokenRule};
-use crate::text::{self, CharClass, lowers};
+use crate::params::Scheme;
+use crate::text::{CharClass, class_by, lowers};
 
 /// The prime of [`Scheme::ModPrime`], the least above 2³².
 pub(super) const PRIME: u64 = 4_294_967_311;
@@ -84,7 +84,7 @@ pub(super) fn scan(text: &str, rule: ScanRule, out: &mut TokenBuffer) {
     let mut start = None;
     for (i, c) in text.char_indices() {
         out.unfolded |= !c.is_ascii() && lowers(c);
-        let class = class_of(c, rule.tokens);
+        let class = class_by(c, rule.tokens);
         if class == CharClass::Word {
             start.get_or_insert(i);
             continue;
@@ -103,26 +103,6 @@ pub(super) fn scan(text: &str, rule: ScanRule, out: &mut TokenBuffer) {
         out.push(hash::token_hash(&piece[start..]));
     }
     out.exact = piece;
-}
-
-/// What `c` is to the rule; `Unspaced` means a token of its own.
-#[inline]
-pub(super) fn class_of(c: char, rule: TokenRule) -> CharClass {
-    match rule {
-        TokenRule::Words | TokenRule::WordRuns if c.is_ascii() => ascii_class(c),
-        TokenRule::Words => text::class(c),
-        TokenRule::WordRuns => match text::class(c) {
-            CharClass::Unspaced => CharClass::Word,
-            class => class,
-        },
-        TokenRule::Whitespace if text::is_white_space(c) => CharClass::Separator,
-        TokenRule::Whitespace => CharClass::Word,
-    }
-}
-
-#[inline]
-fn ascii_class(c: char) -> CharClass {
-    if c.is_ascii_alphanumeric() { CharClass::Word } else { CharClass::Separator }
 }
 
 /// See [`super::Kernel::combine`].
