@@ -333,6 +333,27 @@ enum GroupArg {
     Components,
 }
 
+impl WorkArgs {
+    /// How much memory the run may use, and where temporary files go.
+    pub(crate) fn memory(&self) -> Memory {
+        Memory {
+            limit: self.memory,
+            temp_dir: Some(self.temp_dir.clone().unwrap_or_else(std::env::temp_dir)),
+            resume: false,
+        }
+    }
+
+    /// How many threads work, where that is chosen.
+    pub(crate) fn threads(&self) -> Option<NonZeroUsize> {
+        self.threads.threads
+    }
+
+    /// The inner loops, where they are chosen.
+    pub(crate) fn kernel(&self) -> Result<Option<Kernel>, ParamsError> {
+        self.kernel.as_deref().map(Kernel::named).transpose()
+    }
+}
+
 impl KeepArgs {
     /// What to do with the documents.
     pub(crate) fn options(
@@ -349,17 +370,9 @@ impl KeepArgs {
             GroupArg::Components => Grouping::Components,
         };
         options.source_field.clone_from(&self.source_field);
-        options.memory = Memory {
-            limit: work.memory,
-            temp_dir: Some(work.temp_dir.clone().unwrap_or_else(std::env::temp_dir)),
-            resume: false,
-        };
-        if let Some(threads) = work.threads.threads {
-            options.threads = threads;
-        }
-        if let Some(name) = &work.kernel {
-            options.kernel = Kernel::named(name)?;
-        }
+        options.memory = work.memory();
+        options.threads = work.threads().unwrap_or(options.threads);
+        options.kernel = work.kernel()?.unwrap_or(options.kernel);
         Ok(options)
     }
 }

@@ -75,6 +75,8 @@ macro_rules! parameters {
 }
 
 parameters! {
+    Against = "against",
+    AgainstField = "against_field",
     Annotate = "annotate",
     AnnotateField = "annotate_field",
     Attachments = "attachments",
@@ -108,6 +110,7 @@ parameters! {
     Memory = "memory",
     Metadata = "metadata",
     Nearest = "nearest",
+    Ngram = "ngram",
     NoIgnore = "no_ignore",
     Normalize = "normalize",
     NumHashes = "num_hashes",

@@ -169,7 +169,11 @@ fn collapse_ascii(text: &[u8], out: &mut [u8], after_blank: &mut bool) -> usize 
 pub(crate) fn class_by(c: char, rule: TokenRule) -> CharClass {
     match rule {
         TokenRule::Words | TokenRule::WordRuns if c.is_ascii() => {
-            if c.is_ascii_alphanumeric() { CharClass::Word } else { CharClass::Separator }
+            if c.is_ascii_alphanumeric() {
+                CharClass::Word
+            } else {
+                CharClass::Separator
+            }
         }
         TokenRule::Words => class(c),
         TokenRule::WordRuns => match class(c) {

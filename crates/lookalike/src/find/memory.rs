@@ -45,14 +45,14 @@ pub struct Memory {
 
 impl Memory {
     /// Where temporary files go.
-    pub(super) fn temp_dir(&self) -> PathBuf {
+    pub(crate) fn temp_dir(&self) -> PathBuf {
         self.temp_dir.clone().unwrap_or_else(|| PathBuf::from("."))
     }
 }
 
 /// The shares of a run.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Budget {
+pub(crate) struct Budget {
     limit: Option<u64>,
     threads: u64,
     resident: u64,
@@ -62,7 +62,7 @@ pub(super) struct Budget {
 
 impl Budget {
     /// For a run whose documents are not known yet.
-    pub(super) fn new(memory: &Memory, threads: usize) -> Result<Self, Error> {
+    pub(crate) fn new(memory: &Memory, threads: usize) -> Result<Self, Error> {
         let threads = threads as u64;
         let budget = Self { limit: memory.limit, threads, resident: 0, columns: None };
         budget.check()?;
@@ -111,8 +111,13 @@ impl Budget {
     }
 
     /// Whether there is a limit at all.
-    pub(super) fn is_limited(&self) -> bool {
+    pub(crate) fn is_limited(&self) -> bool {
         self.limit.is_some()
+    }
+
+    /// One of `parts` equal shares of what stages may hold.
+    pub(crate) fn share(&self, parts: u64) -> usize {
+        (self.work() / parts) as usize
     }
 
     /// Columns of parts that are held before they go to the disk.
@@ -157,12 +162,13 @@ impl Budget {
     }
 
     /// The longest record that [`block`](Self::block) allows; `None` without a limit on memory.
-    pub(super) fn longest_record(&self) -> Option<u64> {
+    pub(crate) fn longest_record(&self) -> Option<u64> {
         let bytes = (self.work() / (4 * self.threads)).saturating_add(THREAD_BYTES) / BLOCK_FACTOR;
         self.limit.map(|_| bytes.saturating_sub(1))
     }
 
-    fn need(&self, work: u64) -> Result<(), Error> {
+    /// Refuses work in this many bytes at once.
+    pub(crate) fn need(&self, work: u64) -> Result<(), Error> {
         match self.limit {
             Some(got) if work > self.work() => {
                 let least = (self.fixed() + self.resident).saturating_add(work);
@@ -173,7 +179,7 @@ impl Budget {
     }
 
     /// Shingle sets that one thread keeps.
-    pub(super) fn sets(&self) -> usize {
+    pub(crate) fn sets(&self) -> usize {
         (self.work() / 8 / self.threads).min(CACHE_BYTES) as usize
     }
 

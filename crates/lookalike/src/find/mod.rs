@@ -80,6 +80,7 @@ pub use estimates::{ESTIMATE_COLUMNS, SignatureEstimate};
 pub use findings::{BetterSetting, DocumentStatus, Findings, IdList, RunCounts};
 pub use groups::{Duplicate, Group, Groups, Keeper};
 pub use identical::IdenticalDocuments;
+pub(crate) use memory::Budget;
 pub use memory::Memory;
 pub use memory_amount::parse_memory;
 pub use options::{FindOptions, Grouping, KeeperChoice, MAX_THREADS, PairList};

@@ -12,6 +12,7 @@
 //! file gets its name when it is complete. The same findings give the same bytes.
 
 mod atomic;
+pub mod contamination;
 pub mod csv;
 pub mod html;
 pub mod json;
