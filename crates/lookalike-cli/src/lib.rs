@@ -25,8 +25,8 @@ use clap::{Parser, Subcommand};
 #[cfg(feature = "serve")]
 use cmd::serve;
 use cmd::{
-    CommandResult, audit, compare, completions, dedup, evaluate, find, index, man, passages, query,
-    shard, tune,
+    CommandResult, audit, compare, completions, contamination, dedup, evaluate, find, index, man,
+    passages, query, shard, tune,
 };
 pub use exit_code::ExitCode;
 pub use extraction::WORKER as EXTRACT_WORKER;
@@ -80,6 +80,7 @@ enum Command {
     Tune(tune::TuneArgs),
     Evaluate(evaluate::EvaluateArgs),
     Audit(audit::AuditArgs),
+    Contamination(contamination::ContaminationArgs),
     Index(index::IndexArgs),
     Query(query::QueryArgs),
     Shard(shard::ShardArgs),
@@ -97,7 +98,7 @@ impl Command {
     fn writes_files(&self) -> bool {
         match self {
             Self::Find(_) | Self::Dedup(_) | Self::Tune(_) | Self::Audit(_) => true,
-            Self::Index(_) | Self::Passages(_) | Self::Shard(_) => true,
+            Self::Contamination(_) | Self::Index(_) | Self::Passages(_) | Self::Shard(_) => true,
             Self::Compare(_) | Self::Evaluate(_) | Self::Query(_) => false,
             Self::Completions(_) | Self::Man(_) | Self::ExtractWorker => false,
             #[cfg(feature = "serve")]
@@ -172,6 +173,7 @@ fn outcome(
         Command::Tune(args) => tune::run(args, worker),
         Command::Evaluate(args) => evaluate::run(args),
         Command::Audit(args) => audit::run(args, worker),
+        Command::Contamination(args) => contamination::run(args, worker),
         Command::Index(args) => index::run(args, worker),
         Command::Query(args) => query::run(args, worker),
         Command::Shard(args) => shard::run(args, arguments, worker),

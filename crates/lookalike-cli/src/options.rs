@@ -385,24 +385,35 @@ impl OrderArgs {
 }
 
 impl WorkArgs {
-    /// Adds them to the options.
-    pub(crate) fn apply(&self, options: PassageOptions) -> Result<PassageOptions, CommandError> {
-        let mut options = options.with_memory(self.limits());
-        if let Some(threads) = self.threads.threads {
-            options = options.with_threads(threads);
-        }
-        Ok(match &self.kernel {
-            Some(name) => options.with_kernel(Kernel::named(name)?),
-            None => options,
-        })
-    }
-
-    fn limits(&self) -> Memory {
+    /// How much memory the run may use, and where temporary files go.
+    pub(crate) fn memory(&self) -> Memory {
         Memory {
             limit: self.memory,
             temp_dir: Some(self.temp_dir.clone().unwrap_or_else(std::env::temp_dir)),
             resume: false,
         }
+    }
+
+    /// How many threads work, where that is chosen.
+    pub(crate) fn threads(&self) -> Option<NonZeroUsize> {
+        self.threads.threads
+    }
+
+    /// The inner loops, where they are chosen.
+    pub(crate) fn kernel(&self) -> Result<Option<Kernel>, ParamsError> {
+        self.kernel.as_deref().map(Kernel::named).transpose()
+    }
+
+    /// Adds them to the options.
+    pub(crate) fn apply(&self, options: PassageOptions) -> Result<PassageOptions, CommandError> {
+        let mut options = options.with_memory(self.memory());
+        if let Some(threads) = self.threads() {
+            options = options.with_threads(threads);
+        }
+        Ok(match self.kernel()? {
+            Some(kernel) => options.with_kernel(kernel),
+            None => options,
+        })
     }
 }
 
@@ -419,13 +430,9 @@ impl KeepArgs {
         }
         options.grouping = self.group;
         options.source_field.clone_from(&self.source_field);
-        options.memory = work.limits();
-        if let Some(threads) = work.threads.threads {
-            options.threads = threads;
-        }
-        if let Some(name) = &work.kernel {
-            options.kernel = Kernel::named(name)?;
-        }
+        options.memory = work.memory();
+        options.threads = work.threads().unwrap_or(options.threads);
+        options.kernel = work.kernel()?.unwrap_or(options.kernel);
         Ok(options)
     }
 }

@@ -75,6 +75,8 @@ macro_rules! parameters {
 }
 
 parameters! {
+    Against = "against",
+    AgainstField = "against_field",
     Annotate = "annotate",
     AnnotateField = "annotate_field",
     Attachments = "attachments",
@@ -109,6 +111,7 @@ parameters! {
     MinWords = "min_words",
     Metadata = "metadata",
     Nearest = "nearest",
+    Ngram = "ngram",
     NoIgnore = "no_ignore",
     Normalize = "normalize",
     NumHashes = "num_hashes",

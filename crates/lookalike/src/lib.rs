@@ -36,6 +36,7 @@
 //! | [`report`] | findings | CSV, JSON lines, JSON, Parquet, HTML; complete files or none |
 //! | [`dedup`] | decisions and records | survivors in the format of the input |
 //! | [`audit`] | a report and its documents again | measured recall, with intervals |
+//! | [`mod@contamination`] | a benchmark and a corpus | which items of it the corpus has, and how much of each |
 //! | [`evaluate`] | a report and a truth file | precision, recall, F1, adjusted Rand index |
 //! | [`tune`] | a threshold, a recall, a sample | bands × rows, what they cost, advice |
 //! | [`index`] | an index and texts | documents in it, what resembles a text, groups |
@@ -52,9 +53,11 @@
 //! one is here.
 
 pub mod audit;
+pub mod contamination;
 pub mod dedup;
 pub mod difference;
 pub mod digest;
+mod document_pass;
 pub mod error;
 pub mod evaluate;
 pub mod find;

@@ -25,6 +25,10 @@ pub enum Stage {
     Search,
     /// Hold the sample of an audit against what a run found; not counted.
     Judge,
+    /// Read the items of a benchmark; not counted.
+    ReadBenchmark,
+    /// Look for the items of a benchmark in a corpus; counted in bytes of input.
+    Scan,
     /// Measure a sample; counted in its documents, once for each shingle rule and once more.
     Measure,
 }
@@ -41,6 +45,8 @@ impl fmt::Display for Stage {
             Self::Draw => "draw documents",
             Self::Search => "find neighbours",
             Self::Judge => "judge the sample",
+            Self::ReadBenchmark => "read the benchmark",
+            Self::Scan => "compare the corpus",
             Self::Measure => "measure the sample",
         })
     }

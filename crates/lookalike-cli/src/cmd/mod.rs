@@ -4,6 +4,7 @@ pub(crate) mod audit;
 mod bands;
 pub(crate) mod compare;
 pub(crate) mod completions;
+pub(crate) mod contamination;
 pub(crate) mod dedup;
 pub(crate) mod evaluate;
 pub(crate) mod find;

@@ -13,10 +13,10 @@
 
 use super::draw::{DocumentSample, IdHasher, SampledDocument};
 use super::neighbours::{BinTally, Neighbours};
-use super::pass::{DocumentVisitor, each_document};
 use super::search::{FoundNeighbours, SearchedSample, text_digest};
 use super::{AuditOptions, check_confidence, search};
 use crate::digest::InputsDigest;
+use crate::document_pass::{DocumentVisitor, each_document};
 use crate::error::{AuditError, Error};
 use crate::progress::Progress;
 use crate::read::{BlockNumber, Collection, Document, DocumentSink, SkippedItem};

@@ -3,8 +3,8 @@
 use super::draw::{DocumentSample, IdHasher, SampledDocument};
 use super::index::{Hits, SetIndex, least_overlap};
 use super::neighbours::{Bins, DocumentNeighbours, Neighbours};
-use super::pass::DocumentVisitor;
 use crate::digest::InputsDigest;
+use crate::document_pass::DocumentVisitor;
 use crate::error::AuditError;
 use crate::error::Error;
 use crate::progress::{Interruption, Progress};

@@ -1,12 +1,14 @@
 //! What can go wrong in a run.
 
 mod audit;
+mod contamination;
 mod difference;
 mod estimates;
 mod job;
 mod survivors;
 
 pub use audit::AuditError;
+pub use contamination::ContaminationError;
 pub use difference::Difference;
 pub use estimates::NoEstimates;
 pub use job::{JobError, JobStage};
@@ -42,6 +44,8 @@ pub enum Error {
     },
     /// A report cannot be held against these documents.
     Audit(Box<AuditError>),
+    /// A benchmark cannot be compared with a corpus.
+    Contamination(ContaminationError),
     /// Two documents have the same id.
     RepeatedId {
         /// The id.
@@ -208,6 +212,7 @@ impl NamesParameters for Error {
                 error.fmt_with(f, name)
             }
             Self::Audit(error) => error.fmt_with(f, name),
+            Self::Contamination(error) => error.fmt_with(f, name),
             Self::RepeatedId { id, first, second } => message.repeated_id(id, first, second),
             Self::Changed { id, place } => write!(
                 f,
@@ -527,6 +532,12 @@ impl From<IndexError> for Error {
 impl From<AuditError> for Error {
     fn from(error: AuditError) -> Self {
         Self::Audit(Box::new(error))
+    }
+}
+
+impl From<ContaminationError> for Error {
+    fn from(error: ContaminationError) -> Self {
+        Self::Contamination(error)
     }
 }
 

@@ -45,7 +45,7 @@ pub struct Memory {
 
 impl Memory {
     /// Where temporary files go.
-    pub(super) fn temp_dir(&self) -> PathBuf {
+    pub(crate) fn temp_dir(&self) -> PathBuf {
         self.temp_dir.clone().unwrap_or_else(|| PathBuf::from("."))
     }
 }
@@ -62,7 +62,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// For a run whose documents are not known yet.
-    pub(super) fn new(memory: &Memory, threads: usize) -> Result<Self, Error> {
+    pub(crate) fn new(memory: &Memory, threads: usize) -> Result<Self, Error> {
         let threads = threads as u64;
         let budget = Self { limit: memory.limit, threads, resident: 0, columns: None };
         budget.check()?;
@@ -167,7 +167,7 @@ impl Budget {
     }
 
     /// The longest record that [`block`](Self::block) allows; `None` without a limit on memory.
-    pub(super) fn longest_record(&self) -> Option<u64> {
+    pub(crate) fn longest_record(&self) -> Option<u64> {
         let bytes = (self.work() / (4 * self.threads)).saturating_add(THREAD_BYTES) / BLOCK_FACTOR;
         self.limit.map(|_| bytes.saturating_sub(1))
     }

@@ -80,6 +80,7 @@ pub use findings::{BetterSetting, DocumentStatus, Findings, IdList, RunCounts};
 pub use group_concentration::GroupConcentration;
 pub use groups::{Duplicate, Group, Groups, Keeper};
 pub use mail_removals::MailRemovals;
+pub(crate) use memory::Budget;
 pub use memory::Memory;
 pub use memory_amount::parse_memory;
 pub use options::{FindOptions, Grouping, KeeperChoice, MAX_THREADS, PairList};

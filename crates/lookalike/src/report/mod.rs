@@ -12,6 +12,7 @@
 //! file gets its name when it is complete. The same findings give the same bytes.
 
 pub mod comparison;
+pub mod contamination;
 pub mod csv;
 pub mod html;
 pub mod json;

@@ -8,14 +8,14 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a thread does with the documents it is given.
-pub(super) trait DocumentVisitor: DocumentSink<Error = Error> + Send {
+pub(crate) trait DocumentVisitor: DocumentSink<Error = Error> + Send {
     /// The documents of another block follow, of a reference collection or not.
     fn block(&mut self, number: BlockNumber, reference: bool);
 }
 
 /// Shows every document to one of the visitors and gives them back. Of several bad records in one
 /// source the first is the error, whichever thread meets it.
-pub(super) fn each_document<V: DocumentVisitor>(
+pub(crate) fn each_document<V: DocumentVisitor>(
     collection: &Collection,
     threads: NonZeroUsize,
     progress: &dyn Progress,

@@ -1,0 +1,136 @@
+//! The collections of a benchmark → its items, in reading order.
+
+use super::ContaminationOptions;
+use super::words::{ComparedWords, WordRule};
+use crate::document_pass::{DocumentVisitor, each_document};
+use crate::error::{ContaminationError, Error};
+use crate::find::Budget;
+use crate::progress::Progress;
+use crate::read::{BlockNumber, Collection, Document, DocumentSink, SkippedItem};
+use lookalike_core::shingle::Shingler;
+
+/// A field of the items of a benchmark.
+#[derive(Clone, Copy)]
+pub struct BenchmarkField<'a> {
+    /// Its name, where several fields are looked for.
+    pub name: Option<&'a str>,
+    /// Documents whose texts are those of the field.
+    pub collection: &'a Collection,
+}
+
+/// A text that is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BenchmarkItem {
+    /// The file, folder or stream that it is in.
+    pub benchmark: String,
+    /// The field of the record that it is, where several are looked for.
+    pub field: Option<String>,
+    /// The id of its record.
+    pub id: String,
+    /// The text.
+    pub text: String,
+    /// How many words it has; with none it is found nowhere.
+    pub words: u32,
+}
+
+/// An item, and its words to compare with.
+#[derive(Debug)]
+pub(super) struct ItemWords {
+    pub(super) item: BenchmarkItem,
+    pub(super) tokens: Vec<u64>,
+    pub(super) compared: ComparedWords,
+}
+
+/// The items of a benchmark, and what was skipped.
+pub(super) struct BenchmarkItems {
+    pub(super) items: Vec<ItemWords>,
+    pub(super) skipped: Vec<SkippedItem>,
+}
+
+/// Reads all items.
+pub(super) fn read(
+    fields: &[BenchmarkField<'_>],
+    options: &ContaminationOptions,
+    progress: &dyn Progress,
+) -> Result<BenchmarkItems, Error> {
+    let mut read = BenchmarkItems { items: Vec::new(), skipped: Vec::new() };
+    let mut bytes = 0;
+    for field in fields {
+        let make = || ItemReader::new(field, options);
+        let readers = each_document(field.collection, options.threads, progress, make)?;
+        let mut blocks = Vec::new();
+        for reader in readers {
+            blocks.extend(reader.blocks);
+            read.skipped.extend(reader.skipped);
+        }
+        blocks.sort_by_key(|(number, _)| *number);
+        for item in blocks.into_iter().flat_map(|(_, items)| items) {
+            // The text twice, a hash, a range and a class for each word.
+            bytes += 2 * item.item.text.len() as u64 + 32 * u64::from(item.item.words) + 200;
+            read.items.push(item);
+        }
+        field.collection.check_unchanged()?;
+    }
+    Budget::new(&options.memory, options.threads.get())?.need(bytes)?;
+    if read.items.iter().all(|item| item.tokens.is_empty()) {
+        let items = read.items.len();
+        return Err(ContaminationError::NoWords { items }.into());
+    }
+    Ok(read)
+}
+
+/// Takes the items of blocks.
+struct ItemReader<'a> {
+    field: &'a BenchmarkField<'a>,
+    rule: WordRule,
+    shingler: Shingler,
+    source: u32,
+    blocks: Vec<(BlockNumber, Vec<ItemWords>)>,
+    skipped: Vec<SkippedItem>,
+}
+
+impl<'a> ItemReader<'a> {
+    fn new(field: &'a BenchmarkField<'a>, options: &ContaminationOptions) -> Self {
+        let rule = options.rule.clone().with_stop_words(None);
+        Self {
+            field,
+            rule: WordRule::of(&rule),
+            shingler: Shingler::with_kernel(&rule, options.kernel),
+            source: 0,
+            blocks: Vec::new(),
+            skipped: Vec::new(),
+        }
+    }
+}
+
+impl DocumentVisitor for ItemReader<'_> {
+    fn block(&mut self, number: BlockNumber, _: bool) {
+        self.source = number.source;
+        self.blocks.push((number, Vec::new()));
+    }
+}
+
+impl DocumentSink for ItemReader<'_> {
+    type Error = Error;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+        let tokens = self.shingler.tokens(document.text).to_vec();
+        let item = BenchmarkItem {
+            benchmark: self.field.collection.file_of(self.source, document.id).to_owned(),
+            field: self.field.name.map(str::to_owned),
+            id: document.id.to_owned(),
+            text: document.text.to_owned(),
+            words: tokens.len() as u32,
+        };
+        let compared = self.rule.compared(document.text);
+        if let Some((_, items)) = self.blocks.last_mut() {
+            items.push(ItemWords { item, tokens, compared });
+        }
+        Ok(())
+    }
+
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), Error> {
+        self.skipped.push(skipped);
+        Ok(())
+    }
+}

@@ -1,0 +1,235 @@
+//! The documents of the corpus → the runs of items that they have.
+
+use super::ContaminationOptions;
+use super::benchmark::ItemWords;
+use super::item_index::{ItemIndex, run_length};
+use super::matches::{self, DocumentPlace, MatchRange, RunMatch};
+use super::words::{ComparedWords, WordRule, WrittenRange};
+use crate::document_pass::{DocumentVisitor, each_document};
+use crate::error::Error;
+use crate::find::Budget;
+use crate::progress::Progress;
+use crate::read::{BlockNumber, Collection, Document, DocumentSink, SkippedItem};
+use crate::spill::{SortedRecords, Sorter, TempSpace};
+use lookalike_core::shingle::Shingler;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What was found in the corpus.
+pub(super) struct CorpusScan {
+    /// The matches by item, document and position.
+    pub(super) matches: SortedRecords,
+    /// How many documents were read.
+    pub(super) documents: u64,
+    /// What was not.
+    pub(super) skipped: Vec<SkippedItem>,
+}
+
+/// Reads the corpus once.
+pub(super) fn scan(
+    corpus: &Collection,
+    items: &[ItemWords],
+    index: &ItemIndex,
+    options: &ContaminationOptions,
+    progress: &dyn Progress,
+) -> Result<CorpusScan, Error> {
+    let budget = Budget::new(&options.memory, options.threads.get())?;
+    if let Some(bytes) = budget.longest_record() {
+        corpus.limit_records(bytes);
+    }
+    let temp = budget.is_limited().then(|| Arc::new(TempSpace::new(options.memory.temp_dir())));
+    let sorter = Mutex::new(Sorter::new(temp, budget.share(4)));
+    let shared = ScanInput { corpus, items, index, options, sorter: &sorter };
+    let scanners = each_document(corpus, options.threads, progress, || Scanner::new(shared))?;
+    let (mut documents, mut skipped) = (0, Vec::new());
+    for scanner in scanners {
+        documents += scanner.documents;
+        skipped.extend(scanner.skipped);
+    }
+    let sorter = sorter.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(CorpusScan { matches: sorter.finish()?, documents, skipped })
+}
+
+/// What all threads share.
+#[derive(Clone, Copy)]
+struct ScanInput<'a> {
+    corpus: &'a Collection,
+    items: &'a [ItemWords],
+    index: &'a ItemIndex,
+    options: &'a ContaminationOptions,
+    sorter: &'a Mutex<Sorter>,
+}
+
+/// One thread's tools.
+struct Scanner<'a> {
+    shared: ScanInput<'a>,
+    rule: WordRule,
+    shingler: Shingler,
+    block: BlockNumber,
+    /// Documents of the block so far.
+    position: u32,
+    /// The classes of the document with their first positions.
+    hits: Vec<(u32, u32)>,
+    documents: u64,
+    skipped: Vec<SkippedItem>,
+}
+
+impl<'a> Scanner<'a> {
+    fn new(shared: ScanInput<'a>) -> Self {
+        let rule = shared.options.rule.clone().with_stop_words(None);
+        Self {
+            shared,
+            rule: WordRule::of(&rule),
+            shingler: Shingler::with_kernel(&rule, shared.options.kernel),
+            block: BlockNumber { source: 0, index: 0 },
+            position: 0,
+            hits: Vec::new(),
+            documents: 0,
+            skipped: Vec::new(),
+        }
+    }
+
+    /// Hands on the matches of a document whose words may be those of items.
+    fn matches(&self, document: &Document<'_>) -> Result<(), Error> {
+        let ScanInput { corpus, items, index, options, sorter } = self.shared;
+        let mut candidates: Vec<u32> =
+            self.hits.iter().flat_map(|(class, _)| index.items(*class)).copied().collect();
+        candidates.sort_unstable();
+        candidates.dedup();
+        let words = self.rule.compared(document.text);
+        let place = DocumentPlace { block: self.block, position: self.position };
+        let source = corpus.file_of(self.block.source, document.id);
+        let mut payload = Vec::new();
+        for number in candidates {
+            let item = &items[number as usize];
+            let length = run_length(item.tokens.len(), options.ngram);
+            let runs = ItemRuns { hits: &self.hits, classes: index.classes(number), length };
+            let runs = runs.matched(&item.compared, &words);
+            for found in self.described(item, document, source, &runs) {
+                payload.clear();
+                matches::encode(&found, &mut payload);
+                let mut sorter = sorter.lock().unwrap_or_else(PoisonError::into_inner);
+                sorter.push(&matches::key(number, place, &found), &payload)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Matched runs with where they are in both texts.
+    fn described(
+        &self,
+        item: &ItemWords,
+        document: &Document<'_>,
+        source: &str,
+        runs: &[MatchedRun],
+    ) -> Vec<RunMatch> {
+        let in_item: Vec<_> = runs.iter().map(|run| run.item..run.item + run.words).collect();
+        let in_item = ranges(self.rule.written(&item.item.text, &in_item), &in_item);
+        let mut order: Vec<&MatchedRun> = runs.iter().collect();
+        order.sort_by_key(|run| run.document);
+        let in_document: Vec<_> =
+            order.iter().map(|run| run.document..run.document + run.words).collect();
+        let in_document = ranges(self.rule.written(document.text, &in_document), &in_document);
+        let mut by_item: Vec<(usize, MatchRange)> =
+            order.iter().map(|run| run.item).zip(in_document).collect();
+        by_item.sort_by_key(|(item, _)| *item);
+        let both = in_item.into_iter().zip(by_item);
+        both.map(|(in_item, (_, in_document))| RunMatch {
+            source: source.to_owned(),
+            document: document.id.to_owned(),
+            in_item,
+            in_document,
+        })
+        .collect()
+    }
+}
+
+fn ranges(written: Vec<WrittenRange>, words: &[Range<usize>]) -> Vec<MatchRange> {
+    let both = written.into_iter().zip(words);
+    both.map(|(written, words)| MatchRange {
+        words: words.start as u32..words.end as u32,
+        bytes: written.bytes.start as u64..written.bytes.end as u64,
+        chars: written.chars.start as u64..written.chars.end as u64,
+    })
+    .collect()
+}
+
+impl DocumentVisitor for Scanner<'_> {
+    fn block(&mut self, number: BlockNumber, _: bool) {
+        (self.block, self.position) = (number, 0);
+    }
+}
+
+impl DocumentSink for Scanner<'_> {
+    type Error = Error;
+
+    fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+        let tokens = self.shingler.tokens(document.text);
+        self.shared.index.hits(tokens, &mut self.hits);
+        if !self.hits.is_empty() {
+            self.matches(document)?;
+        }
+        self.position += 1;
+        self.documents += 1;
+        Ok(())
+    }
+
+    fn skipped(&mut self, skipped: SkippedItem) -> Result<(), Error> {
+        self.skipped.push(skipped);
+        Ok(())
+    }
+}
+
+/// The runs of one item, and where a document may have them.
+struct ItemRuns<'a> {
+    hits: &'a [(u32, u32)],
+    classes: &'a [u32],
+    length: usize,
+}
+
+/// Words of an item that are equal to those of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct MatchedRun {
+    item: usize,
+    document: usize,
+    words: usize,
+}
+
+impl ItemRuns<'_> {
+    /// The matches in ascending order of the item's words. All words that are in a run which the
+    /// document has are in one of them.
+    fn matched(&self, item: &ComparedWords, document: &ComparedWords) -> Vec<MatchedRun> {
+        let mut found = Vec::new();
+        let mut at = 0;
+        while let Some(class) = self.classes.get(at) {
+            match self.place(*class, at, item, document) {
+                Some(run) => {
+                    found.push(run);
+                    // The runs up to its end are in it.
+                    at += run.words - self.length + 1;
+                }
+                None => at += 1,
+            }
+        }
+        found
+    }
+
+    /// The first place of a run in the document, by its words.
+    fn place(
+        &self,
+        class: u32,
+        at: usize,
+        item: &ComparedWords,
+        document: &ComparedWords,
+    ) -> Option<MatchedRun> {
+        let hit = self.hits.binary_search_by_key(&class, |hit| hit.0).ok()?;
+        let (_, first) = self.hits.get(hit)?;
+        let compared = |place: usize| {
+            let words = item.common(at, document, place);
+            (words >= self.length).then_some(MatchedRun { item: at, document: place, words })
+        };
+        // Where the first run with this hash has other words, another one may have these.
+        let from = *first as usize;
+        compared(from).or_else(|| (from + 1..document.len()).find_map(compared))
+    }
+}

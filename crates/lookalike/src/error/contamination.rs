@@ -1,0 +1,51 @@
+//! Why a benchmark cannot be compared with a corpus.
+
+use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
+use std::fmt;
+
+/// Why a benchmark cannot be compared with a corpus.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ContaminationError {
+    /// A run of too few words.
+    Ngram {
+        /// How many it was to have.
+        got: usize,
+    },
+    /// No item of the benchmark has a word.
+    NoWords {
+        /// How many items there are.
+        items: usize,
+    },
+    /// A file is part of the corpus and of the benchmark.
+    InBoth {
+        /// The file.
+        name: String,
+    },
+}
+
+impl NamesParameters for ContaminationError {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
+        match self {
+            Self::Ngram { got } => write!(
+                f,
+                "{}: expected 2 words or more, got {got}; 13 is usual",
+                name(Parameter::Ngram)
+            ),
+            Self::NoWords { items: 0 } => {
+                write!(f, "the benchmark has no items; check {}", name(Parameter::Against))
+            }
+            Self::NoWords { items } => write!(
+                f,
+                "none of the {items} items of the benchmark has a word; check {}",
+                name(Parameter::AgainstField)
+            ),
+            Self::InBoth { name: file } => write!(
+                f,
+                "{file} is part of the corpus and of {}, so that all items of it would be found in \
+                 themselves; name it once, or leave it out of a folder by {}",
+                name(Parameter::Against),
+                name(Parameter::Exclude)
+            ),
+        }
+    }
+}
