@@ -66,6 +66,11 @@ pub(crate) struct ShingleArgs {
 }
 
 impl ShingleArgs {
+    /// What a word is.
+    pub(crate) fn words(&self) -> &WordArgs {
+        &self.words
+    }
+
     /// The rule they describe.
     pub(crate) fn rule(&self, normalization: Normalization) -> Result<ShingleRule, ParamsError> {
         let list = self.stop_words.as_deref().map(stop_words).transpose()?;
@@ -438,6 +443,26 @@ impl KeepArgs {
 }
 
 impl RunArgs {
+    /// Adds them to the options of a search for passages.
+    pub(crate) fn apply(&self, options: PassageOptions) -> Result<PassageOptions, CommandError> {
+        let options = options.with_source_field(self.keep.source_field.clone());
+        let options = match self.keep.keep.as_slice() {
+            [] => options,
+            rules => options.with_keep(KeepPolicy::new(rules.to_vec())),
+        };
+        self.work.apply(options)
+    }
+
+    /// Refuses `--resume` next to another option.
+    pub(crate) fn refuse_resume(&self, option: &str) -> Result<(), CommandError> {
+        if !self.resume {
+            return Ok(());
+        }
+        Err(CommandError::Usage(format!(
+            "{option} keeps no finished stages, from which --resume could go on; leave out --resume"
+        )))
+    }
+
     /// What to do with the documents.
     pub(crate) fn options(&self, params: Params) -> Result<FindOptions, CommandError> {
         let mut options = self.keep.options(params, &self.work)?;
@@ -610,6 +635,19 @@ impl ReadArgs {
     /// What is compared as a document.
     pub(crate) fn unit(&self) -> TextUnit {
         self.unit.unit
+    }
+
+    /// Refuses what leaves words out or puts blanks between them.
+    pub(crate) fn refuse_other_words(&self) -> Result<(), CommandError> {
+        let normalization = self.normalization();
+        if !normalization.stop_words_by_language && !normalization.segment {
+            return Ok(());
+        }
+        Err(CommandError::Usage(
+            "passages are whole parts of texts: leave out --language and --segment, which leave \
+             words out or put blanks between them"
+                .to_owned(),
+        ))
     }
 
     /// As [`UnitArgs::refuse`].

@@ -144,9 +144,15 @@ mod tests {
             bytes: n,
             overlap: overlap(n),
             decided_by: None,
+            unit: None,
         };
-        let keeper =
-            |id: &str| Keeper { id: id.to_owned(), document: 0, bytes: 10_000, reference: false, unit: None };
+        let keeper = |id: &str| Keeper {
+            id: id.to_owned(),
+            document: 0,
+            bytes: 10_000,
+            reference: false,
+            unit: None,
+        };
         let few = vec![duplicate("letters/2024/heating-failure.txt", 9_999)];
         let many = vec![duplicate("y", 10_000), duplicate("z\n", 8_125)];
         Groups::of(&[

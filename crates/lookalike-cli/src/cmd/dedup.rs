@@ -3,6 +3,7 @@
 mod action_args;
 mod actions;
 mod args;
+mod passages;
 mod print;
 
 use super::find::input_bytes;
@@ -37,6 +38,9 @@ const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
 pub(crate) fn run(args: &mut DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
     args.reading.read_list(&mut args.inputs)?;
     let args = &*args;
+    if args.cut.passages {
+        return passages::run(args, worker);
+    }
     let start = Instant::now();
     let builder = args.parameters.builder(args.shingle.rule(args.reading.normalization())?);
     let mut options = options(args, &builder)?;

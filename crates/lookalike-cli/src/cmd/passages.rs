@@ -60,12 +60,7 @@ fn passage_options(args: &PassagesArgs) -> Result<PassageOptions, CommandError> 
                        stages; leave it out";
         return Err(CommandError::Usage(message.to_owned()));
     }
-    let normalization = args.reading.normalization();
-    if normalization.stop_words_by_language || normalization.segment {
-        let message = "passages are whole parts of texts: leave out --language and --segment, \
-                       which leave words out or put blanks between them";
-        return Err(CommandError::Usage(message.to_owned()));
-    }
+    args.reading.refuse_other_words()?;
     let (tokens, case) = args.words.rule();
     let options = PassageOptions::new(args.min_words, tokens, case)?;
     let options = options.with_skip_repeated_ids(args.reading.skip_bad());

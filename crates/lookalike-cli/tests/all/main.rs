@@ -19,6 +19,7 @@ mod files;
 mod find;
 mod golden;
 mod index;
+mod passages;
 mod report;
 mod resume;
 mod same_bytes;

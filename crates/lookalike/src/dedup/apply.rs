@@ -7,6 +7,7 @@ use super::survivors::CutDocument;
 use super::{Decision, RemovedList, SourceRecord, SurvivorCounts, Survivors};
 use crate::error::Error;
 use crate::find::{FindOptions, Findings, Group};
+use crate::passages::PassageCuts;
 use crate::progress::Progress;
 use crate::read::{Collection, Raw, UnitParent, UnitRange};
 use crate::spill::SortedRecords;
@@ -42,6 +43,52 @@ pub fn apply(
     let written = survivors.finish()?;
     removed.map_or(Ok(()), RemovedList::finish)?;
     Ok(written)
+}
+
+/// Reads the inputs again and writes every document without the words that go; documents of which
+/// too little is left go.
+///
+/// Cost: one more pass over the inputs, by one thread, and documents that change once more. Memory:
+/// a block of the input and a document.
+///
+/// # Errors
+/// Those of [`apply`], and [`Error::Survivors`] for a text that is not in its record or file as it
+/// was read.
+pub fn apply_cuts(
+    cuts: &PassageCuts,
+    collection: &Collection,
+    mut survivors: Survivors,
+    progress: &dyn Progress,
+) -> Result<SurvivorCounts, Error> {
+    let (findings, mut sources) = (&cuts.run, 0..collection.sources());
+    findings.replay(&mut |number, document| {
+        progress.advance(0)?;
+        let status = findings.status(number);
+        for source in sources.start..=status.source {
+            RecordTarget::source(&mut survivors, source, collection)?;
+        }
+        sources.start = sources.start.max(status.source + 1);
+        if status.left_out {
+            return Ok(());
+        }
+        let (id, record, source) = (document.id, record_of(document.raw), status.source);
+        if cuts.is_changed(number) && !cuts.is_removed(number) {
+            let (text, taken) = cuts.ranges(number)?;
+            let (text, taken) = (text.as_str(), taken.as_slice());
+            return survivors.cut(&CutDocument { id, record, collection, source, text, taken });
+        }
+        let decision = match cuts.is_removed(number) {
+            true => {
+                Decision::Duplicate { group: 0, keeper: "", similarity: "", reason: "passages" }
+            }
+            false => Decision::Unique,
+        };
+        survivors.record(id, record, &decision)
+    })?;
+    sources.try_for_each(|source| RecordTarget::source(&mut survivors, source, collection))?;
+    collection.check_unchanged()?;
+    survivors.copy_others(findings)?;
+    survivors.finish()
 }
 
 /// Reads the inputs again and collects the files that are duplicates, for

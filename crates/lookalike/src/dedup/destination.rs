@@ -126,6 +126,15 @@ impl Destination {
         Ok(Self { out, is_standard_output: true, shape, inputs, origins, base: None })
     }
 
+    /// Refuses outputs and inputs of whose texts no part can be cut.
+    ///
+    /// # Errors
+    /// [`Error::Survivors`].
+    pub fn takes_cuts(&self) -> Result<(), Error> {
+        takes_cuts(self.shape, &self.origins, None)
+            .map_err(|problem| Error::Survivors { path: self.out.clone(), problem })
+    }
+
     /// Whether it is a folder.
     pub fn is_folder(&self) -> bool {
         self.shape == Shape::Folder
@@ -225,6 +234,15 @@ fn takes_units(
     if collection.unit() == TextUnit::Document {
         return Ok(());
     }
+    takes_cuts(shape, origins, annotate)
+}
+
+/// The same, where parts of texts are taken out.
+fn takes_cuts(
+    shape: Shape,
+    origins: &[DocumentOrigin],
+    annotate: Option<&Annotate>,
+) -> Result<(), SurvivorsProblem> {
     if annotate.is_some() {
         return Err(SurvivorsProblem::AnnotatedUnits);
     }

@@ -24,7 +24,7 @@ mod values;
 
 pub use crate::error::SurvivorsProblem;
 pub use annotation::{Annotate, DEFAULT_FIELD};
-pub use apply::{apply, find_files};
+pub use apply::{apply, apply_cuts, find_files};
 pub use destination::Destination;
 pub use non_documents::{Others, OthersCopied, RefusedFile};
 pub use removed::RemovedList;

@@ -177,6 +177,46 @@ impl CompleteAnchors {
     }
 }
 
+impl CompleteAnchors {
+    /// Of no document.
+    pub(super) fn empty(temp: &Arc<TempSpace>) -> Self {
+        let log = SpillLog::scratch(temp, "anchors", 0);
+        Self { filter: RepeatFilter::new(0, 0), log, ranges: Vec::new() }
+    }
+
+    /// The anchors again, of documents of which some are changed: those of block `i` are what
+    /// `block` makes of the former ones.
+    pub(super) fn changed(
+        self,
+        temp: &Arc<TempSpace>,
+        (filter, share): (usize, usize),
+        mut block: impl FnMut(usize, &[(u64, u32)], &RepeatFilter) -> Result<Vec<(u64, u32)>, Error>,
+    ) -> Result<Self, Error> {
+        let Self { filter: former, log: old, ranges: old_ranges } = self;
+        let anchors = former.bytes() / 4;
+        drop(former);
+        let filter = RepeatFilter::new(anchors, filter);
+        let mut log = SpillLog::scratch(temp, "anchors", share);
+        let mut ranges = Vec::with_capacity(old_ranges.len());
+        for (i, range) in old_ranges.into_iter().enumerate() {
+            let entries = old.range(range)?;
+            ranges.push(log.append(block(i, &entries, &filter)?)?);
+        }
+        Ok(Self { filter, log, ranges })
+    }
+}
+
+/// Appends what the log has of a document that is as it was, and counts its anchors.
+pub(super) fn copy_anchors(
+    document: &DocumentAnchors<'_>,
+    filter: &RepeatFilter,
+    out: &mut Vec<(u64, u32)>,
+) {
+    out.push((document.tokens, document.anchors.len() as u32));
+    document.anchors.iter().for_each(|(hash, _)| filter.insert(*hash));
+    out.extend_from_slice(document.anchors);
+}
+
 /// The documents of a block, one after the other.
 pub(super) fn documents(entries: &[(u64, u32)]) -> impl Iterator<Item = DocumentAnchors<'_>> {
     let mut rest = entries;

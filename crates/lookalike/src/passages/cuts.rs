@@ -16,6 +16,40 @@ impl TokenCuts {
         &rest[..rest.partition_point(|range| range.document == document)]
     }
 
+    /// Adds ranges, which are by document and position; whether there are any.
+    pub(super) fn add(&mut self, more: &[TokenRange]) -> bool {
+        let mut all: Vec<TokenRange> = self.ranges.iter().chain(more).copied().collect();
+        all.sort_unstable_by_key(|range| (range.document, range.start));
+        self.ranges.clear();
+        for range in all {
+            match self.ranges.last_mut() {
+                Some(last) if last.document == range.document && last.end >= range.start => {
+                    last.end = last.end.max(range.end);
+                }
+                _ => self.ranges.push(range),
+            }
+        }
+        !more.is_empty()
+    }
+
+    /// All of them, by document.
+    pub(super) fn documents(&self) -> impl Iterator<Item = (u32, &[TokenRange])> {
+        let chunks = self.ranges.chunk_by(|a, b| a.document == b.document);
+        chunks.map(|ranges| (ranges[0].document, ranges))
+    }
+
+    /// A range of what the cuts leave of a document, as a range of the document.
+    pub(super) fn whole(&self, range: TokenRange) -> TokenRange {
+        let cuts = self.of(range.document);
+        let whole = |position: u32| {
+            let before = |at: u32, cut: &TokenRange| {
+                if cut.start <= at { Ok(at + (cut.end - cut.start)) } else { Err(at) }
+            };
+            cuts.iter().try_fold(position, before).unwrap_or_else(|at| at)
+        };
+        TokenRange { start: whole(range.start), end: whole(range.end - 1) + 1, ..range }
+    }
+
     /// What is left of the tokens of a document.
     pub(super) fn without<T>(cuts: &[TokenRange], tokens: Vec<T>) -> Vec<T> {
         if cuts.is_empty() {

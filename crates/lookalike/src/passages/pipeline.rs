@@ -14,7 +14,7 @@ use lookalike_core::passage::maximal::{Passages, TokenRange, copied_ranges, firs
 use lookalike_core::passage::unitig::Unitigs;
 use std::cmp::Reverse;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Hash functions that are tried before the words of different hashes are taken to be equal on
 /// purpose.
@@ -68,7 +68,12 @@ pub fn passages_in(
     let (mut run, anchors) = TextRun::read(collection, options.run(), length, progress)?;
     let anchors = anchors.finish();
     let cuts = TokenCuts::default();
-    let repeats = Repeats::find(&run, options, &anchors, &cuts, progress)?;
+    let make = |unitigs: &Unitigs| {
+        let passages = Passages::new(unitigs, length as u32, &run.order);
+        let wanted = wanted(&passages);
+        Ok((passages, wanted))
+    };
+    let repeats = ComparedUnitigs::find(&run, options, &anchors, &cuts, progress, make)?;
     collection.check_unchanged()?;
     let sources = repeats.sources(&run, &anchors, length)?;
     drop(anchors);
@@ -77,23 +82,25 @@ pub fn passages_in(
     Ok(repeats.into_findings(run, sources, length))
 }
 
-/// Passages whose words were compared.
-pub(super) struct Repeats {
+/// Unitigs whose words were compared, and what was made of them.
+pub(super) struct ComparedUnitigs<T> {
     pub(super) unitigs: Unitigs,
-    passages: Passages,
+    pub(super) made: T,
     wanted: Vec<WantedPlace>,
     located: Vec<LocatedPlace>,
-    times: Vec<(Stage, std::time::Duration)>,
+    pub(super) times: Vec<(Stage, Duration)>,
 }
 
-impl Repeats {
-    /// Finds repeated runs in what `cuts` leave of the documents, and compares their words.
+impl<T> ComparedUnitigs<T> {
+    /// Finds repeated runs in what `cuts` leave of the documents, and compares their words. `make`
+    /// gives what is made of the unitigs, and places to be found in texts.
     pub(super) fn find(
         run: &TextRun,
         options: &PassageOptions,
         anchors: &CompleteAnchors,
         cuts: &TokenCuts,
         progress: &dyn Progress,
+        make: impl Fn(&Unitigs) -> Result<(T, Vec<WantedPlace>), Error>,
     ) -> Result<Self, Error> {
         let (length, options) = (options.min_words(), options.run());
         let selection = RunSelection { run, options, anchors, cuts, length };
@@ -103,25 +110,26 @@ impl Repeats {
             progress.begin(Stage::Select, total);
             let unitigs = selection.unitigs(seed, progress)?;
             run.budget.need(unitigs.places.len() as u64 * PLACE_BYTES)?;
-            let passages = Passages::new(&unitigs, length as u32, &run.order);
+            let (made, wanted) = make(&unitigs)?;
             let selected = start.elapsed();
             progress.end(Stage::Select, selected);
             progress.begin(Stage::Compare, total);
-            let wanted = wanted(&passages);
             let first = &first_places(&unitigs, &run.order);
             let comparison =
                 PlaceComparison { run, options, unitigs: &unitigs, first, cuts, length };
             let located = comparison.compare(&wanted, progress)?;
-            let compared = start.elapsed() - selected;
+            let compared = start.elapsed().saturating_sub(selected);
             progress.end(Stage::Compare, compared);
             if let Some(located) = located {
                 let times = vec![(Stage::Select, selected), (Stage::Compare, compared)];
-                return Ok(Self { unitigs, passages, wanted, located, times });
+                return Ok(Self { unitigs, made, wanted, located, times });
             }
         }
         Err(Error::EqualHashes)
     }
+}
 
+impl ComparedUnitigs<Passages> {
     /// How much of each source is repeated.
     fn sources(
         &self,
@@ -176,7 +184,7 @@ impl Repeats {
         sources: Vec<SourceRepeats>,
         length: usize,
     ) -> PassageFindings {
-        let Self { passages: Passages { passages, runs }, wanted, located, .. } = self;
+        let Self { made: Passages { passages, runs }, wanted, located, .. } = self;
         let order = |document: u32| run.order[document as usize];
         let mut ranked: Vec<u32> = (0..passages.len() as u32).collect();
         ranked.sort_unstable_by_key(|number| {

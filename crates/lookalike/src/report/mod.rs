@@ -206,6 +206,7 @@ pub(crate) mod tests {
             bytes: 8,
             overlap,
             decided_by: Some(0),
+            unit: None,
         };
         let groups = [
             Group { keeper: keeper("k"), duplicates: vec![duplicate("ü", MOST)] },
@@ -224,6 +225,7 @@ pub(crate) mod tests {
             b: b.to_owned(),
             overlap,
             estimate: None,
+            units: None,
         };
         Pairs::of(&[pair("k", "ü", MOST), pair("a,b", "say \"x\"", EQUAL)]).unwrap()
     }

@@ -36,7 +36,11 @@ pub struct RemedySpelling {
 
 /// A warning about candidates that are not similar, with what takes less time. `is_of_index` is
 /// whether they are in an index, whose parameters are fixed.
-pub fn excess_candidates(excess: &ExcessCandidates, spelling: &RemedySpelling, is_of_index: bool) -> String {
+pub fn excess_candidates(
+    excess: &ExcessCandidates,
+    spelling: &RemedySpelling,
+    is_of_index: bool,
+) -> String {
     let ExcessCandidates { documents, pairs, mean, better } = excess;
     let (documents, pairs) = (thousands(*documents as u64), thousands(*pairs));
     let RemedySpelling { auto, tune, .. } = spelling;

@@ -8,6 +8,7 @@ mod audit;
 mod candidates;
 mod collection;
 mod containment;
+mod contamination;
 mod dedup;
 mod exact;
 mod examples;

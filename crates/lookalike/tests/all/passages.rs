@@ -5,11 +5,15 @@
 
 use crate::collection::{Drawn, data, is_soak};
 use flate2::read::GzDecoder;
+use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::core::params::{Case, TokenRule};
+use lookalike::core::passage::naive;
 use lookalike::core::text::{CharClass, class};
-use lookalike::passages::{PassageFindings, PassageOptions, passages_in};
+use lookalike::passages::{
+    CutOptions, CutRule, PassageCuts, PassageFindings, PassageOptions, passages_in,
+};
 use lookalike::progress::NoProgress;
-use lookalike::read::{Collection, ReadOptions};
+use lookalike::read::{Collection, Document, ReadOptions, TextUnit};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
@@ -288,4 +292,130 @@ fn passages_of_the_sets_are_those_of_the_oracle() {
         let documents = set(&path, folder.path());
         check(documents, &folder.path().join("set.jsonl"), &[10, 25, 50], 2);
     }
+}
+
+/// What is left of documents by the definition of `lookalike-core`, applied until nothing changes:
+/// of each, in the keep order, its words.
+fn left_by_definition(oracle: &Oracle, least: usize) -> Vec<Vec<u32>> {
+    let words = |(at, _): (usize, &OracleDocument)| {
+        let places = oracle.symbols.iter().zip(&oracle.places);
+        let of = places.filter(|(_, place)| place.0 == at).map(|(symbol, _)| *symbol);
+        let mut words: Vec<u32> = of.collect();
+        words.pop();
+        words
+    };
+    let mut left: Vec<Vec<u32>> = oracle.documents.iter().enumerate().map(words).collect();
+    let order: Vec<u32> = (0..left.len() as u32).collect();
+    loop {
+        let copied = naive::copied_tokens(&left, least, &order);
+        if copied.iter().flatten().all(|is_copied| !is_copied) {
+            return left;
+        }
+        for (words, copied) in left.iter_mut().zip(copied) {
+            let mut copied = copied.into_iter();
+            words.retain(|_| !copied.next().unwrap());
+        }
+    }
+}
+
+fn cut(path: &Path, least: usize, cut: &CutOptions) -> (PassageCuts, BTreeMap<String, String>) {
+    let options = PassageOptions::new(least, TokenRule::Words, Case::Fold).unwrap();
+    let collection = Collection::open(&[path.to_owned()], &ReadOptions::default()).unwrap();
+    let cuts = PassageCuts::find(&collection, &options, cut, &NoProgress).unwrap();
+    let mut texts = BTreeMap::new();
+    let mut each = |number, document: &Document<'_>| {
+        let mut text = document.text.to_owned();
+        if cuts.is_changed(number) {
+            let (written, ranges) = cuts.ranges(number)?;
+            assert_eq!(written, text);
+            assert!(ranges.windows(2).all(|pair| pair[0].end < pair[1].start));
+            for range in ranges.into_iter().rev() {
+                text.replace_range(range, "");
+            }
+        }
+        texts.insert(document.id.to_owned(), text);
+        Ok(())
+    };
+    cuts.run.replay(&mut each).unwrap();
+    (cuts, texts)
+}
+
+const COPIES: CutOptions = CutOptions { rule: CutRule::Copies, unit: None, min_left: 1 };
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn what_is_left_is_what_the_definition_leaves(
+        seed: u64, vocabulary in 1u64..40, least in 2usize..9,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("drawn.jsonl");
+        let texts = Drawn { documents: 25, vocabulary, seed }.texts();
+        let documents: Vec<OracleDocument> = texts
+            .into_iter()
+            .enumerate()
+            .map(|(at, text)| OracleDocument::new(format!("d{at}"), text))
+            .collect();
+        write(&path, &documents);
+        let oracle = Oracle::new(documents, Case::Fold);
+        let (_, texts) = cut(&path, least, &COPIES);
+        for (document, want) in oracle.documents.iter().zip(left_by_definition(&oracle, least)) {
+            let left = OracleDocument::new(String::new(), texts[&document.id].clone());
+            prop_assert_eq!(left.words.len(), want.len(), "{}", document.id);
+        }
+        // In another order of lengths other places are the first; the rule holds all the same for
+        // the order that the cut documents had.
+        let twice = texts.iter().map(|(id, text)| OracleDocument::new(id.clone(), text.clone()));
+        let mut twice: Vec<OracleDocument> = twice.collect();
+        let place: HashMap<&str, usize> =
+            oracle.documents.iter().enumerate().map(|(at, d)| (d.id.as_str(), at)).collect();
+        twice.sort_by_key(|document| place[document.id.as_str()]);
+        write(&path, &twice);
+        let options = PassageOptions::new(least, TokenRule::Words, Case::Fold).unwrap();
+        let options = options.with_keep(KeepPolicy::new(vec![KeepRule::First]));
+        let collection = Collection::open(&[path], &ReadOptions::default()).unwrap();
+        let again = PassageCuts::find(&collection, &options, &COPIES, &NoProgress).unwrap();
+        prop_assert_eq!(again.sources.iter().map(|source| source.cut_words).sum::<u64>(), 0);
+        prop_assert_eq!(again.rounds, 1);
+    }
+}
+
+#[test]
+fn whole_lines_go_and_words_between_words_do_not_join() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lines.jsonl");
+    let documents = [
+        ("a", "one two three four\r\nlonger than the others by far\r\nfive six seven"),
+        ("b", "zero\r\none two three four\r\nfive six seven eight"),
+        ("c", "abc漢字仮名def and 漢字仮名"),
+        ("d", "漢字仮名 ghi, a text that is longer than c is by some"),
+    ];
+    let documents = documents.map(|(id, text)| OracleDocument::new(id.to_owned(), text.to_owned()));
+    write(&path, &documents);
+    let lines = CutOptions { unit: Some(TextUnit::Line), ..COPIES };
+    let (_, texts) = cut(&path, 3, &lines);
+    assert_eq!(texts["b"], "zero\r\nfive six seven eight");
+    let (_, texts) = cut(&path, 3, &COPIES);
+    assert_eq!(texts["b"], "zero\r\neight");
+    assert_eq!(texts["c"], "abc漢def and ");
+}
+
+#[test]
+fn boilerplate_goes_everywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pages.jsonl");
+    let mut documents: Vec<OracleDocument> = (0..5)
+        .map(|at| {
+            let text = format!("Accept all cookies now. Page {at} has text w{at} x{at}.");
+            OracleDocument::new(format!("p{at}"), text)
+        })
+        .collect();
+    documents.push(OracleDocument::new("q".to_owned(), "Page 3 has text w3 x3.".to_owned()));
+    write(&path, &documents);
+    let rule = CutRule::Boilerplate { min_documents: 3, min_share: 0.0, per_source: true };
+    let (cuts, texts) = cut(&path, 4, &CutOptions { rule, ..COPIES });
+    assert_eq!(texts["p3"], "3 has text w3 x3.");
+    assert_eq!(texts["q"], "Page 3 has text w3 x3.");
+    assert_eq!(cuts.sources[0].changed, 5);
 }

@@ -1,6 +1,7 @@
 //! The arguments of `lookalike dedup`.
 
 use super::action_args::ActionArgs;
+use super::passages::CutArgs;
 use crate::options::{CsvArgs, ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
 use lookalike::dedup::DEFAULT_FIELD;
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ Examples:
   lookalike dedup letters/ --move-to duplicates/          the files that go, moved
   zcat a.jsonl.gz | lookalike dedup - -o - | wc -l        from one program to another
   lookalike dedup a.csv b.csv --dry-run                   what would go from each
+  lookalike dedup corpus.jsonl --passages -o cut.jsonl    repeated passages cut out
   lookalike dedup train.jsonl --reference test.jsonl -o clean.jsonl";
 
 /// The inputs without their near-duplicates, in their own format
@@ -27,6 +29,9 @@ pub(crate) struct DedupArgs {
 
     #[command(flatten)]
     pub(super) shingle: ShingleArgs,
+
+    #[command(flatten)]
+    pub(super) cut: CutArgs,
 
     #[command(flatten)]
     pub(super) run: RunArgs,

@@ -1,0 +1,113 @@
+//! `lookalike passages` and `dedup --passages`: the table, files, the same bytes for every setting,
+//! bad input.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use crate::command::Place;
+use std::fmt::Write as _;
+
+const LICENCE: &str = "Permission is hereby granted, free of charge, to any person obtaining a \
+                       copy of this software";
+
+fn texts(place: &Place) {
+    let record = |id: &str, text: &str| serde_json::json!({"id": id, "text": text}).to_string();
+    let lines = [
+        record("a", &format!("First.\r\n{LICENCE}. It was the first of all, \"quoted\".")),
+        record("b", &format!("Other words.\n{}\nAnd the end: é.", LICENCE.to_uppercase())),
+        record("c", "Nothing of that kind is here."),
+    ];
+    place.file("in.jsonl", lines.join("\n") + "\n");
+}
+
+#[test]
+fn the_table_has_passages_and_files_have_places() {
+    let place = Place::new();
+    texts(&place);
+    let run = place.run(&["passages", "in.jsonl", "--min-words", "10"]);
+    assert!(run.err.contains("1 passage of at least 10 words"), "{}", run.err);
+    let out = run.ok();
+    assert!(out.contains("words   places  documents  first in"), "{out}");
+    assert!(out.contains(" 16        2          2  a "), "{out}");
+    let args = ["passages", "in.jsonl", "--min-words", "10", "-q", "-o"];
+    for name in ["p.jsonl", "p.csv", "p.parquet"] {
+        assert_eq!(place.run(&[&args[..], &[name]].concat()).ok(), "");
+        assert!(place.path(name).exists());
+    }
+    assert_eq!(
+        place.read("p.jsonl"),
+        "{\"passage\":1,\"words\":16,\"places\":2,\"documents\":2,\"id\":\"a\",\"bytes\":[8,101],\
+         \"chars\":[8,101],\"first\":true,\"maximal\":true}\n\
+         {\"passage\":1,\"words\":16,\"places\":2,\"documents\":2,\"id\":\"b\",\"bytes\":[13,106],\
+         \"chars\":[13,106],\"first\":false,\"maximal\":true}\n"
+    );
+    assert_eq!(
+        place.read("p.csv"),
+        "passage,words,places,documents,id,byte_start,byte_end,char_start,char_end,first,maximal\n\
+         1,16,2,2,a,8,101,8,101,true,true\n1,16,2,2,b,13,106,13,106,false,true\n"
+    );
+    let json = place.run(&["passages", "in.jsonl", "--min-words", "10", "--json"]).ok();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["counts"]["copied_words"], 16);
+    assert_eq!(json["passages"][0]["runs"][1]["id"], "b");
+    let page = ["passages", "in.jsonl", "--min-words", "10", "-q", "--report", "r.html"];
+    place.run(&page).ok();
+    assert!(place.read("r.html").contains("<mark title=\"passage 1\">Permission is hereby"));
+}
+
+#[test]
+fn the_same_bytes_for_threads_memory_kernels_and_the_order_of_files() {
+    let place = Place::new();
+    let (mut one, mut two) = (String::new(), String::new());
+    for at in 0..400_u32 {
+        let out = if at % 2 == 0 { &mut one } else { &mut two };
+        let words: Vec<String> = (0..120).map(|i| format!("w{}", (at / 5 * 7 + i) % 701)).collect();
+        let text = format!("start {at} {} end {at}", words.join(" "));
+        writeln!(out, "{}", serde_json::json!({"id": format!("d{at}"), "text": text})).unwrap();
+    }
+    place.file("one.jsonl", one).file("two.jsonl", two);
+    let run = |inputs: [&str; 2], more: &[&str]| {
+        let args = ["passages", inputs[0], inputs[1], "--min-words", "20", "-q", "-o", "p.jsonl"];
+        place.run(&[&args[..], more].concat()).ok();
+        place.read("p.jsonl")
+    };
+    let expected = run(["one.jsonl", "two.jsonl"], &["--threads", "1"]);
+    assert!(expected.lines().count() > 400);
+    assert_eq!(run(["two.jsonl", "one.jsonl"], &["--threads", "3"]), expected);
+    for more in [&["--memory", "80MiB", "--threads", "2"][..], &["--kernel", "scalar"]] {
+        assert_eq!(run(["one.jsonl", "two.jsonl"], more), expected, "{more:?}");
+    }
+}
+
+#[test]
+fn bad_input_is_refused_and_long_passages_are_not_there() {
+    let place = Place::new();
+    texts(&place);
+    let fails = |args: &[&str]| place.run(&[&["passages", "in.jsonl"], args].concat()).fails(2);
+    assert!(fails(&["--min-words", "1"]).contains("from 2 to 1000000"));
+    assert!(fails(&["-o", "p.txt"]).contains(".jsonl or .csv"));
+    assert!(fails(&["--resume"]).contains("no finished"));
+    assert!(fails(&["--language", "auto"]).contains("--language"));
+    let run = place.run(&["passages", "in.jsonl", "--min-words", "5000"]);
+    assert!(run.err.contains("no repeated passages"), "{}", run.err);
+    assert_eq!(run.ok(), "");
+}
+
+#[test]
+fn dedup_cuts_passages_and_leaves_the_rest_as_it_is() {
+    let place = Place::new();
+    texts(&place);
+    let args = ["dedup", "in.jsonl", "--passages", "--min-words", "10"];
+    place.run(&[&args[..], &["-o", "out.jsonl"]].concat()).ok();
+    let (before, after) = (place.read("in.jsonl"), place.read("out.jsonl"));
+    let (before, after): (Vec<&str>, Vec<&str>) =
+        (before.lines().collect(), after.lines().collect());
+    assert_eq!((after[0], after[2]), (before[0], before[2]));
+    assert_eq!(after[1], before[1].replace(&(LICENCE.to_uppercase() + "\\n"), ""));
+    let table = place.run(&[&args[..], &["--dry-run"]].concat()).ok();
+    assert!(table.contains("in.jsonl") && table.contains(" 16 "), "{table}");
+    let again = ["dedup", "out.jsonl", "--passages", "--min-words", "10", "-o", "twice.jsonl"];
+    place.run(&again).ok();
+    assert_eq!(place.read("twice.jsonl"), place.read("out.jsonl"));
+    let left = [&args[..], &["-o", "left.jsonl", "--min-left", "10"]].concat();
+    place.run(&left).ok();
+    assert_eq!(place.read("left.jsonl").lines().count(), 2);
+}

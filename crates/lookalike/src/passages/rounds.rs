@@ -1,0 +1,456 @@
+//! What goes of documents so that of each repeated passage one place stays, or none of what most
+//! documents have: the rule is applied to what is left, until nothing changes.
+//!
+//! ```text
+//! anchors ─ unitigs, compared ─ tokens that go ─ whole units ─ cuts ─┐
+//!    ▲───────────────── anchors of the documents that changed ◄──────┘
+//! ```
+
+use super::anchor_log::{CompleteAnchors, copy_anchors, documents, fingerprint, write_anchors};
+use super::cuts::TokenCuts;
+use super::options::PassageOptions;
+use super::pipeline::ComparedUnitigs;
+use super::spans::Spans;
+use super::words::WordRule;
+use crate::error::Error;
+use crate::find::{Findings, TextRun};
+use crate::progress::Progress;
+use crate::read::unit::ranges;
+use crate::read::{Collection, ReadBuffers, TextUnit};
+use lookalike_core::passage::anchors::AnchorFinder;
+use lookalike_core::passage::maximal::{TokenRange, copied_ranges};
+use lookalike_core::passage::unitig::Unitigs;
+use lookalike_core::shingle::Shingler;
+use lookalike_core::text::{CharClass, class};
+use serde::Serialize;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+
+/// Which repeated words go.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum CutRule {
+    /// Those in a copy: of each passage the first place stays.
+    Copies,
+    /// Those in a run that is in so many documents, of one source where `per_source` is set: no
+    /// place stays.
+    Boilerplate {
+        /// The least number of documents, 2 at least.
+        min_documents: u64,
+        /// The least share of the documents, 0 to 1.
+        min_share: f64,
+        /// Whether documents are counted for each source, and cut where theirs has enough.
+        per_source: bool,
+    },
+}
+
+/// How words are cut out of texts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CutOptions {
+    /// Which words go.
+    pub rule: CutRule,
+    /// Whole lines, paragraphs or sentences whose words all go; words where it is `None`.
+    pub unit: Option<TextUnit>,
+    /// A document that loses words goes where fewer than this are left; 1 at least.
+    pub min_left: u64,
+}
+
+/// What goes of a source.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct SourceCuts {
+    /// Its name.
+    pub name: String,
+    /// Its documents, empty ones included.
+    pub documents: u64,
+    /// Documents that lose words and stay.
+    pub changed: u64,
+    /// Documents that go.
+    pub removed: u64,
+    /// Words of its documents.
+    pub words: u64,
+    /// Words that go, those of documents that go among them.
+    pub cut_words: u64,
+}
+
+/// What goes of all documents.
+pub struct PassageCuts {
+    /// How often the rule was applied, the last time without effect.
+    pub rounds: usize,
+    /// What goes of each source, in reading order.
+    pub sources: Vec<SourceCuts>,
+    /// The documents, which can be read again; without groups.
+    pub run: Findings,
+    cuts: TokenCuts,
+    /// Documents that go, in ascending order.
+    removed: Vec<u32>,
+    unit: Option<TextUnit>,
+    rule: WordRule,
+}
+
+impl PassageCuts {
+    /// Finds what goes.
+    ///
+    /// Cost: that of [`passages_in`](super::passages_in), and for each further round that of the
+    /// documents that changed in the last one.
+    ///
+    /// # Errors
+    /// Those of [`passages_in`](super::passages_in).
+    pub fn find(
+        collection: &Collection,
+        options: &PassageOptions,
+        cut: &CutOptions,
+        progress: &dyn Progress,
+    ) -> Result<Self, Error> {
+        let length = options.min_words();
+        let (run, anchors) = TextRun::read(collection, options.run(), length, progress)?;
+        let mut rounds =
+            CutRounds { run: &run, options, cut, rule: WordRule::of(options.rule()), count: 0 };
+        let mut anchors = anchors.finish();
+        let mut words = rounds.words(&anchors)?;
+        let cuts = rounds.run(&mut anchors, progress)?;
+        collection.check_unchanged()?;
+        let (sources, removed) = rounds.sources(&cuts, &mut words)?;
+        let (count, rule) = (rounds.count, rounds.rule);
+        let run = run.findings;
+        Ok(Self { rounds: count, sources, run, cuts, removed, unit: cut.unit, rule })
+    }
+
+    /// Whether the document goes: too little is left of it.
+    pub fn is_removed(&self, document: u32) -> bool {
+        self.removed.binary_search(&document).is_ok()
+    }
+
+    /// Whether the document loses words.
+    pub fn is_changed(&self, document: u32) -> bool {
+        !self.cuts.of(document).is_empty()
+    }
+
+    /// The bytes that go of the text of a document, as it is written; ascending, and apart.
+    ///
+    /// # Errors
+    /// [`Error::Read`] when the document is no longer what it was.
+    pub fn ranges(&self, document: u32) -> Result<(String, Vec<Range<usize>>), Error> {
+        let text = self.run.written_text(document)?;
+        let cuts = self.cuts.of(document);
+        let ranges = Spans::of(&text, self.rule, self.run.normalization, &[])
+            .map(|spans| byte_ranges(&text, spans.words(), cuts, self.unit));
+        match ranges {
+            Some(ranges) => Ok((text, ranges)),
+            None => {
+                let (id, place) = (self.run.id(document)?, self.run.place_name(document)?);
+                Err(Error::NotAligned { id, place })
+            }
+        }
+    }
+}
+
+struct CutRounds<'a> {
+    run: &'a TextRun,
+    options: &'a PassageOptions,
+    cut: &'a CutOptions,
+    rule: WordRule,
+    count: usize,
+}
+
+impl CutRounds<'_> {
+    /// Applies the rule until nothing changes.
+    fn run(
+        &mut self,
+        anchors: &mut CompleteAnchors,
+        progress: &dyn Progress,
+    ) -> Result<TokenCuts, Error> {
+        let mut cuts = TokenCuts::default();
+        loop {
+            self.count += 1;
+            let (run, options) = (self.run, self.options);
+            let make = |unitigs: &Unitigs| Ok((self.selected(unitigs)?, Vec::new()));
+            let found = ComparedUnitigs::find(run, options, anchors, &cuts, progress, make)?.made;
+            let found: Vec<TokenRange> = found.into_iter().map(|range| cuts.whole(range)).collect();
+            let found = self.cuttable(&found, &cuts)?;
+            if !cuts.add(&found) {
+                return Ok(cuts);
+            }
+            let changed: BTreeSet<u32> = found.iter().map(|range| range.document).collect();
+            self.read_changed(anchors, &changed, &cuts)?;
+        }
+    }
+
+    /// The tokens that go, in what is left of the documents.
+    fn selected(&self, unitigs: &Unitigs) -> Result<Vec<TokenRange>, Error> {
+        let length = self.options.min_words() as u32;
+        Ok(match self.cut.rule {
+            CutRule::Copies => copied_ranges(unitigs, length, &self.run.order),
+            CutRule::Boilerplate { min_documents, min_share, per_source } => {
+                let sources = if per_source { self.sources_of(unitigs)? } else { HashMap::new() };
+                let source = |document: u32| sources.get(&document).copied().unwrap_or(0);
+                let documents: Vec<u64> = if per_source {
+                    self.run.findings.sources.iter().map(|source| source.documents).collect()
+                } else {
+                    vec![self.run.findings.counts.documents]
+                };
+                let least = |source: u32| {
+                    let all = documents.get(source as usize).copied().unwrap_or(0);
+                    ((all as f64 * min_share).ceil() as u64).max(min_documents).max(2)
+                };
+                frequent(unitigs, length, source, least)
+            }
+        })
+    }
+
+    /// The sources of the documents with places.
+    fn sources_of(&self, unitigs: &Unitigs) -> Result<HashMap<u32, u32>, Error> {
+        let places = unitigs.places.chunk_by(|a, b| a.document == b.document);
+        let source = |document| {
+            Ok((document, self.run.with_document(document, |_, row| self.run.source(row))?))
+        };
+        places.map(|places| source(places[0].document)).collect()
+    }
+
+    /// The part of the tokens that can go: whole units, and no words between two that would become
+    /// one.
+    fn cuttable(&self, found: &[TokenRange], cuts: &TokenCuts) -> Result<Vec<TokenRange>, Error> {
+        let (mut scratch, mut can_go) = (ReadBuffers::default(), Vec::new());
+        for ranges in found.chunk_by(|a, b| a.document == b.document) {
+            let document = ranges[0].document;
+            let mut all = TokenCuts::default();
+            all.add(cuts.of(document));
+            all.add(ranges);
+            let is_found = self.run.with_document(document, |block, row| {
+                block.fetch_written(row.place, row.id, &mut scratch, |text| {
+                    let spans = Spans::of(text, self.rule, self.run.findings.normalization, &[])?;
+                    let (words, all) = (spans.words(), all.of(document));
+                    match self.cut.unit {
+                        None => can_go.extend(apart(text, words, all)),
+                        Some(unit) => can_go.extend(whole_units(text, words, all, unit)),
+                    }
+                    Some(())
+                })
+            })??;
+            is_found.ok_or_else(|| self.run.not_aligned(document))?;
+            // What went before is no change.
+            let old = cuts.of(document);
+            let is_new = |range: &TokenRange| {
+                range.document != document
+                    || !old.iter().any(|cut| cut.start <= range.start && range.end <= cut.end)
+            };
+            can_go.retain(is_new);
+        }
+        Ok(can_go)
+    }
+
+    /// Replaces the anchors of documents that changed.
+    fn read_changed(
+        &self,
+        anchors: &mut CompleteAnchors,
+        changed: &BTreeSet<u32>,
+        cuts: &TokenCuts,
+    ) -> Result<(), Error> {
+        let (run, length) = (self.run, self.options.min_words());
+        let share = run.budget.share(8);
+        let kernel = self.options.run().kernel;
+        let mut shingler = Shingler::with_kernel(self.options.rule(), kernel);
+        let (mut finder, mut scratch) = (AnchorFinder::new(length), ReadBuffers::default());
+        let former = std::mem::replace(anchors, CompleteAnchors::empty(run.temp()));
+        *anchors = former.changed(run.temp(), (share, share), |i, entries, filter| {
+            let mut out = Vec::with_capacity(entries.len());
+            let block = if changed.range(run.range(i)).next().is_some() {
+                Some(run.block(i)?)
+            } else {
+                None
+            };
+            for ((place, document), of) in (0..).zip(run.range(i)).zip(documents(entries)) {
+                let Some(block) = block.as_ref().filter(|_| changed.contains(&document)) else {
+                    copy_anchors(&of, filter, &mut out);
+                    continue;
+                };
+                let is_same = block.fetch(place, &mut scratch, |row, text| {
+                    let tokens = shingler.tokens(text);
+                    let is_same = fingerprint(tokens) == row.fingerprint;
+                    let tokens = TokenCuts::without(cuts.of(document), tokens.to_vec());
+                    write_anchors(&tokens, &mut finder, filter, &mut out);
+                    is_same
+                })?;
+                if !is_same {
+                    return Err(run.changed(document));
+                }
+            }
+            Ok(out)
+        })?;
+        Ok(())
+    }
+
+    /// How many words each source has, and each document that may lose some.
+    fn words(&self, anchors: &CompleteAnchors) -> Result<DocumentCounts, Error> {
+        let mut counts = DocumentCounts::default();
+        let named = self.run.findings.sources.iter().map(|source| SourceCuts {
+            name: source.name.clone(),
+            documents: source.documents,
+            ..SourceCuts::default()
+        });
+        counts.sources = named.collect();
+        for i in 0..self.run.blocks() {
+            let (entries, block) = (anchors.block(i)?, self.run.block(i)?);
+            for (place, of) in (0..).zip(documents(&entries)) {
+                let source = self.run.source(&block.rows.get(place)?);
+                let words = of.tokens;
+                counts.words.push(u32::try_from(words).unwrap_or(u32::MAX));
+                if let Some(source) = counts.sources.get_mut(source as usize) {
+                    source.words += words;
+                }
+            }
+        }
+        Ok(counts)
+    }
+
+    /// What goes of each source, and the documents that go.
+    fn sources(
+        &self,
+        cuts: &TokenCuts,
+        counts: &mut DocumentCounts,
+    ) -> Result<(Vec<SourceCuts>, Vec<u32>), Error> {
+        let mut removed = Vec::new();
+        for (document, ranges) in cuts.documents() {
+            let source = self.run.with_document(document, |_, row| self.run.source(row))?;
+            let cut: u64 = ranges.iter().map(|range| u64::from(range.end - range.start)).sum();
+            let words = u64::from(counts.words[document as usize]);
+            let left = words.saturating_sub(cut);
+            let Some(source) = counts.sources.get_mut(source as usize) else { continue };
+            if left < self.cut.min_left.max(1) {
+                source.removed += 1;
+                source.cut_words += words;
+                removed.push(document);
+            } else {
+                source.changed += 1;
+                source.cut_words += cut;
+            }
+        }
+        Ok((std::mem::take(&mut counts.sources), removed))
+    }
+}
+
+/// Words of sources, and of documents in reading order.
+#[derive(Default)]
+struct DocumentCounts {
+    sources: Vec<SourceCuts>,
+    words: Vec<u32>,
+}
+
+/// The tokens in runs that are in enough documents of one source: ranges that do not touch.
+fn frequent(
+    unitigs: &Unitigs,
+    length: u32,
+    source: impl Fn(u32) -> u32,
+    least: impl Fn(u32) -> u64,
+) -> Vec<TokenRange> {
+    // Of each unitig and source: documents so far, and the last of them.
+    let mut counts: HashMap<(u32, u32), (u64, u32)> = HashMap::new();
+    for place in &unitigs.places {
+        let key = (place.unitig, source(place.document));
+        let count = counts.entry(key).or_insert((0, u32::MAX));
+        if count.1 != place.document {
+            *count = (count.0 + 1, place.document);
+        }
+    }
+    let mut ranges: Vec<TokenRange> = Vec::new();
+    for place in &unitigs.places {
+        let (document, start) = (place.document, place.position);
+        let of = source(document);
+        if counts.get(&(place.unitig, of)).is_none_or(|count| count.0 < least(of)) {
+            continue;
+        }
+        let end = start + unitigs.runs[place.unitig as usize] + length - 1;
+        match ranges.last_mut() {
+            Some(last) if last.document == document && last.end >= start => {
+                last.end = last.end.max(end);
+            }
+            _ => ranges.push(TokenRange { document, start, end }),
+        }
+    }
+    ranges
+}
+
+/// The cuts without a first token that keeps the words on both sides apart.
+fn apart<'a>(
+    text: &'a str,
+    words: &'a [Range<usize>],
+    cuts: &'a [TokenRange],
+) -> impl Iterator<Item = TokenRange> + 'a {
+    let is_word = |c: Option<char>| c.is_some_and(|c| class(c) == CharClass::Word);
+    cuts.iter().filter_map(move |cut| {
+        let (start, end) = (cut.start as usize, cut.end as usize);
+        let before = start.checked_sub(1).and_then(|at| words.get(at));
+        let (first, last, next) = (words.get(start)?, words.get(end - 1)?, words.get(end));
+        let touches = before.is_some_and(|before| before.end == first.start)
+            && next.is_some_and(|next| next.start == last.end);
+        let would_join = touches
+            && is_word(text[..first.start].chars().next_back())
+            && is_word(text[last.end..].chars().next());
+        let start = cut.start + u32::from(would_join);
+        (start < cut.end).then_some(TokenRange { start, ..*cut })
+    })
+}
+
+/// The tokens of units all of which go.
+fn whole_units(
+    text: &str,
+    words: &[Range<usize>],
+    cuts: &[TokenRange],
+    unit: TextUnit,
+) -> Vec<TokenRange> {
+    let Some(document) = cuts.first().map(|cut| cut.document) else { return Vec::new() };
+    let mut found = Vec::new();
+    for range in ranges(text, unit) {
+        let start = words.partition_point(|word| word.start < range.start);
+        let end = words.partition_point(|word| word.start < range.end);
+        let is_whole = start < end
+            && words[end - 1].end <= range.end
+            && (start == 0 || words[start - 1].end <= range.start);
+        let (start, end) = (start as u32, end as u32);
+        if is_whole && cuts.iter().any(|cut| cut.start <= start && end <= cut.end) {
+            found.push(TokenRange { document, start, end });
+        }
+    }
+    found
+}
+
+/// The bytes that go with tokens.
+fn byte_ranges(
+    text: &str,
+    words: &[Range<usize>],
+    cuts: &[TokenRange],
+    unit: Option<TextUnit>,
+) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut push = |range: Range<usize>| match found.last_mut() {
+        Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
+        _ => found.push(range),
+    };
+    match unit {
+        None => {
+            for cut in cuts {
+                let cut = cut.start as usize..cut.end as usize;
+                let Some(part) = words.get(cut.clone()).filter(|part| !part.is_empty()) else {
+                    continue;
+                };
+                let (start, last) = (part[0].start, part[part.len() - 1].end);
+                let before = cut.start.checked_sub(1).map_or(0, |at| words[at].end);
+                // White space and punctuation behind the words go with them, unless they keep the
+                // words on both sides apart.
+                let end = match words.get(cut.end) {
+                    Some(next) if cut.start == 0 || before < start => next.start,
+                    _ => last,
+                };
+                push(start..end);
+            }
+        }
+        Some(unit) => {
+            for range in ranges(text, unit) {
+                let first = words.partition_point(|word| word.start < range.start) as u32;
+                let end = words.partition_point(|word| word.start < range.end) as u32;
+                if first < end && cuts.iter().any(|cut| cut.start <= first && end <= cut.end) {
+                    push(range);
+                }
+            }
+        }
+    }
+    found
+}

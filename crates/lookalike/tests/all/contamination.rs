@@ -1,0 +1,252 @@
+//! Items of a benchmark in a corpus: equal to the definition, and nothing planted is missed.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use crate::collection::data;
+use flate2::read::GzDecoder;
+use lookalike::contamination::{
+    BenchmarkField, Contamination, ContaminationOptions, RunMatch, contamination,
+};
+use lookalike::core::hash::SplitMix64;
+use lookalike::core::params::{Case, TokenRule};
+use lookalike::error::{ContaminationError, Error};
+use lookalike::find::Memory;
+use lookalike::progress::NoProgress;
+use lookalike::read::{Collection, ReadOptions};
+use lookalike::report;
+use serde_json::json;
+use std::fs::File;
+use std::io::Read;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+fn write(folder: &Path, name: &str, texts: &[String]) -> PathBuf {
+    let lines = texts.iter().enumerate().map(|(number, text)| {
+        json!({"id": format!("{name}{number}"), "text": text}).to_string() + "\n"
+    });
+    let path = folder.join(format!("{name}.jsonl"));
+    std::fs::write(&path, lines.collect::<String>()).unwrap();
+    path
+}
+
+fn run(
+    corpus: &Path,
+    items: &Path,
+    options: &ContaminationOptions,
+) -> Result<Contamination, Error> {
+    let open = |path: &Path| Collection::open(&[path.to_owned()], &ReadOptions::default());
+    let (corpus, items) = (open(corpus)?, open(items)?);
+    let fields = [BenchmarkField { name: None, collection: &items }];
+    contamination(&corpus, &fields, options, &NoProgress)
+}
+
+fn bytes(found: &Contamination) -> String {
+    let mut out = Vec::new();
+    report::contamination::items(&mut out, found).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// Words of letters and digits; enough for the texts of these tests.
+fn words(text: &str, case: Case) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    match case {
+        Case::Fold => words.map(str::to_lowercase).collect(),
+        Case::Keep => words.map(str::to_owned).collect(),
+    }
+}
+
+/// The words of an item that are in a run which a document has, by comparing all with all.
+fn covered(item: &[String], corpus: &[Vec<String>], ngram: usize) -> (usize, usize) {
+    let length = item.len().min(ngram);
+    let mut is_covered = vec![false; item.len()];
+    let mut documents = 0;
+    for document in corpus {
+        let mut has_run = false;
+        if length == 0 {
+            continue;
+        }
+        for (at, run) in item.windows(length).enumerate() {
+            if document.windows(length).any(|other| other == run) {
+                is_covered[at..at + length].fill(true);
+                has_run = true;
+            }
+        }
+        documents += usize::from(has_run);
+    }
+    (is_covered.iter().filter(|covered| **covered).count(), documents)
+}
+
+/// A match is where it says, in both texts, and is no shorter than a run.
+fn check_match(found: &RunMatch, item: &str, document: &str, ngram: usize, case: Case) {
+    let (in_item, in_document) = (&found.in_item, &found.in_document);
+    let part = |text: &str, range: &std::ops::Range<u64>| {
+        text[range.start as usize..range.end as usize].to_owned()
+    };
+    let both = [part(item, &in_item.bytes), part(document, &in_document.bytes)];
+    let [a, b] = both.each_ref().map(|part| words(part, case));
+    assert_eq!(a, b);
+    assert_eq!(a.len(), in_item.words.len());
+    assert_eq!(a, words(item, case)[in_item.words.start as usize..in_item.words.end as usize]);
+    assert!(a.len() >= ngram.min(words(item, case).len()));
+    for (text, range, part) in [(item, in_item, &both[0]), (document, in_document, &both[1])] {
+        let chars = range.chars.start as usize..range.chars.end as usize;
+        let taken: String = text.chars().skip(chars.start).take(chars.len()).collect();
+        assert_eq!(taken, *part);
+    }
+}
+
+#[test]
+fn shares_are_those_of_comparing_all_with_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = SplitMix64::new(5);
+    for round in 0..60 {
+        let mut text = |most: u64, vocabulary: u64| {
+            let words = random.below(most);
+            let word = |random: &mut SplitMix64| {
+                let ends = ["", ",", ".\n", " –", "\r\n"];
+                let end = ends[random.below(5) as usize];
+                let word = format!("w{}é", random.below(vocabulary));
+                let word = if random.below(4) == 0 { word.to_uppercase() } else { word };
+                format!("{word}{end} ")
+            };
+            (0..words).map(|_| word(&mut random)).collect::<String>()
+        };
+        let corpus: Vec<String> = (0..8).map(|_| text(60, 3)).collect();
+        let items: Vec<String> = (0..12).map(|_| text(25, 3)).collect();
+        let paths = (write(folder.path(), "c", &corpus), write(folder.path(), "i", &items));
+        for (ngram, case) in [(2, Case::Fold), (5, Case::Keep), (13, Case::Fold)] {
+            let mut options = ContaminationOptions::new().unwrap();
+            (options.ngram, options.threshold) = (ngram, 0.5);
+            options.rule = options.rule.with_case(case);
+            options.threads = NonZeroUsize::new(1 + round % 3).unwrap();
+            let found = run(&paths.0, &paths.1, &options).unwrap();
+            let compared: Vec<_> = corpus.iter().map(|text| words(text, case)).collect();
+            for (verdict, text) in found.items.iter().zip(&items) {
+                let item = words(text, case);
+                let (expected, documents) = covered(&item, &compared, ngram);
+                assert_eq!(verdict.item.words as usize, item.len());
+                assert_eq!(
+                    (verdict.covered as usize, verdict.documents as usize),
+                    (expected, documents)
+                );
+                let reaches = !item.is_empty() && 2 * expected >= item.len();
+                assert_eq!(verdict.contaminated, reaches);
+            }
+            for item in found.with_matches().map(Result::unwrap) {
+                for found in &item.matches {
+                    let number: usize = found.document[1..].parse().unwrap();
+                    check_match(found, &item.verdict.item.text, &corpus[number], ngram, case);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn memory_and_threads_change_no_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |from: usize, count: usize| {
+        (from..from + count).map(|word| format!("word{} ", word % 97)).collect::<String>()
+    };
+    let corpus: Vec<String> = (0..3000).map(|at| line(at, 60)).collect();
+    let items: Vec<String> = (0..97).map(|at| line(at, 20)).collect();
+    let paths = (write(folder.path(), "c", &corpus), write(folder.path(), "i", &items));
+    let mut options = ContaminationOptions::new().unwrap();
+    let expected = bytes(&run(&paths.0, &paths.1, &options).unwrap());
+    let temp_dir = Some(folder.path().to_owned());
+    options.memory = Memory { limit: Some(64 << 20), temp_dir, resume: false };
+    for threads in [1, 2, 5] {
+        options.threads = NonZeroUsize::new(threads).unwrap();
+        assert!(bytes(&run(&paths.0, &paths.1, &options).unwrap()) == expected, "{threads}");
+    }
+    options.memory.limit = Some(1 << 20);
+    assert!(matches!(run(&paths.0, &paths.1, &options), Err(Error::MemoryTooSmall { .. })));
+}
+
+#[test]
+fn a_line_that_is_repeated_costs_no_square() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "this line of fourteen words is repeated again and again in one document only\n";
+    let corpus = [line.repeat(70_000)];
+    let items = [line.repeat(1_000), line.to_owned(), "line of".to_owned()];
+    let paths = (write(folder.path(), "c", &corpus), write(folder.path(), "i", &items));
+    let found = run(&paths.0, &paths.1, &ContaminationOptions::new().unwrap()).unwrap();
+    assert!(found.items.iter().all(|item| item.covered == item.item.words));
+    let matches: Vec<_> = found.with_matches().map(|item| item.unwrap().matches.len()).collect();
+    assert_eq!(matches, [1, 1, 1]);
+}
+
+#[test]
+fn bad_input_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let corpus = write(folder.path(), "c", &["some words".to_owned()]);
+    let empty = write(folder.path(), "e", &["…".to_owned(), String::new()]);
+    let options = ContaminationOptions::new().unwrap();
+    let error = |result: Result<Contamination, Error>| match result.map(drop).unwrap_err() {
+        Error::Contamination(error) => error,
+        other => panic!("{other}"),
+    };
+    let none = ContaminationError::NoWords { items: 2 };
+    assert_eq!(error(run(&corpus, &empty, &options)), none);
+    let same = error(run(&corpus, &corpus, &options));
+    assert!(matches!(same, ContaminationError::InBoth { .. }));
+    let short = ContaminationOptions { ngram: 1, ..options.clone() };
+    assert_eq!(error(run(&corpus, &empty, &short)), ContaminationError::Ngram { got: 1 });
+    for threshold in [0.0, -1.0, 1.5, f64::NAN] {
+        let options = ContaminationOptions { threshold, ..options.clone() };
+        assert!(matches!(run(&corpus, &empty, &options), Err(Error::Params(_))));
+    }
+    let options =
+        ContaminationOptions { rule: options.rule.with_tokens(TokenRule::Whitespace), ..options };
+    assert_eq!(run(&corpus, &empty, &options).unwrap().items[0].item.words, 1);
+}
+
+/// 2,000 texts, cut, re-wrapped, in another case and with other punctuation, inside other texts.
+#[test]
+fn all_planted_questions_are_found() {
+    let Some(data) = data() else { return };
+    let mut text = String::new();
+    let file = File::open(data.join("newsgroups/docs.jsonl.gz")).unwrap();
+    GzDecoder::new(file).read_to_string(&mut text).unwrap();
+    let documents: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let documents = documents.iter().map(|document| document["text"].as_str().unwrap().to_owned());
+    let documents: Vec<String> = documents.collect();
+    let mut random = SplitMix64::new(11);
+    let (mut items, mut corpus, mut cleared) = (Vec::new(), Vec::new(), Vec::new());
+    for planted in 0..2_000 {
+        let document = &documents[random.below(documents.len() as u64) as usize];
+        let words: Vec<&str> = document
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .filter(|w| !w.is_empty())
+            .collect();
+        let length = (1 + random.below(40) as usize).min(words.len());
+        let start = random.below((words.len() - length + 1) as u64) as usize;
+        // A word of its own makes sure that it is nowhere else.
+        let mut item = vec![format!("unique{planted}")];
+        item.extend(words[start..start + length].iter().map(|word| (*word).to_owned()));
+        let separators = [" ", "\n", "\r\n", ", ", " — ", "  ", "; \"", ".\n\n"];
+        let mut planted_text = String::new();
+        for word in &item {
+            let word = match random.below(3) {
+                0 => word.to_uppercase(),
+                1 => word.to_lowercase(),
+                _ => word.clone(),
+            };
+            planted_text += &word;
+            planted_text += separators[random.below(8) as usize];
+        }
+        let around = &documents[random.below(documents.len() as u64) as usize];
+        let middle = around.char_indices().nth(around.chars().count() / 2).map_or(0, |at| at.0);
+        corpus.push(format!("{} {planted_text} {}", &around[..middle], &around[middle..]));
+        cleared.push(around.clone());
+        items.push(item.join(" "));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let items = write(folder.path(), "i", &items);
+    let mut options = ContaminationOptions::new().unwrap();
+    options.threshold = 1.0;
+    let found = run(&write(folder.path(), "c", &corpus), &items, &options).unwrap();
+    assert_eq!(found.benchmarks[0].contaminated, 2_000);
+    let found = run(&write(folder.path(), "d", &cleared), &items, &options).unwrap();
+    assert_eq!(found.benchmarks[0].contaminated, 0);
+}
