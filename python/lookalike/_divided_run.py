@@ -1,4 +1,4 @@
-"""What engines share that run the stages: sums of notes, amounts of memory, errors of tasks."""
+"""Shared by the engines that run the stages: sums of notes, amounts of memory, errors of tasks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNITS = {"": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
 _RAISED = re.compile(
     r"^\s*(?:E\s+)?lookalike\.errors\.(\w+): (.*?)(?=^\s*$|\Z|^\s*(?:JVM|\tat |  File |Traceback|\S+Error:))", re.M | re.S
 )
-#: What the system says of a full disk, whatever the engine puts around it.
+#: The message of the system for a full disk, which engines wrap.
 _NO_SPACE = "No space left on device"
 #: Characters of its message that are shown.
 _SHOWN = 300
@@ -126,7 +126,7 @@ def bytes_of(name: str, value: int | str) -> int:
 
 @contextlib.contextmanager
 def task_errors(remedy: str) -> Iterator[None]:
-    """The error of a task as that error, without the traces of the engine around it.
+    """Raises the error of a task without the traces of the engine.
 
     :param remedy: what to do where a worker has no lookalike.
     :raises FileError: a worker has no space left.
