@@ -2,7 +2,7 @@
 
 use crate::extra_fields::ExtraFields;
 use crate::file::part_texts::PartTexts;
-use crate::normalize::Words;
+use crate::normalize::TextNormalizer;
 use lookalike_extract::Extractor;
 
 /// Buffers of one thread, used again from block to block. They grow to the longest document.
@@ -16,7 +16,7 @@ pub struct ReadBuffers {
     pub(crate) extra: ExtraFields,
     pub(crate) extractor: Option<Extractor>,
     pub(crate) part_texts: PartTexts,
-    pub(crate) words: Words,
+    pub(crate) words: TextNormalizer,
 }
 
 impl ReadBuffers {
