@@ -12,10 +12,10 @@ __all__ = ["main"]
 
 
 def main() -> int:
-    """Runs the command that ``sys.argv`` is, as the program ``lookalike`` does.
+    """Runs the command in ``sys.argv``, as the program ``lookalike`` does.
 
     The bytes it prints and its exit code are those of the program. Python's handler of SIGINT is
-    taken out, so that Ctrl-C ends the process at once.
+    removed, so that Ctrl-C ends the process at once.
 
     Returns:
         The exit code: 0 success, 1 error, 2 wrong use, 3 where ``--exit-code`` asks for it.
@@ -30,7 +30,7 @@ def main() -> int:
 
 
 def _open_standard_streams() -> None:
-    """Opens those that were closed, as every Rust program does when it starts.
+    """Opens closed standard streams, as every Rust program does when it starts.
 
     Otherwise the next file that is opened would take the number, and what is printed would be
     written to it.

@@ -36,7 +36,7 @@ class DifferenceCounts:
 
     #: Places whose words differ.
     words: int
-    #: Places with the same words that are not equal.
+    #: Places with the same words that differ otherwise.
     same_words: int
     #: Of ``same_words``, those that differ in case. One place may count here and below.
     case: int

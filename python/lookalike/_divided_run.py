@@ -1,4 +1,4 @@
-"""What engines share that run the stages: sums of notes, amounts of memory."""
+"""Shared by the engines that run the stages: sums of notes, amounts of memory."""
 
 from __future__ import annotations
 

@@ -43,9 +43,9 @@ class Member:
 class Group:
     """Documents of which one is kept."""
 
-    #: The document that stays.
+    #: The document that is kept.
     keeper: Any
-    #: The others, most similar first as the engine orders them.
+    #: Its duplicates, by descending similarity.
     duplicates: tuple[Member, ...]
 
     def __len__(self) -> int:
@@ -53,7 +53,7 @@ class Group:
 
 
 class Found:
-    """What :func:`find` found.
+    """The result of :func:`find`.
 
     >>> import lookalike
     >>> found = lookalike.find({"a": "one two three four five six", "b": "One, two, three; four five six!", "c": "x"})
@@ -68,9 +68,9 @@ class Found:
         self._made: dict[str, Any] = {}
 
     def _once(self, name: str, make: Callable[[], _Made]) -> _Made:
-        """What is made when it is first asked for. There is no lock, such as
-        ``functools.cached_property`` has up to Python 3.11: where another thread holds it while
-        this process forks, the child would wait for ever."""
+        """A value that is computed at its first use. There is no lock, such as
+        ``functools.cached_property`` has up to Python 3.11: if another thread holds it while
+        this process forks, the child waits forever."""
         if name not in self._made:
             self._made[name] = make()
         made: _Made = self._made[name]
@@ -78,7 +78,7 @@ class Found:
 
     @property
     def engine(self) -> _engine.Findings:
-        """What the engine has of it; private to the package."""
+        """The object of the engine; private to the package."""
         return self._findings
 
     def __iter__(self) -> Iterator[Group]:
@@ -119,13 +119,13 @@ class Found:
 
     @property
     def skipped(self) -> Table:
-        """What was not read: ``source``, ``line`` (from 1; for documents in memory the row, from
+        """Skipped records: ``source``, ``line`` (from 1; for documents in memory the row, from
         0), ``id``, ``reason``."""
         return self._once("skipped", lambda: Table(self._findings.skipped()))
 
     @property
     def empty(self) -> Table:
-        """Documents without a token, which resemble nothing: ``id``, ``same_text_as`` (the id of
+        """Documents without a token, which are similar to no document: ``id``, ``same_text_as`` (the id of
         the first one that has the same text; null without one)."""
         return self._once("empty", lambda: Table(self._findings.empty()))
 
@@ -137,7 +137,7 @@ class Found:
 
     @property
     def cut_from_mail(self) -> dict[str, int]:
-        """What was left out of messages: ``quoting_messages``, ``signed_messages``,
+        """Text that was cut from messages: ``quoting_messages``, ``signed_messages``,
         ``signature_words``, ``signature_bytes``."""
         return self._once("cut_from_mail", lambda: self._findings.cut_from_mail())
 
@@ -149,7 +149,7 @@ class Found:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What was chosen (bands, rows, …) and the recall that it promises; with ``bands="auto"``
+        """The chosen parameters (bands, rows, …) and their predicted recall; with ``bands="auto"``
         also ``bands_sample``, for how many documents they were chosen."""
         return self._once("parameters", lambda: self._findings.parameters())
 
@@ -225,7 +225,7 @@ def _better_setting(engine: tuple[str, dict[str, Any]] | None) -> dict[str, Any]
 
 
 def _advice(better: dict[str, Any] | None) -> str:
-    """What the summary of the command line says of a setting that finds more."""
+    """The sentence of the command line's summary about a setting that finds more."""
     if better is None:
         return ""
     used, other = better["in_use"], better["better"]
@@ -298,7 +298,7 @@ _DECIDING = ("keep", "source_field")
 
 
 class _Run:
-    """What is to be done, once it is known that it can be."""
+    """The work of a call whose arguments are valid."""
 
     def __init__(
         self,
@@ -339,15 +339,15 @@ class _Run:
 
 @dataclass(frozen=True, repr=False)
 class Written:
-    """What :func:`dedup` wrote."""
+    """The result of :func:`dedup` for files."""
 
-    #: Documents that stay.
+    #: Documents that are kept.
     kept: int
-    #: Documents that were left out, or marked.
+    #: Documents that were removed, or marked.
     removed: int
     #: Files written.
     files: int
-    #: What was chosen (bands, rows, …), as :attr:`Found.parameters` has it.
+    #: The chosen parameters (bands, rows, …), as :attr:`Found.parameters` has it.
     parameters: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     #: A setting that finds clearly more, as :attr:`Found.better_setting` has it.
     better_setting: dict[str, Any] | None = field(default=None, repr=False, compare=False)

@@ -1,4 +1,4 @@
-"""An index: documents that stay, and what resembles one."""
+"""A persistent index of documents, with similarity search."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ from lookalike._index_types import (
     Removed,
     matches,
 )
-from lookalike._index_upkeep import Upkeep
+from lookalike._index_maintenance import IndexMaintenance
 from lookalike._options import Reading, Unpack, check_options
 from lookalike._progress import Progress, shown
 from lookalike.errors import OptionError
 
 __all__ = ["Index"]
 
-#: What happens to a document whose id is there.
+#: The action for a document whose id exists.
 OnExisting = Literal["error", "update", "keep"]
 
 _PAGE = 4096
 
 
-class Index(Upkeep):
-    """Documents that stay in a folder, and what resembles a text among them.
+class Index(IndexMaintenance):
+    """A persistent index of documents in a folder, with similarity search.
 
     Made by :meth:`create` and :meth:`open`. Use it in a ``with`` statement, or :meth:`close` it.
     Any thread may call it; calls run in parallel without the interpreter's lock, and what is
@@ -107,7 +107,7 @@ class Index(Upkeep):
         seed: int | None = None,
         store: Literal["signatures", "sets", "texts"] = "sets",
     ) -> Index:
-        """Makes an empty index and opens it for writing. What is chosen here stays for good.
+        """Creates an empty index and opens it for writing. Its settings cannot be changed later.
 
         :param path: A folder that is not there yet.
         :param threshold: The least similarity that queries ask for unless they name another;
@@ -187,10 +187,10 @@ class Index(Upkeep):
         seed: int | None = None,
         store: Literal["signatures", "sets", "texts"] | None = None,
     ) -> Index:
-        """Opens an index that is there.
+        """Opens an existing index.
 
-        It has the settings it was made with (:attr:`settings`); those named here are held against
-        them, the others are not looked at.
+        It has the settings it was made with (:attr:`settings`); those named here are compared
+        with them, the others are not.
 
         :param path: Its folder.
         :param read_only: Whether nothing is written; others may write meanwhile, and each call
@@ -297,7 +297,7 @@ class Index(Upkeep):
                 )
                 return Added(*done, [])
             rows = rows_of(as_records(documents, columns))
-            # To count others may be work.
+            # Counting other iterables can be expensive.
             of = len(documents) if isinstance(documents, (list, tuple, dict)) else None
             done = self._stored.add(rows, common, names, fields, at, existing, threads, reporter, of)
             return Added(*done, [])
@@ -348,9 +348,9 @@ class Index(Upkeep):
         """Adds one document. Many are added much faster together, by :meth:`add`: each call waits
         for the disk.
 
-        :param id: What names it: not empty, at most 16,384 bytes, no NUL.
-        :param text: What it says, at most 1 GiB.
-        :param metadata: What else is known: anything that JSON has, at most 1 MiB.
+        :param id: Its id: not empty, at most 16,384 bytes, no NUL.
+        :param text: Its text, at most 1 GiB.
+        :param metadata: Its metadata: any value of JSON, at most 1 MiB.
         :param modified: When its file was last changed, with a zone.
         :param expires: As in :meth:`add`.
         :param on_existing: As in :meth:`add`.
@@ -371,7 +371,7 @@ class Index(Upkeep):
         """Removes documents by their ids. One that is not there is no error.
 
         :param ids: One id, or any number of them.
-        :returns: How many are gone, and ids that were not there.
+        :returns: The number of removed documents, and unknown ids.
 
         >>> import lookalike, tempfile, os
         >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
@@ -393,7 +393,7 @@ class Index(Upkeep):
         where: Where | None = None,
         texts: bool = False,
     ) -> Matches:
-        """What resembles a text, or a document of the index; the most similar first, then by id.
+        """Finds documents similar to a text, or to a document of the index; by descending similarity, then by id.
 
         :param text: The text, prepared as those of the index were.
         :param id: Instead of a text, the id of a document of the index; it does not find itself.
@@ -451,7 +451,7 @@ class Index(Upkeep):
         with_texts: bool = False,
         threads: int | None = None,
     ) -> list[Matches]:
-        """What resembles each of several texts: as many calls of :meth:`query`, by several threads.
+        """Finds documents similar to each of several texts: :meth:`query` for each, on several threads.
 
         :param texts: The texts.
         :param with_texts: Whether matches have their texts.
@@ -576,7 +576,7 @@ class Index(Upkeep):
         return self._stored.len()
 
     def __bool__(self) -> bool:
-        """True: an index is there, also where it has no documents."""
+        """True, also for an index without documents."""
         return True
 
     def __repr__(self) -> str:

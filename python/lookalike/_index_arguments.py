@@ -1,5 +1,5 @@
-"""What the calls of an index are given, checked: each error names the argument, what it is, and
-what was expected."""
+"""Checks the arguments of an index's methods: each error names the argument, the value given and
+the values expected."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def text_option(name: str, value: object) -> str:
 
 
 def _is_flag(value: Any) -> bool:
-    """Whether it is a truth, of Python or NumPy: it can be a number, and is meant for none."""
+    """Whether it is a bool of Python or NumPy, which is a number but not meant as one."""
     return isinstance(value, bool) or _kind(value) == "b"
 
 
 def _kind(value: Any) -> str:
-    """What NumPy calls its kind; nothing for what is none of NumPy's."""
+    """Its kind in NumPy; empty for other types."""
     return str(getattr(getattr(value, "dtype", None), "kind", ""))
 
 
@@ -189,13 +189,13 @@ def _condition(member: object, value: object) -> str:
 
 def _plain(name: str, value: Any) -> str:
     if _kind(value) and _kind(value) not in "mM" and getattr(value, "ndim", None) == 0:
-        # Numbers of NumPy are written otherwise; its times are numbers of some unit.
+        # Numbers of NumPy have another representation; its times are numbers of some unit.
         value = value.item()
     if isinstance(value, str):
         return text_option(f"where[{name!r}]", str.__str__(value))
     if isinstance(value, bool):
         return "true" if value else "false"
-    # Members of enumerations are written otherwise by their own classes.
+    # Members of enumerations have representations of their own.
     if isinstance(value, int):
         return int.__repr__(value)
     if isinstance(value, float) and abs(value) < float("inf"):

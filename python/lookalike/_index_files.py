@@ -1,4 +1,4 @@
-"""Files and folders that an index is given."""
+"""Files and folders to add to an index."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from lookalike.errors import OptionError
 
 __all__: list[str] = []
 
-#: What the engine gives: counts, fields that no document has, what was left out.
+#: The result of the engine: counts, fields that no document has, skipped records.
 _Done = tuple[tuple[int, int, int, int], list[str], list[tuple[str, "int | None", "str | None", str]]]
 
 
 def files_of(documents: object) -> list[str] | None:
-    """Paths, if that is what is given: one, a pattern, or a list of ``pathlib.Path``."""
+    """Paths, if the argument is one: a path, a pattern, or a list of ``pathlib.Path``."""
     if isinstance(documents, (str, os.PathLike)):
         return _paths([documents])
     if isinstance(documents, (list, tuple)) and documents:
@@ -27,7 +27,7 @@ def files_of(documents: object) -> list[str] | None:
 
 
 def fields_of(common: object, names: list[str]) -> list[str]:
-    """Names of fields that become metadata; of files nothing else can be asked for."""
+    """Names of fields that become metadata; files allow nothing else."""
     if common is not None:
         raise OptionError(
             "metadata is a mapping, expected names of fields: documents of files have the metadata "
@@ -37,7 +37,7 @@ def fields_of(common: object, names: list[str]) -> list[str]:
 
 
 def refuse_reading(reading: Mapping[str, object]) -> None:
-    """Options of how files are read, where there are none.
+    """Refuses options of reading files for other inputs.
 
     :raises OptionError: one is given.
     """

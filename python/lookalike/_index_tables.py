@@ -1,4 +1,4 @@
-"""Tables that an index is given: what each package has, as objects with the Arrow PyCapsule interface.
+"""Tables to add to an index: those of each package, as objects with the Arrow PyCapsule interface.
 
 Of packages that make Arrow of what they have, only the columns that are needed are made.
 """
@@ -19,7 +19,7 @@ _ROWS = 1000
 
 
 def tables_of(documents: Any, columns: Sequence[str]) -> Iterator[Any] | None:
-    """Tables, one behind the other; ``None`` for what is none.
+    """An iterator over tables; ``None`` for other types.
 
     :param columns: Those that are needed.
     :raises DocumentTypeError: There is not one of each, as far as that is known without reading.
@@ -34,7 +34,7 @@ def tables_of(documents: Any, columns: Sequence[str]) -> Iterator[Any] | None:
     if _is_of("datasets", documents) and hasattr(documents, "num_rows"):
         return _batches_of_dataset(documents, columns)
     if _is_of("pyarrow", documents) and hasattr(documents, "read_next_batch"):
-        # What a generator behind it raises comes out of its batches as it is, of a stream as text.
+        # Batches raise the exceptions of a generator unchanged, a stream raises them as text.
         return _each(documents)
     if hasattr(documents, "__arrow_c_stream__") or hasattr(documents, "__arrow_c_array__"):
         return iter((documents,))
@@ -48,7 +48,7 @@ def _each(batches: Any) -> Iterator[Any]:
 
 
 def as_records(documents: Any, columns: Sequence[str]) -> Any:
-    """What is no table although its package has tables, as documents one by one."""
+    """Documents of a type of such a package that is no table, one by one."""
     if _is_of("pandas", documents) and hasattr(documents, "columns"):
         return _records_of_pandas(documents, columns)
     if _is_of("datasets", documents) and hasattr(documents, "with_format"):

@@ -1,4 +1,4 @@
-"""What an index gives back."""
+"""Results of an index."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = [
     "Stats",
 ]
 
-#: A value of metadata: what JSON has.
+#: A value of metadata: any value of JSON.
 Json = Any
 
 
 class Match(NamedTuple):
-    """A document of the index that resembles what was asked for."""
+    """A document of the index that is similar to the query."""
 
     #: Its id.
     id: str
@@ -40,20 +40,20 @@ class Match(NamedTuple):
     containment_of_match: float | None
     #: Length of its text in bytes of UTF-8.
     bytes: int
-    #: What is known of it other than its text.
+    #: Its metadata.
     metadata: dict[str, Json]
     #: When it was added, in UTC.
     added: datetime
     #: When its file was last changed, in UTC, where that is known.
     modified: datetime | None
-    #: From when on it counts as removed, in UTC; None for never.
+    #: When it expires, in UTC; None for never.
     expires: datetime | None
-    #: What it says; None unless ``texts=True`` was asked for.
+    #: Its text; None unless ``texts=True`` was asked for.
     text: str | None
 
 
 class Matches(list[Match]):
-    """Matches, the most similar first, then by id, and what is known of all of them."""
+    """Matches by descending similarity, then by id, and figures of the query."""
 
     __slots__ = (
         "candidates",
@@ -71,11 +71,11 @@ class Matches(list[Match]):
     #: The probability, from 0 to 1, that a document exactly at the threshold is found; for the
     #: nearest, one as similar as the last match.
     predicted_recall: float
-    #: Why fewer may be found than that, for people; None where the prediction holds.
+    #: A sentence why recall may be lower; None if the prediction holds.
     recall_caveat: str | None
-    #: How many shingles the text has; a text without shingles resembles nothing.
+    #: How many shingles the text has; a text without shingles is similar to no document.
     shingles: int | None
-    #: The least similarity that was asked for; 0.0 where the nearest were.
+    #: The threshold of the query; 0.0 for the nearest.
     threshold: float
 
 
@@ -88,20 +88,20 @@ class Document(NamedTuple):
     bytes: int
     #: How many shingles it has; None where the index keeps signatures only.
     shingles: int | None
-    #: What is known of it other than its text.
+    #: Its metadata.
     metadata: dict[str, Json]
     #: When it was added, in UTC.
     added: datetime
     #: When its file was last changed, in UTC, where that is known.
     modified: datetime | None
-    #: From when on it counts as removed, in UTC; None for never.
+    #: When it expires, in UTC; None for never.
     expires: datetime | None
-    #: What it says; None unless the index was made with ``store="texts"``.
+    #: Its text; None unless the index was made with ``store="texts"``.
     text: str | None
 
 
 class Skipped(NamedTuple):
-    """Something among files that is no document."""
+    """A skipped record or file."""
 
     #: The file.
     source: str
@@ -110,55 +110,55 @@ class Skipped(NamedTuple):
     line: int | None
     #: The id of the record, where it has one that can be read.
     id: str | None
-    #: Why it was left out.
+    #: The reason.
     reason: str
 
 
 class Added(NamedTuple):
-    """What was added, for good."""
+    """Counts of an addition, which is durable."""
 
     #: Documents with new ids.
     added: int
     #: Documents that replaced others with their ids.
     updated: int
-    #: Documents that were left out, for their ids were there.
+    #: Documents that were not added because their ids exist.
     kept: int
-    #: How many of those stored have no shingles, and resemble nothing.
+    #: Number of stored documents without shingles, which are similar to no document.
     without_shingles: int
-    #: What was left out of files: those that have no text, and with ``skip_bad`` bad records.
+    #: Skipped records of files: those that have no text, and with ``skip_bad`` bad records.
     skipped: list[Skipped]
 
 
 class Removed(NamedTuple):
-    """What was removed, for good."""
+    """Counts of a removal, which is durable."""
 
-    #: Documents that are gone now.
+    #: Removed documents.
     removed: int
     #: Ids of which there was no document, in the order in which they were given.
     absent: list[str]
 
 
 class Problem(NamedTuple):
-    """Something in the folder of an index that is not as it should be."""
+    """A problem that :meth:`Index.check` found."""
 
     #: The file, table or document.
     place: str
-    #: What is wrong with it.
+    #: The problem.
     what: str
-    #: Whether :meth:`Index.repair` makes it right without loss.
+    #: Whether :meth:`Index.repair` fixes it without loss.
     repairable: bool
 
 
 class Stats(NamedTuple):
     """Counts and sizes of an index."""
 
-    #: Documents, expired ones among them until :meth:`Index.compact`.
+    #: Documents, including expired ones until :meth:`Index.compact`.
     documents: int
-    #: Those of them without shingles, which resemble nothing.
+    #: Documents without shingles, which are similar to no document.
     without_shingles: int
-    #: Band postings, with those of documents that are gone.
+    #: Band postings, including those of removed documents.
     postings: int
-    #: Files that postings are searched in.
+    #: Files with postings.
     segments: int
     #: Documents whose postings are in no segment yet.
     tail: int
@@ -166,7 +166,7 @@ class Stats(NamedTuple):
     catalogue_bytes: int
     #: Bytes of shingle sets in it.
     set_bytes: int
-    #: Bytes of texts in it, as compressed.
+    #: Bytes of compressed texts in it.
     text_bytes: int
     #: Bytes of segments on the disk.
     segment_bytes: int
@@ -175,7 +175,7 @@ class Stats(NamedTuple):
 def matches(
     found: tuple[list[tuple[Any, ...]], int, int, float, float, str | None, int | None],
 ) -> Matches:
-    """Of what the engine gives: rows, and what it says of all of them."""
+    """From the result of the engine: rows, and figures of the query."""
     rows, total, candidates, threshold, recall, caveat, shingles = found
     all = Matches(map(Match._make, rows))
     all.found = total

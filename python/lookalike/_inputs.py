@@ -1,4 +1,4 @@
-"""Whatever holds documents → what the engine takes, and the way back to the survivors.
+"""Converts collections of documents for the engine, and its results back to their types.
 
 ====================================  ==========================================================
 given                                 taken as
@@ -33,7 +33,7 @@ from lookalike.errors import DocumentError, DocumentTypeError, FileError, Option
 
 __all__ = ["Given", "given", "refuse_unused"]
 
-#: How columns are found where nobody names them.
+#: Default names of columns.
 _TEXT, _ID = "text", "id"
 #: Columns that :func:`lookalike.dedup` adds.
 _ADDED = tuple(
@@ -54,15 +54,15 @@ _ADDED = tuple(
 
 @dataclass(frozen=True)
 class Given:
-    """Documents as they were given."""
+    """Documents of the caller."""
 
-    #: What the engine takes: documents in memory, or paths.
+    #: The input of the engine: documents in memory, or paths.
     engine: _engine.Documents | list[str]
-    #: Gives the rows that stay, in the type that was given: from a list of flags, a row each.
+    #: Selects the kept rows, in the type of the input: from a list of flags, one per row.
     select: Callable[[Sequence[bool]], Any]
-    #: Adds columns to all rows, in the type that was given.
+    #: Adds columns to all rows, in the type of the input.
     annotate: Callable[[_engine.Table, dict[str, str]], Any] | None = None
-    #: The columns that there are, where it has some.
+    #: Its columns, if it has some.
     names: Sequence[str] = ()
     #: Arguments for columns that have no meaning here, with what these documents are.
     unused: Mapping[str, str] = field(default_factory=dict)
@@ -88,7 +88,7 @@ def given(
     back: bool = False,
     alone: bool = True,
 ) -> Given:
-    """Takes documents of any kind, as they are now.
+    """Takes documents of any type, in their current state.
 
     :param text: the column of texts; ``"text"`` where it is not named and there is one.
     :param id: the column of ids; ``"id"`` where there is one, ``False`` for rows.
@@ -308,7 +308,7 @@ def _pandas_series(series: Any) -> _engine.Documents:
 
 
 def _present(series: Any) -> list[Any]:
-    """The values; ``None`` for what pandas says is missing, such as NaN."""
+    """The values; ``None`` for missing values of pandas, such as NaN."""
     missing = series.isna().tolist()
     values: list[Any] = series.tolist()
     if True not in missing:
@@ -317,14 +317,14 @@ def _present(series: Any) -> list[Any]:
 
 
 def _is_arrow(series: Any) -> bool:
-    """Whether the values lie in memory as Arrow has them, so that nothing has to be converted."""
+    """Whether the values are in memory in the format of Arrow, so that no conversion is needed."""
     kind = type(series.dtype).__name__
     is_text = kind == "StringDtype" and getattr(series.dtype, "storage", "") == "pyarrow"
     return is_text or kind == "ArrowDtype"
 
 
 def _field(name: str, values: Iterable[Any]) -> list[str | None]:
-    """The values of a column that decides what is kept, as texts."""
+    """The values of a column of a keep rule, as texts."""
     return [_text_or_none(name, row, value) for row, value in enumerate(values)]
 
 
@@ -471,7 +471,7 @@ def _kept(column: Any, flags: Any) -> Any:
 
 
 def _stretches(flags: Sequence[bool]) -> list[tuple[int, int]]:
-    """Where rows begin that stay, and how many these are, one behind the other."""
+    """Start and length of each run of kept rows."""
     stretches: list[tuple[int, int]] = []
     row = 0
     for stays, rows in groupby(flags):
@@ -532,8 +532,8 @@ def _mapping(docs: Any, columns: _Columns) -> Given | None:
 
 
 def _iterable(docs: Iterable[Any], columns: _Columns) -> Given:
-    """Texts, pairs or records; which of them follows from the first one."""
-    # Who gave a list may change it in another thread meanwhile.
+    """Texts, pairs or records, as determined by the first one."""
+    # Another thread of the caller may change the list in the meantime.
     rows = list(docs)
     first = next(iter(rows), "")
     if isinstance(first, os.PathLike):

@@ -1,4 +1,4 @@
-"""How much a run found, and how bands and rows are chosen."""
+"""Audits, and the choice of bands and rows."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class Audit:
     #: Holds the true recall with at least :attr:`confidence` (Clopper–Pearson); both ends are the
     #: recall where it is known, since all documents were drawn.
     interval: tuple[float, float]
-    #: How often an interval holds the truth, at least.
+    #: Confidence level of the intervals.
     confidence: float
-    #: What bands and rows promise for a pair at the threshold.
+    #: The predicted recall of a pair at the threshold.
     predicted_recall: float
-    #: Why a run may find less than that, for people; ``None`` where the prediction holds.
+    #: A sentence why recall may be lower; ``None`` if the prediction holds.
     recall_caveat: str | None = field(repr=False)
     #: Documents drawn.
     sampled: int
@@ -57,7 +57,7 @@ class Audit:
 
     @classmethod
     def of_json(cls, text: str) -> Audit:
-        """Reads what the engine measured."""
+        """From the JSON of the engine."""
         all_ = json.loads(text)
         return cls(
             recall=all_["recall"],
@@ -91,9 +91,9 @@ def audit(
     :param found: what :func:`lookalike.find` gave, or a report (``.json``) that a run wrote.
     :param docs: for a report, the documents of that run.
     :param sample: documents to draw, from 1; all where there are fewer.
-    :param confidence: how often the intervals hold the truth, at least: above 0, below 1.
+    :param confidence: confidence level of the intervals, above 0, below 1.
     :param text, id, reference: for a report, as in that run.
-    :param options: ``seed`` draws the sample, 1 by default; ``threads``; for a report, how paths are
+    :param options: ``seed``, the random seed of the sample, 1 by default; ``threads``; for a report, how paths are
         read and what is done to texts, as in that run.
     :raises LookalikeError: the documents are not those of the report.
 
@@ -132,7 +132,7 @@ def audit(
 
 @dataclass(frozen=True)
 class Tuned:
-    """A choice of bands and rows, and what it comes to."""
+    """A choice of bands and rows, and its predictions."""
 
     threshold: float
     recall: float
@@ -142,7 +142,7 @@ class Tuned:
     rows: int
     #: The probability that a pair at the threshold becomes a candidate.
     predicted_recall: float
-    #: Why a run may find less than that, for people; ``None`` where the prediction holds.
+    #: A sentence why recall may be lower; ``None`` if the prediction holds.
     recall_caveat: str | None = field(repr=False)
     #: Documents that the cost is for.
     documents: int
@@ -154,7 +154,7 @@ class Tuned:
     bandings: list[dict[str, Any]] = field(repr=False)
     #: Documents of the sample.
     sampled: int
-    #: What each shingle rule makes of the sample, each a dict.
+    #: Figures of each shingle rule for the sample, each a dict.
     shingles: list[dict[str, Any]] = field(repr=False)
     #: The rule that suits the sample; ``None`` without one.
     advice: str | None
@@ -195,7 +195,7 @@ def tune(
     progress: bool | Progress | None = False,
     **options: Unpack[TuneOptions],
 ) -> Tuned:
-    """Chooses bands and rows for a threshold and a recall, by what a sample of the documents says.
+    """Chooses bands and rows for a threshold and a recall, for a sample of the documents.
 
     :param docs: documents as for :func:`lookalike.find`; without any, the choice is that of
         :func:`lookalike.find`, and the cost that of newswire articles.

@@ -1,4 +1,4 @@
-"""The options of a run: what those of the command line are, with ``_`` for ``-``."""
+"""The options of a run, named as on the command line with ``_`` for ``-``."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ __all__ = [
 
 
 class _Wording(TypedDict, total=False):
-    """What is done to every text."""
+    """Normalization of texts."""
 
     normalize: Literal["nfc", "nfkc", "fold", "unaccent"] | None
     language: Literal["auto"] | None
@@ -54,7 +54,7 @@ class _Wording(TypedDict, total=False):
 
 
 class _Signing(_Wording, total=False):
-    """What shingles and signatures are."""
+    """Shingles and signatures."""
 
     num_hashes: int | None
     rows: int | None
@@ -68,13 +68,13 @@ class _Signing(_Wording, total=False):
 
 
 class _Bands(TypedDict, total=False):
-    """How many bands."""
+    """Number of bands."""
 
     bands: int | None
 
 
 class _BandsOrAuto(TypedDict, total=False):
-    """How many bands; they may be chosen for the documents."""
+    """Number of bands, or ``"auto"``."""
 
     bands: int | Literal["auto"] | None
 
@@ -113,7 +113,7 @@ class _Units(TypedDict, total=False):
     unit: Literal["document", "paragraph", "line", "sentence"] | None
 
 
-#: Options that say nothing of documents in memory.
+#: Options without effect on documents in memory.
 FILE_OPTIONS: Final = (*_Files.__optional_keys__, *_Units.__optional_keys__)
 
 
@@ -125,7 +125,7 @@ class Reading(_Files, _Units, total=False):
 
 
 class _Fields(TypedDict, total=False):
-    """Where files have ids and texts."""
+    """Fields of ids and texts in files."""
 
     id_field: str | None
     text_field: str | None
@@ -275,7 +275,7 @@ def _column(name: str, value: object, expected: str) -> None:
 
 
 def refused(name: str, expected: str, got: object) -> OptionError:
-    """The error for an argument that is something else."""
+    """The error of an argument of another type."""
     shown = repr(got)
     shown = shown if len(shown) <= 80 else shown[:79] + "…"
     return OptionError(f"{name}: expected {expected}, got {shown} ({type(got).__name__})")
@@ -309,7 +309,7 @@ def flag_option(name: str, value: object) -> bool:
 
 
 def path_option(name: str, value: object) -> str:
-    """The name of a file or folder."""
+    """The path of a file or folder."""
     try:
         path = os.fsdecode(value)  # type: ignore[arg-type]
     except TypeError:

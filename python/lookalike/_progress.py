@@ -1,4 +1,4 @@
-"""Progress of long calls: none, a function of the caller's, or tqdm."""
+"""Progress of long calls: none, a function of the caller, or tqdm."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lookalike.errors import OptionError, RunawayWarning
 
 __all__ = ["Progress", "shown", "warn"]
 
-#: Called with the name of the stage, how much of it is done, and of how much where that is known.
+#: Called with the name of the stage, the work done, and the total if it is known.
 Progress = Callable[[str, int, "int | None"], None]
 
 
@@ -50,7 +50,7 @@ def warn(text: str) -> None:
 
 
 class _Bar:
-    """A bar for the stage at hand."""
+    """The progress bar of the current stage."""
 
     def __init__(self) -> None:
         try:

@@ -1,4 +1,4 @@
-"""Results: tables for any package that reads Arrow, and for those who have none."""
+"""Result tables, for packages that read Arrow and for plain Python."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PANDAS = {
 class Table:
     """Columns of one length.
 
-    Any package that reads Arrow takes it as it is, without copying: ``pyarrow.table(t)``,
+    Any package that reads Arrow takes it without copying: ``pyarrow.table(t)``,
     ``polars.DataFrame(t)``, ``duckdb.sql("select * from t")``. Without one, :meth:`to_pylist` and
     ``t["column"]`` give Python values.
 
@@ -59,7 +59,7 @@ class Table:
 
     @property
     def engine(self) -> _engine.Table:
-        """What the engine has of it; private to the package."""
+        """The object of the engine; private to the package."""
         return self._table
 
     def __reduce__(self) -> tuple[Callable[..., Table], tuple[Any, ...]]:
@@ -132,7 +132,7 @@ class Table:
         """
         import pandas
 
-        # What texts are depends on the version.
+        # The type of texts depends on the version.
         text = pandas.Series([""]).dtype
         columns: dict[str, Any] = {}
         described = (self.column_names, self.column_types, self._table.column_nullable)

@@ -1,4 +1,4 @@
-"""Signatures and bucket keys, for systems that group by them."""
+"""Signatures and bucket keys, for other systems that group by them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Prepared(Table):
     """A row for each document: ``id``; ``shingles`` (uint64), how many different ones it has;
     ``fingerprint`` (16 bytes), equal for equal shingle sets; ``signature`` (``num_hashes`` values
     of uint32); ``band_keys`` (``bands`` keys of uint64). Of a document without a token both lists
-    are zeros: it resembles nothing."""
+    are zeros: it is similar to no document."""
 
     __slots__ = ("parameters", "skipped")
 
@@ -26,9 +26,9 @@ class Prepared(Table):
         self, table: _engine.Table, parameters: dict[str, Any], skipped: _engine.Table
     ) -> None:
         super().__init__(table)
-        #: What decided them; only rows of the same parameters mean anything to each other.
+        #: The parameters; only rows with the same parameters are comparable.
         self.parameters = parameters
-        #: What was not read: ``source``, ``line`` (from 1; for documents in memory the row, from
+        #: Skipped records: ``source``, ``line`` (from 1; for documents in memory the row, from
         #: 0), ``id``, ``reason``.
         self.skipped = Table(skipped)
 
@@ -53,7 +53,7 @@ def prepare(
     progress: bool | Progress | None = False,
     **options: Unpack[PrepareOptions],
 ) -> Prepared:
-    """Signs documents and gives the keys of the buckets that they fall into.
+    """Computes signatures and bucket keys of documents.
 
     Two documents are candidates where they have the same key at the same place of ``band_keys``;
     with the probability that :func:`lookalike.tune` predicts, where they are similar.

@@ -1,9 +1,9 @@
-"""How a second interpreter is started that reads files for this one.
+"""The command of a second interpreter that reads files for this one.
 
 Parsers of formats such as PDF are not trusted: one that crashes or never ends takes only the
 process it runs in. That process is this interpreter with nothing but the extension loaded, from
-the file it has here. So it is the same code whatever the environment, the path of modules and the
-current folder say, and nothing that lies there is imported.
+the file it has here. So its code does not depend on the environment, the module path or the
+current folder, and nothing is imported from there.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import sys
 
 __all__ = ["command"]
 
-# Ctrl-C reaches the whole process group; where it would raise an exception here, it has to end the
-# process, since the interpreter is not asked while a file is read.
+# Ctrl-C reaches the whole process group; an exception would not be raised while the extension
+# reads a file, so the signal must end the process.
 _PROGRAM = """\
 import importlib.util as util, signal, sys
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:

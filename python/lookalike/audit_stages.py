@@ -38,7 +38,7 @@ def draw_limit(population: int, sample: int, attempt: int = 0) -> int:
     """The greatest hash of an id that :func:`draw` takes, for some more documents than ``sample``.
 
     :param population: documents with a token.
-    :param attempt: how often fewer than ``sample`` ids were drawn; each attempt draws more. All were
+    :param attempt: number of attempts that drew fewer than ``sample`` ids; each draws more. All were
         drawn where the limit is :math:`2^{64} - 1`.
     """
     return _engine.draw_limit(population, sample, attempt)
@@ -51,7 +51,7 @@ def draw(
 
     :param batches: documents: the columns of the plan, and ``reference`` where there is a reference
         collection.
-    :param seed: draws them.
+    :param seed: random seed of the sample.
     :param limit: what :func:`draw_limit` gives.
     """
     plan.check()
@@ -74,7 +74,7 @@ class AuditSample:
     sample: int
     #: That of :func:`draw`.
     seed: int
-    #: How often the intervals hold the truth, at least.
+    #: Confidence level of the intervals.
     confidence: float
 
     def searched(self) -> _engine.SampleSearch:

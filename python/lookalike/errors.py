@@ -1,14 +1,14 @@
-"""What can go wrong. Every error of this package is a :class:`LookalikeError`.
+"""Errors. Every error of this package is a :class:`LookalikeError`.
 
 ::
 
     LookalikeError
-    ├── OptionError       an option cannot be what was given   (also a ValueError)
+    ├── OptionError       an option has an invalid value       (also a ValueError)
     ├── DocumentError     a document cannot be used            (also a ValueError)
     │   └── DocumentTypeError   it is of a wrong type          (also a TypeError)
     ├── FileError         a file cannot be read or written     (also an OSError)
     ├── ChangedError      documents changed while they were worked on
-    └── StoreError        an index cannot be used as it is
+    └── StoreError        an index cannot be used
         ├── MismatchError       it was made with other settings
         └── DamagedError        it was changed by something else
 
@@ -32,11 +32,11 @@ __all__ = [
 
 
 class LookalikeError(Exception):
-    """Anything this package cannot do; the text says why, and what to do about it."""
+    """Base class of all errors; the message has the reason and the remedy."""
 
 
 class OptionError(LookalikeError, ValueError):
-    """An option cannot be what was given."""
+    """An option has an invalid value."""
 
 
 class DocumentError(LookalikeError, ValueError):
@@ -54,7 +54,7 @@ class FileError(LookalikeError, OSError):
 
 
 class ChangedError(LookalikeError):
-    """Documents are no longer what they were when the work began."""
+    """Documents changed during the work."""
 
 
 class StoreError(LookalikeError):
@@ -66,7 +66,7 @@ class MismatchError(StoreError, ValueError):
 
 
 class DamagedError(StoreError):
-    """What an index keeps is not what was written."""
+    """Stored data of an index is damaged."""
 
 
 class RunawayWarning(UserWarning):

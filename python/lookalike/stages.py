@@ -84,7 +84,7 @@ DECIDED: Final = (
     "kind string, size long, keeper string, reference boolean, role string, rank long, id string, "
     "intersection long, left long, right long, jaccard double, containment double, note string"
 )
-#: Similarity up to which documents are alike by accident: they share words, phrases, some boilerplate.
+#: Maximum similarity of unrelated documents, which share words, phrases, some boilerplate.
 _BACKGROUND: Final = 0.05
 #: Values of a signature that are tried where the number of documents is given.
 _LEAST_HASHES: Final = 128
@@ -111,7 +111,7 @@ STAR_STEPS: Final[tuple[StarStep, ...]] = ("request", "reply", "join")
 
 @dataclass(frozen=True)
 class Plan:
-    """What all tasks of a run have in common. It pickles; a worker with another version of
+    """The shared data of all tasks of a run. It pickles; a worker with another version of
     lookalike refuses it."""
 
     #: The options of the engine, all of them resolved.
@@ -169,7 +169,7 @@ def plan(
     :param documents: how many documents are expected: signatures have as many values, up to 512, as are
         needed so that documents that share a twentieth of their shingles are seldom candidates. Bands
         and rows are chosen for the threshold and the recall alone where it is ``None``, as on one machine.
-    :raises OptionError: an option cannot be what was given, or depends on an order of the
+    :raises OptionError: an option has an invalid value, or depends on an order of the
         documents, which rows of a cluster have not.
     """
     options = {name: value for name, value in options.items() if value is not None}

@@ -8,6 +8,7 @@ mod exit_code;
 mod explicit_args;
 mod extraction;
 mod member;
+mod named_values;
 mod normalization_args;
 mod options;
 mod plot;

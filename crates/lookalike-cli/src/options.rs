@@ -2,9 +2,9 @@
 
 use crate::cmd::CommandError;
 use crate::extraction::{ExtractArgs, WorkerOption, size};
+use crate::named_values::one_of;
 use crate::normalization_args::NormalizationArgs;
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use lookalike::core::error::ParamsError;
 use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::core::kernel::Kernel;
@@ -257,16 +257,6 @@ impl ParameterArgs {
         let MeasureArgs { measure, exact } = self.measure;
         ParamsBuilder { measure, exact, ..self.signature.builder(shingle, &self.aim) }
     }
-}
-
-/// A parser of one of some names, which help and completions list.
-pub(crate) fn one_of<T, const N: usize>(
-    names: [&'static str; N],
-) -> impl TypedValueParser<Value = T>
-where
-    T: FromStr<Err = ParamsError> + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
 }
 
 /// A similarity as it is typed. Its range is checked where all ranges are, by `Params`.

@@ -133,14 +133,7 @@ impl NamesParameters for ParamsError {
                 name(Parameter::Bands),
                 name(Parameter::Rows)
             ),
-            Self::AutoBandsUnused => write!(
-                f,
-                "{} auto has nothing to choose: {} and {} containment find all pairs without \
-                 bands; leave it out",
-                name(Parameter::Bands),
-                name(Parameter::Exact),
-                name(Parameter::Measure)
-            ),
+            Self::AutoBandsUnused => fmt_auto_bands_unused(f, name),
             Self::Parse { parameter, got, expected } => {
                 write!(f, "{} cannot be {got:?}; expected {expected}", name(*parameter))
             }
@@ -165,6 +158,17 @@ impl NamesParameters for ParamsError {
             ),
         }
     }
+}
+
+fn fmt_auto_bands_unused(f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
+    write!(
+        f,
+        "{} auto has nothing to choose: {} and {} containment find all pairs without bands; leave \
+         it out",
+        name(Parameter::Bands),
+        name(Parameter::Exact),
+        name(Parameter::Measure)
+    )
 }
 
 fn fmt_not_used(

@@ -254,11 +254,9 @@ impl NamesParameters for IndexError {
             Self::Damaged { what, why } => {
                 write!(f, "{what} is damaged: {why}; check the index to learn what can be repaired")
             }
-            Self::Column { table, column, expected, got } => write!(
-                f,
-                "column {column} of table {table}: expected {expected}, got {got}; restore a \
-                 backup, or undo the change of the table"
-            ),
+            Self::Column { table, column, expected, got } => {
+                fmt_column(f, [table, column, expected, got])
+            }
             Self::DamagedCatalogue { file, why } => {
                 write!(f, "{file} is damaged: {why}; restore a backup, or export what can be read")
             }
@@ -274,6 +272,15 @@ impl NamesParameters for IndexError {
             Self::Database { index, why, .. } => write!(f, "{index}: {why}"),
         }
     }
+}
+
+fn fmt_column(f: &mut fmt::Formatter<'_>, names: [&str; 4]) -> fmt::Result {
+    let [table, column, expected, got] = names;
+    write!(
+        f,
+        "column {column} of table {table}: expected {expected}, got {got}; restore a backup, or \
+         undo the change of the table"
+    )
 }
 
 impl fmt::Display for IndexError {

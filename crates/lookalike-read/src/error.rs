@@ -176,17 +176,9 @@ impl NamesParameters for ReadError {
                  jsonl, csv, tsv, or text (all of it one document)",
                 name(Parameter::Format)
             ),
-            Self::NotBuilt { feature } => write!(
-                f,
-                "an option needs the feature {feature:?}, without which lookalike was built; build \
-                 it with that feature, or leave the option out"
-            ),
+            Self::NotBuilt { feature } => fmt_not_built(f, feature),
             Self::NotAgain { source_name } => fmt_not_again(f, name, source_name),
-            Self::ReadTwice { source_name, reader } => write!(
-                f,
-                "{source_name} can be read only once, and {reader} reads its inputs twice; name \
-                 files or folders"
-            ),
+            Self::ReadTwice { source_name, reader } => fmt_read_twice(f, source_name, reader),
             Self::StdinTwice => f.write_str("stdin (-) is given twice; give it once"),
             Self::Table { source_name, problem } => {
                 write!(f, "{source_name}: ")?;
@@ -223,6 +215,22 @@ impl NamesParameters for ReadError {
             ),
         }
     }
+}
+
+fn fmt_not_built(f: &mut fmt::Formatter<'_>, feature: &str) -> fmt::Result {
+    write!(
+        f,
+        "an option needs the feature {feature:?}, without which lookalike was built; build it with \
+         that feature, or leave the option out"
+    )
+}
+
+fn fmt_read_twice(f: &mut fmt::Formatter<'_>, source_name: &str, reader: &str) -> fmt::Result {
+    write!(
+        f,
+        "{source_name} can be read only once, and {reader} reads its inputs twice; name files or \
+         folders"
+    )
 }
 
 impl fmt::Display for ReadError {

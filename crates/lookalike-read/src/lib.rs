@@ -128,7 +128,7 @@ pub use format::kind::Format;
 pub use header::CsvHeader;
 pub use lane_range::LaneRange;
 pub use location::Location;
-pub use normalize::{NormalForm, Normalization, Words, language_of};
+pub use normalize::{NormalForm, Normalization, TextNormalizer, language_of};
 pub use options::ReadOptions;
 pub use reread::RetainedBlock;
 pub use retained_state::RetainedState;

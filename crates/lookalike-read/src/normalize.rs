@@ -122,28 +122,34 @@ impl FromStr for NormalForm {
 }
 
 #[cfg(feature = "scripts")]
-pub use scripts::{Words, language_of};
+pub use scripts::language_of;
 
+/// No language: nothing in this build detects one.
 #[cfg(not(feature = "scripts"))]
-pub use none::{Words, language_of};
+pub fn language_of(_: &str) -> Option<&'static str> {
+    None
+}
 
-#[cfg(not(feature = "scripts"))]
-mod none {
-    use super::Normalization;
+/// Normalizes texts; one for each thread.
+#[derive(Default)]
+pub struct TextNormalizer {
+    #[cfg(feature = "scripts")]
+    buffers: scripts::NormalizationBuffers,
+}
 
-    /// No language: nothing here detects one.
-    pub fn language_of(_: &str) -> Option<&'static str> {
-        None
-    }
-
-    /// Does nothing; a collection that asks for more is refused when it is opened.
-    #[derive(Default)]
-    pub struct Words;
-
-    impl Words {
-        #[expect(clippy::unused_self, reason = "as with the feature")]
-        /// The text itself.
-        pub fn of<'a>(&'a mut self, text: &'a str, _: Normalization) -> &'a str {
+impl TextNormalizer {
+    /// The normalized text. Without the feature `scripts` it is the text itself: a collection with
+    /// another normalization is refused when it is opened.
+    #[cfg_attr(
+        not(feature = "scripts"),
+        expect(clippy::unused_self, reason = "as with the feature")
+    )]
+    pub fn of<'a>(&'a mut self, text: &'a str, normalization: Normalization) -> &'a str {
+        #[cfg(feature = "scripts")]
+        return self.buffers.normalized(text, normalization);
+        #[cfg(not(feature = "scripts"))]
+        {
+            let _ = normalization;
             text
         }
     }
@@ -163,12 +169,12 @@ mod scripts {
     use std::borrow::Cow;
     use std::collections::HashMap;
 
-    /// Bytes by which a language is detected.
-    const TOLD_BY: usize = 2048;
+    /// Bytes of a text by which its language is detected.
+    const DETECTION_BYTES: usize = 2048;
 
-    /// One thread's tools: lists that were used, and buffers.
+    /// Lists of stop words, and buffers.
     #[derive(Default)]
-    pub struct Words {
+    pub(super) struct NormalizationBuffers {
         /// By language of two letters.
         lists: HashMap<&'static str, Option<StopWords>>,
         text: String,
@@ -176,9 +182,13 @@ mod scripts {
         lower: String,
     }
 
-    impl Words {
-        /// The text as it is to be cut.
-        pub fn of<'a>(&'a mut self, text: &'a str, normalization: Normalization) -> &'a str {
+    impl NormalizationBuffers {
+        /// The normalized text.
+        pub(super) fn normalized<'a>(
+            &'a mut self,
+            text: &'a str,
+            normalization: Normalization,
+        ) -> &'a str {
             let ascii = text.is_ascii();
             if normalization.is_none() || ascii && !normalization.stop_words_by_language {
                 return text;
@@ -197,7 +207,7 @@ mod scripts {
             self.text.push_str(&normal);
             // Lists of stop words have the words as they are written.
             if normalization.stop_words_by_language && unaccent.is_some() {
-                self.leave_out();
+                self.remove_stop_words();
             }
             if let Some(unaccent) = unaccent {
                 normal_forms::fold_into(&self.text, unaccent, &mut self.next);
@@ -207,12 +217,12 @@ mod scripts {
                 self.segment();
             }
             if normalization.stop_words_by_language && unaccent.is_none() {
-                self.leave_out();
+                self.remove_stop_words();
             }
             &self.text
         }
 
-        /// Puts a blank between words that have none between them.
+        /// Inserts blanks between adjacent words.
         fn segment(&mut self) {
             let segmenter = WordSegmenter::new_dictionary(WordBreakInvariantOptions::default());
             self.next.clear();
@@ -229,8 +239,8 @@ mod scripts {
             std::mem::swap(&mut self.text, &mut self.next);
         }
 
-        /// Leaves the stop words of the text's language out.
-        fn leave_out(&mut self) {
+        /// Removes the stop words of the text's language.
+        fn remove_stop_words(&mut self) {
             let Some(language) = language_of(&self.text) else { return };
             let list = self.lists.entry(language).or_insert_with(|| stop_words(language).ok());
             let Some(list) = list else { return };
@@ -254,10 +264,10 @@ mod scripts {
         }
     }
 
-    /// The ISO 639-1 code of the language of a text, by its first bytes; `None` where they do not
-    /// tell it reliably.
+    /// The ISO 639-1 code of the language of a text, by its first bytes; `None` if it is
+    /// uncertain.
     pub fn language_of(text: &str) -> Option<&'static str> {
-        let end = (0..=TOLD_BY.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+        let end = (0..=DETECTION_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
         let head = text.get(..end.unwrap_or(0)).unwrap_or_default();
         let language = whatlang::detect(head).filter(whatlang::Info::is_reliable)?;
         two_letters(language.lang().code())
@@ -281,7 +291,7 @@ mod scripts {
         use super::*;
 
         fn worded(text: &str, normalization: Normalization) -> String {
-            Words::default().of(text, normalization).to_owned()
+            TextNormalizer::default().of(text, normalization).to_owned()
         }
 
         #[test]

@@ -3,7 +3,7 @@
 
 use crate::document::{Document, DocumentSink, UnitParent, UnitRange};
 use crate::error::ReadError;
-use crate::normalize::{Normalization, Words};
+use crate::normalize::{Normalization, TextNormalizer};
 use crate::scratch::ReadBuffers;
 use crate::settings::SourceSettings;
 use crate::skipped::SkippedItem;
@@ -17,7 +17,7 @@ pub(crate) type SourceSink<'a> = dyn DocumentSink<Error = ReadError> + 'a;
 /// Passes documents on with normalized texts.
 struct NormalizingSink<'a, S> {
     sink: &'a mut S,
-    words: &'a mut Words,
+    words: &'a mut TextNormalizer,
     normalization: Normalization,
     unit: TextUnit,
     /// A buffer for ids of units.

@@ -2,7 +2,7 @@
 
 use crate::extra_fields::ExtraFields;
 use crate::file::part_texts::PartTexts;
-use crate::normalize::Words;
+use crate::normalize::TextNormalizer;
 use crate::parent_texts::ParentTexts;
 use lookalike_extract::Extractor;
 
@@ -17,7 +17,7 @@ pub struct ReadBuffers {
     pub(crate) extra: ExtraFields,
     pub(crate) extractor: Option<Extractor>,
     pub(crate) part_texts: PartTexts,
-    pub(crate) words: Words,
+    pub(crate) words: TextNormalizer,
     pub(crate) parent_texts: ParentTexts,
 }
 

@@ -8,7 +8,7 @@
 //! its folded text. That says how many documents the form reaches. Whether more of them are similar
 //! then is measured by [`tune`](crate::tune) only.
 
-use crate::read::{NormalForm, Normalization, Words};
+use crate::read::{NormalForm, Normalization, TextNormalizer};
 use lookalike_core::params::ShingleRule;
 use lookalike_core::shingle::Shingler;
 use serde::{Deserialize, Serialize};
@@ -124,7 +124,7 @@ fn ascii_prefix(bytes: &[u8]) -> usize {
 /// Compares shingle sets of texts as they are, and folded.
 struct Comparison {
     shingler: Shingler,
-    words: Words,
+    words: TextNormalizer,
     set: Vec<u64>,
     folded: Vec<u64>,
 }
@@ -132,7 +132,7 @@ struct Comparison {
 impl Comparison {
     fn new(rule: &ShingleRule) -> Self {
         let (set, folded) = (Vec::new(), Vec::new());
-        Self { shingler: Shingler::new(rule), words: Words::default(), set, folded }
+        Self { shingler: Shingler::new(rule), words: TextNormalizer::default(), set, folded }
     }
 
     /// The scripts of a text that the form changes; none of one that it does not.

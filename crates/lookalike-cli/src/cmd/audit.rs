@@ -147,22 +147,8 @@ pub(super) fn write_text(
     let (figures, percent) = (&audit.overall, audit.confidence * 100.0);
     let (sampled, population) = (thousands(audit.sampled), thousands(audit.population));
     let threshold = params.threshold();
-    if figures.documents == 0 && audit.is_complete() {
-        return writeln!(
-            out,
-            "There is nothing to find: all {population} documents were compared exactly with all \
-             others, and none has a\nneighbour of similarity {threshold} or more."
-        );
-    }
     if figures.documents == 0 {
-        let interval = audit::clopper_pearson(0, audit.sampled, audit.confidence);
-        return writeln!(
-            out,
-            "Recall was not measured: of {sampled} documents drawn from {population} none has a \
-             neighbour of\nsimilarity {threshold} or more. So at most a share of {} of the \
-             documents has one ({percent} % confidence);\n{option} draws more.",
-            upper_end(interval.high)
-        );
+        return write_without_neighbours(out, audit, threshold, option);
     }
     let by = match audit.judged_by {
         JudgedBy::Pairs => "Found is what is among the pairs that were reported.",
@@ -198,7 +184,38 @@ pub(super) fn write_text(
         if figures.found == 1 { "was" } else { "were" },
     )?;
     write_table(out, audit)?;
-    let width = figures.interval.width();
+    write_interval_advice(out, audit)
+}
+
+/// Writes an audit whose sample has no neighbours.
+fn write_without_neighbours(
+    out: &mut impl Write,
+    audit: &Audit,
+    threshold: f64,
+    option: &str,
+) -> io::Result<()> {
+    let (sampled, population) = (thousands(audit.sampled), thousands(audit.population));
+    if audit.is_complete() {
+        return writeln!(
+            out,
+            "There is nothing to find: all {population} documents were compared exactly with all \
+             others, and none has a\nneighbour of similarity {threshold} or more."
+        );
+    }
+    let interval = audit::clopper_pearson(0, audit.sampled, audit.confidence);
+    writeln!(
+        out,
+        "Recall was not measured: of {sampled} documents drawn from {population} none has a \
+         neighbour of\nsimilarity {threshold} or more. So at most a share of {} of the documents has \
+         one ({} % confidence);\n{option} draws more.",
+        upper_end(interval.high),
+        audit.confidence * 100.0
+    )
+}
+
+/// Writes how many documents would make a wide interval narrow.
+fn write_interval_advice(out: &mut impl Write, audit: &Audit) -> io::Result<()> {
+    let width = audit.overall.interval.width();
     // Where all documents were drawn, only some of many neighbours were judged.
     if width <= WIDTH || audit.is_complete() {
         return Ok(());

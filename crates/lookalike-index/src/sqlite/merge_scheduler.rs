@@ -22,8 +22,7 @@ const MIN_IDLE_TIMEOUT: Duration = Duration::from_millis(100);
 const MAX_IDLE_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl MergeSignal {
-    /// Blocks a writer while there are so many segments that searching them costs more than merging
-    /// them.
+    /// Blocks a writer while searching the segments costs more than merging them, by their number.
     pub(super) fn wait_for_merges(&self, state: &IndexState) {
         if !state.tuning.background {
             return;

@@ -17,11 +17,11 @@ const added = (id, { done, shingles }) => {
   show(`The document has been ${done === "replaced" ? "replaced" : "added"}, with ` +
     `${counted(shingles, "shingle")}.`, [make("p", {},
     make("a", { href: address("document", { id }) }, shownId(id)))]);
-  // A form that was changed meanwhile keeps what is in it.
+  // A form that was changed in the meantime keeps its content.
   if (at("add-id").value === id) at("add-form").reset();
 };
 
-/** Nothing that is there is replaced before it was said so. */
+/** Replaces an existing document only after confirmation. */
 const add = async (id, text, mode) => {
   show("Adding …", []);
   try {
@@ -36,7 +36,7 @@ const add = async (id, text, mode) => {
   }
 };
 
-/** Sets the form to work. */
+/** Installs the event handlers of the form. */
 export const watchAdd = () => {
   at("add-form").addEventListener("submit", (event) => {
     event.preventDefault();

@@ -1,15 +1,15 @@
 "use strict";
-// Speaks to the server: requests, the token, and errors as values with a code.
+// The client of the API: requests, the token, and errors with a code.
 
 import { askForToken, token } from "./token.js";
 
-/** What went wrong with a request. */
+/** The error of a request. */
 export class ApiError extends Error {
   /**
-   * @param {number} status of HTTP; 0 where no answer came
+   * @param {number} status of HTTP; 0 without a response
    * @param {string} code of the problem, such as `unknown-document`
-   * @param {string} detail in words, from the server
-   * @param {number} wait seconds until it may be tried again; 0 where nothing is said
+   * @param {string} detail message of the server
+   * @param {number} wait seconds until a retry; 0 if unknown
    */
   constructor(status, code, detail, wait = 0) {
     super(detail);
@@ -20,7 +20,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The most seconds that are waited before something is tried again by itself. */
+/** Maximum delay of an automatic retry, in seconds. */
 const MOST_WAIT = 60;
 
 const waiting = (response) => {
@@ -39,7 +39,7 @@ const problem = async (response) => {
   }
 };
 
-/** Whole numbers that a double does not hold stay as they were written. */
+/** Integers that exceed the precision of a double keep their text. */
 const exact = (name, value, context) => Number.isInteger(value) && !Number.isSafeInteger(value)
   ? context?.source ?? value : value;
 
@@ -58,12 +58,12 @@ const send = async (method, path, body, signal) => {
 };
 
 /**
- * Asks the server; where it wants a token, the person is asked for it and the request is sent
- * again.
+ * Sends a request; if the server requires a token, the user is asked for it and the request is
+ * sent again.
  * @param {string} method
  * @param {string} path below the page, such as `v1/stats`
  * @param {{body?: unknown, signal?: AbortSignal}} options
- * @returns {Promise<any>} what it answers; nothing for an empty answer
+ * @returns {Promise<any>} the JSON of the response; nothing for an empty one
  * @throws {ApiError}
  */
 export const request = async (method, path, { body, signal } = {}) => {
@@ -72,7 +72,7 @@ export const request = async (method, path, { body, signal } = {}) => {
     const response = await send(method, path, body, signal);
     if (response.status === 401) {
       const refused = await problem(response);
-      // Another request may have been given a token meanwhile.
+      // Another request may have received a token in the meantime.
       if (token() !== sent || await askForToken(sent !== "")) {
         signal?.throwIfAborted();
         continue;
@@ -94,7 +94,7 @@ export const request = async (method, path, { body, signal } = {}) => {
  * The path of a document.
  * @param {string} id
  * @returns {string}
- * @throws {ApiError} for the ids that no address can hold
+ * @throws {ApiError} for ids that a URL cannot contain
  */
 export const documentPath = (id) => {
   if (id === "." || id === "..") {

@@ -1,5 +1,5 @@
 "use strict";
-// Puts the page together.
+// Starts the page.
 
 import { showAdd, watchAdd } from "./add.js";
 import { showCompare, watchCompare } from "./compare.js";
@@ -18,11 +18,11 @@ const showIndexName = () => settings().then(({ name, version, writable }) => {
   at("version").textContent = `lookalike ${visible(version)}`;
   for (const element of document.querySelectorAll("nav .writable")) element.hidden = !writable;
 }, () => {
-  // The view that is shown says what is wrong.
+  // The current view shows the error.
 });
 
 at("skip").addEventListener("click", (event) => {
-  // The address belongs to the views.
+  // The views use the address.
   event.preventDefault();
   focusHeading();
 });

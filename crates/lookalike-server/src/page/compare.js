@@ -45,7 +45,7 @@ const sides = (found, a, b, mine) => {
     (found.differences_missing || "the index keeps no texts") + ".")];
 };
 
-/** How many places differ, by kind. */
+/** Number of differences by kind. */
 const outcome = (found) => {
   if (!found.differences) return "Compared.";
   const { words, same_words: sameWords } = found.difference_counts;
@@ -79,7 +79,7 @@ const compare = async (a, b, signal) => {
   }
 };
 
-/** Sets the form to work. */
+/** Installs the event handlers of the form. */
 export const watchCompare = () => {
   at("compare-form").addEventListener("submit", (event) => {
     event.preventDefault();

@@ -1,5 +1,5 @@
 "use strict";
-// Bands and rows → how probable it is that a pair is found, as a picture.
+// Draws the probability that a pair is a candidate, by bands and rows.
 
 import { draw } from "./dom.js";
 import { probability } from "./format.js";

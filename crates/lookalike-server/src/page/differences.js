@@ -1,5 +1,5 @@
 "use strict";
-// Parts that are the same, only in the first or only in the second text → both texts side by side.
+// Shows two texts in columns, from their equal and different parts.
 
 import { make } from "./dom.js";
 import { count, counted } from "./format.js";
@@ -9,23 +9,23 @@ import { gradually, longText, pieces } from "./gradually.js";
 const CONTEXT_WORDS = 12;
 /** The same where words are long or not divided by spaces. */
 const CONTEXT_CHARACTERS = 160;
-/** Shorter stretches are not folded. */
+/** Minimum length of folded parts. */
 const LEAST_FOLDED = 120;
-/** Cost of what is drawn at once, in UTF-16 units. */
+/** Cost of one drawing step, in UTF-16 units. */
 const BUDGET = 30_000;
-/** What a row costs in addition to its text. */
+/** Cost of a row in addition to its text. */
 const ROW_COST = 100;
 /** A row that costs more ends where both sides have the same, even within a line. */
 const ROW_MOST = 1_500;
 
-/** Where the context behind a difference ends: some words into the text. */
+/** End of the context after a difference. */
 const head = (text) => {
   const found = text.slice(0, CONTEXT_CHARACTERS).match(
     new RegExp(`^(?:\\s*\\S+){0,${CONTEXT_WORDS}}?(?=\\s*$)|^(?:\\s*\\S+){${CONTEXT_WORDS}}`));
   return whole(text, found ? found[0].length : Math.min(CONTEXT_CHARACTERS, text.length));
 };
 
-/** Where the context before a difference begins. */
+/** Start of the context before a difference. */
 const tail = (text) => {
   let at = text.length, words = 0, inWord = false;
   const least = Math.max(0, text.length - CONTEXT_CHARACTERS);
@@ -41,7 +41,7 @@ const tail = (text) => {
   return whole(text, at);
 };
 
-/** A place that does not divide a character. */
+/** A position between characters. */
 const whole = (text, place) => {
   const unit = text.charCodeAt(place);
   return unit >= 0xdc00 && unit < 0xe000 ? place - 1 : place;
@@ -49,7 +49,7 @@ const whole = (text, place) => {
 
 const words = (text) => {
   const found = text.match(/\S+/g)?.length ?? 0;
-  // Chinese or Thai has no spaces to count words by.
+  // Chinese and Thai have no spaces between words.
   return found * 20 < text.length ? `${count(text.length)} equal characters`
     : counted(found, "equal word");
 };
@@ -64,7 +64,7 @@ const fold = (text) => {
 
 const SIGNS = { " ": "\u2423", "\n": "\u21b5\n", "\t": "\u21e5", "\r": "\u240d" };
 
-/** White space that would not be seen, as signs. */
+/** White space as visible symbols. */
 const signs = (text) => text.replace(/[^]/gu, (c) => SIGNS[c] ||
   `\\u{${c.codePointAt(0).toString(16)}}`);
 

@@ -14,7 +14,7 @@ const show = (status, nodes) => {
   at("document-results").replaceChildren(...nodes);
 };
 
-/** Asks whether it shall be removed; the harmless answer has the focus. */
+/** Asks for confirmation of the removal; Cancel has the focus. */
 const confirmed = (id) => new Promise((resolve) => {
   const dialog = at("confirm");
   at("confirm-id").textContent = visible(id);

@@ -1,5 +1,5 @@
 "use strict";
-// Builds elements. Whatever comes from documents goes in as text nodes and never as markup.
+// Builds elements. Data of documents is inserted as text nodes, never as markup.
 
 import { similarity, visible } from "./format.js";
 
@@ -41,7 +41,7 @@ export const make = (tag, attributes = {}, ...children) =>
 export const draw = (tag, attributes = {}, ...children) =>
   fill(document.createElementNS(SVG, tag), attributes, children);
 
-/** Gives the focus to the heading of the view that is shown. */
+/** Focuses the heading of the current view. */
 export const focusHeading = () => {
   document.querySelector("main > section:not([hidden]) h1").focus({ preventScroll: true });
 };
@@ -60,7 +60,7 @@ export const button = (text, act, attributes = {}) => {
 };
 
 /**
- * An id, isolated from the direction of what is around it.
+ * An id, isolated from the text direction of its surroundings.
  * @param {string} id
  * @param {string} name class
  * @returns {HTMLElement}
@@ -68,7 +68,7 @@ export const button = (text, act, attributes = {}) => {
 export const shownId = (id, name = "full") => make("bdi", { class: name }, visible(id));
 
 /**
- * A bar of a share and the figure that says the same.
+ * A bar and the figure of a share.
  * @param {number} value 0 to 1
  * @param {boolean} estimated
  * @returns {HTMLElement}

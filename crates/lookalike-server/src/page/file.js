@@ -1,11 +1,11 @@
 "use strict";
-// A file that was chosen or dropped → its text, or why it is not read here.
+// Reads a chosen or dropped file.
 
 import { size, visible } from "./format.js";
 
-/** The most bytes that are read in the browser. */
+/** Maximum size of a file, in bytes. */
 const MOST_BYTES = 64 * 1024 * 1024;
-/** Files of text whose markup is not what they say. */
+/** Text formats with markup. */
 const MARKED_UP = /\.(html?|xhtml|xml|eml|mbox|mht|rtf|svg|tex|csv|jsonl|json|ipynb)$/i;
 
 const COMMAND = "The command line reads it: lookalike query INDEX FILE. Or copy its text and " +
@@ -15,7 +15,7 @@ const COMMAND = "The command line reads it: lookalike query INDEX FILE. Or copy 
  * Reads a file of UTF-8 text.
  * @param {File} file
  * @returns {Promise<{text: string, note: string}>}
- * @throws {Error} with words for the person
+ * @throws {Error} with a message for the user
  */
 export const readText = async (file) => {
   const name = visible(file.name);

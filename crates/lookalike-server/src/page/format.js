@@ -1,9 +1,9 @@
 "use strict";
-// Numbers, sizes and ids as people read them.
+// Formats numbers, sizes and ids.
 
 const grouped = new Intl.NumberFormat("en-US");
 
-// Control characters and those that turn the direction of what is around them.
+// Control characters and bidirectional controls.
 const HIDDEN = new RegExp("[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f" +
   "\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]", "g");
 const NAMES = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
@@ -37,14 +37,14 @@ export const size = (bytes) => {
 };
 
 /**
- * A similarity as reports have it.
+ * A similarity as in reports.
  * @param {number} value 0 to 1
  * @returns {string} with six decimals
  */
 export const similarity = (value) => value.toFixed(6);
 
 /**
- * A probability in percent, with as many decimals as tell it from certainty, at most eight.
+ * A probability in percent, with enough decimals to distinguish it from certainty, at most eight.
  * @param {number} p 0 to 1
  * @returns {string}
  */
@@ -61,14 +61,14 @@ export const probability = (p) => {
 };
 
 /**
- * A moment as it came, its `T` and `Z` in words.
+ * A time with a space for `T` and UTC for `Z`.
  * @param {string} moment RFC 3339 in UTC
  * @returns {string}
  */
 export const time = (moment) => String(moment).replace("T", " ").replace(/Z$/, " UTC");
 
 /**
- * An id or a name with its hidden characters as escapes, so that it looks like what it is.
+ * An id or a name with its hidden characters as escapes, so that lookalikes are visible.
  * @param {string} text
  * @returns {string}
  */

@@ -1,14 +1,14 @@
 "use strict";
-// Draws much a little at a time, so that the page stays quick whatever it is given.
+// Incremental drawing, so that the page stays responsive.
 
 import { button, make } from "./dom.js";
 
-/** Milliseconds of one go. */
+/** Duration of one step, in milliseconds. */
 const SLICE = 12;
 
 /**
- * Draws what an iterator gives: a first part at once, the rest when it is asked for.
- * @param {HTMLElement} box where it goes
+ * Draws the elements of an iterator: a first part at once, the rest on request.
+ * @param {HTMLElement} box the parent element
  * @param {Iterator<{element: Node, cost: number}>} parts
  * @param {number} budget cost of the first part, and of each further one
  */
@@ -30,7 +30,7 @@ export const gradually = (box, parts, budget) => {
       return enough;
     });
   };
-  // Who reads with the keyboard goes on at the first new part.
+  // Keyboard focus moves to the first new part.
   const goingOn = (act) => () => {
     const mark = rest.previousElementSibling;
     act();
@@ -76,11 +76,11 @@ export function* pieces(text) {
   }
 }
 
-/** Cost of what is drawn of a text at once, in UTF-16 units. */
+/** Cost of one drawing step of a text, in UTF-16 units. */
 const TEXT_BUDGET = 24_000;
 
 /**
- * A text with its line ends, drawn a part at a time.
+ * A text with its line ends, drawn incrementally.
  * @param {string} text
  * @returns {HTMLElement}
  */

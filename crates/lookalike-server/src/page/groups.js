@@ -1,5 +1,5 @@
 "use strict";
-// The view of groups: a page of them, each to be opened.
+// The view of groups: a page of groups that can be expanded.
 
 import { request } from "./api.js";
 import { at, button, make, shownId } from "./dom.js";
@@ -11,12 +11,12 @@ import { settings } from "./settings.js";
 
 /** Groups on a page. */
 const PAGE = 50;
-/** Seconds until the server is asked again, where it does not say. */
+/** Default interval between requests, in seconds. */
 const WAIT = 2;
-/** The most seconds until then, less than the time after which the computation ends. */
+/** Maximum interval in seconds, less than the lease of the computation. */
 const MOST_WAIT = 30;
 
-// The page before the one behind a cursor, as far as one has come here.
+// The previous page of each visited cursor.
 const before = new Map();
 
 const show = (status, nodes) => {
@@ -39,7 +39,7 @@ const spanOf = (duplicates) => {
 const goesOn = (group) => group !== undefined &&
   group.duplicates_before + group.duplicates.length < group.duplicates_total;
 
-/** How many documents; a group with much metadata is divided among pages. */
+/** Number of documents; a group with much metadata is split into pages. */
 const sizeOf = ({ duplicates, duplicates_before: before = 0, duplicates_total: all }) => {
   if (!before && !(duplicates.length < all)) return counted(duplicates.length + 1, "document");
   return `${counted(all + 1, "document")}, here ${count(duplicates.length)} after ${count(before)}`;
@@ -118,7 +118,7 @@ const draw = (found, params) => {
     .filter((part) => part !== null));
 };
 
-/** The place in a list may be gone while its beginning is not. */
+/** A cursor can become invalid while the start of the list is valid. */
 const refused = (error, params) => {
   if (error.code !== "cursor-expired") return problem(error, () => reshow("groups"));
   const threshold = params.get("threshold") ?? undefined;
@@ -149,7 +149,7 @@ export const showGroups = async (params, signal) => {
       const wait = Math.min(found.retry_after || WAIT, MOST_WAIT);
       const message = "The groups are being computed. This takes a while in a large index; this " +
         `page asks again every ${counted(wait, "second")}.`;
-      // Said once, not at every turn.
+      // Announced once, not at every request.
       if (at("groups-status").textContent !== message) show(message, []);
       await later(wait, signal);
     } catch (error) {

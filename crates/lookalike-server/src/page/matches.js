@@ -1,5 +1,5 @@
 "use strict";
-// An answer to a query → the list of matches.
+// The list of matches of a query.
 
 import { bar, make, metadata, shownId } from "./dom.js";
 import { beginning, count, counted, probability, size, visible } from "./format.js";
@@ -8,7 +8,7 @@ import { address } from "./router.js";
 const percent = (share) => `${Math.floor(share * 1000) / 10}\u00a0%`;
 
 /**
- * What was found, in a sentence or two.
+ * A summary of the result in one or two sentences.
  * @param {any} answer
  * @returns {string}
  */
@@ -31,7 +31,7 @@ export const summary = (answer) => {
     `${least}${rest}.`;
 };
 
-/** Below this a search misses so much that it is said loudly. */
+/** Recall below which a warning is shown. */
 const LOW = 0.9;
 
 const recall = (answer) => {
@@ -78,7 +78,7 @@ const item = (match, asked) => {
 /**
  * The matches of an answer.
  * @param {any} answer
- * @param {string|undefined} asked the id that was asked about; none for a text
+ * @param {string|undefined} asked the id of the query; none for a text
  * @returns {Node[]}
  */
 export const matches = (answer, asked) => {

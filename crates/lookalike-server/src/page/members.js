@@ -1,11 +1,11 @@
 "use strict";
-// The documents of a group: the keeper, and what resembles it.
+// The documents of a group: the keeper and its duplicates.
 
 import { bar, button, make, metadata, shownId } from "./dom.js";
 import { beginning, counted, count, size, visible } from "./format.js";
 import { address, go } from "./router.js";
 
-/** Duplicates that are shown at once, and how many more each time. */
+/** Number of duplicates shown at first, and added by each step. */
 const FIRST = 100;
 const MORE = 500;
 
@@ -30,7 +30,7 @@ const head = () => make("thead", {}, make("tr", {},
   ...[["Choose", "pick"], ["Document", ""], ["Similarity to the keeper", ""], ["Size", "num"],
     ["Side by side", ""]].map(([text, name]) => make("th", { scope: "col", class: name }, text))));
 
-/** Compares the two that are chosen, or says what is missing. */
+/** Compares the two chosen documents, or shows what is missing. */
 const chooser = () => {
   const ids = new Set(), said = make("p", { class: "note", role: "status" });
   const tell = () => {

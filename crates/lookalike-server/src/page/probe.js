@@ -1,17 +1,17 @@
 "use strict";
-// The text that was searched last, so that matches can be compared with it.
+// Keeps the last query text for comparison with matches.
 
 let held = null;
 
 /**
- * Keeps the text that is searched.
+ * Keeps a query text.
  * @param {string} text
- * @param {string} name what to call it
+ * @param {string} name its name
  */
 export const keepProbe = (text, name) => { held = { text, name }; };
 
 /**
- * The text that was searched last.
+ * The last query text.
  * @returns {{text: string, name: string}|null}
  */
 export const probe = () => held;

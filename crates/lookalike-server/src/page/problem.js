@@ -1,5 +1,5 @@
 "use strict";
-// What went wrong → words that say what to do.
+// Messages and remedies of errors.
 
 import { ApiError } from "./api.js";
 import { button, focusHeading, make } from "./dom.js";
@@ -8,7 +8,7 @@ import { counted } from "./format.js";
 const soon = (error) => error.wait > 0
   ? `Try again in ${counted(error.wait, "second")}.` : "Try again in a moment.";
 
-/** Title and what to do, by code. */
+/** Title and remedy by code. */
 const BY_CODE = {
   "no-answer": () => ["The server does not answer",
     "Look whether it still runs, and whether this machine is connected. What you have typed " +
@@ -44,7 +44,7 @@ const BY_CODE = {
 BY_CODE["text-too-large"] = BY_CODE["body-too-large"];
 BY_CODE["unknown-host"] = BY_CODE["cross-origin"];
 
-/** The same by status, for answers without a known code. */
+/** The same by status, for responses without a known code. */
 const BY_STATUS = {
   401: () => ["A token is needed", "Try again and enter it."],
   403: () => ["This is not allowed", "Ask the administrator of the server."],
@@ -55,7 +55,7 @@ const BY_STATUS = {
 };
 
 /**
- * Title and remedy of what went wrong.
+ * Title and remedy of an error.
  * @param {unknown} error
  * @returns {[string, string]}
  */
@@ -70,10 +70,10 @@ export const explained = (error) => {
 };
 
 /**
- * A box that tells what went wrong and what to do.
+ * A box with the error and its remedy.
  * @param {unknown} error
- * @param {(() => void)|undefined} again tries the same again
- * @param {...Node} more further things to do
+ * @param {(() => void)|undefined} again retries
+ * @param {...Node} more further actions
  * @returns {HTMLElement}
  */
 export const problem = (error, again, ...more) => {
@@ -85,7 +85,7 @@ export const problem = (error, again, ...more) => {
   }
   if (again) {
     more.unshift(button("Try again", () => {
-      // The button goes away, and who uses the keyboard must not be lost with it.
+      // The button is removed; keyboard focus must move first.
       focusHeading();
       again();
     }));

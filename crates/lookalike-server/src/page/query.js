@@ -1,5 +1,5 @@
 "use strict";
-// The view that asks whether a text, or what resembles a document, is in the index.
+// The view of queries by a text or by a document of the index.
 
 import { request } from "./api.js";
 import { at, button, make } from "./dom.js";
@@ -11,14 +11,14 @@ import { problem } from "./problem.js";
 import { address, forgetViews, go, shownAt } from "./router.js";
 import { settings } from "./settings.js";
 
-/** Longer files are held outside the field, which would be slow with them. */
+/** Maximum length of a file in the text field; longer ones would make it slow. */
 const FIELD_CHARACTERS = 200_000;
-/** What is shown of them. */
+/** Length of their preview. */
 const SHOWN_CHARACTERS = 2_000;
 
 // A long file that replaces the field, as {name, text}.
 let file = null;
-// What the last text gave, to be shown again when one comes back from a search by id.
+// The result of the last text, shown again after a search by id.
 let last = { status: "", nodes: [] };
 let running = null;
 
@@ -75,7 +75,7 @@ const askText = async () => {
   running?.abort();
   running = new AbortController();
   keepProbe(given, file ? file.name : "Your text");
-  // What was compared there was another text.
+  // It compared another text.
   forgetViews(["compare"]);
   shownAt("#/");
   const answer = await ask({ text: given, ...asked() }, running.signal);
@@ -103,7 +103,7 @@ const hold = (name, content) => {
   at("query-text").hidden = true;
 };
 
-/** Takes a file that was chosen or dropped; what was typed stays if it cannot be read. */
+/** Reads a chosen or dropped file; on an error the field keeps its content. */
 const take = async (chosen) => {
   show(`Reading ${visible(chosen.name)} …`, []);
   let read;
@@ -127,12 +127,12 @@ const watchFiles = () => {
   const choose = at("query-choose");
   choose.addEventListener("change", () => {
     if (choose.files[0]) take(choose.files[0]);
-    // The same file can be chosen again.
+    // Allows choosing the same file again.
     choose.value = "";
   });
   const files = (event) => Array.from(event.dataTransfer?.types || []).includes("Files");
   const mark = (on) => at("query-form").classList.toggle("over", on);
-  // A file dropped anywhere would take the page's place, and with it what was typed.
+  // Otherwise the browser opens a dropped file in place of the page.
   document.addEventListener("dragover", (event) => {
     if (!files(event)) return;
     event.preventDefault();
@@ -150,7 +150,7 @@ const watchFiles = () => {
   });
 };
 
-/** Sets the forms to work. */
+/** Installs the event handlers of the forms. */
 export const watchQuery = () => {
   at("query-text").addEventListener("input", showSize);
   at("query-form").addEventListener("submit", (event) => {

@@ -1,11 +1,11 @@
 "use strict";
-// The address behind `#/` → the view that is shown. A view that is returned to is as it was
-// left, with its scroll position and focus.
+// Shows the view of the address after `#/`. Returning to a view restores its content, scroll
+// position and focus.
 
 import { at, focusHeading } from "./dom.js";
 
 /**
- * What a view gives: it is called with the parameters of the address and a signal that is aborted
+ * The function of a view: it is called with the parameters of the address and a signal that is aborted
  * when the same view is shown with others.
  * @typedef {(params: URLSearchParams, signal: AbortSignal) => void} Show
  */
@@ -16,8 +16,8 @@ let current = "";
 
 /**
  * The address of a view.
- * @param {string} view empty for the first one
- * @param {Object<string, string|number|undefined>} params those without a value are left out
+ * @param {string} view empty for the start view
+ * @param {Object<string, string|number|undefined>} params parameters without a value are omitted
  * @returns {string} to be used as `href`
  */
 export const address = (view, params = {}) => {
@@ -72,7 +72,7 @@ const move = (first) => {
 };
 
 /**
- * Goes to an address; the same one again shows its view again.
+ * Navigates to an address; the current one reloads its view.
  * @param {string} to from {@link address}
  */
 export const go = (to) => {
@@ -89,12 +89,12 @@ export const reshow = (name) => {
   view.abort?.abort();
   view.abort = new AbortController();
   view.show(new URLSearchParams(view.key ?? ""), view.abort.signal);
-  // What had the focus may be gone.
+  // The focused element may be removed.
   if (name === current && document.activeElement === document.body) focusHeading();
 };
 
 /**
- * Takes an address into the history whose view is shown already.
+ * Adds the address of the current view to the history.
  * @param {string} to of the view that is current
  */
 export const shownAt = (to) => {
@@ -107,7 +107,7 @@ export const shownAt = (to) => {
 
 /**
  * Makes views load again when they are shown next; the current one stays.
- * @param {string[]} names all where none are given
+ * @param {string[]} names all if omitted
  */
 export const forgetViews = (names = Array.from(views.keys())) => {
   for (const name of names) if (name !== current) views.get(name).key = null;

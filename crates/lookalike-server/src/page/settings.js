@@ -1,5 +1,5 @@
 "use strict";
-// What the index was created with, asked for once.
+// The settings of the index, requested once.
 
 import { request } from "./api.js";
 import { onToken } from "./token.js";
@@ -19,5 +19,5 @@ export const settings = () => {
   return asked;
 };
 
-/** Another token may see other settings. */
+/** Another token may give access to other settings. */
 onToken(() => { asked = null; });

@@ -1,5 +1,5 @@
 "use strict";
-// The view of the index: what is in it, how sure it finds, and what it was created with.
+// The view of the index: counts, predicted recall, settings.
 
 import { request } from "./api.js";
 import { curve } from "./curve.js";
@@ -31,7 +31,7 @@ const STORED = {
   texts: "shingle sets and texts: similarities are exact, differences can be shown",
 };
 
-/** Settings with what each of them does; those that are not known here come as they are. */
+/** Descriptions of settings; unknown ones are shown without one. */
 const ROWS = [
   ["threshold", "The least similarity, if a search does not say another"],
   ["recall", "The share of documents at the threshold that was to be found"],
@@ -70,7 +70,7 @@ const chosen = (all) => {
       meaning]), "Settings of the index"));
 };
 
-// Candidates for containment are those of one band for each anchor.
+// Containment has the curve of one band per anchor.
 const banding = (all) => all.containment ? { bands: all.containment.anchors, rows: 1 } : all;
 
 const layout = ({ containment, bands, rows }) => containment

@@ -1,16 +1,16 @@
 "use strict";
-// The token: asked for when the server wants one, kept for this tab only.
+// The token: requested when the server requires one, kept for this tab only.
 
 import { at } from "./dom.js";
 
 const KEY = "lookalike-token";
 const listeners = [];
-// What is kept where the browser keeps nothing for the page.
+// The token if the browser has no storage for the page.
 let held = "";
 let asking = null;
 
 /**
- * The token, empty where there is none.
+ * The token, empty if there is none.
  * @returns {string}
  */
 export const token = () => {
@@ -26,22 +26,22 @@ const keep = (value) => {
   try {
     if (value) sessionStorage.setItem(KEY, value); else sessionStorage.removeItem(KEY);
   } catch {
-    // It is held until the page is left.
+    // Kept until the page is closed.
   }
   at("forget").hidden = !value;
   for (const listener of listeners) listener();
 };
 
 /**
- * Calls back whenever another token is used.
+ * Registers a listener for changes of the token.
  * @param {() => void} listener
  */
 export const onToken = (listener) => listeners.push(listener);
 
 /**
- * Asks the person for a token, once for all who ask at the same time.
- * @param {boolean} refused whether one was sent and not taken
- * @returns {Promise<boolean>} whether there is another one now
+ * Asks the user for a token, once for concurrent requests.
+ * @param {boolean} refused whether one was sent and rejected
+ * @returns {Promise<boolean>} whether there is a new one
  */
 export const askForToken = (refused) => {
   asking ??= new Promise((resolve) => {
@@ -50,7 +50,7 @@ export const askForToken = (refused) => {
       ? "The token that was sent is not one of its tokens. Look whether it was copied as a whole."
       : "Its administrator has the tokens. Nothing that you have typed is lost.";
     field.value = "";
-    // A header holds visible characters of ASCII only.
+    // A header contains visible ASCII characters only.
     field.oninput = () => field.setCustomValidity(/^\s*[\x21-\x7e]*\s*$/.test(field.value) ? ""
       : "A token has letters, digits and signs of ASCII, and no spaces.");
     let given = false;
@@ -72,7 +72,7 @@ export const askForToken = (refused) => {
   return asking;
 };
 
-/** Sets the button that forgets the token to work. */
+/** Installs the handler of the button that removes the token. */
 export const watchToken = () => {
   at("forget").hidden = !token();
   at("forget").addEventListener("click", () => {

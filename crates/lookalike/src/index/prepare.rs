@@ -1,6 +1,6 @@
 //! Texts → documents of an index, and queries.
 
-use crate::read::{Normalization, Words};
+use crate::read::{Normalization, TextNormalizer};
 use lookalike_core::error::ParamsError;
 use lookalike_core::parameter::Parameter;
 use lookalike_core::shingle::Shingler;
@@ -13,7 +13,7 @@ use lookalike_index::{IndexError, set};
 /// Shingles and signs texts with the settings of an index. Keeps its buffers; use one per thread.
 pub struct TextPreparer {
     normalization: Normalization,
-    words: Words,
+    words: TextNormalizer,
     shingler: Shingler,
     signer: Signer,
     store: StoredContent,
@@ -85,7 +85,7 @@ impl TextPreparer {
         }
         Ok(Self {
             normalization,
-            words: Words::default(),
+            words: TextNormalizer::default(),
             shingler: Shingler::new(params.shingle()),
             signer: Signer::new(params.scheme(), settings.num_hashes, params.seed()),
             store: settings.store,

@@ -7,7 +7,7 @@ use super::rules::{settings_of, usual_rules};
 use crate::error::Error;
 use crate::folding::{FOLD, FoldingEffect};
 use crate::progress::Progress;
-use crate::read::{Collection, Words};
+use crate::read::{Collection, TextNormalizer};
 use lookalike_core::curve::{self, Banding, Choice, Cost};
 use lookalike_core::error::ParamsError;
 use lookalike_core::params::{Params, ParamsBuilder, RecallCaveat, ShingleRule, Unit};
@@ -45,7 +45,7 @@ impl MeasuredSample {
         let current = rules.iter().position(|rule| length(rule) == length(used));
         let folding = FoldingEffect::of_texts(&sample.texts, used, collection.normalization());
         let folded = if folding.changed() > 0 {
-            let mut words = Words::default();
+            let mut words = TextNormalizer::default();
             let texts: Vec<String> =
                 sample.texts.iter().map(|text| words.of(text, FOLD).to_owned()).collect();
             measure(&texts, std::slice::from_ref(used), progress)?.pop()

@@ -1,4 +1,4 @@
-"""What an open index says of itself, and what looks after it."""
+"""Properties and maintenance of an open index."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from lookalike._index_types import Json, Problem, Stats
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["Upkeep"]
+__all__ = ["IndexMaintenance"]
 
 
-class Upkeep:
+class IndexMaintenance:
     """The part of :class:`lookalike.Index` that is about the index as a whole."""
 
     __slots__ = ("_stored",)
@@ -25,7 +25,7 @@ class Upkeep:
 
     @property
     def name(self) -> str:
-        """Where it is."""
+        """Its path or address."""
         return self._stored.name
 
     @property
@@ -35,12 +35,12 @@ class Upkeep:
 
     @property
     def closed(self) -> bool:
-        """Whether it is closed, or was opened by the process that this one was forked from."""
+        """Whether it is closed, or was opened by the parent of this forked process."""
         return self._stored.closed
 
     @property
     def settings(self) -> dict[str, Json]:
-        """What it was created with, by the names of :meth:`create`, and the ``predicted_recall``
+        """The settings it was created with, by the names of :meth:`create`, and the ``predicted_recall``
         at the threshold, with ``recall_caveat`` where a query may find less. ``wording`` is what ``normalize``, ``language`` and ``segment`` came to;
         of stop words there is the language."""
         text, recall, caveat = self._stored.settings()
@@ -64,8 +64,7 @@ class Upkeep:
         return Stats._make(self._stored.stats())
 
     def check(self) -> list[Problem]:
-        """Looks through everything that is stored, without changing anything; gives what is not as
-        it should be.
+        """Checks all stored data without changing it; returns the problems.
 
         >>> import lookalike, tempfile, os
         >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
@@ -75,8 +74,8 @@ class Upkeep:
         return [Problem._make(row) for row in self._stored.check()]
 
     def repair(self) -> list[Problem]:
-        """Makes again what can be made of documents and signatures; gives what is still wrong, for
-        which there is a backup or nothing.
+        """Rebuilds everything that can be derived from documents and signatures; returns the remaining
+        problems, which need a backup.
 
         >>> import lookalike, tempfile, os
         >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
@@ -87,8 +86,9 @@ class Upkeep:
         return self.check()
 
     def compact(self) -> None:
-        """Takes what is removed or expired off the disk, and makes queries as quick as can be.
-        Interrupted with Ctrl-C it ends behind the scenes, or with the process; nothing is lost.
+        """Frees the disk space of removed and expired documents, and makes queries as fast as possible.
+        After Ctrl-C it continues in the background until it is done or the process ends; nothing is
+        lost.
 
         >>> import lookalike, tempfile, os
         >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
@@ -97,7 +97,7 @@ class Upkeep:
         self._stored.compact()
 
     def backup(self, path: str | os.PathLike[str]) -> None:
-        """Copies the index as it is now into a new folder, while it is in use.
+        """Copies a snapshot of the index to a new folder, while it is in use.
 
         :param path: A folder that is not there yet.
         :raises StoreError: There is something at the path, or it cannot be written.
@@ -112,7 +112,7 @@ class Upkeep:
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Writes the documents as JSON lines: id, bytes, metadata, times, and the text where it is
-        kept. The file is there when it is complete.
+        kept. The file appears when it is complete.
 
         :param path: ``FILE.jsonl``, also ``.gz`` or ``.zst``.
         :returns: How many documents were written.
@@ -128,15 +128,15 @@ class Upkeep:
         return self._stored.export(folder_path(path))
 
     def close(self) -> None:
-        """Closes it: no call can begin, and those of other threads that are under way are waited
-        for, also by another ``close``. Does nothing else where it is closed already. An index that
-        was added to has segments merged first, which takes longer the more was added.
+        """Closes it: new calls fail, and running ones of other threads are waited for, also by another
+        ``close``. Otherwise does nothing if it is closed. After additions, segments are merged first,
+        which takes longer the more was added.
 
         Called from within a call of the index (by an iterable that it adds, or by ``progress``) it
-        waits for none; the index is closed when the last call ends. So it is where work that
-        Ctrl-C broke off goes on.
+        does not wait; the index is closed when the last call ends, as it is for work that continues
+        after Ctrl-C.
 
-        :raises KeyboardInterrupt: Ctrl-C, while others are waited for; they go on.
+        :raises KeyboardInterrupt: Ctrl-C, while it waits for other calls, which continue.
         """
         self._stored.close()
 
