@@ -323,6 +323,11 @@ impl Collection {
             .map_or_else(Normalization::default, |source| source.info().settings.options.wording)
     }
 
+    /// The field or column that holds texts.
+    pub fn text_field(&self) -> &str {
+        &self.inputs.settings.options.text_field
+    }
+
     /// What is compared as a document.
     pub fn unit(&self) -> TextUnit {
         self.inputs.settings.options.unit
