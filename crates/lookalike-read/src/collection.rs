@@ -322,6 +322,11 @@ impl Collection {
         })
     }
 
+    /// The field or column that holds texts.
+    pub fn text_field(&self) -> &str {
+        &self.inputs.settings.options.text_field
+    }
+
     /// What is compared as a document.
     pub fn unit(&self) -> TextUnit {
         self.inputs.settings.options.unit

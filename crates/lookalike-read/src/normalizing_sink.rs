@@ -86,7 +86,7 @@ impl<S: DocumentSink> DocumentSink for NormalizingSink<'_, S> {
     type Error = ReadError;
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
-        if self.unit == TextUnit::Document {
+        if self.unit == TextUnit::Document || document.shingled.is_some() {
             return self.send(document);
         }
         // A document without a unit is one, which is empty: its id is known, and it is counted.

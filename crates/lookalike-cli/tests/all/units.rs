@@ -184,6 +184,27 @@ fn tables_lines_and_files_lose_units_in_place() {
     assert!(!place.path("left/c.txt").exists());
 }
 
+/// A table of Parquet whose ids are the texts: that of the groups of a run.
+#[test]
+fn rows_of_parquet_lose_units_in_place() {
+    let place = Place::new();
+    let ids = [format!("{FIRST}\n\n{COPIED}"), format!("{COPIED}\n\n{LAST}")];
+    place.file("in.jsonl", lines(&[(&ids[0], FIRST), (&ids[1], FIRST)]));
+    place.run(&["find", "in.jsonl", "-o", "in.parquet"]).ok();
+    let reading = ["--text-field", "id", "--line-ids", "--unit", "paragraph"];
+    let find = |file| found(&place, &[&["find", file, "--json"], &reading[..]].concat());
+    let before = find("in.parquet");
+    assert_eq!([&before["counts"]["documents"], &before["counts"]["duplicates"]], [4, 1]);
+    let args = ["dedup", "in.parquet", "-o", "out.parquet", "--keep", "first"];
+    let run = place.run(&[&args[..], &reading].concat());
+    assert!(run.err.contains("2 documents, 1 of them without some units"), "{}", run.err);
+    let after = find("out.parquet");
+    assert_eq!([&after["counts"]["documents"], &after["counts"]["duplicates"]], [3, 0]);
+    let other = ["find", "out.parquet", "--json", "--text-field", "keeper", "--line-ids"];
+    let other = found(&place, &other);
+    assert_eq!([&other["counts"]["documents"], &other["counts"]["duplicates"]], [2, 1]);
+}
+
 #[test]
 fn combinations_that_make_no_sense_are_refused() {
     let place = place();
@@ -237,4 +258,26 @@ fn a_long_document_of_many_lines() {
     let groups = |text: &str| serde_json::from_str::<Value>(text).unwrap()["groups"].clone();
     assert!(!groups(&all).as_array().unwrap().is_empty());
     assert_eq!(groups(&all), groups(&bounded));
+}
+
+#[test]
+fn an_audit_and_an_index_take_units() {
+    let place = place();
+    let units = ["--unit", "paragraph"];
+    let report = place.run(&[&["find", "in.jsonl", "--json"], &units[..]].concat()).ok();
+    place.file("report.json", report);
+    let args = ["audit", "report.json", "in.jsonl", "--json"];
+    let audit = found(&place, &[&args[..], &units].concat());
+    assert!(audit["population"].as_u64() >= Some(6), "{audit}");
+    assert_ne!(place.run(&args).code, Some(0), "the inputs of the report are paragraphs");
+    place.run(&[&["index", "create", "ix", "in.jsonl", "--quiet"], &units[..]].concat()).ok();
+    let groups = place.run(&["index", "groups", "ix", "--json"]).ok();
+    assert!(groups.contains("\"a#2\"") && groups.contains("\"b#1#1\""), "{groups}");
+    let line = place.run(&["index", "export", "ix"]).ok();
+    let line = line.lines().find(|line| line.contains("\"b#1#2\"")).unwrap_or_default().to_owned();
+    let value: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(value["metadata"]["parent"], "b#1");
+    assert_eq!(value["metadata"]["end"], value["metadata"]["end_char"]);
+    let refused = place.run(&[&["query", "ix", "in.jsonl"], &units[..]].concat());
+    assert!(refused.err.contains("is not for queries"), "{}", refused.err);
 }

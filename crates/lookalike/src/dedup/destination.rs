@@ -249,11 +249,9 @@ fn takes_cuts(
     if matches!(shape, Shape::List(_)) {
         return Err(SurvivorsProblem::ListedUnits);
     }
-    let has_text = |format| {
-        matches!(format, Format::Jsonl | Format::Csv | Format::Tsv | Format::Lines | Format::Text)
-    };
+    let has_no_text = |format| matches!(format, Format::Mbox | Format::Warc | Format::Tar);
     let mut inputs = origins.iter().filter(|origin| !origin.reference);
-    match inputs.find(|origin| !has_text(origin.format)) {
+    match inputs.find(|origin| has_no_text(origin.format)) {
         Some(origin) => Err(SurvivorsProblem::UnitsOfFormat {
             source_name: origin.name.clone(),
             format: origin.format.to_string(),

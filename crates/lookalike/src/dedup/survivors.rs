@@ -348,6 +348,12 @@ impl Survivors {
         origin: &DocumentOrigin,
     ) -> Result<(), Error> {
         let no_text = || SurvivorsProblem::UnitsOfText { id: document.id.to_owned() };
+        #[cfg(feature = "parquet")]
+        if let (SurvivorSink::Parquet(rewriter), SourceRecord::Row(row)) =
+            (&mut self.sink, document.record)
+        {
+            return rewriter.cut_row(row, document.collection.text_field(), document.taken);
+        }
         match (document.record, &self.folder, &self.sink) {
             (SourceRecord::Bytes(bytes), _, SurvivorSink::Lines(..)) => {
                 self.line.clear();

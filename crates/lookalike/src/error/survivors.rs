@@ -140,7 +140,7 @@ impl NamesParameters for SurvivorsProblem {
             Self::UnitsOfFormat { source_name, format } => write!(
                 f,
                 "{source_name} is {format}, of which no unit can be taken out; give the input as \
-                 JSONL, CSV, TSV, lines or plain text, or leave out {} ({} FILE.csv lists the \
+                 JSONL, CSV, TSV, Parquet, lines or plain text, or leave out {} ({} FILE.csv lists the \
                  units that would go)",
                 name(Parameter::Unit),
                 name(Parameter::Removed)
@@ -149,7 +149,7 @@ impl NamesParameters for SurvivorsProblem {
                 f,
                 "no unit can be taken out of {id:?}: its text is not in the file as it was read, \
                  but in another encoding or extracted; leave it out with {}, or give the input as \
-                 JSONL, CSV, TSV, lines or plain text in UTF-8",
+                 JSONL, CSV, TSV, Parquet, lines or plain text in UTF-8",
                 name(Parameter::Exclude)
             ),
             Self::Other(problem) => f.write_str(problem),

@@ -7,11 +7,13 @@
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::column::writer::ColumnWriterImpl;
 use parquet::data_type::{
-    BoolType, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type,
-    Int64Type, Int96Type,
+    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType,
+    Int32Type, Int64Type, Int96Type,
 };
 use parquet::errors::{ParquetError, Result};
 use parquet::file::writer::SerializedColumnWriter;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Rows read at a time at most.
 const BATCH_ROWS: usize = 8192;
@@ -25,7 +27,15 @@ pub(super) struct ChunkRows<'a> {
     pub(super) keep: &'a [bool],
     /// How many to hold in memory.
     pub(super) batch: usize,
+    /// What goes of the values of some rows, counted from the beginning of the chunk.
+    pub(super) cuts: &'a RowCuts,
 }
+
+/// Ranges of bytes by row, ascending and apart.
+pub(super) type RowCuts = BTreeMap<usize, Vec<Range<usize>>>;
+
+/// Takes ranges out of a value.
+type CutValue<T> = fn(&mut T, &[Range<usize>]) -> Result<()>;
 
 /// Copies rows from a reader at the beginning of its chunk.
 pub(super) fn copy(
@@ -34,23 +44,47 @@ pub(super) fn copy(
     writer: &mut SerializedColumnWriter<'_>,
 ) -> Result<()> {
     match reader {
-        ColumnReader::BoolColumnReader(r) => typed(r, rows, writer.typed::<BoolType>()),
-        ColumnReader::Int32ColumnReader(r) => typed(r, rows, writer.typed::<Int32Type>()),
-        ColumnReader::Int64ColumnReader(r) => typed(r, rows, writer.typed::<Int64Type>()),
-        ColumnReader::Int96ColumnReader(r) => typed(r, rows, writer.typed::<Int96Type>()),
-        ColumnReader::FloatColumnReader(r) => typed(r, rows, writer.typed::<FloatType>()),
-        ColumnReader::DoubleColumnReader(r) => typed(r, rows, writer.typed::<DoubleType>()),
-        ColumnReader::ByteArrayColumnReader(r) => typed(r, rows, writer.typed::<ByteArrayType>()),
+        ColumnReader::BoolColumnReader(r) => typed(r, rows, writer.typed::<BoolType>(), uncut),
+        ColumnReader::Int32ColumnReader(r) => typed(r, rows, writer.typed::<Int32Type>(), uncut),
+        ColumnReader::Int64ColumnReader(r) => typed(r, rows, writer.typed::<Int64Type>(), uncut),
+        ColumnReader::Int96ColumnReader(r) => typed(r, rows, writer.typed::<Int96Type>(), uncut),
+        ColumnReader::FloatColumnReader(r) => typed(r, rows, writer.typed::<FloatType>(), uncut),
+        ColumnReader::DoubleColumnReader(r) => typed(r, rows, writer.typed::<DoubleType>(), uncut),
+        ColumnReader::ByteArrayColumnReader(r) => {
+            typed(r, rows, writer.typed::<ByteArrayType>(), cut_bytes)
+        }
         ColumnReader::FixedLenByteArrayColumnReader(r) => {
-            typed(r, rows, writer.typed::<FixedLenByteArrayType>())
+            typed(r, rows, writer.typed::<FixedLenByteArrayType>(), uncut)
         }
     }
+}
+
+/// The error of a value of which nothing can be taken out.
+fn uncut<T>(_: &mut T, _: &[Range<usize>]) -> Result<()> {
+    Err(ParquetError::General("the column of texts does not hold bytes".to_owned()))
+}
+
+fn cut_bytes(value: &mut ByteArray, taken: &[Range<usize>]) -> Result<()> {
+    let (mut kept, mut start) = (Vec::new(), 0);
+    for range in taken {
+        let part = value.data().get(start..range.start).filter(|_| range.end <= value.len());
+        kept.extend_from_slice(part.ok_or_else(changed)?);
+        start = range.end;
+    }
+    kept.extend_from_slice(value.data().get(start..).ok_or_else(changed)?);
+    *value = ByteArray::from(kept);
+    Ok(())
+}
+
+fn changed() -> ParquetError {
+    ParquetError::General("a text is no longer what it was".to_owned())
 }
 
 fn typed<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
     rows: ChunkRows<'_>,
     writer: &mut ColumnWriterImpl<'_, T>,
+    cut: CutValue<T::T>,
 ) -> Result<()> {
     let most = {
         let column = writer.get_descriptor();
@@ -58,7 +92,7 @@ fn typed<T: DataType>(
     };
     skip(&mut reader, rows.first)?;
     let mut batch = ValueBatch::<T>::default();
-    let mut keep = rows.keep;
+    let (mut keep, mut row) = (rows.keep, rows.first);
     while !keep.is_empty() {
         let wanted = keep.len().min(rows.batch.clamp(1, BATCH_ROWS));
         let (now, later) = keep.split_at(wanted);
@@ -66,12 +100,15 @@ fn typed<T: DataType>(
             skip(&mut reader, wanted)?;
         } else {
             batch.read(&mut reader, wanted)?;
+            for (cut_row, taken) in rows.cuts.range(row..row + wanted) {
+                cut(batch.value_of(cut_row - row, most)?, taken)?;
+            }
             batch.choose(now, most);
             let definitions = (most.0 > 0).then_some(batch.definitions.as_slice());
             let repetitions = (most.1 > 0).then_some(batch.repetitions.as_slice());
             writer.write_batch(&batch.values, definitions, repetitions)?;
         }
-        keep = later;
+        (keep, row) = (later, row + wanted);
     }
     Ok(())
 }
@@ -110,6 +147,17 @@ impl<T: DataType> ValueBatch<T> {
             &mut self.values,
         )?;
         if rows == wanted { Ok(()) } else { Err(too_short()) }
+    }
+
+    /// The value of a row of a column that is not repeated.
+    fn value_of(&mut self, row: usize, most: (i16, i16)) -> Result<&mut T::T> {
+        let is_there = |level: &&i16| **level == most.0;
+        let at = match self.definitions.get(..row) {
+            Some(before) if most.0 > 0 => before.iter().filter(is_there).count(),
+            _ => row,
+        };
+        let value = self.values.get_mut(at).filter(|_| most.1 == 0);
+        value.ok_or_else(changed)
     }
 
     /// Leaves the levels and values of the rows to keep. `most` are the highest levels.

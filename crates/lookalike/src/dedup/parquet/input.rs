@@ -56,6 +56,12 @@ impl ParquetInput {
         self.metadata().file_metadata().schema_descr().num_columns()
     }
 
+    /// The column of a name, as fields of groups are named: `meta.text`.
+    pub(super) fn column(&self, name: &str) -> Option<usize> {
+        let columns = self.metadata().file_metadata().schema_descr().columns();
+        columns.iter().position(|column| column.path().string() == name)
+    }
+
     /// The row group in which a row of the file is, and its place there.
     pub(super) fn place(&self, row: u64) -> Option<(usize, usize)> {
         let after = self.starts.partition_point(|start| *start <= row);

@@ -23,12 +23,13 @@ use crate::report::parquet::{
     CREATED_BY, Cell, PendingColumn, column_type, failed, push_bool, push_double, push_number,
     push_text, write_columns,
 };
-use filter::ChunkRows;
+use filter::{ChunkRows, RowCuts};
 use input::ParquetInput;
 use parquet::basic::Repetition;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -68,6 +69,9 @@ struct RowGroupPart {
     /// The first row, counted in the row group.
     first: usize,
     keep: Vec<bool>,
+    /// The column of texts, and what goes of those of some rows.
+    text: Option<usize>,
+    cuts: RowCuts,
 }
 
 impl Rewriter {
@@ -152,6 +156,26 @@ impl Rewriter {
         row: u64,
         decision: &Decision<'_>,
     ) -> std::result::Result<(), Error> {
+        self.take_row(row, decision, None)
+    }
+
+    /// Takes a row that stays without some ranges of its text, which is in the column
+    /// `text_field`.
+    pub(super) fn cut_row(
+        &mut self,
+        row: u64,
+        text_field: &str,
+        taken: &[Range<usize>],
+    ) -> std::result::Result<(), Error> {
+        self.take_row(row, &Decision::Unique, Some((text_field, taken)))
+    }
+
+    fn take_row(
+        &mut self,
+        row: u64,
+        decision: &Decision<'_>,
+        cut: Option<(&str, &[Range<usize>])>,
+    ) -> std::result::Result<(), Error> {
         let Some(input) = self.input.clone() else { return Ok(()) };
         let Some((group, at)) = input.place(row) else {
             return Err(self.refused(format!(
@@ -165,12 +189,17 @@ impl Rewriter {
             // What nothing is left of need not be looked at again.
             self.pending.pop_if(|part| !part.keep.contains(&true));
             let input = Arc::clone(&input);
-            self.pending.push(RowGroupPart { input, group, first: at, keep: Vec::new() });
+            let (keep, cuts) = (Vec::new(), RowCuts::new());
+            self.pending.push(RowGroupPart { input, group, first: at, keep, text: None, cuts });
         }
         if let Some(part) = self.pending.last_mut() {
             // Bad rows between were not given.
             part.keep.resize(at.saturating_sub(part.first), false);
             part.keep.push(written);
+            if let Some((text_field, taken)) = cut {
+                part.text = input.column(text_field);
+                part.cuts.insert(at, taken.to_vec());
+            }
         }
         if written {
             self.note(decision);
@@ -237,6 +266,7 @@ fn write_group(
     notes: &mut [PendingColumn],
 ) -> Result<()> {
     let columns = parts.first().map_or(0, |part| part.input.columns());
+    let none = RowCuts::new();
     let mut group = writer.next_row_group()?;
     for column in 0..columns {
         let Some(mut writer) = group.next_column()? else {
@@ -245,7 +275,8 @@ fn write_group(
         for part in parts {
             let reader = part.input.reader(part.group, column)?;
             let batch = part.input.batch_rows(part.group, column, BATCH_BYTES);
-            let rows = ChunkRows { first: part.first, keep: &part.keep, batch };
+            let cuts = if part.text == Some(column) { &part.cuts } else { &none };
+            let rows = ChunkRows { first: part.first, keep: &part.keep, batch, cuts };
             filter::copy(reader, rows, &mut writer)?;
         }
         writer.close()?;
