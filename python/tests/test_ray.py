@@ -193,8 +193,8 @@ def test_a_graph_larger_than_a_task(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(module, "star_rounds", noted)
     options: dict[str, Any] = {"threshold": 0.7, "shingle": "words:3", "partitions": 5, "groups": 1}
     if kind == "chains":
-        monkeypatch.setattr(module, "edge_limit", lambda _: 1_000)
-        compare(tmp_path / "run", skewed(kind, 3_000 if IS_SOAK else 200), **options)
+        monkeypatch.setattr(module, "edge_limit", lambda _: 500)
+        compare(tmp_path / "run", skewed(kind, 3_000 if IS_SOAK else 80), **options)
     else:
         monkeypatch.setattr(_star_rounds, "LEAST_EDGE_BYTES", 0)
         compare(tmp_path / "run", large(kind, 80), **{**options, "threshold": 0.6, "task_memory": 9_000, "same_work": False})

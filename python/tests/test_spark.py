@@ -153,8 +153,8 @@ def test_a_graph_larger_than_a_task(
     monkeypatch.setattr(_connect, "star_rounds", noted)
     options: dict[str, Any] = {"threshold": 0.7, "shingle": "words:3", "partitions": 5, "groups": 1}
     if kind == "chains":
-        monkeypatch.setattr(_connect, "edge_limit", lambda _: 1_000)
-        compare(spark, tmp_path / "run", skewed(kind, 3_000 if IS_SOAK else 200), **options)
+        monkeypatch.setattr(_connect, "edge_limit", lambda _: 500)
+        compare(spark, tmp_path / "run", skewed(kind, 3_000 if IS_SOAK else 80), **options)
     else:
         monkeypatch.setattr(_star_rounds, "LEAST_EDGE_BYTES", 0)
         options |= {"threshold": 0.6, "task_memory": 3_000, "same_work": False, "checkpoint": str(tmp_path / "checkpoint")}

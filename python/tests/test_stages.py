@@ -242,12 +242,12 @@ def test_a_keeper_and_one_of_the_reference_may_have_one_id(tmp_path: Path) -> No
 
 
 def test_several_flushes_of_the_combiner_change_nothing(tmp_path: Path) -> None:
-    """Containment has a key for each shingle: a task of 4,000 documents flushes its keys twice."""
+    """Containment has a key for each shingle: a task of 5,000 documents flushes its keys twice."""
     draw = random.Random(8)
     words = [f"w{number}" for number in range(5_000)]
-    rows = [{"id": f"d{number:05}", "text": " ".join(draw.choices(words, k=300)), "date": None, "site": ""} for number in range(4_000)]
-    for number in range(0, 4_000, 97):
-        rows[number]["text"] = rows[(number * 7 + 1) % 4_000]["text"]
+    rows = [{"id": f"d{number:05}", "text": " ".join(draw.choices(words, k=300)), "date": None, "site": ""} for number in range(5_000)]
+    for number in range(0, 5_000, 97):
+        rows[number]["text"] = rows[(number * 7 + 1) % 5_000]["text"]
     options: dict[str, Any] = {"measure": "containment", "threshold": 0.9}
     plan, decided, _ = divided(rows, tasks=1, parts=3, **options)
     table = pa.Table.from_pylist(rows)
