@@ -86,6 +86,8 @@ DECIDED: Final = (
 )
 #: Maximum similarity of unrelated documents, which share words, phrases, some boilerplate.
 _BACKGROUND: Final = 0.05
+#: The most rows of a batch that a stage gives.
+_BATCH_ROWS = 1 << 16
 #: Values of a signature that are tried where the number of documents is given.
 _LEAST_HASHES: Final = 128
 _MOST_HASHES: Final = 512
@@ -279,10 +281,11 @@ def empty_table(columns: str) -> pyarrow.Table:
 
 
 def _rows(table: Any, columns: str) -> Iterator[pyarrow.RecordBatch]:
-    """The batches of a table, without empty ones, in the types that engines state for them."""
+    """The batches of a table, without empty ones, in the types that engines state for them. An engine
+    holds a batch at once, and the pairs of one component may be tens of millions."""
     schema = _schema(columns)
     rows = import_arrow().table(table).select(schema.names).cast(schema)
-    yield from (batch for batch in rows.to_batches() if batch.num_rows)
+    yield from (batch for batch in rows.to_batches(max_chunksize=_BATCH_ROWS) if batch.num_rows)
 
 
 def documents_of(plan: Plan, table: Any) -> _engine.Documents:

@@ -392,3 +392,13 @@ def test_one_machine_with_the_same_bands_has_the_same_groups() -> None:
 def test_documents_and_bands_exclude_each_other(options: dict[str, Any], problem: str) -> None:
     with pytest.raises(OptionError, match=problem):
         stages.plan(**{"documents": 10**6, **options})
+
+
+def test_rows_come_in_batches_that_an_engine_can_hold() -> None:
+    rows = [{"id": f"d{number:03}", "text": "one two three four five six seven"} for number in range(400)]
+    batch = pa.Table.from_pylist([row | {"component": 1, "check": None} for row in rows])
+    batch = batch.set_column(batch.schema.get_field_index("check"), "check", pa.nulls(400, pa.int64()))
+    decided = list(stages.decide(stages.plan(pairs=True), batch.to_batches()))
+    kinds = [kind for each in decided for kind in each.column("kind").to_pylist()]
+    assert (kinds.count("member"), kinds.count("pair")) == (400, 400 * 399 // 2)
+    assert len(decided) == 2 and max(each.num_rows for each in decided) == 1 << 16
