@@ -22,7 +22,7 @@ struct RunLimit {
 }
 
 /// The names, for a message.
-pub(crate) const NAMES: &str = "memory, exact, audit, containment, dedup and many";
+pub(crate) const NAMES: &str = "memory, exact, audit, containment, dedup, passages and many";
 
 const MIB: u64 = 1 << 20;
 /// What `--memory` promises may be exceeded by a tenth.
@@ -51,6 +51,7 @@ pub(crate) fn bar(
         "audit" => bench.audit()?,
         "containment" => bench.containment()?,
         "dedup" => bench.dedup()?,
+        "passages" => bench.passages()?,
         "many" => bench.many(sibling.as_deref())?,
         _ => return Err(BenchError(format!("{name:?} is not a bar; there are {NAMES}"))),
     }
@@ -165,6 +166,30 @@ impl LimitBench<'_> {
         let lines = count_lines(&kept)?;
         self.notes.push(format!("{lines} of {} documents stay", self.documents));
         std::fs::remove_file(&kept).map_err(|error| BenchError::new(kept.display(), error))
+    }
+
+    /// All passages of 50 words, written; and the documents without them.
+    fn passages(&mut self) -> Result<(), BenchError> {
+        let plain = |command: &str, more: &[&str], out: &Path| -> Vec<OsString> {
+            let mut arguments = vec![OsString::from(command), (&self.collection.documents).into()];
+            arguments.extend(["--format", "jsonl"].iter().chain(more).map(OsString::from));
+            arguments.extend([OsString::from("--output"), out.into()]);
+            arguments
+        };
+        let [groups, places, cut] =
+            ["groups.jsonl", "places.jsonl", "cut.jsonl"].map(|name| self.sibling(name));
+        let limit: &[&str] = if self.documents >= 1_000_000 { &["--memory", "1GiB"] } else { &[] };
+        let find = self.measure(&plain("find", &[], &groups), None)?;
+        let peak = if limit.is_empty() { 1e9 } else { 1024.0 * TOLERANCE * MIB as f64 };
+        let bar = RunLimit { cpu: Some(4.0 * find.cpu_seconds), peak: Some(peak as u64) };
+        let passages = self.measure(&plain("passages", limit, &places), None)?;
+        let dedup = [limit, &["--passages"]].concat();
+        let dedup = self.measure(&plain("dedup", &dedup, &cut), None)?;
+        self.row("find, groups", find, RunLimit::default());
+        self.row(&["passages", &limit.join(" ")].join(" "), passages, bar);
+        self.row("dedup --passages", dedup, RunLimit::default());
+        self.notes.push(format!("{} rows of places", count_lines(&places)?));
+        std::fs::remove_file(&cut).map_err(|error| BenchError::new(cut.display(), error))
     }
 
     /// Very many documents within 4 GiB; a document costs at most 1.2 times what it costs in

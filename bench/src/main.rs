@@ -58,6 +58,10 @@ fn command() -> Result<(), BenchError> {
     let mut options = BenchOptions::parse(std::env::args().skip(skipped))?;
     match first.as_deref() {
         Some("generate") => generate_command(options),
+        Some("passages") => {
+            let collection = collection(&mut options)?;
+            bars::bar("passages", &collection, options)
+        }
         Some("files") => files::files(options),
         Some("serve") => serve::serve(options),
         Some("index") => index::index(options),

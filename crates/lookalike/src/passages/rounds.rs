@@ -89,6 +89,29 @@ pub struct PassageCuts {
 impl PassageCuts {
     /// Finds what goes.
     ///
+    /// ```
+    /// use lookalike::core::params::{Case, TokenRule};
+    /// use lookalike::passages::{CutOptions, CutRule, PassageCuts, PassageOptions};
+    /// use lookalike::progress::NoProgress;
+    /// use lookalike::read::{Collection, ReadOptions};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path().to_owned();
+    /// std::fs::write(folder.join("a.txt"), "All rights are reserved. The first text, and longer.")?;
+    /// std::fs::write(folder.join("b.txt"), "All rights are reserved. Another text.")?;
+    ///
+    /// let collection = Collection::open(&[folder], &ReadOptions::default())?;
+    /// let options = PassageOptions::new(4, TokenRule::Words, Case::Fold)?;
+    /// let cut = CutOptions { rule: CutRule::Copies, unit: None, min_left: 1 };
+    /// let cuts = PassageCuts::find(&collection, &options, &cut, &NoProgress)?;
+    /// assert!(!cuts.is_changed(0) && cuts.is_changed(1));
+    /// let (text, ranges) = cuts.ranges(1)?;
+    /// assert_eq!(&text[ranges[0].end..], "Another text.");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// Cost: that of [`passages_in`](super::passages_in), and for each further round that of the
     /// documents that changed in the last one.
     ///
@@ -439,7 +462,10 @@ fn byte_ranges(
                     Some(next) if cut.start == 0 || before < start => next.start,
                     _ => last,
                 };
-                push(start..end);
+                // Words of one character that has several share its bytes.
+                if start < end {
+                    push(start..end);
+                }
             }
         }
         Some(unit) => {
