@@ -288,6 +288,7 @@ mod scripts {
 
     #[cfg(test)]
     mod tests {
+        use super::super::TextNormalizer;
         use super::*;
 
         fn worded(text: &str, normalization: Normalization) -> String {

@@ -2,7 +2,7 @@
 
 use super::cuts::TokenCuts;
 use super::words::WordRule;
-use crate::read::{Normalization, Words};
+use crate::read::{Normalization, TextNormalizer};
 use lookalike_core::passage::maximal::TokenRange;
 use std::ops::Range;
 
@@ -81,7 +81,7 @@ impl<'a> Spans<'a> {
 
 /// The normal form of a text, where it is another text.
 fn normal_form(text: &str, normalization: Normalization) -> Option<String> {
-    let mut words = Words::default();
+    let mut words = TextNormalizer::default();
     let normal = words.of(text, normalization);
     (normal != text).then(|| normal.to_owned())
 }
@@ -97,7 +97,7 @@ fn aligned(
     rule: WordRule,
     normalization: Normalization,
 ) -> Option<Vec<Range<usize>>> {
-    let mut words = Words::default();
+    let mut words = TextNormalizer::default();
     // (byte of `normal`, byte of `text`) at which pieces begin.
     let mut begins = vec![(0, 0)];
     let (mut at, mut start) = (0, 0);
