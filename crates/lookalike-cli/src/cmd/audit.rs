@@ -206,8 +206,8 @@ fn write_without_neighbours(
     writeln!(
         out,
         "Recall was not measured: of {sampled} documents drawn from {population} none has a \
-         neighbour of\nsimilarity {threshold} or more. So at most a share of {} of the documents has \
-         one ({} % confidence);\n{option} draws more.",
+         neighbour of\nsimilarity {threshold} or more. So at most a share of {} of the documents \
+         has one ({} % confidence);\n{option} draws more.",
         upper_end(interval.high),
         audit.confidence * 100.0
     )
