@@ -168,11 +168,11 @@ fn tables_lines_and_files_lose_units_in_place() {
         place.read("out.csv"),
         format!("n,id,text\r\n1,a,\"{COPIED}\r\nsay \"\"{LAST}\"\"\"\r\n2,b,\"{FIRST}\r\n\"\r\n")
     );
-    let sentence = format!("{COPIED}. ");
-    place.file("in.train", format!("a {FIRST}. {sentence}\nb {sentence}{LAST}.\n"));
+    let sentence = format!("{COPIED}! ");
+    place.file("in.train", format!("a {FIRST}! {sentence}\nb {sentence}{LAST}.\n"));
     let args = ["--unit", "sentence", "--keep", "first"];
     place.run(&[&["dedup", "in.train", "-o", "out.train"], &args[..]].concat()).ok();
-    assert_eq!(place.read("out.train"), format!("a {FIRST}. {sentence}\nb {LAST}.\n"));
+    assert_eq!(place.read("out.train"), format!("a {FIRST}! {sentence}\nb {LAST}.\n"));
     place.file("files/a.txt", format!("\u{feff}{COPIED}\n\n{FIRST}\n"));
     place.file("files/b.txt", format!("{LAST}\n\n\n{COPIED}\n"));
     place.file("files/c.txt", format!("\n{COPIED}\n"));
