@@ -13,6 +13,7 @@ mod normalization_args;
 mod options;
 mod plot;
 mod progress_bar;
+mod read_args;
 mod sources;
 mod summary;
 mod table;

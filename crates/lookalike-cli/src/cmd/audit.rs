@@ -3,8 +3,8 @@
 use super::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
-use crate::options::ReadArgs;
 use crate::progress_bar::StageBar;
+use crate::read_args::ReadArgs;
 use crate::terminal;
 use lookalike::audit::{
     self, Audit, AuditOptions, CONFIDENCE, Figures, Interval, JudgedBy, Report, SAMPLE_DOCUMENTS,

@@ -4,8 +4,9 @@
 use super::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
-use crate::options::{ReadArgs, WorkArgs, threshold};
+use crate::options::{WorkArgs, threshold};
 use crate::progress_bar::StageBar;
+use crate::read_args::ReadArgs;
 use crate::summary::percent;
 use crate::terminal::{self, Style};
 use crate::termination;

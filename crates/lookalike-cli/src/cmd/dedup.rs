@@ -3,6 +3,7 @@
 mod action_args;
 mod actions;
 mod args;
+mod cut_args;
 mod passages;
 mod print;
 
@@ -136,24 +137,9 @@ impl<'a> DedupPlan<'a> {
             follow_links: reading.follow_links,
             leave_out: reading.leave_out.clone(),
         });
-        let destination = destination(args, collection, annotate.as_ref())?;
+        let destination = args.destination(collection, annotate.as_ref())?;
         Ok(Self { destination, annotate, others, cells: args.result.csv.cells(), options })
     }
-}
-
-/// Where survivors go; nowhere when no output is named.
-fn destination(
-    args: &DedupArgs,
-    collection: &Collection,
-    annotate: Option<&Annotate>,
-) -> Result<Option<Destination>, CommandError> {
-    let Some(out) = &args.result.output else { return Ok(None) };
-    let destination = if out == Path::new("-") {
-        Destination::standard_output(collection, annotate)
-    } else {
-        Destination::new(out, &args.inputs, args.run.reference(), collection, annotate)
-    };
-    destination.map(Some).map_err(|error| CommandError::Usage(error.spelled(option_name)))
 }
 
 impl DedupOutputArgs {

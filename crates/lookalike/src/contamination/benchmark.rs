@@ -1,7 +1,7 @@
 //! The collections of a benchmark → its items, in reading order.
 
-use super::ContaminationOptions;
-use super::words::{ComparedWords, WordRule};
+use super::options::ContaminationOptions;
+use super::words::{ComparedWords, WordComparison};
 use crate::document_pass::{DocumentVisitor, each_document};
 use crate::error::{ContaminationError, Error};
 use crate::find::Budget;
@@ -82,7 +82,7 @@ pub(super) fn read(
 /// Takes the items of blocks.
 struct ItemReader<'a> {
     field: &'a BenchmarkField<'a>,
-    rule: WordRule,
+    rule: WordComparison,
     shingler: Shingler,
     source: u32,
     blocks: Vec<(BlockNumber, Vec<ItemWords>)>,
@@ -94,7 +94,7 @@ impl<'a> ItemReader<'a> {
         let rule = options.rule.clone().with_stop_words(None);
         Self {
             field,
-            rule: WordRule::of(&rule),
+            rule: WordComparison::of(&rule),
             shingler: Shingler::with_kernel(&rule, options.kernel),
             source: 0,
             blocks: Vec::new(),

@@ -1,7 +1,7 @@
 //! The runs of words of all items, by their hashes.
 
-use super::ContaminationOptions;
 use super::benchmark::ItemWords;
+use super::options::ContaminationOptions;
 use crate::error::Error;
 use crate::find::Budget;
 use lookalike_core::passage::run_hash::RunHasher;

@@ -1,10 +1,10 @@
 //! The documents of the corpus → the runs of items that they have.
 
-use super::ContaminationOptions;
 use super::benchmark::ItemWords;
 use super::item_index::{ItemIndex, run_length};
 use super::matches::{self, DocumentPlace, MatchRange, RunMatch};
-use super::words::{ComparedWords, WordRule, WrittenRange};
+use super::options::ContaminationOptions;
+use super::words::{ComparedWords, WordComparison, WrittenRange};
 use crate::document_pass::{DocumentVisitor, each_document};
 use crate::error::Error;
 use crate::find::Budget;
@@ -63,7 +63,7 @@ struct ScanInput<'a> {
 /// One thread's tools.
 struct Scanner<'a> {
     shared: ScanInput<'a>,
-    rule: WordRule,
+    rule: WordComparison,
     shingler: Shingler,
     block: BlockNumber,
     /// Documents of the block so far.
@@ -79,7 +79,7 @@ impl<'a> Scanner<'a> {
         let rule = shared.options.rule.clone().with_stop_words(None);
         Self {
             shared,
-            rule: WordRule::of(&rule),
+            rule: WordComparison::of(&rule),
             shingler: Shingler::with_kernel(&rule, shared.options.kernel),
             block: BlockNumber { source: 0, index: 0 },
             position: 0,

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// Which words are equal.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct WordRule {
+pub(super) struct WordComparison {
     tokens: TokenRule,
     case: Case,
 }
@@ -26,7 +26,7 @@ pub(super) struct WrittenRange {
     pub(super) chars: Range<usize>,
 }
 
-impl WordRule {
+impl WordComparison {
     pub(super) fn of(rule: &ShingleRule) -> Self {
         Self { tokens: rule.tokens(), case: rule.case() }
     }
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn ranges_are_those_of_the_text_as_it_is_written() {
-        let rule = WordRule::of(&ShingleRule::default());
+        let rule = WordComparison::of(&ShingleRule::default());
         let text = "İİ, naïve\r\n„Worte“ 語学 end";
         let compared = rule.compared(text);
         assert_eq!(compared.from(1).take(2).collect::<Vec<_>>(), ["naïve", "worte"]);

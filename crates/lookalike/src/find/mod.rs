@@ -90,5 +90,5 @@ pub use related::{RelatedDocument, RelatedDocuments};
 pub(crate) use share::{BlockDocuments, PreparedShare, ShareNotes};
 pub use skipped::SkippedRecords;
 pub use sources::{MAX_SOURCES, SourceCounts};
-pub(crate) use text_run::{TextBlock, TextRun};
+pub(crate) use text_run::{DocumentBlock, TextRun};
 pub use textless_copies::TextlessCopies;

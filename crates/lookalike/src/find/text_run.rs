@@ -92,9 +92,9 @@ impl TextRun {
     }
 
     /// The i-th block, whose documents can be read again.
-    pub(crate) fn block(&self, i: usize) -> Result<TextBlock<'_>, Error> {
+    pub(crate) fn block(&self, i: usize) -> Result<DocumentBlock<'_>, Error> {
         let store = &self.findings.documents.store;
-        Ok(TextBlock { retained: &store.blocks[i].retained, rows: store.rows(i)? })
+        Ok(DocumentBlock { retained: &store.blocks[i].retained, rows: store.rows(i)? })
     }
 
     /// Whether the document takes part: it has tokens, and no earlier one has its id.
@@ -137,12 +137,12 @@ impl TextRun {
 }
 
 /// A block and the rows of its documents.
-pub(crate) struct TextBlock<'a> {
+pub(crate) struct DocumentBlock<'a> {
     pub(crate) retained: &'a RetainedBlock,
     pub(crate) rows: Rows<'a>,
 }
 
-impl TextBlock<'_> {
+impl DocumentBlock<'_> {
     /// Gives the row of the document at a place of the block, and its text, to `f`.
     pub(crate) fn fetch<R>(
         &self,

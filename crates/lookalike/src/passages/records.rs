@@ -6,7 +6,7 @@ use super::cuts::TokenCuts;
 use super::words::WordRule;
 use crate::error::Error;
 use crate::find::workers::{Counter, on_threads};
-use crate::find::{FindOptions, TextBlock, TextRun};
+use crate::find::{DocumentBlock, FindOptions, TextRun};
 use crate::progress::Progress;
 use crate::read::ReadBuffers;
 use crate::spill::{SortedValues, ValueSorter};
@@ -120,7 +120,7 @@ impl<'a> RunSelector<'a> {
 
     fn block(&mut self, i: usize) -> Result<(), Error> {
         let entries = self.of.anchors.block(i)?;
-        let mut block: Option<TextBlock<'_>> = None;
+        let mut block: Option<DocumentBlock<'_>> = None;
         for ((place, document), found) in (0..).zip(self.of.run.range(i)).zip(documents(&entries)) {
             if !self.of.run.is_active(document) {
                 continue;
@@ -145,7 +145,7 @@ impl<'a> RunSelector<'a> {
     /// Reads the tokens of a document; whether it is what it was.
     fn read(
         &mut self,
-        block: &TextBlock<'_>,
+        block: &DocumentBlock<'_>,
         place: u32,
         cuts: &[TokenRange],
     ) -> Result<bool, Error> {

@@ -24,6 +24,7 @@ mod own_outputs;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub(crate) mod part_file;
+mod passage_rows;
 pub mod passages;
 pub mod phrases;
 mod results;

@@ -199,11 +199,11 @@ pub fn passages(output: Output, findings: &PassageFindings) -> std::result::Resu
         "first" | "maximal" => (*name, Cell::Bool, true),
         _ => (*name, Cell::Int64, true),
     };
-    let columns: Vec<_> = super::passages::COLUMNS.iter().map(cell).collect();
+    let columns: Vec<_> = super::passage_rows::COLUMNS.iter().map(cell).collect();
     let path = output.path().to_owned();
     let failed = |error| failed(path.clone(), error);
     let mut table = ParquetTable::create(output, &columns).map_err(failed)?;
-    let written = super::passages::each_place(findings, |number, of, place, id| {
+    let written = super::passage_rows::each_place(findings, |number, of, place, id| {
         let [bytes, chars] = [&place.span.bytes, &place.span.chars];
         let (words, places, documents) = (of.words.into(), of.places.into(), of.documents.into());
         let ranges = [bytes.start, bytes.end, chars.start, chars.end];

@@ -3,6 +3,7 @@
 
 use super::csv::{CellRule, writer};
 use super::html;
+use super::passage_rows::{COLUMNS, each_place};
 use super::{FORMAT_VERSION, Output, OutputFormat, option_name};
 use crate::error::Error;
 use crate::passages::{
@@ -10,23 +11,7 @@ use crate::passages::{
 };
 use lookalike_core::parameter::NamesParameters;
 use serde::Serialize;
-use std::collections::HashMap;
 use std::io::{self, Write};
-
-/// The columns of a table of places.
-pub(super) const COLUMNS: [&str; 11] = [
-    "passage",
-    "words",
-    "places",
-    "documents",
-    "id",
-    "byte_start",
-    "byte_end",
-    "char_start",
-    "char_end",
-    "first",
-    "maximal",
-];
 
 /// What a file holds of passages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,27 +57,6 @@ impl PassageOutput {
             (Self::Report, _) => output.finish(|out| json(out, findings, options)),
         }
     }
-}
-
-/// Gives every place with its id, passage by passage.
-pub(super) fn each_place(
-    findings: &PassageFindings,
-    mut take: impl FnMut(u64, &FoundPassage, &PassagePlace, &str) -> io::Result<()>,
-) -> io::Result<()> {
-    for (number, passage) in (1..).zip(&findings.passages) {
-        let mut ids = HashMap::new();
-        for place in &findings.places[passage.rows.clone()] {
-            let id = match ids.get(&place.document) {
-                Some(id) => id,
-                None => {
-                    let id = findings.id(place.document).map_err(Error::into_io)?;
-                    ids.entry(place.document).or_insert(id)
-                }
-            };
-            take(number, passage, place, id)?;
-        }
-    }
-    Ok(())
 }
 
 #[derive(Serialize)]
@@ -173,7 +137,7 @@ pub fn csv(out: &mut dyn Write, findings: &PassageFindings, cells: CellRule) -> 
 }
 
 #[derive(Serialize)]
-struct ParametersView {
+struct PassageParametersView {
     min_words: usize,
     tokens: String,
     case: String,
@@ -182,7 +146,7 @@ struct ParametersView {
 }
 
 #[derive(Serialize)]
-struct SkippedView {
+struct PassageSkippedView {
     source: String,
     line: Option<u64>,
     id: Option<String>,
@@ -203,10 +167,10 @@ struct PassageView<'a> {
 #[derive(Serialize)]
 struct Head<'a> {
     format_version: u32,
-    parameters: ParametersView,
+    parameters: PassageParametersView,
     counts: &'a PassageCounts,
     sources: &'a [SourceRepeats],
-    skipped: Vec<SkippedView>,
+    skipped: Vec<PassageSkippedView>,
 }
 
 /// The run as one JSON object.
@@ -221,11 +185,11 @@ pub fn json(
     let skipped = findings.run.skipped.iter().map(|item| {
         let item = item?;
         let reason = item.reason.spelled(option_name);
-        Ok(SkippedView { source: item.source, line: item.line, id: item.id, reason })
+        Ok(PassageSkippedView { source: item.source, line: item.line, id: item.id, reason })
     });
     let head = Head {
         format_version: FORMAT_VERSION,
-        parameters: ParametersView {
+        parameters: PassageParametersView {
             min_words: findings.min_words,
             tokens: options.rule().tokens().to_string(),
             case: options.rule().case().to_string(),

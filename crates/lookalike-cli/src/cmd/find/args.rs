@@ -1,7 +1,8 @@
 //! The arguments of `lookalike find`.
 
 use super::audit::AuditSampleArgs;
-use crate::options::{CsvArgs, ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
+use crate::options::{CsvArgs, ParameterArgs, RunArgs, ShingleArgs};
+use crate::read_args::ReadArgs;
 use std::path::PathBuf;
 
 const EXAMPLE: &str = "\

@@ -1,6 +1,7 @@
 //! The arguments of `lookalike passages`.
 
-use crate::options::{CsvArgs, OrderArgs, ReadArgs, WordArgs, WorkArgs};
+use crate::options::{CsvArgs, OrderArgs, WordArgs, WorkArgs};
+use crate::read_args::ReadArgs;
 use lookalike::passages::DEFAULT_WORDS;
 use std::path::PathBuf;
 

@@ -2,7 +2,8 @@
 
 use crate::cmd::index::{PlaceArgs, SettingsArgs};
 use crate::explicit_args::ExplicitArgs;
-use crate::options::{ReadArgs, threshold};
+use crate::options::threshold;
+use crate::read_args::ReadArgs;
 use lookalike::store::filter::MetadataFilter;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

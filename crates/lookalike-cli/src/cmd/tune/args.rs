@@ -1,6 +1,7 @@
 //! The arguments of `lookalike tune`.
 
-use crate::options::{ParameterArgs, ReadArgs, ShingleArgs};
+use crate::options::{ParameterArgs, ShingleArgs};
+use crate::read_args::ReadArgs;
 use lookalike::core::params::ShingleRule;
 use lookalike::tune::SAMPLE_DOCUMENTS;
 use std::path::PathBuf;

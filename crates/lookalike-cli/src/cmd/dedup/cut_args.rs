@@ -1,0 +1,96 @@
+//! The options of `dedup --passages`.
+
+use crate::cmd::CommandError;
+use lookalike::passages::{CutOptions, CutRule, DEFAULT_WORDS};
+use lookalike::read::TextUnit;
+use std::str::FromStr;
+
+/// Which words go.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Repeated passages")]
+pub(super) struct CutArgs {
+    /// Cut repeated passages out of the documents in place of whole near-duplicates: of each the
+    /// first place stays, by --keep
+    #[arg(long, conflicts_with_all = ["annotate", "removed", "skipped", "move_to", "link", "script"])]
+    pub(super) passages: bool,
+
+    /// Words of the shortest passage, 2 or more
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_WORDS, requires = "passages")]
+    pub(super) min_words: usize,
+
+    /// Cut words, or whole lines, paragraphs or sentences all of whose words are repeated: word,
+    /// line, paragraph, sentence
+    #[arg(long, value_name = "UNIT", default_value = "word", requires = "passages")]
+    at: CutLimit,
+
+    /// Leave out documents that lose words and keep fewer than N
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "passages")]
+    min_left: u64,
+
+    /// Boilerplate: cut passages that are in N documents or more, in all of them
+    #[arg(long, value_name = "N", requires = "passages")]
+    min_documents: Option<u64>,
+
+    /// Boilerplate: cut passages that are in this share of the documents or more, in all of them
+    #[arg(long, value_name = "SHARE", requires = "passages", value_parser = share)]
+    min_share: Option<f64>,
+
+    /// Boilerplate: count the documents of each source by themselves (--source-field)
+    #[arg(long, requires = "passages")]
+    per_source: bool,
+}
+
+/// At which limits words are cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct CutLimit(Option<TextUnit>);
+
+impl FromStr for CutLimit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "word" => Ok(Self(None)),
+            "line" => Ok(Self(Some(TextUnit::Line))),
+            "paragraph" => Ok(Self(Some(TextUnit::Paragraph))),
+            "sentence" if TextUnit::Sentence.is_supported() => Ok(Self(Some(TextUnit::Sentence))),
+            "sentence" => Err("this build has no sentences; expected word, line or \
+                               paragraph"
+                .to_owned()),
+            _ => Err("expected word, line, paragraph or sentence".to_owned()),
+        }
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share: Option<f64> = text.parse().ok();
+    share
+        .filter(|share| *share > 0.0 && *share <= 1.0)
+        .ok_or_else(|| "expected a number above 0 and at most 1, such as 0.3".to_owned())
+}
+
+impl CutArgs {
+    /// What is cut.
+    pub(super) fn options(&self) -> Result<CutOptions, CommandError> {
+        let is_boilerplate = self.min_documents.is_some() || self.min_share.is_some();
+        if self.per_source && !is_boilerplate {
+            let message = "--per-source counts the documents of boilerplate: add --min-documents N \
+                           or --min-share SHARE";
+            return Err(CommandError::Usage(message.to_owned()));
+        }
+        if self.min_documents.is_some_and(|least| least < 2) {
+            let message = "--min-documents: a passage is repeated in 2 documents or more; expected \
+                           a number from 2 on";
+            return Err(CommandError::Usage(message.to_owned()));
+        }
+        let rule = if is_boilerplate {
+            CutRule::Boilerplate {
+                min_documents: self.min_documents.unwrap_or(2),
+                min_share: self.min_share.unwrap_or(0.0),
+                per_source: self.per_source,
+            }
+        } else {
+            CutRule::Copies
+        };
+        Ok(CutOptions { rule, unit: self.at.0, min_left: self.min_left })
+    }
+}

@@ -1,0 +1,62 @@
+//! What is compared, and how the work is done.
+
+use crate::error::{ContaminationError, Error};
+use crate::find::Memory;
+use lookalike_core::error::ParamsError;
+use lookalike_core::kernel::Kernel;
+use lookalike_core::params::{ShingleRule, Unit};
+use std::num::NonZeroUsize;
+
+/// The words of a run where nothing else is chosen, as in the GPT-3 report (Brown et al. 2020,
+/// appendix C).
+pub const NGRAM: usize = 13;
+/// The share of contaminated words from which an item counts as contaminated where nothing else is
+/// chosen, as in the Llama 2 report (Touvron et al. 2023, appendix A.6).
+pub const THRESHOLD: f64 = 0.8;
+
+/// What is compared, and how the work is done.
+#[derive(Debug, Clone)]
+pub struct ContaminationOptions {
+    /// Which words are equal: its rule for tokens and its case. Its size and stop words do not
+    /// matter.
+    pub rule: ShingleRule,
+    /// How many words a run has, from 2.
+    pub ngram: usize,
+    /// The share of words from which an item is contaminated: above 0, at most 1.
+    pub threshold: f64,
+    /// How many threads work, the caller's among them.
+    pub threads: NonZeroUsize,
+    /// How much memory the run may use, and where temporary files go. It cannot be resumed.
+    pub memory: Memory,
+    /// The inner loops. All give the same.
+    pub kernel: Kernel,
+}
+
+impl ContaminationOptions {
+    /// The defaults: words of [`ShingleRule`]'s default, [`NGRAM`], [`THRESHOLD`], a thread for
+    /// each processor, no limit.
+    ///
+    /// # Errors
+    /// None in practice: the rule is valid.
+    pub fn new() -> Result<Self, ParamsError> {
+        Ok(Self {
+            rule: ShingleRule::new(Unit::Words, 1)?,
+            ngram: NGRAM,
+            threshold: THRESHOLD,
+            threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            memory: Memory::default(),
+            kernel: Kernel::best(),
+        })
+    }
+
+    /// Refuses values that are out of range.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        if self.ngram < 2 {
+            return Err(ContaminationError::Ngram { got: self.ngram }.into());
+        }
+        if !(self.threshold > 0.0 && self.threshold <= 1.0) {
+            return Err(ParamsError::Threshold { got: self.threshold }.into());
+        }
+        Ok(())
+    }
+}
