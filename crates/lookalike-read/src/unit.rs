@@ -298,15 +298,15 @@ mod tests {
 
         #[test]
         fn ranges_cover_the_text_and_cut_nothing(
-            text in "([a-zA-Z0-9.?!é語\u{301} ]{0,3}[\r\n\u{85}\u{b}\u{c}\u{2028}\u{2029}]{0,3}){0,12}"
+            text in "([aZ0.?!é語\u{301} ]{0,3}[\r\n\u{85}\u{b}\u{c}\u{2028}\u{2029}]{0,3}){0,12}"
         ) {
             for unit in UNITS {
                 let mut end = 0;
                 for range in ranges(&text, unit) {
                     prop_assert_eq!(range.start, end);
                     prop_assert!(range.end > end && text.is_char_boundary(range.end));
-                    let cut = text[..range.end].ends_with('\r') && text[range.end..].starts_with('\n');
-                    prop_assert!(!cut);
+                    let (before, after) = text.split_at(range.end);
+                    prop_assert!(!(before.ends_with('\r') && after.starts_with('\n')));
                     end = range.end;
                 }
                 prop_assert_eq!(end, text.len());

@@ -161,7 +161,9 @@ fn dedup_takes_units_out_and_leaves_the_rest_as_it_is() {
 #[test]
 fn tables_lines_and_files_lose_units_in_place() {
     let place = Place::new();
-    place.file("in.csv", format!("n,id,text\r\n1,a,\"{COPIED}\r\nsay \"\"{LAST}\"\"\"\r\n2,b,\"{FIRST}\r\n{COPIED}\r\n\"\r\n"));
+    let first = format!("n,id,text\r\n1,a,\"{COPIED}\r\nsay \"\"{LAST}\"\"\"\r\n");
+    let second = format!("2,b,\"{FIRST}\r\n{COPIED}\r\n\"\r\n");
+    place.file("in.csv", first + &second);
     let args = ["--unit", "line", "--keep", "first"];
     place.run(&[&["dedup", "in.csv", "-o", "out.csv"], &args[..]].concat()).ok();
     assert_eq!(

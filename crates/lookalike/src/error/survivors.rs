@@ -140,8 +140,8 @@ impl NamesParameters for SurvivorsProblem {
             Self::UnitsOfFormat { source_name, format } => write!(
                 f,
                 "{source_name} is {format}, of which no unit can be taken out; give the input as \
-                 JSONL, CSV, TSV, Parquet, lines or plain text, or leave out {} ({} FILE.csv lists the \
-                 units that would go)",
+                 JSONL, CSV, TSV, Parquet, lines or plain text, or leave out {} ({} FILE.csv \
+                 lists the units that would go)",
                 name(Parameter::Unit),
                 name(Parameter::Removed)
             ),

@@ -313,9 +313,9 @@ struct PairRecord {
     b: Vec<u8>,
 }
 
-/// What follows the id of a pair, with [`HAS_UNIT`] behind the ranges of its units: nothing, as its overlap and estimate are those of the pair
-/// before; the three numbers of its overlap; or these, the equal values and the values of a
-/// signature.
+/// What follows the id of a pair: nothing, as its overlap and estimate are those of the pair before;
+/// the three numbers of its overlap; or these, the equal values and the values of a signature. With
+/// [`HAS_UNIT`], the ranges of both units come first.
 const SAME: u64 = 0;
 const NEW: u64 = 1;
 const NEW_WITH_ESTIMATE: u64 = 2;

@@ -286,8 +286,8 @@ fn list<T: Serialize>(
     out.write_all(b"]")
 }
 
-/// The members `cut_from_mail`, `wording`, `text_unit`, `better_setting` and `folding`, each where it says
-/// something.
+/// The members `cut_from_mail`, `wording`, `text_unit`, `better_setting` and `folding`, each where
+/// it says something.
 fn text_notes(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
     if findings.cut_from_mail != MailRemovals::default() {
         member(out, "cut_from_mail", &findings.cut_from_mail)?;
