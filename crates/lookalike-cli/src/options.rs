@@ -1,9 +1,8 @@
 //! Flags that several commands share, and what they mean.
 
 use crate::cmd::CommandError;
-use crate::extraction::{ExtractArgs, WorkerOption, size};
+use crate::extraction::size;
 use crate::named_values::one_of;
-use crate::normalization_args::NormalizationArgs;
 use clap::Args;
 use lookalike::core::error::ParamsError;
 use lookalike::core::keep::{KeepPolicy, KeepRule};
@@ -14,11 +13,9 @@ use lookalike::core::params::{
 };
 use lookalike::find::{FindOptions, Grouping, MAX_THREADS, Memory};
 use lookalike::passages::PassageOptions;
-use lookalike::read::{Format, Normalization, ReadError, ReadOptions, TextUnit, refuse_streams};
+use lookalike::read::{Normalization, refuse_streams};
 use lookalike::report::csv::CellRule;
 use lookalike::stop_words::stop_words;
-use std::fs::File;
-use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;

@@ -18,7 +18,6 @@ use crate::waiting::WaitingNote;
 use actions::ActionSummary;
 pub(crate) use args::DedupArgs;
 use args::DedupOutputArgs;
-use lookalike::core::parameter::NamesParameters;
 use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::dedup::{
     Annotate, Destination, Others, RemovedList, SurvivorCounts, Survivors, apply,
@@ -27,7 +26,6 @@ use lookalike::find::{self, FindOptions, Findings};
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
 use lookalike::report::csv::CellRule;
-use lookalike::report::option_name;
 use lookalike::report::{self, Output, OutputFormat, Target};
 use std::path::{Path, PathBuf};
 use std::time::Instant;

@@ -11,16 +11,13 @@ use crate::termination;
 use crate::waiting::WaitingNote;
 use lookalike::core::parameter::NamesParameters;
 use lookalike::dedup::{Destination, Others, SurvivorCounts, Survivors, apply_cuts};
-use lookalike::passages::{
-    CutOptions, CutRule, DEFAULT_WORDS, PassageCuts, PassageOptions, SourceCuts,
-};
+use lookalike::passages::{PassageCuts, PassageOptions, SourceCuts};
 use lookalike::progress::NoProgress;
-use lookalike::read::{Collection, TextUnit};
+use lookalike::read::Collection;
 use lookalike::report::phrases::{count, one_line, thousands};
 use lookalike::report::{self, option_name};
 use std::io::{self, Write};
 use std::path::Path;
-use std::str::FromStr;
 use std::time::Instant;
 
 const HEADER: Style = Style::DIMMED;
