@@ -7,7 +7,7 @@ use crate::measure;
 use crate::options::{BenchError, BenchOptions};
 use crate::table::TextTable;
 use lookalike::core::band::bucket_keys;
-use lookalike::core::candidate::{BandIndex, BandScratch, band_buckets};
+use lookalike::core::candidate::{BandIndex, BandScratch, group_equal_keys};
 use lookalike::core::kernel::Kernel;
 use lookalike::core::params::{Params, ParamsBuilder, Scheme, ShingleRule, Unit};
 use lookalike::core::shingle::Shingler;
@@ -243,7 +243,7 @@ fn later_stages(bench: &mut StageBench, texts: &[String]) -> Result<(), BenchErr
     }
     let mut scratch = BandScratch::default();
     bench.stage("bucket keys → buckets", &per_band, || {
-        let buckets = columns.iter().map(|c| band_buckets(c, |_| true, &mut scratch));
+        let buckets = columns.iter().map(|c| group_equal_keys(c, |_| true, &mut scratch));
         buckets.map(|found| found.sorted().len() as u64).sum()
     })?;
     let mut sets = Vec::new();

@@ -9,7 +9,7 @@
 use crate::error::{LookalikeError, run_error};
 use lookalike::core::curve::Choice;
 use lookalike::error::Error;
-use lookalike::progress::{Interruption, Progress, Runaway, Stage, Warning};
+use lookalike::progress::{ExcessCandidates, Interruption, Progress, Stage, Warning};
 use pyo3::prelude::*;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -204,8 +204,8 @@ fn report(
     is_done: bool,
     progress: Option<&Py<PyAny>>,
 ) -> PyResult<()> {
-    if let Some(Warning::Runaway(runaway)) = watch.warning() {
-        let text = runaway_text(runaway);
+    if let Some(Warning::ExcessCandidates(excess)) = watch.warning() {
+        let text = runaway_text(excess);
         staying(|| py.import("lookalike._progress")?.call_method1("warn", (text,)))?;
     }
     let Some(progress) = progress else { return Ok(()) };
@@ -216,8 +216,8 @@ fn report(
 }
 
 /// What to say of documents that are compared in vain, and what would take less time.
-fn runaway_text(runaway: &Runaway) -> String {
-    let Runaway { documents, pairs, mean, better } = runaway;
+fn runaway_text(excess: &ExcessCandidates) -> String {
+    let ExcessCandidates { documents, pairs, mean, better } = excess;
     let remedy = match better {
         Some(Choice { num_hashes, bands, rows }) => format!(
             "find with num_hashes={num_hashes}, bands={bands}, rows={rows}, or with bands='auto', \

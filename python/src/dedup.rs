@@ -57,7 +57,7 @@ pub(crate) fn dedup<'py>(
     let theirs = Arc::clone(&inputs);
     let collection = Arc::new(call::reading(py, None, move |_| Ok(theirs.open()?))?);
     // What cannot be written is an error before the work.
-    call::long(py, None, |_| Ok(targets.rehearse(&collection, reference, &find)))??;
+    call::long(py, None, |_| Ok(targets.check_writable(&collection, reference, &find)))??;
     let (read, theirs) = (Arc::clone(&collection), Arc::clone(&inputs));
     let find_all = move |watch: &call::Watch| {
         theirs.choose_bands(auto.as_ref(), &mut find, watch)?;
@@ -87,14 +87,14 @@ impl DedupPaths<'_> {
             .map_err(|taken| OptionError::new_err(taken.to_string()))
     }
 
-    fn rehearse(
+    fn check_writable(
         &self,
         collection: &Collection,
         reference: &[PathBuf],
         options: &FindOptions,
     ) -> PyResult<()> {
         let (survivors, _) = self.create(collection, reference, options)?;
-        survivors.rehearse(collection).map_err(|error| run_error(without_field(error)))
+        survivors.check_writable(collection).map_err(|error| run_error(without_field(error)))
     }
 
     fn create(

@@ -33,7 +33,7 @@ pub(crate) fn run_error(error: Error) -> PyErr {
         Error::Index(error) => index_error(error),
         Error::Changed { .. } | Error::Shard(_) => ChangedError::new_err(text),
         Error::Audit(error) => audit_error(&error, text),
-        Error::DuplicateId { id, first, second } => match (row(&first), row(&second)) {
+        Error::RepeatedId { id, first, second } => match (row(&first), row(&second)) {
             (Some((of_first, first)), Some(second)) => in_row(
                 second,
                 &format!(

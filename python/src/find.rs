@@ -57,7 +57,7 @@ pub(crate) fn find(
     let (findings, options, rows) = call::reading(py, progress.as_ref(), move |watch| {
         theirs.choose_bands(auto.as_ref(), &mut find, watch)?;
         let findings = in_collection(&theirs.open()?, &find, watch)?;
-        let rows = (held && find.skip_duplicate_ids).then(|| rows(&findings)).transpose()?;
+        let rows = (held && find.skip_repeated_ids).then(|| rows(&findings)).transpose()?;
         Ok((findings, find, rows))
     })?;
     let findings = Arc::new(findings);
@@ -145,7 +145,7 @@ impl PyFindings {
     fn empty(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let ids = py.detach(|| {
             let (mut ids, mut firsts) = (IdColumn::new(self.run.ids), IdColumn::new(self.run.ids));
-            let copies = self.run.findings.identical.empty_copies();
+            let copies = self.run.findings.textless_copies.empty_copies();
             for each in copies.join(self.run.findings.empty.iter()) {
                 let (id, first) = each.map_err(Error::of_io)?;
                 ids.push(Some(&id));

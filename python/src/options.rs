@@ -45,7 +45,7 @@ impl RunArguments {
         let (mut find, auto) = options.run(wording)?;
         let reading = options.reading(wording, crate::extraction::options(py)?)?;
         options.finish()?;
-        find.skip_duplicate_ids = reading.skip_bad;
+        find.skip_repeated_ids = reading.skip_bad;
         let reading = ReadOptions { fields: find.fields(), ..reading };
         Ok(Self { find, auto, reading })
     }

@@ -233,7 +233,7 @@ fn leave_out(
         let id = parts[later.0].ids[later.1].clone();
         let first = shown(first);
         if !skip_bad {
-            return Err(Error::DuplicateId { id, first, second: shown(later) });
+            return Err(Error::RepeatedId { id, first, second: shown(later) });
         }
         let (source, line) = place(later);
         let reason = SkipReason::RepeatedId { first };

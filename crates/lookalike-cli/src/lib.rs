@@ -3,6 +3,7 @@
 
 mod cmd;
 mod difference;
+mod duration;
 mod exit_code;
 mod explicit_args;
 mod extraction;
@@ -12,7 +13,6 @@ mod options;
 mod plot;
 mod progress_bar;
 mod sources;
-mod span;
 mod streams;
 mod summary;
 mod table;

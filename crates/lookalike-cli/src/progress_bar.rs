@@ -3,7 +3,7 @@
 use crate::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lookalike::core::curve::Choice;
-use lookalike::progress::{Interruption, Progress, Runaway, Stage, Warning};
+use lookalike::progress::{ExcessCandidates, Interruption, Progress, Stage, Warning};
 use lookalike::report::phrases::thousands;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -101,17 +101,17 @@ impl Progress for StageBar {
     /// Prints the first warning.
     fn warn(&self, warning: &Warning) {
         if !self.is_quiet && !self.warned.swap(true, Ordering::Relaxed) {
-            let Warning::Runaway(runaway) = warning;
+            let Warning::ExcessCandidates(excess) = warning;
             // A failure to print has nowhere to be reported.
-            let print = || drop(terminal::stderr().message(&too_alike(runaway, self.is_of_index)));
+            let print = || drop(terminal::stderr().message(&too_alike(excess, self.is_of_index)));
             self.inner.suspend(print);
         }
     }
 }
 
 /// What to say of documents that are compared in vain, and what would take less time.
-fn too_alike(runaway: &Runaway, is_of_index: bool) -> String {
-    let Runaway { documents, pairs, mean, better } = runaway;
+fn too_alike(excess: &ExcessCandidates, is_of_index: bool) -> String {
+    let ExcessCandidates { documents, pairs, mean, better } = excess;
     let (documents, pairs) = (thousands(*documents as u64), thousands(*pairs));
     let remedy = match better {
         Some(Choice { num_hashes, bands, rows }) if is_of_index => format!(

@@ -77,8 +77,9 @@ impl Summary<'_> {
         }
         writeln!(out)?;
         write_reasons(out, self.findings.skipped.iter())?;
-        let copies = self.findings.identical.copies();
-        if let Some([first, copy, ..]) = self.findings.identical.groups().first().map(Vec::as_slice)
+        let copies = self.findings.textless_copies.copies();
+        if let Some([first, copy, ..]) =
+            self.findings.textless_copies.groups().first().map(Vec::as_slice)
         {
             let (first, copy) = (one_line(first), one_line(copy));
             let are = if copies == 1 { "is" } else { "are" };
@@ -114,7 +115,7 @@ impl Summary<'_> {
         }
         let (threshold, predicted) = (params.threshold(), params.predicted_recall());
         let percent = percent(predicted);
-        let clustering = self.findings.clustering;
+        let concentration = self.findings.concentration;
         write!(out, "{percent} % of pairs at similarity {threshold} are found (predicted)")?;
         if predicted < params.recall() {
             write!(
@@ -124,7 +125,7 @@ impl Summary<'_> {
             )?;
         }
         writeln!(out)?;
-        if !clustering.is_concentrated() {
+        if !concentration.is_concentrated() {
             return Ok(());
         }
         writeln!(
@@ -132,8 +133,8 @@ impl Summary<'_> {
             "note: one group of {} has {} % of the pairs; there, pairs near the threshold are \
              found or missed together, so that one run can find fewer than predicted; a higher \
              --recall helps, --exact finds all",
-            count(clustering.largest, "document"),
-            (clustering.largest_share() * 100.0).floor()
+            count(concentration.largest, "document"),
+            (concentration.largest_share() * 100.0).floor()
         )
     }
 
@@ -207,8 +208,8 @@ pub(crate) fn write_as_text(out: &mut impl Write, files: &[SkippedItem]) -> io::
     )
 }
 
-/// One line for each reason of what was skipped, with the first of it; where there is no other, with
-/// the reason in full.
+/// One line for each reason of what was skipped, with the first of it; where there is no other,
+/// with the reason in full.
 pub(crate) fn write_reasons(
     out: &mut impl Write,
     skipped: impl Iterator<Item = io::Result<SkippedItem>>,

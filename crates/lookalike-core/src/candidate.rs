@@ -1,9 +1,9 @@
 //! Bucket keys in, buckets out: which documents share a key of a band, and so are candidate pairs.
 //!
 //! ```text
-//! one band's keys  band_buckets → its buckets of two or more ┐
+//! one band's keys  group_equal_keys → its buckets of two or more ┐
 //!                                                            ├ Candidates::gather → components
-//! the next band's  band_buckets → …                          ┘
+//! the next band's  group_equal_keys → …                          ┘
 //! ```
 //!
 //! Pairs are never listed: a bucket of n documents stays n entries, and what is compared with what
@@ -61,7 +61,7 @@ impl BandBuckets {
     }
 }
 
-/// Buffers of [`band_buckets`], to be reused: 8 bytes per document and a little.
+/// Buffers of [`group_equal_keys`], to be reused: 8 bytes per document and a little.
 #[derive(Debug, Default)]
 pub struct BandScratch {
     partitioned: Vec<u64>,
@@ -70,13 +70,14 @@ pub struct BandScratch {
     buckets: Vec<u32>,
 }
 
-/// The buckets of one band: `keys[d]` is the bucket key of document `d`, at most [`MAX_DOCUMENTS`];
-/// documents for which `active` is false are in no bucket. O(n), about 10 ns per document.
+/// The documents with equal keys, as buckets: `keys[d]` is a key of document `d`, such as its
+/// bucket key in a band or the hash of its id. At most [`MAX_DOCUMENTS`]; documents for which
+/// `active` is false are in no bucket. O(n), about 10 ns per document.
 ///
 /// One pass spreads the documents over partitions by the top bits of their keys, so that the
 /// table that then finds equal keys stays in the cache (Polychroniou, Ross 2014). Keys are compared
 /// whole.
-pub fn band_buckets(
+pub fn group_equal_keys(
     keys: &[u64],
     active: impl Fn(usize) -> bool,
     scratch: &mut BandScratch,
@@ -175,7 +176,7 @@ pub fn first_of_equal(
     mut earlier: impl FnMut(u32, u32) -> bool,
 ) -> Vec<u32> {
     let upper: Vec<u64> = fingerprints.iter().map(|f| (f >> 64) as u64).collect();
-    let found = band_buckets(&upper, active, &mut BandScratch::default());
+    let found = group_equal_keys(&upper, active, &mut BandScratch::default());
     let mut first: Vec<u32> = (0..fingerprints.len() as u32).collect();
     // Documents whose upper halves agree are nearly always one class; where they are not, the
     // members that differ from the leader start classes of their own, in order of appearance.
@@ -224,7 +225,7 @@ pub struct Component<'a> {
 
 impl<'a> Component<'a> {
     /// The buckets of the i-th member, band after band and in each in the order of its memberships;
-    /// bands made by [`band_buckets`] give one at most.
+    /// bands made by [`group_equal_keys`] give one at most.
     pub fn buckets_of(&self, i: usize) -> &'a [u32] {
         &self.buckets[self.offsets[i] as usize..self.offsets[i + 1] as usize]
     }
@@ -435,7 +436,7 @@ mod tests {
                     })
                     .collect();
                 let active = |d: usize| d % 7 != 3;
-                let found = band_buckets(&keys, active, &mut scratch);
+                let found = group_equal_keys(&keys, active, &mut scratch);
                 assert_eq!(found.sorted(), plain(&keys, active), "{n} {distinct}");
             }
         }
@@ -444,7 +445,7 @@ mod tests {
     #[test]
     fn keys_that_agree_in_all_but_the_last_bits_are_distinguished() {
         let keys: Vec<u64> = (0..3000u64).map(|i| 0xabcd_0000_0000_0000 | (i % 1500)).collect();
-        let found = band_buckets(&keys, |_| true, &mut BandScratch::default());
+        let found = group_equal_keys(&keys, |_| true, &mut BandScratch::default());
         assert_eq!(found.sorted(), plain(&keys, |_| true));
     }
 
@@ -457,7 +458,7 @@ mod tests {
         ];
         let mut scratch = BandScratch::default();
         let buckets: Vec<_> =
-            bands.iter().map(|b| band_buckets(b, |_| true, &mut scratch)).collect();
+            bands.iter().map(|b| group_equal_keys(b, |_| true, &mut scratch)).collect();
         let found = Candidates::gather(8, &buckets);
         assert_eq!((found.len(), found.documents()), (2, 5));
         let first = found.component(0);

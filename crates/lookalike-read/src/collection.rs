@@ -1,6 +1,7 @@
 //! The opened inputs, and how threads share them.
 
 use crate::block::Block;
+use crate::comparison_side::Side;
 use crate::detect::{self, OpenedInputs};
 use crate::error::ReadError;
 use crate::format::kind::Format;
@@ -12,7 +13,6 @@ use crate::options::ReadOptions;
 use crate::reread::RetainedBlock;
 use crate::retained_state::RetainedState;
 use crate::settings::SourceSettings;
-use crate::side::Side;
 use crate::skipped::SkippedItem;
 use crate::source::RetainedContent;
 use crate::source::from_index::IndexSource;

@@ -1,6 +1,6 @@
 //! gzip and zstd, in one place. Several gzip members or zstd frames in a row are one stream.
 
-use crate::recover::OverLimit;
+use crate::skippable_error::OverLimit;
 use std::io::{self, BufRead, Read};
 
 /// The smallest limit on windows: that of the strongest ordinary levels.

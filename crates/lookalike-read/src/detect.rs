@@ -1,5 +1,6 @@
 //! Inputs as they were named → sources: what each is, and how it is to be read.
 
+use crate::comparison_side::Side;
 use crate::decompress::strip;
 use crate::decompress::{ByteStream, Compression, fill, peek};
 use crate::encoding::{self, without_mark};
@@ -9,7 +10,6 @@ use crate::file::zip_files::zip_files;
 use crate::format::kind::Format;
 use crate::options::ReadOptions;
 use crate::settings::SourceSettings;
-use crate::side::Side;
 use crate::skipped::{SkipReason, SkippedItem};
 use crate::source::Source;
 use crate::source::files::FileSource;

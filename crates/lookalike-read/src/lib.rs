@@ -71,6 +71,7 @@
 mod block;
 mod buffer_pool;
 mod collection;
+mod comparison_side;
 mod content_hash;
 mod decompress;
 mod description;
@@ -91,12 +92,11 @@ mod normalize;
 mod normalizing_sink;
 mod options;
 mod positioned_io;
-mod recover;
 mod reread;
 mod retained_state;
 mod scratch;
 mod settings;
-mod side;
+mod skippable_error;
 mod skipped;
 mod source;
 mod source_info;
@@ -111,6 +111,7 @@ mod without_documents;
 
 pub use block::Block;
 pub use collection::Collection;
+pub use comparison_side::Side;
 pub use content_hash::Content;
 pub use description::Description;
 pub use document::{
@@ -127,7 +128,6 @@ pub use options::ReadOptions;
 pub use reread::RetainedBlock;
 pub use retained_state::RetainedState;
 pub use scratch::ReadBuffers;
-pub use side::Side;
 pub use skipped::{SkipReason, SkippedItem, limit_parameter};
 pub use source::in_memory::{DocumentRows, InMemoryDocuments};
 pub use spool::Spool;

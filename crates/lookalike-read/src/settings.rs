@@ -4,7 +4,7 @@ use crate::buffer_pool::BufferPool;
 use crate::decompress::{ByteStream, Compression, LimitedStream};
 use crate::error::ReadError;
 use crate::options::ReadOptions;
-use crate::recover::OverLimit;
+use crate::skippable_error::OverLimit;
 use crate::skipped::SkippedItem;
 use encoding_rs::Encoding;
 use lookalike_core::parameter::Parameter;

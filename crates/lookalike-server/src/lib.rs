@@ -61,7 +61,6 @@
 //! asynchronous code of the project: one thread waits for sockets, and everything that takes time
 //! is done elsewhere. Nothing here prints, exits, or reads the environment.
 
-mod about;
 mod address;
 mod app;
 mod body;
@@ -88,6 +87,7 @@ mod query;
 mod response_memory;
 mod routes;
 mod similarity;
+mod status;
 pub mod token;
 mod writer;
 

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::problem::{Code, Problem};
-use crate::{about, bulk, compare, documents, groups, middleware, page, query};
+use crate::{bulk, compare, documents, groups, middleware, page, query, status};
 use axum::Router;
 use axum::extract::Request;
 use axum::middleware::from_fn_with_state;
@@ -14,10 +14,10 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
     let page = page::files::FILES.iter();
     page.fold(Router::new(), |router, (path, ..)| router.route(path, get(page::file)))
         .route(page::DESCRIPTION, get(page::description))
-        .route("/metrics", get(about::metrics))
-        .route("/v1/health", get(about::health))
-        .route("/v1/settings", get(about::settings))
-        .route("/v1/stats", get(about::stats))
+        .route("/metrics", get(status::metrics))
+        .route("/v1/health", get(status::health))
+        .route("/v1/settings", get(status::settings))
+        .route("/v1/stats", get(status::stats))
         .route("/v1/documents", get(documents::list).post(bulk::post))
         .route(
             "/v1/documents/{id}",

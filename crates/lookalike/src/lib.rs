@@ -47,7 +47,8 @@
 //!
 //! Only [`mod@find`], [`audit`] and [`index`] start threads; where the system gives fewer than
 //! asked, those do the same work. Nothing here prints, exits or reads the environment. The
-//! algorithms are in [`core`].
+//! algorithms are in [`core`]; the crate that keeps an index is [`store`], what [`index`] does with
+//! one is here.
 
 pub mod audit;
 pub mod dedup;

@@ -46,7 +46,7 @@ pub struct Interruption;
 
 /// Documents that share buckets without being similar.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Runaway {
+pub struct ExcessCandidates {
     /// How many they are.
     pub documents: usize,
     /// Pairs of them that are still to be looked at, at most.
@@ -63,7 +63,7 @@ pub struct Runaway {
 pub enum Warning {
     /// Unrelated documents look alike, so that most comparisons are in vain. The result is the
     /// same, the run takes long.
-    Runaway(Runaway),
+    ExcessCandidates(ExcessCandidates),
 }
 
 /// Receives progress from any thread.

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &mut DedupArgs, worker: WorkerOption<'_>) -> CommandResu
     termination::clean_up(outputs)?;
     // What cannot be written is an error before the work; an interruption leaves nothing behind.
     if !args.result.dry_run {
-        DedupOutputs::create(&plan, &targets)?.rehearse(&collection)?;
+        DedupOutputs::create(&plan, &targets)?.check_writable(&collection)?;
     }
     let bar = StageBar::new(args.result.quiet);
     let findings = find::in_collection(&collection, &options, &bar)?;
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &mut DedupArgs, worker: WorkerOption<'_>) -> CommandResu
 
 fn options(args: &DedupArgs, builder: &ParamsBuilder) -> Result<FindOptions, CommandError> {
     let mut options = args.run.options(Params::new(builder)?)?;
-    options.skip_duplicate_ids = args.reading.skip_bad();
+    options.skip_repeated_ids = args.reading.skip_bad();
     options.related = args.result.annotate;
     Ok(options)
 }
@@ -226,8 +226,8 @@ impl DedupOutputs {
         })
     }
 
-    fn rehearse(self, collection: &Collection) -> Result<(), CommandError> {
-        self.survivors.map_or(Ok(()), |survivors| Ok(survivors.rehearse(collection)?))
+    fn check_writable(self, collection: &Collection) -> Result<(), CommandError> {
+        self.survivors.map_or(Ok(()), |survivors| Ok(survivors.check_writable(collection)?))
     }
 
     fn write(
@@ -243,9 +243,10 @@ impl DedupOutputs {
             .transpose()?;
         if let Some(output) = skipped {
             let (skipped, empty) = (&findings.skipped, &findings.empty);
-            let identical = &findings.identical;
-            output
-                .finish(|out| report::csv::skipped(out, skipped, identical, empty, plan.cells))?;
+            let textless_copies = &findings.textless_copies;
+            output.finish(|out| {
+                report::csv::skipped(out, skipped, textless_copies, empty, plan.cells)
+            })?;
         }
         Ok(written)
     }

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &mut FindArgs, worker: WorkerOption<'_>) -> CommandResul
     let waiting = WaitingNote::new(args.inputs.iter().chain(reference), args.result.quiet);
     let collection = open()?;
     drop(waiting);
-    targets.rehearse()?;
+    targets.check_writable()?;
     let bar = StageBar::new(args.result.quiet);
     if bands_auto {
         bands::choose(&open()?, &builder, &mut options, &bar, args.result.quiet)?;
@@ -118,7 +118,7 @@ impl FindOutputArgs {
             verbose: self.verbose,
         };
         let not_shown = print::print(self, &summary, audit)?;
-        print::tell(self, &summary, audit, not_shown)?;
+        print::print_summary(self, &summary, audit, not_shown)?;
         Ok(ExitCode::found_if(self.exit_code && !findings.groups.is_empty()))
     }
 }
@@ -126,6 +126,6 @@ impl FindOutputArgs {
 fn find_options(args: &FindArgs, builder: &ParamsBuilder) -> Result<FindOptions, CommandError> {
     let mut options = args.run.options(Params::new(builder)?)?;
     options.pairs = args.result.pair_list()?;
-    options.skip_duplicate_ids = args.reading.skip_bad();
+    options.skip_repeated_ids = args.reading.skip_bad();
     Ok(options)
 }

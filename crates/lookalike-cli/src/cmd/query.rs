@@ -123,7 +123,7 @@ impl QuerySetup<'_> {
         let (settings, question) = (self.index.settings(), self.question());
         let found = query_stored(snapshot, settings, id, &question, &mut Buffers::default())?;
         let (stored, answer) = found.ok_or_else(unknown)?;
-        Ok(asking.tell(id, &stored.query_document(), &question, &answer)?)
+        Ok(asking.print(id, &stored.query_document(), &question, &answer)?)
     }
 
     /// Asks for one document of a file.
@@ -187,7 +187,7 @@ impl DocumentSink for QueryRunner<'_, '_> {
         let settings = self.asker.index.settings();
         let answer = query(&mut *self.snapshot, settings, &probe, &question, &mut self.buffers);
         let answer = answer.map_err(|error: IndexError| CommandError::from(error))?;
-        Ok(self.asking.tell(document.id, &probe, &question, &answer)?)
+        Ok(self.asking.print(document.id, &probe, &question, &answer)?)
     }
 
     fn skipped(&mut self, skipped: SkippedItem) -> Result<(), CommandError> {

@@ -2,8 +2,8 @@
 
 use crate::document::MAX_DOCUMENT_BYTES;
 use crate::format::kind::Format;
-use crate::recover::{OverLimit, unreadable};
 use crate::settings::SourceSettings;
+use crate::skippable_error::{OverLimit, unreadable};
 use crate::skipped::SkipReason;
 use lookalike_extract::{ExtractError, FileKind, encoding};
 use std::borrow::Cow;

@@ -2,7 +2,7 @@
 
 use crate::file::document_file::DocumentFile;
 use crate::file::zip_member::{SharedTime, ZipMember};
-use crate::recover::unreadable;
+use crate::skippable_error::unreadable;
 use crate::skipped::{SkipReason, SkippedItem};
 use crate::stamp::Stamp;
 use crate::walk::name_of;

@@ -115,7 +115,7 @@ impl RecordFormat for SeparatedValues {
         Ok(())
     }
 
-    fn prepare(&self, source: &SourceInfo, next: NextRecords<'_>) -> Result<(), ReadError> {
+    fn learn_header(&self, source: &SourceInfo, next: NextRecords<'_>) -> Result<(), ReadError> {
         if self.columns.get().is_some() {
             return Ok(());
         }

@@ -181,7 +181,7 @@ impl RecordFormat for EmbeddedFiles {
         Ok(())
     }
 
-    fn prepare(&self, _: &SourceInfo, next: NextRecords<'_>) -> Result<(), ReadError> {
+    fn learn_header(&self, _: &SourceInfo, next: NextRecords<'_>) -> Result<(), ReadError> {
         if self.kind != Format::Tar || self.repeated().complete {
             return Ok(());
         }

@@ -68,7 +68,7 @@ pub(crate) trait RecordFormat: Send + Sync {
     ///
     /// # Errors
     /// That of `next`; as [`observe`](Self::observe).
-    fn prepare(&self, _: &SourceInfo, _next: NextRecords<'_>) -> Result<(), ReadError> {
+    fn learn_header(&self, _: &SourceInfo, _next: NextRecords<'_>) -> Result<(), ReadError> {
         Ok(())
     }
 

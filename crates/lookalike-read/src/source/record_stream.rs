@@ -6,7 +6,7 @@ use crate::document::MAX_DOCUMENT_BYTES;
 use crate::error::ReadError;
 use crate::format::record::RecordBoundary;
 use crate::format::{BlockRecords, RecordFormat};
-use crate::recover::OverLimit;
+use crate::skippable_error::OverLimit;
 use crate::skipped::SkippedItem;
 use std::sync::Arc;
 

@@ -104,9 +104,9 @@ impl RecordSource {
     }
 
     /// Learns from a file what reading records again needs.
-    fn prepare(&self) -> Result<(), ReadError> {
+    fn learn_header(&self) -> Result<(), ReadError> {
         let mut stream = None;
-        self.format.prepare(&self.info, &mut || {
+        self.format.learn_header(&self.info, &mut || {
             let stream = match &mut stream {
                 Some(stream) => stream,
                 none => none.insert(self.open(false)?),
@@ -181,7 +181,7 @@ impl Source for RecordSource {
     }
 
     fn read_header(&self) -> Result<(), ReadError> {
-        if self.format.has_header() && !self.is_stream() { self.prepare() } else { Ok(()) }
+        if self.format.has_header() && !self.is_stream() { self.learn_header() } else { Ok(()) }
     }
 
     fn header(&self) -> Option<&CsvHeader> {
@@ -353,7 +353,7 @@ impl RetainedContent for RetainedRecords {
         sink: &mut SourceSink<'_>,
     ) -> Result<(), ReadError> {
         if !self.source.is_stream() {
-            self.source.prepare()?;
+            self.source.learn_header()?;
         }
         let mut buffer = std::mem::take(&mut scratch.bytes);
         let RecordRange { length, first_line, unclosed, .. } = self.range;

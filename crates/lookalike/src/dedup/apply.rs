@@ -2,7 +2,7 @@
 
 use super::actions::{Collector, DuplicateFiles};
 use super::decisions::{DecisionCollector, DecisionCursor};
-use super::others::UnreadParts;
+use super::non_documents::UnreadParts;
 use super::{Decision, RemovedList, SourceRecord, SurvivorCounts, Survivors};
 use crate::error::Error;
 use crate::find::{FindOptions, Findings, Group};

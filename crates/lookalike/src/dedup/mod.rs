@@ -15,7 +15,7 @@ mod apply;
 mod decisions;
 mod destination;
 mod files;
-mod others;
+mod non_documents;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod removed;
@@ -26,7 +26,7 @@ pub use crate::error::SurvivorsProblem;
 pub use annotation::{Annotate, DEFAULT_FIELD};
 pub use apply::{apply, find_files};
 pub use destination::Destination;
-pub use others::{Others, OthersCopied, RefusedFile};
+pub use non_documents::{Others, OthersCopied, RefusedFile};
 pub use removed::RemovedList;
 pub use survivors::{SurvivorCounts, Survivors};
 

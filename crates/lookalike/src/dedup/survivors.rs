@@ -3,7 +3,7 @@
 use super::annotation::{Annotate, AnnotationValues};
 use super::destination::{Destination, DocumentOrigin, Shape};
 use super::files::{FileListWriter, FolderWriter};
-use super::others::{Copier, Others, OthersCopied, UnreadParts};
+use super::non_documents::{Copier, Others, OthersCopied, UnreadParts};
 #[cfg(feature = "parquet")]
 use super::parquet::Rewriter;
 use super::{Decision, SourceRecord, values};
@@ -152,7 +152,7 @@ impl Survivors {
     ///
     /// # Errors
     /// As [`source`](Self::source), and [`Error::Read`] for a header that cannot be read.
-    pub fn rehearse(mut self, collection: &Collection) -> Result<(), Error> {
+    pub fn check_writable(mut self, collection: &Collection) -> Result<(), Error> {
         if self.destination.is_standard_output {
             let Self { destination, annotate, .. } = self;
             self = Self::with(destination, annotate, |_| Ok(Output::nothing()))?;

@@ -43,7 +43,7 @@ pub enum Error {
     /// A report cannot be held against these documents.
     Audit(Box<AuditError>),
     /// Two documents have the same id.
-    DuplicateId {
+    RepeatedId {
         /// The id.
         id: String,
         /// Where it is first, as `source:line`, or the source alone; `row N of source` where
@@ -187,7 +187,7 @@ impl NamesParameters for Error {
                 error.fmt_with(f, name)
             }
             Self::Audit(error) => error.fmt_with(f, name),
-            Self::DuplicateId { id, first, second } => message.duplicate_id(id, first, second),
+            Self::RepeatedId { id, first, second } => message.repeated_id(id, first, second),
             Self::Changed { id, place } => write!(
                 f,
                 "document {id:?} at {place} changed while it was being read; run again when \
@@ -259,7 +259,7 @@ struct MessageWriter<'w, 'f> {
 }
 
 impl MessageWriter<'_, '_> {
-    fn duplicate_id(self, id: &str, first: &str, second: &str) -> fmt::Result {
+    fn repeated_id(self, id: &str, first: &str, second: &str) -> fmt::Result {
         if first == second {
             return write!(
                 self.f,

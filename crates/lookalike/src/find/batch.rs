@@ -30,7 +30,8 @@ pub(super) struct Links {
     /// Documents that share a bucket.
     pub(super) shared: BucketLists,
     /// Each list of `shared` begins with the number of documents in it that any other one may find,
-    /// then come these, then those of them that may find the others.
+    /// then come these, then those of them that may find the others: in `3, 4, 7, 9, 7`, document
+    /// 7 finds 4 and 9, which do not find each other.
     pub(super) directed: bool,
 }
 

@@ -1,7 +1,7 @@
 //! What is known of a block and where its columns and rows are, as the journal stores it.
 
-use super::cut_from_mail::CutFromMail;
-use super::skipped::SkippedPart;
+use super::mail_removals::MailRemovals;
+use super::skipped::BlockSkips;
 use crate::digest::InputsDigest;
 use crate::folding::SampledText;
 use serde::{Deserialize, Serialize};
@@ -15,9 +15,9 @@ pub(super) struct BlockNotes {
     pub(super) documents: u32,
     /// Documents without tokens, by their place in the block.
     pub(super) empty: Vec<u32>,
-    pub(super) skipped: SkippedPart,
+    pub(super) skipped: BlockSkips,
     pub(super) inputs: InputsDigest,
-    pub(super) cut_from_mail: CutFromMail,
+    pub(super) cut_from_mail: MailRemovals,
     pub(super) drawn: Vec<SampledText>,
 }
 

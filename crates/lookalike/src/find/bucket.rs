@@ -52,7 +52,7 @@ pub(super) fn band_buckets(
                         }
                     }
                 })?;
-                let buckets = candidate::band_buckets(&keys, |_| true, &mut scratch);
+                let buckets = candidate::group_equal_keys(&keys, |_| true, &mut scratch);
                 let found = DocumentLists::of_band(&buckets, &numbers);
                 if checkpoint.is_active() {
                     of_band.push(found);

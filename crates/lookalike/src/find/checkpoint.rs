@@ -179,7 +179,7 @@ pub(crate) fn describe_run(collection: &Collection, options: &FindOptions) -> Re
             pairs => json!(pairs.is_listed()),
         },
         "related": options.related,
-        "skip_duplicate_ids": options.skip_duplicate_ids,
+        "skip_duplicate_ids": options.skip_repeated_ids,
         "source_field": options.source_field,
         "reading": collection.reading(),
         "reference_sources": reference.count(),

@@ -4,13 +4,13 @@
 //! decided here, since a document that was kept later than their first may be more like them.
 
 use super::decision::BatchDecisions;
+use super::equal_documents;
 use super::estimates;
-use super::exact_duplicates;
+use super::excess_candidates::excess_candidates;
 use super::ordered_component::{CompareStop, Comparer, OrderedComponent};
 use super::pairs::MAX_PAIRS;
 use super::prefix_filter::{PrefixFilter, meetings};
 use super::references::{GivenKeepers, ProbingReferences};
-use super::runaway::runaway;
 use super::shingle_sets::ShingleSets;
 use crate::error::Error;
 use crate::find::options::Grouping;
@@ -21,12 +21,12 @@ use lookalike_core::verify::Overlap;
 use std::cell::RefCell;
 use std::collections::HashSet;
 
-/// Comparisons in vain for each member after which the others are screened first.
-const IN_VAIN: u64 = 64;
+/// Comparisons below the threshold for each member after which the others are screened first.
+const MISSES: u64 = 64;
 
 impl OrderedComponent<'_> {
     /// Verifies, groups, and adds the result to `decided`.
-    pub(super) fn decide(
+    pub(super) fn decide_component(
         &self,
         sets: &mut ShingleSets<'_>,
         most_pairs: u64,
@@ -34,9 +34,15 @@ impl OrderedComponent<'_> {
         progress: &dyn Progress,
     ) -> Result<(), Error> {
         sets.begin(self.len());
-        let in_vain = (!self.options.params.exact()).then(|| IN_VAIN * (self.len() as u64 + 64));
-        let mut comparer =
-            Comparer { placed: self, sets, in_vain, screened: false, most_pairs, verified: 0 };
+        let misses_left = (!self.options.params.exact()).then(|| MISSES * (self.len() as u64 + 64));
+        let mut comparer = Comparer {
+            component: self,
+            sets,
+            misses_left,
+            screened: false,
+            most_pairs,
+            verified: 0,
+        };
         let mut screen = None;
         let found = loop {
             let grouped = match &screen {
@@ -45,7 +51,7 @@ impl OrderedComponent<'_> {
             };
             match grouped {
                 Ok(found) => break found,
-                Err(CompareStop::InVain) => screen = self.screen(&mut comparer, progress)?,
+                Err(CompareStop::TooManyMisses) => screen = self.screen(&mut comparer, progress)?,
                 Err(CompareStop::Failed(error)) => return Err(*error),
                 Err(CompareStop::PairsAreFull) if most_pairs < MAX_PAIRS => {
                     return Err(Error::PairsDoNotFit { most: most_pairs });
@@ -70,19 +76,19 @@ impl OrderedComponent<'_> {
             decided.duplicates.push((self.document(duplicate.member), keeper, overlap));
         }
         let earlier = decided.duplicates.len() - found.duplicates.len();
-        exact_duplicates::decide(self, &found.duplicates, &mut comparer, decided)?;
+        equal_documents::decide_copies(self, &found.duplicates, &mut comparer, decided)?;
         self.add_related(&found.related, earlier, decided);
         Ok(())
     }
 
     /// The screen by rare shingles, where it selects fewer pairs than the buckets do. From then on
-    /// comparisons in vain are not counted.
+    /// misses are not counted.
     fn screen<'p>(
         &'p self,
         comparer: &mut Comparer<'_, '_>,
         progress: &dyn Progress,
     ) -> Result<Option<PrefixFilter<'p>>, Error> {
-        comparer.in_vain = None;
+        comparer.misses_left = None;
         let screen = PrefixFilter::new(self, &self.options.params, comparer.sets)?;
         let (ahead, screened) = if self.options.keepers.is_given() {
             let (ahead, screened) = (GivenKeepers(self), GivenKeepers(&screen));
@@ -90,8 +96,8 @@ impl OrderedComponent<'_> {
         } else {
             (meetings(self.len(), self), meetings(self.len(), &screen))
         };
-        if let Some(runaway) = runaway(self, ahead.min(screened), comparer.sets)? {
-            progress.warn(&Warning::Runaway(runaway));
+        if let Some(excess) = excess_candidates(self, ahead.min(screened), comparer.sets)? {
+            progress.warn(&Warning::ExcessCandidates(excess));
         }
         comparer.screened = screened < ahead;
         Ok(comparer.screened.then_some(screen))

@@ -4,7 +4,7 @@
 use super::batch::ComponentBatch;
 use super::decision::BatchDecisions;
 use super::documents::RunDocuments;
-use super::exact_duplicates;
+use super::equal_documents;
 use super::memory::Budget;
 use super::ordered_component::OrderedComponent;
 use super::pairs::MAX_PAIRS;
@@ -18,7 +18,7 @@ use crate::progress::Progress;
 const PAIR_BYTES: usize = 48;
 
 /// Verifies and groups all components of a batch.
-pub(super) fn decide(
+pub(super) fn decide_batch(
     documents: &RunDocuments,
     batch: &ComponentBatch,
     options: &FindOptions,
@@ -34,10 +34,9 @@ pub(super) fn decide(
             if stop.asked() {
                 break;
             }
-            let component = batch.candidates.component(i);
-            let placed = OrderedComponent::new(batch, options, component);
-            placed.decide(&mut sets, most_pairs, &mut decided, progress)?;
-            progress.advance(component.members.len() as u64)?;
+            let component = OrderedComponent::new(batch, options, batch.candidates.component(i));
+            component.decide_component(&mut sets, most_pairs, &mut decided, progress)?;
+            progress.advance(component.len() as u64)?;
         }
         Ok(decided)
     })?;
@@ -46,7 +45,7 @@ pub(super) fn decide(
         decided.append(more);
     }
     for class in batch.lone_classes() {
-        exact_duplicates::of_kept(batch, class, &mut decided);
+        equal_documents::of_kept(batch, class, &mut decided);
         progress.advance(class.len() as u64)?;
     }
     // Threads finish in any order.

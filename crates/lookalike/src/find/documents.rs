@@ -2,7 +2,7 @@
 
 use super::block_store::{BlockStore, StoredBlock};
 use super::columns::{DocumentRow, FixedColumns};
-use super::cut_from_mail::CutFromMail;
+use super::mail_removals::MailRemovals;
 use super::skipped::{SkippedRecords, SkippedWriter};
 use super::sources::SourceCounts;
 use crate::digest::InputsDigest;
@@ -53,11 +53,11 @@ pub(super) struct RunDocuments {
     /// Those that are left out because of their ids.
     repeated: SkippedWriter,
     pub(super) inputs: InputsDigest,
-    pub(super) cut_from_mail: CutFromMail,
+    pub(super) cut_from_mail: MailRemovals,
     /// The sample of which the effect of folding is measured.
     pub(super) drawn: Vec<SampledText>,
     states: Vec<DocumentState>,
-    /// Whether parts are some documents of their blocks.
+    /// Whether the blocks of the store are selections of documents of those read.
     pub(super) is_selection: bool,
 }
 
@@ -72,7 +72,7 @@ impl RunDocuments {
         let mut skipped = SkippedRecords::new(Arc::clone(&store.skipped));
         skipped.extend(listed)?;
         let mut states = vec![DocumentState::PLAIN; len];
-        let (mut inputs, mut cut_from_mail) = (InputsDigest::default(), CutFromMail::default());
+        let (mut inputs, mut cut_from_mail) = (InputsDigest::default(), MailRemovals::default());
         let mut drawn = Vec::new();
         let mut start = 0;
         for StoredBlock { notes, .. } in &mut store.blocks {

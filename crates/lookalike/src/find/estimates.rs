@@ -74,7 +74,7 @@ pub(super) fn check(options: &FindOptions) -> Result<(), Error> {
 /// # Errors
 /// A shingle set cannot be made.
 pub(super) fn equal_values(
-    placed: &OrderedComponent<'_>,
+    component: &OrderedComponent<'_>,
     options: &FindOptions,
     pairs: &[(u32, u32, Overlap)],
     sets: &mut ShingleSets<'_>,
@@ -82,7 +82,7 @@ pub(super) fn equal_values(
     if pairs.is_empty() {
         return Ok(Vec::new());
     }
-    let mut signatures = Signatures::new(placed, options, sets.signature_share);
+    let mut signatures = Signatures::new(component, options, sets.signature_share);
     let (mut left, mut last, mut equal) = (Vec::new(), None, Vec::with_capacity(pairs.len()));
     for &(a, b, _) in pairs {
         if last != Some(a) {
@@ -98,20 +98,20 @@ pub(super) fn equal_values(
 
 /// A direct-mapped cache of the signatures of a component's members.
 struct Signatures<'a> {
-    placed: &'a OrderedComponent<'a>,
+    component: &'a OrderedComponent<'a>,
     signer: Signer,
     hashes: Vec<u32>,
     slots: Vec<Option<(u32, Box<[u32]>)>>,
 }
 
 impl<'a> Signatures<'a> {
-    fn new(placed: &'a OrderedComponent<'a>, options: &FindOptions, share: usize) -> Self {
+    fn new(component: &'a OrderedComponent<'a>, options: &FindOptions, share: usize) -> Self {
         let params = &options.params;
         let (scheme, seed) = (params.scheme(), params.seed());
         let signer = Signer::with_kernel(scheme, params.num_hashes(), seed, options.kernel);
         let bytes = 4 * params.num_hashes() + size_of::<Option<(u32, Box<[u32]>)>>();
-        let slots = (share / bytes).min(placed.len()).max(1);
-        Self { placed, signer, hashes: Vec::new(), slots: vec![None; slots] }
+        let slots = (share / bytes).min(component.len()).max(1);
+        Self { component, signer, hashes: Vec::new(), slots: vec![None; slots] }
     }
 
     /// The signature of the member at a position.
@@ -120,7 +120,7 @@ impl<'a> Signatures<'a> {
         let slot = &mut self.slots[at];
         if slot.as_ref().is_none_or(|(member, _)| *member != position) {
             self.hashes.clear();
-            let set = self.placed.set(position, sets)?;
+            let set = self.component.set(position, sets)?;
             self.hashes.extend(set.iter().map(|hash| (hash >> 32) as u32));
             *slot = Some((position, self.signer.sign(&self.hashes).into()));
         }

@@ -1,16 +1,16 @@
 //! What a run found, and how its documents are read again.
 
-use super::clustering::Clustering;
-use super::cut_from_mail::CutFromMail;
 use super::documents::{DocumentState, RunDocuments};
 use super::empty_copies::EmptyCopies;
+use super::group_concentration::GroupConcentration;
 use super::groups::Groups;
-use super::identical::IdenticalDocuments;
+use super::mail_removals::MailRemovals;
 use super::memory::Budget;
 use super::pairs::Pairs;
 use super::related::RelatedDocuments;
 use super::results::{RunResults, SortedResults};
 use super::skipped::SkippedRecords;
+use super::textless_copies::TextlessCopies;
 use crate::digest::InputsDigest;
 use crate::error::Error;
 use crate::find::sources::SourceCounts;
@@ -66,7 +66,7 @@ pub struct Findings {
     /// asked for ([`FindOptions::related`](super::FindOptions::related)).
     pub related: RelatedDocuments,
     /// How the pairs within groups are spread over the groups.
-    pub clustering: Clustering,
+    pub concentration: GroupConcentration,
     /// What is no document.
     pub skipped: SkippedRecords,
     /// Files of folders that are documents although their names promise records, with the reason:
@@ -78,11 +78,11 @@ pub struct Findings {
     /// of two files have one id.
     pub ids_by_file: bool,
     /// Files without text that are copies of each other.
-    pub identical: IdenticalDocuments,
+    pub textless_copies: TextlessCopies,
     /// Ids of the empty documents, ascending.
     pub empty: IdList,
     /// What was left out of messages.
-    pub cut_from_mail: CutFromMail,
+    pub cut_from_mail: MailRemovals,
     /// What was done to the texts before they were cut.
     pub wording: Normalization,
     /// How many documents of a sample the normal form `fold` changes.
@@ -153,10 +153,10 @@ impl Findings {
         temp: Arc<TempSpace>,
     ) -> Result<Self, Error> {
         let skipped = documents.take_skipped()?;
-        let mut identical = IdenticalDocuments::of(&skipped).map_err(Error::of_io)?;
-        identical.empty = empty_copies;
+        let mut textless_copies = TextlessCopies::of(&skipped).map_err(Error::of_io)?;
+        textless_copies.empty = empty_copies;
         let sources = std::mem::take(&mut documents.sources);
-        let SortedResults { groups, pairs, related, clustering } = results;
+        let SortedResults { groups, pairs, related, concentration } = results;
         let reference = sources.iter().filter(|source| source.reference);
         let counts = RunCounts {
             reference: reference.map(|source| source.documents).sum(),
@@ -170,12 +170,12 @@ impl Findings {
             groups,
             pairs,
             related,
-            clustering,
+            concentration,
             skipped,
             read_as_text: Vec::new(),
             missing_fields: Vec::new(),
             ids_by_file: false,
-            identical,
+            textless_copies,
             empty: IdList { sorted: empty },
             cut_from_mail: documents.cut_from_mail,
             wording: Normalization::default(),

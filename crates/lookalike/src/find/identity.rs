@@ -38,7 +38,7 @@ pub(super) fn unique_ids(
                 numbers.push(document);
             }
         })?;
-        let equal = candidate::band_buckets(&hashes, |_| true, &mut scratch);
+        let equal = candidate::group_equal_keys(&hashes, |_| true, &mut scratch);
         for bucket in equal.sorted() {
             let bucket: Vec<u32> = bucket.iter().map(|i| numbers[*i as usize]).collect();
             repeated_in(documents, bucket, &mut repeated)?;
@@ -84,7 +84,7 @@ fn leave_out_or_refuse(
     let (id, location) = documents
         .with_row(second, |block, row| (row.id.to_owned(), block.retained.location(row.place)))?;
     if !leave_out {
-        return Err(Error::DuplicateId { id, first, second: documents.place_name(second)? });
+        return Err(Error::RepeatedId { id, first, second: documents.place_name(second)? });
     }
     documents.set_state(second, DocumentState::LEFT_OUT);
     let reason = SkipReason::RepeatedId { first };

@@ -22,7 +22,7 @@ const THREAD_BYTES: u64 = 10 * MIB;
 /// Per document for good: its state, its place in the forest of candidates and the weight there.
 const DOCUMENT_BYTES: u64 = 10;
 /// Per block of the input for good: where its columns lie, how to read it again.
-const PART_BYTES: u64 = 400;
+const BLOCK_BYTES: u64 = 400;
 /// The least that stages can work in.
 const LEAST_WORK: u64 = 16 * MIB;
 /// What is held of a block while it is read or compared, for each of its bytes: it and its next,
@@ -74,10 +74,10 @@ impl Budget {
     pub(super) fn with_documents(
         self,
         documents: usize,
-        parts: usize,
+        blocks: usize,
         columns: usize,
     ) -> Result<Self, Error> {
-        let resident = DOCUMENT_BYTES * documents as u64 + PART_BYTES * parts as u64;
+        let resident = DOCUMENT_BYTES * documents as u64 + BLOCK_BYTES * blocks as u64;
         let budget = Self { resident, columns: Some(columns as u64), ..self };
         budget.check()?;
         Ok(budget)
@@ -90,12 +90,12 @@ impl Budget {
         Ok(budget)
     }
 
-    fn fixed(&self) -> u64 {
+    fn process_bytes(&self) -> u64 {
         PROCESS_BYTES + THREAD_BYTES * self.threads
     }
 
     fn check(&self) -> Result<(), Error> {
-        let least = self.fixed() + self.resident + LEAST_WORK;
+        let least = self.process_bytes() + self.resident + LEAST_WORK;
         match self.limit {
             Some(got) if got < least => Err(Error::MemoryTooSmall { got, least }),
             _ => Ok(()),
@@ -105,7 +105,7 @@ impl Budget {
     /// What stages may hold in addition to what is resident.
     fn work(&self) -> u64 {
         match self.limit {
-            Some(limit) => limit - self.fixed() - self.resident,
+            Some(limit) => limit - self.process_bytes() - self.resident,
             None => u64::MAX / 2,
         }
     }
@@ -115,7 +115,7 @@ impl Budget {
         self.limit.is_some()
     }
 
-    /// Columns of parts that are held before they go to the disk.
+    /// Columns of blocks that are held before they go to the disk.
     pub(super) fn columns(&self) -> usize {
         (self.work() / 4 * 3) as usize
     }
@@ -165,7 +165,7 @@ impl Budget {
     fn need(&self, work: u64) -> Result<(), Error> {
         match self.limit {
             Some(got) if work > self.work() => {
-                let least = (self.fixed() + self.resident).saturating_add(work);
+                let least = (self.process_bytes() + self.resident).saturating_add(work);
                 Err(Error::MemoryTooSmall { got, least })
             }
             _ => Ok(()),

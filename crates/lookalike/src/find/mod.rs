@@ -18,8 +18,8 @@
 //! state, its parent in the disjoint sets and one bit are always held.
 //!
 //! Results do not depend on the number of threads or the order in which they work, nor on the
-//! memory: parts are put in reading order, documents are compared in the keep order, components are
-//! independent.
+//! memory: blocks are put in reading order, documents are compared in the keep order, components
+//! are independent.
 
 mod assembled;
 mod batch;
@@ -29,24 +29,24 @@ mod block_store;
 mod bucket;
 mod bucket_lists;
 mod checkpoint;
-mod clustering;
 mod columns;
 mod component;
-mod cut_from_mail;
 mod decide;
 mod decided_part;
 mod decision;
 mod documents;
 mod empty_copies;
+mod equal_documents;
 mod estimates;
 mod exact_candidates;
-mod exact_duplicates;
+mod excess_candidates;
 mod findings;
+mod group_concentration;
 mod groups;
-mod identical;
 mod identity;
 pub(crate) mod keep_keys;
 mod loaded_rows;
+mod mail_removals;
 mod memory;
 mod memory_amount;
 mod options;
@@ -60,26 +60,25 @@ mod references;
 mod related;
 mod reread;
 mod results;
-mod runaway;
 mod share;
 mod shingle_counts;
 mod shingle_sets;
 pub(crate) mod shingles;
 mod skipped;
 mod sources;
+mod textless_copies;
 pub mod workers;
 
 pub use crate::error::NoEstimates;
 pub(crate) use assembled::FindingsAssembler;
 pub(crate) use checkpoint::describe_run;
-pub use clustering::Clustering;
-pub use cut_from_mail::CutFromMail;
 pub(crate) use decided_part::{PartCounts, PartDocuments, SourceDuplicates};
 pub use empty_copies::EmptyCopies;
 pub use estimates::{ESTIMATE_COLUMNS, SignatureEstimate};
 pub use findings::{BetterSetting, DocumentStatus, Findings, IdList, RunCounts};
+pub use group_concentration::GroupConcentration;
 pub use groups::{Duplicate, Group, Groups, Keeper};
-pub use identical::IdenticalDocuments;
+pub use mail_removals::MailRemovals;
 pub use memory::Memory;
 pub use memory_amount::parse_memory;
 pub use options::{FindOptions, Grouping, KeeperChoice, MAX_THREADS, PairList};
@@ -89,3 +88,4 @@ pub use related::{RelatedDocument, RelatedDocuments};
 pub(crate) use share::{BlockDocuments, PreparedShare, ShareNotes};
 pub use skipped::SkippedRecords;
 pub use sources::{MAX_SOURCES, SourceCounts};
+pub use textless_copies::TextlessCopies;

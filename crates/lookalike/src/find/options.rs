@@ -64,7 +64,8 @@ pub enum KeeperChoice {
     /// Those of the reference collection: the others are not compared with each other.
     Reference,
     /// Likewise, and of these only the documents that come earlier in the keep order, in which it
-    /// does not count that they are of a reference collection.
+    /// does not count that they are of a reference collection: with the longest first, a document
+    /// of 80 bytes is a duplicate of a similar reference document of 90 bytes, and of none of 70.
     EarlierReference,
 }
 
@@ -98,7 +99,7 @@ pub struct FindOptions {
     /// of such documents.
     pub related: bool,
     /// Whether the later of two documents with one id is left out; otherwise it is an error.
-    pub skip_duplicate_ids: bool,
+    pub skip_repeated_ids: bool,
     /// The field whose value is the source that a document is counted under; its file or folder
     /// where it is `None`.
     pub source_field: Option<String>,
@@ -126,7 +127,7 @@ impl FindOptions {
             keepers: KeeperChoice::default(),
             pairs: PairList::Omitted,
             related: false,
-            skip_duplicate_ids: false,
+            skip_repeated_ids: false,
             source_field: None,
             advice: true,
             memory: Memory::default(),

@@ -144,8 +144,8 @@ impl BucketMembership for OrderedComponent<'_> {
 
 /// Why the comparisons of a component end before all are made.
 pub(super) enum CompareStop {
-    /// Too many were in vain: the candidates are to be screened first.
-    InVain,
+    /// Too many were below the threshold: the candidates are to be screened first.
+    TooManyMisses,
     /// No further pair fits into memory.
     PairsAreFull,
     /// A shingle set could not be made.
@@ -160,11 +160,11 @@ impl From<Error> for CompareStop {
 
 /// Compares members, and counts.
 pub(super) struct Comparer<'p, 's> {
-    pub(super) placed: &'p OrderedComponent<'p>,
+    pub(super) component: &'p OrderedComponent<'p>,
     pub(super) sets: &'p mut ShingleSets<'s>,
-    /// Comparisons in vain that are left before the first [`CompareStop::InVain`]; `None` where
-    /// they are not counted.
-    pub(super) in_vain: Option<u64>,
+    /// Comparisons below the threshold that are left before the first
+    /// [`CompareStop::TooManyMisses`]; `None` where they are not counted.
+    pub(super) misses_left: Option<u64>,
     pub(super) screened: bool,
     /// Pairs that may still be found before [`CompareStop::PairsAreFull`].
     pub(super) most_pairs: u64,
@@ -177,18 +177,18 @@ impl Comparer<'_, '_> {
     /// # Errors
     /// Why no more comparisons are made.
     pub(super) fn similarity(&mut self, a: u32, b: u32) -> Result<Option<Overlap>, CompareStop> {
-        let placed = self.placed;
+        let component = self.component;
         // With a screen, members may meet that share no bucket.
-        if self.screened && !placed.are_candidates(a, b) {
+        if self.screened && !component.are_candidates(a, b) {
             return Ok(None);
         }
-        let found = if placed.are_equal(a, b) { Some(EQUAL) } else { self.verify(a, b)? };
+        let found = if component.are_equal(a, b) { Some(EQUAL) } else { self.verify(a, b)? };
         if found.is_none() {
-            self.in_vain = self.in_vain.map(|left| left.saturating_sub(1));
-            if self.in_vain == Some(0) {
-                return Err(CompareStop::InVain);
+            self.misses_left = self.misses_left.map(|left| left.saturating_sub(1));
+            if self.misses_left == Some(0) {
+                return Err(CompareStop::TooManyMisses);
             }
-        } else if placed.options.pairs.is_listed() {
+        } else if component.options.pairs.is_listed() {
             self.most_pairs = self.most_pairs.saturating_sub(1);
             if self.most_pairs == 0 {
                 return Err(CompareStop::PairsAreFull);
@@ -200,8 +200,8 @@ impl Comparer<'_, '_> {
     /// Compares the sets of two members.
     fn verify(&mut self, a: u32, b: u32) -> Result<Option<Overlap>, CompareStop> {
         self.verified += 1;
-        let params = &self.placed.options.params;
-        let (a, b) = self.placed.two(a, b, self.sets)?;
+        let params = &self.component.options.params;
+        let (a, b) = self.component.two(a, b, self.sets)?;
         Ok(verify::overlap_at_least(a, b, params.measure(), params.threshold()))
     }
 
@@ -210,7 +210,7 @@ impl Comparer<'_, '_> {
     /// # Errors
     /// A shingle set could not be made.
     pub(super) fn overlap(&mut self, a: u32, b: u32) -> Result<Overlap, Error> {
-        let (a, b) = self.placed.two(a, b, self.sets)?;
+        let (a, b) = self.component.two(a, b, self.sets)?;
         Ok(verify::overlap(a, b))
     }
 }

@@ -5,6 +5,7 @@ use crate::find::batch::{ComponentBatch, ComponentLinks, Links};
 use crate::find::better_setting::better_setting_of;
 use crate::find::bucket_lists::BucketLists;
 use crate::find::checkpoint::Checkpoint;
+use crate::find::decide::decide_batch;
 use crate::find::documents::RunDocuments;
 use crate::find::exact_candidates::ExactCandidates;
 use crate::find::findings::{self, Findings};
@@ -14,7 +15,7 @@ use crate::find::options::FindOptions;
 use crate::find::prepare::BlockPreparation;
 use crate::find::results::ResultCollector;
 use crate::find::shingle_counts::ShingleCounts;
-use crate::find::{bucket, decide, estimates, identity};
+use crate::find::{bucket, estimates, identity};
 use crate::progress::{NoProgress, Progress, Stage};
 use crate::read::{Collection, ReadError, ReadOptions, Spool};
 use crate::spill::TempSpace;
@@ -211,7 +212,7 @@ impl<'a> FindRun<'a> {
                 let is_found = |source| collection.is_found_record_file(source);
                 retries_with_file_ids && a != b && is_found(a) && is_found(b)
             };
-            let leave_out = options.skip_duplicate_ids;
+            let leave_out = options.skip_repeated_ids;
             let left_out =
                 identity::unique_ids(&mut documents, &budget, leave_out, is_clash_across_files)?;
             let Some(left_out) = left_out else { return Ok(None) };
@@ -252,7 +253,7 @@ impl<'a> FindRun<'a> {
             let mut results = ResultCollector::new(options, &budget, &temp, checkpoint)?;
             for roots in results.remaining(connected.plan(&links, &budget)?) {
                 let batch = ComponentBatch::load(&documents, &links, &mut connected, &roots)?;
-                let decided = decide::decide(&documents, &batch, options, &budget, progress)?;
+                let decided = decide_batch(&documents, &batch, options, &budget, progress)?;
                 results.add(roots, &documents, &batch, &decided)?;
             }
             results.finish(connected.sharing)

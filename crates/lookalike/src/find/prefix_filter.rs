@@ -21,7 +21,7 @@ use std::collections::HashMap;
 
 /// Buckets of rare shingles.
 pub(super) struct PrefixFilter<'a> {
-    placed: &'a OrderedComponent<'a>,
+    component: &'a OrderedComponent<'a>,
     inserted: MemberBuckets,
     probed: MemberBuckets,
     count: usize,
@@ -52,25 +52,25 @@ impl<'a> PrefixFilter<'a> {
     /// # Errors
     /// A shingle set cannot be made.
     pub(super) fn new(
-        placed: &'a OrderedComponent<'a>,
+        component: &'a OrderedComponent<'a>,
         params: &Params,
         sets: &mut ShingleSets<'_>,
     ) -> Result<Self, Error> {
-        let members = 0..placed.len() as u32;
+        let members = 0..component.len() as u32;
         let mut shingles = 0;
         for member in members.clone() {
-            shingles += placed.set(member, sets)?.len();
+            shingles += component.set(member, sets)?.len();
         }
         let mut counters = Counters::new(log2_slots(shingles, sets.share));
         for member in members.clone() {
-            placed.set(member, sets)?.iter().for_each(|hash| counters.add(*hash));
+            component.set(member, sets)?.iter().for_each(|hash| counters.add(*hash));
         }
         let mut numbers = HashMap::new();
         let (mut inserted, mut probed) = (MemberBuckets::default(), MemberBuckets::default());
         let (mut counts, mut long, mut short) = (Vec::new(), Vec::new(), Vec::new());
         let mut scratch = SelectScratch::default();
         for member in members {
-            let set = placed.set(member, sets)?;
+            let set = component.set(member, sets)?;
             counts.clear();
             counts.extend(set.iter().map(|hash| counters.get(*hash)));
             let length = prefix::prefix_length(set.len(), params.threshold());
@@ -89,7 +89,7 @@ impl<'a> PrefixFilter<'a> {
             inserted.end_member();
             probed.end_member();
         }
-        Ok(Self { placed, inserted, probed, count: 2 * numbers.len() })
+        Ok(Self { component, inserted, probed, count: 2 * numbers.len() })
     }
 }
 
@@ -125,7 +125,7 @@ impl BucketMembership for PrefixFilter<'_> {
     }
 
     fn is_fixed(&self, member: u32) -> bool {
-        self.placed.is_fixed(member)
+        self.component.is_fixed(member)
     }
 }
 

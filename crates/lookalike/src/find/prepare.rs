@@ -4,8 +4,8 @@ use super::block_notes::BlockNotes;
 use super::block_store::{BlockStore, BlockStoreWriter, ColumnBlock};
 use super::checkpoint::{Checkpoint, Step};
 use super::columns::{DocumentRow, FIRST_BAND_COLUMN, FixedColumns, RowBuffer};
-use super::cut_from_mail::CutFromMail;
 use super::keep_keys::KeepRules;
+use super::mail_removals::MailRemovals;
 use super::memory::Budget;
 use super::shingle_counts::{ShingleCounter, ShingleCounts};
 use super::shingles::ShingleCutter;
@@ -119,7 +119,7 @@ struct BlockPreparer<'a> {
     skipped: SkippedWriter,
     skipped_file: &'a SkippedLog,
     inputs: InputsDigest,
-    cut_from_mail: CutFromMail,
+    cut_from_mail: MailRemovals,
     sampler: Sampler,
 }
 
@@ -151,7 +151,7 @@ impl<'a> BlockPreparer<'a> {
             skipped: SkippedWriter::default(),
             skipped_file,
             inputs: InputsDigest::default(),
-            cut_from_mail: CutFromMail::default(),
+            cut_from_mail: MailRemovals::default(),
             sampler: Sampler::new(params.shingle(), shared.collection.wording()),
         }
     }

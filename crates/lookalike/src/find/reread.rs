@@ -1,4 +1,4 @@
-//! Documents of a run, read again part by part.
+//! Documents of a run, read again block by block.
 
 use super::documents::RunDocuments;
 use super::options::FindOptions;
@@ -11,7 +11,7 @@ use crate::read::{
 use lookalike_core::shingle::Shingler;
 
 impl RunDocuments {
-    /// Reads the documents of the i-th part again and gives each with its number to `take`. Those
+    /// Reads the documents of the i-th block again and gives each with its number to `take`. Those
     /// of a selection are read one by one, and have shingles and no text.
     ///
     /// # Errors

@@ -2,9 +2,9 @@
 
 use super::batch::ComponentBatch;
 use super::checkpoint::{BatchStep, Checkpoint, Step};
-use super::clustering::Clustering;
 use super::decision::BatchDecisions;
 use super::documents::RunDocuments;
+use super::group_concentration::GroupConcentration;
 use super::groups::{self, Groups};
 use super::memory::Budget;
 use super::options::{FindOptions, PairList};
@@ -36,7 +36,7 @@ pub(super) struct ResultSorters {
     pairs: Option<Sorter>,
     estimates: bool,
     related: Sorter,
-    clustering: Clustering,
+    concentration: GroupConcentration,
 }
 
 impl ResultSorters {
@@ -47,7 +47,7 @@ impl ResultSorters {
             pairs: options.pairs.is_listed().then(sorter),
             estimates: options.pairs == PairList::WithEstimates,
             related: sorter(),
-            clustering: Clustering::default(),
+            concentration: GroupConcentration::default(),
         }
     }
 
@@ -59,7 +59,7 @@ impl ResultSorters {
     ) -> Result<(), Error> {
         match kind {
             RecordKind::Group => {
-                self.clustering.add(groups::duplicates_of_key(key).ok_or_else(damaged)?);
+                self.concentration.add(groups::duplicates_of_key(key).ok_or_else(damaged)?);
                 self.groups.push(key, payload)
             }
             RecordKind::Pairs => self.pairs.as_mut().ok_or_else(damaged)?.push(key, payload),
@@ -74,7 +74,7 @@ impl ResultSorters {
             groups: Groups::new(self.groups.finish()?),
             pairs: pairs.map(|sorted| Pairs::new(sorted, pair_count, self.estimates)),
             related: RelatedDocuments::new(self.related.finish()?),
-            clustering: self.clustering,
+            concentration: self.concentration,
         })
     }
 }
@@ -84,7 +84,7 @@ pub(super) struct SortedResults {
     pub(super) groups: Groups,
     pub(super) pairs: Option<Pairs>,
     pub(super) related: RelatedDocuments,
-    pub(super) clustering: Clustering,
+    pub(super) concentration: GroupConcentration,
 }
 
 /// Everything that was found.

@@ -7,9 +7,9 @@
 
 use super::checkpoint::Checkpoint;
 use super::columns::{DocumentRow, FIRST_BAND_COLUMN, FixedColumns, ID_COLUMN, RowBuffer};
-use super::cut_from_mail::CutFromMail;
 use super::documents::{DocumentState, RunDocuments};
 use super::keep_keys::KeepRules;
+use super::mail_removals::MailRemovals;
 use super::memory::Budget;
 use super::options::FindOptions;
 use super::pipeline::explain_read_error;
@@ -46,7 +46,7 @@ pub(crate) struct ShareNotes {
     /// Fields of the keep policy that no document of the share has.
     pub(crate) missing_fields: Vec<String>,
     pub(crate) inputs: InputsDigest,
-    pub(crate) cut_from_mail: CutFromMail,
+    pub(crate) cut_from_mail: MailRemovals,
     pub(crate) drawn: Vec<SampledText>,
 }
 

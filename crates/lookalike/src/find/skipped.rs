@@ -1,8 +1,8 @@
 //! Records that are no documents: kept as bytes in a log, and given in reading order.
 //!
 //! ```text
-//! a block's records → SkippedWriter → SkippedPart: pieces of a SkippedLog
-//! parts in reading order, then repeated ids → SkippedRecords
+//! a block's records → SkippedWriter → BlockSkips: pieces of a SkippedLog
+//! blocks in reading order, then repeated ids → SkippedRecords
 //! ```
 //!
 //! A piece begins again: what it says does not depend on other pieces.
@@ -32,12 +32,12 @@ const LINE: u64 = 8;
 
 /// The skipped records of one block.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct SkippedPart {
+pub(super) struct BlockSkips {
     count: u64,
     pieces: Vec<Range<u64>>,
 }
 
-/// The bytes of all parts.
+/// The bytes of all blocks.
 #[derive(Debug, Default)]
 pub(super) struct SkippedLog(Mutex<SpillLog<u8>>);
 
@@ -71,7 +71,7 @@ fn corrupt() -> Error {
 /// Takes the records of one block after the other.
 #[derive(Debug, Default)]
 pub(super) struct SkippedWriter {
-    part: SkippedPart,
+    of_block: BlockSkips,
     /// Behind the pieces.
     bytes: Vec<u8>,
     source: String,
@@ -105,7 +105,7 @@ impl SkippedWriter {
         if given & REASON != 0 {
             put_bytes(out, &self.reason);
         }
-        self.part.count += 1;
+        self.of_block.count += 1;
         if self.bytes.len() >= PIECE_BYTES { self.end_piece(log) } else { Ok(()) }
     }
 
@@ -113,15 +113,15 @@ impl SkippedWriter {
         if !self.bytes.is_empty() {
             let bytes = self.bytes.as_slice().to_vec();
             self.bytes.clear();
-            self.part.pieces.push(log.log().append(bytes)?);
+            self.of_block.pieces.push(log.log().append(bytes)?);
         }
         Ok(())
     }
 
     /// The records since it was asked last.
-    pub(super) fn take(&mut self, log: &SkippedLog) -> Result<SkippedPart, Error> {
+    pub(super) fn take(&mut self, log: &SkippedLog) -> Result<BlockSkips, Error> {
         self.end_piece(log)?;
-        Ok(std::mem::take(&mut self.part))
+        Ok(std::mem::take(&mut self.of_block))
     }
 }
 
@@ -129,21 +129,21 @@ impl SkippedWriter {
 /// what could not be read, then repeated ids, each in reading order.
 #[derive(Debug)]
 pub struct SkippedRecords {
-    parts: Vec<SkippedPart>,
+    blocks: Vec<BlockSkips>,
     log: Arc<SkippedLog>,
     len: u64,
 }
 
 impl SkippedRecords {
     pub(super) fn new(log: Arc<SkippedLog>) -> Self {
-        Self { parts: Vec::new(), log, len: 0 }
+        Self { blocks: Vec::new(), log, len: 0 }
     }
 
     /// Adds records behind those that are there.
-    pub(super) fn add(&mut self, part: SkippedPart) {
-        if part.count > 0 {
-            self.len += part.count;
-            self.parts.push(part);
+    pub(super) fn add(&mut self, of_block: BlockSkips) {
+        if of_block.count > 0 {
+            self.len += of_block.count;
+            self.blocks.push(of_block);
         }
     }
 
@@ -170,7 +170,7 @@ impl SkippedRecords {
 
     /// The records in order; may be asked for again. They are read as they are asked for.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<SkippedItem>> + '_ {
-        let mut pieces = self.parts.iter().flat_map(|part| &part.pieces);
+        let mut pieces = self.blocks.iter().flat_map(|of_block| &of_block.pieces);
         let mut records = SkippedReader::default();
         let next = move || {
             while records.is_at_end() {
@@ -285,12 +285,12 @@ mod tests {
     #[test]
     fn what_is_no_record_is_an_error_and_the_end() {
         let mut found = SkippedRecords::of(&records()[..10]).unwrap();
-        found.parts[0].pieces[0].end -= 1;
+        found.blocks[0].pieces[0].end -= 1;
         let read: Vec<_> = found.iter().collect();
         assert_eq!(read.len(), 10);
         assert!(read[..9].iter().all(Result::is_ok));
         assert!(read[9].as_ref().unwrap_err().to_string().contains("a skipped record"));
-        found.parts[0].pieces[0] = 0..1 << 20;
+        found.blocks[0].pieces[0] = 0..1 << 20;
         assert_eq!(found.iter().count(), 1, "there is no such piece");
     }
 }

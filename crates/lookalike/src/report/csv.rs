@@ -1,7 +1,7 @@
 //! Findings as comma-separated values: `\n` ends a line, a value is quoted where it must be.
 
 use crate::find::{
-    ESTIMATE_COLUMNS, Group, Groups, IdList, IdenticalDocuments, PairRef, Pairs, SkippedRecords,
+    ESTIMATE_COLUMNS, Group, Groups, IdList, PairRef, Pairs, SkippedRecords, TextlessCopies,
 };
 use crate::read::SkippedItem;
 use ::csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
@@ -212,7 +212,7 @@ impl Decimals {
 pub fn skipped(
     out: &mut dyn Write,
     skipped: &SkippedRecords,
-    identical: &IdenticalDocuments,
+    textless_copies: &TextlessCopies,
     empty: &IdList,
     cells: CellRule,
 ) -> io::Result<()> {
@@ -223,14 +223,14 @@ pub fn skipped(
         let SkippedItem { source, line, id, reason } = &record;
         let line = line.map(|line| line.to_string()).unwrap_or_default();
         let id = id.as_deref().unwrap_or_default();
-        let twin = identical
+        let twin = textless_copies
             .first_of(&record)
             .map(|first| format!("; the same bytes as {first}"))
             .unwrap_or_default();
         let reason = reason.spelled(super::option_name) + &twin;
         csv.write_record([&*cells.text(source), &line, &cells.text(id), &cells.text(&reason)])?;
     }
-    for each in identical.empty_copies().join(empty.iter()) {
+    for each in textless_copies.empty_copies().join(empty.iter()) {
         let (id, first) = each?;
         let twin = first.map(|first| format!("; the same text as {first}")).unwrap_or_default();
         let reason = format!("{}{twin}", super::EMPTY);
@@ -277,13 +277,7 @@ mod tests {
     #[test]
     fn skipped_records_and_empty_documents_are_listed() {
         assert_eq!(
-            text(|out| skipped(
-                out,
-                &one(),
-                &IdenticalDocuments::default(),
-                &empty(),
-                CellRule::Exact
-            )),
+            text(|out| skipped(out, &one(), &TextlessCopies::default(), &empty(), CellRule::Exact)),
             "source,line,id,reason\n\
              in.jsonl,7,,\"expected a JSON object such as {\"\"id\"\":…}, got an array\"\n\
              ,,nothing,empty: no tokens\n"

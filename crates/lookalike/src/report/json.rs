@@ -4,7 +4,7 @@ use super::option_name;
 use super::{FORMAT_VERSION, jsonl};
 use crate::audit::Audit;
 use crate::evaluate::Evaluation;
-use crate::find::{BetterSetting, CutFromMail, FindOptions, Findings, Grouping};
+use crate::find::{BetterSetting, FindOptions, Findings, Grouping, MailRemovals};
 use crate::folding::FoldingEffect;
 use crate::read::{Normalization, SkippedItem};
 use crate::tune::SettingProfile;
@@ -45,7 +45,7 @@ struct ParametersView<'a> {
 
 /// Only where one group has most of the pairs.
 #[derive(Serialize)]
-struct ClusteringView {
+struct ConcentrationView {
     largest_group: u64,
     share_of_pairs: f64,
 }
@@ -210,10 +210,10 @@ pub fn summary(
     member(out, "parameters", &parameters(options))?;
     member(out, "inputs", &findings.inputs)?;
     member(out, "counts", &findings.counts)?;
-    let clustering = findings.clustering;
-    if clustering.is_concentrated() && !options.params.exact() {
-        let share_of_pairs = (clustering.largest_share() * 1e6).round() / 1e6;
-        let view = ClusteringView { largest_group: clustering.largest, share_of_pairs };
+    let concentration = findings.concentration;
+    if concentration.is_concentrated() && !options.params.exact() {
+        let share_of_pairs = (concentration.largest_share() * 1e6).round() / 1e6;
+        let view = ConcentrationView { largest_group: concentration.largest, share_of_pairs };
         member(out, "concentrated", &view)?;
     }
     out.write_all(b",\n\"audit\":")?;
@@ -230,7 +230,7 @@ pub fn summary(
     out.write_all(b"]")?;
     let skipped = findings.skipped.iter().map(|each| {
         let each = each?;
-        let same_bytes_as = findings.identical.first_of(&each);
+        let same_bytes_as = findings.textless_copies.first_of(&each);
         let SkippedItem { source, line, id, reason } = each;
         Ok(SkippedView { source, line, id, reason: reason.spelled(option_name), same_bytes_as })
     });
@@ -251,7 +251,7 @@ pub fn summary(
         serde_json::to_writer(&mut *out, &id?)?;
     }
     out.write_all(b"]")?;
-    let copies = findings.identical.empty_copies();
+    let copies = findings.textless_copies.empty_copies();
     if !copies.is_empty() {
         let view = |(id, same_text_as)| EmptyCopyView { id, same_text_as };
         list(out, "empty_copies", copies.iter().map(|each| each.map(view)))?;
@@ -289,7 +289,7 @@ fn list<T: Serialize>(
 /// The members `cut_from_mail`, `wording`, `better_setting` and `folding`, each where it says
 /// something.
 fn text_notes(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
-    if findings.cut_from_mail != CutFromMail::default() {
+    if findings.cut_from_mail != MailRemovals::default() {
         member(out, "cut_from_mail", &findings.cut_from_mail)?;
     }
     if findings.wording != Normalization::default() {

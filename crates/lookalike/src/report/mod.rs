@@ -11,12 +11,12 @@
 //! An [`Output`] is opened before a run, so that a path that cannot be written fails early; the
 //! file gets its name when it is complete. The same findings give the same bytes.
 
-mod atomic;
 pub mod csv;
 pub mod html;
 pub mod json;
 pub mod jsonl;
 pub mod notes;
+mod output;
 mod output_paths;
 mod own_outputs;
 #[cfg(feature = "parquet")]
@@ -26,7 +26,7 @@ pub mod phrases;
 mod results;
 pub mod run_page;
 
-pub use atomic::Output;
+pub use output::Output;
 pub use output_paths::{PathUser, TakenPlace, check_places};
 pub use part_file::{Leftovers, remove_leftovers};
 pub use results::OutputKind;

@@ -2,7 +2,7 @@
 //! was left out of messages, and what another normal form would change.
 
 use super::phrases::{count, one_line, setting_options, thousands};
-use crate::find::{BetterSetting, CutFromMail, EmptyCopies, Findings};
+use crate::find::{BetterSetting, EmptyCopies, Findings, MailRemovals};
 use crate::folding::FoldingEffect;
 use std::io;
 
@@ -11,7 +11,7 @@ use std::io;
 /// # Errors
 /// A temporary file cannot be read.
 pub fn of(findings: &Findings) -> io::Result<Vec<String>> {
-    let mut notes = Vec::from_iter(empty_copies(findings.identical.empty_copies())?);
+    let mut notes = Vec::from_iter(empty_copies(findings.textless_copies.empty_copies())?);
     notes.extend(cut_from_mail(&findings.cut_from_mail));
     notes.extend(folding(&findings.folding));
     Ok(notes)
@@ -41,7 +41,7 @@ fn empty_copies(copies: &EmptyCopies) -> io::Result<Option<String>> {
 }
 
 /// How much was left out of messages.
-fn cut_from_mail(cut: &CutFromMail) -> Vec<String> {
+fn cut_from_mail(cut: &MailRemovals) -> Vec<String> {
     let mut notes = Vec::new();
     if cut.quoting_messages > 0 {
         let messages = count(cut.quoting_messages, "message");

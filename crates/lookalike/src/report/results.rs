@@ -69,8 +69,8 @@ impl OutputKind {
             (Self::Pairs, OutputFormat::Parquet) => super::parquet::pairs(output, pairs, measure),
             (Self::Pairs, _) => output.finish(|out| csv::pairs(out, pairs, measure, cells)),
             (Self::Skipped, _) => output.finish(|out| {
-                let (skipped, identical) = (&findings.skipped, &findings.identical);
-                csv::skipped(out, skipped, identical, &findings.empty, cells)
+                let (skipped, textless_copies) = (&findings.skipped, &findings.textless_copies);
+                csv::skipped(out, skipped, textless_copies, &findings.empty, cells)
             }),
             (Self::Report, OutputFormat::Html) => run_page::write(output, subject),
             (Self::Report, _) => output.finish(|out| json::summary(out, findings, options, audit)),

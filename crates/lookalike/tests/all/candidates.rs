@@ -223,12 +223,12 @@ fn the_first_document_of_an_id_stays_and_the_others_are_listed() {
     let input = write(&folder.path().join("in.jsonl"), &documents);
     let inputs = std::slice::from_ref(&input);
     let options = FindOptions::new(Params::new(&ParamsBuilder::default()).unwrap());
-    let Err(Error::DuplicateId { id, first, second }) = find(inputs, &options) else {
+    let Err(Error::RepeatedId { id, first, second }) = find(inputs, &options) else {
         panic!("a repeated id is an error");
     };
     assert!(id == "x" && first.ends_with("in.jsonl:1") && second.ends_with("in.jsonl:3"));
 
-    let options = FindOptions { skip_duplicate_ids: true, ..options };
+    let options = FindOptions { skip_repeated_ids: true, ..options };
     let found = find(inputs, &options).unwrap();
     assert_eq!((found.counts.documents, found.counts.skipped, found.counts.empty), (3, 2, 1));
     let empty: Vec<String> = found.empty.iter().map(Result::unwrap).collect();

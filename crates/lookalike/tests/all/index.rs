@@ -251,7 +251,10 @@ fn empty_documents_of_an_index_are_compared_where_it_keeps_texts() {
         put(&index, &[("a", "!!!"), ("b", "!!!"), ("c", "???"), ("d", "")]);
         let options = FindOptions::new(Params::new(&ParamsBuilder::default()).unwrap());
         let findings = groups(&index, &options, 0, &NoProgress).unwrap();
-        assert_eq!((findings.empty.len(), findings.identical.empty_copies().len()), (4, copies));
+        assert_eq!(
+            (findings.empty.len(), findings.textless_copies.empty_copies().len()),
+            (4, copies)
+        );
     }
 }
 

@@ -158,13 +158,14 @@ fn texts_without_words_that_are_equal_are_named() {
     let documents: Vec<(String, &str)> =
         documents.iter().map(|(id, text)| ((*id).to_owned(), *text)).collect();
     let (findings, _folder) = found(&documents, None);
-    let copies = findings.identical.empty_copies();
+    let copies = findings.textless_copies.empty_copies();
     let named: Vec<(String, String)> = copies.iter().map(Result::unwrap).collect();
     assert_eq!(named, [("b".to_owned(), "d".to_owned())]);
     let mut csv = Vec::new();
     let (skipped, empty) = (&findings.skipped, &findings.empty);
     let cells = lookalike::report::csv::CellRule::Exact;
-    lookalike::report::csv::skipped(&mut csv, skipped, &findings.identical, empty, cells).unwrap();
+    lookalike::report::csv::skipped(&mut csv, skipped, &findings.textless_copies, empty, cells)
+        .unwrap();
     let csv = String::from_utf8(csv).unwrap();
     assert!(csv.contains("\n,,b,empty: no tokens; the same text as d\n"), "{csv}");
     assert!(csv.contains("\n,,d,empty: no tokens\n"), "{csv}");

@@ -2,7 +2,7 @@
 
 use lookalike::audit::{Audit, Figures, Interval, JudgedBy, SimilarityRange};
 use lookalike::core::params::{Params, ParamsBuilder};
-use lookalike::find::{Clustering, RunCounts, SourceCounts};
+use lookalike::find::{GroupConcentration, RunCounts, SourceCounts};
 use lookalike::progress::Stage;
 use lookalike::report::html::{
     self, Page, PageDuplicate, PageGroup, PageParameter, PageSample, PageSkipped, Streams,
@@ -223,7 +223,7 @@ pub(crate) fn page(name: &str, count: u64) -> PathBuf {
         },
         params: &Params::new(&ParamsBuilder::default()).unwrap(),
         notes: &[],
-        clustering: Clustering::default(),
+        concentration: GroupConcentration::default(),
         audit: Some(&audit),
         sources: &sources,
         reasons: &REASONS.map(str::to_owned),

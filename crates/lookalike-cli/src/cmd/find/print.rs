@@ -55,7 +55,7 @@ fn extent(limit: Option<usize>, terminal: bool) -> Extent {
 
 /// What the table does not say, on standard error: what is not in it, what was skipped, how it ran,
 /// what an audit measured.
-pub(super) fn tell(
+pub(super) fn print_summary(
     args: &FindOutputArgs,
     summary: &Summary<'_>,
     audit: Option<&Audit>,

@@ -59,7 +59,7 @@ impl FindTargets {
 
     /// Removes what earlier runs left, and tries whether all files can be written: that is an error
     /// before the work, and an interruption leaves nothing behind.
-    pub(in crate::cmd) fn rehearse(&self) -> Result<(), CommandError> {
+    pub(in crate::cmd) fn check_writable(&self) -> Result<(), CommandError> {
         termination::clean_up(self.paths())?;
         let outputs = self.targets.iter().map(|(_, target)| Output::create(target));
         outputs.collect::<Result<Vec<_>, Error>>()?;

@@ -4,12 +4,12 @@ use super::open::{PlaceArgs, WaitArgs};
 use super::settings::SettingsArgs;
 use crate::cmd::run_message;
 use crate::cmd::{CommandError, CommandResult};
+use crate::duration::lifetime;
 use crate::exit_code::ExitCode;
 use crate::explicit_args::ExplicitArgs;
 use crate::extraction::WorkerOption;
 use crate::options::{ReadArgs, ThreadArgs};
 use crate::progress_bar::StageBar;
-use crate::span::lifetime;
 use crate::summary::{seconds, write_as_text, write_reasons};
 use crate::terminal;
 use crate::waiting::WaitingNote;
@@ -187,7 +187,7 @@ pub(super) fn add(adding: &IndexAdd<'_>) -> CommandResult {
     drop(bar);
     match outcome {
         Ok(added) => {
-            tell(&added, adding, start.elapsed())?;
+            print_summary(&added, adding, start.elapsed())?;
             Ok(ExitCode::SUCCESS)
         }
         Err(broken) => {
@@ -216,7 +216,7 @@ fn with_remedy(error: Error) -> CommandError {
     }
 }
 
-fn tell(added: &AddCounts, adding: &IndexAdd<'_>, elapsed: Duration) -> io::Result<()> {
+fn print_summary(added: &AddCounts, adding: &IndexAdd<'_>, elapsed: Duration) -> io::Result<()> {
     if adding.how.json {
         let value = json!({
             "index": adding.index.name(),

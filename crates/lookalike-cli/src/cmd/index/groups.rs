@@ -69,7 +69,7 @@ pub(super) fn run(args: &GroupsArgs) -> CommandResult {
     let aim = GroupingOptions { threshold: args.threshold, recall: args.recall, measure, exact };
     let mut options = args.keep.options(params_for(index.params(), aim)?, &args.work)?;
     options.pairs = args.result.pair_list()?;
-    targets.rehearse()?;
+    targets.check_writable()?;
     let bar = StageBar::of_index(args.result.is_quiet());
     let findings = index::groups(&index, &options, time::now(), &bar)?;
     drop(bar);

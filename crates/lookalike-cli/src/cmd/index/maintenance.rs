@@ -113,7 +113,7 @@ pub(super) fn check(args: &CheckArgs) -> CommandResult {
         });
         writeln!(terminal::stdout().json(), "{value}")?;
     } else {
-        tell(args, index.name(), &found, &left)?;
+        print_summary(args, index.name(), &found, &left)?;
     }
     match left.as_slice() {
         [] => Ok(ExitCode::SUCCESS),
@@ -122,7 +122,7 @@ pub(super) fn check(args: &CheckArgs) -> CommandResult {
     }
 }
 
-fn tell(
+fn print_summary(
     args: &CheckArgs,
     name: &str,
     found: &[IndexProblem],

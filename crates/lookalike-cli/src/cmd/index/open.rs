@@ -1,7 +1,7 @@
 //! Where an index is, and how it is opened.
 
 use crate::cmd::CommandError;
-use crate::span::patience;
+use crate::duration::patience;
 use clap::Args;
 use lookalike::store::Index;
 use lookalike::store::index::{Access, IndexLocation, open};

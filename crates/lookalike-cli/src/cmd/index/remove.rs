@@ -78,7 +78,7 @@ pub(super) fn run(args: &RemoveArgs, worker: WorkerOption<'_>) -> CommandResult 
         all.removed += removed;
         all.absent.append(&mut absent);
     }
-    tell(args, index.name(), &all)?;
+    print_summary(args, index.name(), &all)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -90,7 +90,7 @@ fn read(path: &Path) -> io::Result<String> {
     std::fs::read_to_string(path)
 }
 
-fn tell(args: &RemoveArgs, name: &str, done: &RemovedCounts) -> io::Result<()> {
+fn print_summary(args: &RemoveArgs, name: &str, done: &RemovedCounts) -> io::Result<()> {
     if args.json {
         let value = json!({ "index": name, "removed": done.removed, "absent": done.absent });
         return writeln!(terminal::stdout().json(), "{value}");

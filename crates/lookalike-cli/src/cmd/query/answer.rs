@@ -69,7 +69,7 @@ impl<'a> QueryOutput<'a> {
     }
 
     /// Writes what was found for one document.
-    pub(super) fn tell(
+    pub(super) fn print(
         &mut self,
         id: &str,
         probe: &QueryDocument<'_>,

@@ -2,7 +2,7 @@
 
 use super::config_sources::{ConfigSources, SettingOrigin, split};
 use crate::cmd::CommandError;
-use crate::span::patience;
+use crate::duration::patience;
 use crate::terminal;
 use lookalike::find::parse_memory;
 use lookalike_server::{Config, Log, LogFormat, ServerLimits, Tokens};

@@ -74,7 +74,7 @@ impl PlanArgs {
         let builder = self.parameters.builder(self.shingle.rule(self.reading.wording())?);
         let mut options = self.keep.options(Params::new(&builder)?, work)?;
         options.pairs = PairList::new(self.pairs, false)?;
-        options.skip_duplicate_ids = false;
+        options.skip_repeated_ids = false;
         options.advice = false;
         Ok(options)
     }

@@ -42,7 +42,7 @@ pub(super) fn run(args: &FinishArgs, worker: WorkerOption<'_>) -> CommandResult 
         ));
     }
     targets.refuse_taken(&plan.inputs, &plan.reference)?;
-    targets.rehearse()?;
+    targets.check_writable()?;
     let findings = job.finish(&collection, &options)?;
     let sides = [plan.inputs.as_slice(), &plan.reference];
     args.result.finish(findings, &options, sides, &targets, start)

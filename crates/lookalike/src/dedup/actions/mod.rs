@@ -18,7 +18,7 @@ pub use link::{LinkKind, link};
 pub use relocate::{check_folder, move_to};
 pub use script::write_script;
 
-use super::others::{RefusedFile, UnreadParts};
+use super::non_documents::{RefusedFile, UnreadParts};
 use super::{Decision, SourceRecord};
 use crate::read::{Collection, Format, Stamp, name_of};
 use std::collections::{BTreeMap, HashMap};

@@ -45,7 +45,7 @@ const SCRIPT: &str = include_str!("page.js");
 ///
 /// ```
 /// use lookalike::core::params::{Params, ParamsBuilder};
-/// use lookalike::find::{Clustering, RunCounts};
+/// use lookalike::find::{GroupConcentration, RunCounts};
 /// use lookalike::report::html::{self, Page, PageDuplicate, PageGroup, Streams};
 ///
 /// let duplicate = PageDuplicate { id: "b".into(), similarity: 912_345, ..Default::default() };
@@ -56,7 +56,7 @@ const SCRIPT: &str = include_str!("page.js");
 ///     parameters: &[],
 ///     counts: RunCounts { documents: 3, groups: 1, duplicates: 1, ..Default::default() },
 ///     params: &Params::new(&ParamsBuilder::default())?,
-///     clustering: Clustering::default(),
+///     concentration: GroupConcentration::default(),
 ///     notes: &[],
 ///     audit: None,
 ///     sources: &[],

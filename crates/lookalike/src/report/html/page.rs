@@ -1,7 +1,7 @@
 //! What a page is made of.
 
 use crate::audit::Audit;
-use crate::find::{Clustering, RunCounts, SourceCounts};
+use crate::find::{GroupConcentration, RunCounts, SourceCounts};
 use crate::progress::Stage;
 use lookalike_core::params::Params;
 use std::io;
@@ -21,7 +21,7 @@ pub struct Page<'a> {
     /// What was similar, and how candidates were found.
     pub params: &'a Params,
     /// How the pairs are spread over the groups.
-    pub clustering: Clustering,
+    pub concentration: GroupConcentration,
     /// What an audit measured.
     pub audit: Option<&'a Audit>,
     /// Where documents came from.

@@ -134,15 +134,15 @@ pub(super) fn trust(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     } else {
         banding(out, page)?;
     }
-    if page.clustering.is_concentrated() && !page.params.exact() {
+    if page.concentration.is_concentrated() && !page.params.exact() {
         writeln!(
             out,
             "<p class=\"note\">One group of {} documents has {} of the pairs. Pairs near the \
              threshold in such a cluster are found or missed together, so that one run can find \
              fewer of them than predicted. A higher recall (<code>--recall</code>) helps, \
              <code>--exact</code> finds all.</p>",
-            Count(page.clustering.largest),
-            Probability(page.clustering.largest_share())
+            Count(page.concentration.largest),
+            Probability(page.concentration.largest_share())
         )?;
     }
     if let Some(audit) = page.audit {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::audit::{Audit, Figures, Interval, JudgedBy, SimilarityRange};
-use crate::find::{Clustering, RunCounts, SourceCounts};
+use crate::find::{GroupConcentration, RunCounts, SourceCounts};
 use crate::progress::Stage;
 use lookalike_core::params::{Params, ParamsBuilder};
 use std::time::Duration;
@@ -68,7 +68,7 @@ fn shown(
         counts: RunCounts { documents: 1000, groups: 1, duplicates: 10, ..RunCounts::default() },
         notes: &[text.into()],
         params: &Params::new(&ParamsBuilder::default()).unwrap(),
-        clustering: Clustering { largest: 60, pairs: 2_360 },
+        concentration: GroupConcentration { largest: 60, pairs: 2_360 },
         audit: Some(&audit),
         sources,
         reasons: &[text.into()],

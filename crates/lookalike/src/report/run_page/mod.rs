@@ -55,7 +55,7 @@ pub fn write(output: Output, subject: &RunSubject<'_>) -> Result<(), Error> {
         counts: findings.counts,
         notes: &notes,
         params: &options.params,
-        clustering: findings.clustering,
+        concentration: findings.concentration,
         audit: subject.audit,
         sources: &findings.sources,
         reasons: reasons.texts(),

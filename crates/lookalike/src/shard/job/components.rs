@@ -45,7 +45,7 @@ impl Job {
     /// Runs the stage `components`. Holds some 150 bytes for each document of a component.
     ///
     /// # Errors
-    /// [`Error::DuplicateId`] for documents with one id;
+    /// [`Error::RepeatedId`] for documents with one id;
     /// [`JobError::NotDone`](super::JobError::NotDone) before all tasks of `connect` are done;
     /// those of reading their files and of writing.
     pub fn components(&self, collection: &Collection, options: &FindOptions) -> Result<(), Error> {
@@ -237,7 +237,7 @@ impl RepeatedIds {
                 let spool = name.map(|name| job.open_texts(name)).transpose()?;
                 document.place_name(0, collection, spool.as_ref())
             };
-            return Err(Error::DuplicateId { id, first: place(first)?, second: place(number)? });
+            return Err(Error::RepeatedId { id, first: place(first)?, second: place(number)? });
         }
         Ok(())
     }

@@ -201,7 +201,7 @@ struct PlanVersions {
 fn refuse(options: &FindOptions) -> Result<(), Error> {
     let what = if options.pairs == PairList::WithEstimates {
         "estimates of signatures"
-    } else if options.skip_duplicate_ids {
+    } else if options.skip_repeated_ids {
         "leaving out repeated ids"
     } else {
         return Ok(());

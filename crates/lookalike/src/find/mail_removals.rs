@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// What was left out of messages, as the options say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CutFromMail {
+pub struct MailRemovals {
     /// Messages without what they quote.
     pub quoting_messages: u64,
     /// Messages without a signature.
@@ -16,7 +16,7 @@ pub struct CutFromMail {
     pub signature_bytes: u64,
 }
 
-impl CutFromMail {
+impl MailRemovals {
     /// Counts one document.
     pub(super) fn add(&mut self, fields: &Fields) {
         let cut = fields.cut();

@@ -10,14 +10,14 @@ use std::path::Path;
 
 /// Groups of files without text that hold the same bytes, and empty documents of one text.
 #[derive(Debug, Default)]
-pub struct IdenticalDocuments {
+pub struct TextlessCopies {
     groups: Vec<Vec<String>>,
     /// Every file of a group but the first → the first.
     first: HashMap<String, usize>,
     pub(super) empty: EmptyCopies,
 }
 
-impl IdenticalDocuments {
+impl TextlessCopies {
     /// Finds them among what was skipped. A file whose bytes were not read is read only where
     /// another one of them is as long. Memory: the names of all files without text.
     pub(super) fn of(skipped: &SkippedRecords) -> io::Result<Self> {
@@ -110,7 +110,7 @@ mod tests {
             let reason = SkipReason::NoText { failure: ExtractError::Encrypted, content };
             skipped.push(SkippedItem { source: path(name), line: None, id: None, reason });
         }
-        let found = IdenticalDocuments::of(&SkippedRecords::of(&skipped).unwrap()).unwrap();
+        let found = TextlessCopies::of(&SkippedRecords::of(&skipped).unwrap()).unwrap();
         let groups = vec![vec![path("a"), path("c")], vec![path("e.pdf"), path("f.pdf")]];
         assert_eq!((found.groups(), found.copies()), (groups.as_slice(), 2));
         assert_eq!(found.first_of(&skipped[2]), Some(path("a").as_str()));

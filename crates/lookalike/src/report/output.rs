@@ -35,7 +35,7 @@ enum OutputSink {
         place: PathBuf,
     },
     StandardOutput(io::Stdout),
-    /// Takes the bytes of a rehearsal.
+    /// Takes the bytes of a check and writes nothing.
     Nothing,
 }
 

@@ -18,39 +18,40 @@ use std::cmp::Ordering;
 ///
 /// # Errors
 /// A shingle set cannot be made.
-pub(super) fn decide(
-    placed: &OrderedComponent<'_>,
+pub(super) fn decide_copies(
+    component: &OrderedComponent<'_>,
     duplicates: &[DuplicateMember],
     comparer: &mut Comparer<'_, '_>,
     decided: &mut BatchDecisions,
 ) -> Result<(), Error> {
-    let mut is_kept = vec![true; placed.len()];
+    let mut is_kept = vec![true; component.len()];
     for duplicate in duplicates {
         is_kept[duplicate.member as usize] = false;
     }
-    for position in (0..placed.len() as u32).filter(|position| is_kept[*position as usize]) {
-        of_kept(placed.batch, placed.class(position), decided);
+    for position in (0..component.len() as u32).filter(|position| is_kept[*position as usize]) {
+        of_kept(component.batch, component.class(position), decided);
     }
     let mut kept = None;
     for duplicate in duplicates {
-        let copies = &placed.class(duplicate.member)[1..];
+        let copies = &component.class(duplicate.member)[1..];
         if copies.is_empty() {
             continue;
         }
-        let mut best = (placed.document(duplicate.keeper), duplicate.overlap);
-        let later = match placed.options.grouping {
+        let mut best = (component.document(duplicate.keeper), duplicate.overlap);
+        let later = match component.options.grouping {
             Grouping::Components => Vec::new(),
             Grouping::Stars => {
-                let kept = kept.get_or_insert_with(|| by_bucket(placed, &is_kept));
-                later_of(placed, kept, duplicate.member, comparer)?
+                let kept = kept.get_or_insert_with(|| by_bucket(component, &is_kept));
+                later_of(component, kept, duplicate.member, comparer)?
             }
         };
         let mut later = later.into_iter().peekable();
-        for copy in copies.iter().filter(|copy| !placed.batch.rows.is_reference(**copy)) {
-            let earlier = |x: u32| placed.batch.rows.compare(x, *copy).is_lt();
+        for copy in copies.iter().filter(|copy| !component.batch.rows.is_reference(**copy)) {
+            let earlier = |x: u32| component.batch.rows.compare(x, *copy).is_lt();
             // The keeper reaches the threshold, so that what is better does, too.
             while let Some((document, overlap)) = later.next_if(|(x, _)| earlier(*x)) {
-                if overlap.compare(&best.1, placed.options.params.measure()) == Ordering::Greater {
+                if overlap.compare(&best.1, component.options.params.measure()) == Ordering::Greater
+                {
                     best = (document, overlap);
                 }
             }
@@ -68,10 +69,10 @@ pub(super) fn of_kept(batch: &ComponentBatch, class: &[u32], decided: &mut Batch
 }
 
 /// The kept members that are in every bucket, ascending.
-fn by_bucket(placed: &OrderedComponent<'_>, is_kept: &[bool]) -> Vec<Vec<u32>> {
-    let mut kept = vec![Vec::new(); placed.bucket_count()];
-    for member in (0..placed.len() as u32).filter(|x| is_kept[*x as usize]) {
-        for bucket in placed.inserted_buckets(member) {
+fn by_bucket(component: &OrderedComponent<'_>, is_kept: &[bool]) -> Vec<Vec<u32>> {
+    let mut kept = vec![Vec::new(); component.bucket_count()];
+    for member in (0..component.len() as u32).filter(|x| is_kept[*x as usize]) {
+        for bucket in component.inserted_buckets(member) {
             kept[*bucket as usize].push(member);
         }
     }
@@ -81,13 +82,13 @@ fn by_bucket(placed: &OrderedComponent<'_>, is_kept: &[bool]) -> Vec<Vec<u32>> {
 /// The kept members that are candidates of `member` and come after it, in order, with their
 /// overlaps.
 fn later_of(
-    placed: &OrderedComponent<'_>,
+    component: &OrderedComponent<'_>,
     kept: &[Vec<u32>],
     member: u32,
     comparer: &mut Comparer<'_, '_>,
 ) -> Result<Vec<(u32, Overlap)>, Error> {
     let mut later = Vec::new();
-    for bucket in placed.probed_buckets(member) {
+    for bucket in component.probed_buckets(member) {
         let members = &kept[*bucket as usize];
         let start = members.partition_point(|x| *x < member);
         later.extend_from_slice(&members[start..]);
@@ -95,5 +96,5 @@ fn later_of(
     later.sort_unstable();
     later.dedup();
     comparer.verified += later.len() as u64;
-    later.into_iter().map(|x| Ok((placed.document(x), comparer.overlap(x, member)?))).collect()
+    later.into_iter().map(|x| Ok((component.document(x), comparer.overlap(x, member)?))).collect()
 }

@@ -10,14 +10,14 @@ const LARGE_GROUP: u64 = 50;
 
 /// Pairs of documents of one group, counted over all groups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Clustering {
+pub struct GroupConcentration {
     /// Documents of the largest group, its keeper included; 0 without groups.
     pub largest: u64,
     /// Pairs of documents that are in one group: n(n − 1)/2 for each group of n.
     pub pairs: u64,
 }
 
-impl Clustering {
+impl GroupConcentration {
     /// Counts a group with this many duplicates.
     pub(super) fn add(&mut self, duplicates: u64) {
         let size = duplicates.saturating_add(1);
@@ -50,14 +50,14 @@ mod tests {
     #[test]
     fn one_large_group_with_half_of_the_pairs_is_concentrated() {
         let of = |sizes: &[u64]| {
-            let mut clustering = Clustering::default();
+            let mut concentration = GroupConcentration::default();
             for size in sizes {
-                clustering.add(size - 1);
+                concentration.add(size - 1);
             }
-            clustering
+            concentration
         };
-        assert_eq!(of(&[]), Clustering { largest: 0, pairs: 0 });
-        assert_eq!(of(&[2, 3, 4]), Clustering { largest: 4, pairs: 1 + 3 + 6 });
+        assert_eq!(of(&[]), GroupConcentration { largest: 0, pairs: 0 });
+        assert_eq!(of(&[2, 3, 4]), GroupConcentration { largest: 4, pairs: 1 + 3 + 6 });
         assert!(!of(&[]).is_concentrated() && !of(&[49]).is_concentrated());
         assert!(of(&[50]).is_concentrated() && of(&[50, 50]).is_concentrated());
         assert!(!of(&[50, 50, 2]).is_concentrated());
