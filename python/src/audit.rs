@@ -33,8 +33,8 @@ pub(crate) fn audit(
     let given = KeywordOptions::new(options)?;
     let seed = given.whole("seed")?.unwrap_or(1);
     let how = self::options(sample, seed, confidence, given.threads()?)?;
-    let wording = given.wording()?;
-    let mut reading = given.reading(wording, crate::extraction::options(py)?)?;
+    let normalization = given.normalization()?;
+    let mut reading = given.reading(normalization, crate::extraction::options(py)?)?;
     given.finish()?;
     reading.leave_out = vec![report.clone()];
     let inputs = Arc::new(ComparedInputs::new(py, &documents, reference.as_ref(), reading)?);

@@ -34,9 +34,9 @@ pub(crate) fn compare(
     differences: bool,
 ) -> PyResult<ComparisonTuple> {
     let options = KeywordOptions::new(options)?;
-    let wording = options.wording()?;
-    let params = options.params(wording)?;
-    let reading = options.reading(wording, crate::extraction::options(py)?)?;
+    let normalization = options.normalization()?;
+    let params = options.params(normalization)?;
+    let reading = options.reading(normalization, crate::extraction::options(py)?)?;
     options.finish()?;
     if reading.skip_bad {
         return Err(OptionError::new_err(

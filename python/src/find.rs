@@ -69,7 +69,7 @@ pub(crate) fn find(
 #[pyfunction]
 pub(crate) fn fields(options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
     let options = KeywordOptions::new(options)?;
-    let (find, _) = options.run(options.wording()?)?;
+    let (find, _) = options.run(options.normalization()?)?;
     Ok(find.fields())
 }
 

@@ -37,7 +37,7 @@ impl FolderReader {
         ids_by_file: bool,
     ) -> PyResult<Self> {
         let given = KeywordOptions::new(options)?;
-        let reading = given.reading(given.wording()?, crate::extraction::options(py)?)?;
+        let reading = given.reading(given.normalization()?, crate::extraction::options(py)?)?;
         given.finish()?;
         let reading = ReadOptions { fields: fields.clone(), ..reading };
         let collection = py.detach(|| Collection::open(&[folder], &reading)).map_err(read_error)?;

@@ -41,9 +41,9 @@ impl RunArguments {
     /// `OptionError` for values that cannot be and for options that a run does not have.
     pub(crate) fn new(options: &Bound<'_, PyDict>) -> PyResult<Self> {
         let (py, options) = (options.py(), KeywordOptions::new(options)?);
-        let wording = options.wording()?;
-        let (mut find, auto) = options.run(wording)?;
-        let reading = options.reading(wording, crate::extraction::options(py)?)?;
+        let normalization = options.normalization()?;
+        let (mut find, auto) = options.run(normalization)?;
+        let reading = options.reading(normalization, crate::extraction::options(py)?)?;
         options.finish()?;
         find.skip_repeated_ids = reading.skip_bad;
         let reading = ReadOptions { fields: find.fields(), ..reading };
@@ -147,7 +147,7 @@ impl<'py> KeywordOptions<'py> {
     }
 
     /// What is done to every text.
-    pub(crate) fn wording(&self) -> PyResult<Normalization> {
+    pub(crate) fn normalization(&self) -> PyResult<Normalization> {
         let names = NORMAL_FORMS.map(|(name, _)| name);
         let form = self.word("normalize", &names)?;
         Ok(Normalization {
@@ -158,15 +158,15 @@ impl<'py> KeywordOptions<'py> {
     }
 
     /// What a shingle is.
-    pub(crate) fn shingle(&self, wording: Normalization) -> PyResult<ShingleRule> {
+    pub(crate) fn shingle(&self, normalization: Normalization) -> PyResult<ShingleRule> {
         let list = self.text("stop_words")?;
-        if list.is_some() && wording.stop_words_by_language {
+        if list.is_some() && normalization.stop_words_by_language {
             let text = "stop_words names a list for all documents, language='auto' takes that of \
                         each document's language; give one of the two";
             return Err(OptionError::new_err(text));
         }
         let list = list.as_deref().map(stop_words).transpose();
-        let tokens = if wording.segment { TokenRule::WordRuns } else { TokenRule::Words };
+        let tokens = if normalization.segment { TokenRule::WordRuns } else { TokenRule::Words };
         let rule = self.choice::<ShingleRule>("shingle")?.unwrap_or_default();
         let rule = rule
             .with_tokens(self.choice("tokens")?.unwrap_or(tokens))
@@ -230,8 +230,8 @@ impl<'py> KeywordOptions<'py> {
     }
 
     /// What is similar.
-    pub(crate) fn params(&self, wording: Normalization) -> PyResult<Params> {
-        let builder = self.builder(self.shingle(wording)?)?;
+    pub(crate) fn params(&self, normalization: Normalization) -> PyResult<Params> {
+        let builder = self.builder(self.shingle(normalization)?)?;
         Params::new(&builder).map_err(|error| params_error(&error))
     }
 
@@ -239,9 +239,9 @@ impl<'py> KeywordOptions<'py> {
     /// chosen by, where they are chosen for the documents.
     pub(crate) fn run(
         &self,
-        wording: Normalization,
+        normalization: Normalization,
     ) -> PyResult<(FindOptions, Option<ParamsBuilder>)> {
-        let (builder, auto) = self.wishes_or_auto(self.shingle(wording)?)?;
+        let (builder, auto) = self.wishes_or_auto(self.shingle(normalization)?)?;
         let params = Params::new(&builder).map_err(|error| params_error(&error))?;
         if auto && params.exact() {
             return Err(OptionError::new_err(
@@ -292,7 +292,7 @@ impl<'py> KeywordOptions<'py> {
     /// How files are read. `extract` says who reads those of strangers.
     pub(crate) fn reading(
         &self,
-        wording: Normalization,
+        normalization: Normalization,
         extract: ExtractOptions,
     ) -> PyResult<ReadOptions> {
         let default = ReadOptions::default();
@@ -314,7 +314,7 @@ impl<'py> KeywordOptions<'py> {
             encoding: self.text("encoding")?,
             extract: self.extraction(extract)?,
             max_expanded: self.bytes("max_expanded")?,
-            wording,
+            normalization,
         })
     }
 

@@ -50,10 +50,10 @@ pub(crate) fn prepare(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(ArrowTable, Py<PyDict>, ArrowTable)> {
     let options = KeywordOptions::new(options)?;
-    let wording = options.wording()?;
-    let params = options.params(wording)?;
+    let normalization = options.normalization()?;
+    let params = options.params(normalization)?;
     let threads = options.threads()?;
-    let reading = options.reading(wording, crate::extraction::options(py)?)?;
+    let reading = options.reading(normalization, crate::extraction::options(py)?)?;
     options.finish()?;
     if params.exact() {
         let text = "exact runs and containment have no signatures; leave out exact and measure";

@@ -43,10 +43,10 @@ pub(crate) fn tune(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyDict>> {
     let options = KeywordOptions::new(options)?;
-    let wording = options.wording()?;
+    let normalization = options.normalization()?;
     // What is chosen here is what bands='auto' chooses.
-    let (builder, _) = options.wishes_or_auto(options.shingle(wording)?)?;
-    let reading = options.reading(wording, crate::extraction::options(py)?)?;
+    let (builder, _) = options.wishes_or_auto(options.shingle(normalization)?)?;
+    let reading = options.reading(normalization, crate::extraction::options(py)?)?;
     options.finish()?;
     let params = Params::new(&builder).map_err(|error| params_error(&error))?;
     if params.exact() {

@@ -43,7 +43,7 @@ enum SegmentArg {
 
 impl NormalizationArgs {
     /// What the readers take.
-    pub(crate) fn wording(&self) -> Normalization {
+    pub(crate) fn normalization(&self) -> Normalization {
         Normalization {
             normal_form: self.normalize.map(|form| match form {
                 FormArg::Nfc => NormalForm::Nfc,

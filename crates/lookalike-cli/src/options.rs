@@ -51,9 +51,9 @@ pub(crate) struct ShingleArgs {
 
 impl ShingleArgs {
     /// The rule they describe.
-    pub(crate) fn rule(&self, wording: Normalization) -> Result<ShingleRule, ParamsError> {
+    pub(crate) fn rule(&self, normalization: Normalization) -> Result<ShingleRule, ParamsError> {
         let list = self.stop_words.as_deref().map(stop_words).transpose()?;
-        let tokens = if wording.segment { TokenRule::WordRuns } else { TokenRule::Words };
+        let tokens = if normalization.segment { TokenRule::WordRuns } else { TokenRule::Words };
         Ok(self
             .shingle
             .clone()
@@ -480,7 +480,7 @@ pub(crate) struct ReadArgs {
     encoding: Option<String>,
 
     #[command(flatten)]
-    wording: NormalizationArgs,
+    normalization: NormalizationArgs,
 
     #[command(flatten)]
     extract: ExtractArgs,
@@ -506,7 +506,7 @@ impl ReadArgs {
             encoding: self.encoding.clone(),
             extract: self.extract.options(worker),
             max_expanded: self.extract.max_expanded(),
-            wording: self.wording(),
+            normalization: self.normalization(),
         }
     }
 
@@ -546,8 +546,8 @@ impl ReadArgs {
     }
 
     /// What is done to every text.
-    pub(crate) fn wording(&self) -> Normalization {
-        self.wording.wording()
+    pub(crate) fn normalization(&self) -> Normalization {
+        self.normalization.normalization()
     }
 
     /// Whether bad records are left out rather than an error.

@@ -130,7 +130,7 @@ parameters! {
     Threshold = "threshold",
     Tokens = "tokens",
     Type = "type",
-    Wording = "wording",
+    Normalization = "wording",
 }
 
 impl Parameter {

@@ -47,7 +47,8 @@ pub struct IndexSettings {
     /// Words that are left out.
     pub stop_words: Option<StoredStopWords>,
     /// What is done to a text before it is cut, in words that are equal for equal options.
-    pub wording: String,
+    #[serde(rename = "wording")]
+    pub normalization: String,
     /// How signatures are computed, such as `fss`.
     pub scheme: String,
     /// Draws the hash functions.
@@ -97,7 +98,11 @@ impl IndexSettings {
     /// # Errors
     /// [`ParamsError::Parse`] for parameters with exact candidates, which an index does not have,
     /// and for containment without shingle sets or out of reach.
-    pub fn new(params: &Params, wording: &str, store: StoredContent) -> Result<Self, ParamsError> {
+    pub fn new(
+        params: &Params,
+        normalization: &str,
+        store: StoredContent,
+    ) -> Result<Self, ParamsError> {
         let containment = match params.measure() {
             Measure::Jaccard => None,
             Measure::Containment => Some(ContainmentSettings::new(params, store)?),
@@ -117,7 +122,7 @@ impl IndexSettings {
             case: rule.case().to_string(),
             frequencies: rule.frequencies(),
             stop_words,
-            wording: wording.to_owned(),
+            normalization: normalization.to_owned(),
             scheme: params.scheme().to_string(),
             seed: params.seed(),
             num_hashes: if containment.is_some() { 1 } else { params.num_hashes() },
@@ -206,7 +211,7 @@ impl IndexSettings {
             (Parameter::Case, text(&self.case), text(&asked.case)),
             (Parameter::Frequencies, text(&self.frequencies), text(&asked.frequencies)),
             (Parameter::StopWords, name(&self.stop_words), name(&asked.stop_words)),
-            (Parameter::Wording, text(&self.wording), text(&asked.wording)),
+            (Parameter::Normalization, text(&self.normalization), text(&asked.normalization)),
             (Parameter::Scheme, text(&self.scheme), text(&asked.scheme)),
             (Parameter::Seed, text(&self.seed), text(&asked.seed)),
             (Parameter::Measure, text(&self.measure()), text(&asked.measure())),
@@ -305,7 +310,7 @@ impl IndexSettings {
             case: String::new(),
             frequencies: false,
             stop_words: None,
-            wording: String::new(),
+            normalization: String::new(),
             scheme: String::new(),
             seed: 0,
             num_hashes: bands.saturating_mul(rows),

@@ -46,7 +46,7 @@ impl Block {
         scratch: &mut ReadBuffers,
         sink: &mut S,
     ) -> Result<(), S::Error> {
-        normalized(sink, self.source.settings.options.wording, scratch, |scratch, sink| {
+        normalized(sink, self.source.settings.options.normalization, scratch, |scratch, sink| {
             self.content.read(scratch, sink)
         })
     }

@@ -108,7 +108,7 @@ impl Collection {
     pub fn of_index(index: &Index, now: i64, fields: &[String]) -> Result<Self, IndexError> {
         let options = ReadOptions {
             fields: fields.to_owned(),
-            wording: index.settings().wording.parse()?,
+            normalization: index.settings().normalization.parse()?,
             ..ReadOptions::default()
         };
         let mut inputs = OpenedInputs::new(SourceSettings::new(options, None, BLOCK_BYTES));
@@ -311,11 +311,10 @@ impl Collection {
     }
 
     /// What is done to the texts before they are cut.
-    pub fn wording(&self) -> Normalization {
-        self.inputs
-            .sources
-            .first()
-            .map_or_else(Normalization::default, |source| source.info().settings.options.wording)
+    pub fn normalization(&self) -> Normalization {
+        self.inputs.sources.first().map_or_else(Normalization::default, |source| {
+            source.info().settings.options.normalization
+        })
     }
 
     /// How the inputs are read, in words that are equal for equal options.

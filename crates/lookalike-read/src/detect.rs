@@ -78,7 +78,7 @@ pub(crate) fn open(
     options: &ReadOptions,
     block_bytes: usize,
 ) -> Result<OpenedInputs, ReadError> {
-    if !options.wording.is_supported() {
+    if !options.normalization.is_supported() {
         return Err(ReadError::NotBuilt { feature: "scripts" });
     }
     let encoding = options.encoding.as_deref().map(encoding::by_label).transpose()?;

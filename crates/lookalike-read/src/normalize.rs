@@ -66,18 +66,18 @@ impl FromStr for Normalization {
     type Err = ParamsError;
 
     fn from_str(text: &str) -> Result<Self, ParamsError> {
-        let mut wording = Self::default();
+        let mut normalization = Self::default();
         for done in text.split(", ").filter(|done| *done != AS_WRITTEN) {
             match done {
-                "nfc" => wording.normal_form = Some(NormalForm::Nfc),
-                "nfkc" => wording.normal_form = Some(NormalForm::Nfkc),
-                "fold" => wording.normal_form = Some(NormalForm::Fold),
-                "unaccent" => wording.normal_form = Some(NormalForm::Unaccent),
-                "language:auto" => wording.stop_words_by_language = true,
-                "segment:dictionary" => wording.segment = true,
+                "nfc" => normalization.normal_form = Some(NormalForm::Nfc),
+                "nfkc" => normalization.normal_form = Some(NormalForm::Nfkc),
+                "fold" => normalization.normal_form = Some(NormalForm::Fold),
+                "unaccent" => normalization.normal_form = Some(NormalForm::Unaccent),
+                "language:auto" => normalization.stop_words_by_language = true,
+                "segment:dictionary" => normalization.segment = true,
                 _ => {
                     return Err(ParamsError::Parse {
-                        parameter: Parameter::Wording,
+                        parameter: Parameter::Normalization,
                         got: text.to_owned(),
                         expected: "`as written`, or some of nfc, nfkc, fold, unaccent, \
                                    language:auto and segment:dictionary with a comma and a blank \
@@ -86,7 +86,7 @@ impl FromStr for Normalization {
                 }
             }
         }
-        Ok(wording)
+        Ok(normalization)
     }
 }
 
@@ -158,17 +158,17 @@ mod scripts {
 
     impl Words {
         /// The text as it is to be cut.
-        pub fn of<'a>(&'a mut self, text: &'a str, wording: Normalization) -> &'a str {
+        pub fn of<'a>(&'a mut self, text: &'a str, normalization: Normalization) -> &'a str {
             let ascii = text.is_ascii();
-            if wording.is_none() || ascii && !wording.stop_words_by_language {
+            if normalization.is_none() || ascii && !normalization.stop_words_by_language {
                 return text;
             }
-            let unaccent = match wording.normal_form {
+            let unaccent = match normalization.normal_form {
                 Some(NormalForm::Fold) => Some(false),
                 Some(NormalForm::Unaccent) => Some(true),
                 _ => None,
             };
-            let normal: Cow<'_, str> = match wording.normal_form {
+            let normal: Cow<'_, str> = match normalization.normal_form {
                 Some(NormalForm::Nfkc) => ComposingNormalizerBorrowed::new_nfkc().normalize(text),
                 Some(_) => ComposingNormalizerBorrowed::new_nfc().normalize(text),
                 None => Cow::Borrowed(text),
@@ -176,17 +176,17 @@ mod scripts {
             self.text.clear();
             self.text.push_str(&normal);
             // Lists of stop words have the words as they are written.
-            if wording.stop_words_by_language && unaccent.is_some() {
+            if normalization.stop_words_by_language && unaccent.is_some() {
                 self.leave_out();
             }
             if let Some(unaccent) = unaccent {
                 normal_forms::fold_into(&self.text, unaccent, &mut self.next);
                 std::mem::swap(&mut self.text, &mut self.next);
             }
-            if wording.segment {
+            if normalization.segment {
                 self.segment();
             }
-            if wording.stop_words_by_language && unaccent.is_none() {
+            if normalization.stop_words_by_language && unaccent.is_none() {
                 self.leave_out();
             }
             &self.text
@@ -260,8 +260,8 @@ mod scripts {
     mod tests {
         use super::*;
 
-        fn worded(text: &str, wording: Normalization) -> String {
-            Words::default().of(text, wording).to_owned()
+        fn worded(text: &str, normalization: Normalization) -> String {
+            Words::default().of(text, normalization).to_owned()
         }
 
         #[test]
@@ -287,14 +287,14 @@ mod scripts {
 
         #[test]
         fn stop_words_are_those_of_the_language() {
-            let wording =
+            let normalization =
                 Normalization { stop_words_by_language: true, ..Normalization::default() };
             let english = "The river was flowing through the valley, and the people of the \
                            village were there with their horses and the cat from the castle.";
             let german = "Der Fluss floss durch das Tal, und die Leute aus dem Dorf waren mit \
                           ihren Pferden dort, und mit der Katze bei sich.";
             let words = |text: &str| {
-                let text = worded(text, wording);
+                let text = worded(text, normalization);
                 text.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
             };
             assert!(

@@ -14,7 +14,7 @@ pub(crate) type SourceSink<'a> = dyn DocumentSink<Error = ReadError> + 'a;
 struct NormalizingSink<'a, S> {
     sink: &'a mut S,
     words: &'a mut Words,
-    wording: Normalization,
+    normalization: Normalization,
 }
 
 /// Calls `read` with a sink that passes normalized documents on to `sink`.
@@ -23,12 +23,12 @@ struct NormalizingSink<'a, S> {
 /// The first error of the sink, or that of `read`.
 pub(crate) fn normalized<S: DocumentSink>(
     sink: &mut S,
-    wording: Normalization,
+    normalization: Normalization,
     scratch: &mut ReadBuffers,
     read: impl FnOnce(&mut ReadBuffers, &mut SourceSink<'_>) -> Result<(), ReadError>,
 ) -> Result<(), S::Error> {
     let mut words = std::mem::take(&mut scratch.words);
-    let read = read(scratch, &mut NormalizingSink { sink, words: &mut words, wording });
+    let read = read(scratch, &mut NormalizingSink { sink, words: &mut words, normalization });
     scratch.words = words;
     read.map_err(|error| match error {
         ReadError::Sink(error) => match error.downcast() {
@@ -47,7 +47,7 @@ impl<S: DocumentSink> DocumentSink for NormalizingSink<'_, S> {
         let sent = if document.shingled.is_some() {
             self.sink.document(document)
         } else {
-            let text = self.words.of(document.text, self.wording);
+            let text = self.words.of(document.text, self.normalization);
             self.sink.document(&Document { text, ..*document })
         };
         sent.map_err(|error| ReadError::Sink(Box::new(error)))

@@ -64,7 +64,7 @@ pub struct ReadOptions {
     /// memory holds one block of it at a time.
     pub max_expanded: Option<u64>,
     /// What is done to every text.
-    pub wording: Normalization,
+    pub normalization: Normalization,
 }
 
 impl Default for ReadOptions {
@@ -86,7 +86,7 @@ impl Default for ReadOptions {
             encoding: None,
             extract: lookalike_extract::ExtractOptions::default(),
             max_expanded: None,
-            wording: Normalization::default(),
+            normalization: Normalization::default(),
         }
     }
 }

@@ -62,13 +62,13 @@ impl RetainedBlock {
         scratch: &mut ReadBuffers,
         f: impl FnOnce(&str) -> R,
     ) -> Result<R, ReadError> {
-        let wording = self.source.settings.options.wording;
+        let normalization = self.source.settings.options.normalization;
         let mut words = std::mem::take(&mut scratch.words);
         let fetched = match &self.parts {
             Some(parts) if parts.has(place) => {
-                parts.fetch(place, &mut scratch.bytes, |text| f(words.of(text, wording)))
+                parts.fetch(place, &mut scratch.bytes, |text| f(words.of(text, normalization)))
             }
-            _ => self.fetch_as_read(place, id, scratch, |text, _| f(words.of(text, wording))),
+            _ => self.fetch_as_read(place, id, scratch, |text, _| f(words.of(text, normalization))),
         };
         scratch.words = words;
         fetched
@@ -145,7 +145,7 @@ impl RetainedBlock {
         scratch: &mut ReadBuffers,
         sink: &mut S,
     ) -> Result<(), S::Error> {
-        normalized(sink, self.source.settings.options.wording, scratch, |scratch, sink| {
+        normalized(sink, self.source.settings.options.normalization, scratch, |scratch, sink| {
             self.content.replay(scratch, sink).map_err(|error| match error {
                 ReadError::BadRecord(SkippedItem { source, line, reason, .. }) => {
                     ReadError::Changed { source_name: source, line, what: reason.to_string() }

@@ -159,10 +159,10 @@ pub(crate) const FOLD: Normalization = Normalization {
     segment: false,
 };
 
-/// Whether a form other than `wording` has could be advised.
-fn is_open(wording: Normalization) -> bool {
+/// Whether a form other than `normalization` has could be advised.
+fn is_open(normalization: Normalization) -> bool {
     cfg!(feature = "scripts")
-        && !matches!(wording.normal_form, Some(NormalForm::Fold | NormalForm::Unaccent))
+        && !matches!(normalization.normal_form, Some(NormalForm::Fold | NormalForm::Unaccent))
 }
 
 /// A document that was drawn.
@@ -179,9 +179,9 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// For texts of `wording` that are shingled by `rule`.
-    pub(crate) fn new(rule: &ShingleRule, wording: Normalization) -> Self {
-        let comparison = is_open(wording).then(|| Comparison::new(rule));
+    /// For texts of `normalization` that are shingled by `rule`.
+    pub(crate) fn new(rule: &ShingleRule, normalization: Normalization) -> Self {
+        let comparison = is_open(normalization).then(|| Comparison::new(rule));
         Self { comparison, least: BinaryHeap::new(), drawn: Vec::new() }
     }
 
@@ -224,10 +224,14 @@ impl FoldingEffect {
         effect
     }
 
-    /// Of texts of `wording`, none of which counts where it folds them already.
-    pub(crate) fn of_texts(texts: &[String], rule: &ShingleRule, wording: Normalization) -> Self {
+    /// Of texts of `normalization`, none of which counts where it folds them already.
+    pub(crate) fn of_texts(
+        texts: &[String],
+        rule: &ShingleRule,
+        normalization: Normalization,
+    ) -> Self {
         let mut effect = Self::default();
-        if is_open(wording) {
+        if is_open(normalization) {
             let mut comparison = Comparison::new(rule);
             for text in texts {
                 effect.add(comparison.changed(text));
@@ -264,9 +268,9 @@ impl FoldingEffect {
 mod tests {
     use super::*;
 
-    fn effect(texts: &[&str], wording: Normalization) -> FoldingEffect {
+    fn effect(texts: &[&str], normalization: Normalization) -> FoldingEffect {
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
-        FoldingEffect::of_texts(&texts, &ShingleRule::default(), wording)
+        FoldingEffect::of_texts(&texts, &ShingleRule::default(), normalization)
     }
 
     #[test]

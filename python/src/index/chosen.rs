@@ -15,14 +15,14 @@ use pyo3::types::PyDict;
 /// `OptionError` for what an option cannot be.
 pub(super) fn settings(arguments: &Bound<'_, PyDict>) -> PyResult<IndexSettings> {
     let options = KeywordOptions::new(arguments)?;
-    let wording = options.wording()?;
+    let normalization = options.normalization()?;
     let store = options.word("store", &["signatures", "sets", "texts"])?;
     let store = store.map_or(StoredContent::Sets, |at| {
         [StoredContent::Signatures, StoredContent::Sets, StoredContent::Texts][at]
     });
-    let params = options.params(wording)?;
+    let params = options.params(normalization)?;
     options.finish()?;
-    let settings = IndexSettings::new(&params, &wording.to_string(), store);
+    let settings = IndexSettings::new(&params, &normalization.to_string(), store);
     settings.map_err(|error| params_error(&error))
 }
 
@@ -42,7 +42,11 @@ pub(super) fn check_compatible(arguments: &Bound<'_, PyDict>, index: &Index) -> 
             Ok::<bool, PyErr>(said || arguments.get_item(name)?.is_some_and(|v| !v.is_none()))
         })
     };
-    keep(said(&["normalize", "language", "segment"])?, &mut asked.wording, &has.wording);
+    keep(
+        said(&["normalize", "language", "segment"])?,
+        &mut asked.normalization,
+        &has.normalization,
+    );
     keep(said(&["shingle"])?, &mut asked.shingle, &has.shingle);
     keep(said(&["tokens", "segment"])?, &mut asked.tokens, &has.tokens);
     keep(said(&["case"])?, &mut asked.case, &has.case);

@@ -37,7 +37,7 @@ impl InputFiles {
         options: &Bound<'_, PyDict>,
     ) -> PyResult<Self> {
         let options = KeywordOptions::new(options)?;
-        // The index brings texts to its wording itself.
+        // The index brings texts to its normalization itself.
         let reading = options.reading(Normalization::default(), extraction::options(py)?)?;
         options.finish()?;
         let leave_out = own.into_iter().collect();

@@ -12,9 +12,9 @@ pub(super) fn plan_options(
     options: &Bound<'_, PyDict>,
 ) -> PyResult<(FindOptions, ReadOptions)> {
     let options = KeywordOptions::new(options)?;
-    let wording = options.wording()?;
-    let (find, _) = options.run(wording)?;
-    let mut reading = options.reading(wording, crate::extraction::options(py)?)?;
+    let normalization = options.normalization()?;
+    let (find, _) = options.run(normalization)?;
+    let mut reading = options.reading(normalization, crate::extraction::options(py)?)?;
     options.finish()?;
     reading.fields = find.fields();
     Ok((find, reading))

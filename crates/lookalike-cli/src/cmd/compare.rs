@@ -66,7 +66,7 @@ pub(crate) struct CompareArgs {
     encoding: Option<String>,
 
     #[command(flatten)]
-    wording: NormalizationArgs,
+    normalization: NormalizationArgs,
 
     #[command(flatten)]
     extract: ExtractArgs,
@@ -81,7 +81,9 @@ pub(crate) struct CompareArgs {
 /// Compares and prints.
 pub(crate) fn run(args: &CompareArgs, worker: WorkerOption<'_>) -> CommandResult {
     args.parameters.refuse_auto("two texts are compared without bands; leave it out")?;
-    let params = Params::new(&args.parameters.builder(args.shingle.rule(args.wording.wording())?))?;
+    let params = Params::new(
+        &args.parameters.builder(args.shingle.rule(args.normalization.normalization())?),
+    )?;
     if args.a == Path::new("-") && args.b == Path::new("-") {
         return Err(ReadError::StdinTwice.into());
     }
@@ -144,7 +146,7 @@ fn read(path: &Path, args: &CompareArgs, worker: WorkerOption<'_>) -> Result<Str
     let options = ReadOptions {
         format: Some(Format::File),
         extract: args.extract.options(worker),
-        wording: args.wording.wording(),
+        normalization: args.normalization.normalization(),
         encoding: args.encoding.clone(),
         ..ReadOptions::default()
     };

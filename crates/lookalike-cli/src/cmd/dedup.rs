@@ -38,7 +38,7 @@ pub(crate) fn run(args: &mut DedupArgs, worker: WorkerOption<'_>) -> CommandResu
     args.reading.read_list(&mut args.inputs)?;
     let args = &*args;
     let start = Instant::now();
-    let builder = args.parameters.builder(args.shingle.rule(args.reading.wording())?);
+    let builder = args.parameters.builder(args.shingle.rule(args.reading.normalization())?);
     let mut options = options(args, &builder)?;
     let targets = DedupTargets::new(args)?;
     let mut reading = args.reading.options(worker);

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &mut FindArgs, worker: WorkerOption<'_>) -> CommandResul
     args.reading.read_list(&mut args.inputs)?;
     let args = &*args;
     let start = Instant::now();
-    let builder = args.parameters.builder(args.shingle.rule(args.reading.wording())?);
+    let builder = args.parameters.builder(args.shingle.rule(args.reading.normalization())?);
     let mut options = find_options(args, &builder)?;
     let reference = args.run.reference();
     let bands_auto = args.parameters.bands_auto(args.inputs.iter().chain(reference))?;

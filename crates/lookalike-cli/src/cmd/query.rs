@@ -70,8 +70,8 @@ pub(crate) fn run(args: &mut QueryArgs, worker: WorkerOption<'_>) -> CommandResu
 
 fn reading(args: &QueryArgs, worker: WorkerOption<'_>) -> ReadOptions {
     let mut options = ReadOptions {
-        // The index brings texts to its wording itself.
-        wording: Normalization::default(),
+        // The index brings texts to its normalization itself.
+        normalization: Normalization::default(),
         leave_out: args.place.folder().into_iter().collect(),
         ..args.reading.args.options(worker)
     };

@@ -26,7 +26,7 @@ use std::path::Path;
 pub(crate) fn run(args: &mut TuneArgs, worker: WorkerOption<'_>) -> CommandResult {
     args.reading.read_list(&mut args.inputs)?;
     let args = &*args;
-    let builder = args.parameters.builder(args.shingle.rule(args.reading.wording())?);
+    let builder = args.parameters.builder(args.shingle.rule(args.reading.normalization())?);
     let params = Params::new(&builder)?;
     if params.exact() {
         return Err(CommandError::Usage(

@@ -145,7 +145,7 @@ impl<'a> FindingsAssembler<'a> {
             read_as_text: self.collection.read_as_text().to_vec(),
             missing_fields: self.missing_fields.unwrap_or_default(),
             ids_by_file: self.collection.has_ids_by_file(),
-            wording: self.collection.wording(),
+            normalization: self.collection.normalization(),
             ..found
         })
     }

@@ -46,7 +46,7 @@ pub(super) fn better_setting_of(
     let texts = SettingTexts {
         texts: &texts,
         reference: &reference,
-        without_stop_words: findings.wording.stop_words_by_language,
+        without_stop_words: findings.normalization.stop_words_by_language,
         most_meetings: MOST_MEETINGS,
     };
     let settings = settings_to_compare(Setting::in_use(&options.params), &texts);

@@ -84,7 +84,7 @@ pub struct Findings {
     /// What was left out of messages.
     pub cut_from_mail: MailRemovals,
     /// What was done to the texts before they were cut.
-    pub wording: Normalization,
+    pub normalization: Normalization,
     /// How many documents of a sample the normal form `fold` changes.
     pub folding: FoldingEffect,
     /// A setting that finds more, where the run found few documents.
@@ -178,7 +178,7 @@ impl Findings {
             textless_copies,
             empty: IdList { sorted: empty },
             cut_from_mail: documents.cut_from_mail,
-            wording: Normalization::default(),
+            normalization: Normalization::default(),
             folding: FoldingEffect::of(std::mem::take(&mut documents.drawn)),
             better_setting: None,
             counts,

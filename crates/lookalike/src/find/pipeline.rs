@@ -91,7 +91,7 @@ pub fn in_collection(
     let missing_fields = std::mem::take(&mut run.missing_fields);
     let mut findings = run.decide(linked)?;
     findings.read_as_text = collection.read_as_text().to_vec();
-    findings.wording = collection.wording();
+    findings.normalization = collection.normalization();
     findings.missing_fields = missing_fields;
     findings.ids_by_file = collection.has_ids_by_file();
     if options.advice {

@@ -152,7 +152,7 @@ impl<'a> BlockPreparer<'a> {
             skipped_file,
             inputs: InputsDigest::default(),
             cut_from_mail: MailRemovals::default(),
-            sampler: Sampler::new(params.shingle(), shared.collection.wording()),
+            sampler: Sampler::new(params.shingle(), shared.collection.normalization()),
         }
     }
 

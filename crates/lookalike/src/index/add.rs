@@ -20,7 +20,7 @@ const BATCH_BYTES: usize = 64 << 20;
 
 /// Reads a collection and puts its documents into an index, in reading order, some thousand at a
 /// time; what is done stays done, whatever happens later. Texts are to be read as they are: the
-/// index brings them to its wording itself, so that the collection must have none.
+/// index brings them to its normalization itself, so that the collection must have none.
 ///
 /// Every document gets the metadata `source` (its file), what a file that is no plain text says
 /// about itself (`title`, `subject`, `from`, `date`, …), and the chosen fields; in JSONL these keep

@@ -83,7 +83,7 @@ pub fn groups(
         scheme: params.scheme(),
         seed: params.seed(),
     })?;
-    let asked = IndexSettings::new(&asked, &settings.wording, settings.store)?;
+    let asked = IndexSettings::new(&asked, &settings.normalization, settings.store)?;
     settings.check_compatible(&asked, index.name())?;
     let collection = Collection::of_index(index, now, &options.fields())?;
     find::in_collection(&collection, options, progress)

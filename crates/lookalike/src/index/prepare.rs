@@ -12,7 +12,7 @@ use lookalike_index::{IndexError, set};
 
 /// Shingles and signs texts with the settings of an index. Keeps its buffers; use one per thread.
 pub struct TextPreparer {
-    wording: Normalization,
+    normalization: Normalization,
     words: Words,
     shingler: Shingler,
     signer: Signer,
@@ -75,16 +75,16 @@ impl TextPreparer {
     /// [`IndexError::Params`] for settings that this build of the crate does not know.
     pub fn new(settings: &IndexSettings) -> Result<Self, IndexError> {
         let params = settings.params()?;
-        let wording: Normalization = settings.wording.parse()?;
-        if !wording.is_supported() {
+        let normalization: Normalization = settings.normalization.parse()?;
+        if !normalization.is_supported() {
             return Err(IndexError::Params(ParamsError::Parse {
-                parameter: Parameter::Wording,
-                got: settings.wording.clone(),
+                parameter: Parameter::Normalization,
+                got: settings.normalization.clone(),
                 expected: "a build with the feature `scripts`",
             }));
         }
         Ok(Self {
-            wording,
+            normalization,
             words: Words::default(),
             shingler: Shingler::new(params.shingle()),
             signer: Signer::new(params.scheme(), settings.num_hashes, params.seed()),
@@ -101,7 +101,7 @@ impl TextPreparer {
 
     /// Shingles and signs a text.
     pub fn prepare(&mut self, text: &str) -> PreparedText<'_> {
-        let worded = self.words.of(text, self.wording);
+        let worded = self.words.of(text, self.normalization);
         let bytes = worded.len() as u64;
         let fingerprint = self.shingler.set(worded, &mut self.set);
         self.upper.clear();

@@ -292,8 +292,8 @@ fn text_notes(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
     if findings.cut_from_mail != MailRemovals::default() {
         member(out, "cut_from_mail", &findings.cut_from_mail)?;
     }
-    if findings.wording != Normalization::default() {
-        member(out, "wording", &findings.wording.to_string())?;
+    if findings.normalization != Normalization::default() {
+        member(out, "wording", &findings.normalization.to_string())?;
     }
     if let Some(better) = &findings.better_setting {
         member(out, "better_setting", &BetterSettingView::from(better))?;

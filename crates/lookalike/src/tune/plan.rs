@@ -43,7 +43,7 @@ impl MeasuredSample {
         let sample = sample(collection, size, seed, progress)?;
         let profiles = measure(&sample.texts, rules, progress)?;
         let current = rules.iter().position(|rule| length(rule) == length(used));
-        let folding = FoldingEffect::of_texts(&sample.texts, used, collection.wording());
+        let folding = FoldingEffect::of_texts(&sample.texts, used, collection.normalization());
         let folded = if folding.changed() > 0 {
             let mut words = Words::default();
             let texts: Vec<String> =

@@ -103,8 +103,8 @@ fn normal_forms_make_spellings_equal() {
     for (form, file) in
         [(NormalForm::Nfc, "truth.w5-nfc.csv"), (NormalForm::Nfkc, "truth.w5-nfkc.csv")]
     {
-        let wording = Normalization { normal_form: Some(form), ..Normalization::default() };
-        let reading = ReadOptions { wording, ..ReadOptions::default() };
+        let normalization = Normalization { normal_form: Some(form), ..Normalization::default() };
+        let reading = ReadOptions { normalization, ..ReadOptions::default() };
         let builder = ParamsBuilder {
             shingle: shingle.clone(),
             threshold: 0.5,

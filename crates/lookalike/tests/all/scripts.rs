@@ -28,8 +28,8 @@ fn found(documents: &[(String, &str)], form: Option<NormalForm>) -> (Findings, t
         writeln!(lines, "{}", json!({ "id": id, "text": text })).unwrap();
     }
     std::fs::write(&path, lines).unwrap();
-    let wording = Normalization { normal_form: form, ..Normalization::default() };
-    let reading = ReadOptions { wording, ..ReadOptions::default() };
+    let normalization = Normalization { normal_form: form, ..Normalization::default() };
+    let reading = ReadOptions { normalization, ..ReadOptions::default() };
     let collection = Collection::open(&[PathBuf::from(&path)], &reading).unwrap();
     let mut options = FindOptions::new(Params::new(&ParamsBuilder::default()).unwrap());
     options.pairs = PairList::Exact;

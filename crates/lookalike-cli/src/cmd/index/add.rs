@@ -149,8 +149,8 @@ pub(super) fn collection(
 ) -> Result<Collection, CommandError> {
     let options = ReadOptions {
         fields: how.metadata.clone(),
-        // The index brings texts to its wording itself.
-        wording: Normalization::default(),
+        // The index brings texts to its normalization itself.
+        normalization: Normalization::default(),
         leave_out: place.folder().into_iter().collect(),
         ..reading
     };

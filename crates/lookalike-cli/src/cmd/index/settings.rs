@@ -38,14 +38,14 @@ pub(super) fn new(
     reading: &ReadArgs,
     store: StoreArg,
 ) -> Result<IndexSettings, CommandError> {
-    let wording = reading.wording();
+    let normalization = reading.normalization();
     signature.refuse_auto(
         "an index keeps its bands as documents come and go; run `lookalike tune` on some of them, \
          and name what it advises: --num-hashes, --bands and --rows",
     )?;
-    let builder = ParamsBuilder { measure, ..signature.builder(shingle.rule(wording)?, aim) };
+    let builder = ParamsBuilder { measure, ..signature.builder(shingle.rule(normalization)?, aim) };
     let params = Params::new(&builder)?;
-    Ok(IndexSettings::new(&params, &wording.to_string(), store.store())?)
+    Ok(IndexSettings::new(&params, &normalization.to_string(), store.store())?)
 }
 
 /// Options that an index has already. They need not be said; what is said must be what it has.
@@ -72,15 +72,15 @@ impl SettingsArgs {
         let has = index.settings();
         let (shingle, signature) = (&self.shingle, &self.signature);
         signature.args.refuse_auto("the index has its bands; leave it out")?;
-        let wording = reading.args.wording();
-        let rule = shingle.args.rule(wording)?;
+        let normalization = reading.args.normalization();
+        let rule = shingle.args.rule(normalization)?;
         let measure = index.params().measure();
         let builder = signature.args.wishes_like(rule, index.params());
         let params = Params::new(&ParamsBuilder { measure, ..builder })?;
         let store = self.store.map_or(has.store, StoreArg::store);
-        let mut asked = IndexSettings::new(&params, &wording.to_string(), store)?;
+        let mut asked = IndexSettings::new(&params, &normalization.to_string(), store)?;
         if !["normalize", "language", "segment"].iter().any(|name| reading.has(name)) {
-            asked.wording.clone_from(&has.wording);
+            asked.normalization.clone_from(&has.normalization);
         }
         let segment = reading.has("segment");
         let IndexSettings { shingle: cut, tokens, case, frequencies, stop_words, .. } = &mut asked;

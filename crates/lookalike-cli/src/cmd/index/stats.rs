@@ -63,7 +63,7 @@ fn write(out: &mut impl Write, index: &Index, stats: &Stats) -> io::Result<()> {
         ("postings on the disk", size(stats.segment_bytes)),
         ("keeps", kept),
         ("made with", params.to_string()),
-        ("texts are cut", settings.wording.clone()),
+        ("texts are cut", settings.normalization.clone()),
         (
             "finds",
             match params.recall_caveat() {

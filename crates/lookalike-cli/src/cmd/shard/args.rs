@@ -71,7 +71,7 @@ impl PlanArgs {
     pub(super) fn options(&self, work: &WorkArgs) -> Result<FindOptions, CommandError> {
         self.parameters
             .refuse_auto("`lookalike tune INPUT` chooses them, --bands and --rows say")?;
-        let builder = self.parameters.builder(self.shingle.rule(self.reading.wording())?);
+        let builder = self.parameters.builder(self.shingle.rule(self.reading.normalization())?);
         let mut options = self.keep.options(Params::new(&builder)?, work)?;
         options.pairs = PairList::new(self.pairs, false)?;
         options.skip_repeated_ids = false;

@@ -57,7 +57,7 @@ impl SampleAdvice {
         let texts = SettingTexts {
             texts: of.sample.texts.get(..MOST_COMPARED).unwrap_or(&of.sample.texts),
             reference: &[],
-            without_stop_words: collection.wording().stop_words_by_language,
+            without_stop_words: collection.normalization().stop_words_by_language,
             most_meetings: MOST_MEETINGS,
         };
         let settings = tune::settings_to_compare(Setting::in_use(params), &texts);

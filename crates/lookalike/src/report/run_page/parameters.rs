@@ -17,10 +17,10 @@ pub(super) fn rows(subject: &RunSubject<'_>) -> Vec<PageParameter> {
     let RunSubject { findings, options, reference, audit, .. } = *subject;
     let params = &options.params;
     let mut rows = similar(params);
-    if findings.wording != Normalization::default() {
+    if findings.normalization != Normalization::default() {
         rows.push(row(
             "texts",
-            &findings.wording,
+            &findings.normalization,
             "How texts are changed before they are compared",
         ));
     }
