@@ -8,7 +8,7 @@ use crate::options::ReadOptions;
 use std::ops::Range;
 
 /// How the texts of a source are written in its records.
-pub(crate) struct TextLayout<'a> {
+pub(crate) struct RecordLayout<'a> {
     pub(crate) format: Format,
     pub(crate) options: &'a ReadOptions,
     pub(crate) header: Option<&'a CsvHeader>,
@@ -17,7 +17,7 @@ pub(crate) struct TextLayout<'a> {
 /// Appends `record` to `out` without the ranges `taken` of its text, which are ascending and apart.
 /// `false` where the text is not in the record as a literal of its format; `out` is of no use then.
 pub(crate) fn cut(
-    layout: &TextLayout<'_>,
+    layout: &RecordLayout<'_>,
     record: &[u8],
     text: &str,
     taken: &[Range<usize>],
@@ -94,7 +94,7 @@ impl KeptCopier<'_> {
 }
 
 /// Copies the object of a line.
-fn json(layout: &TextLayout<'_>, record: &[u8], copier: &mut KeptCopier<'_>) -> bool {
+fn json(layout: &RecordLayout<'_>, record: &[u8], copier: &mut KeptCopier<'_>) -> bool {
     let Ok(line) = std::str::from_utf8(record) else { return false };
     let Some(range) = jsonl::text_range(line, layout.options) else { return false };
     let mut raw = &record[range.clone()];
@@ -147,7 +147,7 @@ fn json_escape(raw: &[u8]) -> Option<(usize, char)> {
 
 /// Copies a record of comma- or tab-separated values.
 fn separated(
-    layout: &TextLayout<'_>,
+    layout: &RecordLayout<'_>,
     delimiter: u8,
     record: &[u8],
     copier: &mut KeptCopier<'_>,
@@ -160,21 +160,20 @@ fn separated(
     let value = &record[range.clone()];
     copier.out.extend_from_slice(&record[..range.start]);
     let start = copier.out.len();
-    let copied = match value.strip_prefix(b"\"") {
-        Some(inside) => quoted(inside, copier),
-        None => {
-            let copied = copier.run(value);
-            // A quote at the start would begin a quoted value.
-            if copier.out.get(start) == Some(&b'"') {
-                let kept = copier.out.split_off(start);
-                copier.out.push(b'"');
-                for byte in kept {
-                    copier.out.extend(std::iter::repeat_n(byte, 1 + usize::from(byte == b'"')));
-                }
-                copier.out.push(b'"');
+    let copied = if let Some(inside) = value.strip_prefix(b"\"") {
+        quoted(inside, copier)
+    } else {
+        let copied = copier.run(value);
+        // A quote at the start would begin a quoted value.
+        if copier.out.get(start) == Some(&b'"') {
+            let kept = copier.out.split_off(start);
+            copier.out.push(b'"');
+            for byte in kept {
+                copier.out.extend(std::iter::repeat_n(byte, 1 + usize::from(byte == b'"')));
             }
-            copied
+            copier.out.push(b'"');
         }
+        copied
     };
     copier.out.extend_from_slice(&record[range.end..]);
     copied
@@ -238,7 +237,7 @@ mod tests {
         let columns = vec!["id".to_owned(), "text".to_owned(), "more".to_owned()];
         let header = CsvHeader { raw: Vec::new(), columns };
         let options = ReadOptions::default();
-        let layout = TextLayout { format, options: &options, header: Some(&header) };
+        let layout = RecordLayout { format, options: &options, header: Some(&header) };
         let mut out = Vec::new();
         let found = cut(&layout, record.as_bytes(), text, taken, &mut out);
         found.then(|| String::from_utf8(out).unwrap())

@@ -294,7 +294,8 @@ mod tests {
         prop::collection::vec(document, 0..6)
     }
 
-    /// The places and documents of each passage by its tokens, where it is first, and the maximal runs.
+    /// The places and documents of each passage by its tokens, where it is first, and the maximal
+    /// runs.
     type Found = (BTreeMap<Vec<u64>, (usize, usize, (usize, usize))>, Vec<naive::Run>);
 
     fn expected(documents: &[Vec<u64>], least: usize, order: &[u32]) -> Found {

@@ -3,7 +3,8 @@
 //! A run of `ngram` consecutive words of an item that is also in a document of the corpus is found
 //! by its hash and compared word by word. The share of an item is that of its words that are in
 //! such runs; an item with fewer words than a run is compared whole. Words are those of a
-//! [`ShingleRule`](lookalike_core::params::ShingleRule): line breaks, punctuation and, by default, case do not matter.
+//! [`ShingleRule`](lookalike_core::params::ShingleRule): line breaks, punctuation and, by default,
+//! case do not matter.
 //!
 //! ```text
 //! benchmark ─ items (all in memory) ─ item_index: hashes of their runs

@@ -313,7 +313,8 @@ struct PairRecord {
     b: Vec<u8>,
 }
 
-/// What follows the id of a pair: nothing, as its overlap and estimate are those of the pair before;
+/// What follows the id of a pair: nothing, as its overlap and estimate are those of the pair
+/// before;
 /// the three numbers of its overlap; or these, the equal values and the values of a signature. With
 /// [`HAS_UNIT`], the ranges of both units come first.
 const SAME: u64 = 0;

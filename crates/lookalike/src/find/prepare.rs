@@ -191,7 +191,8 @@ impl<'a> BlockPreparer<'a> {
         Ok(ColumnBlock { retained, notes, columns, rows })
     }
 
-    /// Makes of a document what is compared first: bucket keys from `start` of the values on, counts
+    /// Makes of a document what is compared first: bucket keys from `start` of the values on,
+    /// counts
     /// of shingles, or anchors. Gives its fingerprint.
     fn represent(&mut self, document: &Document<'_>, start: usize) -> Result<u128, Error> {
         if let Some(anchors) = &mut self.anchors {

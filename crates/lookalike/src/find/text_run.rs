@@ -54,7 +54,8 @@ impl TextRun {
             let read = read_once(collection, options, length, &budget, &temp, progress)?;
             progress.end(Stage::Prepare, start.elapsed());
             let Some((documents, anchors, missing_fields, left_out)) = read else {
-                // Two files have the same id: they are read again with ids that begin with the file.
+                // Two files have the same id: they are read again with ids that begin with the
+                // file.
                 collection.name_ids_by_file();
                 collection.rewind();
                 continue;

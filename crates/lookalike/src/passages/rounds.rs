@@ -31,7 +31,7 @@ use std::ops::Range;
 pub enum CutRule {
     /// Those in a copy: of each passage the first place stays.
     Copies,
-    /// Those in a run that is in so many documents, of one source where `per_source` is set: no
+    /// Those in a run that is in this many documents, of one source where `per_source` is set: no
     /// place stays.
     Boilerplate {
         /// The least number of documents, 2 at least.
@@ -98,7 +98,7 @@ impl PassageCuts {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let folder = tempfile::tempdir()?;
     /// # let folder = folder.path().to_owned();
-    /// std::fs::write(folder.join("a.txt"), "All rights are reserved. The first text, and longer.")?;
+    /// std::fs::write(folder.join("a.txt"), "All rights are reserved. The first, longer text.")?;
     /// std::fs::write(folder.join("b.txt"), "All rights are reserved. Another text.")?;
     ///
     /// let collection = Collection::open(&[folder], &ReadOptions::default())?;

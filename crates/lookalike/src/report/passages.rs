@@ -93,7 +93,8 @@ impl<'a> PlaceView<'a> {
 /// One line for each place:
 ///
 /// ```json
-/// {"passage":1,"words":52,"places":3,"documents":2,"id":"a","bytes":[0,311],"chars":[0,309],"first":true,"maximal":true}
+/// {"passage":1,"words":52,"places":3,"documents":2,"id":"a","bytes":[0,311],"chars":[0,309],
+///  "first":true,"maximal":true}
 /// ```
 ///
 /// # Errors
