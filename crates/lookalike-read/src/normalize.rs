@@ -291,7 +291,7 @@ mod scripts {
         use super::*;
 
         fn worded(text: &str, wording: Normalization) -> String {
-            TextNormalizer::default().of(text, wording).to_owned()
+            NormalizationBuffers::default().normalized(text, wording).to_owned()
         }
 
         #[test]
