@@ -18,7 +18,7 @@ use crate::source::RetainedContent;
 use crate::source::from_index::IndexSource;
 use crate::spool::Spool;
 use crate::stamp::{InputStamp, Stamp};
-use crate::text_cut::{self, RecordLayout};
+use crate::text_cut::{self, SourceLayout};
 use crate::unit::{TextUnit, parent_id};
 use crate::walk::name_of;
 use crate::without_documents::NoDocuments;
@@ -347,7 +347,7 @@ impl Collection {
         let Some(source) = self.inputs.sources.get(source as usize) else { return false };
         let Some(format) = source.format() else { return false };
         let options = &self.inputs.settings.options;
-        let layout = RecordLayout { format, options, header: source.header() };
+        let layout = SourceLayout { format, options, header: source.header() };
         text_cut::cut(&layout, record, text, taken, out)
     }
 

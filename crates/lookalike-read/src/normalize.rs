@@ -288,11 +288,10 @@ mod scripts {
 
     #[cfg(test)]
     mod tests {
-        use super::super::TextNormalizer;
         use super::*;
 
         fn worded(text: &str, normalization: Normalization) -> String {
-            TextNormalizer::default().of(text, normalization).to_owned()
+            NormalizationBuffers::default().normalized(text, normalization).to_owned()
         }
 
         #[test]

@@ -8,7 +8,7 @@ use crate::options::ReadOptions;
 use std::ops::Range;
 
 /// How the texts of a source are written in its records.
-pub(crate) struct RecordLayout<'a> {
+pub(crate) struct SourceLayout<'a> {
     pub(crate) format: Format,
     pub(crate) options: &'a ReadOptions,
     pub(crate) header: Option<&'a CsvHeader>,
@@ -17,7 +17,7 @@ pub(crate) struct RecordLayout<'a> {
 /// Appends `record` to `out` without the ranges `taken` of its text, which are ascending and apart.
 /// `false` where the text is not in the record as a literal of its format; `out` is of no use then.
 pub(crate) fn cut(
-    layout: &RecordLayout<'_>,
+    layout: &SourceLayout<'_>,
     record: &[u8],
     text: &str,
     taken: &[Range<usize>],
@@ -94,7 +94,7 @@ impl KeptCopier<'_> {
 }
 
 /// Copies the object of a line.
-fn json(layout: &RecordLayout<'_>, record: &[u8], copier: &mut KeptCopier<'_>) -> bool {
+fn json(layout: &SourceLayout<'_>, record: &[u8], copier: &mut KeptCopier<'_>) -> bool {
     let Ok(line) = std::str::from_utf8(record) else { return false };
     let Some(range) = jsonl::text_range(line, layout.options) else { return false };
     let mut raw = &record[range.clone()];
@@ -147,7 +147,7 @@ fn json_escape(raw: &[u8]) -> Option<(usize, char)> {
 
 /// Copies a record of comma- or tab-separated values.
 fn separated(
-    layout: &RecordLayout<'_>,
+    layout: &SourceLayout<'_>,
     delimiter: u8,
     record: &[u8],
     copier: &mut KeptCopier<'_>,
@@ -237,7 +237,7 @@ mod tests {
         let columns = vec!["id".to_owned(), "text".to_owned(), "more".to_owned()];
         let header = CsvHeader { raw: Vec::new(), columns };
         let options = ReadOptions::default();
-        let layout = RecordLayout { format, options: &options, header: Some(&header) };
+        let layout = SourceLayout { format, options: &options, header: Some(&header) };
         let mut out = Vec::new();
         let found = cut(&layout, record.as_bytes(), text, taken, &mut out);
         found.then(|| String::from_utf8(out).unwrap())

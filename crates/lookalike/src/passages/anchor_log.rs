@@ -17,6 +17,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// Tokens and anchors of a document, or the hash of an anchor and how many runs have it.
+type AnchorEntry = (u64, u32);
+
 /// The anchors of all documents.
 pub(crate) struct AnchorLog {
     rule: ShingleRule,
@@ -28,8 +31,8 @@ pub(crate) struct AnchorLog {
 }
 
 struct AnchorBlocks {
-    /// Of each document: (tokens, anchors), then (hash, runs) of each anchor.
-    log: SpillLog<(u64, u32)>,
+    /// Of each document its entry, then those of its anchors.
+    log: SpillLog<AnchorEntry>,
     /// Where those of each block are.
     ranges: Vec<(BlockNumber, Range<u64>)>,
 }
@@ -89,7 +92,7 @@ pub(crate) struct AnchorWriter<'a> {
     log: &'a AnchorLog,
     shingler: Shingler,
     finder: AnchorFinder,
-    block: Vec<(u64, u32)>,
+    block: Vec<AnchorEntry>,
 }
 
 impl AnchorWriter<'_> {
@@ -119,7 +122,7 @@ pub(super) fn write_anchors(
     tokens: &[u64],
     finder: &mut AnchorFinder,
     filter: &RepeatFilter,
-    out: &mut Vec<(u64, u32)>,
+    out: &mut Vec<AnchorEntry>,
 ) {
     let head = out.len();
     out.push((tokens.len() as u64, 0));
@@ -140,7 +143,7 @@ pub(super) fn fingerprint(tokens: &[u64]) -> u128 {
 /// The anchors of all documents, in reading order.
 pub(crate) struct CompleteAnchors {
     pub(super) filter: RepeatFilter,
-    pub(super) log: SpillLog<(u64, u32)>,
+    pub(super) log: SpillLog<AnchorEntry>,
     /// Those of each block.
     pub(super) ranges: Vec<Range<u64>>,
 }
@@ -149,7 +152,7 @@ pub(crate) struct CompleteAnchors {
 pub(super) struct DocumentAnchors<'a> {
     pub(super) tokens: u64,
     /// Each with the number of its runs.
-    pub(super) anchors: &'a [(u64, u32)],
+    pub(super) anchors: &'a [AnchorEntry],
 }
 
 impl DocumentAnchors<'_> {
@@ -172,7 +175,7 @@ impl DocumentAnchors<'_> {
 
 impl CompleteAnchors {
     /// The entries of the i-th block.
-    pub(super) fn block(&self, i: usize) -> Result<Cow<'_, [(u64, u32)]>, Error> {
+    pub(super) fn block(&self, i: usize) -> Result<Cow<'_, [AnchorEntry]>, Error> {
         self.log.range(self.ranges[i].clone())
     }
 }
@@ -190,7 +193,7 @@ impl CompleteAnchors {
         self,
         temp: &Arc<TempSpace>,
         (filter, share): (usize, usize),
-        mut block: impl FnMut(usize, &[(u64, u32)], &RepeatFilter) -> Result<Vec<(u64, u32)>, Error>,
+        mut block: impl FnMut(usize, &[AnchorEntry], &RepeatFilter) -> Result<Vec<AnchorEntry>, Error>,
     ) -> Result<Self, Error> {
         let Self { filter: former, log: old, ranges: old_ranges } = self;
         let anchors = former.bytes() / 4;
@@ -210,7 +213,7 @@ impl CompleteAnchors {
 pub(super) fn copy_anchors(
     document: &DocumentAnchors<'_>,
     filter: &RepeatFilter,
-    out: &mut Vec<(u64, u32)>,
+    out: &mut Vec<AnchorEntry>,
 ) {
     out.push((document.tokens, document.anchors.len() as u32));
     document.anchors.iter().for_each(|(hash, _)| filter.insert(*hash));
@@ -218,7 +221,7 @@ pub(super) fn copy_anchors(
 }
 
 /// The documents of a block, one after the other.
-pub(super) fn documents(entries: &[(u64, u32)]) -> impl Iterator<Item = DocumentAnchors<'_>> {
+pub(super) fn documents(entries: &[AnchorEntry]) -> impl Iterator<Item = DocumentAnchors<'_>> {
     let mut rest = entries;
     std::iter::from_fn(move || {
         let ((tokens, count), behind) = rest.split_first()?;
