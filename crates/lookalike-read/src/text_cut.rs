@@ -244,6 +244,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::single_range_in_vec_init, reason = "ranges of bytes")]
     fn escapes_and_quotes_are_whole_or_gone() {
         let json = r#"{"text": "x", "id": 1,"text":"a\n\u00e9\ud83d\ude00b\\" , "z": [1 ]}"#;
         let text = "a\né😀b\\";

@@ -36,7 +36,7 @@
 //! | [`report`] | findings | CSV, JSON lines, JSON, Parquet, HTML; complete files or none |
 //! | [`dedup`] | decisions and records | survivors in the format of the input |
 //! | [`audit`] | a report and its documents again | measured recall, with intervals |
-//! | [`mod@contamination`] | a benchmark and a corpus | the items that the corpus has, and how much |
+//! | [`mod@contamination`] | a benchmark and a corpus | items that the corpus has |
 //! | [`evaluate`] | a report and a truth file | precision, recall, F1, adjusted Rand index |
 //! | [`tune`] | a threshold, a recall, a sample | bands × rows, what they cost, advice |
 //! | [`index`] | an index and texts | documents in it, what resembles a text, groups |

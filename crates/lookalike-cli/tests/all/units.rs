@@ -225,8 +225,7 @@ fn combinations_that_make_no_sense_are_refused() {
     assert!(run.err.contains("document, paragraph, line or sentence"), "{}", run.err);
     place.file(
         "latin.d/a.txt",
-        b"caf\xe9 one two three four five six seven\n\ncaf\xe9 one two three four five six seven\n"
-            .to_vec(),
+        b"caf\xe9 one two three four five six seven\n\ncaf\xe9 one two three four five six seven\n",
     );
     let run = place.run(&["dedup", "latin.d", "-o", "left/", "--unit", "paragraph"]);
     assert!(run.err.contains("in another encoding or extracted"), "{}", run.err);
@@ -237,7 +236,7 @@ fn combinations_that_make_no_sense_are_refused() {
 #[test]
 fn all_units_of_a_repeated_id_are_left_out() {
     let place = Place::new();
-    let (one, two) = (format!("{FIRST}"), format!("{COPIED}\n{LAST}\n{FIRST}"));
+    let (one, two) = (FIRST.to_owned(), format!("{COPIED}\n{LAST}\n{FIRST}"));
     place.file("in.jsonl", lines(&[("a", &one), ("a", &two), ("b", LAST)]));
     let run = place.run(&["find", "in.jsonl", "--unit", "line"]);
     assert!(run.err.contains("a#1"), "{}", run.err);
@@ -251,7 +250,7 @@ fn all_units_of_a_repeated_id_are_left_out() {
 #[test]
 fn a_long_document_of_many_lines() {
     let place = Place::new();
-    let line = |n: u64| words(n / 2, 14) + if n % 2 == 0 { " more\n" } else { "\n" };
+    let line = |n: u64| words(n / 2, 14) + if n.is_multiple_of(2) { " more\n" } else { "\n" };
     let text = |seed: u64| (seed..seed + 4000).map(line).collect::<String>();
     place.file("in.jsonl", lines(&[("a", &text(0)), ("b", &text(2001))]));
     let args = ["find", "in.jsonl", "--unit", "line", "--json"];

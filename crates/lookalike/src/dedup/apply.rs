@@ -77,11 +77,10 @@ pub fn apply_cuts(
             let (text, taken) = (text.as_str(), taken.as_slice());
             return survivors.cut(&CutDocument { id, record, collection, source, text, taken });
         }
-        let decision = match cuts.is_removed(number) {
-            true => {
-                Decision::Duplicate { group: 0, keeper: "", similarity: "", reason: "passages" }
-            }
-            false => Decision::Unique,
+        let decision = if cuts.is_removed(number) {
+            Decision::Duplicate { group: 0, keeper: "", similarity: "", reason: "passages" }
+        } else {
+            Decision::Unique
         };
         survivors.record(id, record, &decision)
     })?;

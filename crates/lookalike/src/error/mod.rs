@@ -222,21 +222,9 @@ impl NamesParameters for Error {
             Self::Shard(error) => fmt::Display::fmt(error, f),
             Self::Job(error) => fmt::Display::fmt(error, f),
             Self::MemoryTooSmall { got, least } => message.memory_too_small(*got, *least),
-            Self::WithoutTexts { source_name } => write!(
-                f,
-                "passages are found in texts, and {source_name} has documents without them; name \
-                 the files it was made of"
-            ),
-            Self::EqualHashes => f.write_str(
-                "different words have equal hashes with every seed that was tried; remove the \
-                 documents that were made for that",
-            ),
-            Self::NotAligned { id, place } => write!(
-                f,
-                "the words of document {id:?} at {place} cannot be found in the text as it is \
-                 written; leave out {}",
-                name(Parameter::Normalize)
-            ),
+            Self::WithoutTexts { source_name } => message.without_texts(source_name),
+            Self::EqualHashes => message.equal_hashes(),
+            Self::NotAligned { id, place } => message.not_aligned(id, place),
             Self::TemporaryFile { what } => write!(
                 f,
                 "a temporary file does not hold {what} any more; run again, and let nothing else \
@@ -248,12 +236,7 @@ impl NamesParameters for Error {
                 "the input has at least {got} documents, one run can number {MAX_DOCUMENTS}; split \
                  the input"
             ),
-            Self::TooManyUnits { id, got } => write!(
-                f,
-                "document {id:?} is in a block of {got} units or more, which is more than a run \
-                 keeps at a time; give larger units with {}, or split the document",
-                name(Parameter::Unit)
-            ),
+            Self::TooManyUnits { id, got } => message.too_many_units(id, *got),
             Self::TooManySources { field, got, most } => {
                 message.too_many_sources(field, *got, *most)
             }
@@ -276,13 +259,7 @@ impl NamesParameters for Error {
             }
             Self::TempDir { path, source } => message.temp_dir(path, source),
             Self::RunDiffers { path, differences } => message.run_differs(path, differences),
-            Self::RunInUse { path } => write!(
-                f,
-                "the run stored in {} is in use by another run; wait until that ends, or name \
-                 another {}",
-                path.display(),
-                name(Parameter::TempDir)
-            ),
+            Self::RunInUse { path } => message.run_in_use(path),
             Self::RunNotPrivate { path, problem } => message.run_not_private(path, problem),
             Self::Interrupted => f.write_str("interrupted; nothing was written"),
             Self::Table { path, line: 0, problem } => write!(f, "{}: {problem}", path.display()),
@@ -306,6 +283,49 @@ struct MessageWriter<'w, 'f> {
 }
 
 impl MessageWriter<'_, '_> {
+    fn run_in_use(self, path: &Path) -> fmt::Result {
+        write!(
+            self.f,
+            "the run stored in {} is in use by another run; wait until that ends, or name another \
+             {}",
+            path.display(),
+            (self.name)(Parameter::TempDir)
+        )
+    }
+
+    fn without_texts(self, source_name: &str) -> fmt::Result {
+        write!(
+            self.f,
+            "passages are found in texts, and {source_name} has documents without them; name the \
+             files it was made of"
+        )
+    }
+
+    fn equal_hashes(self) -> fmt::Result {
+        self.f.write_str(
+            "different words have equal hashes with every seed that was tried; remove the \
+             documents that were made for that",
+        )
+    }
+
+    fn not_aligned(self, id: &str, place: &str) -> fmt::Result {
+        write!(
+            self.f,
+            "the words of document {id:?} at {place} cannot be found in the text as it is \
+             written; leave out {}",
+            (self.name)(Parameter::Normalize)
+        )
+    }
+
+    fn too_many_units(self, id: &str, got: usize) -> fmt::Result {
+        write!(
+            self.f,
+            "document {id:?} is in a block of {got} units or more, which is more than a run keeps \
+             at a time; give larger units with {}, or split the document",
+            (self.name)(Parameter::Unit)
+        )
+    }
+
     fn repeated_id(self, id: &str, first: &str, second: &str) -> fmt::Result {
         if first == second {
             return write!(

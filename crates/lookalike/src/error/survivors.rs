@@ -122,11 +122,24 @@ impl NamesParameters for SurvivorsProblem {
                  or leave out {}",
                 annotate()
             ),
+            Self::Other(problem) => f.write_str(problem),
+            Self::AnnotatedUnits
+            | Self::ListedUnits
+            | Self::UnitsOfFormat { .. }
+            | Self::UnitsOfText { .. } => self.fmt_units(f, name),
+        }
+    }
+}
+
+impl SurvivorsProblem {
+    /// Writes a problem with units.
+    fn fmt_units(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
+        match self {
             Self::AnnotatedUnits => write!(
                 f,
                 "an annotation is about a document, not about one of its units; leave out {} or \
                  {} ({} FILE.csv lists the units that go and why)",
-                annotate(),
+                name(Parameter::Annotate),
                 name(Parameter::Unit),
                 name(Parameter::Removed)
             ),
@@ -152,7 +165,7 @@ impl NamesParameters for SurvivorsProblem {
                  JSONL, CSV, TSV, Parquet, lines or plain text in UTF-8",
                 name(Parameter::Exclude)
             ),
-            Self::Other(problem) => f.write_str(problem),
+            other => other.fmt_with(f, name),
         }
     }
 }

@@ -179,7 +179,8 @@ pub(super) fn put_unit(out: &mut Vec<u8>, unit: Option<UnitRange>) {
     }
 }
 
-/// Takes off the range of a unit, if `flags` say that there is one.
+/// Takes off the range of a unit, if `flags` say that there is one. `None` where bytes are missing.
+#[expect(clippy::option_option, reason = "the outer one is that of all readers of fields")]
 pub(super) fn unit(flags: u64, reader: &mut FieldReader<'_>) -> Option<Option<UnitRange>> {
     if flags & HAS_UNIT == 0 {
         return Some(None);

@@ -20,6 +20,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Tokens and anchors of a document, or the hash of an anchor and how many runs have it.
 type AnchorEntry = (u64, u32);
 
+/// The entries of a block, or why they are missing.
+type BlockEntries = Result<Vec<AnchorEntry>, Error>;
+
 /// The anchors of all documents.
 pub(crate) struct AnchorLog {
     rule: ShingleRule,
@@ -193,7 +196,7 @@ impl CompleteAnchors {
         self,
         temp: &Arc<TempSpace>,
         (filter, share): (usize, usize),
-        mut block: impl FnMut(usize, &[AnchorEntry], &RepeatFilter) -> Result<Vec<AnchorEntry>, Error>,
+        mut block: impl FnMut(usize, &[AnchorEntry], &RepeatFilter) -> BlockEntries,
     ) -> Result<Self, Error> {
         let Self { filter: former, log: old, ranges: old_ranges } = self;
         let anchors = former.bytes() / 4;

@@ -208,14 +208,13 @@ impl ComparedUnitigs<Passages> {
         for (place, LocatedPlace { span, excerpt }) in rows {
             let WantedPlace { passage, document, position, is_first, is_maximal, .. } = place;
             let at = places.len();
-            match found.last_mut().filter(|_| !is_first) {
-                Some(last) => last.rows.end = at + 1,
-                None => {
-                    let of = passages[ranked[passage as usize] as usize];
-                    let (words, documents) = (of.tokens, of.documents);
-                    let rows = at..at + 1;
-                    found.push(FoundPassage { words, places: of.places, documents, rows, excerpt });
-                }
+            if let Some(last) = found.last_mut().filter(|_| !is_first) {
+                last.rows.end = at + 1;
+            } else {
+                let of = passages[ranked[passage as usize] as usize];
+                let (words, documents) = (of.tokens, of.documents);
+                let rows = at..at + 1;
+                found.push(FoundPassage { words, places: of.places, documents, rows, excerpt });
             }
             places.push(PassagePlace { passage, document, position, span, is_first, is_maximal });
         }

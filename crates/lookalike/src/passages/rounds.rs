@@ -156,13 +156,11 @@ impl PassageCuts {
         let cuts = self.cuts.of(document);
         let ranges = Spans::of(&text, self.rule, self.run.normalization, &[])
             .map(|spans| byte_ranges(&text, spans.words(), cuts, self.unit));
-        match ranges {
-            Some(ranges) => Ok((text, ranges)),
-            None => {
-                let (id, place) = (self.run.id(document)?, self.run.place_name(document)?);
-                Err(Error::NotAligned { id, place })
-            }
+        if let Some(ranges) = ranges {
+            return Ok((text, ranges));
         }
+        let (id, place) = (self.run.id(document)?, self.run.place_name(document)?);
+        Err(Error::NotAligned { id, place })
     }
 }
 

@@ -40,7 +40,7 @@ impl<'a> Spans<'a> {
             Some(normal) => aligned(text, &normal, rule, normalization)?,
         };
         let words = TokenCuts::without(cuts, words);
-        let count = |piece: &[u8]| piece.iter().filter(|byte| (**byte as i8) >= -0x40).count();
+        let count = |piece: &[u8]| piece.iter().filter(|byte| byte.cast_signed() >= -0x40).count();
         let mut total = 0;
         let chars = text.as_bytes().chunks(PIECE).map(|piece| {
             let before = total;
@@ -75,7 +75,7 @@ impl<'a> Spans<'a> {
             return self.text.chars().count() as u64;
         };
         let inside = &self.text.as_bytes()[piece * PIECE..byte];
-        before + inside.iter().filter(|byte| (**byte as i8) >= -0x40).count() as u64
+        before + inside.iter().filter(|byte| byte.cast_signed() >= -0x40).count() as u64
     }
 }
 

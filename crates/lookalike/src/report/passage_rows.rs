@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::passages::{FoundPassage, PassageFindings, PassagePlace};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io;
 
 /// The columns of a table of places.
@@ -28,11 +29,10 @@ pub(super) fn each_place(
     for (number, passage) in (1..).zip(&findings.passages) {
         let mut ids = HashMap::new();
         for place in &findings.places[passage.rows.clone()] {
-            let id = match ids.get(&place.document) {
-                Some(id) => id,
-                None => {
-                    let id = findings.id(place.document).map_err(Error::into_io)?;
-                    ids.entry(place.document).or_insert(id)
+            let id = match ids.entry(place.document) {
+                Entry::Occupied(id) => id.into_mut(),
+                Entry::Vacant(room) => {
+                    room.insert(findings.id(place.document).map_err(Error::into_io)?)
                 }
             };
             take(number, passage, place, id)?;
