@@ -108,8 +108,8 @@ parameters! {
     MaxSeconds = "max_seconds",
     Measure = "measure",
     Memory = "memory",
-    MinWords = "min_words",
     Metadata = "metadata",
+    MinWords = "min_words",
     Nearest = "nearest",
     Ngram = "ngram",
     NoIgnore = "no_ignore",
@@ -134,8 +134,8 @@ parameters! {
     Threshold = "threshold",
     Tokens = "tokens",
     Type = "type",
-    Normalization = "wording",
     Unit = "unit",
+    Normalization = "wording",
 }
 
 impl Parameter {

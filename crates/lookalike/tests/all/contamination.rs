@@ -145,7 +145,7 @@ fn shares_are_those_of_comparing_all_with_all() {
 fn memory_and_threads_change_no_byte() {
     let folder = tempfile::tempdir().unwrap();
     let line = |from: usize, count: usize| {
-        (from..from + count).map(|word| format!("word{} ", word % 97)).collect::<String>()
+        (from..from + count).map(|word| format!("word{}", word % 97)).collect::<Vec<_>>().join(" ")
     };
     let corpus: Vec<String> = (0..3000).map(|at| line(at, 60)).collect();
     let items: Vec<String> = (0..97).map(|at| line(at, 20)).collect();
@@ -153,7 +153,7 @@ fn memory_and_threads_change_no_byte() {
     let mut options = ContaminationOptions::new().unwrap();
     let expected = bytes(&run(&paths.0, &paths.1, &options).unwrap());
     let temp_dir = Some(folder.path().to_owned());
-    options.memory = Memory { limit: Some(64 << 20), temp_dir, resume: false };
+    options.memory = Memory { limit: Some(128 << 20), temp_dir, resume: false };
     for threads in [1, 2, 5] {
         options.threads = NonZeroUsize::new(threads).unwrap();
         assert!(bytes(&run(&paths.0, &paths.1, &options).unwrap()) == expected, "{threads}");

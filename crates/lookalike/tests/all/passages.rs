@@ -211,9 +211,14 @@ fn check(documents: Vec<OracleDocument>, path: &Path, lengths: &[usize], threads
             assert_eq!(
                 found.counts.runs as usize,
                 expected.runs.len(),
-                "{path:?} {least} {case:?}"
+                "{} {least} {case:?}",
+                path.display()
             );
-            assert!(as_expected(&found, &oracle, case) == expected, "{path:?} {least} {case:?}");
+            assert!(
+                as_expected(&found, &oracle, case) == expected,
+                "{} {least} {case:?}",
+                path.display()
+            );
             eprintln!(
                 "{} at {least} words, {case:?}: {} passages, {} runs",
                 path.display(),
