@@ -91,6 +91,8 @@ pub(crate) struct ContaminationArgs {
 pub(crate) fn run(args: &mut ContaminationArgs, worker: WorkerOption<'_>) -> CommandResult {
     args.reading.read_list(&mut args.inputs)?;
     let args = &*args;
+    args.reading
+        .refuse_units("is for whole documents here: runs of words are found in any part")?;
     let target = args.output.as_ref().map(|path| Target::new(path, &[OutputFormat::Jsonl]));
     let target = target.transpose().map_err(|e| CommandError::Usage(format!("--output: {e}")))?;
     let paths = || target.iter().map(Target::path);

@@ -21,7 +21,7 @@ use crate::exit_code::ExitCode;
 use lookalike::audit::AuditError;
 use lookalike::core::error::ParamsError;
 use lookalike::core::parameter::NamesParameters;
-use lookalike::error::Error;
+use lookalike::error::{ContaminationError, Error};
 use lookalike::read::ReadError;
 use lookalike::report::option_name;
 use lookalike::store::IndexError;
@@ -121,7 +121,9 @@ impl From<Error> for CommandError {
             Error::Params(error) => error.into(),
             Error::Read(error) => error.into(),
             Error::Index(error) => error.into(),
-            Error::Estimates(_) => Self::Usage(error.spelled(option_name)),
+            Error::Estimates(_) | Error::Contamination(ContaminationError::Ngram { .. }) => {
+                Self::Usage(error.spelled(option_name))
+            }
             Error::Write { path, source } if path == Path::new("-") => Self::Print(source),
             error => Self::Run(error),
         }

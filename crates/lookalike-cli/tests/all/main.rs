@@ -12,6 +12,7 @@ mod advice;
 mod audit;
 mod bad_input;
 mod compare;
+mod contamination;
 mod dedup;
 mod evaluate;
 mod faults;

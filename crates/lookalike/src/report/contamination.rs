@@ -1,10 +1,12 @@
 //! A comparison of a benchmark with a corpus as JSON.
 
 use super::FORMAT_VERSION;
-use crate::contamination::{BenchmarkSummary, Contamination, ItemMatches, MatchRange};
+use crate::contamination::{BenchmarkSummary, Contamination, ItemMatches, RunMatch};
 use crate::error::Error;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::{self, Write};
+use std::ops::Range;
 
 /// A line for each item, in the order of the benchmark:
 ///
@@ -18,7 +20,7 @@ use std::io::{self, Write};
 /// Those of `out`, and of temporary files that hold matches.
 pub fn items(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
     for item in found.with_matches() {
-        serde_json::to_writer(&mut *out, &item_value(&item.map_err(Error::into_io)?))?;
+        serde_json::to_writer(&mut *out, &ItemLine::of(&item.map_err(Error::into_io)?))?;
         out.write_all(b"\n")?;
     }
     Ok(())
@@ -40,36 +42,62 @@ pub fn summary(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
     Ok(serde_json::to_writer(out, &value)?)
 }
 
-fn item_value(item: &ItemMatches<'_>) -> Value {
-    let ItemMatches { verdict, matches } = item;
-    let range = |range: &std::ops::Range<u64>| json!([range.start, range.end]);
-    let matches: Vec<Value> = matches
-        .iter()
-        .map(|found| {
-            let (MatchRange { words, bytes, chars }, document) =
-                (&found.in_item, &found.in_document);
-            json!({
-                "source": found.source,
-                "document": found.document,
-                "words": words.len(),
-                "item_bytes": range(bytes),
-                "item_chars": range(chars),
-                "bytes": range(&document.bytes),
-                "chars": range(&document.chars),
-            })
-        })
-        .collect();
-    json!({
-        "benchmark": verdict.item.benchmark,
-        "field": verdict.item.field,
-        "id": verdict.item.id,
-        "words": verdict.item.words,
-        "covered": verdict.covered,
-        "share": verdict.share(),
-        "contaminated": verdict.contaminated,
-        "documents": verdict.documents,
-        "matches": matches,
-    })
+/// An item and its matches, in the order of the members.
+#[derive(Serialize)]
+struct ItemLine<'a> {
+    benchmark: &'a str,
+    field: Option<&'a str>,
+    id: &'a str,
+    words: u32,
+    covered: u32,
+    share: f64,
+    contaminated: bool,
+    documents: u64,
+    matches: Vec<MatchLine<'a>>,
+}
+
+#[derive(Serialize)]
+struct MatchLine<'a> {
+    source: &'a str,
+    document: &'a str,
+    words: usize,
+    item_bytes: [u64; 2],
+    item_chars: [u64; 2],
+    bytes: [u64; 2],
+    chars: [u64; 2],
+}
+
+impl<'a> ItemLine<'a> {
+    fn of(item: &'a ItemMatches<'_>) -> Self {
+        let ItemMatches { verdict, matches } = item;
+        Self {
+            benchmark: &verdict.item.benchmark,
+            field: verdict.item.field.as_deref(),
+            id: &verdict.item.id,
+            words: verdict.item.words,
+            covered: verdict.covered,
+            share: verdict.share(),
+            contaminated: verdict.contaminated,
+            documents: verdict.documents,
+            matches: matches.iter().map(MatchLine::of).collect(),
+        }
+    }
+}
+
+impl<'a> MatchLine<'a> {
+    fn of(found: &'a RunMatch) -> Self {
+        let RunMatch { source, document, in_item, in_document } = found;
+        let ends = |range: &Range<u64>| [range.start, range.end];
+        Self {
+            source,
+            document,
+            words: in_item.words.len(),
+            item_bytes: ends(&in_item.bytes),
+            item_chars: ends(&in_item.chars),
+            bytes: ends(&in_document.bytes),
+            chars: ends(&in_document.chars),
+        }
+    }
 }
 
 fn benchmark_value(row: &BenchmarkSummary) -> Value {

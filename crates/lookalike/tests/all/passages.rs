@@ -260,7 +260,7 @@ proptest! {
 
 /// Documents of a set, in a file of their own: some of them where the test is not a long one.
 fn set(path: &Path, folder: &Path) -> Vec<OracleDocument> {
-    let most = if is_soak() { usize::MAX } else { 3_000_000 };
+    let most = if is_soak() { usize::MAX } else { 500_000 };
     let (mut documents, mut bytes) = (Vec::new(), 0);
     let file: Box<dyn BufRead> = match path.extension() {
         Some(end) if end == "gz" => {
