@@ -16,6 +16,9 @@ import lookalike
 from lookalike.errors import ChangedError, DocumentError, OptionError
 
 IS_SOAK = "LOOKALIKE_SOAK" in os.environ
+#: Each round is three shuffles, which take seconds on Ray whatever their size; `test_skew` has a few, and the tests of
+#: Spark run the same rounds.
+slow = pytest.mark.skipif(not IS_SOAK, reason="rounds take minutes on Ray; LOOKALIKE_SOAK runs them")
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
 pytest.importorskip("ray.data", reason="Ray Data is not installed")
@@ -145,7 +148,8 @@ SOAK_LARGE: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("case", LARGE + (SOAK_LARGE if IS_SOAK else []))
+@slow
+@pytest.mark.parametrize("case", LARGE + SOAK_LARGE)
 def test_components_larger_than_a_task(tmp_path: Path, case: dict[str, Any]) -> None:
     case = {"threshold": 0.6, "shingle": "words:3", "task_memory": 12_000, **case}
     references = case.pop("references", 0)
@@ -162,6 +166,7 @@ def test_a_template_falls_apart_by_rare_shingles(tmp_path: Path) -> None:
     assert found.counts["candidates"] <= 30 and found.counts["copies"] == 30
 
 
+@slow
 def test_a_worker_that_is_killed_in_a_round_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from unstable_tasks import KillWorkerOnce
 
@@ -178,6 +183,7 @@ def test_a_worker_that_is_killed_in_a_round_changes_nothing(tmp_path: Path, monk
     assert flag.exists()
 
 
+@slow
 @pytest.mark.parametrize("kind", ["chains", "edits"])
 def test_a_graph_larger_than_a_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     """Components are found in rounds; of `edits` they are larger than a task, too."""
