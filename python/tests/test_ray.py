@@ -160,6 +160,7 @@ def test_components_larger_than_a_task(tmp_path: Path, case: dict[str, Any]) -> 
         assert found.sources == sources(rows, references, case["threshold"], case["shingle"], case["keep"])
 
 
+@slow
 def test_a_template_falls_apart_by_rare_shingles(tmp_path: Path) -> None:
     options: dict[str, Any] = {"threshold": 0.8, "bands": 20, "rows": 2, "num_hashes": 40, "shingle": "words:3", "recall": None}
     found = compare(tmp_path / "run", filled_in(), same_work=False, task_memory=2_000, **options)
