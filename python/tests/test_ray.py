@@ -16,9 +16,6 @@ import lookalike
 from lookalike.errors import ChangedError, DocumentError, OptionError
 
 IS_SOAK = "LOOKALIKE_SOAK" in os.environ
-#: Each round is three shuffles, which take seconds on Ray whatever their size; `test_skew` has a few, and the tests of
-#: Spark run the same rounds.
-slow = pytest.mark.skipif(not IS_SOAK, reason="rounds take minutes on Ray; LOOKALIKE_SOAK runs them")
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
 pytest.importorskip("ray.data", reason="Ray Data is not installed")
@@ -89,7 +86,7 @@ SOAK_CASES: list[dict[str, Any]] = [
     {"keep": "longest", "partitions": 64, "scheme": "xor", "seed": 7, "shingle": "words:2"},
     {"partitions": 1, "group": "components", "tokens": "whitespace", "shingle": "words:3"},
     {"partitions": 2, "case": "keep", "frequencies": True, "shingle": "bag"},
-    {"partitions": 17, "normalize": ["nfkc"], "keep": ["field:date:asc", "longest"]},
+    {"partitions": 17, "normalize": "nfkc", "keep": ["field:date:asc", "longest"]},
 ]
 
 
@@ -148,8 +145,7 @@ SOAK_LARGE: list[dict[str, Any]] = [
 ]
 
 
-@slow
-@pytest.mark.parametrize("case", LARGE + SOAK_LARGE)
+@pytest.mark.parametrize("case", LARGE + (SOAK_LARGE if IS_SOAK else []))
 def test_components_larger_than_a_task(tmp_path: Path, case: dict[str, Any]) -> None:
     case = {"threshold": 0.6, "shingle": "words:3", "task_memory": 12_000, **case}
     references = case.pop("references", 0)
@@ -160,14 +156,12 @@ def test_components_larger_than_a_task(tmp_path: Path, case: dict[str, Any]) -> 
         assert found.sources == sources(rows, references, case["threshold"], case["shingle"], case["keep"])
 
 
-@slow
 def test_a_template_falls_apart_by_rare_shingles(tmp_path: Path) -> None:
     options: dict[str, Any] = {"threshold": 0.8, "bands": 20, "rows": 2, "num_hashes": 40, "shingle": "words:3", "recall": None}
     found = compare(tmp_path / "run", filled_in(), same_work=False, task_memory=2_000, **options)
     assert found.counts["candidates"] <= 30 and found.counts["copies"] == 30
 
 
-@slow
 def test_a_worker_that_is_killed_in_a_round_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from unstable_tasks import KillWorkerOnce
 
@@ -184,7 +178,6 @@ def test_a_worker_that_is_killed_in_a_round_changes_nothing(tmp_path: Path, monk
     assert flag.exists()
 
 
-@slow
 @pytest.mark.parametrize("kind", ["chains", "edits"])
 def test_a_graph_larger_than_a_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     """Components are found in rounds; of `edits` they are larger than a task, too."""

@@ -20,6 +20,7 @@ from lookalike._star_rounds import StarTask, edge_limit, star_rounds
 from lookalike._task_errors import task_errors
 from lookalike.errors import DocumentError, OptionError
 from lookalike.ray._large import RayRows
+from lookalike.ray._shuffle import each, shuffled
 from lookalike.ray._tasks import (
     BIN,
     BatchTask,
@@ -212,10 +213,7 @@ def _ray() -> Any:
 class ConnectedBlocks:
     """Edges and identities in the object store."""
 
-    #: A dataset.
-    blocks: Any
-    #: Its tables.
-    refs: list[Any]
+    tables: list[Any]
     #: Their bytes.
     size: int
     notes: list[str]
@@ -278,18 +276,22 @@ class _RayRun:
 
     def gathered(self, ds: Any, columns: str) -> Any:
         """The rows of a dataset as one table."""
+        return self._table(ds.to_arrow_refs(), columns)
+
+    def _table(self, refs: list[Any], columns: str) -> Any:
+        """Tables in the object store as one."""
         import pyarrow as pa
 
         names = stages.empty_table(columns).column_names
-        tables = [table for table in self._ray.get(ds.to_arrow_refs()) if table.num_rows]
+        tables = [table for table in self._ray.get(refs) if table.num_rows]
         return pa.concat_tables([table.select(names) for table in tables]) if tables else stages.empty_table(columns)
 
     def grouped(self, ds: Any, column: str, task: Any, columns: str) -> Any:
         """All rows with one value of a column in one call of a task; the results as one table."""
-        return self.gathered(self._grouped(ds, column, task), columns)
+        return self._table(self._shuffled(ds.to_arrow_refs(), column, task, columns), columns)
 
-    def _grouped(self, ds: Any, column: str, task: Any) -> Any:
-        return ds.groupby(column, num_partitions=self.parts).map_groups(partial(run_task, task), batch_format="pyarrow")
+    def _shuffled(self, tables: list[Any], column: str, task: Any, columns: str) -> list[Any]:
+        return shuffled(self._ray, tables, column, self.parts, task, columns)
 
     def _connect(self) -> ConnectedBlocks:
         counters = self.counters(self._sides) if self.plan.is_counted else None
@@ -302,29 +304,27 @@ class _RayRun:
         """
         blocks = self._all_mapped(sides, KeyTask(self.plan, self.parts, counters))
         probed = counters is not None and self.plan.is_probed
-        return self._summed(self._grouped(blocks, "part", ConnectTask(self.parts, probed)))
+        task = ConnectTask(self.parts, probed)
+        return self._summed(self._shuffled(blocks.to_arrow_refs(), "part", task, stages.BLOCKS))
 
-    def _summed(self, ds: Any) -> ConnectedBlocks:
+    def _summed(self, tables: list[Any]) -> ConnectedBlocks:
         """Blocks in the object store, with their notes here."""
-        stored = ds.materialize()
-        refs = stored.to_arrow_refs()
-        sums = self._ray.get([self._ray.remote(summary).remote(ref) for ref in refs])
-        return ConnectedBlocks(stored, refs, sum(size for size, _ in sums), [note for _, notes in sums for note in notes])
+        sums = self._ray.get(each(self._ray, tables, summary))
+        return ConnectedBlocks(tables, sum(size for size, _ in sums), [note for _, notes in sums for note in notes])
 
     def labels(self, connected: ConnectedBlocks) -> Any:
         """The documents of components."""
         if connected.size <= edge_limit(self._task_bytes):
-            return self._ray.get(self._ray.remote(_labels).remote(self.parts, *connected.refs))
+            return self._ray.get(self._ray.remote(_labels).remote(self.parts, *connected.tables))
 
-        def run(blocks: Any, step: StarStep) -> Any:
-            return self._grouped(blocks, "part", BatchTask(StarTask(self.parts, step), stages.BLOCKS))
+        def run(tables: list[Any], step: StarStep) -> list[Any]:
+            return self._shuffled(tables, "part", BatchTask(StarTask(self.parts, step), stages.BLOCKS), stages.BLOCKS)
 
         edges = star_rounds(
-            connected.blocks, run, lambda _, make: make().materialize(), lambda blocks: self._summed(blocks).notes
+            connected.tables, run, lambda _, make: make(), lambda tables: self._summed(tables).notes
         )
-        identities = self._mapped(connected.blocks, KindTask("identities"))
-        blocks = self._mapped(edges, KindTask("edges")).union(identities)
-        return self.gathered(self._grouped(blocks, "part", PartLabelTask()), stages.LABELS)
+        tables = each(self._ray, edges, KindTask("edges")) + each(self._ray, connected.tables, KindTask("identities"))
+        return self._table(self._shuffled(tables, "part", PartLabelTask(), stages.LABELS), stages.LABELS)
 
     def counters(self, sides: list[Any]) -> Any:
         """How often shingles occur, about, in the object store."""
