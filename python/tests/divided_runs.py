@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import pytest
 from test_stages import corpus
 
 import lookalike
@@ -120,3 +121,15 @@ def filled_in() -> list[dict[str, Any]]:
     filled = [" ".join(text[:46] + draw.choices(words, k=14)) for _ in range(90)]
     rows = [{"id": f"t{number:03}", "text": one} for number, one in enumerate(filled + filled[:30])]
     return rows
+
+
+def star_round_calls(monkeypatch: pytest.MonkeyPatch, module: Any) -> list[Any]:
+    """The edges of each call of ``star_rounds`` by a module of an engine, from now on."""
+    calls, rounds = [], module.star_rounds
+
+    def noted(edges: Any, *others: Any) -> Any:
+        calls.append(edges)
+        return rounds(edges, *others)
+
+    monkeypatch.setattr(module, "star_rounds", noted)
+    return calls

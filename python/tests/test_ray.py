@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from divided_runs import WORK, filled_in, joined, large, skewed, sources
+from divided_runs import WORK, filled_in, joined, large, skewed, sources, star_round_calls
 from test_stages import corpus
 
 import lookalike
@@ -184,13 +184,7 @@ def test_a_graph_larger_than_a_task(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     import lookalike.ray._find as module
     from lookalike import _star_rounds
 
-    calls, rounds = [], module.star_rounds
-
-    def noted(edges: Any, *others: Any) -> Any:
-        calls.append(edges)
-        return rounds(edges, *others)
-
-    monkeypatch.setattr(module, "star_rounds", noted)
+    calls = star_round_calls(monkeypatch, module)
     options: dict[str, Any] = {"threshold": 0.7, "shingle": "words:3", "partitions": 5, "groups": 1}
     if kind == "chains":
         monkeypatch.setattr(module, "edge_limit", lambda _: 500)

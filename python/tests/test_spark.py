@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import spark_cluster
-from divided_runs import compare, filled_in, frame, joined, large, skewed, sources
+from divided_runs import compare, filled_in, frame, joined, large, skewed, sources, star_round_calls
 from test_stages import corpus
 
 import lookalike
@@ -144,13 +144,7 @@ def test_a_graph_larger_than_a_task(
     from lookalike import _star_rounds
     from lookalike.spark import _connect
 
-    calls, rounds = [], _connect.star_rounds
-
-    def noted(edges: Any, *others: Any) -> Any:
-        calls.append(edges)
-        return rounds(edges, *others)
-
-    monkeypatch.setattr(_connect, "star_rounds", noted)
+    calls = star_round_calls(monkeypatch, _connect)
     options: dict[str, Any] = {"threshold": 0.7, "shingle": "words:3", "partitions": 5, "groups": 1}
     if kind == "chains":
         monkeypatch.setattr(_connect, "edge_limit", lambda _: 500)
