@@ -266,7 +266,8 @@ fn a_long_document_of_many_lines() {
 #[test]
 fn the_least_memory_for_units_is_reported_and_works() {
     let place = Place::new();
-    let text: String = (0..300_000).map(|n| format!("x{n:07}\n")).collect();
+    let line = |n| format!("x{n:07}\n");
+    let text: String = (0..300_000).map(line).collect();
     place.file("in.jsonl", lines(&[("a", &text), ("b", "x0000017 \nanother")]));
     let args = ["find", "in.jsonl", "--unit", "line", "--threads", "1", "--json"];
     let message = place.run(&[&args[..], &["--memory", "64MiB"]].concat()).fails(1);
@@ -430,7 +431,7 @@ fn an_index_updates_and_removes_units() {
     let last = FIRST.len() + COPIED.len() + 2;
     let whole = [row("a#1", FIRST, 0), row("a#2", COPIED, FIRST.len() + 1), row("a#3", LAST, last)];
     let b = row("b#1", LAST, 0);
-    assert_eq!(stored(), [&whole[..], &[b.clone()]].concat());
+    assert_eq!(stored(), [&whole[..], std::slice::from_ref(&b)].concat());
     // The units of the new version replace those with their ids; the third is left.
     place.run(&[&["index", "update", "ix", "new.jsonl"], &units[..]].concat()).ok();
     let changed = [row("a#1", COPIED, 0), row("a#2", FIRST, COPIED.len() + 1)];

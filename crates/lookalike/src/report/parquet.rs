@@ -474,14 +474,15 @@ mod tests {
         let (measure, exact) = (Measure::Jaccard, CellRule::Exact);
         let of_groups = cells(|output| groups(output, &found.groups, measure).unwrap());
         let csv = cells_of_csv(|out| {
-            crate::report::csv::groups(out, &found.groups, measure, exact).unwrap()
+            crate::report::csv::groups(out, &found.groups, measure, exact).unwrap();
         });
         assert_eq!(of_groups, csv);
         assert_eq!((of_groups.len(), of_groups[0].len()), (3, 10));
         let listed = found.pairs.as_ref().unwrap();
         let of_pairs = cells(|output| pairs(output, listed, measure).unwrap());
-        let csv =
-            cells_of_csv(|out| crate::report::csv::pairs(out, listed, measure, exact).unwrap());
+        let csv = cells_of_csv(|out| {
+            crate::report::csv::pairs(out, listed, measure, exact).unwrap();
+        });
         assert_eq!(of_pairs, csv);
         let unit = of_pairs[1].iter().rev().take(10).rev().map(String::as_str).collect::<Vec<_>>();
         let (a, b) = (same.len() + 3, same.len() + 7);

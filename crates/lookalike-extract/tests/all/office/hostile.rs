@@ -24,6 +24,9 @@ const FILES: [&str; 13] = [
     "gnu.tar",
 ];
 
+/// Bytes that mean something in a header of a tar archive, or nothing.
+const HEADER_BYTES: &[u8] = b"\0 017x\x80\xff";
+
 /// Numbers that are as large as some type allows, or nearly so.
 const EXTREMES: [u64; 6] =
     [0, u64::MAX, u64::MAX - 29, i64::MAX as u64, 0xFFFF_FFFF_0000_0000, 0x8000_0000_8000_8080];
@@ -135,13 +138,14 @@ proptest! {
     fn changed_headers_of_tar_give_texts_or_failures(
         which in 11..13usize,
         changes in prop::collection::vec(
-            (any::<prop::sample::Index>(), 0usize..512, prop::sample::select(&b"\0 017x\x80\xff"[..])),
+            (any::<prop::sample::Index>(), 0usize..512, prop::sample::select(HEADER_BYTES)),
             1..12,
         ),
     ) {
         let mut bytes = fixture(FILES[which]);
         let is_header = |place: &usize| bytes[*place + 257..].starts_with(b"ustar");
-        let headers: Vec<usize> = (0..bytes.len() / 512).map(|n| n * 512).filter(is_header).collect();
+        let blocks = (0..bytes.len() / 512).map(|n| n * 512);
+        let headers: Vec<usize> = blocks.filter(is_header).collect();
         for (header, at, byte) in changes {
             let header = &mut bytes[headers[header.index(headers.len())]..][..512];
             header[at] = byte;
