@@ -260,7 +260,8 @@ class Index(IndexMaintenance):
         :param threads: Threads to use; None for one per processor.
         :param progress: ``True`` for bars by tqdm, or a function of the stage, how much of it is
             done and of how much, where that is known.
-        :param reading: How files are read, :class:`Reading`: ``format``, ``skip_bad``, …
+        :param reading: How files are read, :class:`Reading`: ``format``, ``skip_bad``, ``unit``, …
+            Refused for documents that are no files.
         :returns: Counts of documents, and what was left out of files.
         :raises DocumentError: A document cannot be stored; its :attr:`~DocumentError.row` is that
             in ``documents``, from 0. Those before it are stored.

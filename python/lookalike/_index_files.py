@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from lookalike._index_types import Added, Skipped
 from lookalike._inputs import _paths
+from lookalike._options import check_options
 from lookalike.errors import OptionError
 
 __all__: list[str] = []
@@ -39,10 +40,16 @@ def fields_of(common: object, names: list[str]) -> list[str]:
 def refuse_reading(reading: Mapping[str, object]) -> None:
     """Refuses options of reading files for other inputs.
 
-    :raises OptionError: one is given.
+    :raises OptionError: one is given, or there is none of that name.
     """
-    for name in reading:
-        raise OptionError(f"{name} says how files are read, and the documents are in memory")
+    check_options(reading)
+    for name, value in reading.items():
+        # The default value is no error.
+        if value not in (None, False):
+            raise OptionError(
+                f"{name} says how files are read, and the documents are in memory; leave it out, or "
+                "name files"
+            )
 
 
 def added(done: _Done) -> Added:

@@ -70,7 +70,7 @@ class DamagedError(StoreError):
 
 
 class RunawayWarning(UserWarning):
-    """Many documents look alike without being similar, so that most comparisons are in vain: the
-    result is right, and takes long. :func:`lookalike.find`, :func:`lookalike.dedup` and
+    """Many documents look alike without being similar, so that most comparisons end below
+    the threshold: the result is right, and takes long. :func:`lookalike.find`, :func:`lookalike.dedup` and
     :meth:`lookalike.Index.groups` warn once a call, while they work, and name options that take
     less time. Where warnings are errors, the call stops."""

@@ -94,6 +94,10 @@ def test_what_cannot_be(index: lookalike.Index, tmp_path: Path) -> None:
         index.add(str(tmp_path / "*.csv"))
     with pytest.raises(OptionError, match="skip_bad says how files are read"):
         index.add([("a", TEXTS["a"])], skip_bad=True)
+    with pytest.raises(OptionError, match="unit says how files are read.*leave it out, or name files"):
+        index.add(TEXTS, unit="line")
+    with pytest.raises(OptionError, match="no option 'colour'"):
+        index.add(TEXTS, colour=None)  # type: ignore[call-arg]
     path = lines(tmp_path / "one.jsonl", TEXTS)
     with pytest.raises(OptionError, match="no option 'colour'"):
         index.add(path, colour="red")  # type: ignore[call-arg]
@@ -104,6 +108,8 @@ def test_what_cannot_be(index: lookalike.Index, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="1 to 1024"):
         index.add(TEXTS, threads=100_000)
     assert len(index) == 0
+    # The default values are no error.
+    assert index.add([("default", TEXTS["a"])], unit=None, skip_bad=False).added == 1
 
 
 def test_progress(index: lookalike.Index, tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
-//! Spans of time as they are typed.
+//! Durations as options have them.
 
 use std::time::Duration;
 
 /// `500ms`, `30s`, `5min` or `5m`, `12h`, `30d` or `8w`.
-pub(crate) fn span(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || "expected a number and a unit: ms, s, min, h, d or w, such as 30d".to_owned();
     let at = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
     let (number, unit) = text.split_at(at);
@@ -20,18 +20,18 @@ pub(crate) fn span(text: &str) -> Result<Duration, String> {
     number.checked_mul(ms).map(Duration::from_millis).ok_or_else(wrong)
 }
 
-/// A span after which something counts as gone, so that it is not 0.
+/// The time after which a document counts as removed; not 0.
 pub(crate) fn lifetime(text: &str) -> Result<Duration, String> {
-    match span(text)? {
+    match duration(text)? {
         Duration::ZERO => Err("expected a span of time above 0, such as 30d".to_owned()),
-        span => Ok(span),
+        lifetime => Ok(lifetime),
     }
 }
 
-/// A span that something is waited for: a mere number is seconds.
+/// The time to wait for something; a number without a unit is seconds.
 pub(crate) fn patience(text: &str) -> Result<Duration, String> {
     let number = text.bytes().all(|b| b.is_ascii_digit()).then(|| format!("{text}s"));
-    span(number.as_deref().unwrap_or(text))
+    duration(number.as_deref().unwrap_or(text))
         .map_err(|_| "expected a span of time such as 500ms, 30s or 2min".into())
 }
 
@@ -40,12 +40,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_have_a_unit() {
-        assert_eq!(span("30d"), Ok(Duration::from_secs(30 * 86_400)));
-        assert_eq!(span("90 s"), Ok(Duration::from_secs(90)));
-        assert_eq!(span("2m"), span("2min"));
+    fn durations_have_a_unit() {
+        assert_eq!(duration("30d"), Ok(Duration::from_secs(30 * 86_400)));
+        assert_eq!(duration("90 s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("2m"), duration("2min"));
         for wrong in ["", "30", "d", "1y", "-1d", "1.5h", "99999999999999999999w"] {
-            assert!(span(wrong).is_err(), "{wrong}");
+            assert!(duration(wrong).is_err(), "{wrong}");
         }
         assert!(lifetime("0d").is_err() && lifetime("1ms").is_ok());
     }

@@ -202,3 +202,18 @@ impl fmt::Display for ParamsError {
 }
 
 impl std::error::Error for ParamsError {}
+
+/// The one of `all` values whose name is `text`; `expected` lists the names.
+///
+/// # Errors
+/// [`ParamsError::Parse`] where there is none.
+pub fn parse_name<T: Copy>(
+    text: &str,
+    all: &[T],
+    name: fn(T) -> &'static str,
+    parameter: Parameter,
+    expected: &'static str,
+) -> Result<T, ParamsError> {
+    let found = all.iter().copied().find(|value| name(*value) == text);
+    found.ok_or_else(|| ParamsError::Parse { parameter, got: text.to_owned(), expected })
+}

@@ -1,7 +1,7 @@
 //! What is done to a text before it is cut into tokens, where that is asked for: a normal form,
 //! the stop words of its own language left out, words of scripts without spaces distinguished.
 
-use lookalike_core::error::ParamsError;
+use lookalike_core::error::{ParamsError, parse_name};
 use lookalike_core::parameter::Parameter;
 use std::fmt;
 use std::str::FromStr;
@@ -112,12 +112,8 @@ impl FromStr for NormalForm {
     type Err = ParamsError;
 
     fn from_str(text: &str) -> Result<Self, ParamsError> {
-        let form = Self::ALL.into_iter().find(|form| form.name() == text);
-        form.ok_or_else(|| ParamsError::Parse {
-            parameter: Parameter::Normalize,
-            got: text.to_owned(),
-            expected: "nfc, nfkc, fold or unaccent",
-        })
+        let expected = "nfc, nfkc, fold or unaccent";
+        parse_name(text, &Self::ALL, Self::name, Parameter::Normalize, expected)
     }
 }
 

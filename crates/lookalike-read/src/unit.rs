@@ -16,7 +16,7 @@ use icu_segmenter::{
     SentenceSegmenter, iterators::SentenceBreakIterator, options::SentenceBreakInvariantOptions,
     scaffold::Utf8,
 };
-use lookalike_core::error::ParamsError;
+use lookalike_core::error::{ParamsError, parse_name};
 use lookalike_core::parameter::Parameter;
 use std::fmt;
 use std::ops::Range;
@@ -37,6 +37,19 @@ pub enum TextUnit {
 }
 
 impl TextUnit {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Document, Self::Paragraph, Self::Line, Self::Sentence];
+
+    /// The name, as options and reports have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Document => "document",
+            Self::Paragraph => "paragraph",
+            Self::Line => "line",
+            Self::Sentence => "sentence",
+        }
+    }
+
     /// Whether this build of the crate finds its ranges.
     pub fn is_supported(self) -> bool {
         cfg!(feature = "scripts") || self != Self::Sentence
@@ -45,12 +58,7 @@ impl TextUnit {
 
 impl fmt::Display for TextUnit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Document => "document",
-            Self::Paragraph => "paragraph",
-            Self::Line => "line",
-            Self::Sentence => "sentence",
-        })
+        f.write_str(self.name())
     }
 }
 
@@ -58,19 +66,8 @@ impl FromStr for TextUnit {
     type Err = ParamsError;
 
     fn from_str(text: &str) -> Result<Self, ParamsError> {
-        Ok(match text {
-            "document" => Self::Document,
-            "paragraph" => Self::Paragraph,
-            "line" => Self::Line,
-            "sentence" => Self::Sentence,
-            _ => {
-                return Err(ParamsError::Parse {
-                    parameter: Parameter::Unit,
-                    got: text.to_owned(),
-                    expected: "document, paragraph, line or sentence",
-                });
-            }
-        })
+        let expected = "document, paragraph, line or sentence";
+        parse_name(text, &Self::ALL, Self::name, Parameter::Unit, expected)
     }
 }
 
@@ -194,8 +191,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const UNITS: [TextUnit; 4] =
-        [TextUnit::Document, TextUnit::Paragraph, TextUnit::Line, TextUnit::Sentence];
+    const UNITS: [TextUnit; 4] = TextUnit::ALL;
     const LINE_ENDS: [&str; 8] =
         ["\r\n", "\n", "\r", "\u{85}", "\u{b}", "\u{c}", "\u{2028}", "\u{2029}"];
 
@@ -264,6 +260,60 @@ mod tests {
         );
         assert_eq!(sentences("今日は。明日は？"), ["今日は。", "明日は？"]);
         assert_eq!(sentences("a line\r\nthat goes on\n"), ["a line\r\n", "that goes on\n"]);
+    }
+
+    /// Hand-made cases for the rules of section 5 of the annex, a `|` at each boundary.
+    #[test]
+    #[cfg(feature = "scripts")]
+    fn each_rule_of_sentences_has_its_cases() {
+        let cases = [
+            // SB3, SB4: line ends.
+            "One.\r\n|Two.\n|Three\u{85}|four\u{2028}|five\u{2029}|six",
+            "one\n|\n|two",
+            // SB5: marks and formats belong to what is before them.
+            "The end.\u{301} |Next.",
+            "The end\u{200d}. |Next\u{301}.",
+            // SB6: numbers.
+            "It is 3.14 and 2.5. |Then 1.000.000,5.",
+            // SB7: initials without blanks.
+            "The U.S.A. |Army.",
+            "The U.S. army.",
+            // SB8: a lower-case letter follows a full stop, with others than letters before it.
+            "He came, e.g. by train, i.e. late.",
+            "Wait... what? |Wait... |What?",
+            "It is no. 5 of all. |No. 5 too.",
+            "He said “Go.” and left.",
+            "See p. |7. |Then go on.",
+            // SB8a: more of the sentence, or of its end.
+            "Cats, dogs, etc., are here. |Really?! |Yes!!!",
+            "“Go!”, he said.",
+            // SB9, SB10: closing quotes and brackets, and blanks.
+            "“He left.” |She stayed.",
+            "(He left.)  \u{a0}|(She stayed.) |'So?' |\"So.\"",
+            "«Il part.» |Elle reste.",
+            // SB11: an end, also behind an abbreviation that an upper-case letter follows.
+            "Mr. |Smith met Dr. |J. |K. |Jones.",
+            "Hi! |ok? |so",
+            "The end.\t|Next.",
+            // Full stops, question and exclamation marks of other scripts.
+            // An opening bracket without a blank before it belongs to the end (SB9).
+            "今日は。|明日は？「|行く。」|と言った。",
+            "第一．|第二｡|第三",
+            "राम गया। |सीता आई॥ |अंत",
+            "هل جاء؟ |نعم۔ |لا",
+            "Գնաց։ |Եկավ։",
+            "ያ ነው። |ሌላ፧",
+            // SB998: no end. An ellipsis in one character, a colon and a semicolon end nothing.
+            "Wait… What: this; That – or – Those",
+            "a.b.c d.E",
+            "...",
+            "no end",
+        ];
+        let found = cases.map(|marked| {
+            let text = marked.replace('|', "");
+            parts(&text, TextUnit::Sentence).join("|")
+        });
+        assert_eq!(found, cases);
     }
 
     #[test]

@@ -73,8 +73,8 @@ pub struct ExcessCandidates {
 /// What a run reports as soon as it knows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Warning {
-    /// Unrelated documents look alike, so that most comparisons are in vain. The result is the
-    /// same, the run takes long.
+    /// Unrelated documents look alike, so that most comparisons end below the threshold. The
+    /// result is the same, the run takes long.
     ExcessCandidates(ExcessCandidates),
 }
 

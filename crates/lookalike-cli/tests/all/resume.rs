@@ -192,6 +192,36 @@ fn killed_late(scenario: &Scenario, place: &Place) -> Vec<String> {
     journal(&temp)
 }
 
+/// Ranges of units are stored with their documents.
+#[test]
+fn units_are_the_same_after_an_interruption() {
+    let place = place_with_inputs();
+    let texts: Vec<String> = short_documents(0, 26_000).lines().map(str::to_owned).collect();
+    let text = |line: &String| -> String {
+        let value: serde_json::Value = serde_json::from_str(line).unwrap();
+        value["text"].as_str().unwrap().to_owned()
+    };
+    let documents = texts.chunks(4).enumerate().map(|(i, lines)| {
+        let text = lines.iter().map(text).collect::<Vec<_>>().join("\r\n\u{2029}");
+        serde_json::json!({ "id": i.to_string(), "text": text }).to_string() + "\n"
+    });
+    place.file("u.jsonl", documents.collect::<String>());
+    let args = [&["u.jsonl", "--unit", "line", "--pairs", "p.csv"], SMALL].concat();
+    let scenario = Scenario::new("units", &args);
+    let (expected, _) = scenario.expected(&place);
+    assert!(expected[0].contains("\"parent\":") && expected[1].contains(",start_char_b,"));
+    assert!(expected[1].lines().count() > 100, "{}", expected[1].lines().count());
+    for step in ["\"Chunk\"", "\"Prepared\"", "\"Batch\""] {
+        let is_done = |steps: &[String]| steps.iter().any(|line| line.contains(step));
+        let mut child = halted(|| scenario.start(&place), &place.path("t"), is_done);
+        child.kill().unwrap();
+        end(child);
+        let (code, message) = end(start(&place.path(""), &scenario.resumed()));
+        assert_eq!(code, Some(0), "{message}");
+        scenario.check(&place, &expected, step);
+    }
+}
+
 /// Estimates come of the signatures, which are stored with the first step.
 #[test]
 fn estimates_are_the_same_after_an_interruption() {

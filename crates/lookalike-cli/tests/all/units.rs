@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests may stop at anything unexpected")]
 
 use crate::command::{Place, words};
+use crate::crash::gzip;
 use serde_json::{Value, json};
 
 const FIRST: &str =
@@ -261,6 +262,21 @@ fn a_long_document_of_many_lines() {
     assert_eq!(groups(&all), groups(&bounded));
 }
 
+/// The least memory of a run is that of all units of a document, not of those that were read.
+#[test]
+fn the_least_memory_for_units_is_reported_and_works() {
+    let place = Place::new();
+    let line = |n| format!("x{n:07}\n");
+    let text: String = (0..300_000).map(line).collect();
+    place.file("in.jsonl", lines(&[("a", &text), ("b", "x0000017 \nanother")]));
+    let args = ["find", "in.jsonl", "--unit", "line", "--threads", "1", "--json"];
+    let message = place.run(&[&args[..], &["--memory", "64MiB"]].concat()).fails(1);
+    let least = message.split("at least ").nth(1).and_then(|rest| rest.split_whitespace().next());
+    let bounded = found(&place, &[&args[..], &["--memory", least.unwrap()]].concat());
+    assert_eq!(bounded["groups"][0]["duplicates"][0]["id"], "b#1");
+    assert_eq!(bounded["counts"], found(&place, &args)["counts"]);
+}
+
 #[test]
 fn an_audit_and_an_index_take_units() {
     let place = place();
@@ -281,4 +297,164 @@ fn an_audit_and_an_index_take_units() {
     assert_eq!(value["metadata"]["end"], value["metadata"]["end_char"]);
     let refused = place.run(&[&["query", "ix", "in.jsonl"], &units[..]].concat());
     assert!(refused.err.contains("is not for queries"), "{}", refused.err);
+}
+
+#[test]
+fn tsv_and_compressed_files_lose_units_in_place() {
+    let place = Place::new();
+    let header = "n\tid\ttext\n";
+    let first = format!("1\ta\t{COPIED}\u{2028}{FIRST}\n");
+    place.file(
+        "in.tsv",
+        format!("{header}{first}2\tb\t\"say \"\"x\"\"\u{2028}{COPIED}\u{2028}\"\n3\tc\t{COPIED}\n"),
+    );
+    let line = ["--unit", "line", "--keep", "first"];
+    place.run(&[&["dedup", "in.tsv", "-o", "out.tsv"], &line[..]].concat()).ok();
+    let left = format!("{header}{first}2\tb\t\"say \"\"x\"\"\u{2028}\"\n");
+    assert_eq!(place.read("out.tsv"), left);
+
+    let given = lines(&[
+        ("a", &format!("{FIRST}\n{COPIED}")),
+        ("b", &format!("{COPIED}\n{LAST}")),
+        ("c", COPIED),
+    ]);
+    place.file("in.jsonl", &given).file("in.jsonl.gz", gzip(given.as_bytes()));
+    place.run(&[&["dedup", "in.jsonl", "-o", "plain.jsonl"], &line[..]].concat()).ok();
+    let plain = place.read("plain.jsonl");
+    assert_eq!(plain, lines(&[("a", &format!("{FIRST}\n{COPIED}")), ("b", LAST)]));
+    for (input, output) in [
+        ("in.jsonl", "out.jsonl.gz"),
+        ("in.jsonl", "out.jsonl.zst"),
+        ("in.jsonl.gz", "out.jsonl"),
+        ("out.jsonl.zst", "again.jsonl.gz"),
+    ] {
+        place.run(&[&["dedup", input, "-o", output], &line[..]].concat()).ok();
+        // Another pass over the output finds no unit to take out, and gives the bytes back.
+        place.run(&[&["dedup", output, "-o", "read.jsonl"], &line[..]].concat()).ok();
+        assert_eq!(place.read("read.jsonl"), plain, "{input} to {output}");
+    }
+}
+
+/// Units of a reference stay; those of the input that resemble one go, those that resemble each
+/// other, too.
+#[test]
+fn units_are_compared_with_a_reference() {
+    let place = Place::new();
+    place.file("old.jsonl", lines(&[("old", &format!("{COPIED}\n\n{LAST} once more"))]));
+    place.file(
+        "new.jsonl",
+        lines(&[
+            ("a", &format!("{FIRST}\n\n{COPIED} indeed and longer")),
+            ("b", &format!("{FIRST} too\n\n{LAST}")),
+        ]),
+    );
+    let args = ["--reference", "old.jsonl", "--unit", "paragraph", "--keep", "first"];
+    let found = found(&place, &[&["find", "new.jsonl", "--json", "-t", "0.6"], &args[..]].concat());
+    let mut groups: Vec<_> = found["groups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|group| {
+            let ids = group["duplicates"].as_array().unwrap().iter().map(|d| d["id"].clone());
+            (group["keeper"].clone(), group["reference"].clone(), ids.collect::<Vec<_>>())
+        })
+        .collect();
+    groups.sort_by_key(|group| group.0.to_string());
+    assert_eq!(
+        groups,
+        [
+            (json!("a#1"), Value::Null, vec![json!("b#1")]),
+            (json!("old#1"), json!(true), vec![json!("a#2")]),
+            (json!("old#2"), json!(true), vec![json!("b#2")]),
+        ]
+    );
+    let dedup = ["dedup", "new.jsonl", "-o", "left.jsonl", "-t", "0.6"];
+    place.run(&[&dedup[..], &args].concat()).ok();
+    assert_eq!(place.read("left.jsonl"), lines(&[("a", &format!("{FIRST}\n\n"))]));
+}
+
+/// Lines of megabytes, one of them without a blank, next to short ones.
+#[test]
+fn very_long_lines_are_units() {
+    let place = Place::new();
+    let (long, solid) = (words(5, 200_000), "x".repeat(2 << 20));
+    let a = format!("{long}\r\n{solid}\r\n{COPIED}\r\n");
+    let b = format!("{COPIED}\n{long}the end\n{solid}\n{LAST}");
+    place.file("in.jsonl", lines(&[("a", &a), ("b", &b)]));
+    let args = ["--unit", "line", "--keep", "first"];
+    let found = found(&place, &[&["find", "in.jsonl", "--json"], &args[..]].concat());
+    let groups = found["groups"].as_array().unwrap();
+    let members = groups.iter().map(|group| {
+        let duplicate = &group["duplicates"][0];
+        let range = ["start", "end"].map(|name| duplicate[name].as_u64().unwrap() as usize);
+        (group["keeper"].as_str().unwrap(), duplicate["id"].as_str().unwrap(), range)
+    });
+    let mut members: Vec<_> = members.collect();
+    members.sort_unstable();
+    let (short, second) = (COPIED.len() + 1, COPIED.len() + long.len() + 9);
+    assert_eq!(
+        members,
+        [
+            ("a#1", "b#2", [short, second]),
+            ("a#2", "b#3", [second, second + solid.len() + 1]),
+            ("a#3", "b#1", [0, short]),
+        ]
+    );
+    place.run(&[&["dedup", "in.jsonl", "-o", "out.jsonl"], &args[..]].concat()).ok();
+    assert_eq!(place.read("out.jsonl"), lines(&[("a", &a), ("b", LAST)]));
+}
+
+#[test]
+fn an_index_updates_and_removes_units() {
+    let place = Place::new();
+    let units = ["--unit", "line", "--quiet"];
+    place.file("old.jsonl", lines(&[("a", &format!("{FIRST}\n{COPIED}\n{LAST}")), ("b", LAST)]));
+    place.file("new.jsonl", lines(&[("a", &format!("{COPIED}\n{FIRST}"))]));
+    place
+        .run(&[&["index", "create", "ix", "old.jsonl", "--store", "texts"], &units[..]].concat())
+        .ok();
+    let stored = || {
+        let lines = place.run(&["index", "export", "ix"]).ok();
+        let mut rows: Vec<(String, String, u64)> = lines
+            .lines()
+            .map(|line| {
+                let value: Value = serde_json::from_str(line).unwrap();
+                let text = |value: &Value| value.as_str().unwrap().to_owned();
+                let start = value["metadata"]["start"].as_u64().unwrap();
+                (text(&value["id"]), text(&value["text"]), start)
+            })
+            .collect();
+        rows.sort();
+        rows
+    };
+    let row = |id: &str, text: &str, start: usize| (id.to_owned(), text.to_owned(), start as u64);
+    let last = FIRST.len() + COPIED.len() + 2;
+    let whole = [row("a#1", FIRST, 0), row("a#2", COPIED, FIRST.len() + 1), row("a#3", LAST, last)];
+    let b = row("b#1", LAST, 0);
+    assert_eq!(stored(), [&whole[..], std::slice::from_ref(&b)].concat());
+    // The units of the new version replace those with their ids; the third is left.
+    place.run(&[&["index", "update", "ix", "new.jsonl"], &units[..]].concat()).ok();
+    let changed = [row("a#1", COPIED, 0), row("a#2", FIRST, COPIED.len() + 1)];
+    assert_eq!(stored(), [&changed[..], &[whole[2].clone(), b.clone()]].concat());
+    place.run(&[&["index", "remove", "ix", "--like", "old.jsonl"], &units[..]].concat()).ok();
+    assert_eq!(stored(), []);
+    place.run(&[&["index", "add", "ix", "new.jsonl"], &units[..]].concat()).ok();
+    assert_eq!(stored(), changed);
+}
+
+#[test]
+fn commands_that_compare_whole_documents_refuse_units() {
+    let place = place();
+    place.run(&["index", "create", "ix", "in.jsonl", "--quiet"]).ok();
+    for (args, expected) in [
+        (&["query", "ix", "in.jsonl"][..], "is not for queries"),
+        (&["query", "ix", "in.jsonl", "--nearest", "2"], "is not for queries"),
+        (&["shard", "plan", "job", "in.jsonl"], "is not for jobs that are divided over tasks"),
+    ] {
+        let message = place.run(&[args, &["--unit", "line"]].concat()).fails(2);
+        assert!(message.contains(&format!("--unit line {expected}")), "{args:?}: {message}");
+        assert!(message.contains("give the parts as documents"), "{args:?}: {message}");
+        // Whole documents are what they compare anyway.
+        place.run(&[args, &["--unit", "document"]].concat()).ok();
+    }
 }

@@ -227,12 +227,18 @@ impl<'a> BlockStoreWriter<'a> {
         if gathered.iter().any(|(_, columns)| columns.documents > 0 && columns.width() != width) {
             return Err(Error::TemporaryFile { what: "the columns of a block".to_owned() });
         }
-        let mut values = Vec::with_capacity(state.gathered_bytes / 8);
-        for column in 0..width {
-            for (_, columns) in &gathered {
-                values.extend_from_slice(columns.get(column));
+        let values = if let [(_, columns)] = gathered.as_mut_slice() {
+            // The units of a long document take many times its bytes; they are not copied.
+            std::mem::take(&mut columns.values)
+        } else {
+            let mut values = Vec::with_capacity(state.gathered_bytes / 8);
+            for column in 0..width {
+                for (_, columns) in &gathered {
+                    values.extend_from_slice(columns.get(column));
+                }
             }
-        }
+            values
+        };
         let at = state.store.columns.append(values)?.start;
         let (begun, mut documents) = (state.store.blocks.len(), 0);
         for (mut block, _) in gathered {

@@ -87,18 +87,35 @@ pub(super) struct CompletedSteps {
 }
 
 impl CompletedSteps {
-    fn add(&mut self, step: Step) {
+    /// # Errors
+    /// [`Error::TemporaryFile`] for numbers that no run writes.
+    fn add(&mut self, step: Step) -> Result<(), Error> {
         match step {
             Step::Chunk(mut step) => {
                 self.sources.append(&mut step.sources);
+                let is_known = |tally: &SourceTally| (tally.source as usize) < self.sources.len();
+                if !step.tallies.iter().all(is_known) || !self.is_next_chunk(&step) {
+                    return Err(damaged());
+                }
                 self.tallies.add(&std::mem::take(&mut step.tallies));
                 self.chunks.push(step);
             }
             Step::Prepared => self.prepared = true,
             Step::Band(step) => self.bands.push(step),
+            Step::Batch(step) if step.roots.start > step.roots.end => return Err(damaged()),
             Step::Batch(step) => self.batches.push(step),
-            Step::Together(steps) => steps.into_iter().for_each(|step| self.add(step)),
+            Step::Together(steps) => return steps.into_iter().try_for_each(|step| self.add(step)),
         }
+        Ok(())
+    }
+
+    /// Whether the blocks of a chunk are in it, and nowhere else.
+    fn is_next_chunk(&self, step: &ChunkStep) -> bool {
+        step.blocks.iter().all(|(_, notes, place)| {
+            let end = place.within.checked_add(notes.documents);
+            let is_within = end.is_some_and(|end| end <= step.chunk.documents);
+            is_within && place.chunk as usize == self.chunks.len()
+        })
     }
 }
 
@@ -130,7 +147,7 @@ impl Checkpoint {
         let (journal, steps) = Journal::open(&temp, "steps")?;
         let mut done = CompletedSteps::default();
         for step in steps {
-            done.add(step);
+            done.add(step)?;
         }
         // Shingles are counted while documents are read, and the counts are not stored: what is
         // read is of use only together with the buckets that the counts lead to.
@@ -187,6 +204,10 @@ pub(crate) fn describe_run(collection: &Collection, options: &FindOptions) -> Re
     }))
 }
 
+fn damaged() -> Error {
+    Error::TemporaryFile { what: "the steps of an earlier run".to_owned() }
+}
+
 /// The files in words, or their number, bytes and a hash of these words where they are many.
 fn files(inputs: &[InputStamp]) -> Value {
     let words = |input: &InputStamp| {
@@ -207,4 +228,54 @@ fn files(inputs: &[InputStamp]) -> Value {
         "bytes": inputs.iter().map(|input| input.bytes).sum::<u64>(),
         "names_and_times": format!("{:016x}", hash::token_hash(all.as_bytes())),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A chunk of 10 documents with one block and one source.
+    fn chunk_step(place: &BlockPlace, documents: u32, source: u32) -> Step {
+        let notes = BlockNotes { documents, ..BlockNotes::default() };
+        let number = json!({ "source": 0, "index": 0 });
+        let state = json!({ "number": number, "kept": { "Files": { "start": 0, "end": 1 } } });
+        let tally = json!({ "source": source, "first": [number, 0], "documents": 1, "bytes": 1 });
+        serde_json::from_value(json!({ "Chunk": {
+            "chunk": ColumnChunk { at: 0, documents: 10 },
+            "blocks": [[state, notes, place]],
+            "columns": 0,
+            "rows": 0,
+            "skipped": 0,
+            "texts": 0,
+            "sources": [["name", false]],
+            "tallies": [tally],
+        }}))
+        .unwrap()
+    }
+
+    fn batch_step(roots: Range<u32>) -> Step {
+        Step::Batch(BatchStep { roots, results: 0, verified: 0, duplicates: Vec::new(), pairs: 0 })
+    }
+
+    #[test]
+    fn steps_with_numbers_that_no_run_writes_are_refused() {
+        let place = |chunk, within| BlockPlace { chunk, within, rows: 0..0 };
+        let mut done = CompletedSteps::default();
+        done.add(chunk_step(&place(0, 0), 10, 0)).unwrap();
+        done.add(Step::Together(vec![chunk_step(&place(1, 7), 3, 1), batch_step(3..4)])).unwrap();
+        assert_eq!((done.chunks.len(), done.batches.len(), done.sources.len()), (2, 1, 2));
+        let wrong = [
+            chunk_step(&place(1, 0), 1, 0),
+            chunk_step(&place(u32::MAX, 0), 1, 0),
+            chunk_step(&place(2, 8), 3, 0),
+            chunk_step(&place(2, u32::MAX), 1, 0),
+            chunk_step(&place(2, 0), 1, u32::MAX),
+            #[expect(clippy::reversed_empty_ranges, reason = "a damaged step")]
+            batch_step(4..3),
+        ];
+        for step in wrong {
+            let added = done.add(Step::Together(vec![step.clone()]));
+            assert!(matches!(added, Err(Error::TemporaryFile { .. })), "{step:?}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, NoEstimates};
 use crate::find::memory::Memory;
-use lookalike_core::error::ParamsError;
+use lookalike_core::error::{ParamsError, parse_name};
 use lookalike_core::keep::KeepPolicy;
 use lookalike_core::kernel::Kernel;
 use lookalike_core::parameter::Parameter;
@@ -40,12 +40,7 @@ impl FromStr for Grouping {
     type Err = ParamsError;
 
     fn from_str(text: &str) -> Result<Self, ParamsError> {
-        let grouping = Self::ALL.into_iter().find(|grouping| grouping.name() == text);
-        grouping.ok_or_else(|| ParamsError::Parse {
-            parameter: Parameter::Group,
-            got: text.to_owned(),
-            expected: "stars or components",
-        })
+        parse_name(text, &Self::ALL, Self::name, Parameter::Group, "stars or components")
     }
 }
 

@@ -245,7 +245,8 @@ impl<'a> FindRun<'a> {
         documents.store.drop_columns();
         let mut connected = ComponentLinks::new(documents.len(), &links)?;
         let found = self.timed(Stage::Decide, Some(connected.documents()), || {
-            let mut results = ResultCollector::new(options, &budget, &temp, checkpoint)?;
+            let sources = documents.sources.len();
+            let mut results = ResultCollector::new(options, &budget, &temp, checkpoint, sources)?;
             for roots in results.remaining(connected.plan(&links, &budget)?) {
                 let batch = ComponentBatch::load(&documents, &links, &mut connected, &roots)?;
                 let decided = decide_batch(&documents, &batch, options, &budget, progress)?;

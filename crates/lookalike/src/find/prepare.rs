@@ -20,7 +20,7 @@ use crate::passages::anchor_log::{AnchorLog, AnchorWriter};
 use crate::progress::Progress;
 use crate::read::{
     Block, BlockNumber, Collection, Document, DocumentSink, ReadBuffers, SkippedItem, Spool,
-    UnitParent,
+    UnitParent, unit,
 };
 use crate::spill::TempSpace;
 use lookalike_core::band;
@@ -32,6 +32,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Units of a block between two checks of the memory that they take.
 const UNITS_AT_ONCE: usize = 1 << 12;
+/// Values of columns for which a thread keeps the memory from one block to the next.
+const KEPT_VALUES: usize = 1 << 20;
 /// Bytes of the rows of a block above which it has too many units.
 const MAX_ROW_BYTES: usize = 1 << 31;
 
@@ -177,6 +179,7 @@ impl<'a> BlockPreparer<'a> {
         }
         let columns = FixedColumns::transposed(&self.values, FIRST_BAND_COLUMN + self.bands);
         self.values.clear();
+        self.values.shrink_to(KEPT_VALUES);
         let rows = std::mem::take(&mut self.rows);
         let notes = BlockNotes {
             reference: self.reference,
@@ -235,7 +238,19 @@ impl<'a> BlockPreparer<'a> {
             return Err(Error::TooManyUnits { id, got });
         }
         // Columns are there twice while they are transposed.
-        self.shared.budget.units((16 * self.values.len() + rows) as u64)
+        let bytes = (16 * self.values.len() + rows) as u64;
+        let budget = self.shared.budget;
+        budget.units(bytes).or_else(|_| budget.units(self.bytes_of_all_units(parent, bytes)))
+    }
+
+    /// Bytes of the columns and rows of the block up to the last unit of this document, by those of
+    /// the units before this one.
+    fn bytes_of_all_units(&self, parent: UnitParent<'_>, bytes: u64) -> u64 {
+        let ranges = unit::ranges(parent.text, self.shared.collection.unit());
+        let before = self.rows.len() as u64;
+        let units = before + (ranges.count() as u64).saturating_sub(parent.number.into());
+        // Later units have more digits in their ids.
+        (bytes / before.max(1) + 16).saturating_mul(units + 1)
     }
 
     /// What the block had of each source.

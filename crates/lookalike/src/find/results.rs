@@ -113,12 +113,13 @@ pub(super) struct ResultCollector<'a> {
 }
 
 impl<'a> ResultCollector<'a> {
-    /// With what an earlier run has finished.
+    /// With what an earlier run has finished; documents count under `sources` sources.
     pub(super) fn new(
         options: &'a FindOptions,
         budget: &Budget,
         temp: &Arc<TempSpace>,
         checkpoint: &'a Checkpoint,
+        sources: usize,
     ) -> Result<Self, Error> {
         let batches = &checkpoint.done.batches;
         let len = batches.last().map_or(0, |batch| batch.results);
@@ -130,10 +131,10 @@ impl<'a> ResultCollector<'a> {
             done: batches.iter().map(|batch| batch.roots.clone()).collect(),
             verified: 0,
             pair_count: 0,
-            duplicates: Vec::new(),
+            duplicates: vec![(0, 0); sources],
         };
         for batch in batches {
-            collector.count(batch);
+            collector.count(batch)?;
         }
         let sorters = &mut collector.sorters;
         collector.log.each_record(record_length, |record| {
@@ -191,20 +192,28 @@ impl<'a> ResultCollector<'a> {
         log.sync()?;
         let (duplicates, verified) = (of_sources(documents, batch, decided), decided.verified);
         let step = BatchStep { roots, results: log.len(), verified, duplicates, pairs };
-        self.count(&step);
+        self.count(&step)?;
         self.checkpoint.append(Step::Batch(step))
     }
 
     /// Adds the numbers of a batch to those of all.
-    fn count(&mut self, batch: &BatchStep) {
-        self.verified += batch.verified;
-        self.pair_count += batch.pairs;
+    ///
+    /// # Errors
+    /// [`Error::TemporaryFile`] for a source that the run does not have, or numbers that are too
+    /// large: the step of an earlier run is not what was written.
+    fn count(&mut self, batch: &BatchStep) -> Result<(), Error> {
+        let add = |sum: &mut u64, number| {
+            *sum = sum.checked_add(number).ok_or_else(damaged)?;
+            Ok::<_, Error>(())
+        };
+        add(&mut self.verified, batch.verified)?;
+        add(&mut self.pair_count, batch.pairs)?;
         for (source, duplicates, bytes) in &batch.duplicates {
-            let source = *source as usize;
-            self.duplicates.resize(self.duplicates.len().max(source + 1), (0, 0));
-            self.duplicates[source].0 += duplicates;
-            self.duplicates[source].1 += bytes;
+            let sums = self.duplicates.get_mut(*source as usize).ok_or_else(damaged)?;
+            add(&mut sums.0, *duplicates)?;
+            add(&mut sums.1, *bytes)?;
         }
+        Ok(())
     }
 
     /// Puts everything in order. `candidates` documents share a bucket with another one.
@@ -259,4 +268,46 @@ fn of_sources(
         *bytes += row.bytes;
     }
     sums.into_iter().map(|(source, (duplicates, bytes))| (source, duplicates, bytes)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::find::memory::Memory;
+    use lookalike_core::params::{Params, ParamsBuilder};
+
+    /// What a run with `sources` sources takes from the journal of an earlier one.
+    fn resumed(step: &BatchStep, sources: usize) -> Result<Vec<(u64, u64)>, Error> {
+        let options = FindOptions::new(Params::new(&ParamsBuilder::default()).unwrap());
+        let budget = Budget::new(&Memory::default(), 1).unwrap();
+        let temp = Arc::new(TempSpace::new(std::env::temp_dir()));
+        let mut checkpoint = Checkpoint::default();
+        checkpoint.done.batches = vec![step.clone(), step.clone()];
+        let results = ResultCollector::new(&options, &budget, &temp, &checkpoint, sources)?;
+        Ok(results.duplicates)
+    }
+
+    #[test]
+    fn steps_of_other_sources_and_impossible_numbers_are_refused() {
+        let step = |duplicates: &[(u32, u64, u64)], verified, pairs| BatchStep {
+            roots: 0..1,
+            results: 0,
+            verified,
+            duplicates: duplicates.to_vec(),
+            pairs,
+        };
+        let good = resumed(&step(&[(0, 1, 10), (1, 2, 20)], 3, 0), 3).unwrap();
+        assert_eq!(good, [(2, 20), (4, 40), (0, 0)]);
+        for wrong in [
+            step(&[(2, 1, 1)], 0, 0),
+            step(&[(0, 1, 1), (u32::MAX, 1, 1)], 0, 0),
+            step(&[(1, u64::MAX, 1)], 0, 0),
+            step(&[(1, 1, u64::MAX)], 0, 0),
+            step(&[], u64::MAX, 0),
+            step(&[], 0, u64::MAX),
+        ] {
+            let result = resumed(&wrong, 2);
+            assert!(matches!(result, Err(Error::TemporaryFile { .. })), "{wrong:?}");
+        }
+    }
 }

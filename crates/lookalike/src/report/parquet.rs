@@ -387,7 +387,13 @@ pub(crate) fn push_bool(column: &mut PendingColumn, value: Option<bool>) {
 mod tests {
     use super::super::tests;
     use super::*;
+    use crate::find::{FindOptions, PairList};
+    use crate::progress::NoProgress;
+    use crate::read::{Collection, ReadOptions, TextUnit};
+    use crate::report::csv::CellRule;
+    use lookalike_core::params::{Params, ParamsBuilder};
     use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::Field;
 
     fn rows(write: impl FnOnce(Output)) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
@@ -417,5 +423,71 @@ mod tests {
         assert_eq!(got[1], "{id_a: \"k\", id_b: \"ü\", jaccard: 0.9}");
         let got = rows(|output| pairs(output, &Pairs::default(), Measure::Jaccard).unwrap());
         assert!(got.is_empty());
+    }
+
+    /// The cells of a table, its header first, as CSV has them.
+    fn cells(write: impl FnOnce(Output)) -> Vec<Vec<String>> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.parquet");
+        write(Output::named(&path).unwrap());
+        let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
+        let mut table = Vec::new();
+        for row in reader.get_row_iter(None).unwrap() {
+            let row = row.unwrap();
+            let names = row.get_column_iter().map(|(name, _)| name.clone()).collect();
+            let cells = row.get_column_iter().map(|(_, cell)| match cell {
+                Field::Null => String::new(),
+                Field::Str(text) => text.clone(),
+                Field::Double(number) => format!("{number:.6}"),
+                other => other.to_string(),
+            });
+            let cells = cells.collect();
+            table.splice(0..usize::from(!table.is_empty()), [names]);
+            table.push(cells);
+        }
+        table
+    }
+
+    /// The cells of a table of CSV.
+    fn cells_of_csv(write: impl FnOnce(&mut Vec<u8>)) -> Vec<Vec<String>> {
+        let mut bytes = Vec::new();
+        write(&mut bytes);
+        let mut reader = ::csv::ReaderBuilder::new().has_headers(false).from_reader(&bytes[..]);
+        let rows = reader.records().map(|row| row.unwrap());
+        rows.map(|row| row.iter().map(str::to_owned).collect()).collect()
+    }
+
+    #[test]
+    fn units_have_the_columns_and_numbers_of_csv() {
+        let same = "a paragraph of nine words that is there twice";
+        let texts = [format!("é\r\n\r\n{same}\n \nother"), format!("語 語\n\n\n{same} again\n")];
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in ["a#1.txt", "b.txt"].iter().zip(&texts) {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let params = ParamsBuilder { threshold: 0.5, ..ParamsBuilder::default() };
+        let mut options = FindOptions::new(Params::new(&params).unwrap());
+        options.pairs = PairList::WithEstimates;
+        let read = ReadOptions { unit: TextUnit::Paragraph, ..ReadOptions::default() };
+        let collection = Collection::open(&[folder.path().to_owned()], &read).unwrap();
+        let found = crate::find::in_collection(&collection, &options, &NoProgress).unwrap();
+        let (measure, exact) = (Measure::Jaccard, CellRule::Exact);
+        let of_groups = cells(|output| groups(output, &found.groups, measure).unwrap());
+        let csv = cells_of_csv(|out| {
+            crate::report::csv::groups(out, &found.groups, measure, exact).unwrap();
+        });
+        assert_eq!(of_groups, csv);
+        assert_eq!((of_groups.len(), of_groups[0].len()), (3, 10));
+        let listed = found.pairs.as_ref().unwrap();
+        let of_pairs = cells(|output| pairs(output, listed, measure).unwrap());
+        let csv = cells_of_csv(|out| {
+            crate::report::csv::pairs(out, listed, measure, exact).unwrap();
+        });
+        assert_eq!(of_pairs, csv);
+        let unit = of_pairs[1].iter().rev().take(10).rev().map(String::as_str).collect::<Vec<_>>();
+        let (a, b) = (same.len() + 3, same.len() + 7);
+        let [a, a_char] = [6 + a, 5 + a].map(|end| end.to_string());
+        let [b, b_char] = [10 + b, 6 + b].map(|end| end.to_string());
+        assert_eq!(unit, ["a#1.txt", "6", &a, "5", &a_char, "b.txt", "10", &b, "6", &b_char]);
     }
 }

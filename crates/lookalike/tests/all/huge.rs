@@ -131,7 +131,7 @@ fn ten_thousand_forms_filled_in_differently_are_all_kept() {
 
 #[test]
 fn near_duplicates_among_many_forms_are_all_found() {
-    // Many enough for the screen: 64 comparisons in vain for each.
+    // Many enough for the screen: 64 comparisons below the threshold for each.
     let texts = forms(700, 5);
     for grouping in [Grouping::Stars, Grouping::Components] {
         let expected = expected(&texts, grouping);

@@ -24,6 +24,13 @@ const FILES: [&str; 13] = [
     "gnu.tar",
 ];
 
+/// Bytes that mean something in a header of a tar archive, or nothing.
+const HEADER_BYTES: &[u8] = b"\0 017x\x80\xff";
+
+/// Numbers that are as large as some type allows, or nearly so.
+const EXTREMES: [u64; 6] =
+    [0, u64::MAX, u64::MAX - 29, i64::MAX as u64, 0xFFFF_FFFF_0000_0000, 0x8000_0000_8000_8080];
+
 pub(crate) fn docx(document: &str) -> Vec<u8> {
     zip(&[("[Content_Types].xml", b"<Types/>"), ("word/document.xml", document.as_bytes())])
 }
@@ -98,6 +105,54 @@ proptest! {
         let piece = bytes[from..bytes.len().min(from + len)].to_vec();
         let to = to.index(bytes.len());
         bytes.splice(to..to, piece);
+        check(&extract_with(&small(), FILES[which], &bytes), 1 << 20);
+    }
+
+    /// Lengths, offsets and counts at the ends of their ranges.
+    #[test]
+    fn extreme_numbers_give_texts_or_failures(
+        which in 0..=FILES.len(),
+        numbers in prop::collection::vec(
+            (any::<prop::sample::Index>(), 0..EXTREMES.len(), 1usize..=8, any::<bool>()),
+            1..6,
+        ),
+    ) {
+        let name = FILES.get(which).copied().unwrap_or("long.zip");
+        let mut bytes = FILES.get(which).map_or_else(
+            || zip_as(Form::Long, &[entry("a.txt", b"one text"), entry("b.txt", b"another")]),
+            |name| fixture(name),
+        );
+        for (place, which, width, is_big_endian) in numbers {
+            let place = place.index(bytes.len());
+            let width = width.min(bytes.len() - place);
+            let number = EXTREMES[which];
+            let number =
+                if is_big_endian { number.to_be_bytes() } else { number.to_le_bytes() };
+            bytes[place..place + width].copy_from_slice(&number[..width]);
+        }
+        check(&extract_with(&small(), name, &bytes), 1 << 20);
+    }
+
+    /// The sums are right, so that what was changed is read.
+    #[test]
+    fn changed_headers_of_tar_give_texts_or_failures(
+        which in 11..13usize,
+        changes in prop::collection::vec(
+            (any::<prop::sample::Index>(), 0usize..512, prop::sample::select(HEADER_BYTES)),
+            1..12,
+        ),
+    ) {
+        let mut bytes = fixture(FILES[which]);
+        let is_header = |place: &usize| bytes[*place + 257..].starts_with(b"ustar");
+        let blocks = (0..bytes.len() / 512).map(|n| n * 512);
+        let headers: Vec<usize> = blocks.filter(is_header).collect();
+        for (header, at, byte) in changes {
+            let header = &mut bytes[headers[header.index(headers.len())]..][..512];
+            header[at] = byte;
+            header[148..156].copy_from_slice(b"        ");
+            let sum: u32 = header.iter().map(|&byte| u32::from(byte)).sum();
+            header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+        }
         check(&extract_with(&small(), FILES[which], &bytes), 1 << 20);
     }
 
