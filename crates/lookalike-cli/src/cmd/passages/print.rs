@@ -132,7 +132,7 @@ fn tell(err: &mut impl Write, findings: &PassageFindings, elapsed: Duration) -> 
     )?;
     sources(err, findings)?;
     summary::write_skipped(err, &findings.run, false)?;
-    writeln!(err, "{} s", seconds(elapsed))
+    writeln!(err, "{}", seconds(elapsed))
 }
 
 /// How much of each source is repeated.
