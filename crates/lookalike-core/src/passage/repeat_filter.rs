@@ -11,9 +11,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The least number of hashes for which there is room.
 const LEAST: usize = 1 << 10;
 
-/// Hashes whose words are fetched at once.
-const AT_ONCE: usize = 16;
-
 /// A set of the hashes that were inserted at least twice. It contains all of them, and, by chance,
 /// some that were inserted once: about 1 in 100 where there are 16 bits for each hash.
 #[derive(Debug)]
@@ -47,29 +44,6 @@ impl RepeatFilter {
         }
     }
 
-    /// Inserts hashes: faster than one by one, since the words of several are fetched at once.
-    pub fn insert_all(&self, hashes: impl IntoIterator<Item = u64>) {
-        let mut hashes = hashes.into_iter();
-        loop {
-            let mut some: [Option<(u64, [u64; 2])>; AT_ONCE] = [None; AT_ONCE];
-            let mut is_last = true;
-            for (known, hash) in some.iter_mut().zip(&mut hashes) {
-                let (word, _) = self.place(hash);
-                *known = Some((hash, word.each_ref().map(|bits| bits.load(Ordering::Relaxed))));
-                is_last = false;
-            }
-            if is_last {
-                return;
-            }
-            for (hash, bits) in some.iter().flatten() {
-                let (_, mask) = self.place(*hash);
-                if bits.iter().any(|bits| bits & mask != mask) {
-                    self.insert(*hash);
-                }
-            }
-        }
-    }
-
     /// Whether the hash may have been inserted more than once. O(1). Insertions of other threads
     /// are seen once these threads are joined.
     #[inline]
@@ -97,12 +71,9 @@ mod tests {
         let filter = RepeatFilter::new(10_000, 1 << 20);
         std::thread::scope(|scope| {
             for _ in 0..2 {
-                scope.spawn(|| (0..2500).for_each(|i| filter.insert(mix64(i))));
-                scope.spawn(|| filter.insert_all((2500..4900).map(mix64)));
+                scope.spawn(|| (0..5000).for_each(|i| filter.insert(mix64(i))));
             }
         });
-        // Twice at once.
-        filter.insert_all((4900..5000).flat_map(|i| [mix64(i); 2]));
         (5000..10_000).for_each(|i| filter.insert(mix64(i)));
         assert!((0..5000).all(|i| filter.repeats(mix64(i))));
         let wrong = (5000..10_000).filter(|i| filter.repeats(mix64(*i))).count();

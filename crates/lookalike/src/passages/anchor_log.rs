@@ -129,9 +129,11 @@ pub(super) fn write_anchors(
 ) {
     let head = out.len();
     out.push((tokens.len() as u64, 0));
-    finder.find(tokens, |anchor| out.push((anchor.hash, anchor.runs as u32)));
+    finder.find(tokens, |anchor| {
+        filter.insert(anchor.hash);
+        out.push((anchor.hash, anchor.runs as u32));
+    });
     out[head].1 = (out.len() - head - 1) as u32;
-    filter.insert_all(out[head + 1..].iter().map(|(hash, _)| *hash));
 }
 
 /// What the tokens of a document are recognised by when it is read again.
@@ -217,7 +219,7 @@ pub(super) fn copy_anchors(
     out: &mut Vec<AnchorEntry>,
 ) {
     out.push((document.tokens, document.anchors.len() as u32));
-    filter.insert_all(document.anchors.iter().map(|(hash, _)| *hash));
+    document.anchors.iter().for_each(|(hash, _)| filter.insert(*hash));
     out.extend_from_slice(document.anchors);
 }
 
