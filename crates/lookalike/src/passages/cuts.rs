@@ -26,7 +26,9 @@ impl TokenCuts {
         let mut all: Vec<TokenRange> = self.ranges.iter().chain(more).copied().collect();
         all.sort_unstable_by_key(|range| (range.document, range.start));
         self.ranges.clear();
-        all.into_iter().for_each(|range| range.join(&mut self.ranges));
+        for range in all {
+            range.join(&mut self.ranges);
+        }
         !more.is_empty()
     }
 

@@ -117,8 +117,7 @@ impl ValueSorter {
     }
 }
 
-/// Sorts numbers: those of different upper bits are parted first, which takes two thirds of the time
-/// of comparisons alone for hashes.
+/// Sorts numbers: those of different upper bits are parted first.
 fn sort(values: &mut Vec<u128>) {
     if values.len() < LEAST_PARTED {
         values.sort_unstable();
@@ -128,8 +127,12 @@ fn sort(values: &mut Vec<u128>) {
     let shift = bits.saturating_sub(PARTS.ilog2());
     let part = |value: u128| (value >> shift) as usize;
     let mut ends = vec![0; PARTS + 1];
-    values.iter().for_each(|value| ends[part(*value) + 1] += 1);
-    (1..ends.len()).for_each(|at| ends[at] += ends[at - 1]);
+    for value in values.iter() {
+        ends[part(*value) + 1] += 1;
+    }
+    for at in 1..ends.len() {
+        ends[at] += ends[at - 1];
+    }
     let mut parted = vec![0; values.len()];
     for value in values.iter() {
         let end = &mut ends[part(*value)];
