@@ -31,6 +31,7 @@ use cmd::{
     passages, query, shard, tune,
 };
 pub use exit_code::ExitCode;
+use explicit_args::ExplicitArgs;
 pub use extraction::WORKER as EXTRACT_WORKER;
 use extraction::WorkerOption;
 use lookalike::extract::WorkerCommand;
@@ -76,7 +77,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Find(find::FindArgs),
-    Dedup(dedup::DedupArgs),
+    Dedup(ExplicitArgs<dedup::DedupArgs>),
     Passages(passages::PassagesArgs),
     Compare(compare::CompareArgs),
     Tune(tune::TuneArgs),

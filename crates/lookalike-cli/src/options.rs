@@ -463,6 +463,20 @@ impl RunArgs {
     }
 }
 
+/// Where all of a run is written.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct WholeRunArgs {
+    /// Write the run to FILE.html, a page to read and to pass on, or to FILE.json [also .gz, .zst],
+    /// what --json prints; may be given again
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Vec<PathBuf>,
+
+    /// Print everything as JSON instead of the table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// How CSV files are written.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]

@@ -116,6 +116,7 @@ parameters! {
     Normalize = "normalize",
     NumHashes = "num_hashes",
     Pairs = "pairs",
+    Passages = "passages",
     Recall = "recall",
     Reference = "reference",
     Removed = "removed",

@@ -198,25 +198,59 @@ pub(crate) fn class_by(c: char, rule: TokenRule) -> CharClass {
 /// assert_eq!(words, ["Über", "語", "学"]);
 /// ```
 pub fn word_ranges(text: &str, rule: TokenRule) -> impl Iterator<Item = Range<usize>> + '_ {
-    let mut chars = text.char_indices().peekable();
+    let bytes = text.as_bytes();
+    let of_ascii = ascii_classes(rule);
+    let mut at = 0;
+    // The class of the character at a place, and where the next one begins.
+    let character = move |at: usize| match bytes.get(at) {
+        None => None,
+        Some(byte) if byte.is_ascii() => Some((of_ascii[usize::from(*byte)], at + 1)),
+        Some(_) => {
+            let c = text[at..].chars().next()?;
+            Some((class_by(c, rule), at + c.len_utf8()))
+        }
+    };
     std::iter::from_fn(move || {
         loop {
-            let (start, c) = chars.next()?;
-            let mut end = start + c.len_utf8();
-            match class_by(c, rule) {
-                CharClass::Separator => {}
-                CharClass::Unspaced => return Some(start..end),
-                CharClass::Word => {
-                    let is_inside =
-                        |next: &(usize, char)| class_by(next.1, rule) == CharClass::Word;
-                    while let Some((at, c)) = chars.next_if(is_inside) {
-                        end = at + c.len_utf8();
-                    }
-                    return Some(start..end);
+            let start = at;
+            let (class, mut end) = character(start)?;
+            if class == CharClass::Word {
+                while let Some((CharClass::Word, next)) = character(end) {
+                    end = next;
                 }
+            }
+            at = end;
+            if class != CharClass::Separator {
+                return Some(start..end);
             }
         }
     })
+}
+
+/// The classes of the characters of ASCII.
+fn ascii_classes(rule: TokenRule) -> &'static [CharClass; 128] {
+    const fn classes(by_white_space: bool) -> [CharClass; 128] {
+        let mut classes = [CharClass::Separator; 128];
+        let mut byte = 0;
+        while byte < 128 {
+            let is_word = if by_white_space {
+                !matches!(byte, b'\t'..=b'\r' | 0x1c..=b' ')
+            } else {
+                byte.is_ascii_alphanumeric()
+            };
+            if is_word {
+                classes[byte as usize] = CharClass::Word;
+            }
+            byte += 1;
+        }
+        classes
+    }
+    static OF_WORDS: [CharClass; 128] = classes(false);
+    static OF_WHITE_SPACE: [CharClass; 128] = classes(true);
+    match rule {
+        TokenRule::Words | TokenRule::WordRuns => &OF_WORDS,
+        TokenRule::Whitespace => &OF_WHITE_SPACE,
+    }
 }
 
 const CAPITAL_SIGMA: u32 = 0x03a3;
@@ -445,6 +479,28 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        #[test]
+        fn words_are_those_of_the_classes_of_their_characters(
+            text in "([aZ9_ \\t\\x1c\\x7f\u{85}\u{a0}éİΣ漢字ก\u{301}—]|\\PC){0,40}",
+        ) {
+            for rule in [TokenRule::Words, TokenRule::WordRuns, TokenRule::Whitespace] {
+                let mut want: Vec<Range<usize>> = Vec::new();
+                let mut before = CharClass::Separator;
+                for (at, c) in text.char_indices() {
+                    let class = class_by(c, rule);
+                    match (class, want.last_mut()) {
+                        (CharClass::Separator, _) => {}
+                        (CharClass::Word, Some(word)) if before == CharClass::Word => {
+                            word.end = at + c.len_utf8();
+                        }
+                        _ => want.push(at..at + c.len_utf8()),
+                    }
+                    before = class;
+                }
+                prop_assert_eq!(word_ranges(&text, rule).collect::<Vec<_>>(), want);
+            }
+        }
 
         #[test]
         fn texts_are_lower_cased_as_by_the_standard_library(text in texts()) {

@@ -72,6 +72,7 @@ pub mod shard;
 mod spill;
 pub mod temporary;
 pub mod tune;
+mod words;
 
 pub use lookalike_extract as extract;
 pub use lookalike_index as store;

@@ -2,7 +2,7 @@
 
 use lookalike_core::curve::Choice;
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The stages of a run, in order, then those of an index, of an audit and of `tune`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +92,21 @@ pub trait Progress: Sync {
     fn end(&self, stage: Stage, elapsed: Duration);
     /// Something to know while the run goes on; the same kind may come several times.
     fn warn(&self, _: &Warning) {}
+}
+
+/// Does the work of a stage between the reports of its begin and its end; gives what it took.
+pub(crate) fn timed<T>(
+    progress: &dyn Progress,
+    stage: Stage,
+    total: Option<u64>,
+    work: impl FnOnce() -> T,
+) -> (T, Duration) {
+    let start = Instant::now();
+    progress.begin(stage, total);
+    let result = work();
+    let elapsed = start.elapsed();
+    progress.end(stage, elapsed);
+    (result, elapsed)
 }
 
 /// Looks away.

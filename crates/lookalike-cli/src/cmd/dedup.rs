@@ -10,6 +10,7 @@ mod print;
 use super::find::input_bytes;
 use super::{CommandError, CommandResult, bands};
 use crate::exit_code::ExitCode;
+use crate::explicit_args::ExplicitArgs;
 use crate::extraction::WorkerOption;
 use crate::progress_bar::StageBar;
 use crate::summary::Summary;
@@ -34,10 +35,11 @@ use std::time::Instant;
 const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
 
 /// Runs the command.
-pub(crate) fn run(args: &mut DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
-    args.reading.read_list(&mut args.inputs)?;
-    let args = &*args;
+pub(crate) fn run(given: &mut ExplicitArgs<DedupArgs>, worker: WorkerOption<'_>) -> CommandResult {
+    given.args.reading.read_list(&mut given.args.inputs)?;
+    let args = &given.args;
     if args.cut.passages {
+        passages::refuse_idle(given)?;
         return passages::run(args, worker);
     }
     let start = Instant::now();

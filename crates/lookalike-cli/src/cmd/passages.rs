@@ -69,7 +69,7 @@ fn passage_options(args: &PassagesArgs) -> Result<PassageOptions, CommandError> 
 
 fn targets(args: &PassagesOutputArgs) -> Result<Vec<(PassageOutput, Target)>, CommandError> {
     let places = args.output.iter().map(|path| ("--output", PassageOutput::Places, path));
-    let reports = args.report.iter().map(|path| ("--report", PassageOutput::Report, path));
+    let reports = args.whole.report.iter().map(|path| ("--report", PassageOutput::Report, path));
     let target = |(option, kind, path): (&str, PassageOutput, &PathBuf)| {
         let target = Target::new(path, kind.formats());
         let target = target.map_err(|error| CommandError::Usage(format!("{option}: {error}")));

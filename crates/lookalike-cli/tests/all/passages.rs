@@ -111,3 +111,53 @@ fn dedup_cuts_passages_and_leaves_the_rest_as_it_is() {
     place.run(&left).ok();
     assert_eq!(place.read("left.jsonl").lines().count(), 2);
 }
+
+#[test]
+fn options_that_change_nothing_of_passages_are_refused() {
+    let place = Place::new();
+    texts(&place);
+    let idle: [&[&str]; 14] = [
+        &["--threshold", "0.5"],
+        &["--recall", "0.9"],
+        &["--measure", "containment"],
+        &["--exact"],
+        &["--num-hashes", "64"],
+        &["--bands", "auto"],
+        &["--rows", "4"],
+        &["--scheme", "xor"],
+        &["--seed", "7"],
+        &["--shingle", "words:3"],
+        &["--frequencies"],
+        &["--stop-words", "en"],
+        &["--group", "components"],
+        &["--verbose"],
+    ];
+    for more in idle {
+        let args = ["dedup", "in.jsonl", "--passages", "-o", "out.jsonl"];
+        let message = place.run(&[&args[..], more].concat()).fails(2);
+        assert!(message.contains(more[0]) && message.contains("leave out"), "{message}");
+        assert!(!place.path("out.jsonl").exists());
+    }
+    let used = ["--tokens", "whitespace", "--case", "keep", "--keep", "first", "--threads", "2"];
+    let args = ["dedup", "in.jsonl", "--passages", "-o", "out.jsonl", "--min-words", "3"];
+    place.run(&[&args[..], &used].concat()).ok();
+}
+
+#[test]
+fn messages_about_outputs_name_passages() {
+    let place = Place::new();
+    place.file("texts/a.txt", LICENCE).file("mail.mbox", "From a\nSubject: b\n\nText.\n");
+    let args = ["dedup", "--passages", "--min-words", "5"];
+    for (more, expected) in [
+        (["texts", "-o", "list.txt"], "no passage can be taken out"),
+        (["mail.mbox", "-o", "out.mbox"], "no passage can be taken out"),
+    ] {
+        let message = place.run(&[&args[..], &more].concat()).fails(2);
+        assert!(message.contains(expected) && message.contains("--passages"), "{message}");
+        assert!(!message.contains("unit"), "{message}");
+    }
+    let latin = b"caf\xe9 one two three four five six\n\ncaf\xe9 one two three four five six\n";
+    place.file("latin/a.txt", latin);
+    let message = place.run(&[&args[..], &["latin", "-o", "left/"]].concat()).fails(1);
+    assert!(message.contains("no passage can be taken out of"), "{message}");
+}

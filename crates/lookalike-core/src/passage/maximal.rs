@@ -257,24 +257,41 @@ pub fn first_places(unitigs: &Unitigs, order: &[u32]) -> Vec<u32> {
 /// [`Passages::new`]. O(places of unitigs); 4 bytes for each unitig.
 pub fn copied_ranges(unitigs: &Unitigs, length: u32, order: &[u32]) -> Vec<TokenRange> {
     let first = first_places(unitigs, order);
-    let mut ranges: Vec<TokenRange> = Vec::new();
-    for place in &unitigs.places {
+    ranges_of(unitigs, length, |place| {
         let first = unitigs.places[first[place.unitig as usize] as usize];
         let overlaps = first.document == place.document
             && u64::from(first.position) + u64::from(length) > u64::from(place.position);
-        if overlaps {
-            continue;
-        }
+        !overlaps
+    })
+}
+
+/// The tokens of the places of unitigs that `takes` takes, out of the unitigs of runs of `length`:
+/// ranges that do not touch, by document and position. O(places of unitigs).
+pub fn ranges_of(
+    unitigs: &Unitigs,
+    length: u32,
+    mut takes: impl FnMut(&UnitigPlace) -> bool,
+) -> Vec<TokenRange> {
+    let mut ranges = Vec::new();
+    for place in unitigs.places.iter().filter(|place| takes(place)) {
         let (document, start) = (place.document, place.position);
         let end = start + unitigs.runs[place.unitig as usize] + length - 1;
-        match ranges.last_mut() {
-            Some(last) if last.document == document && last.end >= start => {
-                last.end = last.end.max(end);
-            }
-            _ => ranges.push(TokenRange { document, start, end }),
-        }
+        TokenRange { document, start, end }.join(&mut ranges);
     }
     ranges
+}
+
+impl TokenRange {
+    /// Appends the range to those before it in the order of document and first token, or widens
+    /// the last of them where they touch.
+    pub fn join(self, ranges: &mut Vec<Self>) {
+        match ranges.last_mut() {
+            Some(last) if last.document == self.document && last.end >= self.start => {
+                last.end = last.end.max(self.end);
+            }
+            _ => ranges.push(self),
+        }
+    }
 }
 
 #[cfg(test)]

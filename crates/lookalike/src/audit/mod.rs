@@ -32,7 +32,7 @@ pub use report::{Report, pairs_file};
 
 use crate::document_pass::{DocumentVisitor, each_document};
 use crate::error::Error;
-use crate::progress::{Progress, Stage};
+use crate::progress::{Progress, Stage, timed};
 use crate::read::{BlockNumber, Collection, Document, DocumentSink, SkippedItem};
 use draw::{DocumentSample, IdHasher, Position, SampledDocument};
 
@@ -41,7 +41,6 @@ use lookalike_core::params::Params;
 use lookalike_core::shingle::Shingler;
 use search::{FoundNeighbours, SearchedSample, Searcher};
 use std::num::NonZeroUsize;
-use std::time::Instant;
 
 /// Documents drawn when nobody says how many.
 pub const SAMPLE_DOCUMENTS: usize = 2_000;
@@ -108,15 +107,18 @@ pub fn true_neighbours<E: Into<Error>>(
         Ok(collection)
     };
     let lots = IdHasher::new(options.seed);
-    let (sample, seen) = timed(Stage::Draw, &open()?, progress, |collection| {
-        draw(collection, params, lots, options, progress)
-    })?;
     let collection = open()?;
-    let (searched, found) = timed(Stage::Search, &collection, progress, |collection| {
+    let (drawn, _) = timed(progress, Stage::Draw, collection.bytes(), || {
+        draw(&collection, params, lots, options, progress)
+    });
+    let (sample, seen) = drawn?;
+    let collection = open()?;
+    let (result, _) = timed(progress, Stage::Search, collection.bytes(), || {
         let searched = SearchedSample::new(params, lots, sample, seen, progress)?;
-        let found = search(collection, &searched, options, progress)?;
-        Ok((searched, found))
-    })?;
+        let found = search(&collection, &searched, options, progress)?;
+        Ok::<_, Error>((searched, found))
+    });
+    let (searched, found) = result?;
     Ok(searched.neighbours(&found, seen, (options.seed, options.confidence))?)
 }
 
@@ -126,19 +128,6 @@ fn check_confidence(confidence: f64) -> Result<(), AuditError> {
         return Ok(());
     }
     Err(AuditError::Confidence { got: confidence })
-}
-
-fn timed<T>(
-    stage: Stage,
-    collection: &Collection,
-    progress: &dyn Progress,
-    work: impl FnOnce(&Collection) -> Result<T, Error>,
-) -> Result<T, Error> {
-    let start = Instant::now();
-    progress.begin(stage, collection.bytes());
-    let result = work(collection);
-    progress.end(stage, start.elapsed());
-    result
 }
 
 /// The first pass. Gives the sample, and how many documents there were.

@@ -1,13 +1,15 @@
 //! The collections of a benchmark → its items, in reading order.
 
+use super::item_index::RUN_BYTES;
 use super::options::ContaminationOptions;
-use super::words::{ComparedWords, WordComparison};
 use crate::document_pass::{DocumentVisitor, each_document};
 use crate::error::{ContaminationError, Error};
 use crate::find::Budget;
 use crate::progress::Progress;
 use crate::read::{BlockNumber, Collection, Document, DocumentSink, SkippedItem};
+use crate::words::{ComparedWords, WordRule};
 use lookalike_core::shingle::Shingler;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A field of the items of a benchmark.
 #[derive(Clone, Copy)]
@@ -45,6 +47,29 @@ pub(super) struct ItemWords {
 pub(super) struct BenchmarkItems {
     pub(super) items: Vec<ItemWords>,
     pub(super) skipped: Vec<SkippedItem>,
+    /// Bytes of memory of the items and of the index of their runs.
+    pub(super) bytes: u64,
+}
+
+/// Bytes of memory for each item besides its text and its words.
+const ITEM_BYTES: u64 = 300;
+/// Bytes of memory for each word of an item: its hash and where it is.
+const WORD_BYTES: u64 = 16;
+
+/// Memory of items, counted while they are read.
+struct ItemMemory {
+    budget: Budget,
+    bytes: AtomicU64,
+}
+
+impl ItemMemory {
+    /// Refuses an item that does not fit next to those before it, and the index of all runs.
+    fn take(&self, text: &str, words: usize) -> Result<(), Error> {
+        // The text is there as it is written and as it is compared.
+        let words = words as u64 * (WORD_BYTES + RUN_BYTES);
+        let bytes = 2 * text.len() as u64 + words + ITEM_BYTES;
+        self.budget.need(self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes)
+    }
 }
 
 /// Reads all items.
@@ -53,10 +78,11 @@ pub(super) fn read(
     options: &ContaminationOptions,
     progress: &dyn Progress,
 ) -> Result<BenchmarkItems, Error> {
-    let mut read = BenchmarkItems { items: Vec::new(), skipped: Vec::new() };
-    let mut bytes = 0;
+    let budget = Budget::new(&options.memory, options.threads.get())?;
+    let memory = ItemMemory { budget, bytes: AtomicU64::new(0) };
+    let mut read = BenchmarkItems { items: Vec::new(), skipped: Vec::new(), bytes: 0 };
     for field in fields {
-        let make = || ItemReader::new(field, options);
+        let make = || ItemReader::new(field, options, &memory);
         let readers = each_document(field.collection, options.threads, progress, make)?;
         let mut blocks = Vec::new();
         for reader in readers {
@@ -64,14 +90,10 @@ pub(super) fn read(
             read.skipped.extend(reader.skipped);
         }
         blocks.sort_by_key(|(number, _)| *number);
-        for item in blocks.into_iter().flat_map(|(_, items)| items) {
-            // The text twice, a hash, a range and a class for each word.
-            bytes += 2 * item.item.text.len() as u64 + 32 * u64::from(item.item.words) + 200;
-            read.items.push(item);
-        }
+        read.items.extend(blocks.into_iter().flat_map(|(_, items)| items));
         field.collection.check_unchanged()?;
     }
-    Budget::new(&options.memory, options.threads.get())?.need(bytes)?;
+    read.bytes = memory.bytes.into_inner();
     if read.items.iter().all(|item| item.tokens.is_empty()) {
         let items = read.items.len();
         return Err(ContaminationError::NoWords { items }.into());
@@ -82,20 +104,26 @@ pub(super) fn read(
 /// Takes the items of blocks.
 struct ItemReader<'a> {
     field: &'a BenchmarkField<'a>,
-    rule: WordComparison,
+    rule: WordRule,
     shingler: Shingler,
+    memory: &'a ItemMemory,
     source: u32,
     blocks: Vec<(BlockNumber, Vec<ItemWords>)>,
     skipped: Vec<SkippedItem>,
 }
 
 impl<'a> ItemReader<'a> {
-    fn new(field: &'a BenchmarkField<'a>, options: &ContaminationOptions) -> Self {
+    fn new(
+        field: &'a BenchmarkField<'a>,
+        options: &ContaminationOptions,
+        memory: &'a ItemMemory,
+    ) -> Self {
         let rule = options.rule.clone().with_stop_words(None);
         Self {
             field,
-            rule: WordComparison::of(&rule),
+            rule: WordRule::of(&rule),
             shingler: Shingler::with_kernel(&rule, options.kernel),
+            memory,
             source: 0,
             blocks: Vec::new(),
             skipped: Vec::new(),
@@ -115,6 +143,7 @@ impl DocumentSink for ItemReader<'_> {
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
         let tokens = self.shingler.tokens(document.text).to_vec();
+        self.memory.take(document.text, tokens.len())?;
         let item = BenchmarkItem {
             benchmark: self.field.collection.file_of(self.source, document.id).to_owned(),
             field: self.field.name.map(str::to_owned),
@@ -122,7 +151,7 @@ impl DocumentSink for ItemReader<'_> {
             text: document.text.to_owned(),
             words: tokens.len() as u32,
         };
-        let compared = self.rule.compared(document.text);
+        let compared = self.rule.words(document.text);
         if let Some((_, items)) = self.blocks.last_mut() {
             items.push(ItemWords { item, tokens, compared });
         }

@@ -2,13 +2,14 @@
 
 use super::benchmark::ItemWords;
 use super::options::ContaminationOptions;
-use crate::error::Error;
-use crate::find::Budget;
 use lookalike_core::passage::run_hash::RunHasher;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bits of the filter for each run.
 const FILTER_BITS: usize = 16;
+/// Bytes for each run: its hash, its bits of a filter that may have room for twice as many, its
+/// class, and the item of the class.
+pub(super) const RUN_BYTES: u64 = 64;
 
 /// The runs of all items. Equal runs have one class.
 pub(super) struct ItemIndex {
@@ -37,7 +38,7 @@ pub(super) fn run_length(words: usize, ngram: usize) -> usize {
 }
 
 impl ItemIndex {
-    pub(super) fn new(items: &[ItemWords], options: &ContaminationOptions) -> Result<Self, Error> {
+    pub(super) fn new(items: &[ItemWords], options: &ContaminationOptions) -> Self {
         let length = |item: &ItemWords| run_length(item.tokens.len(), options.ngram);
         let lengths: BTreeSet<usize> = items.iter().map(length).filter(|n| *n > 0).collect();
         let mut index = Self {
@@ -45,8 +46,6 @@ impl ItemIndex {
             classes: vec![Vec::new(); items.len()],
             items: BTreeMap::new(),
         };
-        let runs: usize = items.iter().map(|item| item.tokens.len()).sum();
-        Budget::new(&options.memory, options.threads.get())?.need(runs as u64 * 48)?;
         let mut first_class = 0;
         for words in lengths {
             let of_length = || items.iter().enumerate().filter(|(_, item)| length(item) == words);
@@ -69,7 +68,7 @@ impl ItemIndex {
             }
             index.tables.push(table);
         }
-        Ok(index)
+        index
     }
 
     /// The class of each run of an item.

@@ -11,8 +11,8 @@
 //! corpus ──── scan (threads over blocks) ─ matched runs ─ sorter ─ verdicts ─ Contamination
 //! ```
 //!
-//! Memory: the items with 12 bytes for each of their words, and the matches, which go to a
-//! temporary file where there is a limit. The corpus is read once, at the speed of its words.
+//! Memory: the items with some 100 bytes for each of their words, which a limit has to hold, and
+//! the matches, which go to a temporary file where there is one. The corpus is read once, at the speed of its words.
 
 mod benchmark;
 mod item_index;
@@ -20,7 +20,6 @@ mod matches;
 mod options;
 mod scan;
 mod verdict;
-mod words;
 
 pub use benchmark::{BenchmarkField, BenchmarkItem};
 pub use matches::{MatchRange, RunMatch};
@@ -28,10 +27,9 @@ pub use options::{ContaminationOptions, NGRAM, THRESHOLD};
 pub use verdict::{BenchmarkSummary, Contamination, ItemMatches, ItemVerdict};
 
 use crate::error::{ContaminationError, Error};
-use crate::progress::{Progress, Stage};
+use crate::progress::{Progress, Stage, timed};
 use crate::read::Collection;
 use std::collections::HashSet;
-use std::time::Instant;
 
 /// Finds the items of a benchmark in a corpus. A benchmark is one collection for each field of its
 /// items that is looked for.
@@ -71,13 +69,15 @@ pub fn contamination(
 ) -> Result<Contamination, Error> {
     options.check()?;
     refuse_overlap(corpus, benchmark)?;
-    let read = timed(progress, Stage::ReadBenchmark, None, || {
+    let (read, _) = timed(progress, Stage::ReadBenchmark, None, || {
         benchmark::read(benchmark, options, progress)
-    })?;
-    let index = item_index::ItemIndex::new(&read.items, options)?;
-    let scanned = timed(progress, Stage::Scan, corpus.bytes(), || {
-        scan::scan(corpus, &read.items, &index, options, progress)
-    })?;
+    });
+    let read = read?;
+    let index = item_index::ItemIndex::new(&read.items, options);
+    let (scanned, _) = timed(progress, Stage::Scan, corpus.bytes(), || {
+        scan::scan(corpus, &read, &index, options, progress)
+    });
+    let scanned = scanned?;
     corpus.check_unchanged()?;
     Contamination::new(read, scanned, options.threshold)
 }
@@ -93,17 +93,4 @@ fn refuse_overlap(corpus: &Collection, benchmark: &[BenchmarkField<'_>]) -> Resu
         }
     }
     Ok(())
-}
-
-fn timed<T>(
-    progress: &dyn Progress,
-    stage: Stage,
-    total: Option<u64>,
-    work: impl FnOnce() -> Result<T, Error>,
-) -> Result<T, Error> {
-    let start = Instant::now();
-    progress.begin(stage, total);
-    let result = work();
-    progress.end(stage, start.elapsed());
-    result
 }

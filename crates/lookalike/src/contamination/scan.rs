@@ -1,18 +1,17 @@
 //! The documents of the corpus → the runs of items that they have.
 
-use super::benchmark::ItemWords;
+use super::benchmark::{BenchmarkItems, ItemWords};
 use super::item_index::{ItemIndex, run_length};
 use super::matches::{self, DocumentPlace, MatchRange, RunMatch};
 use super::options::ContaminationOptions;
-use super::words::{ComparedWords, WordComparison, WrittenRange};
 use crate::document_pass::{DocumentVisitor, each_document};
 use crate::error::Error;
 use crate::find::Budget;
 use crate::progress::Progress;
-use crate::read::{BlockNumber, Collection, Document, DocumentSink, SkippedItem};
+use crate::read::{BlockNumber, Collection, Document, DocumentSink, Normalization, SkippedItem};
 use crate::spill::{SortedRecords, Sorter, TempSpace};
+use crate::words::{ComparedWords, Spans, TextSpan, WordRule};
 use lookalike_core::shingle::Shingler;
-use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What was found in the corpus.
@@ -28,17 +27,19 @@ pub(super) struct CorpusScan {
 /// Reads the corpus once.
 pub(super) fn scan(
     corpus: &Collection,
-    items: &[ItemWords],
+    benchmark: &BenchmarkItems,
     index: &ItemIndex,
     options: &ContaminationOptions,
     progress: &dyn Progress,
 ) -> Result<CorpusScan, Error> {
     let budget = Budget::new(&options.memory, options.threads.get())?;
+    let budget = budget.with_held(benchmark.bytes)?;
     if let Some(bytes) = budget.longest_record() {
         corpus.limit_records(bytes);
     }
     let temp = budget.is_limited().then(|| Arc::new(TempSpace::new(options.memory.temp_dir())));
     let sorter = Mutex::new(Sorter::new(temp, budget.share(4)));
+    let items = &benchmark.items;
     let shared = ScanInput { corpus, items, index, options, sorter: &sorter };
     let scanners = each_document(corpus, options.threads, progress, || Scanner::new(shared))?;
     let (mut documents, mut skipped) = (0, Vec::new());
@@ -63,7 +64,7 @@ struct ScanInput<'a> {
 /// One thread's tools.
 struct Scanner<'a> {
     shared: ScanInput<'a>,
-    rule: WordComparison,
+    rule: WordRule,
     shingler: Shingler,
     block: BlockNumber,
     /// Documents of the block so far.
@@ -79,7 +80,7 @@ impl<'a> Scanner<'a> {
         let rule = shared.options.rule.clone().with_stop_words(None);
         Self {
             shared,
-            rule: WordComparison::of(&rule),
+            rule: WordRule::of(&rule),
             shingler: Shingler::with_kernel(&rule, shared.options.kernel),
             block: BlockNumber { source: 0, index: 0 },
             position: 0,
@@ -96,16 +97,31 @@ impl<'a> Scanner<'a> {
             self.hits.iter().flat_map(|(class, _)| index.items(*class)).copied().collect();
         candidates.sort_unstable();
         candidates.dedup();
-        let words = self.rule.compared(document.text);
+        let words = self.rule.words(document.text);
         let place = DocumentPlace { block: self.block, position: self.position };
         let source = corpus.file_of(self.block.source, document.id);
-        let mut payload = Vec::new();
+        // The texts are those that were read, in no other form.
+        let spans = |text| Spans::of(text, self.rule, Normalization::default());
+        let (mut payload, mut in_document) = (Vec::new(), None);
         for number in candidates {
             let item = &items[number as usize];
             let length = run_length(item.tokens.len(), options.ngram);
             let runs = ItemRuns { hits: &self.hits, classes: index.classes(number), length };
             let runs = runs.matched(&item.compared, &words);
-            for found in self.described(item, document, source, &runs) {
+            if runs.is_empty() {
+                continue;
+            }
+            let Some(in_item) = spans(&item.item.text) else { continue };
+            if in_document.is_none() {
+                in_document = spans(document.text);
+            }
+            let Some(in_document) = &in_document else { continue };
+            for run in runs {
+                let Some((in_item, in_document)) = described(run, &in_item, in_document) else {
+                    continue;
+                };
+                let (source, document) = (source.to_owned(), document.id.to_owned());
+                let found = RunMatch { source, document, in_item, in_document };
                 payload.clear();
                 matches::encode(&found, &mut payload);
                 let mut sorter = sorter.lock().unwrap_or_else(PoisonError::into_inner);
@@ -114,44 +130,19 @@ impl<'a> Scanner<'a> {
         }
         Ok(())
     }
-
-    /// Matched runs with where they are in both texts.
-    fn described(
-        &self,
-        item: &ItemWords,
-        document: &Document<'_>,
-        source: &str,
-        runs: &[MatchedRun],
-    ) -> Vec<RunMatch> {
-        let in_item: Vec<_> = runs.iter().map(|run| run.item..run.item + run.words).collect();
-        let in_item = ranges(self.rule.written(&item.item.text, &in_item), &in_item);
-        let mut order: Vec<&MatchedRun> = runs.iter().collect();
-        order.sort_by_key(|run| run.document);
-        let in_document: Vec<_> =
-            order.iter().map(|run| run.document..run.document + run.words).collect();
-        let in_document = ranges(self.rule.written(document.text, &in_document), &in_document);
-        let mut by_item: Vec<(usize, MatchRange)> =
-            order.iter().map(|run| run.item).zip(in_document).collect();
-        by_item.sort_by_key(|(item, _)| *item);
-        let both = in_item.into_iter().zip(by_item);
-        both.map(|(in_item, (_, in_document))| RunMatch {
-            source: source.to_owned(),
-            document: document.id.to_owned(),
-            in_item,
-            in_document,
-        })
-        .collect()
-    }
 }
 
-fn ranges(written: Vec<WrittenRange>, words: &[Range<usize>]) -> Vec<MatchRange> {
-    let both = written.into_iter().zip(words);
-    both.map(|(written, words)| MatchRange {
-        words: words.start as u32..words.end as u32,
-        bytes: written.bytes.start as u64..written.bytes.end as u64,
-        chars: written.chars.start as u64..written.chars.end as u64,
-    })
-    .collect()
+/// A run in both texts.
+fn described(
+    run: MatchedRun,
+    in_item: &Spans<'_>,
+    in_document: &Spans<'_>,
+) -> Option<(MatchRange, MatchRange)> {
+    let range = |spans: &Spans<'_>, at: usize| {
+        let TextSpan { bytes, chars } = spans.span(at, run.words)?;
+        Some(MatchRange { words: at as u32..(at + run.words) as u32, bytes, chars })
+    };
+    Some((range(in_item, run.item)?, range(in_document, run.document)?))
 }
 
 impl DocumentVisitor for Scanner<'_> {

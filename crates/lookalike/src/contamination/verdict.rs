@@ -78,7 +78,7 @@ impl Contamination {
         scanned: CorpusScan,
         threshold: f64,
     ) -> Result<Self, Error> {
-        let BenchmarkItems { items, mut skipped } = read;
+        let BenchmarkItems { items, mut skipped, .. } = read;
         skipped.extend(scanned.skipped);
         skipped.sort_by(|a, b| (&a.source, a.line, &a.id).cmp(&(&b.source, b.line, &b.id)));
         let verdict = |item: super::benchmark::ItemWords| ItemVerdict {

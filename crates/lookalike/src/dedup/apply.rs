@@ -5,7 +5,7 @@ use super::decisions::{DecisionCollector, DecisionCursor};
 use super::non_documents::UnreadParts;
 use super::survivors::CutDocument;
 use super::{Decision, RemovedList, SourceRecord, SurvivorCounts, Survivors};
-use crate::error::Error;
+use crate::error::{CutPart, Error};
 use crate::find::{FindOptions, Findings, Group};
 use crate::passages::PassageCuts;
 use crate::progress::Progress;
@@ -75,7 +75,9 @@ pub fn apply_cuts(
         if cuts.is_changed(number) && !cuts.is_removed(number) {
             let (text, taken) = cuts.ranges(number)?;
             let (text, taken) = (text.as_str(), taken.as_slice());
-            return survivors.cut(&CutDocument { id, record, collection, source, text, taken });
+            let part = CutPart::Passage;
+            let cut = CutDocument { id, part, record, collection, source, text, taken };
+            return survivors.cut(&cut);
         }
         let decision = if cuts.is_removed(number) {
             Decision::Duplicate { group: 0, keeper: "", similarity: "", reason: "passages" }
@@ -339,6 +341,7 @@ impl OpenDocument {
             let name = collection.source_name(source).unwrap_or_default();
             return target.record(id, name, record, &decision);
         }
-        target.cut(&CutDocument { id, record, collection, source, text, taken })
+        let part = CutPart::Unit;
+        target.cut(&CutDocument { id, part, record, collection, source, text, taken })
     }
 }

@@ -1,8 +1,7 @@
 //! The name of an output and the inputs → what is written where, all refused that cannot be.
 
 use super::annotation::Annotate;
-use crate::error::Error;
-use crate::error::SurvivorsProblem;
+use crate::error::{CutPart, CutProblem, Error, SurvivorsProblem};
 use crate::read::{Collection, Format, TextUnit};
 use crate::report::strip_compression;
 use std::collections::HashSet;
@@ -131,7 +130,7 @@ impl Destination {
     /// # Errors
     /// [`Error::Survivors`].
     pub fn takes_cuts(&self) -> Result<(), Error> {
-        takes_cuts(self.shape, &self.origins, None)
+        takes_cuts(CutPart::Passage, self.shape, &self.origins, None)
             .map_err(|problem| Error::Survivors { path: self.out.clone(), problem })
     }
 
@@ -234,25 +233,27 @@ fn takes_units(
     if collection.unit() == TextUnit::Document {
         return Ok(());
     }
-    takes_cuts(shape, origins, annotate)
+    takes_cuts(CutPart::Unit, shape, origins, annotate)
 }
 
 /// The same, where parts of texts are taken out.
 fn takes_cuts(
+    part: CutPart,
     shape: Shape,
     origins: &[DocumentOrigin],
     annotate: Option<&Annotate>,
 ) -> Result<(), SurvivorsProblem> {
+    let refused = |problem| Err(SurvivorsProblem::Cut { part, problem });
     if annotate.is_some() {
-        return Err(SurvivorsProblem::AnnotatedUnits);
+        return refused(CutProblem::Annotated);
     }
     if matches!(shape, Shape::List(_)) {
-        return Err(SurvivorsProblem::ListedUnits);
+        return refused(CutProblem::Listed);
     }
     let has_no_text = |format| matches!(format, Format::Mbox | Format::Warc | Format::Tar);
     let mut inputs = origins.iter().filter(|origin| !origin.reference);
     match inputs.find(|origin| has_no_text(origin.format)) {
-        Some(origin) => Err(SurvivorsProblem::UnitsOfFormat {
+        Some(origin) => refused(CutProblem::Format {
             source_name: origin.name.clone(),
             format: origin.format.to_string(),
         }),

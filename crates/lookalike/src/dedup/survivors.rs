@@ -7,8 +7,7 @@ use super::non_documents::{Copier, Others, OthersCopied, UnreadParts};
 #[cfg(feature = "parquet")]
 use super::parquet::Rewriter;
 use super::{Decision, SourceRecord, values};
-use crate::error::Error;
-use crate::error::SurvivorsProblem;
+use crate::error::{CutPart, CutProblem, Error, SurvivorsProblem};
 use crate::find::Findings;
 use crate::read::{Collection, Format};
 use crate::report::Output;
@@ -55,9 +54,11 @@ pub struct Survivors {
     duplicates: HashSet<PathBuf>,
 }
 
-/// A document that stays without some of its units.
+/// A document that stays without parts of it.
 pub(super) struct CutDocument<'a> {
     pub(super) id: &'a str,
+    /// What the parts are.
+    pub(super) part: CutPart,
     pub(super) record: SourceRecord<'a>,
     pub(super) collection: &'a Collection,
     /// The number of its source.
@@ -347,7 +348,8 @@ impl Survivors {
         document: &CutDocument<'_>,
         origin: &DocumentOrigin,
     ) -> Result<(), Error> {
-        let no_text = || SurvivorsProblem::UnitsOfText { id: document.id.to_owned() };
+        let problem = CutProblem::Text { id: document.id.to_owned() };
+        let no_text = || SurvivorsProblem::Cut { part: document.part, problem };
         #[cfg(feature = "parquet")]
         if let (SurvivorSink::Parquet(rewriter), SourceRecord::Row(row)) =
             (&mut self.sink, document.record)

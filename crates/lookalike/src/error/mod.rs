@@ -2,6 +2,7 @@
 
 mod audit;
 mod contamination;
+mod cut;
 mod difference;
 mod estimates;
 mod job;
@@ -9,6 +10,7 @@ mod survivors;
 
 pub use audit::AuditError;
 pub use contamination::ContaminationError;
+pub use cut::{CutPart, CutProblem};
 pub use difference::Difference;
 pub use estimates::NoEstimates;
 pub use job::{JobError, JobStage};

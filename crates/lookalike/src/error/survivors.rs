@@ -1,5 +1,6 @@
 //! Why survivors cannot be written.
 
+use super::cut::{CutPart, CutProblem};
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use std::fmt;
 
@@ -42,21 +43,12 @@ pub enum SurvivorsProblem {
     AnnotatedTextFiles,
     /// A list of paths has no place for an annotation.
     AnnotatedPaths,
-    /// An annotation is about a document, not about one of its units.
-    AnnotatedUnits,
-    /// A list names whole files, of which no unit can be taken out.
-    ListedUnits,
-    /// Units cannot be taken out of records of this format.
-    UnitsOfFormat {
-        /// The file.
-        source_name: String,
-        /// Its format.
-        format: String,
-    },
-    /// The text of a document is not in its record or file as it was read.
-    UnitsOfText {
-        /// The document's id.
-        id: String,
+    /// No part can be cut out of texts.
+    Cut {
+        /// What was to be cut.
+        part: CutPart,
+        /// Why it cannot be.
+        problem: CutProblem,
     },
     /// Any other, in words that name no parameter.
     Other(String),
@@ -123,49 +115,7 @@ impl NamesParameters for SurvivorsProblem {
                 annotate()
             ),
             Self::Other(problem) => f.write_str(problem),
-            Self::AnnotatedUnits
-            | Self::ListedUnits
-            | Self::UnitsOfFormat { .. }
-            | Self::UnitsOfText { .. } => self.fmt_units(f, name),
-        }
-    }
-}
-
-impl SurvivorsProblem {
-    /// Writes a problem with units.
-    fn fmt_units(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
-        match self {
-            Self::AnnotatedUnits => write!(
-                f,
-                "an annotation is about a document, not about one of its units; leave out {} or \
-                 {} ({} FILE.csv lists the units that go and why)",
-                name(Parameter::Annotate),
-                name(Parameter::Unit),
-                name(Parameter::Removed)
-            ),
-            Self::ListedUnits => write!(
-                f,
-                "the inputs are text files, and a list names whole files, of which no unit can be \
-                 taken out; end the name in {} for a folder of files without them, or leave out {}",
-                std::path::MAIN_SEPARATOR,
-                name(Parameter::Unit)
-            ),
-            Self::UnitsOfFormat { source_name, format } => write!(
-                f,
-                "{source_name} is {format}, of which no unit can be taken out; give the input as \
-                 JSONL, CSV, TSV, Parquet, lines or plain text, or leave out {} ({} FILE.csv \
-                 lists the units that would go)",
-                name(Parameter::Unit),
-                name(Parameter::Removed)
-            ),
-            Self::UnitsOfText { id } => write!(
-                f,
-                "no unit can be taken out of {id:?}: its text is not in the file as it was read, \
-                 but in another encoding or extracted; leave it out with {}, or give the input as \
-                 JSONL, CSV, TSV, Parquet, lines or plain text in UTF-8",
-                name(Parameter::Exclude)
-            ),
-            other => other.fmt_with(f, name),
+            Self::Cut { part, problem } => problem.fmt_with(*part, f, name),
         }
     }
 }

@@ -84,7 +84,7 @@ impl Budget {
     }
 
     /// The same, next to bytes that are held for good.
-    pub(super) fn with_held(self, bytes: u64) -> Result<Self, Error> {
+    pub(crate) fn with_held(self, bytes: u64) -> Result<Self, Error> {
         let budget = Self { resident: self.resident + bytes, ..self };
         budget.check()?;
         Ok(budget)

@@ -16,13 +16,13 @@ use crate::find::prepare::BlockPreparation;
 use crate::find::results::ResultCollector;
 use crate::find::shingle_counts::ShingleCounts;
 use crate::find::{bucket, estimates, identity};
-use crate::progress::{NoProgress, Progress, Stage};
+use crate::progress::{NoProgress, Progress, Stage, timed};
 use crate::read::{Collection, ReadError, ReadOptions, Spool};
 use crate::spill::TempSpace;
 use lookalike_core::params::Measure;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Rounding of the limit on one record when the least memory for it is computed.
 const BLOCK_ROUNDING: u64 = 16;
@@ -265,11 +265,7 @@ impl<'a> FindRun<'a> {
         total: Option<u64>,
         work: impl FnOnce() -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let start = Instant::now();
-        self.progress.begin(stage, total);
-        let result = work();
-        let elapsed = start.elapsed();
-        self.progress.end(stage, elapsed);
+        let (result, elapsed) = timed(self.progress, stage, total, work);
         self.times.push((stage, elapsed));
         result
     }

@@ -16,18 +16,18 @@ impl TokenCuts {
         &rest[..rest.partition_point(|range| range.document == document)]
     }
 
+    /// How many ranges there are.
+    pub(super) fn len(&self) -> usize {
+        self.ranges.len()
+    }
+
     /// Adds ranges, which are by document and position; whether there are any.
     pub(super) fn add(&mut self, more: &[TokenRange]) -> bool {
         let mut all: Vec<TokenRange> = self.ranges.iter().chain(more).copied().collect();
         all.sort_unstable_by_key(|range| (range.document, range.start));
         self.ranges.clear();
         for range in all {
-            match self.ranges.last_mut() {
-                Some(last) if last.document == range.document && last.end >= range.start => {
-                    last.end = last.end.max(range.end);
-                }
-                _ => self.ranges.push(range),
-            }
+            range.join(&mut self.ranges);
         }
         !more.is_empty()
     }

@@ -1,8 +1,8 @@
 //! What a search for passages found.
 
-use super::spans::TextSpan;
 use crate::error::Error;
 use crate::find::Findings;
+use crate::words::TextSpan;
 use serde::Serialize;
 use std::ops::Range;
 

@@ -14,7 +14,7 @@
 //! | `places` | third reading: words compared, places found in texts |
 //! | `pipeline` | calls the stages one after the other |
 //! | `rounds` | what goes of documents: copies, or boilerplate; applied until nothing changes |
-//! | `words`, `spans`, `cuts` | words of a document, where they are in its text, those left out |
+//! | `cuts` | words of a document that are left out |
 
 pub(crate) mod anchor_log;
 mod cuts;
@@ -24,11 +24,9 @@ mod pipeline;
 mod places;
 mod records;
 mod rounds;
-mod spans;
-mod words;
 
+pub use crate::words::TextSpan;
 pub use findings::{FoundPassage, PassageCounts, PassageFindings, PassagePlace, SourceRepeats};
 pub use options::{DEFAULT_WORDS, LEAST_WORDS, MOST_WORDS, PassageOptions};
 pub use pipeline::{passages, passages_in};
 pub use rounds::{CutOptions, CutRule, PassageCuts, SourceCuts};
-pub use spans::TextSpan;

@@ -4,13 +4,15 @@ use super::anchor_log::{CompleteAnchors, documents};
 use super::cuts::TokenCuts;
 use super::findings::{FoundPassage, PassageCounts, PassageFindings, PassagePlace, SourceRepeats};
 use super::options::PassageOptions;
-use super::places::{LocatedPlace, PlaceComparison, WantedPlace};
+use super::places::{EXCERPT_BYTES, LocatedPlace, PlaceComparison, WantedPlace};
 use super::records::RunSelection;
 use crate::error::Error;
 use crate::find::TextRun;
 use crate::progress::{NoProgress, Progress, Stage};
 use crate::read::{Collection, ReadOptions};
-use lookalike_core::passage::maximal::{Passages, TokenRange, copied_ranges, first_places};
+use lookalike_core::passage::maximal::{
+    MaximalRun, Passage, Passages, TokenRange, copied_ranges, first_places, ranges_of,
+};
 use lookalike_core::passage::unitig::Unitigs;
 use std::cmp::Reverse;
 use std::path::PathBuf;
@@ -19,8 +21,16 @@ use std::time::{Duration, Instant};
 /// Hash functions that are tried before the words of different hashes are taken to be equal on
 /// purpose.
 const SEEDS: u64 = 8;
-/// Bytes of memory for each place of a unitig while passages are made.
-const PLACE_BYTES: u64 = 52;
+/// Bytes of memory for each place of a unitig while passages are made, and afterwards.
+const MAKING_BYTES: u64 = 52;
+const PLACE_BYTES: u64 = 16;
+/// Bytes of memory for each wanted place: it, where it is found, its row, and room of vectors that
+/// grow.
+const ROW_BYTES: u64 =
+    2 * (size_of::<WantedPlace>() + size_of::<LocatedPlace>() + size_of::<PassagePlace>()) as u64;
+/// Bytes of memory for each passage with its excerpt.
+const PASSAGE_BYTES: u64 =
+    (size_of::<Passage>() + size_of::<FoundPassage>() + EXCERPT_BYTES + 16) as u64;
 
 /// Finds the repeated passages of files and folders, read with the defaults of [`ReadOptions`].
 ///
@@ -70,6 +80,11 @@ pub fn passages_in(
     let cuts = TokenCuts::default();
     let make = |unitigs: &Unitigs| {
         let passages = Passages::new(unitigs, length as u32, &run.order);
+        let places = unitigs.places.len() as u64 * PLACE_BYTES;
+        let rows = passages.runs.len() as u64 * ROW_BYTES;
+        // A passage may have a row for its first place besides those of its runs.
+        let found = passages.passages.len() as u64 * (ROW_BYTES + PASSAGE_BYTES);
+        run.budget.need(places + rows + found)?;
         let wanted = wanted(&passages);
         Ok((passages, wanted))
     };
@@ -109,7 +124,7 @@ impl<T> ComparedUnitigs<T> {
             let start = Instant::now();
             progress.begin(Stage::Select, total);
             let unitigs = selection.unitigs(seed, progress)?;
-            run.budget.need(unitigs.places.len() as u64 * PLACE_BYTES)?;
+            run.budget.need(unitigs.places.len() as u64 * MAKING_BYTES)?;
             let (made, wanted) = make(&unitigs)?;
             let selected = start.elapsed();
             progress.end(Stage::Select, selected);
@@ -144,7 +159,7 @@ impl ComparedUnitigs<Passages> {
         });
         let mut sources: Vec<SourceRepeats> = named.collect();
         let copied = copied_ranges(&self.unitigs, length as u32, &run.order);
-        let repeated = self.repeated_ranges(length as u32);
+        let repeated = ranges_of(&self.unitigs, length as u32, |_| true);
         let (mut copied, mut repeated) = (copied.as_slice(), repeated.as_slice());
         for i in 0..run.blocks() {
             let (entries, block) = (anchors.block(i)?, run.block(i)?);
@@ -161,22 +176,6 @@ impl ComparedUnitigs<Passages> {
         Ok(sources)
     }
 
-    /// The tokens that are in repeated runs: ranges that do not touch, by document and position.
-    fn repeated_ranges(&self, length: u32) -> Vec<TokenRange> {
-        let mut ranges: Vec<TokenRange> = Vec::new();
-        for place in &self.unitigs.places {
-            let (document, start) = (place.document, place.position);
-            let end = start + self.unitigs.runs[place.unitig as usize] + length - 1;
-            match ranges.last_mut() {
-                Some(last) if last.document == document && last.end >= start => {
-                    last.end = last.end.max(end);
-                }
-                _ => ranges.push(TokenRange { document, start, end }),
-            }
-        }
-        ranges
-    }
-
     /// Puts passages and places into the order of a report.
     fn into_findings(
         self,
@@ -184,7 +183,7 @@ impl ComparedUnitigs<Passages> {
         sources: Vec<SourceRepeats>,
         length: usize,
     ) -> PassageFindings {
-        let Self { made: Passages { passages, runs }, wanted, located, .. } = self;
+        let Self { made: Passages { passages, runs }, wanted, mut located, .. } = self;
         let order = |document: u32| run.order[document as usize];
         let mut ranked: Vec<u32> = (0..passages.len() as u32).collect();
         ranked.sort_unstable_by_key(|number| {
@@ -196,17 +195,19 @@ impl ComparedUnitigs<Passages> {
         for (number, passage) in (0..).zip(&ranked) {
             number_of[*passage as usize] = number;
         }
-        let mut rows: Vec<(WantedPlace, LocatedPlace)> = wanted.into_iter().zip(located).collect();
-        for (place, _) in &mut rows {
-            place.passage = number_of[place.passage as usize];
-        }
-        rows.sort_by_key(|(place, _)| {
-            (place.passage, !place.is_first, order(place.document), place.position)
+        let mut rows: Vec<u32> = (0..wanted.len() as u32).collect();
+        rows.sort_unstable_by_key(|row| {
+            let place = &wanted[*row as usize];
+            let passage = number_of[place.passage as usize];
+            (passage, !place.is_first, order(place.document), place.position)
         });
         let mut found: Vec<FoundPassage> = Vec::with_capacity(passages.len());
         let mut places = Vec::with_capacity(rows.len());
-        for (place, LocatedPlace { span, excerpt }) in rows {
-            let WantedPlace { passage, document, position, is_first, is_maximal, .. } = place;
+        for row in rows {
+            let LocatedPlace { span, excerpt } = std::mem::take(&mut located[row as usize]);
+            let place = wanted[row as usize];
+            let passage = number_of[place.passage as usize];
+            let WantedPlace { document, position, is_first, is_maximal, .. } = place;
             let at = places.len();
             if let Some(last) = found.last_mut().filter(|_| !is_first) {
                 last.rows.end = at + 1;
@@ -244,7 +245,7 @@ fn take_words(ranges: &mut &[TokenRange], document: u32) -> u64 {
 
 /// The maximal runs, and the first places of passages that are no maximal runs.
 fn wanted(found: &Passages) -> Vec<WantedPlace> {
-    let run = |run: &lookalike_core::passage::maximal::MaximalRun| {
+    let run = |run: &MaximalRun| {
         let passage = &found.passages[run.passage as usize];
         let is_first = (passage.document, passage.position) == (run.document, run.position);
         WantedPlace {

@@ -2,19 +2,18 @@
 //! places of passages are found in the texts.
 
 use super::cuts::TokenCuts;
-use super::spans::{Spans, TextSpan};
-use super::words::{DocumentWords, WordRule};
 use crate::error::Error;
 use crate::find::workers::{Counter, on_threads};
 use crate::find::{FindOptions, TextRun};
 use crate::progress::Progress;
 use crate::read::ReadBuffers;
+use crate::words::{ComparedWords, Spans, TextSpan, WordRule};
 use lookalike_core::passage::unitig::{UnitigPlace, Unitigs};
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
 /// Bytes of a passage that are kept to show it.
-const EXCERPT_BYTES: usize = 200;
+pub(super) const EXCERPT_BYTES: usize = 200;
 
 /// A run of tokens that is to be found in its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,7 +89,7 @@ struct PlaceComparer<'a> {
     of: PlaceComparison<'a>,
     rule: WordRule,
     scratch: ReadBuffers,
-    held: HashMap<u32, Rc<DocumentWords>>,
+    held: HashMap<u32, Rc<ComparedWords>>,
     queue: VecDeque<u32>,
     held_bytes: usize,
     share: usize,
@@ -145,7 +144,7 @@ impl<'a> PlaceComparer<'a> {
         &mut self,
         index: u32,
         place: UnitigPlace,
-        words: &DocumentWords,
+        words: &ComparedWords,
     ) -> Result<bool, Error> {
         let PlaceComparison { unitigs, first, length, .. } = self.of;
         let first = first[place.unitig as usize];
@@ -163,14 +162,16 @@ impl<'a> PlaceComparer<'a> {
     }
 
     /// The words of a document.
-    fn words(&mut self, document: u32) -> Result<Rc<DocumentWords>, Error> {
+    fn words(&mut self, document: u32) -> Result<Rc<ComparedWords>, Error> {
         if let Some(words) = self.held.get(&document) {
             return Ok(Rc::clone(words));
         }
         let Self { rule, scratch, of, .. } = self;
         let cuts = of.cuts.of(document);
         let words = of.run.with_document(document, |block, row| {
-            block.fetch(row.place, row.id, scratch, |text| rule.words(text, cuts))
+            block.fetch(row.place, row.id, scratch, |text| {
+                rule.words(text).select(|words| TokenCuts::without(cuts, words))
+            })
         })??;
         let words = Rc::new(words);
         self.held_bytes += words.held();
@@ -195,7 +196,8 @@ impl<'a> PlaceComparer<'a> {
         let (cuts, normalization) = (of.cuts.of(document), of.run.findings.normalization);
         let is_found = of.run.with_document(document, |block, row| {
             block.fetch_written(row.place, row.id, scratch, |text| {
-                let spans = Spans::of(text, *rule, normalization, cuts)?;
+                let spans = Spans::of(text, *rule, normalization)?;
+                let spans = spans.select(|words| TokenCuts::without(cuts, words));
                 for place in wanted {
                     let span = spans.span(place.position as usize, place.tokens as usize)?;
                     let excerpt = if place.is_first { excerpt(text, &span) } else { String::new() };

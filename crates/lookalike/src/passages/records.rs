@@ -3,13 +3,13 @@
 
 use super::anchor_log::{CompleteAnchors, documents, fingerprint};
 use super::cuts::TokenCuts;
-use super::words::WordRule;
 use crate::error::Error;
 use crate::find::workers::{Counter, on_threads};
 use crate::find::{DocumentBlock, FindOptions, TextRun};
 use crate::progress::Progress;
 use crate::read::ReadBuffers;
 use crate::spill::{SortedValues, ValueSorter};
+use crate::words::WordRule;
 use lookalike_core::passage::maximal::TokenRange;
 use lookalike_core::passage::run_hash::RunHasher;
 use lookalike_core::passage::unitig::{RepeatedRun, RunRecord, Unitigs, number_classes};
@@ -160,7 +160,8 @@ impl<'a> RunSelector<'a> {
                 tokens.extend_from_slice(read);
                 *tokens = TokenCuts::without(cuts, std::mem::take(tokens));
             } else {
-                words.words(text, cuts).hashes(*seed, tokens);
+                let words = words.words(text).select(|words| TokenCuts::without(cuts, words));
+                words.hashes(*seed, tokens);
             }
             true
         })

@@ -10,21 +10,26 @@ use super::anchor_log::{CompleteAnchors, copy_anchors, documents, fingerprint, w
 use super::cuts::TokenCuts;
 use super::options::PassageOptions;
 use super::pipeline::ComparedUnitigs;
-use super::spans::Spans;
-use super::words::WordRule;
 use crate::error::Error;
 use crate::find::{Findings, TextRun};
 use crate::progress::Progress;
 use crate::read::unit::ranges;
 use crate::read::{Collection, ReadBuffers, TextUnit};
+use crate::words::{Spans, WordRule};
 use lookalike_core::passage::anchors::AnchorFinder;
-use lookalike_core::passage::maximal::{TokenRange, copied_ranges};
+use lookalike_core::passage::maximal::{TokenRange, copied_ranges, ranges_of};
 use lookalike_core::passage::unitig::Unitigs;
 use lookalike_core::shingle::Shingler;
 use lookalike_core::text::{CharClass, class};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
+
+/// Bytes of memory for each range that goes: it while it is found, made whole and joined with those
+/// before, and its document.
+const CUT_BYTES: u64 = 4 * size_of::<TokenRange>() as u64 + 16;
+/// Bytes of memory for the documents of each unitig by source.
+const COUNT_BYTES: u64 = 48;
 
 /// Which repeated words go.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -128,6 +133,8 @@ impl PassageCuts {
         let mut rounds =
             CutRounds { run: &run, options, cut, rule: WordRule::of(options.rule()), count: 0 };
         let mut anchors = anchors.finish();
+        // How many words each document has is kept to the end.
+        run.budget.need(4 * run.order.len() as u64)?;
         let mut words = rounds.words(&anchors)?;
         let cuts = rounds.run(&mut anchors, progress)?;
         collection.check_unchanged()?;
@@ -154,7 +161,7 @@ impl PassageCuts {
     pub fn ranges(&self, document: u32) -> Result<(String, Vec<Range<usize>>), Error> {
         let text = self.run.written_text(document)?;
         let cuts = self.cuts.of(document);
-        let ranges = Spans::of(&text, self.rule, self.run.normalization, &[])
+        let ranges = Spans::of(&text, self.rule, self.run.normalization)
             .map(|spans| byte_ranges(&text, spans.words(), cuts, self.unit));
         if let Some(ranges) = ranges {
             return Ok((text, ranges));
@@ -186,6 +193,8 @@ impl CutRounds<'_> {
             let make = |unitigs: &Unitigs| Ok((self.selected(unitigs)?, Vec::new()));
             let found = ComparedUnitigs::find(run, options, anchors, &cuts, progress, make)?.made;
             let found: Vec<TokenRange> = found.into_iter().map(|range| cuts.whole(range)).collect();
+            let held = (cuts.len() + found.len()) as u64;
+            self.run.budget.need(held * CUT_BYTES)?;
             let found = self.cuttable(&found, &cuts)?;
             if !cuts.add(&found) {
                 return Ok(cuts);
@@ -201,6 +210,7 @@ impl CutRounds<'_> {
         Ok(match self.cut.rule {
             CutRule::Copies => copied_ranges(unitigs, length, &self.run.order),
             CutRule::Boilerplate { min_documents, min_share, per_source } => {
+                self.run.budget.need(unitigs.places.len() as u64 * COUNT_BYTES)?;
                 let sources = if per_source { self.sources_of(unitigs)? } else { HashMap::new() };
                 let source = |document: u32| sources.get(&document).copied().unwrap_or(0);
                 let documents: Vec<u64> = if per_source {
@@ -237,7 +247,7 @@ impl CutRounds<'_> {
             all.add(ranges);
             let is_found = self.run.with_document(document, |block, row| {
                 block.fetch_written(row.place, row.id, &mut scratch, |text| {
-                    let spans = Spans::of(text, self.rule, self.run.findings.normalization, &[])?;
+                    let spans = Spans::of(text, self.rule, self.run.findings.normalization)?;
                     let (words, all) = (spans.words(), all.of(document));
                     match self.cut.unit {
                         None => can_go.extend(apart(text, words, all)),
@@ -371,22 +381,10 @@ fn frequent(
             *count = (count.0 + 1, place.document);
         }
     }
-    let mut ranges: Vec<TokenRange> = Vec::new();
-    for place in &unitigs.places {
-        let (document, start) = (place.document, place.position);
-        let of = source(document);
-        if counts.get(&(place.unitig, of)).is_none_or(|count| count.0 < least(of)) {
-            continue;
-        }
-        let end = start + unitigs.runs[place.unitig as usize] + length - 1;
-        match ranges.last_mut() {
-            Some(last) if last.document == document && last.end >= start => {
-                last.end = last.end.max(end);
-            }
-            _ => ranges.push(TokenRange { document, start, end }),
-        }
-    }
-    ranges
+    ranges_of(unitigs, length, |place| {
+        let of = source(place.document);
+        counts.get(&(place.unitig, of)).is_some_and(|count| count.0 >= least(of))
+    })
 }
 
 /// The cuts without a first token that keeps the words on both sides apart.

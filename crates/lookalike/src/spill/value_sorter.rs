@@ -14,6 +14,9 @@ use std::sync::Arc;
 const LEAST_BYTES: usize = 1 << 20;
 /// Runs that are merged at once.
 const FAN_IN: usize = 64;
+/// Parts of which each is sorted by itself, and the least values for which there are parts.
+const PARTS: usize = 1 << 11;
+const LEAST_PARTED: usize = 1 << 13;
 /// Values of a run that are read at once.
 const PIECE: u64 = 1 << 12;
 
@@ -55,7 +58,7 @@ impl SortedRuns {
 impl ValueSorter {
     /// Holds at most `memory` bytes, some MiB at least; what is more goes to a file in `temp`.
     pub(crate) fn new(temp: &Arc<TempSpace>, memory: usize) -> Self {
-        // A buffer that grows is there twice for a moment.
+        // A buffer that grows or is sorted is there twice for a moment.
         let most = memory.max(4 * LEAST_BYTES) / 3 / size_of::<u128>();
         Self { temp: Arc::clone(temp), most, batch: Vec::new(), runs: SortedRuns::new(temp) }
     }
@@ -73,7 +76,7 @@ impl ValueSorter {
     }
 
     fn spill(&mut self) -> Result<(), Error> {
-        self.batch.sort_unstable();
+        sort(&mut self.batch);
         let room = self.batch.capacity();
         let range = self.runs.log.append(std::mem::take(&mut self.batch))?;
         self.runs.ranges.push(range);
@@ -87,7 +90,7 @@ impl ValueSorter {
     /// [`Error::TempDir`] and [`Error::Spill`].
     pub(crate) fn finish(mut self) -> Result<SortedValues, Error> {
         if self.runs.ranges.is_empty() {
-            self.batch.sort_unstable();
+            sort(&mut self.batch);
             self.batch.shrink_to_fit();
             return Ok(SortedValues { batch: self.batch, runs: self.runs });
         }
@@ -112,6 +115,36 @@ impl ValueSorter {
         }
         Ok(SortedValues { batch: Vec::new(), runs })
     }
+}
+
+/// Sorts numbers: those of different upper bits are parted first.
+fn sort(values: &mut Vec<u128>) {
+    if values.len() < LEAST_PARTED {
+        values.sort_unstable();
+        return;
+    }
+    let bits = u128::BITS - values.iter().fold(0, |all, value| all | value).leading_zeros();
+    let shift = bits.saturating_sub(PARTS.ilog2());
+    let part = |value: u128| (value >> shift) as usize;
+    let mut ends = vec![0; PARTS + 1];
+    for value in values.iter() {
+        ends[part(*value) + 1] += 1;
+    }
+    for at in 1..ends.len() {
+        ends[at] += ends[at - 1];
+    }
+    let mut parted = vec![0; values.len()];
+    for value in values.iter() {
+        let end = &mut ends[part(*value)];
+        parted[*end] = *value;
+        *end += 1;
+    }
+    let mut start = 0;
+    for end in ends {
+        parted[start..end].sort_unstable();
+        start = end;
+    }
+    *values = parted;
 }
 
 /// Numbers in ascending order.
@@ -216,11 +249,12 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let temp = Arc::new(TempSpace::new(parent.path().to_owned()));
         let mut random = SplitMix64::new(3);
-        for (count, most) in [(0, 10), (1, 10), (1000, 5000), (1000, 100), (20_000, 50)] {
+        let sizes = [(0, 10), (1, 10), (1000, 5000), (1000, 100), (20_000, 50), (40_000, 15_000)];
+        for (count, most) in sizes.into_iter().chain([(30_000, 90_000)]) {
             let mut sorter = ValueSorter::new(&temp, 0);
             sorter.most = most;
-            let values: Vec<u128> =
-                (0..count).map(|_| u128::from(random.below(500)) << 90 | 7).collect();
+            let value = |_| u128::from(random.below(500)) << 90 | u128::from(random.below(9));
+            let values: Vec<u128> = (0..count).map(value).collect();
             for some in values.chunks(33) {
                 sorter.append(&mut some.to_vec()).unwrap();
             }

@@ -5,15 +5,20 @@
 
 use crate::collection::{Drawn, data, is_soak};
 use flate2::read::GzDecoder;
+use lookalike::core::hash::SplitMix64;
 use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::core::params::{Case, TokenRule};
 use lookalike::core::passage::naive;
 use lookalike::core::text::{CharClass, class};
+use lookalike::error::Error;
+use lookalike::find::Memory;
 use lookalike::passages::{
     CutOptions, CutRule, PassageCuts, PassageFindings, PassageOptions, passages_in,
 };
 use lookalike::progress::NoProgress;
-use lookalike::read::{Collection, Document, ReadOptions, TextUnit};
+use lookalike::read::{Collection, Document, NormalForm, Normalization, ReadOptions, TextUnit};
+use lookalike::report::passages::PassageOutput;
+use lookalike::report::{Output, Target, html};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
@@ -423,4 +428,191 @@ fn boilerplate_goes_everywhere() {
     assert_eq!(texts["p3"], "3 has text w3 x3.");
     assert_eq!(texts["q"], "Page 3 has text w3 x3.");
     assert_eq!(cuts.sources[0].changed, 5);
+}
+
+/// The counts of documents with these texts at 50 words, and what was found.
+fn found_in(texts: &[String]) -> PassageFindings {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("texts.jsonl");
+    let document = |(at, text): (usize, &String)| OracleDocument {
+        id: format!("d{at}"),
+        text: text.clone(),
+        words: Vec::new(),
+    };
+    write(&path, &texts.iter().enumerate().map(document).collect::<Vec<_>>());
+    found(&path, 50, Case::Fold, 2)
+}
+
+fn numbered(from: usize, count: usize) -> String {
+    let words: Vec<String> = (from..from + count).map(|at| format!("w{at}")).collect();
+    words.join(" ")
+}
+
+#[test]
+fn copies_of_one_page_are_one_passage() {
+    let (page, copies) = (numbered(0, 300), 10_000);
+    let found = found_in(&vec![page; copies]);
+    let [passage] = found.passages.as_slice() else { panic!("{}", found.passages.len()) };
+    assert_eq!((passage.words, passage.places, passage.documents), (300, 10_000, 10_000));
+    assert_eq!(found.places.len(), copies);
+    assert_eq!(found.counts.copied_words, 300 * (copies as u64 - 1));
+    assert_eq!(found.counts.repeated_words, 300 * copies as u64);
+}
+
+#[test]
+fn one_line_again_and_again_is_two_runs() {
+    let lines = if is_soak() { 1_000_000 } else { 300_000 };
+    let found = found_in(&["All rights are reserved.\r\n".repeat(lines)]);
+    let [passage] = found.passages.as_slice() else { panic!("{}", found.passages.len()) };
+    let words = 4 * (lines as u64 - 1);
+    assert_eq!((u64::from(passage.words), passage.places, passage.documents), (words, 2, 1));
+    let spans: Vec<(u32, u64)> =
+        found.places.iter().map(|place| (place.position, place.span.bytes.start)).collect();
+    assert_eq!(spans, [(0, 0), (4, 26)]);
+    // The first place of 50 words ends at word 50; a run from 52 on has an equal one before it
+    // that it does not overlap.
+    assert_eq!(found.counts.copied_words, words + 4 - 52);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("line.jsonl");
+    let text = "All rights are reserved.\r\n".repeat(lines);
+    write(&path, &[OracleDocument { id: "a".to_owned(), text, words: Vec::new() }]);
+    let (cuts, texts) = cut(&path, 50, &COPIES);
+    let left = texts["a"].split_whitespace().count();
+    assert!((50..104).contains(&left), "{left} words after {} rounds", cuts.rounds);
+}
+
+#[test]
+fn a_document_of_megabytes_has_the_chapter_of_another() {
+    let book = numbered(0, 600_000);
+    let chapter = numbered(300_000, 5000);
+    let found = found_in(&[book.clone(), format!("before {chapter} behind")]);
+    assert!(book.len() > 4 << 20);
+    let [passage] = found.passages.as_slice() else { panic!("{}", found.passages.len()) };
+    assert_eq!((passage.words, passage.places), (5000, 2));
+    let [first, second] = found.places.as_slice() else { panic!("{}", found.places.len()) };
+    assert_eq!((first.document, first.position), (0, 300_000));
+    let start = first.span.bytes.start as usize;
+    assert!(book[start..].starts_with(&chapter));
+    assert_eq!((second.span.bytes.start, second.position), (7, 1));
+}
+
+#[test]
+fn texts_without_spaces_have_passages_of_characters() {
+    let ideographs = |from: u32, count: u32| -> String {
+        (from..from + count).filter_map(|at| char::from_u32(0x4e00 + at % 20_000)).collect()
+    };
+    let shared = ideographs(0, 400);
+    let texts = [
+        format!("{}{shared}", ideographs(5000, 2000)),
+        format!("{shared}{}", ideographs(9000, 1000)),
+        "x".repeat(3 << 20),
+        format!("y{}", "x".repeat(3 << 20)),
+    ];
+    let found = found_in(&texts);
+    let [passage] = found.passages.as_slice() else { panic!("{}", found.passages.len()) };
+    assert_eq!((passage.words, passage.places), (400, 2));
+    let chars: Vec<_> = found.places.iter().map(|place| place.span.chars.clone()).collect();
+    assert_eq!(chars, [2000..2400, 0..400]);
+    assert_eq!(found.places[0].span.bytes, 6000..7200);
+}
+
+#[test]
+fn passages_inside_of_others_have_rows_and_are_marked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("inside.jsonl");
+    let texts = ["a b c d", "a b c x", "y b c d", "b c"];
+    let document =
+        |(at, text): (usize, &&str)| OracleDocument::new(format!("d{at}"), (*text).to_owned());
+    write(&path, &texts.iter().enumerate().map(document).collect::<Vec<_>>());
+    let found = found(&path, 2, Case::Fold, 1);
+    let rows = found.places.iter().map(|place| {
+        let passage = &found.passages[place.passage as usize];
+        let (at, words) = (place.position, passage.words);
+        (passage.places, place.document, at, words, place.is_first, place.is_maximal)
+    });
+    let expected = [
+        (4, 0, 1, 2, true, false),
+        (4, 3, 0, 2, false, true),
+        (2, 0, 0, 3, true, true),
+        (2, 1, 0, 3, false, true),
+        (2, 0, 1, 3, true, true),
+        (2, 2, 1, 3, false, true),
+    ];
+    assert_eq!(rows.collect::<Vec<_>>(), expected);
+    let page = folder.path().join("page.html");
+    let target = Target::new(&page, PassageOutput::Report.formats()).unwrap();
+    let output = Output::create(&target).unwrap();
+    let options = PassageOptions::new(2, TokenRule::Words, Case::Fold).unwrap();
+    html::passages(output, &found, &options).unwrap();
+    let page = std::fs::read_to_string(page).unwrap();
+    let marked = "<div class=\"passage\"><mark title=\"passage 2\">a </mark>\
+                  <mark title=\"passages 1, 2, 3\">b c</mark><mark title=\"passage 3\"> d</mark>";
+    assert!(page.contains(marked), "{page}");
+}
+
+#[test]
+fn ranges_of_normal_forms_are_those_of_the_text_as_it_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("forms.jsonl");
+    let texts = [
+        "— le cafe\u{301} ﬁnal, à l’e\u{301}te\u{301} 한국(Korea).",
+        "LE CAFÉ FINAL À L'ÉTÉ 한국, KOREA",
+    ];
+    let document =
+        |(at, text): (usize, &&str)| OracleDocument::new(format!("d{at}"), (*text).to_owned());
+    write(&path, &texts.iter().enumerate().map(document).collect::<Vec<_>>());
+    for (form, words) in [(NormalForm::Nfkc, 8), (NormalForm::Fold, 9)] {
+        let normalization = Normalization { normal_form: Some(form), ..Normalization::default() };
+        let read = ReadOptions { normalization, ..ReadOptions::default() };
+        let open = || Collection::open(std::slice::from_ref(&path), &read).unwrap();
+        let options = PassageOptions::new(5, TokenRule::Words, Case::Fold).unwrap();
+        let found = passages_in(&open(), &options, &NoProgress).unwrap();
+        assert_eq!(found.passages[0].words, words, "{form}");
+        for place in &found.places {
+            let text = texts[place.document as usize];
+            let bytes = place.span.bytes.start as usize..place.span.bytes.end as usize;
+            let (start, end) = (["le", "LE"], ["Korea", "KOREA"]);
+            let document = place.document as usize;
+            assert!(text[bytes.clone()].starts_with(start[document]), "{form}: {place:?}");
+            assert!(text[bytes].ends_with(end[document]), "{form}: {place:?}");
+        }
+        let cuts = PassageCuts::find(&open(), &options, &COPIES, &NoProgress).unwrap();
+        let changed: Vec<u32> = (0..2).filter(|at| cuts.is_changed(*at)).collect();
+        assert_eq!(changed.len(), 1);
+        let (text, ranges) = cuts.ranges(changed[0]).unwrap();
+        assert_eq!(text, texts[changed[0] as usize]);
+        assert!(!ranges.is_empty());
+    }
+}
+
+#[test]
+fn rows_that_do_not_fit_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows.jsonl");
+    // Each word pair is a passage of its own.
+    let mut random = SplitMix64::new(5);
+    let words: Vec<String> = (0..600_000).map(|_| format!("w{}", random.below(450))).collect();
+    let texts: Vec<OracleDocument> = words
+        .chunks(1000)
+        .enumerate()
+        .map(|(at, words)| OracleDocument::new(format!("d{at}"), words.join(" ")))
+        .collect();
+    write(&path, &texts);
+    let run = |limit: Option<u64>| {
+        let options = PassageOptions::new(2, TokenRule::Words, Case::Fold).unwrap();
+        let memory = Memory { limit, temp_dir: Some(folder.path().to_owned()), resume: false };
+        let options = options.with_threads(NonZeroUsize::MIN).with_memory(memory);
+        let collection =
+            Collection::open(std::slice::from_ref(&path), &ReadOptions::default()).unwrap();
+        passages_in(&collection, &options, &NoProgress)
+    };
+    let rows = run(None).unwrap().places.len();
+    assert!(rows > 300_000, "{rows}");
+    let Err(Error::MemoryTooSmall { least, .. }) = run(Some(80 << 20)) else {
+        panic!("{rows} rows fit");
+    };
+    let Err(Error::MemoryTooSmall { least: more, .. }) = run(Some(least)) else {
+        return;
+    };
+    assert_eq!(run(Some(more)).unwrap().places.len(), rows);
 }

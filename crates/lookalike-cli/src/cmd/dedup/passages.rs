@@ -3,6 +3,7 @@
 use super::args::DedupArgs;
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
+use crate::explicit_args::ExplicitArgs;
 use crate::extraction::WorkerOption;
 use crate::progress_bar::StageBar;
 use crate::summary::{self, percent, seconds};
@@ -11,6 +12,7 @@ use crate::termination;
 use crate::waiting::WaitingNote;
 use lookalike::core::parameter::NamesParameters;
 use lookalike::dedup::{Destination, Others, SurvivorCounts, Survivors, apply_cuts};
+use lookalike::error::Error;
 use lookalike::passages::{PassageCuts, PassageOptions, SourceCuts};
 use lookalike::progress::NoProgress;
 use lookalike::read::Collection;
@@ -21,6 +23,23 @@ use std::path::Path;
 use std::time::Instant;
 
 const HEADER: Style = Style::DIMMED;
+/// Options that say how near-duplicates are found or shown, which are not looked for here.
+const IDLE: [&str; 14] = [
+    "threshold",
+    "recall",
+    "measure",
+    "exact",
+    "num_hashes",
+    "bands",
+    "rows",
+    "scheme",
+    "seed",
+    "shingle",
+    "frequencies",
+    "stop_words",
+    "group",
+    "verbose",
+];
 
 /// Runs the command.
 pub(super) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
@@ -44,9 +63,7 @@ pub(super) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
     drop(waiting);
     let destination = args.destination(&collection, None)?;
     if let Some(destination) = &destination {
-        let refused = |error: lookalike::error::Error| {
-            CommandError::Usage(error.spelled(option_name).replace("--unit", "--passages"))
-        };
+        let refused = |error: Error| CommandError::Usage(error.spelled(option_name));
         destination.takes_cuts().map_err(refused)?;
     }
     termination::clean_up(output.into_iter())?;
@@ -74,10 +91,20 @@ pub(super) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
     };
     print(args, &cuts, written.as_ref())?;
     if !args.result.quiet {
-        writeln!(terminal::stderr(), "{} s", seconds(start.elapsed()))?;
+        writeln!(terminal::stderr(), "{}", seconds(start.elapsed()))?;
     }
     let is_changed = cuts.sources.iter().any(|source| source.cut_words > 0);
     Ok(ExitCode::found_if(args.result.exit_code && is_changed))
+}
+
+/// Refuses typed options that would change nothing.
+pub(super) fn refuse_idle(args: &ExplicitArgs<DedupArgs>) -> Result<(), CommandError> {
+    let Some(name) = IDLE.into_iter().find(|name| args.has(name)) else { return Ok(()) };
+    Err(CommandError::Usage(format!(
+        "--{} is about near-duplicates, --passages cuts equal words whatever the documents have \
+         in common; leave out one of both (--min-words says how long passages are)",
+        name.replace('_', "-")
+    )))
 }
 
 fn print(args: &DedupArgs, cuts: &PassageCuts, written: Option<&SurvivorCounts>) -> io::Result<()> {

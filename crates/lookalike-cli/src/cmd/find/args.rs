@@ -1,7 +1,7 @@
 //! The arguments of `lookalike find`.
 
 use super::audit::AuditSampleArgs;
-use crate::options::{CsvArgs, ParameterArgs, RunArgs, ShingleArgs};
+use crate::options::{CsvArgs, ParameterArgs, RunArgs, ShingleArgs, WholeRunArgs};
 use crate::read_args::ReadArgs;
 use std::path::PathBuf;
 
@@ -64,14 +64,8 @@ pub(in crate::cmd) struct FindOutputArgs {
     #[command(flatten)]
     pub(super) csv: CsvArgs,
 
-    /// Write the run to FILE.html, a page to read and to pass on, or to FILE.json [also .gz, .zst],
-    /// what --json prints; may be given again
-    #[arg(long, value_name = "FILE")]
-    pub(super) report: Vec<PathBuf>,
-
-    /// Print everything as JSON instead of the table
-    #[arg(long)]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) whole: WholeRunArgs,
 
     /// Show at most N groups, 0 for all [default: 50 on a terminal, else all]
     #[arg(long, value_name = "N")]

@@ -23,11 +23,11 @@ pub(super) fn print(
     audit: Option<&Audit>,
 ) -> io::Result<NotShown> {
     let Summary { findings, options, .. } = *summary;
-    let stream = terminal::stdout().json_if(args.json);
+    let stream = terminal::stdout().json_if(args.whole.json);
     let is_terminal = stream.is_terminal();
     let mut out = BufWriter::with_capacity(1 << 16, stream);
     let mut not_shown = NotShown::default();
-    if args.json {
+    if args.whole.json {
         json::summary(&mut out, findings, options, audit)?;
     } else if args.output.is_none() {
         not_shown = {
@@ -63,7 +63,7 @@ pub(super) fn print_summary(
 ) -> io::Result<()> {
     let mut err = terminal::stderr();
     let findings = summary.findings;
-    let table = !args.json && args.output.is_none();
+    let table = !args.whole.json && args.output.is_none();
     if not_shown != NotShown::default() {
         let duplicates = count(not_shown.duplicates as u64, "duplicate");
         let what = match not_shown.groups as u64 {
@@ -76,7 +76,7 @@ pub(super) fn print_summary(
     if args.quiet {
         summary::write_skipped(&mut err, findings, summary.skipped_listed)?;
         // The figures of an audit are printed at least once.
-        let reported = args.json || !args.report.is_empty();
+        let reported = args.whole.json || !args.whole.report.is_empty();
         return audit
             .filter(|_| !reported)
             .map_or(Ok(()), |audit| write_audit(&mut err, audit, summary));
@@ -89,7 +89,7 @@ pub(super) fn print_summary(
     }
     let single = [("groups", &args.output), ("pairs", &args.pairs), ("skipped", &args.skipped)];
     let single = single.into_iter().filter_map(|(what, path)| Some((what, path.as_ref()?)));
-    for (what, path) in single.chain(args.report.iter().map(|path| ("report", path))) {
+    for (what, path) in single.chain(args.whole.report.iter().map(|path| ("report", path))) {
         writeln!(err, "{what}: {}", one_line(&path.to_string_lossy()))?;
     }
     SourceTable { sources: &findings.sources, fate: DuplicateAction::Reported }.warn(&mut err)?;

@@ -27,7 +27,7 @@ impl FindTargets {
         ];
         let single =
             single.into_iter().filter_map(|(o, kind, path)| Some((o, kind, path.as_ref()?)));
-        let reports = args.report.iter().map(|path| ("--report", OutputKind::Report, path));
+        let reports = args.whole.report.iter().map(|path| ("--report", OutputKind::Report, path));
         let target = |(option, kind, path): (&str, OutputKind, &PathBuf)| {
             let target = Target::new(path, kind.formats());
             let target = target.map_err(|error| CommandError::Usage(format!("{option}: {error}")));

@@ -1,6 +1,6 @@
 //! The arguments of `lookalike passages`.
 
-use crate::options::{CsvArgs, OrderArgs, WordArgs, WorkArgs};
+use crate::options::{CsvArgs, OrderArgs, WholeRunArgs, WordArgs, WorkArgs};
 use crate::read_args::ReadArgs;
 use lookalike::passages::DEFAULT_WORDS;
 use std::path::PathBuf;
@@ -56,14 +56,8 @@ pub(super) struct PassagesOutputArgs {
     #[command(flatten)]
     pub(super) csv: CsvArgs,
 
-    /// Write the run to FILE.html, a page to read and to pass on, or to FILE.json [also .gz, .zst],
-    /// what --json prints; may be given again
-    #[arg(long, value_name = "FILE")]
-    pub(super) report: Vec<PathBuf>,
-
-    /// Print everything as JSON instead of the table
-    #[arg(long)]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) whole: WholeRunArgs,
 
     /// Show at most N passages, 0 for all [default: 50 on a terminal, else all]
     #[arg(long, value_name = "N")]

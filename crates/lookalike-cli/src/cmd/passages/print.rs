@@ -33,11 +33,11 @@ pub(super) fn print(
     options: &PassageOptions,
     elapsed: Duration,
 ) -> io::Result<()> {
-    let stream = terminal::stdout().json_if(args.json);
+    let stream = terminal::stdout().json_if(args.whole.json);
     let is_terminal = stream.is_terminal();
     let mut out = BufWriter::with_capacity(1 << 16, stream);
     let mut not_shown = 0;
-    if args.json {
+    if args.whole.json {
         passages::json(&mut out, findings, options)?;
     } else if args.output.is_none() {
         let most = match args.limit {
@@ -63,7 +63,7 @@ pub(super) fn print(
         .output
         .iter()
         .map(|path| ("places", path))
-        .chain(args.report.iter().map(|path| ("report", path)))
+        .chain(args.whole.report.iter().map(|path| ("report", path)))
     {
         writeln!(err, "{what}: {}", one_line(&path.to_string_lossy()))?;
     }
@@ -132,7 +132,7 @@ fn tell(err: &mut impl Write, findings: &PassageFindings, elapsed: Duration) -> 
     )?;
     sources(err, findings)?;
     summary::write_skipped(err, &findings.run, false)?;
-    writeln!(err, "{} s", seconds(elapsed))
+    writeln!(err, "{}", seconds(elapsed))
 }
 
 /// How much of each source is repeated.

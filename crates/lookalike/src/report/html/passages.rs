@@ -145,9 +145,9 @@ fn documents(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> 
     }
     let mut ranked = Vec::with_capacity(of_document.len());
     for (document, places) in of_document {
-        let repeated: u64 = places.iter().map(|p| p.span.bytes.end - p.span.bytes.start).sum();
-        ranked.push((Reverse(repeated), document, places));
+        ranked.push((Reverse(repeated_bytes(&places)), document, places));
     }
+    let total = ranked.len();
     ranked.sort_by_key(|(repeated, document, _)| (*repeated, *document));
     let most = ranked.get(4 * SHOWN).map(|(repeated, ..)| *repeated);
     // Ids decide among equal ones, so that the order of the inputs does not.
@@ -159,6 +159,10 @@ fn documents(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> 
     }
     named.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
     out.write_all(b"<section><h2>Documents, most repeated first</h2>\n")?;
+    if total > SHOWN {
+        let (shown, total) = (Count(SHOWN as u64), Count(total as u64));
+        writeln!(out, "<p>The {shown} with most repeated text of {total}.</p>")?;
+    }
     for (_, id, document, places) in named.into_iter().take(SHOWN) {
         write!(out, "<details><summary>{}</summary>\n<div class=\"passage\">", EscapedText(&id))?;
         let text = findings.written_text(document).map_err(Error::into_io)?;
@@ -168,26 +172,55 @@ fn documents(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> 
     out.write_all(b"</section>\n")
 }
 
-/// A text with its passages marked, each up to where the next one begins.
+/// How many bytes of a document are in passages.
+fn repeated_bytes(places: &[&PassagePlace]) -> u64 {
+    let mut ranges: Vec<&Range<u64>> = places.iter().map(|place| &place.span.bytes).collect();
+    ranges.sort_unstable_by_key(|range| range.start);
+    let mut end = 0;
+    let new = ranges.into_iter().map(|range| {
+        let before = end;
+        end = end.max(range.end);
+        end.saturating_sub(before.max(range.start))
+    });
+    new.sum()
+}
+
+/// A text with its passages marked: each part with the numbers of those that it is in.
 fn marked(out: &mut dyn Write, text: &str, places: &[&PassagePlace]) -> io::Result<()> {
-    let mut places: Vec<&PassagePlace> = places.to_vec();
-    places.sort_by_key(|place| (place.span.bytes.start, Reverse(place.span.bytes.end)));
     let most = (0..=text.len().min(SHOWN_BYTES)).rev();
     let most = most.into_iter().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-    let mut at = 0;
-    for place in places {
-        let start = (place.span.bytes.start as usize).clamp(at, most);
-        let end = (place.span.bytes.end as usize).clamp(start, most);
-        let (Some(before), Some(inside)) = (text.get(at..start), text.get(start..end)) else {
-            continue;
-        };
-        write!(out, "{}", EscapedLines(before))?;
-        if !inside.is_empty() {
-            let passage = place.passage + 1;
-            write!(out, "<mark title=\"passage {passage}\">{}</mark>", EscapedLines(inside))?;
-        }
-        at = end;
+    // Where a passage begins, and where it ends.
+    let mut limits = Vec::with_capacity(2 * places.len() + 1);
+    for PassagePlace { passage, span, .. } in places {
+        let end = most.min(span.bytes.end as usize);
+        let start = end.min(span.bytes.start as usize);
+        limits.extend([(start, true, passage + 1), (end, false, passage + 1)]);
     }
-    write!(out, "{}", EscapedLines(text.get(at..most).unwrap_or_default()))?;
+    limits.sort_unstable();
+    limits.push((most, false, 0));
+    // The passages of the part before the limit, each with the number of its places.
+    let (mut at, mut inside) = (0, BTreeMap::<u32, usize>::new());
+    for (limit, begins, passage) in limits {
+        if let Some(part) = text.get(at..limit).filter(|part| !part.is_empty()) {
+            mark(out, part, &inside)?;
+            at = limit;
+        }
+        let places = inside.entry(passage).or_default();
+        *places = if begins { *places + 1 } else { places.saturating_sub(1) };
+        if *places == 0 {
+            inside.remove(&passage);
+        }
+    }
     if most < text.len() { out.write_all("…".as_bytes()) } else { Ok(()) }
+}
+
+/// A part of a text that is in some passages, or in none.
+fn mark(out: &mut dyn Write, part: &str, passages: &BTreeMap<u32, usize>) -> io::Result<()> {
+    let Some((first, _)) = passages.first_key_value() else {
+        return write!(out, "{}", EscapedLines(part));
+    };
+    let word = if passages.len() == 1 { "passage" } else { "passages" };
+    write!(out, "<mark title=\"{word} {first}")?;
+    passages.keys().skip(1).try_for_each(|passage| write!(out, ", {passage}"))?;
+    write!(out, "\">{}</mark>", EscapedLines(part))
 }

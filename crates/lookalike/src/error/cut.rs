@@ -1,0 +1,97 @@
+//! Why nothing can be cut out of texts.
+
+use lookalike_core::parameter::{Parameter, ParameterSpelling};
+use std::fmt;
+
+/// What is cut out of texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CutPart {
+    /// Units that are near-duplicates.
+    Unit,
+    /// Words of repeated passages.
+    Passage,
+}
+
+/// Why nothing can be cut out of texts, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CutProblem {
+    /// An annotation is about a document, not about a part of it.
+    Annotated,
+    /// A list names whole files, which it cannot hold a part of.
+    Listed,
+    /// Records of this format are not written in part.
+    Format {
+        /// The file.
+        source_name: String,
+        /// Its format.
+        format: String,
+    },
+    /// The text of a document is not in its record or file as it was read.
+    Text {
+        /// The document's id.
+        id: String,
+    },
+}
+
+impl CutPart {
+    fn parameter(self) -> Parameter {
+        match self {
+            Self::Unit => Parameter::Unit,
+            Self::Passage => Parameter::Passages,
+        }
+    }
+
+    /// Its name in messages.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Unit => "unit",
+            Self::Passage => "passage",
+        }
+    }
+}
+
+impl CutProblem {
+    /// Writes the message about parts of this kind.
+    pub(super) fn fmt_with(
+        &self,
+        part: CutPart,
+        f: &mut fmt::Formatter<'_>,
+        name: ParameterSpelling,
+    ) -> fmt::Result {
+        let (what, option) = (part.name(), name(part.parameter()));
+        match self {
+            Self::Annotated => write!(
+                f,
+                "an annotation is about a document, not about a {what} of it; leave out {} or \
+                 {option}",
+                name(Parameter::Annotate)
+            )?,
+            Self::Listed => write!(
+                f,
+                "the inputs are text files, and a list names whole files, of which no {what} can \
+                 be taken out; end the name in {} for a folder of files without them, or leave out \
+                 {option}",
+                std::path::MAIN_SEPARATOR
+            )?,
+            Self::Format { source_name, format } => write!(
+                f,
+                "{source_name} is {format}, of which no {what} can be taken out; give the input as \
+                 JSONL, CSV, TSV, Parquet, lines or plain text, or leave out {option}"
+            )?,
+            Self::Text { id } => write!(
+                f,
+                "no {what} can be taken out of {id:?}: its text is not in the file as it was read, \
+                 but in another encoding or extracted; leave it out with {}, or give the input as \
+                 JSONL, CSV, TSV, Parquet, lines or plain text in UTF-8",
+                name(Parameter::Exclude)
+            )?,
+        }
+        // Passages have no list of what goes.
+        match (self, part) {
+            (Self::Annotated | Self::Format { .. }, CutPart::Unit) => {
+                write!(f, " ({} FILE.csv lists the units that go)", name(Parameter::Removed))
+            }
+            _ => Ok(()),
+        }
+    }
+}

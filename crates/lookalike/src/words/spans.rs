@@ -1,0 +1,205 @@
+//! Tokens of a document → bytes and characters of its text as it is written.
+
+use super::WordRule;
+use crate::read::{Normalization, TextNormalizer};
+use std::ops::Range;
+
+/// A part of a text.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct TextSpan {
+    /// In bytes of UTF-8.
+    pub bytes: Range<u64>,
+    /// In characters (code points).
+    pub chars: Range<u64>,
+}
+
+/// Where the words of a document are in its text.
+pub(crate) struct Spans<'a> {
+    text: &'a str,
+    words: Vec<Range<usize>>,
+    /// Characters before each piece of [`PIECE`] bytes.
+    chars: Vec<u64>,
+}
+
+/// Bytes of text of which the characters are counted at once.
+const PIECE: usize = 1024;
+
+impl<'a> Spans<'a> {
+    /// The words of `text`; `None` where the words of its normal form cannot be found in it.
+    pub(crate) fn of(text: &'a str, rule: WordRule, normalization: Normalization) -> Option<Self> {
+        let words = match normal_form(text, normalization) {
+            None => rule.ranges(text).collect(),
+            Some(normal) => aligned(text, &normal, rule, normalization)?,
+        };
+        let count = |piece: &[u8]| piece.iter().filter(|byte| byte.cast_signed() >= -0x40).count();
+        let mut total = 0;
+        let chars = text.as_bytes().chunks(PIECE).map(|piece| {
+            let before = total;
+            total += count(piece) as u64;
+            before
+        });
+        let chars = chars.collect();
+        Some(Self { text, words, chars })
+    }
+
+    /// The words that `select` makes of these.
+    pub(crate) fn select(
+        self,
+        select: impl FnOnce(Vec<Range<usize>>) -> Vec<Range<usize>>,
+    ) -> Self {
+        Self { words: select(self.words), ..self }
+    }
+
+    /// The bytes of each word.
+    pub(crate) fn words(&self) -> &[Range<usize>] {
+        &self.words
+    }
+
+    /// The text from the first of some words to the last.
+    pub(crate) fn span(&self, at: usize, count: usize) -> Option<TextSpan> {
+        let words = self.words.get(at..at.checked_add(count)?)?;
+        let (start, end) = (words.first()?.start, words.last()?.end);
+        Some(self.between(start, end))
+    }
+
+    /// The text between two bytes.
+    pub(crate) fn between(&self, start: usize, end: usize) -> TextSpan {
+        let chars = self.chars_before(start)..self.chars_before(end);
+        TextSpan { bytes: start as u64..end as u64, chars }
+    }
+
+    fn chars_before(&self, byte: usize) -> u64 {
+        let piece = byte / PIECE;
+        let Some(before) = self.chars.get(piece) else {
+            return self.text.chars().count() as u64;
+        };
+        let inside = &self.text.as_bytes()[piece * PIECE..byte];
+        before + inside.iter().filter(|byte| byte.cast_signed() >= -0x40).count() as u64
+    }
+}
+
+/// The normal form of a text, where it is another text.
+fn normal_form(text: &str, normalization: Normalization) -> Option<String> {
+    let mut words = TextNormalizer::default();
+    let normal = words.of(text, normalization);
+    (normal != text).then(|| normal.to_owned())
+}
+
+/// The words of `normal`, each as bytes of `text`, whose normal form it is.
+///
+/// The text is divided into pieces whose normal forms, one behind the other, are `normal`: at ASCII
+/// characters, which no normal form joins with what is before them; there may be a blank between
+/// the forms. Within a piece a word is the whole of it.
+fn aligned(
+    text: &str,
+    normal: &str,
+    rule: WordRule,
+    normalization: Normalization,
+) -> Option<Vec<Range<usize>>> {
+    let mut words = TextNormalizer::default();
+    // (byte of `normal`, byte of `text`) at which pieces begin.
+    let mut begins = vec![(0, 0)];
+    let (mut at, mut start) = (0, 0);
+    let ends = text.char_indices().filter(|(_, c)| c.is_ascii()).map(|(at, _)| at);
+    for end in ends.chain([text.len()]).filter(|end| *end > 0) {
+        let piece = words.of(&text[start..end], normalization);
+        let rest = &normal[at..];
+        if !rest.starts_with(piece) {
+            // A form puts a blank between a syllable and what is next to it.
+            at += rest.strip_prefix(' ').filter(|rest| rest.starts_with(piece)).map(|_| 1)?;
+            begins.last_mut()?.0 = at;
+        }
+        (at, start) = (at + piece.len(), end);
+        begins.push((at, start));
+    }
+    if at != normal.len() {
+        return None;
+    }
+    let place = |word: Range<usize>| {
+        let first = begins.partition_point(|begin| begin.0 <= word.start) - 1;
+        let last = begins.partition_point(|begin| begin.0 < word.end);
+        let start = begins[first];
+        let end = begins.get(last).copied().unwrap_or((normal.len(), text.len()));
+        // White space and punctuation at the edges of the pieces are no part of the word.
+        let is_outside = |c: char| {
+            let mut bytes = [0; 4];
+            let normal = words.of(c.encode_utf8(&mut bytes), normalization);
+            rule.ranges(normal).next().is_none()
+        };
+        trimmed(text, start.1..end.1, is_outside)
+    };
+    Some(rule.ranges(normal).map(place).collect())
+}
+
+/// A range of a text without the characters at its edges that are no part of a word; all of it
+/// where no other is in it.
+fn trimmed(
+    text: &str,
+    range: Range<usize>,
+    mut is_outside: impl FnMut(char) -> bool,
+) -> Range<usize> {
+    let part = text[range.clone()].trim_start_matches(&mut is_outside);
+    let start = range.end - part.len();
+    let end = start + part.trim_end_matches(&mut is_outside).len();
+    if start < end { start..end } else { range }
+}
+
+#[cfg(test)]
+#[cfg(feature = "scripts")]
+mod tests {
+    use super::*;
+    use crate::read::NormalForm;
+    use lookalike_core::params::{ShingleRule, TokenRule};
+    use proptest::prelude::*;
+
+    fn normalization(form: NormalForm) -> Normalization {
+        Normalization { normal_form: Some(form), ..Normalization::default() }
+    }
+
+    /// The words of a text as they are written.
+    fn written(text: &str, form: NormalForm) -> Vec<&str> {
+        let rule = WordRule::of(&ShingleRule::default());
+        let spans = Spans::of(text, rule, normalization(form)).unwrap();
+        spans.words.into_iter().map(|word| &text[word]).collect()
+    }
+
+    #[test]
+    fn words_of_a_normal_form_are_found_in_the_text() {
+        let text = "e\u{301}te\u{301} ﬁne Ｗｉｄｅ";
+        for form in NormalForm::ALL {
+            assert_eq!(written(text, form), ["e\u{301}te\u{301}", "ﬁne", "Ｗｉｄｅ"], "{form}");
+        }
+        let korean = "3월은 한국(Korea)어";
+        let words = ["3월은", "3월은", "3월은", "한국", "한국", "Korea", "어"];
+        assert_eq!(written(korean, NormalForm::Fold), words);
+        // A separator as it is written, letters in the normal form.
+        assert_eq!(written("5㎏, ㎏", NormalForm::Nfkc), ["5㎏", "㎏"]);
+    }
+
+    proptest! {
+        #[test]
+        fn each_word_of_a_normal_form_is_in_that_of_its_part(
+            text in "([a-cSZ0-9 .(\\n]|é|e\u{301}|[ﬁ½①ŉßİΣςά]|[한국어\u{1112}\u{1161}\u{11ab}]|\
+                     [漢ｶﾞか\u{3099}]|[न्तक]|[\u{e4d}\u{e32}]|[ىکـ\u{64e}]|\u{ad}|\u{200c}|\\PC){0,24}",
+        ) {
+            let shingles = ShingleRule::default();
+            for tokens in [TokenRule::Words, TokenRule::Whitespace] {
+                let rule = WordRule::of(&shingles.clone().with_tokens(tokens));
+                for form in NormalForm::ALL {
+                    let mut whole = TextNormalizer::default();
+                    let mut part = TextNormalizer::default();
+                    let normal = whole.of(&text, normalization(form));
+                    let spans = Spans::of(&text, rule, normalization(form));
+                    let spans = spans.expect("the words are found");
+                    let words: Vec<&str> = rule.ranges(normal).map(|word| &normal[word]).collect();
+                    prop_assert_eq!(words.len(), spans.words().len());
+                    for (word, range) in words.iter().zip(spans.words()) {
+                        let part = part.of(&text[range.clone()], normalization(form));
+                        prop_assert!(part.contains(word), "{} {:?} {:?}", form, word, part);
+                    }
+                    prop_assert!(spans.words().is_sorted_by_key(|word| word.start));
+                }
+            }
+        }
+    }
+}
