@@ -1,6 +1,5 @@
 //! The collections of a benchmark → its items, in reading order.
 
-use super::item_index::RUN_BYTES;
 use super::options::ContaminationOptions;
 use crate::document_pass::{DocumentVisitor, each_document};
 use crate::error::{ContaminationError, Error};
@@ -10,6 +9,10 @@ use crate::read::{BlockNumber, Collection, Document, DocumentSink, SkippedItem};
 use crate::words::{ComparedWords, WordRule};
 use lookalike_core::shingle::Shingler;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes of `item_index.rs` for each run: its hash, its bits of a filter that may have room for
+/// twice as many, its class, and the item of the class.
+const RUN_BYTES: u64 = 64;
 
 /// A field of the items of a benchmark.
 #[derive(Clone, Copy)]

@@ -7,9 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Bits of the filter for each run.
 const FILTER_BITS: usize = 16;
-/// Bytes for each run: its hash, its bits of a filter that may have room for twice as many, its
-/// class, and the item of the class.
-pub(super) const RUN_BYTES: u64 = 64;
 
 /// The runs of all items. Equal runs have one class.
 pub(super) struct ItemIndex {

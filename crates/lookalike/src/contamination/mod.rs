@@ -12,7 +12,8 @@
 //! ```
 //!
 //! Memory: the items with some 100 bytes for each of their words, which a limit has to hold, and
-//! the matches, which go to a temporary file where there is one. The corpus is read once, at the speed of its words.
+//! the matches, which go to a temporary file where there is one. The corpus is read once, at the
+//! speed of its words.
 
 mod benchmark;
 mod item_index;

@@ -179,8 +179,10 @@ mod tests {
     proptest! {
         #[test]
         fn each_word_of_a_normal_form_is_in_that_of_its_part(
-            text in "([a-cSZ0-9 .(\\n]|é|e\u{301}|[ﬁ½①ŉßİΣςά]|[한국어\u{1112}\u{1161}\u{11ab}]|\
-                     [漢ｶﾞか\u{3099}]|[न्तक]|[\u{e4d}\u{e32}]|[ىکـ\u{64e}]|\u{ad}|\u{200c}|\\PC){0,24}",
+            text in "([a-cSZ0-9 .(\\n]|é|e\u{301}|[ﬁ½①ŉßİΣςά]|\
+                     [한국어\u{1112}\u{1161}\u{11ab}]|\
+                     [漢ｶﾞか\u{3099}]|[न्तक]|\
+                     [\u{e4d}\u{e32}]|[ىکـ\u{64e}]|\u{ad}|\u{200c}|\\PC){0,24}",
         ) {
             let shingles = ShingleRule::default();
             for tokens in [TokenRule::Words, TokenRule::Whitespace] {
