@@ -100,8 +100,11 @@ impl<'a> Scanner<'a> {
         let words = self.rule.words(document.text);
         let place = DocumentPlace { block: self.block, position: self.position };
         let source = corpus.file_of(self.block.source, document.id);
+        let not_aligned =
+            || Error::NotAligned { id: document.id.to_owned(), place: source.to_owned() };
         // The texts are those that were read, in no other form.
-        let spans = |text| Spans::of(text, self.rule, Normalization::default());
+        let spans =
+            |text| Spans::of(text, self.rule, Normalization::default()).ok_or_else(not_aligned);
         let (mut payload, mut in_document) = (Vec::new(), None);
         for number in candidates {
             let item = &items[number as usize];
@@ -111,15 +114,14 @@ impl<'a> Scanner<'a> {
             if runs.is_empty() {
                 continue;
             }
-            let Some(in_item) = spans(&item.item.text) else { continue };
-            if in_document.is_none() {
-                in_document = spans(document.text);
-            }
-            let Some(in_document) = &in_document else { continue };
+            let in_item = spans(&item.item.text)?;
+            let in_document = match &mut in_document {
+                Some(spans) => spans,
+                none => none.insert(spans(document.text)?),
+            };
             for run in runs {
-                let Some((in_item, in_document)) = described(run, &in_item, in_document) else {
-                    continue;
-                };
+                let (in_item, in_document) =
+                    described(run, &in_item, in_document).ok_or_else(not_aligned)?;
                 let (source, document) = (source.to_owned(), document.id.to_owned());
                 let found = RunMatch { source, document, in_item, in_document };
                 payload.clear();
