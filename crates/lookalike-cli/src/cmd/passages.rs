@@ -12,7 +12,7 @@ use crate::waiting::WaitingNote;
 pub(crate) use args::PassagesArgs;
 use args::PassagesOutputArgs;
 use lookalike::error::Error;
-use lookalike::passages::{PassageFindings, PassageOptions, passages_in};
+use lookalike::passages::{PassageOptions, passages_in};
 use lookalike::read::Collection;
 use lookalike::report::passages::PassageOutput;
 use lookalike::report::{self, Output, Target};
@@ -47,11 +47,7 @@ pub(crate) fn run(args: &mut PassagesArgs, worker: WorkerOption<'_>) -> CommandR
         kind.write(output, target.format(), (&findings, &options), cells)?;
     }
     print::print(&args.result, &findings, &options, start.elapsed())?;
-    Ok(ExitCode::found_if(args.result.exit_code && has_passages(&findings)))
-}
-
-fn has_passages(findings: &PassageFindings) -> bool {
-    !findings.passages.is_empty()
+    Ok(ExitCode::found_if(args.result.exit_code && !findings.rows.is_empty()))
 }
 
 fn passage_options(args: &PassagesArgs) -> Result<PassageOptions, CommandError> {

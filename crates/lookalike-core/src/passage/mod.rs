@@ -14,7 +14,7 @@
 //! `naive` defines all three once more, by comparing all places with all.
 //!
 //! ```text
-//! tokens ─ anchors → a few positions ─ repeat_filter → runs that may repeat
+//! tokens ─ anchors → a few positions, those with an equal one → runs that may repeat
 //!        ─ run_hash → classes of equal runs ─ unitig → classes with the same places, joined
 //!        ─ suffix_order ─ maximal → runs and passages
 //! ```
@@ -22,7 +22,7 @@
 //! | module | does |
 //! |---|---|
 //! | [`anchors`] | selects positions so that equal runs have an equal anchor |
-//! | [`repeat_filter`] | remembers which hashes were seen once, and which again |
+//! | [`position_set`] | positions that are selected, one bit for each |
 //! | [`run_hash`] | hashes all runs of `n` tokens of a document |
 //! | [`unitig`] | joins overlapping runs that have the same places |
 //! | [`suffix_order`] | sorts the ends of sequences of unitigs; how far neighbours agree |
@@ -35,7 +35,7 @@
 pub mod anchors;
 pub mod maximal;
 pub mod naive;
-pub mod repeat_filter;
+pub mod position_set;
 pub mod run_hash;
 pub mod suffix_order;
 pub mod unitig;

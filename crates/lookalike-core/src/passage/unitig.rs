@@ -8,18 +8,26 @@
 //! Each run of `n` tokens is in one unitig, so unitigs have at most as many places as there are
 //! repeated runs, and on text many times fewer.
 
+use super::position_set::PositionSet;
 use super::run_hash::RunHasher;
 use std::convert::Infallible;
 
-/// A run of `n` tokens at a place, as [`number_classes`] takes it.
+/// A run of `n` tokens, as [`group_equal`] takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunRecord {
     /// The hash of its tokens.
     pub hash: u64,
-    /// The number of its document.
-    pub document: u32,
-    /// The position of its first token.
-    pub position: u32,
+    /// Its number: runs are numbered in the order of document and position.
+    pub run: u64,
+}
+
+/// A run that has an equal one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EqualRun {
+    /// Its number.
+    pub run: u64,
+    /// The number of the first run that is equal to it; its own where it is the first.
+    pub first: u64,
 }
 
 /// A repeated run of `n` tokens at a place.
@@ -29,46 +37,36 @@ pub struct RepeatedRun {
     pub document: u32,
     /// The position of its first token.
     pub position: u32,
-    /// The number of its class: equal runs have one class.
+    /// The number of its class: equal runs have one class. Classes are numbered in the order of
+    /// their first runs, so that what is stored of them is gone through from its begin to its end.
     pub class: u32,
 }
 
-/// Numbers the classes of equal runs and drops the runs that are alone. `records` ascend by hash;
-/// the runs come out in that order. Returns how many runs each class has. O(records).
+/// Gives each run that has an equal one its first, and drops the runs that are alone. `records`
+/// ascend; the runs come out in that order. O(records).
 ///
 /// # Errors
 /// The first of `records` or of `take`.
-pub fn number_classes<E>(
+pub fn group_equal<E>(
     records: impl IntoIterator<Item = Result<RunRecord, E>>,
-    mut take: impl FnMut(RepeatedRun) -> Result<(), E>,
-) -> Result<Vec<u32>, E> {
-    let mut sizes: Vec<u32> = Vec::new();
-    let mut before: Option<RunRecord> = None;
-    let mut is_repeat = false;
+    mut take: impl FnMut(EqualRun) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut first: Option<RunRecord> = None;
+    let mut is_alone = true;
     for record in records {
         let record = record?;
-        match before {
-            Some(old) if old.hash == record.hash => {
-                if !is_repeat {
-                    sizes.push(1);
-                    take(old.of_class(sizes.len() as u32 - 1))?;
+        match first {
+            Some(RunRecord { hash, run }) if hash == record.hash => {
+                if is_alone {
+                    take(EqualRun { run, first: run })?;
                 }
-                let class = sizes.len() - 1;
-                sizes[class] = sizes[class].saturating_add(1);
-                take(record.of_class(class as u32))?;
-                is_repeat = true;
+                is_alone = false;
+                take(EqualRun { run: record.run, first: run })?;
             }
-            _ => is_repeat = false,
+            _ => (first, is_alone) = (Some(record), true),
         }
-        before = Some(record);
     }
-    Ok(sizes)
-}
-
-impl RunRecord {
-    fn of_class(self, class: u32) -> RepeatedRun {
-        RepeatedRun { document: self.document, position: self.position, class }
-    }
+    Ok(())
 }
 
 /// A unitig at a place.
@@ -96,17 +94,17 @@ const NONE: u32 = u32::MAX;
 
 impl Unitigs {
     /// Joins repeated runs. `runs` gives all of them in ascending order of document and position,
-    /// the same each time; `sizes` is how many runs each class has, below 2³² − 1 classes.
+    /// the same each time; `classes` is how many classes they have, below 2³² − 1.
     /// O(runs); 8 bytes for each class, 4 for each unitig and 12 for each of its places.
     ///
     /// # Errors
     /// The first of `runs`.
-    pub fn new<E, I>(runs: impl Fn() -> I, sizes: &[u32]) -> Result<Self, E>
+    pub fn new<E, I>(runs: impl Fn() -> I, classes: usize) -> Result<Self, E>
     where
         I: Iterator<Item = Result<RepeatedRun, E>>,
     {
-        let next = next_classes(runs(), sizes)?;
-        let mut unitig_of = vec![NONE; sizes.len()];
+        let next = next_classes(runs(), classes)?;
+        let mut unitig_of = vec![NONE; classes];
         let mut unitigs = Self::default();
         let mut before: Option<RepeatedRun> = None;
         for run in runs() {
@@ -138,23 +136,30 @@ impl Unitigs {
     /// The unitigs of documents in memory, each given by its tokens: 16 bytes for each token.
     pub fn of_documents(documents: &[Vec<u64>], length: usize) -> Self {
         let hasher = RunHasher::new(length, 0);
-        let mut records = Vec::new();
+        let (mut records, mut places) = (Vec::new(), Vec::new());
         for (document, tokens) in documents.iter().enumerate() {
             let mut position = 0;
             hasher.hash(tokens, |hash| {
-                records.push(RunRecord { hash, document: document as u32, position });
+                records.push(RunRecord { hash, run: places.len() as u64 });
+                places.push((document as u32, position));
                 position += 1;
             });
         }
         records.sort_unstable();
-        let mut runs = Vec::new();
-        let result = number_classes(records.into_iter().map(Ok), |run| {
+        let (mut runs, mut firsts) = (Vec::new(), PositionSet::new(places.len() as u64));
+        let result = group_equal(records.into_iter().map(Ok), |run| {
+            firsts.insert(run.first);
             runs.push(run);
             Ok(())
         });
-        let Ok::<_, Infallible>(sizes) = result;
+        let Ok::<_, Infallible>(()) = result;
         runs.sort_unstable();
-        let Ok::<_, Infallible>(unitigs) = Self::new(|| runs.iter().copied().map(Ok), &sizes);
+        let classes = firsts.number_members();
+        let repeated = |run: &EqualRun| {
+            let (document, position) = places[run.run as usize];
+            Ok(RepeatedRun { document, position, class: firsts.number(run.first) })
+        };
+        let Ok::<_, Infallible>(unitigs) = Self::new(|| runs.iter().map(repeated), classes);
         unitigs
     }
 
@@ -171,33 +176,36 @@ impl Unitigs {
     }
 }
 
-/// The class that follows each class at all of its places, [`NONE`] where there are several, or
-/// where the following one has more places.
+/// The class that follows each class at all of its places and is nowhere else, [`NONE`] where there
+/// is none: both have the same places.
 fn next_classes<E>(
     runs: impl Iterator<Item = Result<RepeatedRun, E>>,
-    sizes: &[u32],
+    classes: usize,
 ) -> Result<Vec<u32>, E> {
-    // A class whose followers were not met yet follows itself, which no class does everywhere.
-    let mut next: Vec<u32> = (0..sizes.len() as u32).collect();
-    let mut follow = |run: RepeatedRun, after: Option<RepeatedRun>| {
-        let follower = after.filter(|after| {
-            is_neighbour(run, *after)
-                && after.class != run.class
-                && sizes[after.class as usize] == sizes[run.class as usize]
-        });
-        let follower = follower.map_or(NONE, |after| after.class);
-        let known = &mut next[run.class as usize];
-        *known = if *known == run.class || *known == follower { follower } else { NONE };
+    // A class whose neighbours were not met yet is its own, which no class is everywhere.
+    let mut next: Vec<u32> = (0..classes as u32).collect();
+    let mut previous = next.clone();
+    let meet = |known: &mut u32, class: u32, neighbour: u32| {
+        *known = if *known == class || *known == neighbour { neighbour } else { NONE };
     };
     let mut before: Option<RepeatedRun> = None;
     for run in runs {
         let run = run?;
+        let is_next = |old: &RepeatedRun| is_neighbour(*old, run) && old.class != run.class;
+        let joined = before.filter(is_next);
         if let Some(old) = before.replace(run) {
-            follow(old, Some(run));
+            meet(&mut next[old.class as usize], old.class, joined.map_or(NONE, |_| run.class));
         }
+        let old = joined.map_or(NONE, |old| old.class);
+        meet(&mut previous[run.class as usize], run.class, old);
     }
     if let Some(last) = before {
-        follow(last, None);
+        meet(&mut next[last.class as usize], last.class, NONE);
+    }
+    for (class, next) in (0..).zip(&mut next) {
+        if *next != NONE && previous[*next as usize] != class {
+            *next = NONE;
+        }
     }
     Ok(next)
 }

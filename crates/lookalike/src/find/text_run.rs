@@ -170,11 +170,9 @@ fn read_once(
     progress: &dyn Progress,
 ) -> Result<Option<Reading>, Error> {
     let rule = AnchorRule { rule: options.params.shingle(), kernel: options.kernel, length };
-    // A word and its separator average six bytes.
-    let tokens = collection.bytes().unwrap_or(1 << 30) / 6;
     let share = budget.share(8);
-    let anchors = AnchorLog::new(&rule, tokens, (share, share), temp);
-    let held = if budget.is_limited() { 2 * share as u64 } else { 0 };
+    let anchors = AnchorLog::new(&rule, share, temp);
+    let held = if budget.is_limited() { share as u64 } else { 0 };
     let reading = budget.with_held(held)?;
     let rules = KeepRules::new(options)?;
     let checkpoint = Checkpoint::default();

@@ -1,19 +1,22 @@
 //! First reading: the anchors of every document, kept in a log, and which of them repeat.
 //!
 //! ```text
-//! text ─ tokens ─ anchors ─┬─ RepeatFilter
-//!                          └─ log: of each document its number of tokens and of anchors, and these
+//! text ─ tokens ─ anchors ─ log: of each document its number of tokens and of anchors, and these
+//! log ─ ranges of hashes (threads) ─ sorted ─ positions in the log whose hash is there again
 //! ```
 
 use crate::error::Error;
+use crate::find::workers::{Counter, on_threads};
 use crate::read::BlockNumber;
-use crate::spill::{SpillLog, TempSpace};
+use crate::spill::{SpillLog, TempSpace, sort_values};
+use lookalike_core::hash::mix64;
 use lookalike_core::kernel::Kernel;
 use lookalike_core::params::ShingleRule;
 use lookalike_core::passage::anchors::AnchorFinder;
-use lookalike_core::passage::repeat_filter::RepeatFilter;
+use lookalike_core::passage::position_set::PositionSet;
 use lookalike_core::shingle::Shingler;
 use std::borrow::Cow;
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -23,13 +26,18 @@ type AnchorEntry = (u64, u32);
 /// The entries of a block, or why they are missing.
 type BlockEntries = Result<Vec<AnchorEntry>, Error>;
 
+/// The most bytes in which the anchors of a range of hashes are sorted, by all threads: a log is
+/// gone through once for each range.
+const SORTED_BYTES: usize = 256 << 20;
+/// Bytes of an anchor while it is sorted.
+const SORTED_ANCHOR: usize = 2 * size_of::<u128>();
+
 /// The anchors of all documents.
 pub(crate) struct AnchorLog {
     rule: ShingleRule,
     kernel: Kernel,
     /// Tokens of a run.
     length: usize,
-    filter: RepeatFilter,
     blocks: Mutex<AnchorBlocks>,
 }
 
@@ -48,23 +56,13 @@ pub(crate) struct AnchorRule<'a> {
 }
 
 impl AnchorLog {
-    /// For about `tokens` tokens: at most `filter` bytes of filter, and `share` bytes of anchors in
-    /// memory.
-    pub(crate) fn new(
-        rule: &AnchorRule<'_>,
-        tokens: u64,
-        (filter, share): (usize, usize),
-        temp: &Arc<TempSpace>,
-    ) -> Self {
-        // One window in half a run of them is an anchor.
-        let anchors = tokens.saturating_mul(4) / (rule.length as u64 + 4) + 1;
-        let anchors = usize::try_from(anchors).unwrap_or(usize::MAX);
+    /// With `share` bytes of anchors in memory.
+    pub(crate) fn new(rule: &AnchorRule<'_>, share: usize, temp: &Arc<TempSpace>) -> Self {
         let log = SpillLog::scratch(temp, "anchors", share);
         Self {
             rule: rule.rule.clone(),
             kernel: rule.kernel,
             length: rule.length,
-            filter: RepeatFilter::new(anchors, filter),
             blocks: Mutex::new(AnchorBlocks { log, ranges: Vec::new() }),
         }
     }
@@ -80,13 +78,21 @@ impl AnchorLog {
         self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The anchors, when all documents are added.
-    pub(crate) fn finish(self) -> CompleteAnchors {
+    /// The anchors, when all documents are added: those that repeat are found by `threads` threads
+    /// in `share` bytes.
+    ///
+    /// # Errors
+    /// [`Error::Spill`].
+    pub(crate) fn finish(
+        self,
+        threads: NonZeroUsize,
+        share: usize,
+    ) -> Result<CompleteAnchors, Error> {
         let AnchorBlocks { log, mut ranges } =
             self.blocks.into_inner().unwrap_or_else(PoisonError::into_inner);
         ranges.sort_unstable_by_key(|(number, _)| *number);
         let ranges = ranges.into_iter().map(|(_, range)| range).collect();
-        CompleteAnchors { filter: self.filter, log, ranges }
+        CompleteAnchors::new(log, ranges, threads, share)
     }
 }
 
@@ -103,7 +109,7 @@ impl AnchorWriter<'_> {
     /// it has none.
     pub(crate) fn add(&mut self, text: &str) -> (u128, bool) {
         let tokens = self.shingler.tokens(text);
-        write_anchors(tokens, &mut self.finder, &self.log.filter, &mut self.block);
+        write_anchors(tokens, &mut self.finder, &mut self.block);
         (fingerprint(tokens), tokens.is_empty())
     }
 
@@ -120,19 +126,15 @@ impl AnchorWriter<'_> {
     }
 }
 
-/// Appends what the log has of a document, and counts its anchors.
+/// Appends what the log has of a document.
 pub(super) fn write_anchors(
     tokens: &[u64],
     finder: &mut AnchorFinder,
-    filter: &RepeatFilter,
     out: &mut Vec<AnchorEntry>,
 ) {
     let head = out.len();
     out.push((tokens.len() as u64, 0));
-    finder.find(tokens, |anchor| {
-        filter.insert(anchor.hash);
-        out.push((anchor.hash, anchor.runs as u32));
-    });
+    finder.find(tokens, |anchor| out.push((anchor.hash, anchor.runs as u32)));
     out[head].1 = (out.len() - head - 1) as u32;
 }
 
@@ -145,91 +147,165 @@ pub(super) fn fingerprint(tokens: &[u64]) -> u128 {
 
 /// The anchors of all documents, in reading order.
 pub(crate) struct CompleteAnchors {
-    pub(super) filter: RepeatFilter,
-    pub(super) log: SpillLog<AnchorEntry>,
+    log: SpillLog<AnchorEntry>,
     /// Those of each block.
-    pub(super) ranges: Vec<Range<u64>>,
+    ranges: Vec<Range<u64>>,
+    /// The positions in the log of anchors with the hash of another one.
+    repeated: PositionSet,
 }
 
 /// The anchors of a document.
 pub(super) struct DocumentAnchors<'a> {
     pub(super) tokens: u64,
+    /// The position of the first in the log.
+    first: u64,
     /// Each with the number of its runs.
-    pub(super) anchors: &'a [AnchorEntry],
+    anchors: &'a [AnchorEntry],
 }
 
-impl DocumentAnchors<'_> {
-    /// The ranges of runs that may repeat, into `ranges`, which is cleared.
-    pub(super) fn repeated(&self, filter: &RepeatFilter, ranges: &mut Vec<Range<u32>>) {
-        ranges.clear();
-        let mut start = 0;
-        for &(hash, runs) in self.anchors {
-            let end = start + runs;
-            if filter.repeats(hash) {
-                match ranges.last_mut().filter(|last| last.end == start) {
-                    Some(last) => last.end = end,
-                    None => ranges.push(start..end),
+impl CompleteAnchors {
+    fn new(
+        log: SpillLog<AnchorEntry>,
+        ranges: Vec<Range<u64>>,
+        threads: NonZeroUsize,
+        share: usize,
+    ) -> Result<Self, Error> {
+        let mut anchors = Self { log, ranges, repeated: PositionSet::default() };
+        let most = share.min(SORTED_BYTES) / threads.get() / SORTED_ANCHOR;
+        let parts = anchors.log.len().div_ceil(most.max(1) as u64).max(threads.get() as u64);
+        let next = Counter::default();
+        let found = on_threads(threads, |stop| {
+            let mut found = PositionSet::new(anchors.log.len());
+            while !stop.asked()
+                && let Some(part) = next.next(parts as usize)
+            {
+                anchors.mark_part(part as u64, parts, &mut found)?;
+            }
+            Ok::<_, Error>(found)
+        })?;
+        let mut found = found.into_iter();
+        let mut repeated = found.next().unwrap_or_default();
+        found.for_each(|more| repeated.unite(&more));
+        anchors.repeated = repeated;
+        Ok(anchors)
+    }
+
+    /// Marks the anchors of one of `parts` ranges of hashes that have the hash of another one.
+    fn mark_part(&self, part: u64, parts: u64, repeated: &mut PositionSet) -> Result<(), Error> {
+        let mut mark = |values: &mut Vec<u128>| {
+            sort_values(values);
+            let equal = values.chunk_by(|a, b| a >> 64 == b >> 64).filter(|some| some.len() > 1);
+            equal.flatten().for_each(|value| repeated.insert(*value as u64));
+        };
+        let expected = (self.log.len() / parts + self.log.len() / parts / 8) as usize;
+        let (mut values, mut most) = (Vec::with_capacity(expected), expected.max(1 << 12));
+        for i in 0..self.ranges.len() {
+            for document in documents(&self.block(i)?) {
+                for (position, (hash, _)) in (document.first..).zip(document.anchors) {
+                    // Least hashes are small ones; mixed, they are uniform.
+                    let hash = mix64(*hash);
+                    if (u128::from(hash) * u128::from(parts)) >> 64 == u128::from(part) {
+                        values.push(u128::from(hash) << 64 | u128::from(position));
+                    }
                 }
             }
+            if values.len() > most {
+                // One hash again and again: one of them is enough to recognise the next.
+                mark(&mut values);
+                values.dedup_by_key(|value| *value >> 64);
+                most = most.max(2 * values.len());
+            }
+        }
+        mark(&mut values);
+        Ok(())
+    }
+
+    /// Bytes of memory that are held next to the log.
+    pub(super) fn held(&self) -> u64 {
+        self.log.len() / 8
+    }
+
+    /// The entries of the i-th block.
+    pub(super) fn block(&self, i: usize) -> Result<BlockAnchors<'_>, Error> {
+        let range = self.ranges[i].clone();
+        Ok(BlockAnchors { first: range.start, entries: self.log.range(range)? })
+    }
+
+    /// Gives the runs of a document whose anchors have the hash of another one to `take`: the first
+    /// of them and how many follow each other.
+    pub(super) fn candidate_runs(
+        &self,
+        document: &DocumentAnchors<'_>,
+        mut take: impl FnMut(u32, u32),
+    ) {
+        let (mut start, mut end) = (0, 0);
+        for (position, (_, runs)) in (document.first..).zip(document.anchors) {
+            if self.repeated.contains(position) {
+                end += runs;
+                continue;
+            }
+            if start < end {
+                take(start, end - start);
+            }
+            end += runs;
             start = end;
         }
+        if start < end {
+            take(start, end - start);
+        }
     }
-}
 
-impl CompleteAnchors {
-    /// The entries of the i-th block.
-    pub(super) fn block(&self, i: usize) -> Result<Cow<'_, [AnchorEntry]>, Error> {
-        self.log.range(self.ranges[i].clone())
-    }
-}
-
-impl CompleteAnchors {
     /// Of no document.
     pub(super) fn empty(temp: &Arc<TempSpace>) -> Self {
         let log = SpillLog::scratch(temp, "anchors", 0);
-        Self { filter: RepeatFilter::new(0, 0), log, ranges: Vec::new() }
+        Self { log, ranges: Vec::new(), repeated: PositionSet::default() }
     }
 
     /// The anchors again, of documents of which some are changed: those of block `i` are what
-    /// `block` makes of the former ones.
+    /// `block` makes of the former ones. `share` bytes of them are in memory, and as many are
+    /// sorted by `threads` threads.
     pub(super) fn changed(
         self,
         temp: &Arc<TempSpace>,
-        (filter, share): (usize, usize),
-        mut block: impl FnMut(usize, &[AnchorEntry], &RepeatFilter) -> BlockEntries,
+        threads: NonZeroUsize,
+        share: usize,
+        mut block: impl FnMut(usize, &BlockAnchors<'_>) -> BlockEntries,
     ) -> Result<Self, Error> {
-        let Self { filter: former, log: old, ranges: old_ranges } = self;
-        let anchors = former.bytes() / 4;
-        drop(former);
-        let filter = RepeatFilter::new(anchors, filter);
         let mut log = SpillLog::scratch(temp, "anchors", share);
-        let mut ranges = Vec::with_capacity(old_ranges.len());
-        for (i, range) in old_ranges.into_iter().enumerate() {
-            let entries = old.range(range)?;
-            ranges.push(log.append(block(i, &entries, &filter)?)?);
+        let mut ranges = Vec::with_capacity(self.ranges.len());
+        for i in 0..self.ranges.len() {
+            ranges.push(log.append(block(i, &self.block(i)?)?)?);
         }
-        Ok(Self { filter, log, ranges })
+        drop(self);
+        Self::new(log, ranges, threads, share)
     }
 }
 
-/// Appends what the log has of a document that is as it was, and counts its anchors.
-pub(super) fn copy_anchors(
-    document: &DocumentAnchors<'_>,
-    filter: &RepeatFilter,
-    out: &mut Vec<AnchorEntry>,
-) {
-    out.push((document.tokens, document.anchors.len() as u32));
-    document.anchors.iter().for_each(|(hash, _)| filter.insert(*hash));
-    out.extend_from_slice(document.anchors);
+/// The entries of a block.
+pub(super) struct BlockAnchors<'a> {
+    /// The position of the first in the log.
+    first: u64,
+    entries: Cow<'a, [AnchorEntry]>,
+}
+
+impl DocumentAnchors<'_> {
+    /// Appends what the log has of a document that is as it was.
+    pub(super) fn copy(&self, out: &mut Vec<AnchorEntry>) {
+        out.push((self.tokens, self.anchors.len() as u32));
+        out.extend_from_slice(self.anchors);
+    }
 }
 
 /// The documents of a block, one after the other.
-pub(super) fn documents(entries: &[AnchorEntry]) -> impl Iterator<Item = DocumentAnchors<'_>> {
-    let mut rest = entries;
+pub(super) fn documents<'a>(
+    block: &'a BlockAnchors<'_>,
+) -> impl Iterator<Item = DocumentAnchors<'a>> + use<'a> {
+    let (mut rest, mut first) = (&*block.entries, block.first);
     std::iter::from_fn(move || {
         let ((tokens, count), behind) = rest.split_first()?;
         let (anchors, after) = behind.split_at_checked(*count as usize)?;
-        rest = after;
-        Some(DocumentAnchors { tokens: *tokens, anchors })
+        let document = DocumentAnchors { tokens: *tokens, first: first + 1, anchors };
+        (rest, first) = (after, first + 1 + u64::from(*count));
+        Some(document)
     })
 }

@@ -1,22 +1,26 @@
 //! What a search for passages found.
 
+use super::rows::PassageRows;
 use crate::error::Error;
 use crate::find::Findings;
 use crate::words::TextSpan;
 use serde::Serialize;
-use std::ops::Range;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 /// A sequence of words that is repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundPassage {
+    /// Its number in the order of [`PassageRows`], from 0.
+    pub number: u32,
     /// How many words it has.
     pub words: u32,
     /// At how many places these words are, alone or within longer repeated runs; 2 or more.
     pub places: u32,
     /// How many documents these places are in.
     pub documents: u32,
-    /// Its places in [`PassageFindings::places`], the first one first.
-    pub rows: Range<usize>,
+    /// How many rows it has: its first place, and the maximal runs.
+    pub rows: u32,
     /// The beginning of its first place.
     pub excerpt: String,
 }
@@ -24,7 +28,7 @@ pub struct FoundPassage {
 /// A place of a passage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PassagePlace {
-    /// The number of the passage, as a place in [`PassageFindings::passages`].
+    /// The number of the passage.
     pub passage: u32,
     /// The number of the document, in reading order.
     pub document: u32,
@@ -83,12 +87,8 @@ pub struct PassageCounts {
 pub struct PassageFindings {
     /// Words of the shortest passage.
     pub min_words: usize,
-    /// Those in most documents first, then those at most places, the longest, and by the order of
-    /// their first places.
-    pub passages: Vec<FoundPassage>,
-    /// By passage: its first place, then its maximal runs by the order of documents and the
-    /// position.
-    pub places: Vec<PassagePlace>,
+    /// The passages and their places.
+    pub rows: PassageRows,
     /// Numbers of everything.
     pub counts: PassageCounts,
     /// How much of each source is repeated, in reading order.
@@ -104,6 +104,22 @@ impl PassageFindings {
     /// [`Error::Spill`] when the temporary file it is in cannot be read.
     pub fn id(&self, document: u32) -> Result<String, Error> {
         self.run.id(document)
+    }
+
+    /// The `count` documents with most bytes in passages, most first, then by id: number and id.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id).
+    pub fn most_repeated(&self, count: usize) -> Result<Vec<(u32, String)>, Error> {
+        // Ids decide among equal ones, so that the order of the inputs does not.
+        let mut most = BTreeSet::new();
+        for (bytes, document) in self.rows.most_repeated(count) {
+            most.insert((Reverse(*bytes), self.id(*document)?, *document));
+            if most.len() > count {
+                most.pop_last();
+            }
+        }
+        Ok(most.into_iter().map(|(_, id, document)| (document, id)).collect())
     }
 
     /// Reads a document again and gives its text as it is written.

@@ -7,13 +7,14 @@ use crate::find::workers::{Counter, on_threads};
 use crate::find::{FindOptions, TextRun};
 use crate::progress::Progress;
 use crate::read::ReadBuffers;
-use crate::words::{ComparedWords, Spans, TextSpan, WordRule};
+use crate::words::{ComparedWords, TextSpan, WordRule};
 use lookalike_core::passage::unitig::{UnitigPlace, Unitigs};
 use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 use std::rc::Rc;
 
 /// Bytes of a passage that are kept to show it.
-pub(super) const EXCERPT_BYTES: usize = 200;
+const EXCERPT_BYTES: usize = 200;
 
 /// A run of tokens that is to be found in its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,10 +30,24 @@ pub(super) struct WantedPlace {
 }
 
 /// Where a run is in its text, and the beginning of it where it is the first.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 pub(super) struct LocatedPlace {
+    pub(super) place: WantedPlace,
     pub(super) span: TextSpan,
     pub(super) excerpt: String,
+}
+
+/// Takes places that are found in texts, from any thread.
+pub(super) trait PlaceTaker: Sync {
+    /// What is to be found in some documents, in ascending order. By default nothing.
+    fn wanted(&self, _documents: &Range<u32>) -> Vec<WantedPlace> {
+        Vec::new()
+    }
+
+    /// Takes what was found in a block of documents.
+    fn take(&self, _located: &[LocatedPlace]) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// What is compared and found.
@@ -49,38 +64,30 @@ pub(super) struct PlaceComparison<'a> {
 }
 
 impl PlaceComparison<'_> {
-    /// Compares all places, and finds those of `wanted`, which ascend. `None` where words differ
-    /// whose hashes are equal.
+    /// Compares all places, and finds those that `taker` wants. Whether all words are equal whose
+    /// hashes are; otherwise `taker` has only some of the places.
     pub(super) fn compare(
         &self,
-        wanted: &[WantedPlace],
+        taker: &impl PlaceTaker,
         progress: &dyn Progress,
-    ) -> Result<Option<Vec<LocatedPlace>>, Error> {
+    ) -> Result<bool, Error> {
         let blocks = Counter::default();
         let parts = on_threads::<_, Error>(self.options.threads, |stop| {
             let mut comparer = PlaceComparer::new(*self);
-            let mut located = Vec::new();
             while !stop.asked()
                 && let Some(i) = blocks.next(self.run.blocks())
             {
                 let range = self.run.range(i);
-                let from = wanted.partition_point(|place| place.document < range.start);
-                let end = wanted.partition_point(|place| place.document < range.end);
-                let Some(found) = comparer.block(i, &wanted[from..end], progress)? else {
+                let Some(located) = comparer.block(&range, &taker.wanted(&range))? else {
                     stop.ask();
-                    return Ok(None);
+                    return Ok(false);
                 };
-                located.push((from, found));
+                taker.take(&located)?;
+                progress.advance(u64::from(range.end - range.start))?;
             }
-            Ok(Some(located))
+            Ok(true)
         })?;
-        let mut located = Vec::new();
-        for part in parts {
-            let Some(part) = part else { return Ok(None) };
-            located.extend(part);
-        }
-        located.sort_unstable_by_key(|(from, _)| *from);
-        Ok(Some(located.into_iter().flat_map(|(_, found)| found).collect()))
+        Ok(parts.into_iter().all(|is_equal| is_equal))
     }
 }
 
@@ -108,35 +115,35 @@ impl<'a> PlaceComparer<'a> {
         }
     }
 
-    /// Compares the places in the documents of a block.
+    /// Compares the places in the documents of a block, and finds those that are wanted; `None`
+    /// where words differ whose hashes are equal.
     fn block(
         &mut self,
-        i: usize,
+        documents: &Range<u32>,
         wanted: &[WantedPlace],
-        progress: &dyn Progress,
     ) -> Result<Option<Vec<LocatedPlace>>, Error> {
-        let (range, all) = (self.of.run.range(i), &self.of.unitigs.places);
-        let from = all.partition_point(|place| place.document < range.start);
-        let end = all.partition_point(|place| place.document < range.end);
+        let all = &self.of.unitigs.places;
+        let from = all.partition_point(|place| place.document < documents.start);
+        let end = all.partition_point(|place| place.document < documents.end);
         let (mut rest, mut located) = (wanted, Vec::with_capacity(wanted.len()));
         let mut index = from;
         for places in all[from..end].chunk_by(|a, b| a.document == b.document) {
             let document = places[0].document;
-            let words = self.words(document)?;
+            let count = rest.partition_point(|place| place.document <= document);
+            let (here, after) = rest.split_at(count);
+            rest = after;
+            let words = if here.is_empty() {
+                self.words(document)?
+            } else {
+                self.locate(document, here, &mut located)?
+            };
             for place in places {
                 if !self.is_as_first(index as u32, *place, &words)? {
                     return Ok(None);
                 }
                 index += 1;
             }
-            let count = rest.partition_point(|place| place.document <= document);
-            let (here, after) = rest.split_at(count);
-            rest = after;
-            if !here.is_empty() {
-                self.locate(document, here, &mut located)?;
-            }
         }
-        progress.advance(u64::from(range.end - range.start))?;
         Ok(Some(located))
     }
 
@@ -173,6 +180,11 @@ impl<'a> PlaceComparer<'a> {
                 rule.words(text).select(|words| TokenCuts::without(cuts, words))
             })
         })??;
+        Ok(self.hold(document, words))
+    }
+
+    /// Keeps the words of a document for a while.
+    fn hold(&mut self, document: u32, words: ComparedWords) -> Rc<ComparedWords> {
         let words = Rc::new(words);
         self.held_bytes += words.held();
         self.queue.push_back(document);
@@ -182,31 +194,36 @@ impl<'a> PlaceComparer<'a> {
         {
             self.held_bytes -= self.held.remove(&oldest).map_or(0, |words| words.held());
         }
-        Ok(words)
+        words
     }
 
-    /// Finds places in the text of a document, as it is written.
+    /// Finds places in the text of a document, as it is written, and gives its words.
     fn locate(
         &mut self,
         document: u32,
         wanted: &[WantedPlace],
         located: &mut Vec<LocatedPlace>,
-    ) -> Result<(), Error> {
+    ) -> Result<Rc<ComparedWords>, Error> {
         let Self { rule, scratch, of, .. } = self;
         let (cuts, normalization) = (of.cuts.of(document), of.run.findings.normalization);
-        let is_found = of.run.with_document(document, |block, row| {
+        let words = of.run.with_document(document, |block, row| {
             block.fetch_written(row.place, row.id, scratch, |text| {
-                let spans = Spans::of(text, *rule, normalization)?;
+                let (words, spans) = rule.words_and_spans(text, normalization)?;
+                let words = words.select(|words| TokenCuts::without(cuts, words));
                 let spans = spans.select(|words| TokenCuts::without(cuts, words));
                 for place in wanted {
                     let span = spans.span(place.position as usize, place.tokens as usize)?;
                     let excerpt = if place.is_first { excerpt(text, &span) } else { String::new() };
-                    located.push(LocatedPlace { span, excerpt });
+                    located.push(LocatedPlace { place: *place, span, excerpt });
                 }
-                Some(())
+                Some(words)
             })
         })??;
-        is_found.ok_or_else(|| self.of.run.not_aligned(document))
+        let words = words.ok_or_else(|| self.of.run.not_aligned(document))?;
+        if let Some(held) = self.held.get(&document) {
+            return Ok(Rc::clone(held));
+        }
+        Ok(self.hold(document, words))
     }
 }
 

@@ -1,7 +1,12 @@
 //! Second reading: the hashes of all runs that may repeat, sorted, then the classes of equal runs,
 //! joined to unitigs.
+//!
+//! ```text
+//! runs ─ (hash, number) ─ sorted ─ (number, number of the first equal run) ─ sorted ─ classes
+//! ```
 
-use super::anchor_log::{CompleteAnchors, documents, fingerprint};
+use super::anchor_log::fingerprint;
+use super::candidates::{CandidateRange, CandidateRuns};
 use super::cuts::TokenCuts;
 use crate::error::Error;
 use crate::find::workers::{Counter, on_threads};
@@ -11,23 +16,23 @@ use crate::read::ReadBuffers;
 use crate::spill::{SortedValues, ValueSorter};
 use crate::words::WordRule;
 use lookalike_core::passage::maximal::TokenRange;
+use lookalike_core::passage::position_set::PositionSet;
 use lookalike_core::passage::run_hash::RunHasher;
-use lookalike_core::passage::unitig::{RepeatedRun, RunRecord, Unitigs, number_classes};
+use lookalike_core::passage::unitig::{RepeatedRun, RunRecord, Unitigs, group_equal};
 use lookalike_core::shingle::Shingler;
-use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 /// Records that a thread gathers before they are sorted in.
 const GATHERED: usize = 1 << 14;
 /// Bytes of memory for each class while unitigs are made.
-const CLASS_BYTES: u64 = 12;
+const CLASS_BYTES: u64 = 8;
 
 /// What runs are selected from.
 #[derive(Clone, Copy)]
 pub(super) struct RunSelection<'a> {
     pub(super) run: &'a TextRun,
     pub(super) options: &'a FindOptions,
-    pub(super) anchors: &'a CompleteAnchors,
+    pub(super) candidates: &'a CandidateRuns,
     /// What documents are without.
     pub(super) cuts: &'a TokenCuts,
     /// Tokens of a run.
@@ -41,18 +46,30 @@ impl RunSelection<'_> {
         let records = self.records(seed, progress)?;
         let mut sorter = ValueSorter::new(temp, budget.share(4));
         let mut gathered = Vec::with_capacity(GATHERED);
-        let sizes = number_classes(records.iter().map(|value| value.map(record)), |run| {
-            gathered.push(packed(run.document, run.position, run.class.into()));
+        let mut firsts = PositionSet::new(self.candidates.len);
+        group_equal(records.iter().map(|value| value.map(record)), |run| {
+            firsts.insert(run.first);
+            gathered.push(u128::from(run.run) << 64 | u128::from(run.first));
             if gathered.len() == GATHERED { sorter.append(&mut gathered) } else { Ok(()) }
         })?;
         drop(records);
         sorter.append(&mut gathered)?;
         let runs = sorter.finish()?;
-        budget.need(sizes.len() as u64 * CLASS_BYTES)?;
-        Unitigs::new(|| runs.iter().map(|value| value.map(repeated)), &sizes)
+        let classes = firsts.number_members();
+        budget.need(classes as u64 * CLASS_BYTES)?;
+        let repeated = || {
+            let mut places = self.candidates.places();
+            let firsts = &firsts;
+            runs.iter().map(move |value| {
+                let value = value?;
+                let (document, position) = places.of((value >> 64) as u64)?;
+                Ok(RepeatedRun { document, position, class: firsts.number(value as u64) })
+            })
+        };
+        Unitigs::new(repeated, classes)
     }
 
-    /// The runs that may repeat: hash, document, position, ascending.
+    /// The runs that may repeat: hash and number, ascending.
     fn records(&self, seed: u64, progress: &dyn Progress) -> Result<SortedValues, Error> {
         let sorter = Mutex::new(ValueSorter::new(self.run.temp(), self.run.budget.share(4)));
         let blocks = Counter::default();
@@ -70,21 +87,8 @@ impl RunSelection<'_> {
     }
 }
 
-fn packed(upper: u32, middle: u32, lower: u64) -> u128 {
-    u128::from(upper) << 96 | u128::from(middle) << 64 | u128::from(lower)
-}
-
 fn record(value: u128) -> RunRecord {
-    let (hash, place) = ((value >> 64) as u64, value as u64);
-    RunRecord { hash, document: (place >> 32) as u32, position: place as u32 }
-}
-
-fn repeated(value: u128) -> RepeatedRun {
-    RepeatedRun {
-        document: (value >> 96) as u32,
-        position: (value >> 64) as u32,
-        class: value as u32,
-    }
+    RunRecord { hash: (value >> 64) as u64, run: value as u64 }
 }
 
 /// One thread's tools.
@@ -96,7 +100,6 @@ struct RunSelector<'a> {
     hasher: RunHasher,
     scratch: ReadBuffers,
     tokens: Vec<u64>,
-    ranges: Vec<Range<u32>>,
     gathered: Vec<u128>,
     sorter: &'a Mutex<ValueSorter>,
 }
@@ -112,32 +115,24 @@ impl<'a> RunSelector<'a> {
             hasher: RunHasher::new(of.length, seed),
             scratch: ReadBuffers::default(),
             tokens: Vec::new(),
-            ranges: Vec::new(),
             gathered: Vec::new(),
             sorter,
         }
     }
 
     fn block(&mut self, i: usize) -> Result<(), Error> {
-        let entries = self.of.anchors.block(i)?;
-        let mut block: Option<DocumentBlock<'_>> = None;
-        for ((place, document), found) in (0..).zip(self.of.run.range(i)).zip(documents(&entries)) {
-            if !self.of.run.is_active(document) {
-                continue;
-            }
-            found.repeated(&self.of.anchors.filter, &mut self.ranges);
-            if self.ranges.is_empty() {
-                continue;
-            }
-            let block = match &mut block {
-                Some(block) => block,
-                none => none.insert(self.of.run.block(i)?),
-            };
+        let (ranges, mut number) = self.of.candidates.block(i)?;
+        if ranges.is_empty() {
+            return Ok(());
+        }
+        let (block, start) = (self.of.run.block(i)?, self.of.run.range(i).start);
+        for ranges in ranges.chunk_by(|a, b| a.0 >> 32 == b.0 >> 32) {
+            let document = (ranges[0].0 >> 32) as u32;
             let cuts = self.of.cuts.of(document);
-            if !self.read(block, place, cuts)? || self.tokens.len() as u64 != found.tokens {
+            if !self.read(&block, document - start, cuts)? {
                 return Err(self.of.run.changed(document));
             }
-            self.hash(document)?;
+            self.hash(ranges, &mut number)?;
         }
         Ok(())
     }
@@ -167,16 +162,18 @@ impl<'a> RunSelector<'a> {
         })
     }
 
-    fn hash(&mut self, document: u32) -> Result<(), Error> {
-        let Self { ranges, tokens, hasher, gathered, .. } = self;
-        for range in ranges {
-            let end = range.end as usize + self.of.length - 1;
-            let Some(run) = tokens.get(range.start as usize..end) else { continue };
-            let mut position = range.start;
-            hasher.hash(run, |hash| {
-                gathered.push(u128::from(hash) << 64 | u128::from(place(document, position)));
-                position += 1;
+    /// Hashes runs, whose numbers go on from `number`.
+    fn hash(&mut self, ranges: &[CandidateRange], number: &mut u64) -> Result<(), Error> {
+        let Self { tokens, hasher, gathered, .. } = self;
+        for (place, runs) in ranges {
+            let start = *place as u32 as usize;
+            let end = start + *runs as usize + self.of.length - 1;
+            let mut run = *number;
+            hasher.hash(tokens.get(start..end).unwrap_or_default(), |hash| {
+                gathered.push(u128::from(hash) << 64 | u128::from(run));
+                run += 1;
             });
+            *number += u64::from(*runs);
         }
         if gathered.len() >= GATHERED { self.hand_on() } else { Ok(()) }
     }
@@ -189,8 +186,4 @@ impl<'a> RunSelector<'a> {
     fn finish(mut self) -> Result<(), Error> {
         self.hand_on()
     }
-}
-
-fn place(document: u32, position: u32) -> u64 {
-    u64::from(document) << 32 | u64::from(position)
 }

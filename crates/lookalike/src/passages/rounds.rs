@@ -6,10 +6,11 @@
 //!    ▲───────────────── anchors of the documents that changed ◄──────┘
 //! ```
 
-use super::anchor_log::{CompleteAnchors, copy_anchors, documents, fingerprint, write_anchors};
+use super::anchor_log::{CompleteAnchors, documents, fingerprint, write_anchors};
 use super::cuts::TokenCuts;
 use super::options::PassageOptions;
 use super::pipeline::ComparedUnitigs;
+use super::places::PlaceTaker;
 use crate::error::Error;
 use crate::find::{Findings, TextRun};
 use crate::progress::Progress;
@@ -132,7 +133,7 @@ impl PassageCuts {
         let (run, anchors) = TextRun::read(collection, options.run(), length, progress)?;
         let mut rounds =
             CutRounds { run: &run, options, cut, rule: WordRule::of(options.rule()), count: 0 };
-        let mut anchors = anchors.finish();
+        let mut anchors = anchors.finish(options.run().threads, run.budget.share(4))?;
         // How many words each document has is kept to the end.
         run.budget.need(4 * run.order.len() as u64)?;
         let mut words = rounds.words(&anchors)?;
@@ -171,6 +172,9 @@ impl PassageCuts {
     }
 }
 
+/// Ranges are taken from unitigs, not from texts.
+impl PlaceTaker for Vec<TokenRange> {}
+
 struct CutRounds<'a> {
     run: &'a TextRun,
     options: &'a PassageOptions,
@@ -190,7 +194,7 @@ impl CutRounds<'_> {
         loop {
             self.count += 1;
             let (run, options) = (self.run, self.options);
-            let make = |unitigs: &Unitigs| Ok((self.selected(unitigs)?, Vec::new()));
+            let make = |unitigs: &Unitigs| self.selected(unitigs);
             let found = ComparedUnitigs::find(run, options, anchors, &cuts, progress, make)?.made;
             let found: Vec<TokenRange> = found.into_iter().map(|range| cuts.whole(range)).collect();
             let held = (cuts.len() + found.len()) as u64;
@@ -281,8 +285,9 @@ impl CutRounds<'_> {
         let mut shingler = Shingler::with_kernel(self.options.rule(), kernel);
         let (mut finder, mut scratch) = (AnchorFinder::new(length), ReadBuffers::default());
         let former = std::mem::replace(anchors, CompleteAnchors::empty(run.temp()));
-        *anchors = former.changed(run.temp(), (share, share), |i, entries, filter| {
-            let mut out = Vec::with_capacity(entries.len());
+        let threads = self.options.run().threads;
+        *anchors = former.changed(run.temp(), threads, share, |i, entries| {
+            let mut out = Vec::new();
             let block = if changed.range(run.range(i)).next().is_some() {
                 Some(run.block(i)?)
             } else {
@@ -290,14 +295,14 @@ impl CutRounds<'_> {
             };
             for ((place, document), of) in (0..).zip(run.range(i)).zip(documents(entries)) {
                 let Some(block) = block.as_ref().filter(|_| changed.contains(&document)) else {
-                    copy_anchors(&of, filter, &mut out);
+                    of.copy(&mut out);
                     continue;
                 };
                 let is_same = block.fetch(place, &mut scratch, |row, text| {
                     let tokens = shingler.tokens(text);
                     let is_same = fingerprint(tokens) == row.fingerprint;
                     let tokens = TokenCuts::without(cuts.of(document), tokens.to_vec());
-                    write_anchors(&tokens, &mut finder, filter, &mut out);
+                    write_anchors(&tokens, &mut finder, &mut out);
                     is_same
                 })?;
                 if !is_same {

@@ -1,7 +1,7 @@
 //! The rows of a table of places, and its columns.
 
 use crate::error::Error;
-use crate::passages::{FoundPassage, PassageFindings, PassagePlace};
+use crate::passages::{FoundPassage, PassageFindings, PassagePlace, PassageRow};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io;
@@ -26,17 +26,17 @@ pub(super) fn each_place(
     findings: &PassageFindings,
     mut take: impl FnMut(u64, &FoundPassage, &PassagePlace, &str) -> io::Result<()>,
 ) -> io::Result<()> {
-    for (number, passage) in (1..).zip(&findings.passages) {
-        let mut ids = HashMap::new();
-        for place in &findings.places[passage.rows.clone()] {
-            let id = match ids.entry(place.document) {
-                Entry::Occupied(id) => id.into_mut(),
-                Entry::Vacant(room) => {
-                    room.insert(findings.id(place.document).map_err(Error::into_io)?)
-                }
-            };
-            take(number, passage, place, id)?;
+    let (mut last, mut ids) = (u32::MAX, HashMap::new());
+    for row in findings.rows.iter() {
+        let PassageRow { passage, place } = row?;
+        if last != passage.number {
+            (last, ids) = (passage.number, HashMap::new());
         }
+        let id = match ids.entry(place.document) {
+            Entry::Occupied(id) => id.into_mut(),
+            Entry::Vacant(room) => room.insert(findings.id(place.document).map_err(Error::into_io)?),
+        };
+        take(u64::from(passage.number) + 1, &passage, &place, id)?;
     }
     Ok(())
 }

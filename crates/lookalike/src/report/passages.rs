@@ -207,7 +207,7 @@ pub fn json(
     let mut runs = Vec::new();
     each_place(findings, |number, passage, place, id| {
         runs.push(serde_json::to_value(PlaceView::of(place, id))?);
-        if runs.len() < passage.rows.len() {
+        if runs.len() < passage.rows as usize {
             return Ok(());
         }
         let FoundPassage { words, places, documents, excerpt, .. } = passage;

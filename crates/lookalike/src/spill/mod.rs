@@ -40,7 +40,7 @@ pub(crate) use journal::Journal;
 pub(crate) use log::SpillLog;
 pub(crate) use sorter::{RecordCursor, SortedRecords, Sorter, TakeRecord, until_error};
 pub(crate) use temp_space::TempSpace;
-pub(crate) use value_sorter::{SortedValues, ValueSorter};
+pub(crate) use value_sorter::{SortedValues, ValueSorter, sort_values};
 
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@ mod spans;
 pub(crate) use spans::Spans;
 pub use spans::TextSpan;
 
+use crate::read::Normalization;
 use lookalike_core::hash::mix64;
 use lookalike_core::params::{Case, ShingleRule, TokenRule};
 use lookalike_core::text::{lower_case, word_ranges};
@@ -22,6 +23,8 @@ pub(crate) struct WordRule {
 pub(crate) struct ComparedWords {
     text: String,
     words: Vec<Range<u32>>,
+    /// Whether they are all words of the text.
+    is_whole: bool,
 }
 
 impl WordRule {
@@ -38,7 +41,25 @@ impl WordRule {
         };
         let words = word_ranges(&text, self.tokens);
         let words = words.map(|word| word.start as u32..word.end as u32).collect();
-        ComparedWords { text, words }
+        ComparedWords { text, words, is_whole: true }
+    }
+
+    /// The words of the normal form of a text, and where they are in the text; `None` where they
+    /// cannot be found in it.
+    pub(crate) fn words_and_spans(
+        self,
+        text: &str,
+        normalization: Normalization,
+    ) -> Option<(ComparedWords, Spans<'_>)> {
+        let normal = spans::normal_form(text, normalization);
+        let words = self.words(normal.as_deref().unwrap_or(text));
+        if normal.is_some() || !text.is_ascii() {
+            return Some((words, Spans::of(text, self, normalization)?));
+        }
+        // Folding leaves the words of ASCII where they are.
+        let places = words.words.iter().map(|word| word.start as usize..word.end as usize);
+        let spans = Spans::new(text, places.collect());
+        Some((words, spans))
     }
 
     /// Where the words are in a text that is in no other form.
@@ -53,7 +74,9 @@ impl ComparedWords {
         self,
         select: impl FnOnce(Vec<Range<u32>>) -> Vec<Range<u32>>,
     ) -> ComparedWords {
-        Self { words: select(self.words), ..self }
+        let count = self.words.len();
+        let words = select(self.words);
+        Self { is_whole: self.is_whole && words.len() == count, words, ..self }
     }
 
     /// Bytes of memory.
@@ -74,9 +97,21 @@ impl ComparedWords {
     /// Whether `count` words from `at` on are equal to those of `other` from `other_at` on.
     pub(crate) fn equal(&self, at: usize, other: &Self, other_at: usize, count: usize) -> bool {
         match (self.run(at..at + count), other.run(other_at..other_at + count)) {
-            (Some(a), Some(b)) => a.eq(b),
+            (Some(a), Some(b)) => self.is_same_text(at, other, other_at, count) || a.eq(b),
             _ => false,
         }
+    }
+
+    /// Whether the text from the first of `count` words to the last is the same in both, and all
+    /// words of it are there: they are equal then.
+    fn is_same_text(&self, at: usize, other: &Self, other_at: usize, count: usize) -> bool {
+        let part = |words: &'_ Self, at: usize| {
+            let run = &words.words[at..at + count];
+            let range = run.first()?.start as usize..run.last()?.end as usize;
+            words.is_whole.then_some(range)
+        };
+        let (Some(a), Some(b)) = (part(self, at), part(other, other_at)) else { return false };
+        self.text.as_bytes()[a] == other.text.as_bytes()[b]
     }
 
     /// How many words from `at` on are equal to those of `other` from `other_at` on.
@@ -104,7 +139,6 @@ impl ComparedWords {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::Normalization;
 
     #[test]
     fn ranges_are_those_of_the_text_as_it_is_written() {

@@ -31,6 +31,11 @@ impl<'a> Spans<'a> {
             None => rule.ranges(text).collect(),
             Some(normal) => aligned(text, &normal, rule, normalization)?,
         };
+        Some(Self::new(text, words))
+    }
+
+    /// Words of `text`.
+    pub(super) fn new(text: &'a str, words: Vec<Range<usize>>) -> Self {
         let count = |piece: &[u8]| piece.iter().filter(|byte| byte.cast_signed() >= -0x40).count();
         let mut total = 0;
         let chars = text.as_bytes().chunks(PIECE).map(|piece| {
@@ -39,7 +44,7 @@ impl<'a> Spans<'a> {
             before
         });
         let chars = chars.collect();
-        Some(Self { text, words, chars })
+        Self { text, words, chars }
     }
 
     /// The words that `select` makes of these.
@@ -79,7 +84,10 @@ impl<'a> Spans<'a> {
 }
 
 /// The normal form of a text, where it is another text.
-fn normal_form(text: &str, normalization: Normalization) -> Option<String> {
+pub(super) fn normal_form(text: &str, normalization: Normalization) -> Option<String> {
+    if normalization == Normalization::default() {
+        return None;
+    }
     let mut words = TextNormalizer::default();
     let normal = words.of(text, normalization);
     (normal != text).then(|| normal.to_owned())

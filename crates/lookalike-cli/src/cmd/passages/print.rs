@@ -9,7 +9,7 @@ use super::args::PassagesOutputArgs;
 use crate::summary::{self, percent, seconds};
 use crate::terminal::{self, Style};
 use crate::text_width::{columns, shorten, visible};
-use lookalike::passages::{FoundPassage, PassageFindings, PassageOptions};
+use lookalike::passages::{PassageFindings, PassageOptions, PassageRow};
 use lookalike::report::passages;
 use lookalike::report::phrases::{count, one_line, thousands};
 use std::io::{self, BufWriter, Write};
@@ -46,9 +46,8 @@ pub(super) fn print(
             None if is_terminal => TERMINAL_PASSAGES,
             None => usize::MAX,
         };
-        let shown = &findings.passages[..most.min(findings.passages.len())];
-        not_shown = findings.passages.len() - shown.len();
-        table(&mut out, findings, shown, is_terminal.then(terminal::columns))?;
+        not_shown = findings.rows.passages().saturating_sub(most);
+        table(&mut out, findings, most, is_terminal.then(terminal::columns))?;
     }
     out.flush()?;
     let mut err = terminal::stderr();
@@ -70,18 +69,32 @@ pub(super) fn print(
     tell(&mut err, findings, elapsed)
 }
 
+/// The first places of the `most` first passages, with the ids of their documents.
+fn first_rows(
+    findings: &PassageFindings,
+    most: usize,
+) -> impl Iterator<Item = io::Result<(PassageRow, String)>> {
+    let is_first = |row: &io::Result<PassageRow>| row.as_ref().map_or(true, |row| row.place.is_first);
+    findings.rows.iter().filter(is_first).take(most).map(|row| {
+        let row = row?;
+        let id = findings.id(row.place.document).map_err(io::Error::other)?;
+        Ok((row, id))
+    })
+}
+
 fn table(
     out: &mut impl Write,
     findings: &PassageFindings,
-    shown: &[FoundPassage],
+    most: usize,
     width: Option<usize>,
 ) -> io::Result<()> {
-    if shown.is_empty() {
+    if findings.rows.is_empty() {
         return Ok(());
     }
-    let ids = shown.iter().map(|passage| findings.id(findings.places[passage.rows.start].document));
-    let ids = ids.collect::<Result<Vec<String>, _>>().map_err(io::Error::other)?;
-    let widest = ids.iter().map(|id| columns(&visible(id))).max().unwrap_or(0);
+    let mut widest = 0;
+    for row in first_rows(findings, most) {
+        widest = widest.max(columns(&visible(&row?.1)));
+    }
     let place = widest.clamp(PLACE, MOST_PLACE);
     let numbers = "  words   places  documents  ".len();
     let text = width.map_or(TEXT, |width| width.saturating_sub(numbers + place + 2).max(PLACE));
@@ -90,7 +103,8 @@ fn table(
         "{HEADER}{:>7}  {:>7}  {:>9}  {:place$}  text{HEADER:#}",
         "words", "places", "documents", "first in"
     )?;
-    for (passage, id) in shown.iter().zip(ids) {
+    for row in first_rows(findings, most) {
+        let (PassageRow { passage, .. }, id) = row?;
         let id = visible(&id).into_owned();
         let id = shorten(&id, place);
         let pad = " ".repeat(place.saturating_sub(columns(&id)));
@@ -111,7 +125,7 @@ fn table(
 /// What was read and found.
 fn tell(err: &mut impl Write, findings: &PassageFindings, elapsed: Duration) -> io::Result<()> {
     let counts = &findings.counts;
-    if findings.passages.is_empty() {
+    if findings.rows.is_empty() {
         writeln!(
             err,
             "no repeated passages: no {} words in a row occur twice; try a lower --min-words",

@@ -5,9 +5,8 @@ use super::escape::{EscapedLines, EscapedText};
 use super::number::{Count, Share};
 use super::{STYLE, VERSION};
 use crate::error::Error;
-use crate::passages::{PassageFindings, PassageOptions, PassagePlace};
+use crate::passages::{PassageFindings, PassageOptions, PassagePlace, PassageRow};
 use crate::report::Output;
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ops::Range;
@@ -19,7 +18,7 @@ const SHOWN: usize = 30;
 /// Bytes of a document that are shown.
 const SHOWN_BYTES: usize = 40_000;
 /// Places of a passage that are named.
-const NAMED: usize = 20;
+const NAMED: u32 = 20;
 
 /// Writes the page. The documents that it shows are read again.
 ///
@@ -106,87 +105,76 @@ fn sources(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
 
 fn list(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
     out.write_all(b"<section><h2>Passages</h2>\n")?;
-    let total = findings.passages.len();
+    let total = findings.rows.passages();
     if total > LISTED {
         let (listed, total) = (Count(LISTED as u64), Count(total as u64));
         writeln!(out, "<p>The {listed} most repeated of {total}.</p>")?;
     }
-    for (number, passage) in (1u64..).zip(findings.passages.iter().take(LISTED)) {
-        write!(
-            out,
-            "<details id=\"p{number}\"><summary>{}: {} words at {} places in {} documents: {}\
-             </summary>\n<ul>\n",
-            Count(number),
-            Count(passage.words.into()),
-            Count(passage.places.into()),
-            Count(passage.documents.into()),
-            EscapedText(&passage.excerpt)
-        )?;
-        let places = &findings.places[passage.rows.clone()];
-        for place in places.iter().take(NAMED) {
+    let mut named = 0;
+    for row in findings.rows.iter() {
+        let PassageRow { passage, place } = row?;
+        if passage.number as usize == LISTED {
+            break;
+        }
+        if place.is_first {
+            named = 0;
+            let number = u64::from(passage.number) + 1;
+            write!(
+                out,
+                "<details id=\"p{number}\"><summary>{}: {} words at {} places in {} documents: {}\
+                 </summary>\n<ul>\n",
+                Count(number),
+                Count(passage.words.into()),
+                Count(passage.places.into()),
+                Count(passage.documents.into()),
+                EscapedText(&passage.excerpt)
+            )?;
+        }
+        named += 1;
+        if named <= NAMED {
             let id = findings.id(place.document).map_err(Error::into_io)?;
             let Range { start, end } = place.span.chars;
             let first = if place.is_first { " (first)" } else { "" };
             writeln!(out, "<li>{}, characters {start}–{end}{first}</li>", EscapedText(&id))?;
         }
-        if places.len() > NAMED {
-            writeln!(out, "<li>and {} more</li>", Count((places.len() - NAMED) as u64))?;
+        if named == passage.rows {
+            if named > NAMED {
+                writeln!(out, "<li>and {} more</li>", Count((named - NAMED).into()))?;
+            }
+            out.write_all(b"</ul></details>\n")?;
         }
-        out.write_all(b"</ul></details>\n")?;
     }
     out.write_all(b"</section>\n")
 }
 
 /// The documents with most repeated text, most first.
 fn documents(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
-    let mut of_document: BTreeMap<u32, Vec<&PassagePlace>> = BTreeMap::new();
-    for place in &findings.places {
-        of_document.entry(place.document).or_default().push(place);
+    let shown = findings.most_repeated(SHOWN).map_err(Error::into_io)?;
+    let mut places: BTreeMap<u32, Vec<PassagePlace>> =
+        shown.iter().map(|(document, _)| (*document, Vec::new())).collect();
+    for row in findings.rows.iter() {
+        let place = row?.place;
+        if let Some(places) = places.get_mut(&place.document) {
+            places.push(place);
+        }
     }
-    let mut ranked = Vec::with_capacity(of_document.len());
-    for (document, places) in of_document {
-        ranked.push((Reverse(repeated_bytes(&places)), document, places));
-    }
-    let total = ranked.len();
-    ranked.sort_by_key(|(repeated, document, _)| (*repeated, *document));
-    let most = ranked.get(4 * SHOWN).map(|(repeated, ..)| *repeated);
-    // Ids decide among equal ones, so that the order of the inputs does not.
-    ranked.retain(|(repeated, ..)| most.is_none_or(|most| *repeated <= most));
-    let mut named = Vec::with_capacity(ranked.len());
-    for (repeated, document, places) in ranked {
-        let id = findings.id(document).map_err(Error::into_io)?;
-        named.push((repeated, id, document, places));
-    }
-    named.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
     out.write_all(b"<section><h2>Documents, most repeated first</h2>\n")?;
+    let total = findings.rows.documents();
     if total > SHOWN {
         let (shown, total) = (Count(SHOWN as u64), Count(total as u64));
         writeln!(out, "<p>The {shown} with most repeated text of {total}.</p>")?;
     }
-    for (_, id, document, places) in named.into_iter().take(SHOWN) {
+    for (document, id) in shown {
         write!(out, "<details><summary>{}</summary>\n<div class=\"passage\">", EscapedText(&id))?;
         let text = findings.written_text(document).map_err(Error::into_io)?;
-        marked(out, &text, &places)?;
+        marked(out, &text, places.get(&document).map_or(&[], Vec::as_slice))?;
         out.write_all(b"</div></details>\n")?;
     }
     out.write_all(b"</section>\n")
 }
 
-/// How many bytes of a document are in passages.
-fn repeated_bytes(places: &[&PassagePlace]) -> u64 {
-    let mut ranges: Vec<&Range<u64>> = places.iter().map(|place| &place.span.bytes).collect();
-    ranges.sort_unstable_by_key(|range| range.start);
-    let mut end = 0;
-    let new = ranges.into_iter().map(|range| {
-        let before = end;
-        end = end.max(range.end);
-        end.saturating_sub(before.max(range.start))
-    });
-    new.sum()
-}
-
 /// A text with its passages marked: each part with the numbers of those that it is in.
-fn marked(out: &mut dyn Write, text: &str, places: &[&PassagePlace]) -> io::Result<()> {
+fn marked(out: &mut dyn Write, text: &str, places: &[PassagePlace]) -> io::Result<()> {
     let most = (0..=text.len().min(SHOWN_BYTES)).rev();
     let most = most.into_iter().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     // Where a passage begins, and where it ends.

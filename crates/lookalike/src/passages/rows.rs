@@ -1,0 +1,266 @@
+//! The rows of a report: the places of passages, in the order of a report, in memory or on the
+//! disk.
+//!
+//! ```text
+//! Passages ─ rank of each ─┐
+//! documents (threads) ─ places found in texts ─ PlaceRows ─ sorted → PassageRows
+//! ```
+
+use super::findings::{FoundPassage, PassagePlace};
+use super::places::{LocatedPlace, PlaceTaker, WantedPlace};
+use crate::error::Error;
+use crate::find::TextRun;
+use crate::spill::codec::{FieldReader, put_bytes, put_u32, put_u64};
+use crate::spill::{SortedRecords, Sorter, until_error};
+use crate::words::TextSpan;
+use lookalike_core::passage::maximal::{Passage, Passages};
+use lookalike_core::passage::unitig::Unitigs;
+use std::cmp::Reverse;
+use std::io;
+use std::mem::take;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Bytes of memory for each maximal run while passages are made, and for each passage: it, its rank
+/// and the number of its rows.
+const RUN_BYTES: u64 = 32;
+const PASSAGE_BYTES: u64 = 52;
+/// Bytes of memory for each place of a unitig meanwhile.
+const PLACE_BYTES: u64 = 24;
+
+/// Takes the places of passages.
+pub(super) struct PlaceRows<'a> {
+    run: &'a TextRun,
+    pub(super) passages: Passages,
+    /// The number of each passage in the order of a report.
+    ranks: Vec<u32>,
+    /// How many rows each passage has.
+    rows: Vec<u32>,
+    /// The passages whose first place is no maximal run, by that place.
+    within: Vec<u32>,
+    taken: Mutex<TakenPlaces>,
+}
+
+struct TakenPlaces {
+    sorter: Sorter,
+    repeated: Vec<(u64, u32)>,
+}
+
+impl<'a> PlaceRows<'a> {
+    /// For the passages of at least `length` words.
+    pub(super) fn new(run: &'a TextRun, unitigs: &Unitigs, length: u32) -> Result<Self, Error> {
+        let passages = Passages::new(unitigs, length, &run.order);
+        run.budget.need(
+            unitigs.places.len() as u64 * PLACE_BYTES
+                + passages.runs.len() as u64 * RUN_BYTES
+                + passages.passages.len() as u64 * PASSAGE_BYTES,
+        )?;
+        let of = &passages.passages;
+        let first = |passage: &Passage| (run.order[passage.document as usize], passage.position);
+        let mut ranked: Vec<u32> = (0..of.len() as u32).collect();
+        ranked.sort_unstable_by_key(|number| {
+            let passage = of[*number as usize];
+            (Reverse((passage.documents, passage.places, passage.tokens)), first(&passage))
+        });
+        let mut ranks = vec![0; of.len()];
+        for (rank, passage) in (0..).zip(ranked) {
+            ranks[passage as usize] = rank;
+        }
+        let (mut rows, mut has_first) = (vec![0; of.len()], vec![false; of.len()]);
+        for run in &passages.runs {
+            let at = run.passage as usize;
+            rows[at] += 1;
+            has_first[at] |= (of[at].document, of[at].position) == (run.document, run.position);
+        }
+        let mut within: Vec<u32> =
+            (0..of.len() as u32).filter(|passage| !has_first[*passage as usize]).collect();
+        within.iter().for_each(|passage| rows[*passage as usize] += 1);
+        within.sort_unstable_by_key(|passage| {
+            let Passage { document, position, .. } = of[*passage as usize];
+            (document, position)
+        });
+        let sorter = Sorter::new(Some(Arc::clone(run.temp())), run.budget.share(8));
+        let taken = Mutex::new(TakenPlaces { sorter, repeated: Vec::new() });
+        Ok(Self { run, passages, ranks, rows, within, taken })
+    }
+
+    /// All rows that were taken.
+    pub(super) fn finish(self) -> Result<PassageRows, Error> {
+        let TakenPlaces { sorter, mut repeated } =
+            self.taken.into_inner().unwrap_or_else(PoisonError::into_inner);
+        repeated.sort_unstable_by_key(|(bytes, document)| (Reverse(*bytes), *document));
+        let (sorted, passages) = (sorter.finish()?, self.passages.passages.len());
+        Ok(PassageRows { sorted, passages, repeated })
+    }
+
+    /// A row as a record, into `key` and `payload`.
+    fn encode(&self, located: &LocatedPlace, key: &mut Vec<u8>, payload: &mut Vec<u8>) {
+        let LocatedPlace { place, span, excerpt } = located;
+        key.clear();
+        key.extend_from_slice(&self.ranks[place.passage as usize].to_be_bytes());
+        key.push(u8::from(!place.is_first));
+        key.extend_from_slice(&self.run.order[place.document as usize].to_be_bytes());
+        key.extend_from_slice(&place.position.to_be_bytes());
+        payload.clear();
+        put_u32(payload, place.document);
+        put_u32(payload, place.is_maximal.into());
+        for range in [&span.bytes, &span.chars] {
+            put_u64(payload, range.start);
+            put_u64(payload, range.end);
+        }
+        if place.is_first {
+            let Passage { tokens, places, documents, .. } =
+                self.passages.passages[place.passage as usize];
+            for number in [tokens, places, documents, self.rows[place.passage as usize]] {
+                put_u32(payload, number);
+            }
+            put_bytes(payload, excerpt.as_bytes());
+        }
+    }
+}
+
+impl PlaceTaker for PlaceRows<'_> {
+    fn wanted(&self, documents: &Range<u32>) -> Vec<WantedPlace> {
+        let Passages { passages, runs } = &self.passages;
+        let from = runs.partition_point(|run| run.document < documents.start);
+        let count = runs[from..].partition_point(|run| run.document < documents.end);
+        let mut wanted: Vec<WantedPlace> = Vec::with_capacity(count);
+        wanted.extend(runs[from..from + count].iter().map(|run| {
+            let Passage { document, position, .. } = passages[run.passage as usize];
+            WantedPlace {
+                document: run.document,
+                position: run.position,
+                tokens: run.tokens,
+                passage: run.passage,
+                is_maximal: true,
+                is_first: (document, position) == (run.document, run.position),
+            }
+        }));
+        let document = |passage: &u32| passages[*passage as usize].document;
+        let from = self.within.partition_point(|passage| document(passage) < documents.start);
+        let within = self.within[from..].iter();
+        wanted.extend(within.take_while(|passage| document(passage) < documents.end).map(|&at| {
+            let Passage { document, position, tokens, .. } = passages[at as usize];
+            let (is_maximal, is_first) = (false, true);
+            WantedPlace { document, position, tokens, passage: at, is_maximal, is_first }
+        }));
+        wanted.sort_unstable();
+        wanted
+    }
+
+    fn take(&self, located: &[LocatedPlace]) -> Result<(), Error> {
+        let (mut key, mut payload) = (Vec::new(), Vec::new());
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        for places in located.chunk_by(|a, b| a.place.document == b.place.document) {
+            taken.repeated.push((repeated_bytes(places), places[0].place.document));
+            for place in places {
+                self.encode(place, &mut key, &mut payload);
+                taken.sorter.push(&key, &payload)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many bytes of a document are in passages.
+fn repeated_bytes(places: &[LocatedPlace]) -> u64 {
+    let mut ranges: Vec<&Range<u64>> = places.iter().map(|place| &place.span.bytes).collect();
+    ranges.sort_unstable_by_key(|range| range.start);
+    let mut end = 0;
+    let new = ranges.into_iter().map(|range| {
+        let before = end;
+        end = end.max(range.end);
+        end.saturating_sub(before.max(range.start))
+    });
+    new.sum()
+}
+
+/// A place of a passage, and the passage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PassageRow {
+    /// The passage, which the rows of all of its places share.
+    pub passage: Arc<FoundPassage>,
+    /// The place.
+    pub place: PassagePlace,
+}
+
+/// The places of all passages, held in memory or on the disk: passage by passage, those in most
+/// documents first, then those at most places, the longest, and by the order of their first places.
+/// Of each passage its first place, then its maximal runs by the order of documents and the
+/// position.
+#[derive(Debug, Default)]
+pub struct PassageRows {
+    sorted: SortedRecords,
+    passages: usize,
+    /// Bytes of each document that are in passages, most first.
+    repeated: Vec<(u64, u32)>,
+}
+
+impl PassageRows {
+    /// How many places there are.
+    pub fn len(&self) -> usize {
+        self.sorted.len() as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many passages there are.
+    pub fn passages(&self) -> usize {
+        self.passages
+    }
+
+    /// How many documents have a place of one.
+    pub fn documents(&self) -> usize {
+        self.repeated.len()
+    }
+
+    /// The `count` documents with most bytes in passages, with these, and all that have as many as
+    /// the last of them.
+    pub(super) fn most_repeated(&self, count: usize) -> &[(u64, u32)] {
+        let last = count.checked_sub(1).and_then(|last| self.repeated.get(last));
+        let least = last.map_or(0, |(bytes, _)| *bytes);
+        &self.repeated[..self.repeated.partition_point(|(bytes, _)| *bytes >= least)]
+    }
+
+    /// The rows in order; may be asked for again. It ends after an error, which is that of the
+    /// temporary file.
+    pub fn iter(&self) -> impl Iterator<Item = io::Result<PassageRow>> + '_ {
+        let (mut cursor, mut last) = (self.sorted.cursor(), None::<Arc<FoundPassage>>);
+        let rows = until_error(move || {
+            let Some((key, payload)) = cursor.next_record()? else { return Ok(None) };
+            let row = decode(key, payload, take(&mut last));
+            let damaged = || Error::TemporaryFile { what: "a place of a passage".to_owned() };
+            let row = row.ok_or_else(damaged)?;
+            last = Some(Arc::clone(&row.passage));
+            Ok(Some(row))
+        });
+        rows.map(|row| row.map_err(Error::into_io))
+    }
+}
+
+/// What [`PlaceRows::encode`] made a record of; `last` is the passage of the row before.
+fn decode(key: &[u8], payload: &[u8], last: Option<Arc<FoundPassage>>) -> Option<PassageRow> {
+    let number = |at: usize| {
+        let bytes = key.get(at..).and_then(<[u8]>::first_chunk::<4>)?;
+        Some(u32::from_be_bytes(*bytes))
+    };
+    let (passage, is_first) = (number(0)?, *key.get(4)? == 0);
+    let mut fields = FieldReader::new(payload);
+    let (document, is_maximal) = (fields.u32()?, fields.u32()? == 1);
+    let mut range = || Some(fields.u64()?..fields.u64()?);
+    let span = TextSpan { bytes: range()?, chars: range()? };
+    let of = if is_first {
+        let (words, places) = (fields.u32()?, fields.u32()?);
+        let (documents, rows) = (fields.u32()?, fields.u32()?);
+        let excerpt = std::str::from_utf8(fields.bytes()?).ok()?.to_owned();
+        Arc::new(FoundPassage { number: passage, words, places, documents, rows, excerpt })
+    } else {
+        last.filter(|last| last.number == passage)?
+    };
+    let position = number(9)?;
+    let place = PassagePlace { passage, document, position, span, is_first, is_maximal };
+    Some(PassageRow { passage: of, place })
+}
