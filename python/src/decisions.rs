@@ -53,7 +53,7 @@ pub(crate) struct DecisionRows {
     rows: Vec<DecisionRow>,
     /// Ids of keepers and neighbours.
     names: Vec<String>,
-    /// [`REASONS`], then those of duplicates: the rules of `keep`, `id` and `reference`.
+    /// [`REASONS`], then those of duplicates: the rules of `keep`, `id`, `reference` and `decision`.
     reasons: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ impl DecisionRows {
         let rules = found.options.keep.rules();
         let mut reasons: Vec<String> = REASONS.map(str::to_owned).to_vec();
         reasons.extend(rules.iter().map(ToString::to_string));
-        reasons.extend(["id".to_owned(), "reference".to_owned()]);
+        reasons.extend(["id", "reference", "decision"].map(str::to_owned));
         let rows = (0..rows).map(|row| Self::alone(found, row)).collect();
         let mut decisions = Self { rows, names: Vec::new(), reasons };
         decisions.add_groups(found, REASONS.len() + rules.len())?;
@@ -110,6 +110,7 @@ impl DecisionRows {
                 decision.other = Some(OtherDocument { name, overlap: duplicate.overlap });
                 decision.reason = match duplicate.decided_by {
                     _ if keeper.reference => by_id + 1,
+                    _ if keeper.by_decision => by_id + 2,
                     Some(rule) => REASONS.len() + usize::from(rule),
                     None => by_id,
                 };

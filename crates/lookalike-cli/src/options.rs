@@ -11,6 +11,7 @@ use lookalike::core::parameter::Parameter;
 use lookalike::core::params::{
     Case, DEFAULT_SEED, Measure, Params, ParamsBuilder, Scheme, ShingleRule, TokenRule,
 };
+use lookalike::decisions::{self, Decisions};
 use lookalike::find::{FindOptions, Grouping, MAX_THREADS, Memory};
 use lookalike::passages::PassageOptions;
 use lookalike::read::{Normalization, refuse_streams};
@@ -19,6 +20,7 @@ use lookalike::stop_words::stop_words;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// What a word is.
 #[derive(Debug, Args)]
@@ -341,6 +343,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "INPUT")]
     reference: Vec<PathBuf>,
 
+    /// What people decided about documents, a JSON object per line: pairs that are no duplicates,
+    /// pairs that are, documents that are kept (docs/reference/decisions.md)
+    #[arg(long, value_name = "FILE")]
+    decisions: Option<PathBuf>,
+
     #[command(flatten)]
     work: WorkArgs,
 
@@ -454,6 +461,9 @@ impl RunArgs {
     pub(crate) fn options(&self, params: Params) -> Result<FindOptions, CommandError> {
         let mut options = self.keep.options(params, &self.work)?;
         options.memory.resume = self.resume;
+        if let Some(path) = &self.decisions {
+            options.decisions = Some(Arc::new(Decisions::new(decisions::read_file(path)?)));
+        }
         Ok(options)
     }
 

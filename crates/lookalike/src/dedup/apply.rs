@@ -6,7 +6,7 @@ use super::non_documents::UnreadParts;
 use super::survivors::CutDocument;
 use super::{Decision, RemovedList, SourceRecord, SurvivorCounts, Survivors};
 use crate::error::{CutPart, Error};
-use crate::find::{FindOptions, Findings, Group};
+use crate::find::{FindOptions, Findings, Group, Keeper};
 use crate::passages::PassageCuts;
 use crate::progress::Progress;
 use crate::read::{Collection, Raw, UnitParent, UnitRange};
@@ -129,7 +129,11 @@ fn decide(findings: &Findings, options: &FindOptions) -> Result<SortedRecords, E
                 group: number,
                 keeper: &keeper.id,
                 similarity: &duplicate.overlap.six_decimals_of(measure),
-                reason: if keeper.reference { "reference" } else { rule.map_or("id", |rule| rule) },
+                reason: match &keeper {
+                    Keeper { reference: true, .. } => "reference",
+                    Keeper { by_decision: true, .. } => "decision",
+                    _ => rule.map_or("id", |rule| rule),
+                },
             };
             decisions.add(duplicate.document, &decision)?;
         }

@@ -3,6 +3,7 @@
 mod audit;
 mod contamination;
 mod cut;
+mod decision;
 mod difference;
 mod estimates;
 mod job;
@@ -11,6 +12,7 @@ mod survivors;
 pub use audit::AuditError;
 pub use contamination::ContaminationError;
 pub use cut::{CutPart, CutProblem};
+pub use decision::{DecisionError, DecisionProblem};
 pub use difference::Difference;
 pub use estimates::NoEstimates;
 pub use job::{JobError, JobStage};
@@ -48,6 +50,8 @@ pub enum Error {
     Audit(Box<AuditError>),
     /// A benchmark cannot be compared with a corpus.
     Contamination(ContaminationError),
+    /// Decisions of people cannot be used.
+    Decisions(DecisionError),
     /// Two documents have the same id.
     RepeatedId {
         /// The id.
@@ -215,6 +219,7 @@ impl NamesParameters for Error {
             }
             Self::Audit(error) => error.fmt_with(f, name),
             Self::Contamination(error) => error.fmt_with(f, name),
+            Self::Decisions(error) => fmt::Display::fmt(error, f),
             Self::RepeatedId { id, first, second } => message.repeated_id(id, first, second),
             Self::Changed { id, place } => write!(
                 f,
@@ -554,6 +559,12 @@ impl From<IndexError> for Error {
 impl From<AuditError> for Error {
     fn from(error: AuditError) -> Self {
         Self::Audit(Box::new(error))
+    }
+}
+
+impl From<DecisionError> for Error {
+    fn from(error: DecisionError) -> Self {
+        Self::Decisions(error)
     }
 }
 

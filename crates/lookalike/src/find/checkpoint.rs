@@ -10,6 +10,7 @@
 
 use super::block_notes::{BlockNotes, BlockPlace, ColumnChunk};
 use super::sources::{SourceName, SourceTally, Tallies};
+use crate::decisions::Decisions;
 use crate::error::Error;
 use crate::find::options::{FindOptions, PairList};
 use crate::read::{Collection, InputStamp, ReadError, RetainedState, Stamp};
@@ -196,6 +197,7 @@ pub(crate) fn describe_run(collection: &Collection, options: &FindOptions) -> Re
             pairs => json!(pairs.is_listed()),
         },
         "related": options.related,
+        "decisions": options.decisions.as_deref().map(Decisions::digest),
         "skip_duplicate_ids": options.skip_repeated_ids,
         "source_field": options.source_field,
         "reading": collection.reading(),

@@ -4,6 +4,7 @@ use super::documents::{DocumentState, RunDocuments};
 use super::empty_copies::EmptyCopies;
 use super::group_concentration::GroupConcentration;
 use super::groups::Groups;
+use super::judged_documents::DecisionCounts;
 use super::mail_removals::MailRemovals;
 use super::memory::Budget;
 use super::pairs::Pairs;
@@ -69,6 +70,8 @@ pub struct Findings {
     pub related: RelatedDocuments,
     /// How the pairs within groups are spread over the groups.
     pub concentration: GroupConcentration,
+    /// What became of the decisions, where there were some.
+    pub decisions: Option<DecisionCounts>,
     /// What is no document.
     pub skipped: SkippedRecords,
     /// Files of folders that are documents although their names promise records, with the reason:
@@ -175,6 +178,7 @@ impl Findings {
             pairs,
             related,
             concentration,
+            decisions: None,
             skipped,
             read_as_text: Vec::new(),
             missing_fields: Vec::new(),

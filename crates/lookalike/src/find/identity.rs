@@ -6,6 +6,7 @@
 use super::bucket_lists::{BucketLists, DocumentLists};
 use super::columns::{FINGERPRINT_COLUMNS, ID_COLUMN};
 use super::documents::{DocumentState, RunDocuments};
+use super::judged_documents::JudgedDocuments;
 use super::memory::Budget;
 use super::ranges::KeyRanges;
 use crate::error::Error;
@@ -122,8 +123,10 @@ fn leave_out_or_refuse(
 }
 
 /// Lists documents with equal shingles, and lets the first of each list represent the others.
+/// Those that are judged are represented by themselves.
 pub(super) fn equal_documents(
     documents: &mut RunDocuments,
+    judged: &JudgedDocuments,
     budget: &Budget,
     lists: &mut BucketLists,
 ) -> Result<(), Error> {
@@ -133,7 +136,8 @@ pub(super) fn equal_documents(
         numbers.clear();
         documents.scan(FINGERPRINT_COLUMNS, |first, [upper, lower]| {
             for (document, (upper, lower)) in (first..).zip(upper.iter().zip(lower)) {
-                if range.has(*upper) && documents.state(document).is_active() {
+                let is_open = documents.state(document).is_active() && !judged.has(document);
+                if range.has(*upper) && is_open {
                     fingerprints.push(u128::from(*upper) << 64 | u128::from(*lower));
                     numbers.push(document);
                 }

@@ -24,7 +24,8 @@ use std::time::Instant;
 
 const HEADER: Style = Style::DIMMED;
 /// Options that say how near-duplicates are found or shown, which are not looked for here.
-const IDLE: [&str; 14] = [
+const IDLE: [&str; 15] = [
+    "decisions",
     "threshold",
     "recall",
     "measure",
