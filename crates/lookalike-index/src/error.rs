@@ -91,6 +91,11 @@ pub enum IndexError {
         /// The operation that needs them.
         what: &'static str,
     },
+    /// The index keeps no texts, which are needed here.
+    NoTexts {
+        /// The place.
+        index: String,
+    },
     /// A search for the nearest documents in an index whose measure signatures do not estimate.
     NearestMeasure {
         /// The measure of the index.
@@ -242,6 +247,12 @@ impl NamesParameters for IndexError {
                 f,
                 "the index keeps no shingle sets, without which there is no {what}: create it \
                  with {} sets",
+                name(Parameter::Store)
+            ),
+            Self::NoTexts { index } => write!(
+                f,
+                "{index} keeps no texts, whose words are compared here: name the files that its \
+                 documents were read from, or create it again with {} texts",
                 name(Parameter::Store)
             ),
             Self::NearestMeasure { got, expected } => write!(

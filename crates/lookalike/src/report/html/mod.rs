@@ -13,8 +13,10 @@
 
 mod chart;
 mod choice;
+mod contamination;
 mod differences;
 mod escape;
+mod frame;
 mod groups;
 mod number;
 mod page;
@@ -23,6 +25,7 @@ mod policy;
 mod section;
 mod skipped;
 
+pub use contamination::contamination;
 pub(super) use choice::{ChosenPair, SampleChoice};
 pub use page::{
     About, Page, PageDuplicate, PageGroup, PageParameter, PageSample, PageSkipped, Streams,
@@ -89,7 +92,7 @@ pub fn write(out: &mut dyn Write, page: &Page<'_>, streams: Streams<'_>) -> io::
     out.write_all(b"</section>\n")?;
     spread(out, page, &passed)?;
     samples(out, page)?;
-    skipped::write(out, skipped)?;
+    skipped::write(out, skipped, "--skipped FILE.csv")?;
     section::parameters(out, page)?;
     write!(
         out,
