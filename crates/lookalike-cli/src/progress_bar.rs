@@ -73,9 +73,7 @@ fn style(stage: Stage, known: bool) -> ProgressStyle {
             | Stage::ReadBenchmark
             | Stage::Scan,
             false,
-        ) => {
-            "{msg:16} {spinner} {bytes}, {bytes_per_sec}"
-        }
+        ) => "{msg:16} {spinner} {bytes}, {bytes_per_sec}",
         (_, true) => "{msg:16} {wide_bar} {human_pos} of {human_len}, {eta} left",
         (_, false) => "{msg:16} {spinner} {human_pos}",
     };

@@ -173,6 +173,10 @@ const NEWER: &str = "export it with the program that wrote it and create it agai
 const OF_SKETCHES: &str = "keeps sketches of lookalike.datasketch, no documents: open it in Python \
      with lookalike.datasketch.MinHashLSH(storage_config={\"type\": \"lookalike\", \"path\": …})";
 
+/// The error of an index without texts, with its remedy up to the option.
+const NO_TEXTS: &str = "keeps no texts, whose words are compared here: name the files that its \
+     documents were read from, or create it again with";
+
 /// Why an index cannot be written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -249,12 +253,9 @@ impl NamesParameters for IndexError {
                  with {} sets",
                 name(Parameter::Store)
             ),
-            Self::NoTexts { index } => write!(
-                f,
-                "{index} keeps no texts, whose words are compared here: name the files that its \
-                 documents were read from, or create it again with {} texts",
-                name(Parameter::Store)
-            ),
+            Self::NoTexts { index } => {
+                write!(f, "{index} {NO_TEXTS} {} texts", name(Parameter::Store))
+            }
             Self::NearestMeasure { got, expected } => write!(
                 f,
                 "nearest: expected an index with the measure {expected}, got one with {got}, \

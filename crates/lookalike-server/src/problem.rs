@@ -158,7 +158,7 @@ impl From<IndexError> for Problem {
             | IndexError::Params(ParamsError::Threshold { .. }) => {
                 Self::new(Code::BAD_MEMBER, detail)
             }
-            IndexError::NoSets { .. } | IndexError::NoTexts { .. } => Self::new(Code::NO_SETS, detail),
+            IndexError::NoSets { .. } => Self::new(Code::NO_SETS, detail),
             IndexError::ReadOnly { .. } => Self::new(Code::READ_ONLY, detail),
             IndexError::InUse { .. } => {
                 let note = Some(detail);

@@ -287,11 +287,7 @@ impl IndexSource {
     }
 
     /// Gives documents to the sink, in order.
-    fn give(
-        &self,
-        entries: &[IndexRecord],
-        sink: &mut SourceSink<'_>,
-    ) -> Result<(), ReadError> {
+    fn give(&self, entries: &[IndexRecord], sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         let fields = &self.info.settings.options.fields;
         let (mut set, mut extra) = (Vec::new(), ExtraFields::default());
         for record in entries {

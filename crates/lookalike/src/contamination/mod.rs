@@ -9,6 +9,7 @@
 //! ```text
 //! benchmark ─ items (all in memory) ─ item_index: hashes of their runs
 //! corpus ──── scan (threads over blocks) ─ matched runs ─ sorter ─ verdicts ─ Contamination
+//!                                                        └ documents of contaminated items
 //! ```
 //!
 //! Memory: the items with some 100 bytes for each of their words, which a limit has to hold, and
@@ -26,7 +27,7 @@ pub use benchmark::{BenchmarkField, BenchmarkItem};
 pub use matches::{MatchRange, RunMatch, TextExcerpt};
 pub use options::{ContaminationOptions, NGRAM, THRESHOLD};
 pub use verdict::{
-    BenchmarkSummary, Contamination, ContaminatedDocument, ItemMatches, ItemVerdict,
+    BenchmarkSummary, ContaminatedDocument, Contamination, ItemMatches, ItemVerdict,
 };
 
 use crate::error::{ContaminationError, Error};

@@ -2,7 +2,7 @@
 
 use super::FORMAT_VERSION;
 use crate::contamination::{
-    BenchmarkSummary, Contamination, ContaminatedDocument, ItemMatches, RunMatch,
+    BenchmarkSummary, ContaminatedDocument, Contamination, ItemMatches, RunMatch,
 };
 use crate::error::Error;
 use serde::Serialize;

@@ -14,6 +14,7 @@ use lookalike_core::parameter::NamesParameters;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ops::Range;
+use std::slice;
 
 /// Items that are shown with their texts.
 const SHOWN: usize = 300;
@@ -199,7 +200,7 @@ fn side_by_side(out: &mut dyn Write, item: &str, found: &RunMatch) -> io::Result
         Plural(in_item.words.len() as u64, "word"),
         chars(&in_item.chars)
     )?;
-    marked(out, &TextExcerpt::around(item, &in_item.bytes), &[in_item.bytes.clone()])?;
+    marked(out, &TextExcerpt::around(item, &in_item.bytes), slice::from_ref(&in_item.bytes))?;
     write!(
         out,
         "</div>\n<div><p class=\"note\"><bdi>{}</bdi> in <bdi>{}</bdi>, {}</p>",
@@ -208,17 +209,13 @@ fn side_by_side(out: &mut dyn Write, item: &str, found: &RunMatch) -> io::Result
         chars(&in_document.chars)
     )?;
     if let Some(excerpt) = excerpt {
-        marked(out, excerpt, &[in_document.bytes.clone()])?;
+        marked(out, excerpt, slice::from_ref(&in_document.bytes))?;
     }
     out.write_all(b"</div></div>\n")
 }
 
 /// A part of a text in which ranges of the whole text are marked.
-fn marked(
-    out: &mut dyn Write,
-    excerpt: &TextExcerpt,
-    ranges: &[Range<u64>],
-) -> io::Result<()> {
+fn marked(out: &mut dyn Write, excerpt: &TextExcerpt, ranges: &[Range<u64>]) -> io::Result<()> {
     let TextExcerpt { text, start, is_cut } = excerpt;
     let inside = |byte: u64| (byte.saturating_sub(*start) as usize).min(text.len());
     let mut ranges: Vec<Range<usize>> =

@@ -25,8 +25,8 @@ mod policy;
 mod section;
 mod skipped;
 
-pub use contamination::contamination;
 pub(super) use choice::{ChosenPair, SampleChoice};
+pub use contamination::contamination;
 pub use page::{
     About, Page, PageDuplicate, PageGroup, PageParameter, PageSample, PageSkipped, Streams,
     millionths,

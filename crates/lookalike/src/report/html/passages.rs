@@ -2,8 +2,8 @@
 //! with these marked.
 
 use super::escape::{EscapedLines, EscapedText};
-use super::number::{Count, Share};
 use super::frame;
+use super::number::{Count, Share};
 use crate::error::Error;
 use crate::passages::{PassageFindings, PassageOptions, PassagePlace};
 use crate::report::Output;

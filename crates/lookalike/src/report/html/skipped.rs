@@ -118,7 +118,7 @@ mod tests {
             reason: reason(at),
         };
         let (mut out, mut all) = (Vec::new(), (0..count).map(|at| Ok(each(at))));
-        write(&mut out, &mut all).unwrap();
+        write(&mut out, &mut all, "--skipped FILE.csv").unwrap();
         String::from_utf8(out).unwrap()
     }
 
