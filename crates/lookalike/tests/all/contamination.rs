@@ -215,7 +215,7 @@ fn the_page_shows_texts_as_texts() {
     let page = String::from_utf8(page).unwrap();
     assert!(!page.contains("<script") && !page.contains("<c>") && !page.contains('\u{202e}'));
     assert!(
-        page.contains("&lt;<mark>script&gt;alert(1)&lt;/script&gt;\\u{202e} a&amp;b"),
+        page.contains("&lt;/<mark>p&gt;&lt;script&gt;alert(1)&lt;/script&gt;\\u{202e} a&amp;b"),
         "{page}"
     );
     assert!(page.contains("&lt;i&gt;0") && page.contains("default-src 'none'"));

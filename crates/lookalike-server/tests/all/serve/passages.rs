@@ -66,7 +66,7 @@ fn passages_are_found_in_documents_that_are_no_near_duplicates() {
         assert_eq!(found["passages"][0]["documents"], 2);
         assert_eq!(found["passages"][0]["places"].as_array().unwrap().len(), 1);
         // Those that expired or were removed are not found.
-        client.delete("/v1/documents/b").ok(204);
+        assert_eq!(client.delete("/v1/documents/b").status, 204);
         let found = client.post("/v1/passages", &body).ok(200);
         assert_eq!(passages(&found, &text, &stored), expected[1..]);
         let none = client.post("/v1/passages", &json!({ "text": "…" })).ok(200);
