@@ -49,7 +49,7 @@ struct PassagesBody {
 }
 
 #[derive(Serialize)]
-struct PassageView<'a> {
+struct KnownPassageView<'a> {
     words: u32,
     bytes: [u64; 2],
     chars: [u64; 2],
@@ -75,7 +75,7 @@ struct PassagesSummary {
 }
 
 /// Reserves memory for a stored text of this many bytes.
-type Reserve<'a> = &'a mut dyn FnMut(u64) -> Result<(), Problem>;
+type ReserveText<'a> = &'a mut dyn FnMut(u64) -> Result<(), Problem>;
 
 /// `POST /v1/passages`
 pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
@@ -109,7 +109,7 @@ impl PassagesBody {
         &self,
         worker: &mut PoolWorker,
         deadline: Instant,
-        reserve: Reserve<'_>,
+        reserve: ReserveText<'_>,
     ) -> Result<Vec<u8>, Problem> {
         let index = Arc::clone(&worker.index);
         let settings = index.settings();
@@ -213,7 +213,7 @@ impl PassageSearch<'_> {
         snapshot: &mut dyn Snapshot,
         mut wanted: WantedDocuments,
         deadline: Instant,
-        reserve: Reserve<'_>,
+        reserve: ReserveText<'_>,
     ) -> Result<Option<u64>, Problem> {
         let now = time::now();
         loop {
@@ -253,7 +253,7 @@ impl PassageSearch<'_> {
         &mut self,
         snapshot: &mut dyn Snapshot,
         mut step: &[(u64, u64)],
-        reserve: Reserve<'_>,
+        reserve: ReserveText<'_>,
     ) -> Result<(), Problem> {
         while let Some(((first, bytes), rest)) = step.split_first() {
             let (mut numbers, mut sum) = (vec![*first], *bytes);
@@ -305,7 +305,7 @@ impl PassageSearch<'_> {
         for ((_, Reverse(words)), FoundRun { span, documents, places }) in &self.passages {
             let (bytes, chars) = ends(span);
             let documents = *documents;
-            passages.push(&PassageView { words: *words, bytes, chars, documents, places })?;
+            passages.push(&KnownPassageView { words: *words, bytes, chars, documents, places })?;
         }
         let summary = PassagesSummary {
             words: self.is_known.len(),

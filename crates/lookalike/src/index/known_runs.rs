@@ -28,7 +28,7 @@ struct SearchedText<'a> {
     normalization: Normalization,
     hasher: RunHasher,
     least: usize,
-    text: &'a str,
+    spans: Spans<'a>,
     tokens: Vec<u64>,
     prefixes: PrefixHashes,
     words: ComparedWords,
@@ -56,8 +56,9 @@ impl<'a> KnownRuns<'a> {
     /// Prepares a text for runs of `least` words or more. Memory: some 70 bytes for each word.
     ///
     /// # Errors
-    /// Those of [`PassageOptions::new`] for a least length that passages cannot have, and of settings
-    /// that this build of the crate does not know.
+    /// [`Error::NotAligned`] where words of its normal form cannot be found in the text as written,
+    /// those of [`PassageOptions::new`] for a least length that passages cannot have, and those of
+    /// settings that this build of the crate does not know.
     pub fn new(text: &'a str, least: usize, settings: &IndexSettings) -> Result<Self, Error> {
         let params = settings.params()?;
         let rule = params.shingle();
@@ -79,12 +80,13 @@ impl<'a> KnownRuns<'a> {
             filter[bit / 64] |= 1 << (bit % 64);
         }
         let prefixes = PrefixHashes::new(&tokens);
+        let spans = spans(text, "", rule, normalization)?;
         let text = SearchedText {
             rule,
             normalization,
             hasher,
             least,
-            text,
+            spans,
             tokens,
             prefixes,
             words,
@@ -163,22 +165,29 @@ impl SearchedText<'_> {
         document: &str,
         words: &ComparedWords,
     ) -> Result<Vec<KnownRun>, Error> {
-        let spans = |text, id: &str| {
-            let not_aligned = || Error::NotAligned { id: id.to_owned(), place: String::new() };
-            Spans::of(text, self.rule, self.normalization).ok_or_else(not_aligned)
-        };
-        let (in_text, in_document) = (spans(self.text, "text")?, spans(document, id)?);
+        let in_document = spans(document, id, self.rule, self.normalization)?;
         let known = longest.iter().filter_map(|run| {
             let (at, other) = (run.text as usize, run.document as usize);
             // Words with equal hashes are not always equal.
             let count = self.words.common(at, words, other).min(run.words as usize);
             (count >= self.least).then_some(())?;
-            let (in_text, in_document) =
-                (in_text.span(at, count)?, in_document.span(other, count)?);
+            let in_text = self.spans.span(at, count)?;
+            let in_document = in_document.span(other, count)?;
             Some(KnownRun { position: run.text, words: count as u32, in_text, in_document })
         });
         Ok(known.collect())
     }
+}
+
+/// Where the words of a text are.
+fn spans<'a>(
+    text: &'a str,
+    id: &str,
+    rule: WordRule,
+    normalization: Normalization,
+) -> Result<Spans<'a>, Error> {
+    let not_aligned = || Error::NotAligned { id: id.to_owned(), place: String::new() };
+    Spans::of(text, rule, normalization).ok_or_else(not_aligned)
 }
 
 /// The tokens of two texts with the hashes of their beginnings.

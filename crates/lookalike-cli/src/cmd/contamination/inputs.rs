@@ -95,7 +95,7 @@ fn index_among(inputs: &[PathBuf]) -> Result<Option<Index>, CommandError> {
     }
     let place = match place {
         IndexLocation::Postgres(url) => index::place(&url)?,
-        folder => folder,
+        folder @ IndexLocation::Folder(_) => folder,
     };
     Ok(Some(open(&place, Access::Read)?))
 }

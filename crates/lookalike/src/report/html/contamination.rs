@@ -1,5 +1,5 @@
-//! The page of a comparison of a benchmark with a corpus: benchmarks, and the items of which most is
-//! in the corpus, with their runs next to those of the documents.
+//! The page of a comparison of a benchmark with a corpus: benchmarks, and the items of which most
+//! is in the corpus, with their runs next to those of the documents.
 
 use super::escape::{EscapedLines, EscapedText};
 use super::number::{Count, Plural, Share};
