@@ -116,7 +116,8 @@ pub(crate) fn run(args: &mut ContaminationArgs, worker: WorkerOption<'_>) -> Com
     let corpus = inputs::corpus(&args.inputs, &reading)?;
     let options = options(args)?;
     let bar = StageBar::new(args.quiet);
-    let found = contamination(&corpus, &fields, &options, &bar)?;
+    let found = contamination(&corpus, &fields, &options, &bar)
+        .map_err(|error| inputs::run_error(error, &fields))?;
     drop(bar);
     if let Some(target) = &targets.items {
         Output::create(target)?.finish(|out| report::contamination::items(out, &found))?;

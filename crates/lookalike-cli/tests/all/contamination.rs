@@ -62,6 +62,17 @@ fn bad_input_is_named_with_a_remedy() {
     let against = ["--against", "quiz.jsonl", "--against-field", "question"];
     let fails = |code: i32, more: &[&str]| run(&place, more).fails(code);
     assert!(fails(1, &["--against", "quiz.jsonl"]).contains("the record has"));
+    let unknown = fails(
+        1,
+        &["--against", "quiz.jsonl", "--against-field", "question", "--against-field", "no"],
+    );
+    assert!(unknown.contains("name the field with --against-field"), "{unknown}");
+    place.file("table.csv", "id,question\n1,What?\n");
+    let unknown = fails(1, &["--against", "table.csv", "--against-field", "no"]);
+    assert!(unknown.contains("--against-field"), "{unknown}");
+    let unknown =
+        fails(1, &["--text-field", "no", "--against", "quiz.jsonl", "--against-field", "question"]);
+    assert!(unknown.contains("--text-field") && unknown.contains("corpus.jsonl"), "{unknown}");
     assert!(fails(1, &["--against", "corpus.jsonl"]).contains("found in themselves"));
     assert!(fails(2, &[&against[..], &["--ngram", "1"]].concat()).contains("2 words or more"));
     assert!(fails(2, &[&against[..], &["--threshold", "0"]].concat()).contains("threshold is 0"));

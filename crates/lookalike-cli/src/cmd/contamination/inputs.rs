@@ -1,9 +1,12 @@
 //! The corpus and the benchmark: files and folders, or an index that stores texts.
 
 use crate::cmd::{CommandError, index};
+use lookalike::contamination::BenchmarkField;
+use lookalike::core::parameter::{NamesParameters, Parameter};
 use lookalike::error::{ContaminationError, Error};
 use lookalike::index::time;
 use lookalike::read::{Collection, ReadError, ReadOptions};
+use lookalike::report::option_name;
 use lookalike::store::Index;
 use lookalike::store::index::{Access, IndexLocation, open};
 use std::path::{Path, PathBuf};
@@ -51,6 +54,26 @@ pub(super) fn benchmark(
         collections.push((Some(field.clone()), Collection::open(against, &reading)?));
     }
     Ok(collections)
+}
+
+/// The error of a run, which names `--against-field` where a record of the benchmark lacks one.
+pub(super) fn run_error(error: Error, fields: &[BenchmarkField<'_>]) -> CommandError {
+    let source = match &error {
+        Error::Read(ReadError::BadRecord(record)) => Some(&record.source),
+        Error::Read(ReadError::Table { source_name, .. }) => Some(source_name),
+        _ => None,
+    };
+    let is_source = |BenchmarkField { name, collection }: &BenchmarkField<'_>| {
+        let mut names = (0..collection.sources()).map(|number| collection.source_name(number));
+        name.is_some() && names.any(|name| name == source.map(String::as_str))
+    };
+    if source.is_none() || !fields.iter().any(is_source) {
+        return error.into();
+    }
+    CommandError::Data(error.spelled(|parameter| match parameter {
+        Parameter::TextField => "--against-field".to_owned(),
+        other => option_name(other),
+    }))
 }
 
 /// Refuses what would be read twice: standard input, a field, an index that is on both sides.

@@ -78,7 +78,7 @@ fn passages_are_found_in_documents_that_are_no_near_duplicates() {
 fn a_response_that_is_full_goes_on_where_it_ended() {
     let served = Served::with_settings(texts(settings(StoredContent::Texts)), |_| {});
     let client = &served.client;
-    let part = |number: usize| (0..3).map(|word| format!("w{number}x{word} ")).collect::<String>();
+    let part = |number: usize| format!("w{number}x0 w{number}x1 w{number}x2 ");
     let line = |number: usize| json!({ "id": format!("d{number}"), "text": part(number) });
     let lines: String = (0..1_150).map(|number| line(number).to_string() + "\n").collect();
     client.lines("/v1/documents", lines.as_bytes()).ok(200);
