@@ -315,6 +315,25 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "scripts")]
+    #[test]
+    fn words_are_those_of_the_index() {
+        use crate::read::NormalForm;
+        let params = Params::new(&ParamsBuilder::default()).unwrap();
+        let form = Some(NormalForm::Nfkc);
+        let normalization = Normalization { normal_form: form, ..Normalization::default() };
+        let store = StoredContent::Texts;
+        let settings = IndexSettings::new(&params, &normalization.to_string(), store).unwrap();
+        let text = "Ü: a ﬁne Ｗｉｄｅ street";
+        let mut runs = KnownRuns::new(text, 3, &settings).unwrap();
+        let found = runs.in_document("d", "„A fine\r\nwide ｓｔreet“").unwrap();
+        let [run] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((run.position, run.words), (1, 4));
+        assert_eq!((&run.in_text.bytes, &run.in_text.chars), (&(4..31), &(3..20)));
+        assert_eq!(run.in_document.chars, 1..20);
+        assert!(KnownRuns::new(text, 1, &settings).is_err());
+    }
+
     #[test]
     fn a_line_that_is_repeated_is_one_run() {
         let line = "this line of ten words is repeated again and again\n";
