@@ -154,10 +154,10 @@ fn runs_are_side_by_side() {
     let marks: Vec<String> = serde_json::from_value(marks).unwrap();
     assert_eq!(marks.len(), 4);
     assert!(marks.iter().any(|mark| mark == "WHICH of the two\nis it"), "{marks:?}");
-    let beside = "(() => { const [a, b] = document.querySelector('.row:not(.heads)').children; \
+    let is_next_to = "(() => { const [a, b] = document.querySelector('.row:not(.heads)').children; \
                   const [l, r] = [a, b].map(one => one.getBoundingClientRect()); \
                   return l.top === r.top && l.right <= r.left; })()";
-    assert_eq!(browser.evaluate(beside), true);
+    assert_eq!(browser.evaluate(is_next_to), true);
     browser.picture(&picture("contamination.png"), 4000);
     assert_eq!(browser.evaluate("typeof window.attacked"), "undefined");
     assert_eq!(browser.evaluate("document.images.length + document.scripts.length"), 0);
