@@ -247,12 +247,7 @@ impl NamesParameters for IndexError {
             Self::IdTaken { id } => {
                 write!(f, "document {id:?} is there already: update replaces it")
             }
-            Self::NoSets { what } => write!(
-                f,
-                "the index keeps no shingle sets, without which there is no {what}: create it \
-                 with {} sets",
-                name(Parameter::Store)
-            ),
+            Self::NoSets { what } => fmt_no_sets(f, what, name),
             Self::NoTexts { index } => {
                 write!(f, "{index} {NO_TEXTS} {} texts", name(Parameter::Store))
             }
@@ -284,6 +279,14 @@ impl NamesParameters for IndexError {
             Self::Database { index, why, .. } => write!(f, "{index}: {why}"),
         }
     }
+}
+
+fn fmt_no_sets(f: &mut fmt::Formatter<'_>, what: &str, name: ParameterSpelling) -> fmt::Result {
+    write!(
+        f,
+        "the index keeps no shingle sets, without which there is no {what}: create it with {} sets",
+        name(Parameter::Store)
+    )
 }
 
 fn fmt_column(f: &mut fmt::Formatter<'_>, names: [&str; 4]) -> fmt::Result {
