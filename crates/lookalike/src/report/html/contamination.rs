@@ -75,8 +75,8 @@ fn benchmarks(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
     section::open(out, "benchmarks", "Benchmarks")?;
     out.write_all(
         b"<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"All benchmarks\">\
-          <table class=\"sources\"><thead><tr><th scope=\"col\">Benchmark</th><th scope=\"col\">Field\
-          </th><th scope=\"col\" class=\"num\">Items</th><th scope=\"col\" class=\"num\">without \
+          <table class=\"sources\"><thead><tr><th scope=\"col\">Benchmark</th>\
+          <th scope=\"col\">Field</th><th scope=\"col\" class=\"num\">Items</th><th scope=\"col\" class=\"num\">without \
           words</th><th scope=\"col\" class=\"num\">Contaminated</th><th scope=\"col\" \
           class=\"num\">Share</th><th scope=\"col\" class=\"num\">Words covered</th></tr></thead>\
           <tbody>\n",
