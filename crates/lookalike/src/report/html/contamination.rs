@@ -76,9 +76,11 @@ fn benchmarks(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
     out.write_all(
         b"<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"All benchmarks\">\
           <table class=\"sources\"><thead><tr><th scope=\"col\">Benchmark</th>\
-          <th scope=\"col\">Field</th><th scope=\"col\" class=\"num\">Items</th><th scope=\"col\" class=\"num\">without \
-          words</th><th scope=\"col\" class=\"num\">Contaminated</th><th scope=\"col\" \
-          class=\"num\">Share</th><th scope=\"col\" class=\"num\">Words covered</th></tr></thead>\
+          <th scope=\"col\">Field</th><th scope=\"col\" class=\"num\">Items</th>\
+          <th scope=\"col\" class=\"num\">without words</th>\
+          <th scope=\"col\" class=\"num\">Contaminated</th>\
+          <th scope=\"col\" class=\"num\">Share</th>\
+          <th scope=\"col\" class=\"num\">Words covered</th></tr></thead>\
           <tbody>\n",
     )?;
     for row in &found.benchmarks {
