@@ -101,7 +101,8 @@ impl Decisions {
                 (Judgment::Duplicate | Judgment::NotDuplicate, _) => {
                     let pair = judged_pair(decision);
                     let earlier = pairs.insert(pair.documents.clone(), pair.clone());
-                    contradictions.extend(earlier.and_then(|earlier| two_people(earlier, &pair)));
+                    contradictions
+                        .extend(earlier.as_ref().and_then(|earlier| two_people(earlier, &pair)));
                 }
             }
         }
@@ -188,7 +189,7 @@ fn contradiction(
 }
 
 /// The contradiction where another person judged a pair in another way before.
-fn two_people(earlier: JudgedPair, later: &JudgedPair) -> Option<Contradiction> {
+fn two_people(earlier: &JudgedPair, later: &JudgedPair) -> Option<Contradiction> {
     let is_other = earlier.who.is_some() && later.who.is_some() && earlier.who != later.who;
     let lines = [earlier.line, later.line];
     (is_other && earlier.is_duplicate != later.is_duplicate)

@@ -18,13 +18,13 @@ impl ComponentJudgments {
         if judged.is_empty() {
             return found;
         }
-        let named = (0u32..).zip(members).filter(|(_, place)| judged.has(**place));
-        let positions: HashMap<u32, u32> =
-            named.map(|(position, place)| (*place, position)).collect();
+        let all = members.iter().copied().zip(0u32..);
+        let named: Vec<(u32, u32)> = all.filter(|(place, _)| judged.has(*place)).collect();
+        let positions: HashMap<u32, u32> = named.iter().copied().collect();
         let at = |places: &[u32]| -> Vec<u32> {
             places.iter().filter_map(|place| positions.get(place).copied()).collect()
         };
-        for (&place, &position) in &positions {
+        for (place, position) in named {
             let separated = at(judged.separated(place));
             if !separated.is_empty() {
                 found.separated.insert(position, separated);

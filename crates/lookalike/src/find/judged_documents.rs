@@ -163,10 +163,10 @@ impl JudgedDocuments {
 
     /// Adds a bucket for each pair of duplicates, in which each of them finds the other.
     pub(super) fn add_buckets(&self, lists: &mut BucketLists, directed: bool) -> Result<(), Error> {
-        let mut pairs: Vec<[u32; 2]> = Vec::new();
-        for (a, others) in &self.joined {
-            pairs.extend(others.iter().filter(|b| a < *b).map(|b| [*a, *b]));
-        }
+        let of_one = |(a, others): (&u32, &Vec<u32>)| -> Vec<[u32; 2]> {
+            others.iter().filter(|b| a < *b).map(|b| [*a, *b]).collect()
+        };
+        let mut pairs: Vec<[u32; 2]> = self.joined.iter().flat_map(of_one).collect();
         pairs.sort_unstable();
         let mut found = DocumentLists::default();
         for pair in pairs {

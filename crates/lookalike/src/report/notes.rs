@@ -43,8 +43,10 @@ fn empty_copies(copies: &EmptyCopies) -> io::Result<Option<String>> {
 
 /// How many decisions were applied, and why others were not.
 fn decisions(counts: &DecisionCounts) -> Vec<String> {
-    let mut note =
-        format!("{}, {} applied", count(counts.in_force, "decision"), thousands(counts.applied()));
+    let mut parts = vec![
+        count(counts.in_force, "decision"),
+        format!("{} applied", thousands(counts.applied())),
+    ];
     let reasons = [
         (NoEffect::Changed, "of texts that have changed since"),
         (NoEffect::Unknown, "of documents that are not here"),
@@ -53,10 +55,10 @@ fn decisions(counts: &DecisionCounts) -> Vec<String> {
     for (reason, what) in reasons {
         let number = counts.count(reason);
         if number > 0 {
-            note += &format!(", {} {what}", thousands(number));
+            parts.push(format!("{} {what}", thousands(number)));
         }
     }
-    let mut notes = vec![note];
+    let mut notes = vec![parts.join(", ")];
     if let Some(first) = counts.contradictions.first() {
         let ([a, b], [line, other]) = (&first.documents, first.lines);
         notes.push(format!(

@@ -125,7 +125,7 @@ impl Oracle {
         for (a, b) in pairs {
             let (a, b) = (first[a].min(first[b]), first[a].max(first[b]));
             let together = |m: &(usize, usize)| first[m.0] == a && first[m.1] == b;
-            if a == b || self.separated.iter().any(|pair| together(pair)) {
+            if a == b || self.separated.iter().any(together) {
                 continue;
             }
             first.iter_mut().filter(|of| **of == b).for_each(|of| *of = a);
