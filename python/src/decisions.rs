@@ -53,7 +53,7 @@ pub(crate) struct DecisionRows {
     rows: Vec<DecisionRow>,
     /// Ids of keepers and neighbours.
     names: Vec<String>,
-    /// [`REASONS`], then those of duplicates: the rules of `keep`, `id`, `reference` and `decision`.
+    /// [`REASONS`], then those of duplicates: the rules of `keep`, `id`, `reference`, `decision`.
     reasons: Vec<String>,
 }
 

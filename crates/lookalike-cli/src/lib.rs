@@ -2,6 +2,7 @@
 //! `lookalike` calls it, and so does the module of that name in Python.
 
 mod cmd;
+mod decision_args;
 mod difference;
 mod duration;
 mod exit_code;

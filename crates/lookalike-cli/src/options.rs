@@ -1,6 +1,7 @@
 //! Flags that several commands share, and what they mean.
 
 use crate::cmd::CommandError;
+use crate::decision_args::DecisionArgs;
 use crate::extraction::size;
 use crate::named_values::one_of;
 use clap::Args;
@@ -11,7 +12,6 @@ use lookalike::core::parameter::Parameter;
 use lookalike::core::params::{
     Case, DEFAULT_SEED, Measure, Params, ParamsBuilder, Scheme, ShingleRule, TokenRule,
 };
-use lookalike::decisions::{self, Decisions};
 use lookalike::find::{FindOptions, Grouping, MAX_THREADS, Memory};
 use lookalike::passages::PassageOptions;
 use lookalike::read::{Normalization, refuse_streams};
@@ -20,7 +20,6 @@ use lookalike::stop_words::stop_words;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::Arc;
 
 /// What a word is.
 #[derive(Debug, Args)]
@@ -343,10 +342,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "INPUT")]
     reference: Vec<PathBuf>,
 
-    /// What people decided about documents, a JSON object per line: pairs that are no duplicates,
-    /// pairs that are, documents that are kept (docs/reference/decisions.md)
-    #[arg(long, value_name = "FILE")]
-    decisions: Option<PathBuf>,
+    #[command(flatten)]
+    decisions: DecisionArgs,
 
     #[command(flatten)]
     work: WorkArgs,
@@ -461,9 +458,7 @@ impl RunArgs {
     pub(crate) fn options(&self, params: Params) -> Result<FindOptions, CommandError> {
         let mut options = self.keep.options(params, &self.work)?;
         options.memory.resume = self.resume;
-        if let Some(path) = &self.decisions {
-            options.decisions = Some(Arc::new(Decisions::new(decisions::read_file(path)?)));
-        }
+        options.decisions = self.decisions.read()?;
         Ok(options)
     }
 

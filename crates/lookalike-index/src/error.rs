@@ -81,6 +81,15 @@ pub enum IndexError {
         /// The problem, and the remedy.
         why: String,
     },
+    /// A decision cannot be stored.
+    Decision {
+        /// Its place among those that were given, from 0.
+        position: usize,
+        /// The bytes of its JSON object.
+        got: usize,
+        /// The most that are stored.
+        most: usize,
+    },
     /// A document with this id is there already.
     IdTaken {
         /// The id.
@@ -244,6 +253,12 @@ impl NamesParameters for IndexError {
             ),
             Self::ReadOnly { index, cause } => write!(f, "{index} cannot be written to: {cause}"),
             Self::Document { id, why } => write!(f, "document {id:?} cannot be stored: {why}"),
+            Self::Decision { position, got, most } => write!(
+                f,
+                "decision {} cannot be stored: it has {got} bytes, at most {most} are kept: \
+                 shorten its note",
+                position + 1
+            ),
             Self::IdTaken { id } => {
                 write!(f, "document {id:?} is there already: update replaces it")
             }

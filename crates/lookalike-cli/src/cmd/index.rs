@@ -2,6 +2,7 @@
 
 mod add;
 mod create;
+mod decisions;
 mod export;
 mod groups;
 mod maintenance;
@@ -13,7 +14,7 @@ mod settings;
 mod stats;
 
 pub(super) use open::PlaceArgs;
-pub(super) use open::place;
+pub(crate) use open::place;
 pub(super) use settings::SettingsArgs;
 
 use super::CommandResult;
@@ -42,6 +43,7 @@ enum IndexCommand {
     Update(add::UpdateArgs),
     Remove(remove::RemoveArgs),
     Groups(groups::GroupsArgs),
+    Decisions(decisions::DecisionsArgs),
     Stats(stats::StatsArgs),
     Export(export::ExportArgs),
     Compact(maintenance::CompactArgs),
@@ -58,6 +60,7 @@ pub(crate) fn run(args: &mut IndexArgs, worker: WorkerOption<'_>) -> CommandResu
         IndexCommand::Update(args) => add::run_update(args, worker),
         IndexCommand::Remove(args) => remove::run(args, worker),
         IndexCommand::Groups(args) => groups::run(args),
+        IndexCommand::Decisions(args) => decisions::run(args),
         IndexCommand::Stats(args) => stats::run(args),
         IndexCommand::Export(args) => export::run(args),
         IndexCommand::Compact(args) => maintenance::compact(args),

@@ -12,6 +12,7 @@
 //! | `schema` | creates and migrates the tables |
 //! | `plan` | the effect of a batch of changes, without the database |
 //! | `copy` | bulk insertion |
+//! | `decisions` | the log of decisions |
 //! | `postings` | rows of bands |
 //! | `write` | a batch of changes as one transaction |
 //! | `snapshot` | snapshots |
@@ -25,6 +26,7 @@ mod backup;
 mod check;
 mod compact;
 mod copy;
+mod decisions;
 mod defaults;
 mod failure;
 mod plan;
@@ -131,6 +133,10 @@ impl Backend for PostgresBackend {
 
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
         write::write(&self.pool, &self.settings, self.wait()?, changes)
+    }
+
+    fn add_decisions(&self, entries: &[&str]) -> Result<u64, IndexError> {
+        decisions::add(&self.pool, self.wait()?, entries)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {

@@ -16,6 +16,7 @@ mod catalogue_state;
 mod catalogue_writer;
 mod check;
 mod checksums;
+mod decisions;
 mod folder;
 mod id_filter;
 mod index_folder;
@@ -185,6 +186,10 @@ impl Backend for FolderBackend {
 
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
         write::write(&self.state, changes)
+    }
+
+    fn add_decisions(&self, entries: &[&str]) -> Result<u64, IndexError> {
+        decisions::add(&self.state, entries)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {

@@ -47,7 +47,7 @@ impl Judgment {
 
 /// A line of a file of decisions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decision {
+pub struct ReviewDecision {
     /// What was decided.
     pub judgment: Judgment,
     /// The ids of the documents, no two of them equal.
@@ -63,4 +63,22 @@ pub struct Decision {
     pub note: Option<String>,
     /// The line, from 1.
     pub line: u64,
+}
+
+impl ReviewDecision {
+    /// The line of a file of decisions, without its end.
+    pub fn to_json(&self) -> String {
+        let mut members = serde_json::Map::new();
+        members.insert("decision".to_owned(), self.judgment.name().into());
+        members.insert("documents".to_owned(), self.documents.clone().into());
+        if !self.contents.is_empty() {
+            let hash = |content: &Option<Content>| content.as_ref().map(Content::to_string);
+            members.insert("contents".to_owned(), self.contents.iter().map(hash).collect());
+        }
+        let texts = [("who", &self.who), ("when", &self.when), ("note", &self.note)];
+        for (name, text) in texts {
+            members.extend(text.clone().map(|text| (name.to_owned(), text.into())));
+        }
+        serde_json::Value::Object(members).to_string()
+    }
 }

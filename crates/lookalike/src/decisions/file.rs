@@ -1,6 +1,6 @@
 //! A file of decisions in, its decisions out.
 
-use super::decision::{Decision, Judgment};
+use super::decision::{Judgment, ReviewDecision};
 use crate::error::{DecisionError, DecisionProblem, Error};
 use crate::read::Content;
 use serde::Deserialize;
@@ -28,7 +28,7 @@ struct DecisionLine {
 ///
 /// # Errors
 /// [`Error::Decisions`]: the file cannot be read, or a line of it is no decision.
-pub fn read_file(path: &Path) -> Result<Vec<Decision>, Error> {
+pub fn read_file(path: &Path) -> Result<Vec<ReviewDecision>, Error> {
     let file =
         File::open(path).map_err(|source| DecisionError::Read { path: path.to_owned(), source })?;
     read(BufReader::new(file), path)
@@ -38,7 +38,7 @@ pub fn read_file(path: &Path) -> Result<Vec<Decision>, Error> {
 ///
 /// # Errors
 /// As [`read_file`].
-pub fn read(mut lines: impl BufRead, path: &Path) -> Result<Vec<Decision>, Error> {
+pub fn read(mut lines: impl BufRead, path: &Path) -> Result<Vec<ReviewDecision>, Error> {
     let (mut decisions, mut bytes) = (Vec::new(), Vec::new());
     for line in 1.. {
         bytes.clear();
@@ -63,7 +63,7 @@ pub fn read(mut lines: impl BufRead, path: &Path) -> Result<Vec<Decision>, Error
 }
 
 /// The decision of a line, if there is one.
-fn decision(bytes: &[u8], line: u64) -> Result<Option<Decision>, DecisionProblem> {
+pub(super) fn decision(bytes: &[u8], line: u64) -> Result<Option<ReviewDecision>, DecisionProblem> {
     let bytes =
         if line == 1 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes };
     if bytes.trim_ascii().is_empty() {
@@ -89,7 +89,7 @@ fn decision(bytes: &[u8], line: u64) -> Result<Option<Decision>, DecisionProblem
     }
     let hash = |text: Option<String>| text.map(content).transpose();
     let contents = contents.into_iter().map(hash).collect::<Result<_, _>>()?;
-    Ok(Some(Decision { judgment, documents, contents, who, when, note, line }))
+    Ok(Some(ReviewDecision { judgment, documents, contents, who, when, note, line }))
 }
 
 fn content(text: String) -> Result<Content, DecisionProblem> {

@@ -1,6 +1,6 @@
 //! Decisions in the order in which they were made in, what they come to out.
 
-use super::decision::{Decision, Judgment};
+use super::decision::{Judgment, ReviewDecision};
 use crate::read::Content;
 use lookalike_core::disjoint_sets::DisjointSets;
 use lookalike_core::hash;
@@ -80,7 +80,7 @@ pub struct Decisions {
 
 impl Decisions {
     /// What is in force after some decisions, the first made first.
-    pub fn new(decisions: Vec<Decision>) -> Self {
+    pub fn new(decisions: Vec<ReviewDecision>) -> Self {
         let read = decisions.len() as u64;
         let mut pairs: BTreeMap<[String; 2], JudgedPair> = BTreeMap::new();
         let mut kept = BTreeMap::new();
@@ -196,8 +196,8 @@ fn two_people(earlier: &JudgedPair, later: &JudgedPair) -> Option<Contradiction>
         .then(|| contradiction(ContradictionKind::TwoPeople, &later.documents, lines))
 }
 
-fn judged_pair(decision: Decision) -> JudgedPair {
-    let Decision { judgment, documents, contents, who, line, .. } = decision;
+fn judged_pair(decision: ReviewDecision) -> JudgedPair {
+    let ReviewDecision { judgment, documents, contents, who, line, .. } = decision;
     let mut contents = contents.into_iter();
     let mut documents =
         documents.into_iter().map(|id| (id, contents.next().flatten())).collect::<Vec<_>>();
@@ -208,8 +208,8 @@ fn judged_pair(decision: Decision) -> JudgedPair {
     JudgedPair { documents: [first, second], contents: [a, b], is_duplicate, line, who }
 }
 
-fn kept_documents(decision: Decision) -> impl Iterator<Item = KeptDocument> {
-    let Decision { documents, contents, line, .. } = decision;
+fn kept_documents(decision: ReviewDecision) -> impl Iterator<Item = KeptDocument> {
+    let ReviewDecision { documents, contents, line, .. } = decision;
     let mut contents = contents.into_iter();
     documents.into_iter().map(move |id| KeptDocument {
         id,
@@ -235,7 +235,7 @@ mod tests {
                 _ => Judgment::Undecided,
             };
             words.retain(|word| !["=", "!", "kept", "?"].contains(word));
-            Decision {
+            ReviewDecision {
                 judgment,
                 documents: words.into_iter().map(str::to_owned).collect(),
                 contents: Vec::new(),

@@ -1,7 +1,7 @@
 //! What people decided about documents: read from a file, and put into force in a run.
 //!
 //! ```text
-//! decisions.jsonl ─ file → Decision, one per line ─ in_force → Decisions ─ find → groups
+//! decisions.jsonl ─ file → ReviewDecision, one per line ─ in_force → Decisions ─ find → groups
 //! ```
 //!
 //! A decision is about a pair (`duplicate`, `not_duplicate`) or about documents (`keep`,
@@ -13,7 +13,11 @@
 mod decision;
 mod file;
 mod in_force;
+mod log;
+mod separated;
 
-pub use decision::{Decision, Judgment};
+pub use decision::{Judgment, ReviewDecision};
 pub use file::{read, read_file};
 pub use in_force::{Contradiction, ContradictionKind, Decisions, JudgedPair, KeptDocument};
+pub use log::{AddedDecisions, add_to_index, of_index};
+pub use separated::SeparatedPairs;

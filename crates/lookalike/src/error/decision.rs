@@ -112,7 +112,8 @@ impl fmt::Display for DecisionProblem {
             }
             Self::Contents { got, expected } => write!(
                 f,
-                "expected a hash or null for each of {expected} documents in \"contents\", got {got}"
+                "expected a hash or null for each of {expected} documents in \"contents\", got \
+                 {got}"
             ),
             Self::Hash { got } => write!(
                 f,

@@ -96,7 +96,7 @@ impl JudgedDocuments {
         for pair in &decisions.pairs {
             let [a, b] = &pair.documents;
             let found = [(a, pair.contents[0]), (b, pair.contents[1])]
-                .map(|(id, content)| named.find(id, content.as_ref(), Tokens::Needed));
+                .map(|(id, content)| named.find(id, content.as_ref(), TokenNeed::Needed));
             let [found_a, found_b] = found;
             match (found_a?, found_b?) {
                 (Ok(a), Ok(b)) => judged.judge(a, b, pair.is_duplicate),
@@ -108,7 +108,7 @@ impl JudgedDocuments {
             }
         }
         for kept in &decisions.kept {
-            match named.find(&kept.id, kept.content.as_ref(), Tokens::Any)? {
+            match named.find(&kept.id, kept.content.as_ref(), TokenNeed::Any)? {
                 Ok(document) => {
                     judged.kept.insert(document);
                 }
@@ -197,7 +197,7 @@ impl JudgedDocuments {
 
 /// Whether a document without a token can be judged.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Tokens {
+enum TokenNeed {
     Needed,
     Any,
 }
@@ -209,8 +209,8 @@ struct NamedDocuments<'d> {
 }
 
 impl<'d> NamedDocuments<'d> {
-    /// Finds them by the hashes of their ids. An id that a reference collection has, too, is that of
-    /// the document that is not of it.
+    /// Finds them by the hashes of their ids. An id that a reference collection has, too, is that
+    /// of the document that is not of it.
     fn new(decisions: &Decisions, documents: &'d RunDocuments) -> Result<Self, Error> {
         let of_pairs = decisions.pairs.iter().flat_map(|pair| &pair.documents);
         let ids: HashSet<&str> = of_pairs
@@ -245,7 +245,7 @@ impl<'d> NamedDocuments<'d> {
         &self,
         id: &str,
         content: Option<&Content>,
-        tokens: Tokens,
+        tokens: TokenNeed,
     ) -> Result<Result<u32, NoEffect>, Error> {
         let Some(&document) = self.by_id.get(id) else { return Ok(Err(NoEffect::Unknown)) };
         if let Some(content) = content
@@ -254,7 +254,7 @@ impl<'d> NamedDocuments<'d> {
             return Ok(Err(NoEffect::Changed));
         }
         let is_empty = self.documents.state(document) == DocumentState::EMPTY;
-        let has_effect = !is_empty || tokens == Tokens::Any;
+        let has_effect = !is_empty || tokens == TokenNeed::Any;
         Ok(if has_effect { Ok(document) } else { Err(NoEffect::Empty) })
     }
 

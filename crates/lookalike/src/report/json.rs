@@ -332,8 +332,8 @@ fn list<T: Serialize>(
     out.write_all(b"]")
 }
 
-/// The members `decisions`, `cut_from_mail`, `wording`, `text_unit`, `better_setting` and `folding`,
-/// each where it says something.
+/// The members `decisions`, `cut_from_mail`, `wording`, `text_unit`, `better_setting` and
+/// `folding`, each where it says something.
 fn text_notes(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
     if let Some(decisions) = &findings.decisions {
         member(out, "decisions", &DecisionsView::from(decisions))?;

@@ -12,7 +12,7 @@ use std::time::Duration;
 ///
 /// # Errors
 /// An address or a file of passwords that cannot be read.
-pub(in crate::cmd) fn place(text: &str) -> Result<IndexLocation, CommandError> {
+pub(crate) fn place(text: &str) -> Result<IndexLocation, CommandError> {
     match IndexLocation::of(text) {
         #[cfg(feature = "postgres")]
         IndexLocation::Postgres(url) => {
