@@ -1,6 +1,7 @@
 //! One decision: the judgment, the documents, who made it and when.
 
 use crate::read::Content;
+use serde::Serialize;
 
 /// What was decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,20 +66,34 @@ pub struct ReviewDecision {
     pub line: u64,
 }
 
+/// A line, in the order of its members.
+#[derive(Serialize)]
+struct WrittenDecision<'d> {
+    decision: &'static str,
+    documents: &'d [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    contents: Vec<Option<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    who: Option<&'d str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    when: Option<&'d str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'d str>,
+}
+
 impl ReviewDecision {
     /// The line of a file of decisions, without its end.
     pub fn to_json(&self) -> String {
-        let mut members = serde_json::Map::new();
-        members.insert("decision".to_owned(), self.judgment.name().into());
-        members.insert("documents".to_owned(), self.documents.clone().into());
-        if !self.contents.is_empty() {
-            let hash = |content: &Option<Content>| content.as_ref().map(Content::to_string);
-            members.insert("contents".to_owned(), self.contents.iter().map(hash).collect());
-        }
-        let texts = [("who", &self.who), ("when", &self.when), ("note", &self.note)];
-        for (name, text) in texts {
-            members.extend(text.clone().map(|text| (name.to_owned(), text.into())));
-        }
-        serde_json::Value::Object(members).to_string()
+        let contents = self.contents.iter().map(|content| content.as_ref().map(Content::to_string));
+        let line = WrittenDecision {
+            decision: self.judgment.name(),
+            documents: &self.documents,
+            contents: contents.collect(),
+            who: self.who.as_deref(),
+            when: self.when.as_deref(),
+            note: self.note.as_deref(),
+        };
+        // Texts and lists of texts are always written.
+        serde_json::to_string(&line).unwrap_or_default()
     }
 }

@@ -7,7 +7,7 @@ use crate::terminal;
 use crate::termination;
 use lookalike::decisions::{self, ReviewDecision};
 use lookalike::index::time;
-use lookalike::report::phrases::count;
+use lookalike::report::phrases::{count, thousands};
 use lookalike::report::{Output, OutputFormat, Target};
 use lookalike::store::Index;
 use std::io::{self, BufWriter, Write};
@@ -80,8 +80,8 @@ fn add(args: &DecisionsArgs, file: &Path) -> CommandResult {
     let done = decisions::add_to_index(&index, new, &time::format(time::now()))?;
     let mut message = format!("{}: {} added", index.name(), count(done.added, "decision"));
     if done.unknown > 0 {
-        let unknown = count(done.unknown, "decision");
-        message = format!("{message}; {unknown} of them about documents that are not in the index");
+        let unknown = thousands(done.unknown);
+        message = format!("{message}, {unknown} of them about documents that are not in the index");
     }
     terminal::stderr().message(&message)?;
     Ok(ExitCode::SUCCESS)
