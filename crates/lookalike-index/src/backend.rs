@@ -177,12 +177,17 @@ pub trait Snapshot: Send {
         })
     }
 
-    /// Gives the entries of the log of decisions that are numbered above `after` to `each`, by
-    /// ascending number. Numbers begin at 1.
+    /// Gives at most `most` entries of the log of decisions, numbered above `after`, to `each`, by
+    /// ascending number; returns how many. Numbers begin at 1.
     ///
     /// # Errors
     /// Read errors, [`IndexError::Damaged`] for a damaged entry, and errors of `each`.
-    fn decisions(&mut self, after: u64, each: DecisionCallback<'_>) -> Result<(), IndexError>;
+    fn decisions(
+        &mut self,
+        after: u64,
+        most: usize,
+        each: DecisionCallback<'_>,
+    ) -> Result<usize, IndexError>;
 
     /// Gives at most `most` documents numbered `from` or more to `each`, by ascending number;
     /// returns how many.

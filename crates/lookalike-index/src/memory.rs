@@ -207,10 +207,20 @@ impl Snapshot for MemorySnapshot {
         records.into_iter().try_for_each(|record| each(&Self::wanted(record, wanted)))
     }
 
-    fn decisions(&mut self, after: u64, each: DecisionCallback<'_>) -> Result<(), IndexError> {
+    fn decisions(
+        &mut self,
+        after: u64,
+        most: usize,
+        each: DecisionCallback<'_>,
+    ) -> Result<usize, IndexError> {
         let numbered = (1..).zip(&self.state.decisions);
-        let mut later = numbered.filter(|(number, _)| *number > after);
-        later.try_for_each(|(number, entry)| each(number, entry))
+        let later = numbered.filter(|(number, _)| *number > after).take(most);
+        let mut count = 0;
+        for (number, entry) in later {
+            each(number, entry)?;
+            count += 1;
+        }
+        Ok(count)
     }
 
     fn scan(

@@ -48,22 +48,27 @@ fn insert(connection: &mut PooledConnection, entries: &[&str]) -> Result<u64, In
     Ok(first - 1 + entries.len() as u64)
 }
 
-/// Gives the entries that are numbered above `after` to `each`.
+/// Gives at most `most` entries that are numbered above `after` to `each`.
 ///
 /// # Errors
 /// As [`Snapshot::decisions`](crate::backend::Snapshot::decisions).
 pub(super) fn read(
     connection: &mut PooledConnection,
-    after: u64,
+    (after, most): (u64, usize),
     each: DecisionCallback<'_>,
-) -> Result<(), IndexError> {
+) -> Result<usize, IndexError> {
     let after = i64::try_from(after).unwrap_or(i64::MAX);
-    let sql = "SELECT number, json, checksum FROM decisions WHERE number > $1 ORDER BY number";
-    connection.stream(sql, &[&after], |row| {
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let sql = "SELECT number, json, checksum FROM decisions WHERE number > $1 \
+               ORDER BY number LIMIT $2";
+    let mut count = 0;
+    connection.stream(sql, &[&after, &most], |row| {
         let number = column::<i64>(row, "decisions", 0)?.cast_unsigned();
         let json: &str = column(row, "decisions", 1)?;
         let sum = column::<i64>(row, "decisions", 2)?.cast_unsigned();
         decision_log::verify(number, json, sum)?;
+        count += 1;
         each(number, json)
-    })
+    })?;
+    Ok(count)
 }

@@ -124,8 +124,13 @@ impl Snapshot for PostgresSnapshot {
         Ok(())
     }
 
-    fn decisions(&mut self, after: u64, each: DecisionCallback<'_>) -> Result<(), IndexError> {
-        decisions::read(&mut self.connection, after, each)
+    fn decisions(
+        &mut self,
+        after: u64,
+        most: usize,
+        each: DecisionCallback<'_>,
+    ) -> Result<usize, IndexError> {
+        decisions::read(&mut self.connection, (after, most), each)
     }
 
     fn scan(

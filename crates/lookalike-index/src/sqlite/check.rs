@@ -211,12 +211,13 @@ fn check_decisions(
     snapshot: &FolderSnapshot,
     problems: &mut Vec<IndexProblem>,
 ) -> Result<(), IndexError> {
-    match decisions::read(&snapshot.state.place, snapshot.connection()?, 0, &mut |_, _| Ok(())) {
+    let (place, connection) = (&snapshot.state.place, snapshot.connection()?);
+    match decisions::read(place, connection, (0, usize::MAX), &mut |_, _| Ok(())) {
         Err(IndexError::Damaged { what, why }) => {
             problems.push(IndexProblem { place: what, what: why, repairable: false });
             Ok(())
         }
-        other => other,
+        other => other.map(drop),
     }
 }
 

@@ -42,24 +42,27 @@ fn insert(connection: &Connection, entries: &[&str]) -> rusqlite::Result<u64> {
     Ok(last.cast_unsigned())
 }
 
-/// Gives the entries that are numbered above `after` to `each`.
+/// Gives at most `most` entries that are numbered above `after` to `each`.
 ///
 /// # Errors
 /// As [`Snapshot::decisions`](crate::backend::Snapshot::decisions).
 pub(super) fn read(
     place: &IndexFolder,
     connection: &Connection,
-    after: u64,
+    (after, most): (u64, usize),
     each: DecisionCallback<'_>,
-) -> Result<(), IndexError> {
+) -> Result<usize, IndexError> {
     let failed = |error| place.database(error);
     if !catalogue::has_decisions(connection).map_err(failed)? {
-        return Ok(());
+        return Ok(0);
     }
     let after = i64::try_from(after).unwrap_or(i64::MAX);
-    let sql = "SELECT number, json, checksum FROM decisions WHERE number > ?1 ORDER BY number";
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let sql = "SELECT number, json, checksum FROM decisions WHERE number > ?1
+        ORDER BY number LIMIT ?2";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    let mut rows = statement.query([after]).map_err(failed)?;
+    let mut rows = statement.query([after, most]).map_err(failed)?;
+    let mut count = 0;
     while let Some(row) = rows.next().map_err(failed)? {
         let entry = || -> rusqlite::Result<(u64, &str, u64)> {
             let number = row.get::<_, i64>(0)?.cast_unsigned();
@@ -68,6 +71,7 @@ pub(super) fn read(
         let (number, json, sum) = entry().map_err(failed)?;
         decision_log::verify(number, json, sum)?;
         each(number, json)?;
+        count += 1;
     }
-    Ok(())
+    Ok(count)
 }

@@ -274,8 +274,13 @@ impl Snapshot for FolderSnapshot {
         self.reader()?.sets(numbers, each)
     }
 
-    fn decisions(&mut self, after: u64, each: DecisionCallback<'_>) -> Result<(), IndexError> {
-        decisions::read(&self.state.place, self.connection()?, after, each)
+    fn decisions(
+        &mut self,
+        after: u64,
+        most: usize,
+        each: DecisionCallback<'_>,
+    ) -> Result<usize, IndexError> {
+        decisions::read(&self.state.place, self.connection()?, (after, most), each)
     }
 
     fn scan(

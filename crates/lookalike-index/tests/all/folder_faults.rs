@@ -314,7 +314,7 @@ fn a_catalogue_has_version_3_from_its_first_decision_on() {
     let problems = reader.check().unwrap();
     assert_eq!(problems.len(), 1);
     assert_eq!((&problems[0].place[..], problems[0].repairable), ("decision 2", false));
-    let read = reader.snapshot().unwrap().decisions(0, &mut |_, _| Ok(()));
+    let read = reader.snapshot().unwrap().decisions(0, 9, &mut |_, _| Ok(()));
     assert!(matches!(read, Err(IndexError::Damaged { .. })));
 }
 

@@ -16,7 +16,8 @@ pub fn decisions(backend: &dyn Backend, after: u64) -> Vec<String> {
         entries.push(entry.to_owned());
         Ok(())
     };
-    snapshot.decisions(after, each).unwrap();
+    let count = snapshot.decisions(after, usize::MAX, each).unwrap();
+    assert_eq!(count, entries.len());
     entries
 }
 
@@ -29,7 +30,7 @@ pub fn decisions_are_kept_in_order<P: Place>(fresh: impl Fn() -> P) {
     let mut early = backend.snapshot().unwrap();
     let version = early.version();
     assert_eq!(backend.add_decisions(&["{\"a\":1}", "{\"b\":\"é\\u0000\"}"]).unwrap(), 2);
-    early.decisions(0, &mut |_, _| panic!("a later decision")).unwrap();
+    early.decisions(0, 9, &mut |_, _| panic!("a later decision")).unwrap();
     drop(early);
     assert!(backend.snapshot().unwrap().version() > version);
     backend.write(&[Maker::new(&settings, 1).document("a", 1).put()]).unwrap();
@@ -42,6 +43,13 @@ pub fn decisions_are_kept_in_order<P: Place>(fresh: impl Fn() -> P) {
     assert_eq!(decisions(&*backend, 0), all);
     assert_eq!(decisions(&*backend, 2), all[2..]);
     assert_eq!(decisions(&*backend, u64::MAX - 1), [""; 0]);
+    let mut numbers = Vec::new();
+    let each = &mut |number: u64, _: &str| {
+        numbers.push(number);
+        Ok(())
+    };
+    assert_eq!(backend.snapshot().unwrap().decisions(1, 1, each).unwrap(), 1);
+    assert_eq!(numbers, [2]);
     if let Some(reader) = place.reader() {
         assert_eq!(decisions(&*reader, 0), all);
         assert!(matches!(reader.add_decisions(&["{}"]), Err(IndexError::ReadOnly { .. })));

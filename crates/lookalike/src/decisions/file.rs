@@ -1,28 +1,14 @@
 //! A file of decisions in, its decisions out.
 
-use super::decision::{Judgment, ReviewDecision};
+use super::decision::ReviewDecision;
+use super::fields::DecisionFields;
 use crate::error::{DecisionError, DecisionProblem, Error};
-use crate::read::Content;
-use serde::Deserialize;
-use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 /// The longest line; a note may be long.
 const MAX_LINE: u64 = 64 << 20;
-
-/// A line, as it is written.
-#[derive(Deserialize)]
-struct DecisionLine {
-    decision: String,
-    documents: Vec<String>,
-    #[serde(default)]
-    contents: Option<Vec<Option<String>>>,
-    who: Option<String>,
-    when: Option<String>,
-    note: Option<String>,
-}
 
 /// Reads the decisions of a file, in its order. Empty lines are no decisions.
 ///
@@ -69,35 +55,14 @@ pub(super) fn decision(bytes: &[u8], line: u64) -> Result<Option<ReviewDecision>
     if bytes.trim_ascii().is_empty() {
         return Ok(None);
     }
-    let parsed = serde_json::from_slice(bytes);
-    let DecisionLine { decision, documents, contents, who, when, note } =
-        parsed.map_err(|error| DecisionProblem::Json { error: error.to_string() })?;
-    let judgment = Judgment::ALL.into_iter().find(|judgment| judgment.name() == decision);
-    let judgment = judgment.ok_or(DecisionProblem::Judgment { got: decision })?;
-    if let Some(expected) = judgment.other_count(documents.len()) {
-        let got = documents.len();
-        return Err(DecisionProblem::Documents { judgment, got, expected });
-    }
-    let mut known = HashSet::new();
-    if let Some(id) = documents.iter().find(|id| !known.insert(id.as_str())) {
-        return Err(DecisionProblem::RepeatedDocument { id: id.clone() });
-    }
-    let contents = contents.unwrap_or_default();
-    if !contents.is_empty() && contents.len() != documents.len() {
-        let (got, expected) = (contents.len(), documents.len());
-        return Err(DecisionProblem::Contents { got, expected });
-    }
-    let hash = |text: Option<String>| text.map(content).transpose();
-    let contents = contents.into_iter().map(hash).collect::<Result<_, _>>()?;
-    Ok(Some(ReviewDecision { judgment, documents, contents, who, when, note, line }))
-}
-
-fn content(text: String) -> Result<Content, DecisionProblem> {
-    Content::of_hex(&text).ok_or(DecisionProblem::Hash { got: text })
+    let fields: Result<DecisionFields, _> = serde_json::from_slice(bytes);
+    let fields = fields.map_err(|error| DecisionProblem::Json { error: error.to_string() })?;
+    fields.check(line).map(Some)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::decision::Judgment;
     use super::*;
 
     fn problem(text: &str) -> DecisionProblem {

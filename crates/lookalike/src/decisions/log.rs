@@ -26,7 +26,7 @@ pub struct AddedDecisions {
 /// Read errors of the index, [`Error::Decisions`] for an entry that is no decision.
 pub fn of_index(index: &Index, after: u64) -> Result<Vec<ReviewDecision>, Error> {
     let mut entries = Vec::new();
-    index.snapshot()?.decisions(after, &mut |number, json| {
+    index.snapshot()?.decisions(after, usize::MAX, &mut |number, json| {
         entries.push((number, json.to_owned()));
         Ok(())
     })?;

@@ -11,12 +11,14 @@
 //! the rule of groups.
 
 mod decision;
+mod fields;
 mod file;
 mod in_force;
 mod log;
 mod separated;
 
 pub use decision::{Judgment, ReviewDecision};
+pub use fields::DecisionFields;
 pub use file::{read, read_file};
 pub use in_force::{Contradiction, ContradictionKind, Decisions, JudgedPair, KeptDocument};
 pub use log::{AddedDecisions, add_to_index, of_index};

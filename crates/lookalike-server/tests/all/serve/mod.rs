@@ -5,6 +5,7 @@
 mod access;
 mod bad_input;
 mod client;
+mod decisions;
 mod documents;
 mod limits;
 mod passages;
