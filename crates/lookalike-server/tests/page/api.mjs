@@ -82,11 +82,16 @@ const ANSWERS = {
     return {
       json: {
         groups: groups(from, to), next: to < 120 ? String(to) : undefined, groups_total: 120,
+        groups_decided: 7,
         duplicates_total: 360, documents: 12345, version: 42, stale: false,
       },
     };
   },
 };
+
+/** Decisions are acknowledged as they come. */
+ANSWERS["POST /v1/decisions"] = ({ body: { decisions } }) =>
+  ({ json: { added: decisions.length, unknown: 0, last: decisions.length } });
 
 const documentOf = (id) => ({
   id, bytes: 1834, shingles: 262, metadata: { source: "letters", [HOSTILE]: HOSTILE },

@@ -28,6 +28,7 @@ const STATES = {
   compare: ["#/compare?a=letters%2Fa.txt&b=letters%2Fb.txt", null,
     "document.querySelector('.sides')"],
   groups: ["#/groups", click(".group summary"), "document.querySelector('.members')"],
+  review: ["#/review", null, "document.querySelector('.review-differences .sides')"],
   document: [`#/document?id=${encodeURIComponent(HOSTILE)}`, null,
     "document.querySelector('#view-document .text')"],
   index: ["#/index", null, "document.querySelector('.chart')"],
