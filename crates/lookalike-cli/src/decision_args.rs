@@ -1,7 +1,7 @@
 //! The option that names what people decided.
 
 use crate::cmd::CommandError;
-use crate::cmd::index;
+use crate::index_place::place;
 use clap::Args;
 use lookalike::decisions::{self, Decisions, ReviewDecision};
 use lookalike::store::index::{Access, IndexLocation, open};
@@ -31,10 +31,10 @@ impl DecisionArgs {
 }
 
 /// Reads decisions from a file, or from the log of an index.
-fn read(place: &Path) -> Result<Vec<ReviewDecision>, CommandError> {
-    let location = match IndexLocation::among_inputs(place) {
-        None => return Ok(decisions::read_file(place)?),
-        Some(IndexLocation::Postgres(url)) => index::place(&url)?,
+fn read(named: &Path) -> Result<Vec<ReviewDecision>, CommandError> {
+    let location = match IndexLocation::among_inputs(named) {
+        None => return Ok(decisions::read_file(named)?),
+        Some(IndexLocation::Postgres(url)) => place(&url)?,
         Some(folder) => folder,
     };
     Ok(decisions::of_index(&open(&location, Access::Read)?, 0)?)

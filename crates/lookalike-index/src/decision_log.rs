@@ -1,8 +1,8 @@
 //! The log of decisions of an index: what people decided about documents, as JSON objects in the
 //! order in which they were decided.
 //!
-//! An index keeps the log, and does not read it: `lookalike::decisions` specifies the objects. Entries
-//! are added, and neither changed nor removed; a decision is revoked by a later one.
+//! An index keeps the log, and does not read it: `lookalike::decisions` specifies the objects.
+//! Entries are added, and neither changed nor removed; a decision is revoked by a later one.
 
 use crate::error::IndexError;
 

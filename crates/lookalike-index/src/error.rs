@@ -253,12 +253,7 @@ impl NamesParameters for IndexError {
             ),
             Self::ReadOnly { index, cause } => write!(f, "{index} cannot be written to: {cause}"),
             Self::Document { id, why } => write!(f, "document {id:?} cannot be stored: {why}"),
-            Self::Decision { position, got, most } => write!(
-                f,
-                "decision {} cannot be stored: it has {got} bytes, at most {most} are kept: \
-                 shorten its note",
-                position + 1
-            ),
+            Self::Decision { position, got, most } => fmt_decision(f, [position + 1, *got, *most]),
             Self::IdTaken { id } => {
                 write!(f, "document {id:?} is there already: update replaces it")
             }
@@ -294,6 +289,15 @@ impl NamesParameters for IndexError {
             Self::Database { index, why, .. } => write!(f, "{index}: {why}"),
         }
     }
+}
+
+fn fmt_decision(f: &mut fmt::Formatter<'_>, numbers: [usize; 3]) -> fmt::Result {
+    let [nth, got, most] = numbers;
+    write!(
+        f,
+        "decision {nth} cannot be stored: it has {got} bytes, at most {most} are kept: shorten its \
+         note"
+    )
 }
 
 fn fmt_no_sets(f: &mut fmt::Formatter<'_>, what: &str, name: ParameterSpelling) -> fmt::Result {

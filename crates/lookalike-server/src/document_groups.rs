@@ -1,5 +1,6 @@
 //! Groups among the documents of an index: every duplicate is similar to its keeper.
 
+use crate::group::{DocumentGroup, GroupMember};
 use crate::problem::{Code, Problem};
 use crate::review_progress::ReviewProgress;
 use crate::similarity::six_decimals;
@@ -16,21 +17,6 @@ use lookalike::store::{Index, IndexError};
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, OnceLock};
-
-/// A group.
-#[derive(Debug)]
-pub(crate) struct DocumentGroup {
-    pub(crate) keeper: GroupMember,
-    /// By descending similarity, with six decimals.
-    pub(crate) duplicates: Vec<(GroupMember, f64)>,
-}
-
-/// A document of a group.
-#[derive(Debug)]
-pub(crate) struct GroupMember {
-    pub(crate) id: String,
-    pub(crate) bytes: u64,
-}
 
 /// All groups of a snapshot, the largest first.
 #[derive(Debug)]
@@ -160,16 +146,6 @@ fn changed_decisions(findings: &Findings) -> HashSet<u64> {
     let unapplied = findings.decisions.iter().flat_map(|counts| &counts.unapplied);
     let changed = unapplied.filter(|one| one.reason == NoEffect::Changed);
     changed.map(|one| one.line).collect()
-}
-
-impl DocumentGroup {
-    /// Memory in bytes, with the overhead of allocator and growing lists.
-    fn memory(&self) -> u64 {
-        let members = self.duplicates.iter().map(|(member, _)| member).chain([&self.keeper]);
-        let ids: usize = members.map(|member| member.id.capacity() + 16).sum();
-        let duplicates = self.duplicates.capacity() * size_of::<(GroupMember, f64)>();
-        (ids + duplicates + 2 * size_of::<Self>()) as u64
-    }
 }
 
 fn too_many(bytes: u64) -> Problem {

@@ -3,8 +3,9 @@
 use crate::address::{QueryParameters, expected};
 use crate::app::{App, HandlerResult, json, json_bytes};
 use crate::decision_cache::DecisionsInForce;
-use crate::document_groups::{self, DocumentGroup, DocumentGroups, GroupMember, GroupOrder};
+use crate::document_groups::{self, DocumentGroups, GroupOrder};
 use crate::documents::{JsonList, visible};
+use crate::group::{DocumentGroup, GroupMember};
 use crate::group_cache::Lookup;
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};

@@ -74,6 +74,7 @@ mod decision_cache;
 mod decisions;
 mod document_groups;
 mod documents;
+mod group;
 mod group_cache;
 mod groups;
 mod json;
@@ -97,4 +98,4 @@ mod writer;
 
 pub use config::{Config, Log, LogFormat, ServerLimits};
 pub use listen::{Server, StopHandle, StopOutcome};
-pub use token::{Right, Token, Tokens};
+pub use token::{ClientToken, Right, Tokens};

@@ -1,7 +1,7 @@
 //! Which groups of a list are decided about: kept up to date with the decisions that come in.
 
 use crate::decision_cache::{DecisionsInForce, id_hash};
-use crate::document_groups::DocumentGroup;
+use crate::group::DocumentGroup;
 use std::collections::HashSet;
 
 /// The state of the groups of a list. A group is decided about if something is decided about each

@@ -10,7 +10,7 @@ const MIN_BYTES: usize = 16;
 
 /// A token, with what its client may do and who the client is.
 #[derive(Clone)]
-pub struct Token {
+pub struct ClientToken {
     /// What it permits.
     pub right: Right,
     /// The name of the person or program, which decisions are recorded under.
@@ -46,7 +46,7 @@ impl Right {
 
 /// The tokens of clients. They are never printed.
 #[derive(Clone, Default)]
-pub struct Tokens(Vec<Token>);
+pub struct Tokens(Vec<ClientToken>);
 
 /// The client of a request: an extension of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,8 +78,8 @@ impl Tokens {
     /// # Errors
     /// [`ConfigError::Token`] for one of less than 16 bytes or with bytes that are invalid in a
     /// header, and for an empty name.
-    pub fn new(tokens: Vec<Token>) -> Result<Self, ConfigError> {
-        for Token { name, value, .. } in &tokens {
+    pub fn new(tokens: Vec<ClientToken>) -> Result<Self, ConfigError> {
+        for ClientToken { name, value, .. } in &tokens {
             if value.len() < MIN_BYTES {
                 let why = "has less than 16 characters: take a long random one, such as that of \
                            `openssl rand -hex 24`";
@@ -109,7 +109,7 @@ impl Tokens {
             return Some(Client::unnamed(Right::Write));
         }
         let shown = shown?.as_bytes();
-        let known = self.0.iter().fold(None::<&Token>, |known, token| {
+        let known = self.0.iter().fold(None::<&ClientToken>, |known, token| {
             let is_same = same(token.value.as_bytes(), shown);
             let is_more = known.is_none_or(|known| known.right < token.right);
             if is_same && is_more { Some(token) } else { known }
@@ -135,8 +135,8 @@ fn same(token: &[u8], shown: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn token(right: Right, name: Option<&str>, value: &str) -> Token {
-        Token { right, name: name.map(str::to_owned), value: value.to_owned() }
+    fn token(right: Right, name: Option<&str>, value: &str) -> ClientToken {
+        ClientToken { right, name: name.map(str::to_owned), value: value.to_owned() }
     }
 
     #[test]

@@ -7,14 +7,11 @@ mod export;
 mod groups;
 mod maintenance;
 mod open;
-#[cfg(feature = "postgres")]
-mod postgres_environment;
 mod remove;
 mod settings;
 mod stats;
 
 pub(super) use open::PlaceArgs;
-pub(crate) use open::place;
 pub(super) use settings::SettingsArgs;
 
 use super::CommandResult;

@@ -5,11 +5,12 @@
 use crate::command::{Place, Run};
 use serde_json::{Value, json};
 
-const DOCUMENTS: &str = r#"{"id":"a","text":"the council decided on Tuesday to close the old bridge over the river for the winter"}
-{"id":"b","text":"the council decided on Tuesday to close the old bridge over the river for the winter"}
-{"id":"c","text":"the council decided on Tuesday to close the old bridge over the river for this winter"}
-{"id":"d","text":"a text about the harvest of apples in the valley, which was late this year"}
-{"id":"e","text":"another one about the late harvest of apples in the valley and of pears"}
+const DOCUMENTS: &str = r#"
+{"id":"a","text":"the council decided to close the old bridge for all of winter"}
+{"id":"b","text":"the council decided to close the old bridge for all of winter"}
+{"id":"c","text":"the council decided to close the old bridge for all of summer"}
+{"id":"d","text":"a text about the harvest of apples, which was late this year"}
+{"id":"e","text":"another one about the late harvest of apples and of pears"}
 "#;
 
 const DECISIONS: &str = r#"{"decision":"not_duplicate","documents":["a","c"],"who":"ann"}
@@ -98,7 +99,7 @@ fn an_index_keeps_decisions_and_applies_them() {
     assert_eq!(groups(place.run(&own)), [group("b", &["a", "c"]), group("d", &["e"])]);
 
     // A text that changes is decided about again.
-    let changed = DOCUMENTS.lines().nth(4).unwrap().replace("pears", "plums");
+    let changed = DOCUMENTS.lines().nth(5).unwrap().replace("pears", "plums");
     place.file("changed.jsonl", changed);
     place.run(&["index", "update", "x", "changed.jsonl"]).ok();
     assert_eq!(groups(place.run(&own)), [group("b", &["a", "c"])]);

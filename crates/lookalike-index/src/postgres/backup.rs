@@ -1,7 +1,8 @@
 //! Backup of a snapshot to a folder, and restoring an index from one.
 //!
-//! `docs.copy` has the rows of `docs` as the server copies them (COPY, binary), `decisions.copy` those
-//! of `decisions`; `index.json` all else. It is written last: a folder without it is incomplete. Restoring rebuilds postings.
+//! `docs.copy` has the rows of `docs` as the server copies them (COPY, binary), `decisions.copy`
+//! those of `decisions`; `index.json` all else. It is written last: a folder without it is
+//! incomplete. Restoring rebuilds postings.
 
 use super::address::Address;
 use super::failure::{failure, sending};

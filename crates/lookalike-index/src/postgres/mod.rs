@@ -12,7 +12,7 @@
 //! | `schema` | creates and migrates the tables |
 //! | `plan` | the effect of a batch of changes, without the database |
 //! | `copy` | bulk insertion |
-//! | `decisions` | the log of decisions |
+//! | `add_decisions`, `decisions` | the log of decisions: adds to it, reads it |
 //! | `postings` | rows of bands |
 //! | `write` | a batch of changes as one transaction |
 //! | `snapshot` | snapshots |
@@ -21,6 +21,7 @@
 //!
 //! Calls block, and so does dropping a handle: do neither on a thread that runs asynchronous tasks.
 
+mod add_decisions;
 mod address;
 mod backup;
 mod check;
@@ -136,7 +137,7 @@ impl Backend for PostgresBackend {
     }
 
     fn add_decisions(&self, entries: &[&str]) -> Result<u64, IndexError> {
-        decisions::add(&self.pool, self.wait()?, entries)
+        add_decisions::add(&self.pool, self.wait()?, entries)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {

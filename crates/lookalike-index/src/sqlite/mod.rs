@@ -9,6 +9,7 @@
 //! `docs/reference/index.md` specifies both. One process writes, any number read, each at snapshots
 //! of its own.
 
+mod add_decisions;
 mod backup;
 mod catalogue;
 mod catalogue_schema;
@@ -189,7 +190,7 @@ impl Backend for FolderBackend {
     }
 
     fn add_decisions(&self, entries: &[&str]) -> Result<u64, IndexError> {
-        decisions::add(&self.state, entries)
+        add_decisions::add(&self.state, entries)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {

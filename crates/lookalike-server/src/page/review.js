@@ -177,15 +177,15 @@ class Review {
       if (!isKeeper) name.append(shownId(member.id));
       const tag = isKeeper ? "Keeper" : NAMES[member.decision];
       return make("tr", { class: isShown ? "shown" : undefined },
-        make("td", {}, name, tag ? make("span", { class: "tag" }, tag) : null,
+        make("td", { class: "who" }, name, tag ? make("span", { class: "tag" }, tag) : null,
           metadata(member.metadata)),
         make("td", { class: "how" }, isKeeper ? "" : bar(member.similarity)),
         make("td", { class: "num" }, size(member.bytes)));
     });
     const head = make("thead", {}, make("tr", {}, ...["Document", "Similarity to the keeper",
       "Size"].map((text) => make("th", { scope: "col" }, text))));
-    const caption = `Group ${count(this.queue.place.group + 1)}: ` +
-      `${counted(group.duplicates_total + 1, "document")}`;
+    const all = (group.duplicates_total ?? group.duplicates.length) + 1;
+    const caption = `Group ${count(this.queue.place.group + 1)}: ${counted(all, "document")}`;
     return make("div", { class: "opened review-members" }, make("table", { class: "members" },
       make("caption", {}, caption), head, make("tbody", {}, ...rows)));
   }

@@ -12,7 +12,7 @@ use lookalike::read::Normalization;
 use lookalike::store::Index;
 use lookalike::store::memory::MemoryBackend;
 use lookalike::store::settings::{IndexSettings, StoredContent};
-use lookalike_server::{Config, Right, Server, StopHandle, Token, Tokens};
+use lookalike_server::{ClientToken, Config, Right, Server, StopHandle, Tokens};
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -48,8 +48,8 @@ fn run(cases: &str, more: &[&str]) {
     assert!(output.status.success(), "{}\n{}", reported(&output.stdout), reported(&output.stderr));
 }
 
-fn token(right: Right, value: &str) -> Token {
-    Token { right, name: None, value: value.to_owned() }
+fn token(right: Right, value: &str) -> ClientToken {
+    ClientToken { right, name: None, value: value.to_owned() }
 }
 
 /// A server that runs until it is dropped.

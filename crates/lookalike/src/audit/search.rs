@@ -190,15 +190,19 @@ impl<'a> Searcher<'a> {
         }
     }
 
+    /// Whether a run does not compare a drawn document with the one that is met now, or keeps them
+    /// apart by a decision.
+    fn is_separated(&self, drawn: &str, id: &str, reference: bool) -> bool {
+        reference && self.reference || self.searched.separated.contains(drawn, id)
+    }
+
     fn count(&mut self, class: &Class, id: &str, fingerprint: u128, overlap: &Overlap) {
         for &document in &class.documents {
             let document = document as usize;
             let (drawn, reference) = &self.searched.ids[document];
             if drawn == id {
                 self.found.met[document] |= class.fingerprint == fingerprint;
-            } else if !(*reference && self.reference)
-                && !self.searched.separated.contains(drawn, id)
-            {
+            } else if !self.is_separated(drawn, id, *reference) {
                 let (lots, bins) = (self.searched.lots, &self.searched.bins);
                 self.found.sample[document].add(lots, bins, id, overlap);
             }

@@ -117,7 +117,7 @@ fn index_among(inputs: &[PathBuf]) -> Result<Option<Index>, CommandError> {
         )));
     }
     let place = match place {
-        IndexLocation::Postgres(url) => index::place(&url)?,
+        IndexLocation::Postgres(url) => place(&url)?,
         folder @ IndexLocation::Folder(_) => folder,
     };
     Ok(Some(open(&place, Access::Read)?))

@@ -17,7 +17,7 @@ const EXAMPLE: &str = "\
 Examples:
   lookalike index decisions news                             all decisions, a JSON object per line
   lookalike index decisions news --add decisions.jsonl --who ann
-  echo '{\"decision\":\"not_duplicate\",\"documents\":[\"a\",\"b\"]}' | lookalike index decisions news --add -";
+  tail -n 1 decisions.jsonl | lookalike index decisions news --add -";
 
 /// Write the decisions that an index keeps as JSON lines, or add some to them
 #[derive(Debug, clap::Args)]
@@ -26,7 +26,8 @@ pub(super) struct DecisionsArgs {
     #[command(flatten)]
     place: PlaceArgs,
 
-    /// Add the decisions of FILE, as docs/reference/decisions.md specifies it; `-` is standard input
+    /// Add the decisions of FILE, as docs/reference/decisions.md specifies it; `-` is standard
+    /// input
     #[arg(long, value_name = "FILE")]
     add: Option<PathBuf>,
 

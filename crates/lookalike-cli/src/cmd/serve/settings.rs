@@ -5,7 +5,7 @@ use crate::cmd::CommandError;
 use crate::duration::patience;
 use crate::terminal;
 use lookalike::find::parse_memory;
-use lookalike_server::{Config, Log, LogFormat, Right, ServerLimits, Token, Tokens};
+use lookalike_server::{ClientToken, Config, Log, LogFormat, Right, ServerLimits, Tokens};
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -147,12 +147,12 @@ fn tokens(layers: &ConfigSources) -> Result<Tokens, CommandError> {
     Tokens::new(tokens).map_err(|error| CommandError::Usage(error.to_string()))
 }
 
-fn token(right: Right, name: Option<&str>, value: &str) -> Token {
-    Token { right, name: name.map(str::to_owned), value: value.to_owned() }
+fn token(right: Right, name: Option<&str>, value: &str) -> ClientToken {
+    ClientToken { right, name: name.map(str::to_owned), value: value.to_owned() }
 }
 
 /// `RIGHT TOKEN` or `RIGHT NAME TOKEN`; a name may have spaces.
-fn token_of_line(line: &str) -> Option<Token> {
+fn token_of_line(line: &str) -> Option<ClientToken> {
     let (right, rest) = line.split_once(char::is_whitespace)?;
     let right = Right::ALL.into_iter().find(|known| known.name() == right)?;
     Some(match rest.trim().rsplit_once(char::is_whitespace) {

@@ -7,7 +7,7 @@ use lookalike::store::backend::{Backend, Change, ChangeOutcome, IndexProblem, Sn
 use lookalike::store::memory::MemoryBackend;
 use lookalike::store::settings::{IndexSettings, StoredContent};
 use lookalike::store::{Index, IndexError};
-use lookalike_server::{Config, Right, Server, StopHandle, StopOutcome, Token};
+use lookalike_server::{ClientToken, Config, Right, Server, StopHandle, StopOutcome};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -62,8 +62,8 @@ impl Served {
 }
 
 /// A token of a client that has a name, or none.
-pub(crate) fn token(right: Right, name: Option<&str>, value: &str) -> Token {
-    Token { right, name: name.map(str::to_owned), value: value.to_owned() }
+pub(crate) fn token(right: Right, name: Option<&str>, value: &str) -> ClientToken {
+    ClientToken { right, name: name.map(str::to_owned), value: value.to_owned() }
 }
 
 impl Drop for Served {
