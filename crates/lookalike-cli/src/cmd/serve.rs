@@ -5,6 +5,7 @@ mod settings;
 
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
+use crate::index_place::place;
 use crate::terminal;
 use config_sources::ConfigSources;
 use lookalike::store::index::{Access, open};

@@ -1,6 +1,7 @@
 //! The corpus and the benchmark: files and folders, or an index that stores texts.
 
-use crate::cmd::{CommandError, index};
+use crate::cmd::CommandError;
+use crate::index_place;
 use lookalike::contamination::BenchmarkField;
 use lookalike::core::parameter::{NamesParameters, Parameter};
 use lookalike::error::{ContaminationError, Error};
@@ -117,7 +118,7 @@ fn index_among(inputs: &[PathBuf]) -> Result<Option<Index>, CommandError> {
         )));
     }
     let place = match place {
-        IndexLocation::Postgres(url) => place(&url)?,
+        IndexLocation::Postgres(url) => index_place::place(&url)?,
         folder @ IndexLocation::Folder(_) => folder,
     };
     Ok(Some(open(&place, Access::Read)?))
