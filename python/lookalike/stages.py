@@ -406,7 +406,8 @@ def match(plan: Plan, documents: pyarrow.Table, kept: pyarrow.Table) -> Iterator
     docs = documents_of(plan, documents)
     for reference, table in sides_of(kept):
         if table.num_rows:
-            yield from _rows(_engine.match_kept(docs, documents_of(plan, table), options, reference), DECIDED)
+            for rows in _engine.match_kept(docs, documents_of(plan, table), options, reference):
+                yield from _rows(rows, DECIDED)
 
 
 def _whole(column: Any) -> Any:
@@ -561,7 +562,8 @@ def _decided(plan: Plan, table: Any) -> Iterator[Any]:
     documents = [documents_of(plan, side) for side in sides if side is sides[0] or side.num_rows]
     reference = documents[1] if len(documents) > 1 else None
     checks = checks.combine_chunks() if len(checks) else pa.array([], pa.int64())
-    yield from _rows(_engine.decide(documents[0], reference, dict(plan.options), checks), DECIDED)
+    for rows in _engine.decide(documents[0], reference, dict(plan.options), checks):
+        yield from _rows(rows, DECIDED)
 
 
 def group_lines(

@@ -270,8 +270,8 @@ impl<'py> KeywordOptions<'py> {
         options.pairs = PairList::new(self.flag("pairs")?, estimates).map_err(run_error)?;
         options.source_field = self.text("source_field")?;
         let temp_dir = self.path("temp_dir")?.unwrap_or_else(std::env::temp_dir);
-        options.memory =
-            Memory { limit: self.bytes("memory")?, temp_dir: Some(temp_dir), resume: false };
+        let limit = self.bytes("memory")?;
+        options.memory = Memory { limit, temp_dir: Some(temp_dir), ..Memory::default() };
         options.threads = self.threads()?;
         Ok(options)
     }

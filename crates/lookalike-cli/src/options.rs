@@ -309,9 +309,8 @@ pub(crate) struct WorkArgs {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
 
-    /// Folder for temporary files [default: that of the system]
-    #[arg(long, value_name = "FOLDER")]
-    temp_dir: Option<PathBuf>,
+    #[command(flatten)]
+    temp: TempArgs,
 
     #[command(flatten)]
     threads: ThreadArgs,
@@ -319,6 +318,15 @@ pub(crate) struct WorkArgs {
     /// Inner loops: scalar, portable, avx2 or avx512; all give the same
     #[arg(long, value_name = "NAME", hide = true)]
     kernel: Option<String>,
+}
+
+/// Where temporary files go.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "What stays, and how the work is done")]
+pub(crate) struct TempArgs {
+    /// Folder for temporary files [default: that of the system]
+    #[arg(long, value_name = "FOLDER")]
+    temp_dir: Option<PathBuf>,
 }
 
 /// How many work at a time.
@@ -381,12 +389,17 @@ impl OrderArgs {
 }
 
 impl WorkArgs {
+    /// Those of a run with temporary files in a folder, and all else by default.
+    pub(crate) fn with_temp(temp: &TempArgs) -> Self {
+        Self { temp: temp.clone(), ..Self::default() }
+    }
+
     /// How much memory the run may use, and where temporary files go.
     pub(crate) fn memory(&self) -> Memory {
         Memory {
             limit: self.memory,
-            temp_dir: Some(self.temp_dir.clone().unwrap_or_else(std::env::temp_dir)),
-            resume: false,
+            temp_dir: Some(self.temp.temp_dir.clone().unwrap_or_else(std::env::temp_dir)),
+            ..Memory::default()
         }
     }
 

@@ -136,7 +136,7 @@ fn start_groups(index: &Arc<Index>, config: &Config) -> std::io::Result<GroupCac
     let memory = find::Memory {
         limit: Some(limits.held_bytes.max(MIN_COMPUTE_BYTES)),
         temp_dir: config.temp_dir.clone(),
-        resume: false,
+        ..find::Memory::default()
     };
     let compute_limits = ComputeLimits { memory, list_bytes: list_bytes(limits.held_bytes) };
     let cache_limits =

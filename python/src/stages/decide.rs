@@ -2,6 +2,7 @@
 //! groups, pairs and counts out.
 
 use super::columns::optional_integers;
+use super::decided_tables::{DecidedTables, TakeRows};
 use super::plan_options::plan_options;
 use crate::call;
 use crate::compared_input::ComparedInput;
@@ -19,6 +20,11 @@ use pyo3::types::PyDict;
 use serde_json::json;
 use std::sync::Arc;
 
+/// Bytes of groups, and of pairs, in memory; a component of 10,000 copies has 50 million pairs.
+const RESULT_BYTES: u64 = 32 << 20;
+/// The most rows of a table.
+const TABLE_ROWS: usize = 1 << 16;
+
 /// Runs `find` on documents of whole components. `checks` is an Arrow array of int64, first of the
 /// documents, then of the reference; null where documents share a node.
 #[pyfunction]
@@ -29,20 +35,19 @@ pub(crate) fn decide(
     reference: Option<ComparedInput>,
     options: &Bound<'_, PyDict>,
     checks: &Bound<'_, PyAny>,
-) -> PyResult<ArrowTable> {
-    let (find, reading) = plan_options(py, options)?;
+) -> PyResult<DecidedTables> {
+    let (mut find, reading) = plan_options(py, options)?;
+    find.memory.results = Some(RESULT_BYTES);
+    let measure = find.params.measure();
     let checks = optional_integers(checks, "checks")?.into_iter();
     let checks: Vec<Option<u64>> = checks.map(|check| check.map(i64::cast_unsigned)).collect();
     let inputs = ComparedInputs::new(py, &documents, reference.as_ref(), reading)?;
-    let rows = call::reading(py, None, move |watch| {
+    let findings = call::reading(py, None, move |watch| {
         let collection = inputs.open()?;
         let documents = CheckedDocuments { collection: &collection, checks: &checks };
-        let findings = documents.decide(&find, watch)?;
-        let mut rows = DecidedRows::new(find.params.measure());
-        rows.add(&findings)?;
-        Ok(rows)
+        documents.decide(&find, watch)
     })?;
-    rows.finish()
+    DecidedTables::new(move |take| RowTables::new(measure, take).add(&findings))
 }
 
 /// Compares documents with kept ones: those of the reference collection if `reference` is true,
@@ -55,22 +60,101 @@ pub(crate) fn match_kept(
     kept: ComparedInput,
     options: &Bound<'_, PyDict>,
     reference: bool,
-) -> PyResult<ArrowTable> {
-    let (find, reading) = plan_options(py, options)?;
+) -> PyResult<DecidedTables> {
+    let (mut find, reading) = plan_options(py, options)?;
+    find.memory.results = Some(RESULT_BYTES);
+    let measure = find.params.measure();
     let inputs = ComparedInputs::new(py, &documents, Some(&kept), reading)?;
     let keepers = if reference { KeeperChoice::Reference } else { KeeperChoice::EarlierReference };
-    let rows = call::reading(py, None, move |watch| {
-        let collection = inputs.open()?;
-        let findings = shard::match_kept(&collection, keepers, &find, watch)?;
-        let mut rows = DecidedRows::new(find.params.measure());
-        rows.add_matched(&findings, reference)?;
-        Ok(rows)
+    let findings = call::reading(py, None, move |watch| {
+        shard::match_kept(&inputs.open()?, keepers, &find, watch)
     })?;
-    rows.finish()
+    DecidedTables::new(move |take| {
+        RowTables::new(measure, take).add_matched(&findings, reference)
+    })
+}
+
+/// Rows on their way to tables.
+struct RowTables<'a> {
+    rows: DecidedRows,
+    count: usize,
+    take: &'a TakeRows<'a>,
+}
+
+impl<'a> RowTables<'a> {
+    fn new(measure: Measure, take: &'a TakeRows<'a>) -> Self {
+        Self { rows: DecidedRows::new(measure), count: 0, take }
+    }
+
+    fn add(mut self, findings: &Findings) -> Result<(), Error> {
+        for group in findings.groups.iter() {
+            for row in member_rows(&group.map_err(Error::of_io)?, self.rows.measure) {
+                self.rows.push_member(&row);
+                self.count_row()?;
+            }
+        }
+        self.push_pairs(findings)?;
+        let counts = &findings.counts;
+        self.push_note(&json!({"counts": {
+            "decided": counts.documents, "copies": counts.copies, "candidates": counts.candidates,
+            "verified": counts.verified, "groups": counts.groups, "duplicates": counts.duplicates,
+        }}))?;
+        for source in findings.sources.iter().filter(|source| source.duplicates > 0) {
+            self.push_note(&json!({"source": {
+                "source": source.name, "reference": source.reference,
+                "duplicates": source.duplicates, "duplicate_bytes": source.duplicate_bytes,
+            }}))?;
+        }
+        self.finish()
+    }
+
+    /// Adds duplicates of kept documents: no groups, which later rounds may add to.
+    fn add_matched(mut self, findings: &Findings, reference: bool) -> Result<(), Error> {
+        for group in findings.groups.iter() {
+            for row in member_rows(&group.map_err(Error::of_io)?, self.rows.measure) {
+                if row.role == MemberRole::Duplicate {
+                    self.rows.push_member(&MemberRow { reference, ..row });
+                    self.count_row()?;
+                }
+            }
+        }
+        self.push_pairs(findings)?;
+        let counts = &findings.counts;
+        self.push_note(&json!({"counts": {
+            "candidates": counts.candidates, "verified": counts.verified,
+        }}))?;
+        self.finish()
+    }
+
+    fn push_pairs(&mut self, findings: &Findings) -> Result<(), Error> {
+        pair_rows(findings, &mut |pair| {
+            self.rows.push_plain("pair", Some((pair.a, pair.b)), Some(&pair.overlap), None);
+            self.count_row()
+        })
+    }
+
+    fn push_note(&mut self, note: &serde_json::Value) -> Result<(), Error> {
+        self.rows.push_plain("note", None, None, Some(&note.to_string()));
+        self.count_row()
+    }
+
+    fn count_row(&mut self) -> Result<(), Error> {
+        self.count += 1;
+        if self.count < TABLE_ROWS {
+            return Ok(());
+        }
+        self.count = 0;
+        let next = DecidedRows::new(self.rows.measure);
+        (self.take)(std::mem::replace(&mut self.rows, next))
+    }
+
+    fn finish(self) -> Result<(), Error> {
+        if self.count == 0 { Ok(()) } else { (self.take)(self.rows) }
+    }
 }
 
 /// Rows of three kinds: `member`, `pair` (`keeper` and `id` are its ids) and `note`.
-struct DecidedRows {
+pub(super) struct DecidedRows {
     measure: Measure,
     kinds: TextColumn,
     sizes: Int64Builder,
@@ -101,47 +185,6 @@ impl DecidedRows {
         }
     }
 
-    fn add(&mut self, findings: &Findings) -> Result<(), Error> {
-        for group in findings.groups.iter() {
-            for row in member_rows(&group.map_err(Error::of_io)?, self.measure) {
-                self.push_member(&row);
-            }
-        }
-        self.push_pairs(findings)?;
-        let counts = &findings.counts;
-        let note = json!({"counts": {
-            "decided": counts.documents, "copies": counts.copies, "candidates": counts.candidates,
-            "verified": counts.verified, "groups": counts.groups, "duplicates": counts.duplicates,
-        }});
-        self.push_plain("note", None, None, Some(&note.to_string()));
-        for source in findings.sources.iter().filter(|source| source.duplicates > 0) {
-            let note = json!({"source": {
-                "source": source.name, "reference": source.reference,
-                "duplicates": source.duplicates, "duplicate_bytes": source.duplicate_bytes,
-            }});
-            self.push_plain("note", None, None, Some(&note.to_string()));
-        }
-        Ok(())
-    }
-
-    /// Adds duplicates of kept documents: no groups, which later rounds may add to.
-    fn add_matched(&mut self, findings: &Findings, reference: bool) -> Result<(), Error> {
-        for group in findings.groups.iter() {
-            for row in member_rows(&group.map_err(Error::of_io)?, self.measure) {
-                if row.role == MemberRole::Duplicate {
-                    self.push_member(&MemberRow { reference, ..row });
-                }
-            }
-        }
-        self.push_pairs(findings)?;
-        let counts = &findings.counts;
-        let note = json!({"counts": {
-            "candidates": counts.candidates, "verified": counts.verified,
-        }});
-        self.push_plain("note", None, None, Some(&note.to_string()));
-        Ok(())
-    }
-
     fn push_member(&mut self, row: &MemberRow<'_>) {
         self.kinds.push(Some("member"));
         self.sizes.append_value(row.size.cast_signed());
@@ -153,13 +196,6 @@ impl DecidedRows {
         self.ids.push(Some(row.id));
         self.push_overlap(row.overlap.as_ref());
         self.notes.push(None);
-    }
-
-    fn push_pairs(&mut self, findings: &Findings) -> Result<(), Error> {
-        pair_rows(findings, &mut |pair| {
-            self.push_plain("pair", Some((pair.a, pair.b)), Some(&pair.overlap), None);
-            Ok(())
-        })
     }
 
     fn push_plain(
@@ -192,7 +228,7 @@ impl DecidedRows {
         }
     }
 
-    fn finish(mut self) -> PyResult<ArrowTable> {
+    pub(super) fn finish(mut self) -> PyResult<ArrowTable> {
         let [intersection, left, right] = &mut self.overlaps;
         let [jaccard, containment] = &mut self.similarities;
         ArrowTable::new(vec![

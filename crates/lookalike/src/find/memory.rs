@@ -41,6 +41,9 @@ pub struct Memory {
     /// Whether finished stages are kept in `temp_dir`, so that the same run goes on from them after
     /// it was interrupted.
     pub resume: bool,
+    /// The most bytes of results that are in memory before they go to a temporary file, where
+    /// `limit` allows as many; `None` for what `limit` allows.
+    pub results: Option<u64>,
 }
 
 impl Memory {
@@ -58,13 +61,21 @@ pub(crate) struct Budget {
     resident: u64,
     /// Bytes of columns that are held; before they are known, as many as may be.
     columns: Option<u64>,
+    /// [`Memory::results`].
+    results: u64,
 }
 
 impl Budget {
     /// For a run whose documents are not known yet.
     pub(crate) fn new(memory: &Memory, threads: usize) -> Result<Self, Error> {
         let threads = threads as u64;
-        let budget = Self { limit: memory.limit, threads, resident: 0, columns: None };
+        let budget = Self {
+            limit: memory.limit,
+            threads,
+            resident: 0,
+            columns: None,
+            results: memory.results.unwrap_or(u64::MAX),
+        };
         budget.check()?;
         Ok(budget)
     }
@@ -190,7 +201,7 @@ impl Budget {
 
     /// Results of one kind, before they go to the disk.
     pub(super) fn results(&self) -> usize {
-        (self.work() / 16) as usize
+        (self.work() / 16).min(self.results) as usize
     }
 
     /// Counters of shingles in exact mode, for `shingles` expected ones.

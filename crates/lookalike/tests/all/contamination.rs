@@ -165,7 +165,7 @@ fn memory_and_threads_change_no_byte() {
     let mut options = ContaminationOptions::new().unwrap();
     let expected = bytes(&run(&paths.0, &paths.1, &options).unwrap());
     let temp_dir = Some(folder.path().to_owned());
-    options.memory = Memory { limit: Some(128 << 20), temp_dir, resume: false };
+    options.memory = Memory { limit: Some(128 << 20), temp_dir, ..Memory::default() };
     for threads in [1, 2, 5] {
         options.threads = NonZeroUsize::new(threads).unwrap();
         assert!(bytes(&run(&paths.0, &paths.1, &options).unwrap()) == expected, "{threads}");

@@ -600,7 +600,8 @@ fn rows_that_do_not_fit_are_refused() {
     write(&path, &texts);
     let run = |limit: Option<u64>| {
         let options = PassageOptions::new(2, TokenRule::Words, Case::Fold).unwrap();
-        let memory = Memory { limit, temp_dir: Some(folder.path().to_owned()), resume: false };
+        let temp_dir = Some(folder.path().to_owned());
+        let memory = Memory { limit, temp_dir, ..Memory::default() };
         let options = options.with_threads(NonZeroUsize::MIN).with_memory(memory);
         let collection =
             Collection::open(std::slice::from_ref(&path), &ReadOptions::default()).unwrap();
