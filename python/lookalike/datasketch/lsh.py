@@ -441,7 +441,7 @@ class MinHashLSH(_native.Tables):
             StoreError: It cannot be copied, or has no sketch so far.
         """
         if not isinstance(self._kept, _native.Kept):
-            raise ValueError("an index that is not in a folder has none to copy: pickle it")
+            raise ValueError("an index in memory or in Redis has no folder to copy: pickle it")
         if not self._kept.backup(path):
             raise StoreError(f"{self._kept.path} has no sketch so far, so there is nothing to copy")
 
