@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Literal, NoReturn
 
 from lookalike._engine import StoredIndex
-from lookalike._find import Found
+from lookalike._found import Found
 from lookalike._index_arguments import (
     When,
     Where,

@@ -23,11 +23,22 @@ pub fn stop_words(language: &str) -> Result<StopWords, ParamsError> {
         });
     };
     let words: Vec<String> = list.iter().map(|word| text::lower_case(word)).collect();
+    Ok(listed(code, &words))
+}
+
+/// A list of words with that name: as they are, and in lower case, for texts that are compared in
+/// lower case. A word that the word rule cuts is there as it is and in pieces.
+pub fn listed_stop_words(name: &str, words: &[String]) -> StopWords {
+    let both = words.iter().flat_map(|word| [word.clone(), text::lower_case(word)]);
+    listed(name.to_owned(), &both.collect::<Vec<String>>())
+}
+
+fn listed(name: String, words: &[String]) -> StopWords {
     let pieces = words.iter().flat_map(|word| {
         let pieces = word.split(|c| text::class(c) == CharClass::Separator);
         std::iter::once(word.as_str()).chain(pieces.filter(|piece| !piece.is_empty()))
     });
-    Ok(StopWords::new(code, pieces))
+    StopWords::new(name, pieces)
 }
 
 #[cfg(test)]
