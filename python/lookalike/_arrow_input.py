@@ -63,7 +63,8 @@ def _token_lists(docs: Any, columns: Columns) -> list[list[Any]] | None:
         texts = [docs]
     else:
         names = docs.columns if is_of("polars", docs) else docs.schema.names
-        if not set(columns.texts) <= set(names):
+        if any(list(names).count(name) != 1 for name in columns.texts):
+            # The engine says what is wrong.
             return None
         texts = [docs[name] for name in columns.texts]
     kinds = [str(text.dtype if hasattr(text, "dtype") else text.type).lower() for text in texts]

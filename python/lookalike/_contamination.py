@@ -140,7 +140,11 @@ def contamination(
     tokens = options.get("tokens")
     corpus = given(docs, text=text, id=id, tokens=tokens, alone=False)
     sides = [given(against, text=field or text, id=id, tokens=tokens, alone=False) for field in fields]
-    refuse_unused(arguments if "text_field" in options or "id_field" in options else options, corpus, *sides)
+    for field, side in zip(fields, sides, strict=True):
+        if field is not None and "text" in side.unused:
+            raise OptionError(side.unused["text"].replace("text=", "against_field=", 1))
+    # Columns that are named for the benchmark say nothing of the corpus.
+    refuse_unused(options, corpus, *(sides if fields == [None] else ()))
     arguments = token_rule(arguments, corpus, *sides)
     benchmark = [(field, side.engine) for field, side in zip(fields, sides, strict=True)]
     with shown(progress) as reporter:

@@ -164,7 +164,7 @@ impl DecisionRows {
         other: impl Fn(&'a DecisionRow) -> Option<&'a OtherDocument>,
     ) -> (ArrayRef, Vec<(&'static str, ArrayRef, bool)>) {
         let (mut ids, mut similarities) =
-            (found.id_column(), SimilarityColumns::new(found.measures()));
+            (found.rows.id_column(), SimilarityColumns::new(found.measures()));
         for row in &self.rows {
             let other = other(row);
             ids.push(other.and_then(|other| self.names.get(other.name)).map(String::as_str));

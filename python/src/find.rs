@@ -57,7 +57,7 @@ pub(crate) fn find(
     let (findings, options, rows) = call::reading(py, progress.as_ref(), move |watch| {
         theirs.choose_bands(auto.as_ref(), &mut find, watch)?;
         let findings = in_collection(&theirs.open()?, &find, watch)?;
-        let rows = RowNumbers::of(ids, &findings, find.skip_repeated_ids)?;
+        let rows = RowNumbers::of(ids, &theirs.reading, &findings)?;
         Ok((findings, find, rows))
     })?;
     let findings = Arc::new(findings);
@@ -89,8 +89,8 @@ impl PyFindings {
         };
         let measures = self.run.measures();
         let columns = py.detach(|| {
-            let (mut a, mut b) = (self.run.id_column(), self.run.id_column());
-            let mut units = [(); 2].map(|()| UnitColumns::new(&self.run));
+            let (mut a, mut b) = (self.run.rows.id_column(), self.run.rows.id_column());
+            let mut units = [(); 2].map(|()| UnitColumns::new(&self.run.rows));
             let mut similarities = SimilarityColumns::new(measures);
             let mut estimates: [Float64Builder; 3] = Default::default();
             let mut cursor = pairs.cursor();
@@ -139,7 +139,7 @@ impl PyFindings {
     /// Documents without a token: `id`, `same_text_as` (the id of the first one with its text).
     fn empty(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let ids = py.detach(|| {
-            let (mut ids, mut firsts) = (self.run.id_column(), self.run.id_column());
+            let (mut ids, mut firsts) = (self.run.rows.id_column(), self.run.rows.id_column());
             let copies = self.run.findings.textless_copies.empty_copies();
             for each in copies.join(self.run.findings.empty.iter()) {
                 let (id, first) = each.map_err(Error::of_io)?;
@@ -314,11 +314,11 @@ impl GroupColumns {
     fn of(found: &RunFindings) -> Result<Self, Error> {
         let mut columns = Self {
             groups: UInt64Builder::new(),
-            ids: found.id_column(),
+            ids: found.rows.id_column(),
             roles: TextColumn::default(),
-            keepers: found.id_column(),
+            keepers: found.rows.id_column(),
             similarities: SimilarityColumns::new(found.measures()),
-            units: UnitColumns::new(found),
+            units: UnitColumns::new(&found.rows),
             rows: UInt64Builder::new(),
             keeper_rows: UInt64Builder::new(),
         };

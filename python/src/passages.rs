@@ -3,7 +3,7 @@
 use crate::call;
 use crate::compared_input::ComparedInput;
 use crate::error::{FileError, OptionError, run_error};
-use crate::ids::{IdColumn, IdKind};
+use crate::ids::IdKind;
 use crate::inputs::ComparedInputs;
 use crate::options::KeywordOptions;
 use crate::remaining_texts::RemainingTexts;
@@ -74,7 +74,7 @@ pub(crate) fn passages(
     let (theirs, how) = (Arc::clone(&inputs), options.clone());
     let (found, rows) = call::reading(py, progress.as_ref(), move |watch| {
         let found = passages_in(&theirs.open()?, &how, watch)?;
-        let rows = RowNumbers::of(ids, &found.run, theirs.reading.skip_bad)?;
+        let rows = RowNumbers::of(ids, &theirs.reading, &found.run)?;
         Ok((found, rows))
     })?;
     Ok(PyPassages { found, options, rows, inputs })
@@ -124,7 +124,7 @@ impl PyPassages {
     fn passages(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let columns = py.detach(|| {
             let mut numbers: [UInt64Builder; 4] = Default::default();
-            let (mut ids, mut rows) = (self.id_column(), UInt64Builder::new());
+            let (mut ids, mut rows) = (self.rows.id_column(), UInt64Builder::new());
             let mut texts = TextColumn::default();
             for (number, passage) in (1u64..).zip(&self.found.passages) {
                 let values = [passage.words, passage.places, passage.documents].map(u64::from);
@@ -152,7 +152,7 @@ impl PyPassages {
             let mut numbers: [UInt64Builder; 4] = Default::default();
             let mut spans: [UInt64Builder; 4] = Default::default();
             let mut flags: [BooleanBuilder; 2] = Default::default();
-            let (mut ids, mut rows) = (self.id_column(), UInt64Builder::new());
+            let (mut ids, mut rows) = (self.rows.id_column(), UInt64Builder::new());
             for place in &self.found.places {
                 let passage = &self.found.passages[place.passage as usize];
                 let values = [place.passage + 1, passage.words, passage.places, passage.documents];
@@ -256,10 +256,6 @@ impl PyPassages {
 }
 
 impl PyPassages {
-    fn id_column(&self) -> IdColumn {
-        IdColumn::new(self.rows.ids.of_unit(self.found.run.unit))
-    }
-
     fn row_column(&self, mut rows: UInt64Builder) -> Option<(&'static str, ArrayRef, bool)> {
         self.rows.ids.is_held().then(|| ("row", Arc::new(rows.finish()) as ArrayRef, false))
     }

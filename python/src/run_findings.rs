@@ -8,7 +8,7 @@ use lookalike::core::params::Measure;
 use lookalike::core::verify::Overlap;
 use lookalike::error::Error;
 use lookalike::find::{FindOptions, Findings};
-use lookalike::read::{Document, Raw, TextUnit};
+use lookalike::read::{Document, Raw, ReadOptions, TextUnit};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 use std::sync::Arc;
@@ -30,11 +30,6 @@ impl RunFindings {
         }
     }
 
-    /// A column of ids of what was compared.
-    pub(crate) fn id_column(&self) -> IdColumn {
-        IdColumn::new(self.rows.ids.of_unit(self.findings.unit))
-    }
-
     /// The number of the document of a row; none where the row was skipped.
     pub(crate) fn document_of(&self, row: usize) -> Option<u32> {
         self.rows.number(row as u64, self.findings.counts.documents)
@@ -44,6 +39,8 @@ impl RunFindings {
 /// The rows of documents, and what their ids are.
 pub(crate) struct RowNumbers {
     pub(crate) ids: IdKind,
+    /// What was compared as a document.
+    pub(crate) unit: TextUnit,
     /// By the number of the document, where that may be another one: bad ones are skipped, or units
     /// are compared.
     rows: Option<Vec<u64>>,
@@ -52,16 +49,21 @@ pub(crate) struct RowNumbers {
 impl RowNumbers {
     /// Of documents that are not in memory.
     pub(crate) fn of_files() -> Self {
-        Self { ids: IdKind::Files, rows: None }
+        Self { ids: IdKind::Files, unit: TextUnit::Document, rows: None }
     }
 
-    /// Of a run over documents with such ids; `skips_bad` says whether some may be missing.
+    /// Of a run over documents with such ids.
     ///
     /// # Errors
     /// The documents cannot be read again.
-    pub(crate) fn of(ids: IdKind, findings: &Findings, skips_bad: bool) -> Result<Self, Error> {
-        if !ids.is_held() || !(skips_bad || findings.unit != TextUnit::Document) {
-            return Ok(Self { ids, rows: None });
+    pub(crate) fn of(
+        ids: IdKind,
+        reading: &ReadOptions,
+        findings: &Findings,
+    ) -> Result<Self, Error> {
+        let unit = reading.unit;
+        if !ids.is_held() || !(reading.skip_bad || unit != TextUnit::Document) {
+            return Ok(Self { ids, unit, rows: None });
         }
         let mut rows = Vec::new();
         let mut take = |_: u32, document: &Document<'_>| {
@@ -69,7 +71,12 @@ impl RowNumbers {
             Ok(())
         };
         findings.replay(&mut take)?;
-        Ok(Self { ids, rows: Some(rows) })
+        Ok(Self { ids, unit, rows: Some(rows) })
+    }
+
+    /// A column of ids of what was compared.
+    pub(crate) fn id_column(&self) -> IdColumn {
+        IdColumn::new(self.ids.of_unit(self.unit))
     }
 
     /// The number of the document of a row, where there are that many documents; none where the
@@ -94,13 +101,13 @@ impl RowNumbers {
         id: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<u32> {
         if let Some(id) = id {
-            let id = self.id_text(findings.unit, id)?;
+            let id = self.id_text(id)?;
             let document = py.detach(|| findings.document_with(|it| self.ids.shown(it) == id));
             let unknown =
                 || DocumentError::new_err(format!("there is no document with the id {id:?}"));
             return document.map_err(run_error)?.ok_or_else(unknown);
         }
-        if findings.unit != TextUnit::Document && self.ids.is_held() {
+        if self.unit != TextUnit::Document && self.ids.is_held() {
             return Err(OptionError::new_err(
                 "a row may have several units; name one by its id, such as text('0#1')",
             ));
@@ -116,8 +123,8 @@ impl RowNumbers {
     }
 
     /// An id as results have it.
-    fn id_text(&self, unit: TextUnit, id: &Bound<'_, PyAny>) -> PyResult<String> {
-        let is_number = matches!(self.ids.of_unit(unit), IdKind::Numbers | IdKind::Unsigned);
+    fn id_text(&self, id: &Bound<'_, PyAny>) -> PyResult<String> {
+        let is_number = matches!(self.ids.of_unit(self.unit), IdKind::Numbers | IdKind::Unsigned);
         match (id.is_instance_of::<PyString>(), id.is_instance_of::<PyInt>()) {
             (true, _) if !is_number => id.extract(),
             (_, true) => Ok(id.str()?.to_string()),

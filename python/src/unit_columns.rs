@@ -1,7 +1,7 @@
 //! Where units are in their documents, as columns.
 
 use crate::ids::IdColumn;
-use crate::run_findings::RunFindings;
+use crate::run_findings::RowNumbers;
 use arrow_array::ArrayRef;
 use arrow_array::builder::UInt64Builder;
 use lookalike::read::unit::parent_id;
@@ -25,9 +25,9 @@ pub(crate) struct UnitColumns {
 
 impl UnitColumns {
     /// Of the documents of a run.
-    pub(crate) fn new(run: &RunFindings) -> Self {
-        let is_used = run.findings.unit != TextUnit::Document;
-        Self { is_used, parents: IdColumn::new(run.rows.ids), numbers: Default::default() }
+    pub(crate) fn new(rows: &RowNumbers) -> Self {
+        let is_used = rows.unit != TextUnit::Document;
+        Self { is_used, parents: IdColumn::new(rows.ids), numbers: Default::default() }
     }
 
     pub(crate) fn push(&mut self, id: &str, range: Option<UnitRange>) {
