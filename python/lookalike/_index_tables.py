@@ -86,6 +86,10 @@ def _needed(frame: Any, columns: Sequence[str]) -> Any:
 def _arrow_of_pandas(frame: Any, columns: Sequence[str]) -> Any:
     """A frame as Arrow; ``None`` without pyarrow, which pandas makes Arrow by."""
     needed = _needed(frame, columns)
+    ids = columns[0]
+    if ids in needed and any(type(value).__name__ == "UUID" for value in needed[ids].head(1)):
+        # pyarrow would make bytes of them.
+        needed = needed.assign(**{ids: needed[ids].map(str, na_action="ignore")})
     try:
         return Stream(needed.__arrow_c_stream__())
     except (ImportError, AttributeError):
