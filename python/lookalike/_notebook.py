@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lookalike._found import Found
+    from lookalike._passages import Passages
 
 __all__ = ["framed"]
 
@@ -16,7 +17,7 @@ __all__ = ["framed"]
 _MOST = 4_000_000
 
 
-def framed(found: Found) -> str:
+def framed(found: Found | Passages) -> str:
     """The page of a run in a frame of its own, whose styles and scripts do not meet those of the notebook."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "page.html")

@@ -271,7 +271,7 @@ OPTIONS: dict[str, str] = {
     "at": "passages: cut 'word' by word, or whole units all of whose words are repeated: 'line', 'paragraph', "
     "'sentence'",
     "min_left": "passages: leave out documents that lose words and keep fewer than this",
-    "min_documents": "passages: cut those that are in so many documents or more, in all of them",
+    "min_documents": "passages: cut those that are in this number of documents or more, in all of them",
     "min_share": "passages: cut those that are in this share of the documents or more, in all of them",
     "per_source": "passages: count the documents of each source by themselves",
     "ngram": "words of a run that counts as contamination, 2 or more; 13 by default",

@@ -119,6 +119,12 @@ class Passages:
         """Writes all of the run to a file ``.json``, or ``.html``, a page with the passages marked."""
         self._findings.write("report", path_option("path", path))
 
+    def _repr_html_(self) -> str:
+        """The page of :meth:`write_report` in a frame, for notebooks."""
+        from lookalike._notebook import framed
+
+        return framed(self)
+
     def __reduce__(self) -> NoReturn:
         raise TypeError("Passages cannot be pickled, since they have the documents; pickle passages and places, its tables")
 

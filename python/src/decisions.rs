@@ -98,7 +98,8 @@ impl DecisionRows {
         for (number, group) in (1u64..).zip(found.findings.groups.iter()) {
             let group = group.map_err(Error::of_io)?;
             let keeper = group.keeper;
-            if let Some(decision) = self.decision(found.rows.row(keeper.document, keeper.reference)) {
+            if let Some(decision) = self.decision(found.rows.row(keeper.document, keeper.reference))
+            {
                 (decision.group, decision.reason) = (Some(number), KEEPER);
             }
             let name = self.name(keeper.id);

@@ -108,9 +108,7 @@ pub(crate) fn dedup_passages(
     let place = targets.destination(&collection, reference, None)?;
     place.takes_cuts().map_err(run_error)?;
     // What cannot be written is an error before the work.
-    call::long(py, None, |_| {
-        Survivors::create(place.clone(), None)?.check_writable(&collection)
-    })?;
+    call::long(py, None, |_| Survivors::create(place.clone(), None)?.check_writable(&collection))?;
     let read = Arc::clone(&collection);
     let cuts = call::reading(py, progress.as_ref(), move |watch| {
         PassageCuts::find(&read, &options, &cut, watch)

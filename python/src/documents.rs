@@ -115,9 +115,10 @@ fn integer(value: &Bound<'_, PyAny>, row: usize) -> PyResult<Option<i64>> {
 
 #[pymethods]
 impl PythonDocuments {
-    /// Columns of an object with the Arrow `PyCapsule` interface; several of them are one text. Where
-    /// `text` is `None` it is the column `text`, or the object itself where that is one column. Where `id` is `None`, the
-    /// column `id` is taken if `find_id` is true and there is one; else rows are the ids.
+    /// Columns of an object with the Arrow `PyCapsule` interface; those of `text` are one text.
+    /// Where `text` is `None` it is the column `text`, or the object itself where that is one
+    /// column. Where `id` is `None`, the column `id` is taken if `find_id` is true and there is
+    /// one; else rows are the ids.
     #[staticmethod]
     fn of_arrow(
         object: &Bound<'_, PyAny>,

@@ -43,8 +43,13 @@ pub(crate) fn run_error(error: Error) -> PyErr {
             ),
             _ => DocumentError::new_err(text),
         },
-        Error::NotAdded { .. } | Error::NotAligned { .. } => DocumentError::new_err(text),
-        Error::Contamination(ContaminationError::NoWords { .. }) => DocumentError::new_err(text),
+        Error::NotAdded { .. }
+        | Error::NotAligned { .. }
+        | Error::Contamination(ContaminationError::NoWords { .. }) => DocumentError::new_err(text),
+        Error::Contamination(ContaminationError::InBoth { name }) => OptionError::new_err(format!(
+            "{name} is part of the corpus and of against, so that all items of it would be found \
+             in themselves; name it once"
+        )),
         Error::MemoryTooSmall { .. } | Error::Estimates { .. } | Error::Contamination(_) => {
             OptionError::new_err(text)
         }

@@ -129,7 +129,10 @@ impl PyPassages {
             for (number, passage) in (1u64..).zip(&self.found.passages) {
                 let values = [passage.words, passage.places, passage.documents].map(u64::from);
                 let values = std::iter::once(number).chain(values);
-                numbers.iter_mut().zip(values).for_each(|(column, value)| column.append_value(value));
+                numbers
+                    .iter_mut()
+                    .zip(values)
+                    .for_each(|(column, value)| column.append_value(value));
                 let document = self.found.places[passage.rows.start].document;
                 ids.push(Some(&self.found.id(document)?));
                 rows.append_option(self.rows.row(document, false));
@@ -243,8 +246,7 @@ impl PyPassages {
     /// Writes places or the report, as the command line does.
     fn write(&self, py: Python<'_>, what: &str, path: PathBuf) -> PyResult<()> {
         self.inputs.check_output(&path)?;
-        let kind =
-            if what == "places" { PassageOutput::Places } else { PassageOutput::Report };
+        let kind = if what == "places" { PassageOutput::Places } else { PassageOutput::Report };
         let target = Target::new(&path, kind.formats());
         let target = target.map_err(|error| FileError::new_err(error.to_string()))?;
         let written = py.detach(|| {
@@ -275,7 +277,7 @@ fn counts_by_source<'a, const N: usize>(
     sources: impl Iterator<Item = (&'a str, [u64; N])>,
     names: [&'static str; N],
 ) -> PyResult<ArrowTable> {
-    let (mut sources_named, mut numbers) = 
+    let (mut sources_named, mut numbers) =
         (TextColumn::default(), names.map(|_| UInt64Builder::new()));
     for (name, values) in sources {
         sources_named.push(Some(name));

@@ -131,7 +131,8 @@ impl RowNumbers {
             (is_text, _) => {
                 let what = if is_text { "row" } else { "id" };
                 let expected = if is_number { "a whole number" } else { "a str" };
-                let text = format!("{what}: expected {expected}, as the ids are, got {}", id.repr()?);
+                let text =
+                    format!("{what}: expected {expected}, as the ids are, got {}", id.repr()?);
                 Err(OptionError::new_err(text))
             }
         }

@@ -42,7 +42,10 @@ impl UnitColumns {
     }
 
     /// The columns with these names, if there are any.
-    pub(crate) fn finish(mut self, names: [&'static str; 5]) -> Vec<(&'static str, ArrayRef, bool)> {
+    pub(crate) fn finish(
+        mut self,
+        names: [&'static str; 5],
+    ) -> Vec<(&'static str, ArrayRef, bool)> {
         if !self.is_used {
             return Vec::new();
         }

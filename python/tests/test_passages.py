@@ -42,6 +42,7 @@ def test_tables_say_where_passages_are() -> None:
     assert found.counts["copied_words"] == 13 and found.sources["copied_words"] == [13]
     assert found.text("a") == found.text(0) == found.text(id="a") == DOCS["a"]
     assert set(found.seconds) == {"read and sign", "find repeated passages", "compare words"}
+    assert "confidential" in found._repr_html_()
     with pytest.raises(TypeError, match="pickle passages and places"):
         __import__("pickle").dumps(found)
 

@@ -44,7 +44,7 @@ fn listed(name: String, words: &[String]) -> StopWords {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike_core::params::{ShingleRule, Unit};
+    use lookalike_core::params::{Case, ShingleRule, Unit};
     use lookalike_core::shingle::Shingler;
 
     #[test]
@@ -57,6 +57,22 @@ mod tests {
         shingler.set("The cat isn't on the mat; don't ask", &mut with);
         shingler.set("cat mat", &mut without);
         assert_eq!(with, without);
+    }
+
+    #[test]
+    fn listed_words_are_left_out_in_both_cases() {
+        let list = listed_stop_words("list", &["The".to_owned(), "don't".to_owned()]);
+        assert_eq!(list.name(), "list");
+        for (case, text, left) in
+            [(Case::Fold, "THE cat, don't ask", "cat ask"), (Case::Keep, "The THE cat", "THE cat")]
+        {
+            let rule = ShingleRule::new(Unit::Words, 1).unwrap().with_case(case);
+            let mut shingler = Shingler::new(&rule.with_stop_words(Some(list.clone())));
+            let (mut with, mut without) = (Vec::new(), Vec::new());
+            shingler.set(text, &mut with);
+            shingler.set(left, &mut without);
+            assert_eq!(with, without, "{text}");
+        }
     }
 
     #[test]
