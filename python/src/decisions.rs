@@ -1,6 +1,5 @@
 //! What was decided about each document in memory: what `docs/dedup.md` says of `--annotate`.
 
-use crate::ids::IdColumn;
 use crate::run_findings::{RunFindings, SimilarityColumns};
 use crate::table::ArrowTable;
 use crate::text_column::TextColumn;
@@ -73,7 +72,7 @@ impl DecisionRows {
         for related in found.findings.related.iter() {
             let related = related.map_err(Error::of_io)?;
             let name = decisions.name(related.neighbour);
-            if let Some(decision) = decisions.decision(found.row(related.document, false)) {
+            if let Some(decision) = decisions.decision(found.rows.row(related.document, false)) {
                 decision.reason = RELATED;
                 decision.other = Some(OtherDocument { name, overlap: related.overlap });
             }
@@ -99,12 +98,13 @@ impl DecisionRows {
         for (number, group) in (1u64..).zip(found.findings.groups.iter()) {
             let group = group.map_err(Error::of_io)?;
             let keeper = group.keeper;
-            if let Some(decision) = self.decision(found.row(keeper.document, keeper.reference)) {
+            if let Some(decision) = self.decision(found.rows.row(keeper.document, keeper.reference))
+            {
                 (decision.group, decision.reason) = (Some(number), KEEPER);
             }
             let name = self.name(keeper.id);
             for duplicate in &group.duplicates {
-                let row = found.row(duplicate.document, false);
+                let row = found.rows.row(duplicate.document, false);
                 let Some(decision) = self.decision(row) else { continue };
                 (decision.kept, decision.group) = (false, Some(number));
                 decision.other = Some(OtherDocument { name, overlap: duplicate.overlap });
@@ -166,7 +166,7 @@ impl DecisionRows {
         other: impl Fn(&'a DecisionRow) -> Option<&'a OtherDocument>,
     ) -> (ArrayRef, Vec<(&'static str, ArrayRef, bool)>) {
         let (mut ids, mut similarities) =
-            (IdColumn::new(found.ids), SimilarityColumns::new(found.measures()));
+            (found.rows.id_column(), SimilarityColumns::new(found.measures()));
         for row in &self.rows {
             let other = other(row);
             ids.push(other.and_then(|other| self.names.get(other.name)).map(String::as_str));

@@ -69,9 +69,7 @@ pub(crate) fn match_kept(
     let findings = call::reading(py, None, move |watch| {
         shard::match_kept(&inputs.open()?, keepers, &find, watch)
     })?;
-    DecidedTables::new(move |take| {
-        RowTables::new(measure, take).add_matched(&findings, reference)
-    })
+    DecidedTables::new(move |take| RowTables::new(measure, take).add_matched(&findings, reference))
 }
 
 /// Rows on their way to tables.

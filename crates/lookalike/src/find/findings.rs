@@ -250,6 +250,28 @@ impl Findings {
         self.documents.with_row(document, |_, row| row.id.to_owned())
     }
 
+    /// The number of the first document whose id is wanted, those of reference collections last.
+    /// Cost: one pass over the ids.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id).
+    pub fn document_with(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Option<u32>, Error> {
+        let (store, mut of_reference) = (&self.documents.store, None);
+        for (i, block) in store.blocks.iter().enumerate() {
+            for (document, row) in self.documents.range(i).zip(store.rows(i)?.iter()) {
+                let is_left_out = self.documents.state(document) == DocumentState::LEFT_OUT;
+                if is_left_out || !is_wanted(row?.id) {
+                    continue;
+                }
+                if !block.notes.reference {
+                    return Ok(Some(document));
+                }
+                of_reference = of_reference.or(Some(document));
+            }
+        }
+        Ok(of_reference)
+    }
+
     /// Where a document was read, in words: `source:line`, or `row 3 of source`.
     ///
     /// # Errors
