@@ -279,7 +279,8 @@ mod tests {
             num_perm in 2_usize..=200,
             weight in prop_oneof![0.0..=1.0, Just(0.0), Just(0.5), Just(1.0)],
         ) {
-            let got = jaccard_bands(threshold, num_perm, weights(weight), || Ok::<_, Infallible>(()));
+            let go_on = || Ok::<_, Infallible>(());
+            let got = jaccard_bands(threshold, num_perm, weights(weight), go_on);
             let whole = bands_of_the_whole_grid(threshold, num_perm, weights(weight));
             prop_assert_eq!(got, Ok(whole));
         }

@@ -1,6 +1,6 @@
 //! The rows of decisions, a table at a time: all at once may be more than a task has memory for.
 
-use super::decide::DecidedRows;
+use super::decided_rows::DecidedRows;
 use crate::call;
 use crate::error::run_error;
 use crate::table::ArrowTable;
@@ -14,16 +14,19 @@ use std::thread;
 /// Takes the rows of a table.
 pub(super) type TakeRows<'a> = dyn Fn(DecidedRows) -> Result<(), Error> + 'a;
 
+/// Rows of a table, `None` behind the last one, or an error.
+type NextRows = Result<Option<DecidedRows>, Error>;
+
 /// An iterator over tables; one is made while another is used.
 #[pyclass(frozen, module = "lookalike._engine")]
 pub(crate) struct DecidedTables {
     /// Nothing is behind an error, and behind `None`, which comes last.
-    rows: Mutex<Option<Receiver<Result<Option<DecidedRows>, Error>>>>,
+    rows: Mutex<Option<Receiver<NextRows>>>,
 }
 
 impl DecidedTables {
-    /// The tables of the rows that `give` gives, on a thread of its own. It ends when the tables are
-    /// not wanted any more.
+    /// The tables of the rows that `give` gives, on a thread of its own. It ends when the tables
+    /// are not wanted any more.
     pub(super) fn new(
         give: impl FnOnce(&TakeRows<'_>) -> Result<(), Error> + Send + 'static,
     ) -> PyResult<Self> {

@@ -11,6 +11,7 @@ mod blocks;
 mod columns;
 mod counters;
 mod decide;
+mod decided_rows;
 mod decided_tables;
 mod keys;
 mod lines;

@@ -67,7 +67,7 @@ fn number_firsts(
     nodes: &SortedValues,
     mut numbered: PairSorter,
 ) -> Result<SortedValues, Error> {
-    let mut numbers = Numbers::new(nodes);
+    let mut numbers = NumberedNodes::new(nodes);
     for edge in edges.iter() {
         let (a, b) = split(edge?);
         numbered.push(b, numbers.number_of(a)?)?;
@@ -77,8 +77,8 @@ fn number_firsts(
 
 /// The numbers of nodes that are connected.
 fn join_numbers(numbered: &SortedValues, nodes: &SortedValues) -> Result<DisjointSets, Error> {
-    let mut sets = DisjointSets::new(Numbers::new(nodes).count()?);
-    let mut numbers = Numbers::new(nodes);
+    let mut sets = DisjointSets::new(NumberedNodes::new(nodes).count()?);
+    let mut numbers = NumberedNodes::new(nodes);
     for edge in numbered.iter() {
         let (b, a) = split(edge?);
         sets.join(a as u32, numbers.number_of(b)? as u32);
@@ -92,7 +92,7 @@ fn firsts_of(
     nodes: &SortedValues,
     mut firsts: PairSorter,
 ) -> Result<SortedValues, Error> {
-    let mut numbers = Numbers::new(nodes);
+    let mut numbers = NumberedNodes::new(nodes);
     while let Some((number, node)) = numbers.next()? {
         firsts.push(u64::from(sets.first(number as u32)), node)?;
     }
@@ -113,7 +113,7 @@ impl NodeComponents {
         &self,
         take: &mut dyn FnMut(u64, u64) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let (mut numbers, mut last) = (Numbers::new(&self.nodes), None);
+        let (mut numbers, mut last) = (NumberedNodes::new(&self.nodes), None);
         for first in self.firsts.iter() {
             let (first, node) = split(first?);
             let component = match last {
@@ -169,13 +169,13 @@ fn split(pair: u128) -> (u64, u64) {
 }
 
 /// Nodes with their numbers, which are those of their order; what is looked up ascends.
-struct Numbers<'a> {
+struct NumberedNodes<'a> {
     nodes: Box<dyn Iterator<Item = Result<u128, Error>> + 'a>,
     /// The number and the node that were given last.
     now: Option<(u64, u64)>,
 }
 
-impl<'a> Numbers<'a> {
+impl<'a> NumberedNodes<'a> {
     fn new(nodes: &'a SortedValues) -> Self {
         Self { nodes: Box::new(nodes.iter()), now: None }
     }
