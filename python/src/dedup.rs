@@ -8,7 +8,8 @@ use crate::options::RunArguments;
 use crate::parameters::{self, BetterSettingTuple};
 use lookalike::dedup::SurvivorsProblem;
 use lookalike::dedup::{
-    Annotate, DEFAULT_FIELD, Destination, RemovedList, SurvivorCounts, Survivors, apply,
+    Annotate, AnnotationSubject, DEFAULT_FIELD, Destination, RemovedList, SurvivorCounts,
+    Survivors, apply,
 };
 use lookalike::error::Error;
 use lookalike::find::{self, FindOptions};
@@ -104,7 +105,8 @@ impl DedupPaths<'_> {
         options: &FindOptions,
     ) -> PyResult<(Survivors, Option<RemovedList>)> {
         let measure = options.params.measure();
-        let annotate = self.annotate.then(|| Annotate { field: DEFAULT_FIELD.to_owned(), measure });
+        let subject = AnnotationSubject::Groups(measure);
+        let annotate = self.annotate.then(|| Annotate { field: DEFAULT_FIELD.to_owned(), subject });
         let (output, paths) = (&self.output, self.paths);
         let place = Destination::new(output, paths, reference, collection, annotate.as_ref());
         let place = place.map_err(|error| OptionError::new_err(error.to_string()))?;
