@@ -165,7 +165,8 @@ fn annotations_mark_passages_and_change_nothing_else() {
 #[test]
 fn parts_that_go_are_listed_whatever_the_files_are() {
     let place = Place::new();
-    let message = |n: u32| format!("From a@b Thu Jan  1 00:00:00 1970\nSubject: b\n\n{n}.\n{LICENCE}\n\n");
+    let message =
+        |n: u32| format!("From a@b Thu Jan  1 00:00:00 1970\nSubject: b\n\n{n}.\n{LICENCE}\n\n");
     let page = format!("<p>A page with words of its own.</p><p>{LICENCE}</p>");
     place.file("mail.mbox", message(1) + &message(2)).file("d/a.txt", LICENCE.repeat(2));
     place.file("d/page.html", page).file("d/bad.png", b"\x89PNG\r\n\x1a\n\0");

@@ -72,7 +72,7 @@ pub fn in_collection(
     progress: &dyn Progress,
 ) -> Result<Findings, Error> {
     estimates::check(options)?;
-    let budget = Budget::new(&options.memory, options.threads.get())?;
+    let budget = Budget::new(&options.memory, options.threads.get())?.with_unit(collection.unit());
     if let Some(bytes) = budget.longest_record() {
         collection.limit_records(bytes);
     }
