@@ -91,6 +91,11 @@ pub enum IndexError {
         /// The operation that needs them.
         what: &'static str,
     },
+    /// The index keeps no texts, which are needed here.
+    NoTexts {
+        /// The place.
+        index: String,
+    },
     /// A search for the nearest documents in an index whose measure signatures do not estimate.
     NearestMeasure {
         /// The measure of the index.
@@ -168,6 +173,10 @@ const NEWER: &str = "export it with the program that wrote it and create it agai
 const OF_SKETCHES: &str = "keeps sketches of lookalike.datasketch, no documents: open it in Python \
      with lookalike.datasketch.MinHashLSH(storage_config={\"type\": \"lookalike\", \"path\": …})";
 
+/// The error of an index without texts, with its remedy up to the option.
+const NO_TEXTS: &str = "keeps no texts, whose words are compared here: name the files that its \
+     documents were read from, or create it again with";
+
 /// Why an index cannot be written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -238,12 +247,10 @@ impl NamesParameters for IndexError {
             Self::IdTaken { id } => {
                 write!(f, "document {id:?} is there already: update replaces it")
             }
-            Self::NoSets { what } => write!(
-                f,
-                "the index keeps no shingle sets, without which there is no {what}: create it \
-                 with {} sets",
-                name(Parameter::Store)
-            ),
+            Self::NoSets { what } => fmt_no_sets(f, what, name),
+            Self::NoTexts { index } => {
+                write!(f, "{index} {NO_TEXTS} {} texts", name(Parameter::Store))
+            }
             Self::NearestMeasure { got, expected } => write!(
                 f,
                 "nearest: expected an index with the measure {expected}, got one with {got}, \
@@ -272,6 +279,14 @@ impl NamesParameters for IndexError {
             Self::Database { index, why, .. } => write!(f, "{index}: {why}"),
         }
     }
+}
+
+fn fmt_no_sets(f: &mut fmt::Formatter<'_>, what: &str, name: ParameterSpelling) -> fmt::Result {
+    write!(
+        f,
+        "the index keeps no shingle sets, without which there is no {what}: create it with {} sets",
+        name(Parameter::Store)
+    )
 }
 
 fn fmt_column(f: &mut fmt::Formatter<'_>, names: [&str; 4]) -> fmt::Result {

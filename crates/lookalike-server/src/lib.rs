@@ -81,6 +81,7 @@ mod metadata;
 mod metrics;
 mod middleware;
 mod page;
+mod passages;
 mod pool;
 mod problem;
 mod query;

@@ -13,7 +13,6 @@ mod settings;
 mod stats;
 
 pub(super) use open::PlaceArgs;
-#[cfg(feature = "serve")]
 pub(super) use open::place;
 pub(super) use settings::SettingsArgs;
 

@@ -35,6 +35,7 @@
 pub mod anchors;
 pub mod maximal;
 pub mod naive;
+pub mod prefix_hash;
 pub mod repeat_filter;
 pub mod run_hash;
 pub mod suffix_order;

@@ -86,6 +86,11 @@ pub fn create_filled(
     folder::create_filled(folder, settings, changes)
 }
 
+/// Whether a folder has the catalogue of an index, which may be damaged.
+pub fn is_index(folder: &Path) -> bool {
+    IndexFolder::new(folder).catalogue().is_file()
+}
+
 /// The settings of the index in a folder; it is not opened.
 ///
 /// # Errors

@@ -33,6 +33,7 @@ pub(crate) const FILES: &[(&str, &str, &str)] = &[
     ("/groups.js", JAVASCRIPT, include_str!("groups.js")),
     ("/matches.js", JAVASCRIPT, include_str!("matches.js")),
     ("/members.js", JAVASCRIPT, include_str!("members.js")),
+    ("/passages.js", JAVASCRIPT, include_str!("passages.js")),
     ("/probe.js", JAVASCRIPT, include_str!("probe.js")),
     ("/problem.js", JAVASCRIPT, include_str!("problem.js")),
     ("/query.js", JAVASCRIPT, include_str!("query.js")),

@@ -74,6 +74,38 @@ const searching = withMock({}, async (browser, server) => {
     "Another text.");
 });
 
+const knownPassages = withMock({}, async (browser, server) => {
+  await search(browser);
+  await browser.see("Passages of your text that are known");
+  assert.equal(server.calls.filter(({ path }) => path === "/v1/passages").length, 0);
+  await browser.click("#passages-form button");
+  await browser.see("1 known passage in 12 documents; 100 documents compared word by word. " +
+    "Not all documents are compared yet.");
+  const asked = () => server.calls.findLast(({ path }) => path === "/v1/passages").body;
+  assert.deepEqual(asked(), { text: TEXT, min_words: 20 });
+  assert.equal(await browser.run("return document.querySelector('.known .excerpt').textContent"),
+    "meeting was held on Monday in");
+  const places = "return Array.from(document.querySelectorAll('.known li'), li => li.textContent)";
+  assert.deepEqual((await browser.run(places)).slice(1), ["letters/copy.txt", "and 10 more"]);
+  await browser.click("#passages .buttons button");
+  await browser.see("1 known passage in 13 documents; 200 documents compared word by word.");
+  assert.deepEqual(asked(), { text: TEXT, min_words: 20, after: "100" });
+  assert.ok(!await browser.run("return !!document.querySelector('#passages .buttons')"));
+  // A document of the index is compared as a whole only.
+  await browser.type("#query-id", "a");
+  await browser.click("#id-form button");
+  await browser.see("What resembles a");
+  assert.ok(!await browser.run("return !!document.querySelector('#passages')"));
+});
+
+const noPassages = withMock({
+  "GET /v1/settings": () => ({ json: { ...SETTINGS, store: "sets" } }),
+}, async (browser) => {
+  await search(browser);
+  await browser.wait("document.querySelectorAll('.match').length === 3");
+  assert.ok(!await browser.run("return !!document.querySelector('#passages')"));
+});
+
 const searchingById = withMock({}, async (browser, server) => {
   await browser.wait("document.querySelector('#query-threshold').value === '0.8'");
   await browser.type("#query-id", "a/b ?#&=%.txt");
@@ -681,6 +713,8 @@ const files = withMock({}, async (browser, server) => {
 /** All cases by name. */
 export const CASES = {
   "a text is searched, and a match compared": searching,
+  "known passages of a text are found": knownPassages,
+  "an index without texts has no passages": noPassages,
   "a document is searched by its id": searchingById,
   "nothing found is told with what that means": nothingFound,
   "a prediction that does not hold has its caveat": recallCaveat,

@@ -78,6 +78,15 @@ const fromFirstToLast = async (browser, { open }) => {
     "document.querySelector(`.rows ${tag}`).textContent)");
   assert.deepEqual(marks.map((word) => word.replace(".", "")), ["Monday", "Thursday"]);
 
+  // A passage of the letter inside of another text.
+  await search(browser, `An unlike text that quotes: ${words(30, "word").toUpperCase()} and ends.`);
+  await browser.see("Passages of your text that are known");
+  await browser.click("#passages-form button");
+  await browser.see("1 known passage in 3 documents; 3 documents compared word by word.");
+  assert.ok((await browser.run("return document.querySelector('.known').innerText"))
+    .includes("30 words, from character 28 on, in 3 documents"));
+  assert.deepEqual(await findings(browser), []);
+
   // By id, which is not among its own matches.
   await browser.run("location.hash = '#/'");
   await browser.paste("#query-id", IDS[1]);

@@ -7,6 +7,7 @@ mod bad_input;
 mod client;
 mod documents;
 mod limits;
+mod passages;
 mod schema;
 mod schemathesis;
 mod served;
