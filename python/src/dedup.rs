@@ -10,7 +10,8 @@ use crate::passages::{PassageArguments, cuts_by_source, refuse_unit};
 use crate::table::ArrowTable;
 use lookalike::dedup::SurvivorsProblem;
 use lookalike::dedup::{
-    Annotate, DEFAULT_FIELD, Destination, RemovedList, SurvivorCounts, Survivors, apply, apply_cuts,
+    Annotate, AnnotationSubject, DEFAULT_FIELD, Destination, RemovedList, SurvivorCounts,
+    Survivors, apply, apply_cuts,
 };
 use lookalike::error::Error;
 use lookalike::find::{self, FindOptions};
@@ -106,7 +107,7 @@ pub(crate) fn dedup_passages(
     let collection = Arc::new(call::reading(py, None, move |_| Ok(theirs.open()?))?);
     let reference = inputs.paths().1;
     let place = targets.destination(&collection, reference, None)?;
-    place.takes_cuts().map_err(run_error)?;
+    place.takes_passages(None).map_err(run_error)?;
     // What cannot be written is an error before the work.
     call::long(py, None, |_| Survivors::create(place.clone(), None)?.check_writable(&collection))?;
     let read = Arc::clone(&collection);
@@ -114,7 +115,7 @@ pub(crate) fn dedup_passages(
         PassageCuts::find(&read, &options, &cut, watch)
     })?;
     let written = call::long(py, None, |watch| {
-        apply_cuts(&cuts, &collection, Survivors::create(place, None)?, watch)
+        apply_cuts(&cuts, &collection, Some(Survivors::create(place, None)?), None, watch)
     })?;
     let SurvivorCounts { kept, removed, changed, files, .. } = written;
     Ok((kept, removed, changed, files, cuts_by_source(&cuts.sources)?))
@@ -161,7 +162,8 @@ impl DedupPaths<'_> {
         options: &FindOptions,
     ) -> PyResult<(Survivors, Option<RemovedList>)> {
         let measure = options.params.measure();
-        let annotate = self.annotate.then(|| Annotate { field: DEFAULT_FIELD.to_owned(), measure });
+        let subject = AnnotationSubject::Groups(measure);
+        let annotate = self.annotate.then(|| Annotate { field: DEFAULT_FIELD.to_owned(), subject });
         let place = self.destination(collection, reference, annotate.as_ref())?;
         let survivors = Survivors::create(place, annotate).map_err(run_error)?;
         let removed = self.removed.as_ref().map(|target| RemovedList::create(target, measure));

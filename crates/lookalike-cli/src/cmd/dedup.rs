@@ -21,7 +21,7 @@ pub(crate) use args::DedupArgs;
 use args::DedupOutputArgs;
 use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::dedup::{
-    Annotate, Destination, Others, RemovedList, SurvivorCounts, Survivors, apply,
+    Annotate, AnnotationSubject, Destination, Others, RemovedList, SurvivorCounts, Survivors, apply,
 };
 use lookalike::find::{self, FindOptions, Findings};
 use lookalike::progress::NoProgress;
@@ -131,7 +131,7 @@ impl<'a> DedupPlan<'a> {
     ) -> Result<Self, CommandError> {
         let annotate = args.result.annotate.then(|| Annotate {
             field: args.result.annotate_field.clone(),
-            measure: options.params.measure(),
+            subject: AnnotationSubject::Groups(options.params.measure()),
         });
         let others = (!args.result.documents_only).then(|| Others {
             follow_links: reading.follow_links,
@@ -237,13 +237,18 @@ impl DedupOutputs {
         let written = survivors
             .map(|survivors| apply(findings, collection, options, survivors, removed, &NoProgress))
             .transpose()?;
-        if let Some(output) = skipped {
-            let (skipped, empty) = (&findings.skipped, &findings.empty);
-            let textless_copies = &findings.textless_copies;
-            output.finish(|out| {
-                report::csv::skipped(out, skipped, textless_copies, empty, plan.cells)
-            })?;
-        }
+        write_skipped_list(skipped, findings, plan.cells)?;
         Ok(written)
     }
+}
+
+/// Writes the list of what was skipped, if it is wanted.
+fn write_skipped_list(
+    output: Option<Output>,
+    findings: &Findings,
+    cells: CellRule,
+) -> Result<(), CommandError> {
+    let Some(output) = output else { return Ok(()) };
+    let Findings { skipped, textless_copies, empty, .. } = findings;
+    Ok(output.finish(|out| report::csv::skipped(out, skipped, textless_copies, empty, cells))?)
 }

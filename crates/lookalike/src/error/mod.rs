@@ -104,13 +104,6 @@ pub enum Error {
         /// How many there are at least.
         got: usize,
     },
-    /// A document has more units than one run can keep of a block.
-    TooManyUnits {
-        /// The document.
-        id: String,
-        /// How many units its block has at least.
-        got: usize,
-    },
     /// A field that documents are counted under has more values than a table of sources.
     TooManySources {
         /// The field.
@@ -243,7 +236,6 @@ impl NamesParameters for Error {
                 "the input has at least {got} documents, one run can number {MAX_DOCUMENTS}; split \
                  the input"
             ),
-            Self::TooManyUnits { id, got } => message.too_many_units(id, *got),
             Self::TooManySources { field, got, most } => {
                 message.too_many_sources(field, *got, *most)
             }
@@ -321,15 +313,6 @@ impl MessageWriter<'_, '_> {
             "the words of document {id:?} at {place} cannot be found in the text as it is \
              written; leave out {}",
             (self.name)(Parameter::Normalize)
-        )
-    }
-
-    fn too_many_units(self, id: &str, got: usize) -> fmt::Result {
-        write!(
-            self.f,
-            "document {id:?} is in a block of {got} units or more, which is more than a run keeps \
-             at a time; give larger units with {}, or split the document",
-            (self.name)(Parameter::Unit)
         )
     }
 

@@ -341,10 +341,8 @@ impl Findings {
         let mut scratch = ReadBuffers::default();
         for i in 0..self.documents.store.blocks.len() {
             let block = &self.documents.store.blocks[i];
-            if block.notes.reference {
-                continue;
-            }
-            let range = self.documents.range(i);
+            let range = self.documents.whole_range(i).filter(|_| !block.notes.reference);
+            let Some(range) = range else { continue };
             let mut again = Replay { next: range.start, take: &mut *take };
             block.retained.replay(&mut scratch, &mut again)?;
             if again.next != range.end {

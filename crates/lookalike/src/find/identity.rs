@@ -65,14 +65,13 @@ fn leave_out_units(documents: &mut RunDocuments, repeated: &[(u32, u32)]) -> Res
     let mut further = 0;
     for &(second, first) in repeated {
         let parent = |documents: &RunDocuments, document| {
-            documents.with_row(document, |_, row| {
+            documents.with_row(document, |block, row| {
                 let id = row.place.unit().map(|_| parent_id(row.id).to_owned());
-                id.map(|id| (id, row.place.with_unit(None)))
+                id.map(|id| (id, block.retained.number(), row.place.with_unit(None)))
             })
         };
         let Some(left_out) = parent(documents, second)? else { return Ok(0) };
-        let block = documents.range(documents.block_of(second));
-        for document in second + 1..block.end {
+        for document in second + 1..documents.len() as u32 {
             if documents.state(document) == DocumentState::LEFT_OUT {
                 break;
             }

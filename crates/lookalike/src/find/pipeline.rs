@@ -74,7 +74,7 @@ pub fn in_collection(
 ) -> Result<Findings, Error> {
     estimates::check(options)?;
     options.check_decisions()?;
-    let budget = Budget::new(&options.memory, options.threads.get())?;
+    let budget = Budget::new(&options.memory, options.threads.get())?.with_unit(collection.unit());
     if let Some(bytes) = budget.longest_record() {
         collection.limit_records(bytes);
     }

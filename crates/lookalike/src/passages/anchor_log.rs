@@ -36,7 +36,7 @@ pub(crate) struct AnchorLog {
 struct AnchorBlocks {
     /// Of each document its entry, then those of its anchors.
     log: SpillLog<AnchorEntry>,
-    /// Where those of each block are.
+    /// Where those of each block are, or of each of its parts.
     ranges: Vec<(BlockNumber, Range<u64>)>,
 }
 
@@ -84,7 +84,8 @@ impl AnchorLog {
     pub(crate) fn finish(self) -> CompleteAnchors {
         let AnchorBlocks { log, mut ranges } =
             self.blocks.into_inner().unwrap_or_else(PoisonError::into_inner);
-        ranges.sort_unstable_by_key(|(number, _)| *number);
+        // Parts of a block stay in their order.
+        ranges.sort_by_key(|(number, _)| *number);
         let ranges = ranges.into_iter().map(|(_, range)| range).collect();
         CompleteAnchors { filter: self.filter, log, ranges }
     }
@@ -107,7 +108,7 @@ impl AnchorWriter<'_> {
         (fingerprint(tokens), tokens.is_empty())
     }
 
-    /// Ends the block.
+    /// Ends the block, or a part of it.
     ///
     /// # Errors
     /// [`Error::TempDir`] and [`Error::Spill`].

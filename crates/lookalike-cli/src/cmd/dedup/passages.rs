@@ -1,6 +1,7 @@
 //! `lookalike dedup --passages`: the inputs without repeated words, in their own format.
 
 use super::args::DedupArgs;
+use super::{DedupTargets, write_skipped_list};
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::explicit_args::ExplicitArgs;
@@ -11,15 +12,18 @@ use crate::terminal::{self, Style};
 use crate::termination;
 use crate::waiting::WaitingNote;
 use lookalike::core::parameter::NamesParameters;
-use lookalike::dedup::{Destination, Others, SurvivorCounts, Survivors, apply_cuts};
+use lookalike::dedup::{
+    Annotate, AnnotationSubject, Destination, Others, RemovedList, SurvivorCounts, Survivors,
+    apply_cuts,
+};
 use lookalike::error::Error;
 use lookalike::passages::{PassageCuts, PassageOptions, SourceCuts};
 use lookalike::progress::NoProgress;
-use lookalike::read::Collection;
+use lookalike::read::{Collection, ReadOptions};
+use lookalike::report::csv::CellRule;
 use lookalike::report::phrases::{count, one_line, thousands};
-use lookalike::report::{self, option_name};
+use lookalike::report::{Output, Target, option_name};
 use std::io::{self, Write};
-use std::path::Path;
 use std::time::Instant;
 
 const HEADER: Style = Style::DIMMED;
@@ -54,48 +58,91 @@ pub(super) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
     let options = options.with_skip_repeated_ids(args.reading.skip_bad());
     let options = args.run.apply(options)?;
     let reference = args.run.reference();
-    let output = args.result.output.as_deref().filter(|output| *output != Path::new("-"));
-    report::check_places(std::iter::empty(), output, &args.inputs, reference)
-        .map_err(|taken| CommandError::Usage(taken.to_string()))?;
+    let targets = DedupTargets::new(args)?;
     let mut reading = args.reading.options(worker);
+    // A second run must not find the files of the first among its documents.
+    reading.leave_out = targets.all().map(|target| target.path().to_owned()).collect();
     reading.fields = options.fields();
     let waiting = WaitingNote::new(args.inputs.iter().chain(reference), args.result.quiet);
     let collection = Collection::open_with_reference(&args.inputs, reference, &reading)?;
     drop(waiting);
-    let destination = args.destination(&collection, None)?;
-    if let Some(destination) = &destination {
-        let refused = |error: Error| CommandError::Usage(error.spelled(option_name));
-        destination.takes_cuts().map_err(refused)?;
-    }
-    termination::clean_up(output.into_iter())?;
-    let others = (!args.result.documents_only).then(|| Others {
-        follow_links: reading.follow_links,
-        leave_out: reading.leave_out.clone(),
-    });
-    let survivors = |place: Destination| -> Result<Survivors, CommandError> {
-        let survivors = Survivors::create(place, None)?.with_cells(args.result.csv.cells());
-        Ok(match &others {
-            Some(others) => survivors.with_others(others.clone()),
-            None => survivors,
-        })
-    };
-    let destination = destination.filter(|_| !args.result.dry_run);
-    if let Some(place) = &destination {
-        survivors(place.clone())?.check_writable(&collection)?;
+    let outputs = CutOutputs::new(args, &collection, &reading, targets)?;
+    termination::clean_up(
+        outputs.targets.all().map(Target::path).chain(args.result.written_paths()),
+    )?;
+    if !args.result.dry_run {
+        let (survivors, ..) = outputs.create()?;
+        survivors.map_or(Ok(()), |survivors| survivors.check_writable(&collection))?;
     }
     let bar = StageBar::new(args.result.quiet);
     let cuts = PassageCuts::find(&collection, &options, &cut, &bar)?;
     drop(bar);
-    let written = match destination {
-        Some(place) => Some(apply_cuts(&cuts, &collection, survivors(place)?, &NoProgress)?),
-        None => None,
-    };
+    let mut written = None;
+    if !args.result.dry_run {
+        let (survivors, removed, skipped) = outputs.create()?;
+        let is_written = survivors.is_some();
+        let counts = apply_cuts(&cuts, &collection, survivors, removed, &NoProgress)?;
+        write_skipped_list(skipped, &cuts.run, args.result.csv.cells())?;
+        written = is_written.then_some(counts);
+    }
     print(args, &cuts, written.as_ref())?;
     if !args.result.quiet {
         writeln!(terminal::stderr(), "{}", seconds(start.elapsed()))?;
     }
     let is_changed = cuts.sources.iter().any(|source| source.cut_words > 0);
     Ok(ExitCode::found_if(args.result.exit_code && is_changed))
+}
+
+/// What is written, and how.
+struct CutOutputs {
+    /// Where survivors go, if anywhere.
+    destination: Option<Destination>,
+    annotate: Option<Annotate>,
+    others: Option<Others>,
+    cells: CellRule,
+    targets: DedupTargets,
+}
+
+impl CutOutputs {
+    fn new(
+        args: &DedupArgs,
+        collection: &Collection,
+        reading: &ReadOptions,
+        targets: DedupTargets,
+    ) -> Result<Self, CommandError> {
+        let annotate = args.result.annotate.then(|| Annotate {
+            field: args.result.annotate_field.clone(),
+            subject: AnnotationSubject::Passages,
+        });
+        let others = (!args.result.documents_only).then(|| Others {
+            follow_links: reading.follow_links,
+            leave_out: reading.leave_out.clone(),
+        });
+        let destination = args.destination(collection, annotate.as_ref())?;
+        if let Some(destination) = &destination {
+            let refused = |error: Error| CommandError::Usage(error.spelled(option_name));
+            destination.takes_passages(annotate.as_ref()).map_err(refused)?;
+        }
+        Ok(Self { destination, annotate, others, cells: args.result.csv.cells(), targets })
+    }
+
+    /// The files that are written: survivors, what goes, and what was skipped.
+    fn create(
+        &self,
+    ) -> Result<(Option<Survivors>, Option<RemovedList>, Option<Output>), CommandError> {
+        let survivors = self.destination.clone().map(|place| {
+            let survivors = Survivors::create(place, self.annotate.clone())?;
+            let survivors = survivors.with_cells(self.cells);
+            Ok::<_, Error>(match &self.others {
+                Some(others) => survivors.with_others(others.clone()),
+                None => survivors,
+            })
+        });
+        let removed = self.targets.removed.as_ref().map(RemovedList::of_passages).transpose()?;
+        let removed = removed.map(|list| list.with_cells(self.cells));
+        let skipped = self.targets.skipped.as_ref().map(Output::create).transpose()?;
+        Ok((survivors.transpose()?, removed, skipped))
+    }
 }
 
 /// Refuses typed options that would change nothing.
@@ -118,16 +165,26 @@ fn print(args: &DedupArgs, cuts: &PassageCuts, written: Option<&SurvivorCounts>)
         table(&mut err, &cuts.sources)?;
     }
     if let (Some(written), Some(out), false) = (written, &args.result.output, args.result.quiet) {
+        let (verb, repeated, gone) = if args.result.annotate {
+            ("annotated", "with repeated words marked", "that would go")
+        } else {
+            ("written", "without repeated words", "left out")
+        };
         writeln!(
             err,
-            "written: {}: {}, {} of them without repeated words; {} left out",
+            "{verb}: {}: {}, {} of them {repeated}; {} {gone}",
             one_line(&out.to_string_lossy()),
             count(written.kept, "document"),
             thousands(written.changed),
             thousands(written.removed)
         )?;
     }
-    summary::write_skipped(&mut err, &cuts.run, false)
+    for (what, path) in [("removed", &args.result.removed), ("skipped", &args.result.skipped)] {
+        if let Some(path) = path.as_ref().filter(|_| !args.result.quiet) {
+            writeln!(err, "{what}: {}", one_line(&path.to_string_lossy()))?;
+        }
+    }
+    summary::write_skipped(&mut err, &cuts.run, args.result.skipped.is_some())
 }
 
 fn table(out: &mut impl Write, sources: &[SourceCuts]) -> io::Result<()> {
