@@ -62,7 +62,7 @@ fn decision(
     who: Option<&str>,
 ) -> Result<ReviewDecision, Problem> {
     let wrong =
-        |why: String| Problem::new(Code::BAD_MEMBER, format!("decisions[{position}]: {why}"));
+        |why: String| Problem::new(Code::BAD_DECISION, format!("decisions[{position}]: {why}"));
     let decision = fields.check(position + 1).map_err(|problem| wrong(problem.to_string()))?;
     if let Some(name) = who
         && let Some(other) = decision.who.as_ref().filter(|other| *other != name)

@@ -123,7 +123,7 @@ fn who_decides_is_the_client() {
     with(WRITE).post("/v1/decisions", &body).ok(200);
     let other = json!({ "decisions": [{ "decision": "keep", "documents": ["a"], "who": "bob" }] });
     with(WRITE).post("/v1/decisions", &other).ok(200);
-    with(ANN).post("/v1/decisions", &other).problem(400, "bad-member");
+    with(ANN).post("/v1/decisions", &other).problem(422, "bad-decision");
     let listed = with(READ).get("/v1/decisions").ok(200);
     let who = |one: &Value| one.get("who").cloned();
     let all: Vec<Option<Value>> = listed["decisions"].as_array().unwrap().iter().map(who).collect();
@@ -139,20 +139,25 @@ fn bad_decisions_are_problems() {
         json!({ "decisions": 7 }),
         json!({ "decisions": [{}] }),
         json!({ "decisions": [{ "decision": "keep" }] }),
-        json!({ "decisions": [{ "decision": "keep", "documents": [] }] }),
-        json!({ "decisions": [{ "decision": "keep", "documents": ["a", "b"] }] }),
-        json!({ "decisions": [{ "decision": "duplicate", "documents": ["a", "a"] }] }),
-        json!({ "decisions": [{ "decision": "maybe", "documents": ["a"] }] }),
-        json!({ "decisions": [{ "decision": "keep", "documents": ["a"], "contents": ["1"] }] }),
         json!({ "decisions": [{ "decision": "keep", "documents": ["a"], "note": 7 }] }),
     ] {
         client.post("/v1/decisions", &bad).problem(400, "bad-member");
+    }
+    for bad in [
+        json!({ "decision": "keep", "documents": [] }),
+        json!({ "decision": "keep", "documents": ["a", "b"] }),
+        json!({ "decision": "duplicate", "documents": ["a", "a"] }),
+        json!({ "decision": "maybe", "documents": ["a"] }),
+        json!({ "decision": "keep", "documents": ["a"], "contents": ["1"] }),
+    ] {
+        let bad = json!({ "decisions": [bad] });
+        client.post("/v1/decisions", &bad).problem(422, "bad-decision");
     }
     // All or none.
     let good = json!({ "decision": "keep", "documents": ["a"] });
     let bad = json!({ "decision": "keep", "documents": [] });
     let both = json!({ "decisions": [good, bad] });
-    let problem = client.post("/v1/decisions", &both).problem(400, "bad-member");
+    let problem = client.post("/v1/decisions", &both).problem(422, "bad-decision");
     assert!(problem["detail"].as_str().unwrap().starts_with("decisions[1]"), "{problem}");
     assert_eq!(client.get("/v1/decisions").ok(200)["decisions"], json!([]));
     client
