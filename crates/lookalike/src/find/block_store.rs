@@ -2,8 +2,8 @@
 //!
 //! [`BlockStoreWriter`] takes blocks from all threads. The columns of many blocks are gathered to a
 //! *chunk*, column after column, so that later a column is read in long ranges. A chunk is a step
-//! of a resumable run. A block of many units is stored in parts: each has a chunk of its own, and is
-//! in the list of blocks with the number of its block.
+//! of a resumable run. A block of many units is stored in parts: each has a chunk of its own, and
+//! is in the list of blocks with the number of its block.
 
 use super::block_notes::{BlockNotes, BlockPlace, ColumnChunk};
 use super::checkpoint::{Checkpoint, ChunkStep, Step};

@@ -3,9 +3,9 @@
 //! ```text
 //! limit = process (code, tables, buffers of the threads)
 //!       + resident (some bytes for every document and block)
-//!       + work: three quarters (a half where units are compared) for columns, an eighth for lists of buckets, an eighth and most of
-//!         what the columns leave for what is sorted; when the columns are gone, theirs is for
-//!         batches, shingle sets and results
+//!       + work: three quarters (a half where units are compared) for columns, an eighth for lists
+//!         of buckets, an eighth and most of what the columns leave for what is sorted; when the
+//!         columns are gone, theirs is for batches, shingle sets and results
 //! ```
 //!
 //! Without a limit everything is held; a share is then as good as endless. What is held only

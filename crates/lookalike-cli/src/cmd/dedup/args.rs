@@ -81,8 +81,8 @@ pub(super) struct DedupOutputArgs {
     #[arg(long, conflicts_with_all = ["removed", "skipped"])]
     pub(super) dry_run: bool,
 
-    /// Write the documents that go to FILE.csv or FILE.jsonl, with what stays for them and why; with
-    /// --passages the parts of texts that go
+    /// Write the documents that go to FILE.csv or FILE.jsonl, with what stays for them and why;
+    /// with --passages the parts of texts that go
     #[arg(long, value_name = "FILE")]
     pub(super) removed: Option<PathBuf>,
 

@@ -1,7 +1,7 @@
 //! `lookalike dedup --passages`: the inputs without repeated words, in their own format.
 
 use super::args::DedupArgs;
-use super::{DedupTargets, write_skipped_list};
+use super::outputs::{DedupOutputs, DedupTargets, OutputPlan, write_skipped_list};
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::explicit_args::ExplicitArgs;
@@ -12,17 +12,13 @@ use crate::terminal::{self, Style};
 use crate::termination;
 use crate::waiting::WaitingNote;
 use lookalike::core::parameter::NamesParameters;
-use lookalike::dedup::{
-    Annotate, AnnotationSubject, Destination, Others, RemovedList, SurvivorCounts, Survivors,
-    apply_cuts,
-};
+use lookalike::dedup::{AnnotationSubject, RemovedList, SurvivorCounts, apply_cuts};
 use lookalike::error::Error;
 use lookalike::passages::{PassageCuts, PassageOptions, SourceCuts};
 use lookalike::progress::NoProgress;
-use lookalike::read::{Collection, ReadOptions};
-use lookalike::report::csv::CellRule;
+use lookalike::read::Collection;
 use lookalike::report::phrases::{count, one_line, thousands};
-use lookalike::report::{Output, Target, option_name};
+use lookalike::report::{Target, option_name};
 use std::io::{self, Write};
 use std::time::Instant;
 
@@ -66,23 +62,26 @@ pub(super) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
     let waiting = WaitingNote::new(args.inputs.iter().chain(reference), args.result.quiet);
     let collection = Collection::open_with_reference(&args.inputs, reference, &reading)?;
     drop(waiting);
-    let outputs = CutOutputs::new(args, &collection, &reading, targets)?;
-    termination::clean_up(
-        outputs.targets.all().map(Target::path).chain(args.result.written_paths()),
-    )?;
+    let plan = OutputPlan::new(args, &collection, &reading, AnnotationSubject::Passages)?;
+    if let Some(destination) = &plan.destination {
+        let refused = |error: Error| CommandError::Usage(error.spelled(option_name));
+        destination.takes_passages(plan.annotate.as_ref()).map_err(refused)?;
+    }
+    termination::clean_up(targets.all().map(Target::path).chain(args.result.written_paths()))?;
+    let list = |target: &Target| Ok(RemovedList::of_passages(target)?.with_cells(plan.cells));
     if !args.result.dry_run {
-        let (survivors, ..) = outputs.create()?;
-        survivors.map_or(Ok(()), |survivors| survivors.check_writable(&collection))?;
+        DedupOutputs::create(&plan, &targets, list)?.check_writable(&collection)?;
     }
     let bar = StageBar::new(args.result.quiet);
     let cuts = PassageCuts::find(&collection, &options, &cut, &bar)?;
     drop(bar);
     let mut written = None;
     if !args.result.dry_run {
-        let (survivors, removed, skipped) = outputs.create()?;
+        let outputs = DedupOutputs::create(&plan, &targets, list)?;
+        let DedupOutputs { survivors, removed, skipped } = outputs;
         let is_written = survivors.is_some();
         let counts = apply_cuts(&cuts, &collection, survivors, removed, &NoProgress)?;
-        write_skipped_list(skipped, &cuts.run, args.result.csv.cells())?;
+        write_skipped_list(skipped, &cuts.run, plan.cells)?;
         written = is_written.then_some(counts);
     }
     print(args, &cuts, written.as_ref())?;
@@ -91,58 +90,6 @@ pub(super) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
     }
     let is_changed = cuts.sources.iter().any(|source| source.cut_words > 0);
     Ok(ExitCode::found_if(args.result.exit_code && is_changed))
-}
-
-/// What is written, and how.
-struct CutOutputs {
-    /// Where survivors go, if anywhere.
-    destination: Option<Destination>,
-    annotate: Option<Annotate>,
-    others: Option<Others>,
-    cells: CellRule,
-    targets: DedupTargets,
-}
-
-impl CutOutputs {
-    fn new(
-        args: &DedupArgs,
-        collection: &Collection,
-        reading: &ReadOptions,
-        targets: DedupTargets,
-    ) -> Result<Self, CommandError> {
-        let annotate = args.result.annotate.then(|| Annotate {
-            field: args.result.annotate_field.clone(),
-            subject: AnnotationSubject::Passages,
-        });
-        let others = (!args.result.documents_only).then(|| Others {
-            follow_links: reading.follow_links,
-            leave_out: reading.leave_out.clone(),
-        });
-        let destination = args.destination(collection, annotate.as_ref())?;
-        if let Some(destination) = &destination {
-            let refused = |error: Error| CommandError::Usage(error.spelled(option_name));
-            destination.takes_passages(annotate.as_ref()).map_err(refused)?;
-        }
-        Ok(Self { destination, annotate, others, cells: args.result.csv.cells(), targets })
-    }
-
-    /// The files that are written: survivors, what goes, and what was skipped.
-    fn create(
-        &self,
-    ) -> Result<(Option<Survivors>, Option<RemovedList>, Option<Output>), CommandError> {
-        let survivors = self.destination.clone().map(|place| {
-            let survivors = Survivors::create(place, self.annotate.clone())?;
-            let survivors = survivors.with_cells(self.cells);
-            Ok::<_, Error>(match &self.others {
-                Some(others) => survivors.with_others(others.clone()),
-                None => survivors,
-            })
-        });
-        let removed = self.targets.removed.as_ref().map(RemovedList::of_passages).transpose()?;
-        let removed = removed.map(|list| list.with_cells(self.cells));
-        let skipped = self.targets.skipped.as_ref().map(Output::create).transpose()?;
-        Ok((survivors.transpose()?, removed, skipped))
-    }
 }
 
 /// Refuses typed options that would change nothing.
