@@ -125,7 +125,10 @@ fn annotations_mark_passages_and_change_nothing_else() {
     run(&["out.jsonl", "in.jsonl", "--annotate", "--removed", "gone.jsonl"]);
     let marks = [
         r#""lookalike":{"kept":true,"cut_words":0,"passages":[]}}"#,
-        r#""lookalike":{"kept":false,"cut_words":16,"passages":[{"bytes":[13,107],"chars":[13,107]}]}}"#,
+        concat!(
+            r#""lookalike":{"kept":false,"cut_words":16,"#,
+            r#""passages":[{"bytes":[13,107],"chars":[13,107]}]}}"#
+        ),
         r#""lookalike":{"kept":true,"cut_words":0,"passages":[]}}"#,
     ];
     let lines = records.lines().zip(marks);

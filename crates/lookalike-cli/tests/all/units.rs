@@ -262,12 +262,13 @@ fn a_long_document_of_many_lines() {
     assert_eq!(groups(&all), groups(&bounded));
 }
 
-/// Units of a long document are stored in parts, of which the results do not depend.
+/// Units of a long document are stored in parts, on which the results do not depend.
 #[test]
 fn a_document_of_many_parts_is_one_document() {
     let place = Place::new();
     let text = |lines: std::ops::Range<u32>| -> String {
-        lines.map(|n| format!("x{:05} y\n", n % 16_000)).collect()
+        let lines: Vec<String> = lines.map(|n| format!("x{:05} y\n", n % 16_000)).collect();
+        lines.concat()
     };
     let (all, left) = (text(0..24_000), text(0..16_000));
     place.file("in.jsonl", lines(&[("a", &all), ("b", "other words")]));
