@@ -9,6 +9,7 @@ one after the other, as a shell loop runs them; the outputs are compared byte fo
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import subprocess
 import sys
@@ -45,7 +46,9 @@ def measure(program: str, inputs: str, tasks: int, place: Path) -> None:
         "plan": [[inputs, "--tasks", str(tasks)]],
         "keys": [[task, "--threads", "1", "-q"] for task in all_tasks],
         "connect": [[task, "-q"] for task in all_tasks],
-        "components": [["-q"]],
+        "merge": [[task, "-q"] for task in all_tasks[: math.isqrt(tasks)]],
+        "label": [["-q"]],
+        "components": [[task, "-q"] for task in all_tasks],
         "decide": [[task, "--threads", "1", "-q"] for task in all_tasks],
         "finish": [["-q", "-o", str(divided)]],
     }

@@ -2,7 +2,7 @@
 Sail next to `lookalike find` on the same documents.
 
     python3 bench/spark.py FILE.parquet [--engine spark|sail|ray] [--program target/release/lookalike]
-        [--partitions 8] [--kill TASK] [--mllib DOCUMENTS] [--bigcode SCRIPT] [--costs FILE.json]
+        [--partitions 8] [--kill TASK ...] [--mllib DOCUMENTS] [--bigcode SCRIPT] [--costs FILE.json]
         [--documents N]
 
 FILE.parquet has the columns `id` and `text`. Spark is a standalone cluster of a master and two workers
@@ -10,7 +10,8 @@ of one core each on the loopback interface, Ray a node of two cores, Sail one pr
 runs once to be warm, and once to be measured; the groups are compared byte for byte with those of the
 program. CPU seconds are those of all processes of the run, seen ten times a second.
 
-`--kill DecideTask` kills an executor once while it runs such a task, and compares with the run before.
+`--kill KeyTask ConnectTask MergeTask LabelTask DecideTask LineTask` kills an executor once for each, while it
+runs such a task, and compares with the run before; the stage in which it was killed is printed.
 `--mllib N` measures MinHashLSH of MLlib (3 tables) on the first N documents, on the same cluster, and
 `--bigcode SCRIPT` BigCode's script (`near_deduplication/minhash_deduplication_spark.py` of
 bigcode-project/bigcode-dataset; it needs NumPy and SciPy) on the same documents, or on all without
@@ -97,8 +98,8 @@ def on_spark(args: argparse.Namespace, place: Path, expected: bytes, documents: 
         compare("Spark", joined(place / "groups"), expected)
         report("Spark", costs[0], found.seconds)
         found.release()
-        if args.kill:
-            killed(spark, args, place, expected, costs[0])
+        for task in args.kill or ():
+            killed(spark, args, place, expected, costs[0], task)
         stages = stage_costs(spark, args, place) if args.costs else []
         if args.mllib or args.bigcode:
             compare_peers(spark, args, place, lambda frame: lookalike.spark.find(frame, partitions=args.partitions))
@@ -162,27 +163,41 @@ def find_in(spark: Any, args: argparse.Namespace, **options: Any) -> Any:
     )
 
 
-def killed(spark: Any, args: argparse.Namespace, place: Path, expected: bytes, usual: Cost) -> None:
-    """Runs with an executor killed in a task."""
-    from unstable_tasks import KillOnce
+class KillStage(logging.Handler):
+    """Notes the stage in which a file appears."""
 
-    from lookalike.spark import _connect, _find, _large, _tasks
+    def __init__(self, flag: Path) -> None:
+        super().__init__()
+        self.stage = "write"
+        self._flag = flag
 
-    made, flag = getattr(_tasks, args.kill), place / "killed"
-    modules = [module for module in (_connect, _find, _large) if hasattr(module, args.kill)]
+    def emit(self, record: logging.LogRecord) -> None:
+        # The stage has ended: what comes later is of another one.
+        if hasattr(record, "seconds") and self._flag.exists():
+            self.stage = getattr(record, "stage")
+            logging.getLogger("lookalike.spark").removeHandler(self)
+
+
+def killed(spark: Any, args: argparse.Namespace, place: Path, expected: bytes, usual: Cost, task: str) -> None:
+    """Runs with an executor killed in a task; then without, so that the new executor is warm."""
+    import pytest
+    from divided_runs import kill_once
+
     costs: list[Cost] = []
-    try:
-        for module in modules:
-            setattr(module, args.kill, lambda *arguments: KillOnce(made(*arguments), str(flag)))
+    flag = place / f"killed-in-{task}"
+    stage, log = KillStage(flag), logging.getLogger("lookalike.spark")
+    log.setLevel(logging.INFO)
+    log.addHandler(stage)
+    with pytest.MonkeyPatch.context() as patch:
+        kill_once(patch, task, flag)
         with measured(costs):
-            run_once(spark, args, place / "after-kill")
-    finally:
-        for module in modules:
-            setattr(module, args.kill, made)
+            run_once(spark, args, place / f"after-{task}").release()
+    log.removeHandler(stage)
     if not flag.exists():
-        sys.exit(f"no executor was killed in {args.kill}")
-    compare(f"Spark, an executor killed in {args.kill}", joined(place / "after-kill"), expected)
-    print(f"{costs[0].total:.1f} CPU s, {costs[0].total / usual.total:.2f} times those of the run before.")
+        sys.exit(f"no executor was killed in {task}")
+    compare(f"Spark, an executor killed in {task} (stage {stage.stage})", joined(place / f"after-{task}"), expected)
+    print(f"{costs[0].total:.1f} CPU s, {costs[0].total / usual.total:.2f} times those of the run before.", flush=True)
+    run_once(spark, args, place / f"warm-after-{task}").release()
 
 
 def on_sail(args: argparse.Namespace, place: Path, expected: bytes, _documents: int) -> dict[str, Any]:
@@ -249,7 +264,7 @@ def main() -> None:
     parser.add_argument("--engine", choices=("spark", "sail", "ray"), default="spark")
     parser.add_argument("--program", default="target/release/lookalike")
     parser.add_argument("--partitions", type=int, default=8)
-    parser.add_argument("--kill", metavar="TASK")
+    parser.add_argument("--kill", nargs="+", metavar="TASK")
     parser.add_argument("--mllib", type=int, metavar="DOCUMENTS")
     parser.add_argument("--bigcode", metavar="SCRIPT")
     parser.add_argument("--costs", metavar="FILE")

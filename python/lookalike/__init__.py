@@ -8,9 +8,12 @@
 =====================  =========================================================================
 :func:`find`           groups of near-duplicates
 :func:`dedup`          the documents without them, in the type that they were given in
+:func:`passages`       what is repeated inside of documents
+:func:`contamination`  the items of a benchmark that a corpus contains
 :func:`compare`        how alike two texts are, and where they differ
 :func:`prepare`        signatures and bucket keys
 :func:`audit`          how much of what is there a run found, measured
+:func:`evaluate`       precision and recall of what was found, where the truth is known
 :func:`tune`           bands and rows for a threshold and a recall, and what they cost
 :class:`Index`         documents that stay in a folder, and what resembles one
 ``lookalike.errors``   what can go wrong
@@ -21,8 +24,13 @@ and parameters give the same bytes.
 """
 
 from lookalike._compare import Comparison, Difference, DifferenceCounts, compare
+from lookalike._contamination import Contamination, contamination
+from lookalike._dedup import Written, dedup
 from lookalike._engine import VERSION as __version__
-from lookalike._find import Found, Group, Member, Written, dedup, find
+from lookalike._evaluate import Evaluation, evaluate
+from lookalike._explain import Explanation
+from lookalike._find import find
+from lookalike._found import Found, Group, Member
 from lookalike._index import Index
 from lookalike._index_types import (
     Added,
@@ -36,6 +44,7 @@ from lookalike._index_types import (
 )
 from lookalike._measure import Audit, Tuned, audit, tune
 from lookalike._options import OPTIONS, Options, Reading
+from lookalike._passages import Passage, Passages, passages
 from lookalike._results import Table
 from lookalike._sign import Prepared, prepare
 
@@ -44,9 +53,12 @@ __all__ = [
     "Added",
     "Audit",
     "Comparison",
+    "Contamination",
     "Difference",
     "DifferenceCounts",
     "Document",
+    "Evaluation",
+    "Explanation",
     "Found",
     "Group",
     "Index",
@@ -54,6 +66,8 @@ __all__ = [
     "Matches",
     "Member",
     "Options",
+    "Passage",
+    "Passages",
     "Prepared",
     "Problem",
     "Reading",
@@ -66,8 +80,11 @@ __all__ = [
     "__version__",
     "audit",
     "compare",
+    "contamination",
     "dedup",
+    "evaluate",
     "find",
+    "passages",
     "prepare",
     "tune",
 ]

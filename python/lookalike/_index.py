@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from lookalike._engine import StoredIndex
-from lookalike._find import Found
+from lookalike._found import Found
 from lookalike._index_arguments import (
     When,
     Where,
@@ -40,6 +40,9 @@ from lookalike._index_maintenance import IndexMaintenance
 from lookalike._options import Reading, Unpack, check_options
 from lookalike._progress import Progress, shown
 from lookalike.errors import OptionError
+
+if TYPE_CHECKING:
+    from uuid import UUID
 
 __all__ = ["Index"]
 
@@ -338,7 +341,7 @@ class Index(IndexMaintenance):
 
     def add_one(
         self,
-        id: str,
+        id: str | UUID,
         text: str,
         metadata: Mapping[str, Json] | None = None,
         *,
@@ -349,7 +352,7 @@ class Index(IndexMaintenance):
         """Adds one document. Many are added much faster together, by :meth:`add`: each call waits
         for the disk.
 
-        :param id: Its id: not empty, at most 16,384 bytes, no NUL.
+        :param id: Its id: not empty, at most 16,384 bytes, no NUL; a ``uuid.UUID`` is its text.
         :param text: Its text, at most 1 GiB.
         :param metadata: Its metadata: any value of JSON, at most 1 MiB.
         :param modified: When its file was last changed, with a zone.
@@ -368,7 +371,7 @@ class Index(IndexMaintenance):
         existing = text_option("on_existing", on_existing)
         return Added(*self._stored.add_one(id, text, metadata, changed, at, existing), [])
 
-    def remove(self, ids: str | Iterable[str]) -> Removed:
+    def remove(self, ids: str | UUID | Iterable[str | UUID]) -> Removed:
         """Removes documents by their ids. One that is not there is no error.
 
         :param ids: One id, or any number of them.
@@ -380,14 +383,15 @@ class Index(IndexMaintenance):
         ...     index.remove(["a", "c"])
         Removed(removed=1, absent=['c'])
         """
-        given = iter((ids,)) if isinstance(ids, str) else iterator_of("ids", ids, "str")
+        alone = isinstance(ids, str) or type(ids).__name__ == "UUID"
+        given = iter((ids,)) if alone else iterator_of("ids", ids, "str")
         return Removed._make(self._stored.remove(given))
 
     def query(
         self,
         text: str | None = None,
         *,
-        id: str | None = None,
+        id: str | UUID | None = None,
         limit: int | None = 10,
         threshold: float | None = None,
         nearest: int | None = None,
@@ -482,7 +486,7 @@ class Index(IndexMaintenance):
         )
         return [matches(one) for one in found]
 
-    def get(self, id: str) -> Document | None:
+    def get(self, id: str | UUID) -> Document | None:
         """The document with this id; None where there is none, or it has expired.
 
         >>> import lookalike, tempfile, os

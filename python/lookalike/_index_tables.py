@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lookalike import _engine
-from lookalike._inputs import _is_of, _present, _Stream
+from lookalike._arrow_input import Stream
+from lookalike._given import is_of
+from lookalike._pandas_input import present
 from lookalike.errors import DocumentTypeError
 
 __all__ = ["as_records", "tables_of"]
@@ -26,14 +28,14 @@ def tables_of(documents: Any, columns: Sequence[str]) -> Iterator[Any] | None:
     """
     if isinstance(documents, Mapping):
         return None
-    if _is_of("pandas", documents) and hasattr(documents, "iloc") and hasattr(documents, "columns"):
+    if is_of("pandas", documents) and hasattr(documents, "iloc") and hasattr(documents, "columns"):
         frame = _arrow_of_pandas(documents, columns)
         return None if frame is None else iter((frame,))
-    if _is_of("polars", documents) and hasattr(documents, "select"):
+    if is_of("polars", documents) and hasattr(documents, "select"):
         return iter((_columns_of_polars(documents, columns),))
-    if _is_of("datasets", documents) and hasattr(documents, "num_rows"):
+    if is_of("datasets", documents) and hasattr(documents, "num_rows"):
         return _batches_of_dataset(documents, columns)
-    if _is_of("pyarrow", documents) and hasattr(documents, "read_next_batch"):
+    if is_of("pyarrow", documents) and hasattr(documents, "read_next_batch"):
         # Batches raise the exceptions of a generator unchanged, a stream raises them as text.
         return _each(documents)
     if hasattr(documents, "__arrow_c_stream__") or hasattr(documents, "__arrow_c_array__"):
@@ -49,9 +51,9 @@ def _each(batches: Any) -> Iterator[Any]:
 
 def as_records(documents: Any, columns: Sequence[str]) -> Any:
     """Documents of a type of such a package that is no table, one by one."""
-    if _is_of("pandas", documents) and hasattr(documents, "columns"):
+    if is_of("pandas", documents) and hasattr(documents, "columns"):
         return _records_of_pandas(documents, columns)
-    if _is_of("datasets", documents) and hasattr(documents, "with_format"):
+    if is_of("datasets", documents) and hasattr(documents, "with_format"):
         # With a format, rows are arrays or tables.
         return documents.with_format(None)
     return documents
@@ -84,8 +86,12 @@ def _needed(frame: Any, columns: Sequence[str]) -> Any:
 def _arrow_of_pandas(frame: Any, columns: Sequence[str]) -> Any:
     """A frame as Arrow; ``None`` without pyarrow, which pandas makes Arrow by."""
     needed = _needed(frame, columns)
+    ids = columns[0]
+    if ids in needed and any(type(value).__name__ == "UUID" for value in needed[ids].head(1)):
+        # pyarrow would make bytes of them.
+        needed = needed.assign(**{ids: needed[ids].map(str, na_action="ignore")})
     try:
-        return _Stream(needed.__arrow_c_stream__())
+        return Stream(needed.__arrow_c_stream__())
     except (ImportError, AttributeError):
         return None
     except (ValueError, TypeError, NotImplementedError, OverflowError) as error:
@@ -99,7 +105,7 @@ def _arrow_of_pandas(frame: Any, columns: Sequence[str]) -> Any:
 def _mixed_row(frame: Any, columns: Sequence[str]) -> int | None:
     """The first row of a frame of pandas that has something else than a text."""
     for column in columns:
-        for row, value in enumerate(_present(frame[column]) if column in frame else ()):
+        for row, value in enumerate(present(frame[column]) if column in frame else ()):
             if value is not None and not isinstance(value, str):
                 return row
     return None
@@ -109,5 +115,5 @@ def _records_of_pandas(frame: Any, columns: Sequence[str]) -> Any:
     needed = _needed(frame, columns)
     if any(name is not None for name in needed.index.names):
         needed = needed.reset_index()
-    values = {name: _present(needed[name]) for name in dict.fromkeys(columns)}
+    values = {name: present(needed[name]) for name in dict.fromkeys(columns)}
     return ({name: value for name, value in zip(values, row)} for row in zip(*values.values()))

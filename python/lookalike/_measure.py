@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lookalike import _engine
-from lookalike._find import Found
-from lookalike._inputs import given, refuse_unused
+from lookalike._found import Found
+from lookalike._inputs import given, refuse_unused, token_rule
 from lookalike._options import (
     AuditOptions,
     TuneOptions,
@@ -79,7 +79,7 @@ def audit(
     *,
     sample: int = 2_000,
     confidence: float = 0.95,
-    text: str | None = None,
+    text: str | Sequence[str] | None = None,
     id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
     reference: Any = None,
     progress: bool | Progress | None = False,
@@ -190,7 +190,7 @@ def tune(
     sample: int = 2_000,
     documents: int | None = None,
     shingles: Sequence[str] | None = (),
-    text: str | None = None,
+    text: str | Sequence[str] | None = None,
     id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
     progress: bool | Progress | None = False,
     **options: Unpack[TuneOptions],
@@ -217,7 +217,8 @@ def tune(
     rules = _rules(shingles)
     engine = None
     if docs is not None:
-        engine = given(docs, text=text, id=id).engine
+        taken = given(docs, text=text, id=id, tokens=options.get("tokens"))
+        engine, arguments = taken.engine, token_rule(arguments, taken)
     with shown(progress) as reporter:
         return Tuned(**_engine.tune(engine, arguments, sample, count, rules, reporter))
 

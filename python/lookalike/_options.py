@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import operator
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
 
 from lookalike.errors import OptionError
@@ -27,11 +27,16 @@ else:
 
 
 __all__ = [
+    "CUT_OPTIONS",
     "FILE_OPTIONS",
     "OPTIONS",
+    "OTHER_OPTIONS",
     "AuditOptions",
     "CompareOptions",
+    "ContaminationOptions",
+    "DedupOptions",
     "Options",
+    "PassageOptions",
     "PrepareOptions",
     "Reading",
     "TuneOptions",
@@ -41,6 +46,7 @@ __all__ = [
     "named",
     "number_option",
     "path_option",
+    "row_or_id",
     "whole_option",
 ]
 
@@ -61,10 +67,10 @@ class _Signing(_Wording, total=False):
     scheme: Literal["fss", "multiply-shift", "mod-prime", "xor", "xor-multiply"] | None
     seed: int | None
     shingle: str | None
-    tokens: Literal["words", "word-runs", "whitespace"] | None
+    tokens: Literal["words", "word-runs", "whitespace", "given"] | None
     case: Literal["fold", "keep"] | None
     frequencies: bool | None
-    stop_words: str | None
+    stop_words: str | Sequence[str] | None
 
 
 class _Bands(TypedDict, total=False):
@@ -114,7 +120,7 @@ class _Units(TypedDict, total=False):
 
 
 #: Options without effect on documents in memory.
-FILE_OPTIONS: Final = (*_Files.__optional_keys__, *_Units.__optional_keys__)
+FILE_OPTIONS: Final = tuple(_Files.__optional_keys__)
 
 
 class Reading(_Files, _Units, total=False):
@@ -141,6 +147,49 @@ class Options(_Comparing, _BandsOrAuto, Reading, _Fields, total=False):
     memory: int | str | None
     temp_dir: str | os.PathLike[str] | None
     threads: int | None
+
+
+class _Cuts(TypedDict, total=False):
+    """What goes of repeated passages."""
+
+    min_words: int | None
+    at: Literal["word", "line", "paragraph", "sentence"] | None
+    min_left: int | None
+    min_documents: int | None
+    min_share: float | None
+    per_source: bool | None
+
+
+#: Options that say how passages are cut.
+CUT_OPTIONS: Final = tuple(_Cuts.__optional_keys__)
+
+
+class DedupOptions(Options, _Cuts, total=False):
+    """Those of :func:`lookalike.dedup`: of :func:`lookalike.find`, and how ``passages=True`` cuts."""
+
+
+class _Words(TypedDict, total=False):
+    """How words are cut and compared, and how the work is done."""
+
+    tokens: Literal["words", "word-runs", "whitespace", "given"] | None
+    case: Literal["fold", "keep"] | None
+    memory: int | str | None
+    temp_dir: str | os.PathLike[str] | None
+    threads: int | None
+
+
+class PassageOptions(_Words, Reading, _Fields, total=False):
+    """Those of :func:`lookalike.passages`."""
+
+    normalize: Literal["nfc", "nfkc", "fold", "unaccent"] | None
+    keep: str | Sequence[str] | None
+    source_field: str | None
+
+
+class ContaminationOptions(_Words, _Wording, _Files, _Fields, total=False):
+    """Those of :func:`lookalike.contamination`."""
+
+    skip_bad: bool | None
 
 
 class PrepareOptions(_Signing, _Bands, Reading, _Fields, total=False):
@@ -180,10 +229,10 @@ OPTIONS: dict[str, str] = {
     "scheme": "'fss', or classic MinHash: 'multiply-shift', 'mod-prime', 'xor', 'xor-multiply'",
     "seed": "draws the hash functions; a whole number",
     "shingle": "'words:N', 'chars:N', 'bytes:N' with N from 1 to 256, or 'bag'",
-    "tokens": "'words', 'word-runs' or 'whitespace'",
+    "tokens": "'words', 'word-runs' or 'whitespace'; in memory also 'given': documents are lists of tokens",
     "case": "'fold' or 'keep'",
     "frequencies": "let repeats count",
-    "stop_words": "leave out the stop words of a language: 'en', 'de', 'zh', …",
+    "stop_words": "leave out the stop words of a language: 'en', 'de', 'zh', …; or a list of words",
     "normalize": "'nfc', 'nfkc', 'fold' or 'unaccent'",
     "language": "'auto': the stop words of each document's language are left out",
     "segment": "'dictionary': words of scripts without spaces by dictionaries",
@@ -206,7 +255,7 @@ OPTIONS: dict[str, str] = {
     "no_ignore": "folders: read what .gitignore leaves out, too",
     "follow": "folders: follow symbolic links",
     "encoding": "paths: the encoding of all files",
-    "unit": "paths: 'paragraph', 'line' or 'sentence': parts of documents are compared, with the ids "
+    "unit": "'paragraph', 'line' or 'sentence': parts of documents are compared, with the ids "
     "DOC#1, DOC#2, …; 'document' by default",
     "html": "web pages: 'main' text, or 'all'",
     "quotes": "mail: 'cut' or 'keep' quoted text; cut by default",
@@ -218,19 +267,32 @@ OPTIONS: dict[str, str] = {
     "max_members": "files in a file",
     "max_pages": "pages of a PDF",
     "max_seconds": "seconds for one file",
+    "min_words": "words of the shortest passage, 2 or more; 50 by default",
+    "at": "passages: cut 'word' by word, or whole units all of whose words are repeated: 'line', 'paragraph', "
+    "'sentence'",
+    "min_left": "passages: leave out documents that lose words and keep fewer than this",
+    "min_documents": "passages: cut those that are in this number of documents or more, in all of them",
+    "min_share": "passages: cut those that are in this share of the documents or more, in all of them",
+    "per_source": "passages: count the documents of each source by themselves",
+    "ngram": "words of a run that counts as contamination, 2 or more; 13 by default",
 }
 
 
-#: Options that the engine refuses with a reason of its own.
-_EXPLAINED = {"exact", "measure", "skip_bad"}
-#: Arguments of functions that are options of the command line, too.
-_ARGUMENTS = {"threshold", "recall", "pairs", "estimates"}
+#: Options that the engine refuses with a reason of its own, and arguments of functions that are options of the command
+#: line, too.
+OTHER_OPTIONS: Final = frozenset(("exact", "measure", "skip_bad", "threshold", "recall", "pairs", "estimates"))
 
 
-def check_options(options: Mapping[str, object], function: str = "", accepted: Any = Options) -> None:
+def check_options(
+    options: Mapping[str, object],
+    function: str = "",
+    accepted: Any = Options,
+    others: Collection[str] = OTHER_OPTIONS,
+) -> None:
     """Refuses names that are no options.
 
     :param accepted: the options of the function, a ``TypedDict``.
+    :param others: options that others refuse, or that the function names itself.
     :raises OptionError: there is none of that name; the nearest one is named.
     """
     known: frozenset[str] = accepted.__optional_keys__
@@ -239,7 +301,7 @@ def check_options(options: Mapping[str, object], function: str = "", accepted: A
             near = difflib.get_close_matches(name, OPTIONS, 1)
             there = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(OPTIONS)}"
             raise OptionError(f"there is no option {name!r}; {there}")
-        if name not in known | _EXPLAINED | _ARGUMENTS:
+        if name not in known and name not in others:
             raise OptionError(
                 f"{function} has no option {name!r}, leave it out; it has {', '.join(sorted(known))}"
             )
@@ -252,12 +314,13 @@ def named(
 
     :raises OptionError: a column is named by something else than a ``str``.
     """
-    if text is not None:
-        _column("text", text, "the name of a column (str), or None")
+    if text is not None and not isinstance(text, (list, tuple)):
+        _column("text", text, "the name of a column (str), a list of them, or None")
     if id_ is not None and id_ is not False:
         _column("id", id_, "the name of a column (str), False for rows, or None")
     columns = {"text_field": text, "id_field": id_ or None}
-    columns = {name: column for name, column in columns.items() if column is not None}
+    # Several columns are for documents in memory, which the engine has already.
+    columns = {name: column for name, column in columns.items() if isinstance(column, str)}
     for name, column in columns.items():
         if options.get(name, column) != column:
             short = name.removesuffix("_field")
@@ -290,6 +353,15 @@ def whole_option(name: str, value: object, least: int) -> int:
     if number is None or not least <= number < 2**63:
         raise refused(name, f"a whole number from {least} to 2**63 - 1", value)
     return number
+
+
+def row_or_id(row: object, id_: object) -> tuple[int | None, object]:
+    """Which document is meant: its row, or its id, which a ``str`` is."""
+    if (row is None) == (id_ is None):
+        raise OptionError("give the row of a document, or its id")
+    if row is None or isinstance(row, str):
+        return None, id_ if row is None else row
+    return whole_option("row", row, 0), None
 
 
 def number_option(name: str, value: object) -> float:

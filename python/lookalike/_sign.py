@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from lookalike import _engine
 from lookalike._options import PrepareOptions, Unpack, check_options, named
-from lookalike._inputs import given
+from lookalike._inputs import given, token_rule
 from lookalike._progress import Progress, shown
 from lookalike._results import Table
 
@@ -48,7 +48,7 @@ def prepare(
     *,
     threshold: float | None = 0.8,
     recall: float | None = 0.99,
-    text: str | None = None,
+    text: str | Sequence[str] | None = None,
     id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
     progress: bool | Progress | None = False,
     **options: Unpack[PrepareOptions],
@@ -69,6 +69,7 @@ def prepare(
     """
     check_options(options, "prepare", PrepareOptions)
     arguments = named({"threshold": threshold, "recall": recall, **options}, text, id)
-    documents = given(docs, text=text, id=id).engine
+    documents = given(docs, text=text, id=id, tokens=options.get("tokens"))
+    arguments = token_rule(arguments, documents)
     with shown(progress) as reporter:
-        return Prepared(*_engine.prepare(documents, arguments, reporter))
+        return Prepared(*_engine.prepare(documents.engine, arguments, reporter))

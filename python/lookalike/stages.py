@@ -176,6 +176,8 @@ def plan(
     """
     options = {name: value for name, value in options.items() if value is not None}
     check_options(options, "plan")
+    if not isinstance(text, str):
+        raise OptionError(f"text: expected the name of a column (str), got {text!r}")
     _refuse(options)
     if documents is not None:
         options |= _bands(documents, {"threshold": threshold, "recall": recall, **options})
@@ -206,7 +208,7 @@ def _refuse(options: Mapping[str, Any]) -> None:
         raise OptionError("estimates=True runs on one machine only: lookalike.find takes it")
     if options.get("bands") == "auto":
         raise OptionError("bands='auto' reads the documents twice; documents=N chooses bands for N documents")
-    for name in (*FILE_OPTIONS, *_RUN):
+    for name in (*FILE_OPTIONS, "unit", *_RUN):
         if options.get(name) not in (None, False):
             raise OptionError(f"{name} has no meaning for rows of a cluster; leave it out")
 
@@ -290,7 +292,7 @@ def _rows(table: Any, columns: str) -> Iterator[pyarrow.RecordBatch]:
 
 def documents_of(plan: Plan, table: Any) -> _engine.Documents:
     """Documents of a table with the columns of a plan."""
-    return _engine.Documents.of_arrow(table.select(plan.columns), plan.text, plan.id, False, plan.fields)
+    return _engine.Documents.of_arrow(table.select(plan.columns), [plan.text], plan.id, False, plan.fields)
 
 
 def nodes(plan: Plan, table: pyarrow.Table, *, reference: bool = False) -> pyarrow.ChunkedArray:
@@ -406,7 +408,8 @@ def match(plan: Plan, documents: pyarrow.Table, kept: pyarrow.Table) -> Iterator
     docs = documents_of(plan, documents)
     for reference, table in sides_of(kept):
         if table.num_rows:
-            yield from _rows(_engine.match_kept(docs, documents_of(plan, table), options, reference), DECIDED)
+            for rows in _engine.match_kept(docs, documents_of(plan, table), options, reference):
+                yield from _rows(rows, DECIDED)
 
 
 def _whole(column: Any) -> Any:
@@ -561,7 +564,8 @@ def _decided(plan: Plan, table: Any) -> Iterator[Any]:
     documents = [documents_of(plan, side) for side in sides if side is sides[0] or side.num_rows]
     reference = documents[1] if len(documents) > 1 else None
     checks = checks.combine_chunks() if len(checks) else pa.array([], pa.int64())
-    yield from _rows(_engine.decide(documents[0], reference, dict(plan.options), checks), DECIDED)
+    for rows in _engine.decide(documents[0], reference, dict(plan.options), checks):
+        yield from _rows(rows, DECIDED)
 
 
 def group_lines(

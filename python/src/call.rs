@@ -149,7 +149,7 @@ pub(crate) fn reading<T: Send + 'static>(
     look_after(py, &watch, receiver, progress, Some(GRACE))
 }
 
-fn no_thread(error: &io::Error) -> PyErr {
+pub(crate) fn no_thread(error: &io::Error) -> PyErr {
     LookalikeError::new_err(format!(
         "no thread can be started: {error}; end others, or raise the limits of the process"
     ))
@@ -192,11 +192,16 @@ fn look_after<T: Send>(
     match result {
         Some(Ok(result)) => report(py, watch, true, progress).map(|()| result),
         Some(Err(error)) => Err(run_error(error)),
-        None => Err(LookalikeError::new_err(
-            "the engine stopped at an inner contradiction (above); this is a fault of lookalike, \
-             please report it with the documents if you can",
-        )),
+        None => Err(contradiction()),
     }
+}
+
+/// The error where a thread ended without a result.
+pub(crate) fn contradiction() -> PyErr {
+    LookalikeError::new_err(
+        "the engine stopped at an inner contradiction (above); this is a fault of lookalike, \
+         please report it with the documents if you can",
+    )
 }
 
 fn report(

@@ -1,6 +1,5 @@
 //! What was decided about each document in memory: what `docs/dedup.md` says of `--annotate`.
 
-use crate::ids::IdColumn;
 use crate::run_findings::{RunFindings, SimilarityColumns};
 use crate::table::ArrowTable;
 use crate::text_column::TextColumn;
@@ -53,7 +52,7 @@ pub(crate) struct DecisionRows {
     rows: Vec<DecisionRow>,
     /// Ids of keepers and neighbours.
     names: Vec<String>,
-    /// [`REASONS`], then those of duplicates: the rules of `keep`, `id` and `reference`.
+    /// [`REASONS`], then those of duplicates: the rules of `keep`, `id`, `reference`, `decision`.
     reasons: Vec<String>,
 }
 
@@ -66,14 +65,14 @@ impl DecisionRows {
         let rules = found.options.keep.rules();
         let mut reasons: Vec<String> = REASONS.map(str::to_owned).to_vec();
         reasons.extend(rules.iter().map(ToString::to_string));
-        reasons.extend(["id".to_owned(), "reference".to_owned()]);
+        reasons.extend(["id", "reference", "decision"].map(str::to_owned));
         let rows = (0..rows).map(|row| Self::alone(found, row)).collect();
         let mut decisions = Self { rows, names: Vec::new(), reasons };
         decisions.add_groups(found, REASONS.len() + rules.len())?;
         for related in found.findings.related.iter() {
             let related = related.map_err(Error::of_io)?;
             let name = decisions.name(related.neighbour);
-            if let Some(decision) = decisions.decision(found.row(related.document, false)) {
+            if let Some(decision) = decisions.decision(found.rows.row(related.document, false)) {
                 decision.reason = RELATED;
                 decision.other = Some(OtherDocument { name, overlap: related.overlap });
             }
@@ -99,17 +98,19 @@ impl DecisionRows {
         for (number, group) in (1u64..).zip(found.findings.groups.iter()) {
             let group = group.map_err(Error::of_io)?;
             let keeper = group.keeper;
-            if let Some(decision) = self.decision(found.row(keeper.document, keeper.reference)) {
+            if let Some(decision) = self.decision(found.rows.row(keeper.document, keeper.reference))
+            {
                 (decision.group, decision.reason) = (Some(number), KEEPER);
             }
             let name = self.name(keeper.id);
             for duplicate in &group.duplicates {
-                let row = found.row(duplicate.document, false);
+                let row = found.rows.row(duplicate.document, false);
                 let Some(decision) = self.decision(row) else { continue };
                 (decision.kept, decision.group) = (false, Some(number));
                 decision.other = Some(OtherDocument { name, overlap: duplicate.overlap });
                 decision.reason = match duplicate.decided_by {
                     _ if keeper.reference => by_id + 1,
+                    _ if keeper.by_decision => by_id + 2,
                     Some(rule) => REASONS.len() + usize::from(rule),
                     None => by_id,
                 };
@@ -165,7 +166,7 @@ impl DecisionRows {
         other: impl Fn(&'a DecisionRow) -> Option<&'a OtherDocument>,
     ) -> (ArrayRef, Vec<(&'static str, ArrayRef, bool)>) {
         let (mut ids, mut similarities) =
-            (IdColumn::new(found.ids), SimilarityColumns::new(found.measures()));
+            (found.rows.id_column(), SimilarityColumns::new(found.measures()));
         for row in &self.rows {
             let other = other(row);
             ids.push(other.and_then(|other| self.names.get(other.name)).map(String::as_str));

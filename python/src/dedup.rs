@@ -4,14 +4,18 @@ use crate::call;
 use crate::compared_input::ComparedInput;
 use crate::error::{FileError, OptionError, run_error};
 use crate::inputs::ComparedInputs;
-use crate::options::RunArguments;
+use crate::options::{KeywordOptions, RunArguments};
 use crate::parameters::{self, BetterSettingTuple};
+use crate::passages::{PassageArguments, cuts_by_source, refuse_unit};
+use crate::table::ArrowTable;
 use lookalike::dedup::SurvivorsProblem;
 use lookalike::dedup::{
-    Annotate, DEFAULT_FIELD, Destination, RemovedList, SurvivorCounts, Survivors, apply,
+    Annotate, AnnotationSubject, DEFAULT_FIELD, Destination, RemovedList, SurvivorCounts,
+    Survivors, apply, apply_cuts,
 };
 use lookalike::error::Error;
 use lookalike::find::{self, FindOptions};
+use lookalike::passages::PassageCuts;
 use lookalike::read::Collection;
 use lookalike::report::{self, OutputFormat, Target};
 use pyo3::prelude::*;
@@ -73,6 +77,50 @@ pub(crate) fn dedup<'py>(
     Ok((kept, removed, files, parameters::of_run(py, &find)?, better))
 }
 
+/// How many documents stay, how many went, how many lost words, how many files there are, and what
+/// went of each source.
+type CutTuple = (u64, u64, u64, u64, ArrowTable);
+
+/// Writes documents without repeated passages.
+#[pyfunction]
+#[pyo3(signature = (paths, reference, options, output, progress=None))]
+pub(crate) fn dedup_passages(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    reference: Option<ComparedInput>,
+    options: &Bound<'_, PyDict>,
+    output: PathBuf,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<CutTuple> {
+    let given = KeywordOptions::new(options)?;
+    let cut = given.cuts()?;
+    let PassageArguments { options, mut reading } = PassageArguments::new(py, &given)?;
+    given.finish()?;
+    refuse_unit(reading.unit)?;
+    reading.leave_out = vec![output.clone()];
+    let targets = DedupPaths { paths: &paths, output, annotate: false, removed: None };
+    let inputs =
+        ComparedInputs::new(py, &ComparedInput::Paths(paths.clone()), reference.as_ref(), reading)?;
+    targets.check_places(inputs.paths().1)?;
+    let inputs = Arc::new(inputs);
+    let theirs = Arc::clone(&inputs);
+    let collection = Arc::new(call::reading(py, None, move |_| Ok(theirs.open()?))?);
+    let reference = inputs.paths().1;
+    let place = targets.destination(&collection, reference, None)?;
+    place.takes_passages(None).map_err(run_error)?;
+    // What cannot be written is an error before the work.
+    call::long(py, None, |_| Survivors::create(place.clone(), None)?.check_writable(&collection))?;
+    let read = Arc::clone(&collection);
+    let cuts = call::reading(py, progress.as_ref(), move |watch| {
+        PassageCuts::find(&read, &options, &cut, watch)
+    })?;
+    let written = call::long(py, None, |watch| {
+        apply_cuts(&cuts, &collection, Some(Survivors::create(place, None)?), None, watch)
+    })?;
+    let SurvivorCounts { kept, removed, changed, files, .. } = written;
+    Ok((kept, removed, changed, files, cuts_by_source(&cuts.sources)?))
+}
+
 struct DedupPaths<'a> {
     paths: &'a [PathBuf],
     output: PathBuf,
@@ -97,6 +145,16 @@ impl DedupPaths<'_> {
         survivors.check_writable(collection).map_err(|error| run_error(without_field(error)))
     }
 
+    fn destination(
+        &self,
+        collection: &Collection,
+        reference: &[PathBuf],
+        annotate: Option<&Annotate>,
+    ) -> PyResult<Destination> {
+        let place = Destination::new(&self.output, self.paths, reference, collection, annotate);
+        place.map_err(|error| OptionError::new_err(error.to_string()))
+    }
+
     fn create(
         &self,
         collection: &Collection,
@@ -104,10 +162,9 @@ impl DedupPaths<'_> {
         options: &FindOptions,
     ) -> PyResult<(Survivors, Option<RemovedList>)> {
         let measure = options.params.measure();
-        let annotate = self.annotate.then(|| Annotate { field: DEFAULT_FIELD.to_owned(), measure });
-        let (output, paths) = (&self.output, self.paths);
-        let place = Destination::new(output, paths, reference, collection, annotate.as_ref());
-        let place = place.map_err(|error| OptionError::new_err(error.to_string()))?;
+        let subject = AnnotationSubject::Groups(measure);
+        let annotate = self.annotate.then(|| Annotate { field: DEFAULT_FIELD.to_owned(), subject });
+        let place = self.destination(collection, reference, annotate.as_ref())?;
         let survivors = Survivors::create(place, annotate).map_err(run_error)?;
         let removed = self.removed.as_ref().map(|target| RemovedList::create(target, measure));
         Ok((survivors, removed.transpose().map_err(run_error)?))

@@ -115,13 +115,14 @@ fn integer(value: &Bound<'_, PyAny>, row: usize) -> PyResult<Option<i64>> {
 
 #[pymethods]
 impl PythonDocuments {
-    /// Columns of an object with the Arrow `PyCapsule` interface. Where `text` is `None` it is the
-    /// column `text`, or the object itself where that is one column. Where `id` is `None`, the
-    /// column `id` is taken if `find_id` is true and there is one; else rows are the ids.
+    /// Columns of an object with the Arrow `PyCapsule` interface; those of `text` are one text.
+    /// Where `text` is `None` it is the column `text`, or the object itself where that is one
+    /// column. Where `id` is `None`, the column `id` is taken if `find_id` is true and there is
+    /// one; else rows are the ids.
     #[staticmethod]
     fn of_arrow(
         object: &Bound<'_, PyAny>,
-        text: Option<&str>,
+        text: Option<Vec<String>>,
         id: Option<&str>,
         find_id: bool,
         fields: Vec<String>,
@@ -142,8 +143,15 @@ impl PythonDocuments {
         let texts = if text.is_none() && columns.is_column() {
             TextRows::of_arrow(columns.whole()?, "texts", py)?
         } else {
-            let text = text.unwrap_or("text");
-            TextRows::of_arrow(columns.column(text)?, &what(text), py)?
+            let names = text.unwrap_or_else(|| vec!["text".to_owned()]);
+            let texts = names
+                .iter()
+                .map(|name| TextRows::of_arrow(columns.column(name)?, &what(name), py))
+                .collect::<PyResult<Vec<TextRows>>>()?;
+            match <[TextRows; 1]>::try_from(texts) {
+                Ok([texts]) => texts,
+                Err(texts) => TextRows::joined(&texts),
+            }
         };
         Self::new(py, texts, ids, fields)
     }

@@ -2,7 +2,7 @@
 
 use lookalike::audit::AuditError;
 use lookalike::core::error::ParamsError;
-use lookalike::error::Error;
+use lookalike::error::{ContaminationError, Error};
 use lookalike::read::ReadError;
 use lookalike::store::IndexError;
 use lookalike::store::error::Unwritable;
@@ -18,11 +18,11 @@ pyo3::import_exception!(lookalike.errors, MismatchError);
 pyo3::import_exception!(lookalike.errors, OptionError);
 pyo3::import_exception!(lookalike.errors, StoreError);
 
-/// What documents in memory are called, and those that they are compared with.
-pub(crate) const HELD: [&str; 2] = ["documents", "reference"];
+/// The arguments that may be documents in memory, as their sources are called.
+pub(crate) const HELD: [&str; 3] = ["documents", "reference", "against"];
 
 /// What is in front of a row of each.
-pub(crate) const SIDES: [&str; 2] = ["", "reference, "];
+const SIDES: [&str; 3] = ["", "reference, ", "against, "];
 
 /// What a run came to.
 pub(crate) fn run_error(error: Error) -> PyErr {
@@ -43,8 +43,16 @@ pub(crate) fn run_error(error: Error) -> PyErr {
             ),
             _ => DocumentError::new_err(text),
         },
-        Error::NotAdded { .. } => DocumentError::new_err(text),
-        Error::MemoryTooSmall { .. } | Error::Estimates { .. } => OptionError::new_err(text),
+        Error::NotAdded { .. }
+        | Error::NotAligned { .. }
+        | Error::Contamination(ContaminationError::NoWords { .. }) => DocumentError::new_err(text),
+        Error::Contamination(ContaminationError::InBoth { name }) => OptionError::new_err(format!(
+            "{name} is part of the corpus and of against, so that all items of it would be found \
+             in themselves; name it once"
+        )),
+        Error::MemoryTooSmall { .. } | Error::Estimates { .. } | Error::Contamination(_) => {
+            OptionError::new_err(text)
+        }
         Error::Write { .. } | Error::Survivors { .. } | Error::Spill { .. } => {
             FileError::new_err(text)
         }
@@ -73,7 +81,7 @@ fn row(place: &str) -> Option<(&'static str, u64)> {
 }
 
 /// What is in front of a row of documents of that name.
-fn side(name: &str) -> Option<&'static str> {
+pub(crate) fn side(name: &str) -> Option<&'static str> {
     HELD.iter().position(|held| *held == name).map(|at| SIDES[at])
 }
 

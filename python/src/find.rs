@@ -3,15 +3,17 @@
 use crate::call;
 use crate::compared_input::ComparedInput;
 use crate::decisions::DecisionRows;
-use crate::error::{FileError, LookalikeError, OptionError, run_error};
+use crate::error::{LookalikeError, OptionError, run_error};
 use crate::ids::{IdColumn, IdKind};
 use crate::inputs::ComparedInputs;
 use crate::options::{KeywordOptions, RunArguments};
 use crate::parameters::BetterSettingTuple;
-use crate::run_findings::{RunFindings, SimilarityColumns};
-use crate::skipped::SkippedColumns;
+use crate::remaining_texts::RemainingTexts;
+use crate::run_findings::{RowNumbers, RunFindings, SimilarityColumns};
+use crate::skipped;
 use crate::table::ArrowTable;
 use crate::text_column::TextColumn;
+use crate::unit_columns::{self, UnitColumns};
 use arrow_array::ArrayRef;
 use arrow_array::builder::{Float64Builder, UInt64Builder};
 use lookalike::audit::{AuditOptions, true_neighbours};
@@ -19,7 +21,6 @@ use lookalike::core::verify::Overlap;
 use lookalike::error::Error;
 use lookalike::find::{ESTIMATE_COLUMNS, FindOptions, in_collection};
 use lookalike::progress::{Progress, Stage};
-use lookalike::read::Raw;
 use lookalike::report::run_page::RunSubject;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -52,16 +53,15 @@ pub(crate) fn find(
     if auto.is_some() {
         inputs.refuse_streams("bands='auto'")?;
     }
-    let held = matches!(documents, ComparedInput::Documents(_));
     let theirs = Arc::clone(&inputs);
     let (findings, options, rows) = call::reading(py, progress.as_ref(), move |watch| {
         theirs.choose_bands(auto.as_ref(), &mut find, watch)?;
         let findings = in_collection(&theirs.open()?, &find, watch)?;
-        let rows = (held && find.skip_repeated_ids).then(|| rows(&findings)).transpose()?;
+        let rows = RowNumbers::of(ids, &theirs.reading, &findings)?;
         Ok((findings, find, rows))
     })?;
     let findings = Arc::new(findings);
-    let run = RunFindings { findings, options, ids, rows };
+    let run = RunFindings { findings, options, rows };
     Ok(PyFindings { run, inputs, of_index: false })
 }
 
@@ -71,17 +71,6 @@ pub(crate) fn fields(options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
     let options = KeywordOptions::new(options)?;
     let (find, _) = options.run(options.normalization()?)?;
     Ok(find.fields())
-}
-
-/// The row of each document that is no reference.
-fn rows(findings: &lookalike::find::Findings) -> Result<Vec<u64>, Error> {
-    let mut rows = Vec::new();
-    let mut take = |_: u32, document: &lookalike::read::Document<'_>| {
-        rows.push(if let Raw::Row(row) = document.raw { row } else { 0 });
-        Ok(())
-    };
-    findings.replay(&mut take)?;
-    Ok(rows)
 }
 
 #[pymethods]
@@ -100,7 +89,8 @@ impl PyFindings {
         };
         let measures = self.run.measures();
         let columns = py.detach(|| {
-            let (mut a, mut b) = (IdColumn::new(self.run.ids), IdColumn::new(self.run.ids));
+            let (mut a, mut b) = (self.run.rows.id_column(), self.run.rows.id_column());
+            let mut units = [(); 2].map(|()| UnitColumns::new(&self.run.rows));
             let mut similarities = SimilarityColumns::new(measures);
             let mut estimates: [Float64Builder; 3] = Default::default();
             let mut cursor = pairs.cursor();
@@ -108,14 +98,18 @@ impl PyFindings {
                 a.push(Some(pair.a));
                 b.push(Some(pair.b));
                 similarities.push(Some(&pair.overlap));
+                if let Some([of_a, of_b]) = pair.units {
+                    units[0].push(pair.a, Some(of_a));
+                    units[1].push(pair.b, Some(of_b));
+                }
                 let values = pair.estimate.iter().flat_map(|e| e.six_decimals(&pair.overlap));
                 for (column, text) in estimates.iter_mut().zip(values) {
                     column.append_option(text.parse().ok());
                 }
             }
-            Ok((a, b, similarities, estimates))
+            Ok((a, b, similarities, estimates, units))
         });
-        let (mut a, mut b, similarities, mut estimates) = columns.map_err(run_error)?;
+        let (mut a, mut b, similarities, mut estimates, units) = columns.map_err(run_error)?;
         let mut columns = vec![("id_a", a.finish(), false), ("id_b", b.finish(), false)];
         columns.extend(similarities.finish(false));
         if pairs.has_estimates() {
@@ -125,26 +119,27 @@ impl PyFindings {
                     .map(|(name, column)| (*name, Arc::new(column.finish()) as ArrayRef, false)),
             );
         }
+        let units = units.into_iter().zip(unit_columns::OF_PAIRS);
+        columns.extend(units.flat_map(|(units, names)| units.finish(names)));
         ArrowTable::new(columns)
     }
 
-    /// What was not read: `source`, `line` (from 1; for documents in memory the row, from 0), `id`,
-    /// `reason`.
+    /// Whether there are pairs.
+    fn has_pairs(&self) -> bool {
+        self.run.findings.pairs.is_some()
+    }
+
+    /// What was not read: `source`, `line` (from 1), `id`, `reason`, and the `row` of documents in
+    /// memory (from 0).
     fn skipped(&self, py: Python<'_>) -> PyResult<ArrowTable> {
-        let columns = py.detach(|| {
-            let mut columns = SkippedColumns::default();
-            for skipped in self.run.findings.skipped.iter() {
-                columns.push(&skipped.map_err(Error::of_io)?);
-            }
-            Ok(columns)
-        });
-        columns.map_err(run_error)?.table()
+        let RunFindings { findings, rows, .. } = &self.run;
+        py.detach(|| skipped::columns(findings, rows.ids)).map_err(run_error)?.table()
     }
 
     /// Documents without a token: `id`, `same_text_as` (the id of the first one with its text).
     fn empty(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let ids = py.detach(|| {
-            let (mut ids, mut firsts) = (IdColumn::new(self.run.ids), IdColumn::new(self.run.ids));
+            let (mut ids, mut firsts) = (self.run.rows.id_column(), self.run.rows.id_column());
             let copies = self.run.findings.textless_copies.empty_copies();
             for each in copies.join(self.run.findings.empty.iter()) {
                 let (id, first) = each.map_err(Error::of_io)?;
@@ -217,8 +212,21 @@ impl PyFindings {
         times.map(|(stage, elapsed)| (stage.to_string(), elapsed.as_secs_f64())).collect()
     }
 
-    /// The text of a document by its row or number.
-    fn text(&self, py: Python<'_>, row: u64) -> PyResult<String> {
+    /// What stays of the texts of rows in memory without the units that are duplicates: `kept`, and
+    /// `text`, null where it stays as it is.
+    fn texts_left(&self, py: Python<'_>, rows: usize) -> PyResult<ArrowTable> {
+        let left = py.detach(|| RemainingTexts::of_units(&self.run.findings, rows));
+        left.map_err(run_error)?.table()
+    }
+
+    /// The text of a document by its row or number, or by its id.
+    #[pyo3(signature = (row, id=None))]
+    fn text(
+        &self,
+        py: Python<'_>,
+        row: Option<u64>,
+        id: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<String> {
         if self.of_index {
             return Err(OptionError::new_err(
                 "the documents of these groups are in an index: index.get(id).text is the text \
@@ -226,7 +234,7 @@ impl PyFindings {
             ));
         }
         self.inputs.refuse_elsewhere()?;
-        let document = self.run.document(row)?;
+        let document = self.run.rows.find(py, &self.run.findings, row, id)?;
         py.detach(|| self.run.findings.text(document)).map_err(run_error)
     }
 
@@ -266,9 +274,7 @@ impl PyFindings {
 
     /// Writes groups, pairs, skipped records or the report, as the command line does.
     fn write(&self, py: Python<'_>, what: &str, path: std::path::PathBuf) -> PyResult<()> {
-        let (inputs, reference) = self.inputs.places();
-        lookalike::report::check_places([path.as_path()], None, inputs, reference)
-            .map_err(|taken| FileError::new_err(taken.to_string()))?;
+        self.inputs.check_output(&path)?;
         let (inputs, reference) = self.inputs.paths();
         let RunFindings { findings, options, .. } = &self.run;
         let subject = RunSubject { findings, options, inputs, reference, audit: None };
@@ -288,7 +294,7 @@ impl PyFindings {
     /// What was found among the documents of an index.
     pub(crate) fn of_index(findings: lookalike::find::Findings, options: FindOptions) -> Self {
         let (inputs, findings) = (Arc::new(ComparedInputs::nothing()), Arc::new(findings));
-        let run = RunFindings { findings, options, ids: IdKind::Files, rows: None };
+        let run = RunFindings { findings, options, rows: RowNumbers::of_files() };
         Self { run, inputs, of_index: true }
     }
 }
@@ -299,6 +305,7 @@ struct GroupColumns {
     roles: TextColumn,
     keepers: IdColumn,
     similarities: SimilarityColumns,
+    units: UnitColumns,
     rows: UInt64Builder,
     keeper_rows: UInt64Builder,
 }
@@ -307,21 +314,24 @@ impl GroupColumns {
     fn of(found: &RunFindings) -> Result<Self, Error> {
         let mut columns = Self {
             groups: UInt64Builder::new(),
-            ids: IdColumn::new(found.ids),
+            ids: found.rows.id_column(),
             roles: TextColumn::default(),
-            keepers: IdColumn::new(found.ids),
+            keepers: found.rows.id_column(),
             similarities: SimilarityColumns::new(found.measures()),
+            units: UnitColumns::new(&found.rows),
             rows: UInt64Builder::new(),
             keeper_rows: UInt64Builder::new(),
         };
         for (number, group) in (1u64..).zip(found.findings.groups.iter()) {
             let group = group.map_err(Error::of_io)?;
             let keeper = &group.keeper;
-            let keeper_row = found.row(keeper.document, keeper.reference);
+            let keeper_row = found.rows.row(keeper.document, keeper.reference);
+            columns.units.push(&keeper.id, keeper.unit);
             columns.push(number, &keeper.id, (&keeper.id, keeper_row), keeper_row, None);
             for duplicate in &group.duplicates {
-                let row = found.row(duplicate.document, false);
+                let row = found.rows.row(duplicate.document, false);
                 let overlap = Some(&duplicate.overlap);
+                columns.units.push(&duplicate.id, duplicate.unit);
                 columns.push(number, &duplicate.id, (&keeper.id, keeper_row), row, overlap);
             }
         }
@@ -353,7 +363,8 @@ impl GroupColumns {
             ("keeper", self.keepers.finish(), false),
         ];
         columns.extend(self.similarities.finish(true));
-        if found.ids.is_held() {
+        columns.extend(self.units.finish(unit_columns::OF_DOCUMENTS));
+        if found.rows.ids.is_held() {
             columns.push(("row", Arc::new(self.rows.finish()), true));
             columns.push(("keeper_row", Arc::new(self.keeper_rows.finish()), true));
         }

@@ -83,7 +83,7 @@ impl FolderRows {
             texts: TextColumn::default(),
             modified: Int64Builder::new(),
             fields: (0..fields).map(|_| TextColumn::default()).collect(),
-            skipped: SkippedColumns::default(),
+            skipped: SkippedColumns::new(false),
         }
     }
 

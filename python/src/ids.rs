@@ -5,6 +5,7 @@ use crate::documents::DocumentTable;
 use crate::text_column::TextColumn;
 use arrow_array::ArrayRef;
 use arrow_array::builder::{Int64Builder, UInt64Builder};
+use lookalike::read::TextUnit;
 use std::sync::Arc;
 
 /// What ids of results are.
@@ -16,6 +17,8 @@ pub(crate) enum IdKind {
     Unsigned,
     /// Of documents in memory: texts.
     Texts,
+    /// Of units of documents in memory whose ids are numbers, or rows.
+    UnitsOfNumbers,
     /// Of files.
     Files,
 }
@@ -43,6 +46,19 @@ impl IdKind {
         }
     }
 
+    /// Of what is compared, where that is a unit of documents with these ids.
+    pub(crate) fn of_unit(self, unit: TextUnit) -> Self {
+        match self {
+            Self::Numbers | Self::Unsigned if unit != TextUnit::Document => Self::UnitsOfNumbers,
+            kind => kind,
+        }
+    }
+
+    /// An id as results have it.
+    pub(crate) fn shown(self, id: &str) -> &str {
+        if matches!(self, Self::Texts | Self::Files) { id } else { without_zeros(id) }
+    }
+
     /// Whether documents are in memory.
     pub(crate) fn is_held(self) -> bool {
         self != Self::Files
@@ -61,6 +77,13 @@ fn held(side: &ComparedInput) -> Option<&DocumentTable> {
     }
 }
 
+/// Rows are compared in as many digits as the last one has.
+fn without_zeros(id: &str) -> &str {
+    let end = id.find('#').unwrap_or(id.len());
+    let zeros = id.len() - id.trim_start_matches('0').len();
+    &id[zeros.min(end.saturating_sub(1))..]
+}
+
 fn is_number(rows: &DocumentTable) -> bool {
     rows.named_by_row() || rows.numbers().is_some()
 }
@@ -70,6 +93,7 @@ pub(crate) enum IdColumn {
     Numbers(Int64Builder),
     Unsigned(UInt64Builder),
     Texts(TextColumn),
+    UnitsOfNumbers(TextColumn),
 }
 
 impl IdColumn {
@@ -78,6 +102,7 @@ impl IdColumn {
             IdKind::Numbers => Self::Numbers(Int64Builder::new()),
             IdKind::Unsigned => Self::Unsigned(UInt64Builder::new()),
             IdKind::Texts | IdKind::Files => Self::Texts(TextColumn::default()),
+            IdKind::UnitsOfNumbers => Self::UnitsOfNumbers(TextColumn::default()),
         }
     }
 
@@ -87,6 +112,7 @@ impl IdColumn {
             Self::Numbers(numbers) => numbers.append_option(id.and_then(|id| id.parse().ok())),
             Self::Unsigned(numbers) => numbers.append_option(id.and_then(|id| id.parse().ok())),
             Self::Texts(texts) => texts.push(id),
+            Self::UnitsOfNumbers(texts) => texts.push(id.map(without_zeros)),
         }
     }
 
@@ -94,7 +120,7 @@ impl IdColumn {
         match self {
             Self::Numbers(numbers) => Arc::new(numbers.finish()),
             Self::Unsigned(numbers) => Arc::new(numbers.finish()),
-            Self::Texts(texts) => texts.finish(),
+            Self::Texts(texts) | Self::UnitsOfNumbers(texts) => texts.finish(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a call is given to compare: documents that Python holds, or paths.
 
 use crate::compared_input::ComparedInput;
-use crate::error::{FileError, HELD, OptionError, SIDES, read_error};
+use crate::error::{self, FileError, HELD, OptionError, read_error};
 use crate::ids;
 use lookalike::core::params::ParamsBuilder;
 use lookalike::error::Error;
@@ -10,6 +10,7 @@ use lookalike::progress::Progress;
 use lookalike::read::{
     Collection, InMemoryDocuments, ReadError, ReadOptions, Side, refuse_streams,
 };
+use lookalike::report::check_places;
 use lookalike::tune::choose_bands;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf, absolute};
@@ -63,11 +64,21 @@ impl ComparedInputs {
         reference: Option<&ComparedInput>,
         reading: ReadOptions,
     ) -> PyResult<Self> {
-        for (input, side) in [Some(documents), reference].into_iter().zip(SIDES) {
+        Self::named(py, (documents, HELD[0]), reference, reading)
+    }
+
+    /// The same of documents that are another argument.
+    pub(crate) fn named(
+        py: Python<'_>,
+        (documents, name): (&ComparedInput, &str),
+        reference: Option<&ComparedInput>,
+        reading: ReadOptions,
+    ) -> PyResult<Self> {
+        for (input, name) in [(Some(documents), name), (reference, HELD[1])] {
             let Some(ComparedInput::Documents(held)) = input else { continue };
             let held = held.get();
             if !reading.skip_bad {
-                held.complete(py, side)?;
+                held.complete(py, error::side(name).unwrap_or_default())?;
             }
             let fields: Vec<&str> = held.fields().collect();
             if fields != reading.fields {
@@ -78,7 +89,7 @@ impl ComparedInputs {
             }
         }
         let as_texts = ids::as_texts(documents, reference);
-        let documents = GivenInput::of(Some(documents), HELD[0], as_texts);
+        let documents = GivenInput::of(Some(documents), name, as_texts);
         let reference = GivenInput::of(reference, HELD[1], as_texts);
         let places = [places(documents.paths())?, places(reference.paths())?];
         Ok(Self { documents, reference, places, reading })
@@ -138,14 +149,16 @@ impl ComparedInputs {
         }
     }
 
+    /// Refuses to write a file over an input.
+    pub(crate) fn check_output(&self, path: &Path) -> PyResult<()> {
+        let [documents, reference] = &self.places;
+        check_places([path], None, documents, reference)
+            .map_err(|taken| FileError::new_err(taken.to_string()))
+    }
+
     /// The files and folders of both sides, as they were given.
     pub(crate) fn paths(&self) -> (&[PathBuf], &[PathBuf]) {
         (self.documents.paths(), self.reference.paths())
-    }
-
-    /// Where these are.
-    pub(crate) fn places(&self) -> (&[PathBuf], &[PathBuf]) {
-        (&self.places[0], &self.places[1])
     }
 }
 

@@ -18,11 +18,13 @@ mod cli;
 mod column;
 mod compare;
 mod compared_input;
+mod contamination;
 mod datasketch;
 mod decisions;
 mod dedup;
 mod documents;
 mod error;
+mod evaluate;
 mod extraction;
 mod files;
 mod find;
@@ -33,8 +35,10 @@ mod inputs;
 mod nested;
 mod options;
 mod parameters;
+mod passages;
 mod pickled;
 mod prepare;
+mod remaining_texts;
 mod run_findings;
 mod skipped;
 mod stages;
@@ -42,6 +46,7 @@ mod table;
 mod text;
 mod text_column;
 mod tune;
+mod unit_columns;
 mod values;
 
 use pyo3::prelude::*;
@@ -61,15 +66,21 @@ mod _engine {
     #[pymodule_export]
     use super::compare::compare;
     #[pymodule_export]
-    use super::dedup::dedup;
+    use super::contamination::{PyContamination, contamination};
+    #[pymodule_export]
+    use super::dedup::{dedup, dedup_passages};
     #[pymodule_export]
     use super::documents::PythonDocuments;
+    #[pymodule_export]
+    use super::evaluate::evaluate;
     #[pymodule_export]
     use super::find::{PyFindings, fields, find};
     #[pymodule_export]
     use super::folder_reader::FolderReader;
     #[pymodule_export]
     use super::index::{StoredIndex, check_columns};
+    #[pymodule_export]
+    use super::passages::{PyPassages, cut_passages, passages};
     #[pymodule_export]
     use super::prepare::prepare;
     #[pymodule_export]

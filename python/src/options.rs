@@ -2,14 +2,16 @@
 //! with `_` for `-`.
 
 use crate::error::{OptionError, params_error, run_error};
+use lookalike::contamination::ContaminationOptions;
 use lookalike::core::error::ParamsError;
 use lookalike::core::keep::{KeepPolicy, KeepRule};
-use lookalike::core::params::{Params, ParamsBuilder, ShingleRule, TokenRule};
+use lookalike::core::params::{Case, Params, ParamsBuilder, ShingleRule, StopWords, TokenRule};
 use lookalike::extract::{ExtractOptions, HtmlText};
 use lookalike::find::parse_memory;
 use lookalike::find::{FindOptions, Grouping, MAX_THREADS, Memory, PairList};
-use lookalike::read::{NormalForm, Normalization, ReadOptions};
-use lookalike::stop_words::stop_words;
+use lookalike::passages::{CutOptions, CutRule, DEFAULT_WORDS, PassageOptions};
+use lookalike::read::{NormalForm, Normalization, ReadOptions, TextUnit};
+use lookalike::stop_words::{listed_stop_words, stop_words};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 use std::num::NonZeroUsize;
@@ -150,19 +152,19 @@ impl<'py> KeywordOptions<'py> {
 
     /// What a shingle is.
     pub(crate) fn shingle(&self, normalization: Normalization) -> PyResult<ShingleRule> {
-        let list = self.text("stop_words")?;
+        let list = self.take("stop_words")?;
         if list.is_some() && normalization.stop_words_by_language {
             let text = "stop_words names a list for all documents, language='auto' takes that of \
                         each document's language; give one of the two";
             return Err(OptionError::new_err(text));
         }
-        let list = list.as_deref().map(stop_words).transpose();
+        let list = list.map(|list| stop_word_list(&list)).transpose()?;
         let tokens = if normalization.segment { TokenRule::WordRuns } else { TokenRule::Words };
         let rule = self.choice::<ShingleRule>("shingle")?.unwrap_or_default();
         let rule = rule
             .with_tokens(self.choice("tokens")?.unwrap_or(tokens))
             .with_frequencies(self.flag("frequencies")?)
-            .with_stop_words(list.map_err(|error| params_error(&error))?);
+            .with_stop_words(list);
         Ok(match self.choice("case")? {
             Some(case) => rule.with_case(case),
             None => rule,
@@ -260,20 +262,95 @@ impl<'py> KeywordOptions<'py> {
     /// Who is kept, and how the work is done.
     pub(crate) fn find(&self, params: Params) -> PyResult<FindOptions> {
         let mut options = FindOptions::new(params);
-        if let Some(keep) = self.take("keep")? {
-            options.keep = KeepPolicy::new(keep_rules(&keep)?);
-        }
+        options.keep = self.keep()?;
         if let Some(grouping) = self.word("group", &Grouping::ALL.map(Grouping::name))? {
             options.grouping = Grouping::ALL[grouping];
         }
         let estimates = self.flag("estimates")?;
         options.pairs = PairList::new(self.flag("pairs")?, estimates).map_err(run_error)?;
         options.source_field = self.text("source_field")?;
-        let temp_dir = self.path("temp_dir")?.unwrap_or_else(std::env::temp_dir);
-        options.memory =
-            Memory { limit: self.bytes("memory")?, temp_dir: Some(temp_dir), resume: false };
+        options.memory = self.memory()?;
         options.threads = self.threads()?;
         Ok(options)
+    }
+
+    fn keep(&self) -> PyResult<KeepPolicy> {
+        let rules = self.take("keep")?.map(|keep| keep_rules(&keep)).transpose()?;
+        Ok(rules.map_or_else(KeepPolicy::default, KeepPolicy::new))
+    }
+
+    /// How much memory there is, and where temporary files go.
+    pub(crate) fn memory(&self) -> PyResult<Memory> {
+        let temp_dir = self.path("temp_dir")?.unwrap_or_else(std::env::temp_dir);
+        let limit = self.bytes("memory")?;
+        Ok(Memory { limit, temp_dir: Some(temp_dir), ..Memory::default() })
+    }
+
+    /// Which passages are found, and how.
+    pub(crate) fn passages(&self) -> PyResult<PassageOptions> {
+        let min_words = self.whole("min_words")?.map_or(DEFAULT_WORDS, |words| words as usize);
+        let tokens = self.choice("tokens")?.unwrap_or(TokenRule::Words);
+        let case = self.choice("case")?.unwrap_or(Case::Fold);
+        let options = PassageOptions::new(min_words, tokens, case);
+        let options = options.map_err(|error| params_error(&error))?.with_keep(self.keep()?);
+        let options = options.with_source_field(self.text("source_field")?);
+        Ok(options.with_memory(self.memory()?).with_threads(self.threads()?))
+    }
+
+    /// What goes of repeated passages.
+    pub(crate) fn cuts(&self) -> PyResult<CutOptions> {
+        const UNITS: [&str; 4] = ["word", "line", "paragraph", "sentence"];
+        let unit = self.word("at", &UNITS)?.filter(|unit| *unit > 0);
+        let unit = unit.map(|unit| UNITS[unit].parse::<TextUnit>()).transpose();
+        let (min_documents, min_share) = (self.whole("min_documents")?, self.number("min_share")?);
+        let per_source = self.flag("per_source")?;
+        if let Some(got) = min_documents.filter(|least| *least < 2) {
+            let text = format!(
+                "min_documents: a passage is repeated in 2 documents or more; expected a number \
+                 from 2 on, got {got}"
+            );
+            return Err(OptionError::new_err(text));
+        }
+        if let Some(got) = min_share.filter(|share| !(*share > 0.0 && *share <= 1.0)) {
+            let text = format!(
+                "min_share: expected a number above 0 and at most 1, such as 0.3, got {got}"
+            );
+            return Err(OptionError::new_err(text));
+        }
+        let is_boilerplate = min_documents.is_some() || min_share.is_some();
+        if per_source && !is_boilerplate {
+            let text = "per_source counts the documents of boilerplate: add min_documents or \
+                        min_share";
+            return Err(OptionError::new_err(text));
+        }
+        let rule = if is_boilerplate {
+            CutRule::Boilerplate {
+                min_documents: min_documents.unwrap_or(2),
+                min_share: min_share.unwrap_or(0.0),
+                per_source,
+            }
+        } else {
+            CutRule::Copies
+        };
+        let unit = unit.map_err(|error| params_error(&error))?;
+        Ok(CutOptions { rule, unit, min_left: self.whole("min_left")?.unwrap_or(1) })
+    }
+
+    /// What is contaminated, and how the work is done.
+    pub(crate) fn contamination(&self) -> PyResult<ContaminationOptions> {
+        let default = ContaminationOptions::new().map_err(|error| params_error(&error))?;
+        let tokens = self.choice("tokens")?.unwrap_or(TokenRule::Words);
+        let case = self.choice("case")?.unwrap_or(Case::Fold);
+        Ok(ContaminationOptions {
+            rule: default.rule.with_tokens(tokens).with_case(case),
+            ngram: self.whole("ngram")?.map_or(default.ngram, |ngram| ngram as usize),
+            threshold: self.number("threshold")?.unwrap_or(default.threshold),
+            memory: self.memory()?,
+            threads: self.threads()?,
+            kernel: default.kernel,
+            // The page may be asked for later.
+            excerpts: true,
+        })
     }
 
     /// How files are read. `extract` says who reads those of strangers.
@@ -349,6 +426,16 @@ fn keep_rules(value: &Bound<'_, PyAny>) -> PyResult<Vec<KeepRule>> {
     };
     let rules: Result<Vec<KeepRule>, _> = texts.iter().map(|text| text.parse()).collect();
     rules.map_err(|error| params_error(&error))
+}
+
+/// The list of a language, or one that is given.
+fn stop_word_list(value: &Bound<'_, PyAny>) -> PyResult<StopWords> {
+    if let Ok(language) = value.extract::<String>() {
+        return stop_words(&language).map_err(|error| params_error(&error));
+    }
+    let expected = "the code of a language such as 'en', or a list of words";
+    let words: Vec<String> = value.extract().map_err(|_| wrong("stop_words", expected, value))?;
+    Ok(listed_stop_words("list", &words))
 }
 
 fn wrong(name: &str, expected: &str, got: &Bound<'_, PyAny>) -> PyErr {

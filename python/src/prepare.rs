@@ -27,7 +27,7 @@ use lookalike::error::Error;
 use lookalike::find::workers::{Earliest, on_threads};
 use lookalike::progress::{Progress, Stage};
 use lookalike::read::{
-    BlockNumber, Collection, Document, DocumentSink, ReadBuffers, ReadError, SkipReason,
+    BlockNumber, Collection, Document, DocumentSink, Raw, ReadBuffers, ReadError, SkipReason,
     SkippedItem,
 };
 use pyo3::prelude::*;
@@ -59,7 +59,7 @@ pub(crate) fn prepare(
         let text = "exact runs and containment have no signatures; leave out exact and measure";
         return Err(OptionError::new_err(text));
     }
-    let ids = IdKind::of(&documents, None);
+    let ids = IdKind::of(&documents, None).of_unit(reading.unit);
     let names = match &documents {
         ComparedInput::Documents(held) if held.get().rows().named_by_row() => Names::Rows,
         ComparedInput::Documents(_) => Names::Held,
@@ -74,7 +74,7 @@ pub(crate) fn prepare(
         let repeated = leave_out(&mut parts, &collection, names, skip_bad, &how)?;
         watch.go_on()?;
         let read = parts.iter().flat_map(|part| &part.skipped);
-        let mut skipped = SkippedColumns::default();
+        let mut skipped = SkippedColumns::new(names != Names::Files);
         collection.listed().iter().chain(read).chain(&repeated).for_each(|one| skipped.push(one));
         Ok((columns(&parts, ids, &how), skipped))
     })?;
@@ -98,9 +98,8 @@ enum Names {
 struct PreparedDocuments {
     source: u32,
     ids: Vec<String>,
-    /// Which of the block's records each document is, and how many there are.
-    places: Vec<u64>,
-    records: u64,
+    /// The row of each document in memory.
+    rows: Vec<u64>,
     skipped: Vec<SkippedItem>,
     shingles: Vec<u64>,
     fingerprints: Vec<[u8; 16]>,
@@ -180,8 +179,7 @@ impl DocumentSink for PrepareWorker<'_> {
         self.upper.clear();
         self.upper.extend(self.set.iter().map(|hash| (hash >> 32) as u32));
         part.ids.push(document.id.to_owned());
-        part.places.push(part.records);
-        part.records += 1;
+        part.rows.push(if let Raw::Row(row) = document.raw { row } else { 0 });
         part.shingles.push(self.set.len() as u64);
         part.fingerprints.push(fingerprint.to_be_bytes());
         let (values, keys) = (part.signatures.len(), part.keys.len());
@@ -196,7 +194,6 @@ impl DocumentSink for PrepareWorker<'_> {
     }
 
     fn skipped(&mut self, skipped: SkippedItem) -> Result<(), ReadError> {
-        self.part.records += 1;
         self.part.skipped.push(skipped);
         Ok(())
     }
@@ -214,15 +211,9 @@ fn leave_out(
         return Ok(Vec::new());
     }
     let repeated = repeated(parts);
-    let mut starts = vec![0];
-    starts.extend(parts.iter().scan(0, |sum, part| {
-        *sum += part.records;
-        Some(*sum)
-    }));
     let place = |(part, document): (usize, usize)| {
         let source = collection.source_name(parts[part].source).unwrap_or_default().to_owned();
-        let row = starts[part] + parts[part].places[document];
-        (source, (names == Names::Held).then_some(row))
+        (source, (names == Names::Held).then_some(parts[part].rows[document]))
     };
     let shown = |at| match place(at) {
         (source, Some(row)) => format!("row {row} of {source}"),
@@ -276,7 +267,7 @@ impl PreparedDocuments {
             });
         }
         without(&mut self.ids, 1, gone);
-        without(&mut self.places, 1, gone);
+        without(&mut self.rows, 1, gone);
         without(&mut self.shingles, 1, gone);
         without(&mut self.fingerprints, 1, gone);
         without(&mut self.signatures, params.num_hashes(), gone);

@@ -1,22 +1,23 @@
 //! The findings of a run with what their rows and columns need.
 
-use crate::error::DocumentError;
-use crate::ids::IdKind;
+use crate::error::{DocumentError, OptionError, run_error};
+use crate::ids::{IdColumn, IdKind};
 use arrow_array::ArrayRef;
 use arrow_array::builder::Float64Builder;
 use lookalike::core::params::Measure;
 use lookalike::core::verify::Overlap;
-use lookalike::find::FindOptions;
+use lookalike::error::Error;
+use lookalike::find::{FindOptions, Findings};
+use lookalike::read::{Document, Raw, ReadOptions, TextUnit};
 use pyo3::prelude::*;
+use pyo3::types::{PyInt, PyString};
 use std::sync::Arc;
 
 /// The findings of a run.
 pub(crate) struct RunFindings {
-    pub(crate) findings: Arc<lookalike::find::Findings>,
+    pub(crate) findings: Arc<Findings>,
     pub(crate) options: FindOptions,
-    pub(crate) ids: IdKind,
-    /// The rows of the documents, where they may not be their numbers: bad ones are skipped.
-    pub(crate) rows: Option<Vec<u64>>,
+    pub(crate) rows: RowNumbers,
 }
 
 impl RunFindings {
@@ -29,15 +30,90 @@ impl RunFindings {
         }
     }
 
-    /// The number of the document of a row.
-    pub(crate) fn document(&self, row: u64) -> PyResult<u32> {
-        let documents = self.findings.counts.documents;
+    /// The number of the document of a row; none where the row was skipped.
+    pub(crate) fn document_of(&self, row: usize) -> Option<u32> {
+        self.rows.number(row as u64, self.findings.counts.documents)
+    }
+}
+
+/// The rows of documents, and what their ids are.
+pub(crate) struct RowNumbers {
+    pub(crate) ids: IdKind,
+    /// What was compared as a document.
+    pub(crate) unit: TextUnit,
+    /// By the number of the document, where that may be another one: bad ones are skipped, or units
+    /// are compared.
+    rows: Option<Vec<u64>>,
+}
+
+impl RowNumbers {
+    /// Of documents that are not in memory.
+    pub(crate) fn of_files() -> Self {
+        Self { ids: IdKind::Files, unit: TextUnit::Document, rows: None }
+    }
+
+    /// Of a run over documents with such ids.
+    ///
+    /// # Errors
+    /// The documents cannot be read again.
+    pub(crate) fn of(
+        ids: IdKind,
+        reading: &ReadOptions,
+        findings: &Findings,
+    ) -> Result<Self, Error> {
+        let unit = reading.unit;
+        if !ids.is_held() || !(reading.skip_bad || unit != TextUnit::Document) {
+            return Ok(Self { ids, unit, rows: None });
+        }
+        let mut rows = Vec::new();
+        let mut take = |_: u32, document: &Document<'_>| {
+            rows.push(if let Raw::Row(row) = document.raw { row } else { 0 });
+            Ok(())
+        };
+        findings.replay(&mut take)?;
+        Ok(Self { ids, unit, rows: Some(rows) })
+    }
+
+    /// A column of ids of what was compared.
+    pub(crate) fn id_column(&self) -> IdColumn {
+        IdColumn::new(self.ids.of_unit(self.unit))
+    }
+
+    /// The number of the document of a row, where there are that many documents; none where the
+    /// row was skipped.
+    fn number(&self, row: u64, documents: u64) -> Option<u32> {
         let number = match &self.rows {
             Some(rows) => rows.binary_search(&row).ok().map(|number| number as u64),
             None => Some(row).filter(|row| *row < documents),
         };
-        let number = number.and_then(|number| u32::try_from(number).ok());
-        number.ok_or_else(|| {
+        number.and_then(|number| u32::try_from(number).ok())
+    }
+
+    /// The number of a document by its row or number, or by its id.
+    ///
+    /// # Errors
+    /// `DocumentError` where there is none, `OptionError` for the row of several units.
+    pub(crate) fn find(
+        &self,
+        py: Python<'_>,
+        findings: &Findings,
+        row: Option<u64>,
+        id: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<u32> {
+        if let Some(id) = id {
+            let id = self.id_text(id)?;
+            let document = py.detach(|| findings.document_with(|it| self.ids.shown(it) == id));
+            let unknown =
+                || DocumentError::new_err(format!("there is no document with the id {id:?}"));
+            return document.map_err(run_error)?.ok_or_else(unknown);
+        }
+        if self.unit != TextUnit::Document && self.ids.is_held() {
+            return Err(OptionError::new_err(
+                "a row may have several units; name one by its id, such as text('0#1')",
+            ));
+        }
+        let (row, documents) = (row.unwrap_or(0), findings.counts.documents);
+        self.number(row, documents).ok_or_else(|| {
             let remedy =
                 if self.rows.is_some() { ": found.skipped lists those left out" } else { "" };
             DocumentError::new_err(format!(
@@ -46,16 +122,20 @@ impl RunFindings {
         })
     }
 
-    /// The document of a row; none where the row was skipped.
-    pub(crate) fn document_of(&self, row: usize) -> Option<u32> {
-        match &self.rows {
-            Some(rows) => u32::try_from(rows.binary_search(&(row as u64)).ok()?).ok(),
-            None => u32::try_from(row).ok().filter(|row| u64::from(*row) < self.documents()),
+    /// An id as results have it.
+    fn id_text(&self, id: &Bound<'_, PyAny>) -> PyResult<String> {
+        let is_number = matches!(self.ids.of_unit(self.unit), IdKind::Numbers | IdKind::Unsigned);
+        match (id.is_instance_of::<PyString>(), id.is_instance_of::<PyInt>()) {
+            (true, _) if !is_number => id.extract(),
+            (_, true) => Ok(id.str()?.to_string()),
+            (is_text, _) => {
+                let what = if is_text { "row" } else { "id" };
+                let expected = if is_number { "a whole number" } else { "a str" };
+                let text =
+                    format!("{what}: expected {expected}, as the ids are, got {}", id.repr()?);
+                Err(OptionError::new_err(text))
+            }
         }
-    }
-
-    pub(crate) fn documents(&self) -> u64 {
-        self.findings.counts.documents
     }
 
     /// The row of a document; none where it is a reference, or was read from a file.

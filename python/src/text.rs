@@ -18,6 +18,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyList, PyString, PyTuple};
 use std::sync::Arc;
 
+/// What is between the texts of two columns.
+const PARTS: &str = "\n\n";
+
 /// Texts by row, some of which may be missing.
 pub(crate) struct TextRows {
     slices: Vec<Slice>,
@@ -52,6 +55,8 @@ enum Owners {
     Python(Vec<Py<PyString>>),
     #[expect(dead_code, reason = "they own what the slices point to")]
     Arrow(Vec<ArrayRef>),
+    #[expect(dead_code, reason = "they own what the slices point to")]
+    Joined(Vec<Box<[u8]>>),
 }
 
 // SAFETY: the bytes belong to Python strings and to Arrow arrays, which nobody may change, and are
@@ -141,6 +146,24 @@ impl TextRows {
         let row = texts.len();
         let text = format!("row {row}: {what} cannot be read: {damage}");
         Err(at_row(DocumentError::new_err(text), py, row))
+    }
+
+    /// The texts of several columns as one, with a blank line between two; none where no column has
+    /// one. The columns have the same number of rows.
+    pub(crate) fn joined(columns: &[Self]) -> Self {
+        let rows = columns.iter().map(Self::len).min().unwrap_or(0);
+        let (mut slices, mut owners) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
+        for row in 0..rows {
+            let parts: Vec<&[u8]> = columns.iter().filter_map(|column| column.bytes(row)).collect();
+            if parts.is_empty() {
+                slices.push(Slice::NONE);
+                continue;
+            }
+            let text = parts.join(PARTS.as_bytes()).into_boxed_slice();
+            slices.push(Slice::of(&text));
+            owners.push(text);
+        }
+        Self { slices, owners: Owners::Joined(owners) }
     }
 
     /// Those of an Arrow column of strings, all of them or those before a row that cannot be read,

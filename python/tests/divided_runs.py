@@ -133,3 +133,16 @@ def star_round_calls(monkeypatch: pytest.MonkeyPatch, module: Any) -> list[Any]:
 
     monkeypatch.setattr(module, "star_rounds", noted)
     return calls
+
+
+def kill_once(monkeypatch: pytest.MonkeyPatch, task: str, flag: Path) -> None:
+    """Kills the first executor that runs a task of this kind; the flag is a file that says so."""
+    from unstable_tasks import KillOnce
+
+    from lookalike import _large_components, _stage_tasks
+    from lookalike.spark import _connect, _find, _large, _tasks
+
+    made = getattr(_tasks, task, None) or getattr(_stage_tasks, task)
+    for module in (_connect, _find, _large, _large_components):
+        if hasattr(module, task):
+            monkeypatch.setattr(module, task, lambda *arguments: KillOnce(made(*arguments), str(flag)))

@@ -230,8 +230,8 @@ def test_bad_sketches_are_refused() -> None:
     for wrong in (None, 5, "text"):
         with pytest.raises((TypeError, AttributeError)):
             lsh.query(wrong)
-    with pytest.raises(ValueError, match="lookalike"):
-        ours.MinHashLSH(storage_config={"type": "redis"})
+    with pytest.raises(ValueError, match="'lookalike'"):
+        ours.MinHashLSH(storage_config={"type": "nothing"})
     with pytest.raises(TypeError, match="bytes"):
         lsh = ours.MinHashLSH(0.8, hashfunc=lambda band: 5)  # type: ignore[arg-type,return-value]
         lsh.insert("a", ours.MinHash())

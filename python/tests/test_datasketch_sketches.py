@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import pickle
 import random
 import struct
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -299,8 +302,8 @@ def test_bad_pickles() -> None:
     for bad in (b"", b"\x80\x04nonsense"):
         with pytest.raises((pickle.UnpicklingError, EOFError, ValueError)):
             ours.loads(bad)
-    with pytest.raises(pickle.UnpicklingError, match="HyperLogLog"):
-        ours.loads(pickle.dumps(theirs.HyperLogLog()))
+    with pytest.raises(pickle.UnpicklingError, match="HyperMinHash"):
+        ours.loads(b"cdatasketch.hyperloglog\nHyperMinHash\n.")
     with pytest.raises(ValueError):
         ours.dumps(ours.MinHash(), protocol=2)
     for function in (ours.token_hash32, ours.token_hash64):
@@ -310,52 +313,157 @@ def test_bad_pickles() -> None:
     assert pickle.loads(ours.dumps(fast)) == theirs.LeanMinHash(theirs.MinHash(4))
 
 
-@pytest.mark.parametrize(
-    "name", ["HNSW", "HyperLogLog", "HyperLogLogPlusPlus", "MinHashLSHBloom", "AsyncMinHashLSH"]
-)
-def test_what_is_not_there_says_so(name: str) -> None:
-    assert not hasattr(ours, name) and getattr(ours, name, None) is None
-    with pytest.raises(AttributeError, match=name):
-        getattr(ours, name)
-    with pytest.raises(ImportError, match=f"has no {name}: "):
-        exec(f"from lookalike.datasketch import {name}")
-    with pytest.raises(AttributeError):
+BORROWED = ["HNSW", "AsyncMinHashLSH", "aio", "experimental", "hnsw"]
+
+
+@pytest.mark.parametrize("name", BORROWED)
+def test_what_is_taken_from_an_installed_datasketch(name: str) -> None:
+    their = importlib.import_module(f"datasketch.{name}") if name.islower() else getattr(theirs, name)
+    assert getattr(ours, name) is their
+    names: dict[str, Any] = {}
+    exec(f"from lookalike.datasketch import {name}", names)
+    assert names[name] is their
+    if name.islower():
+        assert importlib.import_module(f"lookalike.datasketch.{name}") is their
+        exec(f"import lookalike.datasketch.{name} as module", names)
+        assert names["module"] is their
+
+
+def test_borrowed_modules_are_read_from_pickles() -> None:
+    from lookalike.datasketch.experimental import aio
+    from lookalike.datasketch.hnsw import HNSW
+
+    graph = HNSW(distance_func=_distance)
+    assert aio is theirs.experimental.aio
+    for number, m in enumerate(ours.MinHash.bulk([[b"a"], [b"a", b"b"], [b"c"]])):
+        graph.insert(number, m)
+    assert graph.query(ours.MinHash.bulk([[b"a"]])[0], k=1)[0][0] == 0
+    for data in (ours.dumps(graph), pickle.dumps(graph)):
+        assert type(ours.loads(data)) is theirs.HNSW
+    with pytest.raises(AttributeError, match="nothing"):
         _ = ours.nothing
-    with pytest.raises(ImportError):
-        exec("from lookalike.datasketch import nothing")
-
-
-@pytest.mark.parametrize("name", ["aio", "experimental", "hnsw", "hyperloglog", "lsh_bloom"])
-def test_modules_that_are_not_there_say_so(name: str) -> None:
     for statement in (
-        f"import lookalike.datasketch.{name}",
-        f"import lookalike.datasketch.{name}.more",
-        f"from lookalike.datasketch import {name}",
-        f"from lookalike.datasketch.{name} import AsyncMinHashLSH",
+        "from lookalike.datasketch import nothing",
+        "import lookalike.datasketch.nothing",
+        "from lookalike.datasketch.hnsw import nothing",
+        "import lookalike.datasketch.aio.nothing",
     ):
-        with pytest.raises(ImportError, match=f"has no {name}: "):
+        with pytest.raises(ImportError, match="nothing"):
             exec(statement)
-    assert not hasattr(ours, name)
+
+
+def _distance(one: Any, two: Any) -> float:
+    return 1.0 - float(one.jaccard(two))
+
+
+@pytest.mark.parametrize("name", BORROWED)
+def test_without_datasketch_a_hint_says_so(name: str) -> None:
+    statements = [f"from lookalike.datasketch import {name}"]
+    if name.islower():
+        statements += [
+            f"import lookalike.datasketch.{name}",
+            f"import lookalike.datasketch.{name}.more",
+            f"from lookalike.datasketch.{name} import AsyncMinHashLSH",
+        ]
+    hint = f"lookalike.datasketch has no {name} of its own"
+    program = f"""
+import sys
+sys.modules["datasketch"] = None
+import lookalike.datasketch as ours
+assert not hasattr(ours, {name!r})
+for call, error in (
+    (lambda: getattr(ours, {name!r}), AttributeError),
+    *((lambda s=s: exec(s), ImportError) for s in {statements!r}),
+):
+    try:
+        call()
+    except error as e:
+        assert {hint!r} in str(e) and "pip install datasketch" in str(e), e
+    else:
+        raise AssertionError(call)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_what_programs_ask_datasketch_for() -> None:
     assert ours.__version__ == theirs.__version__
     for module in ("lsh", "lshensemble", "lshforest", "lean_minhash"):
         exec(f"from lookalike.datasketch.{module} import MinHash")
-    from lookalike.datasketch import storage
+    from lookalike.datasketch.lsh import _random_name, ordered_storage, unordered_storage
 
-    for name in ("Storage", "ordered_storage", "unordered_storage"):
-        assert not hasattr(storage, name)
-        with pytest.raises(AttributeError, match="storage_config"):
-            getattr(storage, name)
+    assert _random_name(7).islower() and len(_random_name(7)) == 7
+    for make, their in (
+        (ordered_storage, theirs.storage.ordered_storage),
+        (unordered_storage, theirs.storage.unordered_storage),
+    ):
+        for storage in (make({"type": "dict"}), their({"type": "dict"}, name=b"x")):
+            storage.insert("a", 1, 2, 2)
+            storage.insert("b", 3, buffer=True)
+            storage.remove_val("a", 1)
+            storage.remove("b")
+            assert "b" not in storage and len(storage) == 1 and list(storage) == ["a"]
+            assert set(storage["a"]) == {2} and storage.status() == {"keyspace_size": 1}
+            assert storage.itemcounts() == {"a": len(storage["a"])} and storage.buffer_size == 50000
+            storage.add_to_select_buffer(["a"])
+            assert storage.collect_select_buffer() == [storage["a"]]
+            storage.empty_buffer()
+            assert storage.getmany("a", "x") == [storage["a"], type(storage["a"])()]
+    with pytest.raises((AttributeError, ValueError), match="datasketch|driver|lsh"):
+        ours.MinHashLSH(
+            storage_config={"type": "cassandra", "cassandra": {"keyspace": "k", "seeds": []}}
+        )
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = importlib.import_module("lookalike.datasketch.storage").nothing
+
+
+@pytest.mark.parametrize("package", [theirs, ours])
+def test_inserting_as_programs_do_it_themselves(package: Any) -> None:
+    """Programs that spread the work call what `insert` calls."""
+    lsh, other = package.MinHashLSH(0.5), package.MinHashLSH(0.5)
+    for number in range(8):
+        m = package.MinHash()
+        m.update_batch([b"%d" % (number // 4), b"%d-x" % number, b"more"])
+        other.insert(number, m)
+        bands = [lsh._H(m.hashvalues[start:end]) for start, end in lsh.hashranges]
+        lsh.keys.insert(number, *bands, buffer=False)
+        for band, table in zip(bands, lsh.hashtables):
+            table.insert(band, number, buffer=False)
+    assert lsh.get_counts() == other.get_counts() and list(lsh.keys) == list(range(8))
+    assert sorted(lsh.query(m)) == sorted(other.query(m))
+    hashed = package.MinHashLSH(0.5, hashfunc=lambda band: band[:2])
+    assert hashed._H(m.hashvalues[:5]) == lsh._H(m.hashvalues[:5])[:2]
+
+
+def test_buckets_change_with_their_keys_only() -> None:
+    lsh = ours.MinHashLSH(0.5)
+    lsh.insert("a", ours.MinHash())
+    bands = lsh.keys["a"]
+    table = lsh.hashtables[0]
+    for call in (
+        lambda: table.insert(bands[0], "b"),
+        lambda: table.insert(b"x", "a"),
+        lambda: table.remove(bands[0]),
+        lambda: table.remove_val(bands[0], "a"),
+        lambda: lsh.keys.remove_val("a", bands[0]),
+    ):
+        with pytest.raises(ValueError, match=r"lsh\.keys\.insert"):
+            call()
+    with pytest.raises(ValueError, match="bands"):
+        lsh.keys.insert("b", *bands[:3])
+    table.remove_val(b"x", "a")
+    table.remove(b"x")
+    lsh.keys.insert("b", *bands)
+    assert sorted(lsh.query(ours.MinHash())) == ["a", "b"] == sorted(table[bands[0]])
+    del lsh.keys["a"]
+    with pytest.raises(KeyError):
+        lsh.keys.remove("a")
+    assert list(lsh.keys) == ["b"] and table.itemcounts() == {bands[0]: 1}
 
 
 def test_modules_have_the_same_names() -> None:
-    import importlib
-
     for name in (
-        "b_bit_minhash hashfunc lean_minhash lsh lshensemble lshensemble_partition lshforest "
-        "minhash weighted_minhash"
+        "b_bit_minhash hashfunc hyperloglog lean_minhash lsh lsh_bloom lshensemble "
+        "lshensemble_partition lshforest minhash weighted_minhash"
     ).split():
         mine = importlib.import_module(f"lookalike.datasketch.{name}")
         their = importlib.import_module(f"datasketch.{name}")

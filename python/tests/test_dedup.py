@@ -475,5 +475,5 @@ def test_units_are_taken_out_of_files(tmp_path: Path) -> None:
     assert kept == [f"{OTHER}\n\n{SAME}", "another end of seven words in all"]
     with pytest.raises(OptionError, match="document, paragraph, line or sentence"):
         lookalike.find(path, unit="page")  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="unit is for files.*leave it out, or name files"):
-        lookalike.find([SAME, OTHER], unit="line")
+    with pytest.raises(OptionError, match="document, paragraph, line or sentence"):
+        lookalike.find([SAME, OTHER], unit="page")  # type: ignore[arg-type]

@@ -215,7 +215,7 @@ def test_an_error_knows_its_row() -> None:
 def test_bad_rows_are_skipped_when_asked() -> None:
     rows = [("a", "x y z"), ("b", None), ("a", "other"), ("c", "x y z")]
     found = lookalike.find(rows, skip_bad=True)
-    assert sorted((s["line"], s["id"]) for s in found.skipped) == [(1, "b"), (2, "a")]
+    assert sorted((s["line"], s["row"], s["id"]) for s in found.skipped) == [(2, 1, "b"), (3, 2, "a")]
     assert found.counts["documents"] == 2
     assert found.groups["row"] == [0, 3]
     assert lookalike.dedup(rows, skip_bad=True) == [("a", "x y z")]

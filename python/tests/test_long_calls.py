@@ -19,6 +19,9 @@ from waiting import PATIENCE
 #: Each takes minutes or has no end, in a folder of its own. ``base`` are 50 long texts.
 ENDLESS = {
     "find": "lookalike.find(base * 60_000, threads=1)",
+    "passages": "lookalike.passages(base * 60_000, threads=1)",
+    "passages cut out": "lookalike.dedup(base * 60_000, passages=True, threads=1)",
+    "contamination": "lookalike.contamination(base * 60_000, base, threads=1)",
     "prepare": "lookalike.prepare(base * 60_000, threads=1)",
     "tune draws": "lookalike.tune(base * 60_000)",
     "tune measures": "lookalike.tune(many, sample=20_000)",

@@ -38,7 +38,7 @@ def test_signatures_are_pickled() -> None:
     again = pickle.loads(pickle.dumps(rows))
     assert isinstance(again, lookalike.Prepared)
     assert (again.to_pydict(), again.parameters) == (rows.to_pydict(), rows.parameters)
-    assert again.skipped["line"] == [4]
+    assert (again.skipped["line"], again.skipped["row"]) == ([5], [4])
     pyarrow = pytest.importorskip("pyarrow")
     assert pyarrow.table(again).equals(pyarrow.table(rows))
 
@@ -105,7 +105,7 @@ def test_types_of_pandas_do_not_depend_on_the_rows() -> None:
 def test_rows_stay_rows_where_some_are_skipped() -> None:
     found = lookalike.find([None, *DOCS], skip_bad=True)
     assert [found.text(row) for row in (1, 2, 3)] == DOCS
-    assert found.skipped["line"] == [0]
+    assert (found.skipped["line"], found.skipped["row"]) == ([1], [0])
     with pytest.raises(DocumentError, match="no document 0.*found.skipped"):
         found.text(0)
     with pytest.raises(DocumentError, match="no document 4"):
@@ -122,7 +122,8 @@ def test_signing_tells_what_it_skips() -> None:
     rows = lookalike.prepare(records, skip_bad=True)
     assert rows["id"] == ["a", "c"]
     assert rows["band_keys"][1] == lookalike.prepare(DOCS)["band_keys"][2]
-    assert (rows.skipped["line"], rows.skipped["id"]) == ([1, 2, 4], ["b", "a", "a"])
+    assert (rows.skipped["row"], rows.skipped["id"]) == ([1, 2, 4], ["b", "a", "a"])
+    assert rows.skipped["line"] == [2, 3, 5]
     found = lookalike.find(records, skip_bad=True).skipped
     assert sorted(rows.skipped["reason"]) == sorted(found["reason"])
     assert len(lookalike.prepare(DOCS).skipped) == 0

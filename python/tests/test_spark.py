@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import spark_cluster
-from divided_runs import compare, filled_in, frame, joined, large, skewed, sources, star_round_calls
+from divided_runs import compare, filled_in, frame, joined, kill_once, large, skewed, sources, star_round_calls
 from test_stages import corpus
 
 import lookalike
@@ -179,19 +179,6 @@ def _spark_find(spark: Any, rows: list[dict[str, Any]], **options: Any) -> Any:
     import lookalike.spark
 
     return lookalike.spark.find(frame(spark, rows), **options)
-
-
-def kill_once(monkeypatch: pytest.MonkeyPatch, task: str, flag: Path) -> None:
-    """Kills the first executor that runs a task of this kind; the flag is a file that says so."""
-    from unstable_tasks import KillOnce
-
-    from lookalike import _large_components, _stage_tasks
-    from lookalike.spark import _connect, _find, _large, _tasks
-
-    made = getattr(_tasks, task, None) or getattr(_stage_tasks, task)
-    for module in (_connect, _find, _large, _large_components):
-        if hasattr(module, task):
-            monkeypatch.setattr(module, task, lambda *arguments: KillOnce(made(*arguments), str(flag)))
 
 
 KILLED = ["KeyTask", "ConnectTask", "MergeTask", "LabelTask", "DecideTask", "LineTask"]

@@ -2,16 +2,20 @@
 //! `lookalike` calls it, and so does the module of that name in Python.
 
 mod cmd;
+mod decision_args;
 mod difference;
 mod duration;
 mod exit_code;
 mod explicit_args;
 mod extraction;
+mod index_place;
 mod member;
 mod named_values;
 mod normalization_args;
 mod options;
 mod plot;
+#[cfg(feature = "postgres")]
+mod postgres_environment;
 mod progress_bar;
 mod read_args;
 mod sources;

@@ -1,6 +1,7 @@
 //! Flags that several commands share, and what they mean.
 
 use crate::cmd::CommandError;
+use crate::decision_args::DecisionArgs;
 use crate::extraction::size;
 use crate::named_values::one_of;
 use clap::Args;
@@ -308,9 +309,8 @@ pub(crate) struct WorkArgs {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
 
-    /// Folder for temporary files [default: that of the system]
-    #[arg(long, value_name = "FOLDER")]
-    temp_dir: Option<PathBuf>,
+    #[command(flatten)]
+    temp: TempArgs,
 
     #[command(flatten)]
     threads: ThreadArgs,
@@ -318,6 +318,15 @@ pub(crate) struct WorkArgs {
     /// Inner loops: scalar, portable, avx2 or avx512; all give the same
     #[arg(long, value_name = "NAME", hide = true)]
     kernel: Option<String>,
+}
+
+/// Where temporary files go.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "What stays, and how the work is done")]
+pub(crate) struct TempArgs {
+    /// Folder for temporary files [default: that of the system]
+    #[arg(long, value_name = "FOLDER")]
+    temp_dir: Option<PathBuf>,
 }
 
 /// How many work at a time.
@@ -340,6 +349,9 @@ pub(crate) struct RunArgs {
     /// them are its duplicates
     #[arg(long, value_name = "INPUT")]
     reference: Vec<PathBuf>,
+
+    #[command(flatten)]
+    decisions: DecisionArgs,
 
     #[command(flatten)]
     work: WorkArgs,
@@ -377,12 +389,17 @@ impl OrderArgs {
 }
 
 impl WorkArgs {
+    /// Those of a run with temporary files in a folder, and all else by default.
+    pub(crate) fn with_temp(temp: &TempArgs) -> Self {
+        Self { temp: temp.clone(), ..Self::default() }
+    }
+
     /// How much memory the run may use, and where temporary files go.
     pub(crate) fn memory(&self) -> Memory {
         Memory {
             limit: self.memory,
-            temp_dir: Some(self.temp_dir.clone().unwrap_or_else(std::env::temp_dir)),
-            resume: false,
+            temp_dir: Some(self.temp.temp_dir.clone().unwrap_or_else(std::env::temp_dir)),
+            ..Memory::default()
         }
     }
 
@@ -454,6 +471,7 @@ impl RunArgs {
     pub(crate) fn options(&self, params: Params) -> Result<FindOptions, CommandError> {
         let mut options = self.keep.options(params, &self.work)?;
         options.memory.resume = self.resume;
+        options.decisions = self.decisions.read()?;
         Ok(options)
     }
 

@@ -62,12 +62,18 @@ impl Drop for StageBar {
 
 fn style(stage: Stage, known: bool) -> ProgressStyle {
     let template = match (stage, known) {
-        (Stage::Prepare | Stage::Add | Stage::Draw | Stage::Search, true) => {
+        (Stage::Prepare | Stage::Add | Stage::Draw | Stage::Search | Stage::Scan, true) => {
             "{msg:16} {wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left"
         }
-        (Stage::Prepare | Stage::Add | Stage::Draw | Stage::Search, false) => {
-            "{msg:16} {spinner} {bytes}, {bytes_per_sec}"
-        }
+        (
+            Stage::Prepare
+            | Stage::Add
+            | Stage::Draw
+            | Stage::Search
+            | Stage::ReadBenchmark
+            | Stage::Scan,
+            false,
+        ) => "{msg:16} {spinner} {bytes}, {bytes_per_sec}",
         (_, true) => "{msg:16} {wide_bar} {human_pos} of {human_len}, {eta} left",
         (_, false) => "{msg:16} {spinner} {human_pos}",
     };

@@ -151,6 +151,7 @@ mod tests {
             document: 0,
             bytes: 10_000,
             reference: false,
+            by_decision: false,
             unit: None,
         };
         let few = vec![duplicate("letters/2024/heating-failure.txt", 9_999)];

@@ -2,13 +2,16 @@
 //! positives and false negatives, by the quadrature that `SciPy`'s `quad` begins with.
 //!
 //! The choice between bands can depend on the last bit of an integral, so sums are in the order of
-//! QUADPACK, which a crate for quadrature does not promise. None was measured: the parameters are
-//! computed once for each index.
+//! QUADPACK, which a crate for quadrature does not promise. For Jaccard similarity the exact
+//! integrals, which a recurrence gives, leave a few pairs to compute so.
 
 /// The error that `quad` is content with, absolute and relative.
 const TOLERANCE: f64 = 1.49e-8;
 /// The most intervals that `quad` divides into.
 const INTERVALS: usize = 50;
+/// How far a sum of weighted integrals by `quad` may be off the exact one: much more than
+/// [`TOLERANCE`], since its estimate of an error may be too small.
+const MARGIN: f64 = 1e-4;
 
 /// Nodes of the 21-point Kronrod rule; every second is one of the 10-point Gauss rule.
 const NODES: [f64; 11] = [
@@ -151,8 +154,33 @@ pub struct ErrorWeights {
     pub false_negative: f64,
 }
 
-/// Bands and rows for a threshold of Jaccard similarity; (0, 0) where no error is a number.
-/// `check` is called between parts of the work.
+/// The errors of 1, 2, … bands of `rows` values, from exact integrals. Integration by parts gives
+/// `∫₀ˣ (1−sʳ)ᵇ ds = (x·(1−xʳ)ᵇ + r·b·∫₀ˣ (1−sʳ)ᵇ⁻¹ ds) / (1 + r·b)`.
+fn exact_errors(threshold: f64, rows: usize, weights: ErrorWeights) -> impl Iterator<Item = f64> {
+    let rows = rows as f64;
+    let miss = 1.0 - threshold.powf(rows);
+    let (mut below, mut whole, mut misses) = (threshold, 1.0, 1.0);
+    (1_u32..).map(move |bands| {
+        let values = rows * f64::from(bands);
+        misses *= miss;
+        below = (threshold * misses + values * below) / (1.0 + values);
+        whole *= values / (1.0 + values);
+        weights.false_positive * (threshold - below) + weights.false_negative * (whole - below)
+    })
+}
+
+/// The error of a pair as `quad` integrates it.
+fn jaccard_error(threshold: f64, bands: usize, rows: usize, weights: ErrorWeights) -> f64 {
+    let (bands, rows) = (bands as f64, rows as f64);
+    let hit = |s: f64| 1.0 - (1.0 - s.powf(rows)).powf(bands);
+    let positive = integral(hit, 0.0, threshold);
+    let negative = integral(|s| 1.0 - hit(s), threshold, 1.0);
+    positive * weights.false_positive + negative * weights.false_negative
+}
+
+/// Bands and rows for a threshold of Jaccard similarity; (0, 0) where no error is a number. Of
+/// pairs with equal errors, the one with fewer bands, then fewer rows. `check` is called between
+/// parts of the work.
 ///
 /// # Errors
 /// Those of `check`.
@@ -160,14 +188,25 @@ pub fn jaccard_bands<E>(
     threshold: f64,
     num_perm: usize,
     weights: ErrorWeights,
-    check: impl FnMut() -> Result<(), E>,
+    mut check: impl FnMut() -> Result<(), E>,
 ) -> Result<(usize, usize), E> {
-    least_error(num_perm, num_perm, check, |b, r| {
-        let hit = |s: f64| 1.0 - (1.0 - s.powf(r)).powf(b);
-        let positive = integral(hit, 0.0, threshold);
-        let negative = integral(|s| 1.0 - hit(s), threshold, 1.0);
-        positive * weights.false_positive + negative * weights.false_negative
-    })
+    let exact = |rows| exact_errors(threshold, rows, weights).take(num_perm / rows);
+    let mut least = f64::INFINITY;
+    for rows in 1..=num_perm {
+        check()?;
+        least = exact(rows).fold(least, f64::min);
+    }
+    let mut best = (f64::INFINITY, (0, 0));
+    for rows in 1..=num_perm {
+        for (bands, _) in (1..).zip(exact(rows)).filter(|(_, error)| *error <= least + MARGIN) {
+            check()?;
+            let error = (jaccard_error(threshold, bands, rows, weights), (bands, rows));
+            if error < best {
+                best = error;
+            }
+        }
+    }
+    Ok(best.1)
 }
 
 /// Bands and at most `most_rows` rows for a threshold of containment, where `ratio` is that of the
@@ -195,6 +234,7 @@ pub fn containment_bands<E>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use std::convert::Infallible;
 
     fn weights(false_positive: f64) -> ErrorWeights {
@@ -217,6 +257,46 @@ mod tests {
         }
         let got = containment_bands(0.5, (32, 8), 2.0, weights(0.5), || Ok::<_, Infallible>(()));
         assert_eq!(got, Ok((16, 2)));
+    }
+
+    /// All pairs, each integrated as `quad` does it.
+    fn bands_of_the_whole_grid(
+        threshold: f64,
+        num_perm: usize,
+        weights: ErrorWeights,
+    ) -> (usize, usize) {
+        let error = |bands: f64, rows: f64| {
+            jaccard_error(threshold, bands as usize, rows as usize, weights)
+        };
+        let Ok(bands) = least_error(num_perm, num_perm, || Ok::<_, Infallible>(()), error);
+        bands
+    }
+
+    proptest! {
+        #[test]
+        fn bands_are_those_of_the_whole_grid(
+            threshold in prop_oneof![0.0..=1.0, Just(0.0), Just(0.5), Just(1.0)],
+            num_perm in 2_usize..=200,
+            weight in prop_oneof![0.0..=1.0, Just(0.0), Just(0.5), Just(1.0)],
+        ) {
+            let go_on = || Ok::<_, Infallible>(());
+            let got = jaccard_bands(threshold, num_perm, weights(weight), go_on);
+            let whole = bands_of_the_whole_grid(threshold, num_perm, weights(weight));
+            prop_assert_eq!(got, Ok(whole));
+        }
+    }
+
+    #[test]
+    fn errors_by_the_recurrence_are_those_of_the_integrals() {
+        for threshold in [0.0, 0.3, 0.9, 1.0] {
+            for rows in [1, 2, 7, 60] {
+                let exact = exact_errors(threshold, rows, weights(0.3)).take(128 / rows);
+                for (bands, exact) in (1..).zip(exact) {
+                    let error = jaccard_error(threshold, bands, rows, weights(0.3));
+                    assert!((exact - error).abs() < 1e-7, "{threshold}, {bands} × {rows}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! (`tests/conformance`).
 
 use crate::containment;
+use crate::decision_log::DecisionCallback;
 use crate::entry::{IndexEntry, IndexRecord, RecordFields};
 use crate::error::IndexError;
 use crate::set;
@@ -71,6 +72,14 @@ pub trait Backend: Send + Sync {
     /// [`IndexError::Document`] for one that cannot be stored, and write errors.
     /// After an error, nothing has changed.
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError>;
+
+    /// Adds entries to the log of decisions, all or none; returns the number of the last one. They
+    /// are durable when it returns.
+    ///
+    /// # Errors
+    /// [`IndexError::Decision`] for one that cannot be stored, and write errors. After an error,
+    /// nothing has changed.
+    fn add_decisions(&self, entries: &[&str]) -> Result<u64, IndexError>;
 
     /// A snapshot of the index, which does not see later changes. It holds resources such as a
     /// connection until it is dropped.
@@ -167,6 +176,18 @@ pub trait Snapshot: Send {
             }),
         })
     }
+
+    /// Gives at most `most` entries of the log of decisions, numbered above `after`, to `each`, by
+    /// ascending number; returns how many. Numbers begin at 1.
+    ///
+    /// # Errors
+    /// Read errors, [`IndexError::Damaged`] for a damaged entry, and errors of `each`.
+    fn decisions(
+        &mut self,
+        after: u64,
+        most: usize,
+        each: DecisionCallback<'_>,
+    ) -> Result<usize, IndexError>;
 
     /// Gives at most `most` documents numbered `from` or more to `each`, by ascending number;
     /// returns how many.

@@ -81,6 +81,15 @@ pub enum IndexError {
         /// The problem, and the remedy.
         why: String,
     },
+    /// A decision cannot be stored.
+    Decision {
+        /// Its place among those that were given, from 0.
+        position: usize,
+        /// The bytes of its JSON object.
+        got: usize,
+        /// The most that are stored.
+        most: usize,
+    },
     /// A document with this id is there already.
     IdTaken {
         /// The id.
@@ -90,6 +99,11 @@ pub enum IndexError {
     NoSets {
         /// The operation that needs them.
         what: &'static str,
+    },
+    /// The index keeps no texts, which are needed here.
+    NoTexts {
+        /// The place.
+        index: String,
     },
     /// A search for the nearest documents in an index whose measure signatures do not estimate.
     NearestMeasure {
@@ -168,6 +182,10 @@ const NEWER: &str = "export it with the program that wrote it and create it agai
 const OF_SKETCHES: &str = "keeps sketches of lookalike.datasketch, no documents: open it in Python \
      with lookalike.datasketch.MinHashLSH(storage_config={\"type\": \"lookalike\", \"path\": …})";
 
+/// The error of an index without texts, with its remedy up to the option.
+const NO_TEXTS: &str = "keeps no texts, whose words are compared here: name the files that its \
+     documents were read from, or create it again with";
+
 /// Why an index cannot be written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -235,15 +253,14 @@ impl NamesParameters for IndexError {
             ),
             Self::ReadOnly { index, cause } => write!(f, "{index} cannot be written to: {cause}"),
             Self::Document { id, why } => write!(f, "document {id:?} cannot be stored: {why}"),
+            Self::Decision { position, got, most } => fmt_decision(f, [position + 1, *got, *most]),
             Self::IdTaken { id } => {
                 write!(f, "document {id:?} is there already: update replaces it")
             }
-            Self::NoSets { what } => write!(
-                f,
-                "the index keeps no shingle sets, without which there is no {what}: create it \
-                 with {} sets",
-                name(Parameter::Store)
-            ),
+            Self::NoSets { what } => fmt_no_sets(f, what, name),
+            Self::NoTexts { index } => {
+                write!(f, "{index} {NO_TEXTS} {} texts", name(Parameter::Store))
+            }
             Self::NearestMeasure { got, expected } => write!(
                 f,
                 "nearest: expected an index with the measure {expected}, got one with {got}, \
@@ -272,6 +289,23 @@ impl NamesParameters for IndexError {
             Self::Database { index, why, .. } => write!(f, "{index}: {why}"),
         }
     }
+}
+
+fn fmt_decision(f: &mut fmt::Formatter<'_>, numbers: [usize; 3]) -> fmt::Result {
+    let [nth, got, most] = numbers;
+    write!(
+        f,
+        "decision {nth} cannot be stored: it has {got} bytes, at most {most} are kept: shorten its \
+         note"
+    )
+}
+
+fn fmt_no_sets(f: &mut fmt::Formatter<'_>, what: &str, name: ParameterSpelling) -> fmt::Result {
+    write!(
+        f,
+        "the index keeps no shingle sets, without which there is no {what}: create it with {} sets",
+        name(Parameter::Store)
+    )
 }
 
 fn fmt_column(f: &mut fmt::Formatter<'_>, names: [&str; 4]) -> fmt::Result {

@@ -26,6 +26,18 @@ impl IndexLocation {
         if is_database { Self::Postgres(text.to_owned()) } else { Self::Folder(text.into()) }
     }
 
+    /// The place of an index that is named among files and folders of documents: a database, or a
+    /// folder with the catalogue of an index. `None` for everything else.
+    pub fn among_inputs(input: &Path) -> Option<Self> {
+        match input.to_str().map(Self::of) {
+            Some(database @ Self::Postgres(_)) => Some(database),
+            #[cfg(feature = "sqlite")]
+            _ => crate::sqlite::is_index(input).then(|| Self::Folder(input.to_owned())),
+            #[cfg(not(feature = "sqlite"))]
+            _ => None,
+        }
+    }
+
     #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
     fn not_built(&self) -> IndexError {
         match self {

@@ -87,6 +87,7 @@ mod checksum;
 pub mod compact;
 mod comparison;
 pub mod containment;
+pub mod decision_log;
 pub mod entry;
 pub mod error;
 pub mod filter;

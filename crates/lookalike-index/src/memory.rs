@@ -2,6 +2,7 @@
 //! is too slow for more than a few thousand documents.
 
 use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats, posting_keys};
+use crate::decision_log::DecisionCallback;
 use crate::entry::{IndexEntry, IndexRecord, RecordFields};
 use crate::error::IndexError;
 use crate::settings::{IndexSettings, StoredContent};
@@ -21,6 +22,7 @@ struct MemoryState {
     last: u64,
     records: BTreeMap<u64, IndexRecord>,
     numbers: BTreeMap<String, u64>,
+    decisions: Vec<String>,
 }
 
 impl MemoryBackend {
@@ -95,6 +97,16 @@ impl Backend for MemoryBackend {
         state.version += u64::from(done.iter().any(|done| *done != ChangeOutcome::Absent));
         *guard = Arc::new(state);
         Ok(done)
+    }
+
+    fn add_decisions(&self, entries: &[&str]) -> Result<u64, IndexError> {
+        let mut guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = MemoryState::clone(&guard);
+        state.decisions.extend(entries.iter().map(|&entry| entry.to_owned()));
+        state.version += u64::from(!entries.is_empty());
+        let last = state.decisions.len() as u64;
+        *guard = Arc::new(state);
+        Ok(last)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {
@@ -193,6 +205,22 @@ impl Snapshot for MemorySnapshot {
     ) -> Result<(), IndexError> {
         let records = numbers.iter().filter_map(|number| self.state.records.get(number));
         records.into_iter().try_for_each(|record| each(&Self::wanted(record, wanted)))
+    }
+
+    fn decisions(
+        &mut self,
+        after: u64,
+        most: usize,
+        each: DecisionCallback<'_>,
+    ) -> Result<usize, IndexError> {
+        let numbered = (1..).zip(&self.state.decisions);
+        let later = numbered.filter(|(number, _)| *number > after).take(most);
+        let mut count = 0;
+        for (number, entry) in later {
+            each(number, entry)?;
+            count += 1;
+        }
+        Ok(count)
     }
 
     fn scan(

@@ -15,7 +15,7 @@ use crate::retained_state::RetainedState;
 use crate::settings::SourceSettings;
 use crate::skipped::SkippedItem;
 use crate::source::RetainedContent;
-use crate::source::from_index::IndexSource;
+use crate::source::from_index::{IndexContent, IndexSource};
 use crate::spool::Spool;
 use crate::stamp::{InputStamp, Stamp};
 use crate::text_cut::{self, SourceLayout};
@@ -115,9 +115,33 @@ impl Collection {
             normalization: index.settings().normalization.parse()?,
             ..ReadOptions::default()
         };
+        Self::of_snapshot(index, now, options, IndexContent::Sets)
+    }
+
+    /// The same with the texts that the index stores, which get the normal form that is given here,
+    /// not that of the index.
+    ///
+    /// # Errors
+    /// [`IndexError::NoTexts`] for an index that keeps no texts, and what keeps it from being read.
+    pub fn of_stored_texts(
+        index: &Index,
+        now: i64,
+        normalization: Normalization,
+    ) -> Result<Self, IndexError> {
+        let options = ReadOptions { normalization, ..ReadOptions::default() };
+        Self::of_snapshot(index, now, options, IndexContent::Texts)
+    }
+
+    fn of_snapshot(
+        index: &Index,
+        now: i64,
+        options: ReadOptions,
+        content: IndexContent,
+    ) -> Result<Self, IndexError> {
+        let metadata = !options.fields.is_empty();
         let mut inputs = OpenedInputs::new(SourceSettings::new(options, None, BLOCK_BYTES));
         let info = inputs.unnamed(index.name());
-        let source = IndexSource::open(info, index, now, !fields.is_empty())?;
+        let source = IndexSource::open(info, index, now, metadata, content)?;
         inputs.sources.push(Arc::new(source));
         (inputs.first_reference, inputs.bytes) = (1, None);
         Ok(Self::of(inputs, format!("the index {}", index.name())))
@@ -286,10 +310,14 @@ impl Collection {
     /// Every file that is read, source by source, as it was when the collection was opened. Streams
     /// are not among them.
     pub fn inputs(&self) -> Vec<InputStamp> {
-        let stamps = self.inputs.sources.iter().flat_map(|source| source.stamps());
         let named =
             |(path, Stamp { bytes, modified })| InputStamp { name: name_of(path), bytes, modified };
-        stamps.map(named).collect()
+        self.files().map(named).collect()
+    }
+
+    /// Every file that is read, source by source, as it was when the collection was opened.
+    pub fn files(&self) -> impl Iterator<Item = (&Path, Stamp)> {
+        self.inputs.sources.iter().flat_map(|source| source.stamps())
     }
 
     /// Looks at the size and time of every file again: one question to the system for each.
@@ -298,7 +326,7 @@ impl Collection {
     /// [`ReadError::InputChanged`] for the first file that is gone, or not what it was when the
     /// collection was opened.
     pub fn check_unchanged(&self) -> Result<(), ReadError> {
-        for (path, before) in self.inputs.sources.iter().flat_map(|source| source.stamps()) {
+        for (path, before) in self.files() {
             let after = std::fs::metadata(path).map(|metadata| Stamp::of(&metadata));
             if after.as_ref().ok() != Some(&before) {
                 let source_name = name_of(path);

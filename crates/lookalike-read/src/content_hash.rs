@@ -40,6 +40,20 @@ impl Content {
         }
         Ok(Self(hasher.finalize().into()))
     }
+
+    /// The hash that is written as 64 hexadecimal digits, as [`Display`](fmt::Display) writes it;
+    /// `None` for any other text.
+    pub fn of_hex(text: &str) -> Option<Self> {
+        let digits = text.as_bytes();
+        if digits.len() != 64 || !digits.iter().all(u8::is_ascii_hexdigit) {
+            return None;
+        }
+        let mut bytes = [0; 32];
+        for (byte, two) in bytes.iter_mut().zip(digits.chunks(2)) {
+            *byte = u8::from_str_radix(std::str::from_utf8(two).ok()?, 16).ok()?;
+        }
+        Some(Self(bytes))
+    }
 }
 
 impl fmt::Display for Content {
@@ -58,15 +72,8 @@ impl Serialize for Content {
 impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let mut bytes = [0; 32];
-        let digits = text.as_bytes();
-        let valid = digits.len() == 64 && digits.iter().all(u8::is_ascii_hexdigit);
-        for (byte, two) in bytes.iter_mut().zip(digits.chunks(2)).filter(|_| valid) {
-            let two = std::str::from_utf8(two).unwrap_or_default();
-            *byte = u8::from_str_radix(two, 16).unwrap_or_default();
-        }
         let wrong = || serde::de::Error::custom(format!("expected 64 hexadecimal digits: {text}"));
-        if valid { Ok(Self(bytes)) } else { Err(wrong()) }
+        Self::of_hex(&text).ok_or_else(wrong)
     }
 }
 

@@ -23,17 +23,28 @@ pub fn stop_words(language: &str) -> Result<StopWords, ParamsError> {
         });
     };
     let words: Vec<String> = list.iter().map(|word| text::lower_case(word)).collect();
+    Ok(listed(code, &words))
+}
+
+/// A list of words with that name: as they are, and in lower case, for texts that are compared in
+/// lower case. A word that the word rule cuts is there as it is and in pieces.
+pub fn listed_stop_words(name: &str, words: &[String]) -> StopWords {
+    let both = words.iter().flat_map(|word| [word.clone(), text::lower_case(word)]);
+    listed(name.to_owned(), &both.collect::<Vec<String>>())
+}
+
+fn listed(name: String, words: &[String]) -> StopWords {
     let pieces = words.iter().flat_map(|word| {
         let pieces = word.split(|c| text::class(c) == CharClass::Separator);
         std::iter::once(word.as_str()).chain(pieces.filter(|piece| !piece.is_empty()))
     });
-    Ok(StopWords::new(code, pieces))
+    StopWords::new(name, pieces)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike_core::params::{ShingleRule, Unit};
+    use lookalike_core::params::{Case, ShingleRule, Unit};
     use lookalike_core::shingle::Shingler;
 
     #[test]
@@ -46,6 +57,22 @@ mod tests {
         shingler.set("The cat isn't on the mat; don't ask", &mut with);
         shingler.set("cat mat", &mut without);
         assert_eq!(with, without);
+    }
+
+    #[test]
+    fn listed_words_are_left_out_in_both_cases() {
+        let list = listed_stop_words("list", &["The".to_owned(), "don't".to_owned()]);
+        assert_eq!(list.name(), "list");
+        for (case, text, left) in
+            [(Case::Fold, "THE cat, don't ask", "cat ask"), (Case::Keep, "The THE cat", "THE cat")]
+        {
+            let rule = ShingleRule::new(Unit::Words, 1).unwrap().with_case(case);
+            let mut shingler = Shingler::new(&rule.with_stop_words(Some(list.clone())));
+            let (mut with, mut without) = (Vec::new(), Vec::new());
+            shingler.set(text, &mut with);
+            shingler.set(left, &mut without);
+            assert_eq!(with, without, "{text}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::body::BodyMemory;
 use crate::config::Config;
+use crate::decision_cache::DecisionCache;
 use crate::document_groups::{self, ComputeLimits};
 use crate::group_cache::{CacheLimits, GroupCache};
 use crate::log::Logger;
@@ -30,6 +31,7 @@ pub(crate) struct App {
     /// `None` if the index is served for reading only.
     pub(crate) writer: Option<IndexWriter>,
     pub(crate) groups: GroupCache,
+    pub(crate) decisions: Arc<DecisionCache>,
     pub(crate) metrics: Metrics,
     pub(crate) log: Logger,
     /// Memory of bodies.
@@ -62,6 +64,7 @@ impl App {
             pool: WorkerPool::start(&index, limits.workers, limits.queue)?,
             writer,
             groups: start_groups(&index, &config).map_err(thread)?,
+            decisions: Arc::default(),
             metrics,
             log,
             memory: BodyMemory::new(limits.held_bytes),
@@ -133,7 +136,7 @@ fn start_groups(index: &Arc<Index>, config: &Config) -> std::io::Result<GroupCac
     let memory = find::Memory {
         limit: Some(limits.held_bytes.max(MIN_COMPUTE_BYTES)),
         temp_dir: config.temp_dir.clone(),
-        resume: false,
+        ..find::Memory::default()
     };
     let compute_limits = ComputeLimits { memory, list_bytes: list_bytes(limits.held_bytes) };
     let cache_limits =

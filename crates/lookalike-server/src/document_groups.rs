@@ -1,32 +1,22 @@
 //! Groups among the documents of an index: every duplicate is similar to its keeper.
 
+use crate::group::{DocumentGroup, GroupMember};
 use crate::problem::{Code, Problem};
+use crate::review_progress::ReviewProgress;
 use crate::similarity::six_decimals;
 use lookalike::core::error::ParamsError;
 use lookalike::core::params::{Params, ParamsBuilder};
+use lookalike::decisions::{self, Decisions};
 use lookalike::error::Error;
-use lookalike::find::{FindOptions, Memory};
+use lookalike::find::{FindOptions, Findings, Memory, NoEffect};
 use lookalike::index;
 use lookalike::progress::{Interruption, Progress};
 use lookalike::store::entry::RecordFields;
 use lookalike::store::query::MatchSimilarity;
 use lookalike::store::{Index, IndexError};
+use std::collections::HashSet;
 use std::num::NonZeroUsize;
-
-/// A group.
-#[derive(Debug)]
-pub(crate) struct DocumentGroup {
-    pub(crate) keeper: GroupMember,
-    /// By descending similarity, with six decimals.
-    pub(crate) duplicates: Vec<(GroupMember, f64)>,
-}
-
-/// A document of a group.
-#[derive(Debug)]
-pub(crate) struct GroupMember {
-    pub(crate) id: String,
-    pub(crate) bytes: u64,
-}
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// All groups of a snapshot, the largest first.
 #[derive(Debug)]
@@ -42,6 +32,58 @@ pub(crate) struct DocumentGroups {
     pub(crate) expires: Option<i64>,
     /// Memory of the list.
     pub(crate) bytes: u64,
+    /// Which groups are decided about.
+    pub(crate) review: Mutex<ReviewProgress>,
+    /// The groups in the order of doubt, made when it is asked for.
+    pub(crate) doubtful: OnceLock<Vec<u32>>,
+}
+
+/// The order of the groups of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GroupOrder {
+    /// The largest first.
+    Size,
+    /// The one with the least similar duplicate first.
+    Doubt,
+}
+
+impl DocumentGroups {
+    /// A list of groups; `changed` has the decisions about texts that have changed since.
+    pub(crate) fn new(groups: Vec<DocumentGroup>, changed: HashSet<u64>) -> Self {
+        let review = ReviewProgress::new(&groups, changed);
+        let bytes = groups.iter().map(DocumentGroup::memory).sum::<u64>() + review.memory();
+        Self {
+            groups,
+            duplicates: 0,
+            documents: 0,
+            version: 0,
+            computed: 0,
+            expires: None,
+            bytes,
+            review: Mutex::new(review),
+            doubtful: OnceLock::new(),
+        }
+    }
+
+    /// The place in the list of the group at a place of an order.
+    pub(crate) fn place(&self, order: GroupOrder, at: usize) -> Option<usize> {
+        match order {
+            GroupOrder::Size => (at < self.groups.len()).then_some(at),
+            GroupOrder::Doubt => self.by_doubt().get(at).map(|place| *place as usize),
+        }
+    }
+
+    fn by_doubt(&self) -> &[u32] {
+        self.doubtful.get_or_init(|| {
+            let least = |place: &u32| {
+                let duplicates = &self.groups[*place as usize].duplicates;
+                duplicates.iter().map(|(_, similarity)| *similarity).fold(f64::INFINITY, f64::min)
+            };
+            let mut places: Vec<u32> = (0..self.groups.len() as u32).collect();
+            places.sort_by(|a, b| least(a).total_cmp(&least(b)));
+            places
+        })
+    }
 }
 
 /// Memory of a computation.
@@ -69,6 +111,10 @@ pub(crate) fn find(
     let mut options = FindOptions::new(params);
     options.threads = NonZeroUsize::MIN;
     options.memory = limits.memory.clone();
+    let decisions = decisions::of_index(index, 0).map_err(problem)?;
+    if !decisions.is_empty() {
+        options.decisions = Some(Arc::new(Decisions::new(decisions)));
+    }
     let findings = index::groups(index, &options, now, progress).map_err(problem)?;
     let (mut groups, mut bytes) = (Vec::new(), 0);
     for found in findings.groups.iter() {
@@ -86,19 +132,20 @@ pub(crate) fn find(
         groups.push(group);
     }
     let (duplicates, documents) = (findings.counts.duplicates, findings.counts.documents);
+    let changed = changed_decisions(&findings);
     findings.finish().map_err(problem)?;
-    let computed = now / 1_000;
-    Ok(DocumentGroups { groups, duplicates, documents, version, computed, expires, bytes })
+    let list = DocumentGroups::new(groups, changed);
+    if list.bytes > limits.list_bytes {
+        return Err(too_many(limits.list_bytes));
+    }
+    Ok(DocumentGroups { duplicates, documents, version, computed: now / 1_000, expires, ..list })
 }
 
-impl DocumentGroup {
-    /// Memory in bytes, with the overhead of allocator and growing lists.
-    fn memory(&self) -> u64 {
-        let members = self.duplicates.iter().map(|(member, _)| member).chain([&self.keeper]);
-        let ids: usize = members.map(|member| member.id.capacity() + 16).sum();
-        let duplicates = self.duplicates.capacity() * size_of::<(GroupMember, f64)>();
-        (ids + duplicates + 2 * size_of::<Self>()) as u64
-    }
+/// The numbers of the decisions about texts that have changed since.
+fn changed_decisions(findings: &Findings) -> HashSet<u64> {
+    let unapplied = findings.decisions.iter().flat_map(|counts| &counts.unapplied);
+    let changed = unapplied.filter(|one| one.reason == NoEffect::Changed);
+    changed.map(|one| one.line).collect()
 }
 
 fn too_many(bytes: u64) -> Problem {

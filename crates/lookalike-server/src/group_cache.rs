@@ -392,19 +392,13 @@ impl DocumentGroups {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
 
     const CURSOR_TIME: Duration = Duration::from_secs(300);
 
     fn list(bytes: u64) -> DocumentGroups {
-        DocumentGroups {
-            groups: Vec::new(),
-            duplicates: 0,
-            documents: 0,
-            version: 1,
-            computed: 1,
-            expires: None,
-            bytes,
-        }
+        let list = DocumentGroups::new(Vec::new(), HashSet::new());
+        DocumentGroups { version: 1, computed: 1, bytes, ..list }
     }
 
     fn state(bytes: u64) -> CacheState {

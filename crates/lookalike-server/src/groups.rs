@@ -2,8 +2,10 @@
 
 use crate::address::{QueryParameters, expected};
 use crate::app::{App, HandlerResult, json, json_bytes};
-use crate::document_groups::{self, DocumentGroup, DocumentGroups, GroupMember};
+use crate::decision_cache::DecisionsInForce;
+use crate::document_groups::{self, DocumentGroups, GroupOrder};
 use crate::documents::{JsonList, visible};
+use crate::group::{DocumentGroup, GroupMember};
 use crate::group_cache::Lookup;
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
@@ -11,12 +13,14 @@ use crate::token::{Right, right};
 use axum::extract::{Request, State};
 use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderValue, StatusCode};
+use lookalike::decisions::Judgment;
 use lookalike::index::time;
 use lookalike::store::Index;
 use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::RecordFields;
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, PoisonError};
 
 /// Default and maximum number of groups in a list.
 const LIST: usize = 50;
@@ -28,11 +32,15 @@ const LIST_BYTES: usize = 16 << 20;
 
 /// `GET /v1/groups`
 pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
-    let known = ["after", "limit", "threshold"];
+    let known = ["after", "limit", "order", "state", "threshold"];
     let parameters = QueryParameters::read(request.uri().query(), &known)?;
     let limit = parameters.number("limit", LIST_MAX, LIST)?;
     let threshold = parameters.threshold(app.index.settings().threshold)?;
     let cursor = parameters.text("after").map(GroupsCursor::read).transpose()?;
+    let states = [("decided", Some(true)), ("undecided", Some(false)), ("all", None)];
+    let decided = parameters.choice("state", &states, None)?;
+    let orders = [("size", GroupOrder::Size), ("doubt", GroupOrder::Doubt)];
+    let order = parameters.choice("order", &orders, GroupOrder::Size)?;
     let right = right(&request);
     let look = move |worker: &mut PoolWorker| {
         document_groups::check_threshold(&worker.index, threshold)?;
@@ -58,8 +66,12 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
     };
     let at = cursor.unwrap_or(GroupsCursor { computed: found.computed, from: 0, skip: 0 });
     let list = Arc::clone(&found);
-    let part = ListPart { at, limit, stale, right };
-    let show = move |worker: &mut PoolWorker| show(&worker.index, &list, part, time::now());
+    let part = ListPart { at, limit, stale, right, decided, order };
+    let decisions = Arc::clone(&app.decisions);
+    let show = move |worker: &mut PoolWorker| {
+        let index = &worker.index;
+        decisions.read(index, |in_force| show(index, &list, in_force, part, time::now()))
+    };
     let (page, goes_on) = app.pool.run(show).await?;
     if goes_on {
         app.groups.keep_for_cursor(&found);
@@ -112,6 +124,9 @@ impl GroupsCursor {
 struct GroupsAnswer<'a> {
     right: Right,
     snapshot: &'a mut dyn Snapshot,
+    in_force: &'a DecisionsInForce,
+    /// The decisions about texts that have changed since.
+    changed: &'a HashSet<u64>,
     now: i64,
     documents: usize,
     bytes: usize,
@@ -154,7 +169,11 @@ impl GroupsAnswer<'_> {
         skip: usize,
     ) -> Result<(Option<Vec<u8>>, usize), Problem> {
         let (all, mut passed) = (group.duplicates.len(), skip);
-        let Some(keeper) = self.member(&group.keeper)? else { return Ok((None, all)) };
+        let Some(mut keeper) = self.member(&group.keeper)? else { return Ok((None, all)) };
+        let keeper_id = &group.keeper.id;
+        if self.in_force.is_kept(keeper_id, self.changed) {
+            keeper.insert("decision".to_owned(), Judgment::Keep.name().into());
+        }
         let mut others = JsonList::default();
         for (duplicate, similarity) in group.duplicates.iter().skip(skip) {
             if others.len > 0 && self.is_full() {
@@ -163,6 +182,10 @@ impl GroupsAnswer<'_> {
             passed += 1;
             if let Some(mut shown) = self.member(duplicate)? {
                 shown.insert("similarity".to_owned(), (*similarity).into());
+                let judgment = self.in_force.of_pair(keeper_id, &duplicate.id, self.changed);
+                if let Some(judgment) = judgment {
+                    shown.insert("decision".to_owned(), judgment.name().into());
+                }
                 others.push(&shown)?;
             }
         }
@@ -183,24 +206,37 @@ struct ListPart {
     limit: usize,
     stale: bool,
     right: Right,
+    /// Only groups that are decided about, or only those that are not.
+    decided: Option<bool>,
+    order: GroupOrder,
 }
 
 /// Builds a page at `now` (in ns since 1970); returns whether another one follows.
 fn show(
     index: &Index,
     found: &DocumentGroups,
+    in_force: &DecisionsInForce,
     part: ListPart,
     now: i64,
 ) -> Result<(Vec<u8>, bool), Problem> {
-    let ListPart { mut at, limit, stale, right } = part;
+    let ListPart { mut at, limit, stale, right, decided, order } = part;
+    let mut review = found.review.lock().unwrap_or_else(PoisonError::into_inner);
+    review.update(&found.groups, in_force);
     let mut snapshot = index.snapshot()?;
     // The documents may have changed or expired since the list was chosen.
     let stale = stale || found.is_stale(snapshot.version(), now);
-    let mut shown = GroupsAnswer { right, snapshot: &mut *snapshot, now, documents: 0, bytes: 0 };
+    let changed = review.changed();
+    let (snapshot, documents, bytes) = (&mut *snapshot, 0, 0);
+    let mut shown = GroupsAnswer { right, snapshot, in_force, changed, now, documents, bytes };
     let mut groups = JsonList::default();
-    while let Some(group) = found.groups.get(at.from)
+    while let Some(place) = found.place(order, at.from)
         && groups.len < limit
     {
+        if decided.is_some_and(|decided| decided != review.is_decided(place)) {
+            (at.from, at.skip) = (at.from + 1, 0);
+            continue;
+        }
+        let group = &found.groups[place];
         // A group that fits in the next response is not split.
         let is_too_much = shown.documents + group.duplicates.len() > LIST_DOCUMENTS;
         if groups.len > 0 && (is_too_much || shown.is_full()) {
@@ -217,7 +253,7 @@ fn show(
         }
     }
     let mut answer = json!({
-        "groups_total": found.groups.len(),
+        "groups_total": found.groups.len(), "groups_decided": review.count(),
         "duplicates_total": found.duplicates, "documents": found.documents,
         "version": found.version, "stale": stale,
     });
@@ -243,13 +279,13 @@ mod tests {
         let index = Index::new(Box::new(MemoryBackend::new(settings))).unwrap();
         let version = index.snapshot().unwrap().version();
         let at = GroupsCursor { computed: 1, from: 0, skip: 0 };
-        let part = ListPart { at, limit: 10, stale: false, right: Right::Read };
+        let (decided, order) = (None, GroupOrder::Size);
+        let part = ListPart { at, limit: 10, stale: false, right: Right::Read, decided, order };
         let stale_at = |version, now| {
-            let (groups, expires) = (Vec::new(), Some(1000));
-            let (duplicates, documents, computed, bytes) = (0, 0, 1, 0);
-            let list =
-                DocumentGroups { groups, duplicates, documents, version, computed, expires, bytes };
-            let (page, _) = show(&index, &list, part, now).unwrap();
+            let list = DocumentGroups::new(Vec::new(), HashSet::new());
+            let list = DocumentGroups { version, computed: 1, expires: Some(1000), ..list };
+            let in_force = DecisionsInForce::default();
+            let (page, _) = show(&index, &list, &in_force, part, now).unwrap();
             serde_json::from_slice::<Value>(&page).unwrap()["stale"] == true
         };
         assert!(!stale_at(version, 999));

@@ -6,7 +6,7 @@ use crate::metrics::CountGuard;
 use crate::page;
 use crate::problem::{Code, Note, Problem};
 use crate::response_memory;
-use crate::token::Right;
+use crate::token::{Client, Right};
 use axum::body::HttpBody;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{
@@ -39,11 +39,11 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Ne
         done: false,
     };
     let is_chunked = request.headers().contains_key(TRANSFER_ENCODING);
-    let changes = changes(&trace.route, request.method());
+    let changes = needed_right(&trace.route, request.method()) > Right::Read;
     let mut request = request;
     let mut response = match admit(&app, &trace.route, &request) {
-        Ok(right) => {
-            request.extensions_mut().insert(right);
+        Ok(client) => {
+            request.extensions_mut().insert(client);
             within_time(&app, &trace.route, request, next).await
         }
         Err(problem) => {
@@ -87,8 +87,8 @@ pub(crate) fn timeout(app: &App) -> Problem {
     Problem::new(Code::TIMEOUT, detail).retry_after(1)
 }
 
-/// Checks that a request is permitted, and returns the rights of the client.
-fn admit(app: &App, route: &str, request: &Request) -> Result<Right, Problem> {
+/// Checks that a request is permitted, and returns its client.
+fn admit(app: &App, route: &str, request: &Request) -> Result<Client, Problem> {
     let (method, headers) = (request.method(), request.headers());
     if headers.get_all(HOST).iter().nth(1).is_some() {
         let detail = "there is more than one header host: send one";
@@ -103,27 +103,41 @@ fn admit(app: &App, route: &str, request: &Request) -> Result<Right, Problem> {
     // The page contains no documents, and monitoring needs the health.
     let is_open = page::is_open(route) || route == "/v1/health";
     if route == "none" || (is_read && is_open) {
-        return Ok(Right::Read);
+        return Ok(Client::unnamed(Right::Read));
     }
-    let Some(right) = app.config.tokens.right(bearer(headers)) else {
+    let Some(client) = app.config.tokens.client(bearer(headers)) else {
         let detail = "send the header `authorization: Bearer TOKEN` with a token of this server";
         return Err(Problem::new(Code::TOKEN_NEEDED, detail));
     };
-    let writes = changes(route, method);
-    if writes && right < Right::Write {
-        let detail = "the token may read only: documents are changed with a write token";
-        return Err(Problem::new(Code::READ_ONLY_TOKEN, detail));
+    let needed = needed_right(route, method);
+    if client.right < needed {
+        return Err(Problem::new(Code::READ_ONLY_TOKEN, refusal(needed)));
     }
-    if writes {
+    if needed > Right::Read {
         app.writer()?;
     }
-    Ok(right)
+    Ok(client)
 }
 
-/// Whether a request changes documents.
-fn changes(route: &str, method: &Method) -> bool {
-    let is_read = matches!(*method, Method::GET | Method::HEAD);
-    !is_read && matches!(route, "/v1/documents" | "/v1/documents/{id}")
+/// What a request needs a right for.
+fn needed_right(route: &str, method: &Method) -> Right {
+    match route {
+        _ if matches!(*method, Method::GET | Method::HEAD) => Right::Read,
+        "/v1/documents" | "/v1/documents/{id}" => Right::Write,
+        "/v1/decisions" => Right::Decide,
+        _ => Right::Read,
+    }
+}
+
+/// Why a token without a right is refused.
+const fn refusal(needed: Right) -> &'static str {
+    match needed {
+        Right::Decide => {
+            "the token may read only: decisions are recorded with a token that may \
+                          decide or write"
+        }
+        _ => "the token may not write: documents are changed with a write token",
+    }
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {

@@ -56,6 +56,7 @@ codes! {
     UNKNOWN_HOST 421 "unknown-host" "The server does not go by this name";
     ANSWER_TOO_LARGE 422 "answer-too-large" "The answer would be too large";
     BAD_TIME 422 "bad-time" "A time is none, or cannot be used";
+    BAD_DECISION 422 "bad-decision" "A decision cannot be one";
     NO_SETS 422 "no-sets" "The index keeps too little for this";
     INTERNAL 500 "internal" "The server failed";
     BUSY 503 "busy" "The server has all it can do";

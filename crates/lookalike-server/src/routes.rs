@@ -2,7 +2,9 @@
 
 use crate::app::App;
 use crate::problem::{Code, Problem};
-use crate::{bulk, compare, documents, groups, middleware, page, query, status};
+use crate::{
+    bulk, compare, decisions, documents, groups, middleware, page, passages, query, status,
+};
 use axum::Router;
 use axum::extract::Request;
 use axum::middleware::from_fn_with_state;
@@ -25,7 +27,9 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         )
         .route("/v1/query", post(query::post))
         .route("/v1/compare", post(compare::post))
+        .route("/v1/passages", post(passages::post))
         .route("/v1/groups", get(groups::get))
+        .route("/v1/decisions", get(decisions::list).post(decisions::post))
         .fallback(nothing_here)
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(Arc::clone(app), middleware::pass))

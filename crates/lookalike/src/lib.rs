@@ -34,6 +34,7 @@
 //! | [`mod@find`] | a collection and parameters | groups, pairs, counts, times |
 //! | [`mod@passages`] | a collection, a least length | repeated runs of words, verified |
 //! | [`report`] | findings | CSV, JSON lines, JSON, Parquet, HTML; complete files or none |
+//! | [`decisions`] | a file of decisions of people | which are in force |
 //! | [`dedup`] | decisions and records | survivors in the format of the input |
 //! | [`audit`] | a report and its documents again | measured recall, with intervals |
 //! | [`mod@contamination`] | a benchmark and a corpus | items that the corpus has |
@@ -54,6 +55,7 @@
 
 pub mod audit;
 pub mod contamination;
+pub mod decisions;
 pub mod dedup;
 pub mod difference;
 pub mod digest;

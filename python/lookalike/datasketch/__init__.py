@@ -1,14 +1,14 @@
 """datasketch 2.0.0, many times faster: change ``datasketch`` to ``lookalike.datasketch``.
 
 Hash values, bands and results are those of datasketch, to the bit; ``docs/datasketch.md`` says
-what is the same and what is not there.
+what is the same and what differs.
 """
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Any
 
-from lookalike.datasketch import absent
+from lookalike.datasketch import borrowed
 from lookalike.datasketch.b_bit_minhash import bBitMinHash
 from lookalike.datasketch.hashfunc import (
     sha1_hash32,
@@ -16,12 +16,14 @@ from lookalike.datasketch.hashfunc import (
     token_hash32,
     token_hash64,
 )
+from lookalike.datasketch.hyperloglog import HyperLogLog, HyperLogLogPlusPlus
 from lookalike.datasketch.lean_minhash import LeanMinHash
 from lookalike.datasketch.lsh import (
     MinHashLSH,
     MinHashLSHDeletionSession,
     MinHashLSHInsertionSession,
 )
+from lookalike.datasketch.lsh_bloom import MinHashLSHBloom
 from lookalike.datasketch.lshensemble import MinHashLSHEnsemble
 from lookalike.datasketch.lshforest import MinHashLSHForest
 from lookalike.datasketch.minhash import MinHash, from_token_sets
@@ -32,9 +34,12 @@ WeightedMinHashLSH = MinHashLSH
 WeightedMinHashLSHForest = MinHashLSHForest
 
 __all__ = [
+    "HyperLogLog",
+    "HyperLogLogPlusPlus",
     "LeanMinHash",
     "MinHash",
     "MinHashLSH",
+    "MinHashLSHBloom",
     "MinHashLSHDeletionSession",
     "MinHashLSHEnsemble",
     "MinHashLSHForest",
@@ -58,10 +63,10 @@ __all__ = [
 # That of the datasketch whose values these are.
 __version__ = "2.0.0"
 
-absent.install()
+borrowed.install()
 
 
-def __getattr__(name: str) -> NoReturn:
-    if name in absent.ABSENT:
-        raise AttributeError(absent.explain(name))
+def __getattr__(name: str) -> Any:
+    if name in borrowed.BORROWED:
+        return borrowed.borrow(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import pickle
 import weakref
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import ExitStack
 from operator import index
@@ -15,6 +14,8 @@ from typing import Any, TypeAlias
 
 from lookalike.datasketch import _native
 from lookalike.datasketch.keys import pickled
+from lookalike.datasketch.lsh_parameters import _optimal_param as _optimal_param
+from lookalike.datasketch.lsh_parameters import checked_bands, checked_storage
 from lookalike.datasketch.minhash import MinHash, _check_scheme_consistency
 from lookalike.datasketch.pickles import reduced
 from lookalike.datasketch.storage import (
@@ -23,6 +24,10 @@ from lookalike.datasketch.storage import (
     DictSetStorage,
     KeyView,
 )
+from lookalike.datasketch.storage import _random_name as _random_name
+from lookalike.datasketch.storage import ordered_storage as ordered_storage
+from lookalike.datasketch.storage import unordered_storage as unordered_storage
+from lookalike.datasketch.stored_tables import StoredTables
 from lookalike.datasketch.weighted_minhash import WeightedMinHash
 from lookalike.errors import StoreError
 
@@ -35,46 +40,6 @@ _BUFFER_SIZE = 50000
 _NOT_ATTRIBUTES = frozenset(
     {"_H", "_minhash_scheme", "_require_bytes_keys", "hashtables", "keys", "prepickle", "hashfunc"}
 )
-
-
-def _optimal_param(
-    threshold: float, num_perm: int, false_positive_weight: float, false_negative_weight: float
-) -> tuple[int, int]:
-    """Bands and rows with the least weighted sum of both kinds of errors."""
-    return _native.optimal_bands(
-        threshold, num_perm, false_positive_weight, false_negative_weight
-    )
-
-
-def _check_weights(weights: tuple[float, float]) -> None:
-    if len(weights) != 2:
-        raise ValueError(f"expected two weights, got {len(weights)}: {weights}")
-    if any(w < 0.0 or w > 1.0 for w in weights):
-        raise ValueError(f"Weight must be in [0.0, 1.0], got {weights}")
-    if sum(weights) != 1.0:
-        raise ValueError(f"Weights must sum to 1.0, got {weights}")
-
-
-def _check_storage(config: dict[str, Any]) -> None:
-    kind = config["type"]
-    if kind in ("redis", "cassandra", "aioredis", "aiomongo"):
-        raise ValueError(
-            f"storage type {kind!r} is not there: {{'type': 'dict'}} keeps the index in memory, "
-            "{'type': 'lookalike', 'path': FOLDER} keeps it in a folder"
-        )
-    if kind not in ("dict", "lookalike"):
-        raise ValueError(f"Unknown storage type: {kind}; expected 'dict' or 'lookalike'")
-    if kind == "lookalike" and "path" not in config:
-        raise ValueError("storage type 'lookalike' needs the 'path' of its folder")
-    unknown = sorted(map(repr, config.keys() - {"type", "path", "readonly", "allow_pickle"}))
-    if kind == "lookalike" and unknown:
-        raise ValueError(
-            f"storage type 'lookalike' has no {', '.join(unknown)}; expected 'path', 'readonly' and "
-            "'allow_pickle'"
-        )
-    allow_pickle = config.get("allow_pickle", False)
-    if kind == "lookalike" and not isinstance(allow_pickle, bool):
-        raise ValueError(f"'allow_pickle': expected True or False, got {allow_pickle!r}")
 
 
 # Indexes in folders, for the end of the interpreter.
@@ -102,7 +67,10 @@ class MinHashLSH(_native.Tables):
             ``{"type": "lookalike", "path": FOLDER}`` is in a folder, and hardly any of it in
             memory. With ``"readonly": True`` another may write meanwhile. With ``"allow_pickle":
             True`` keys that another process pickled are loaded, which can run any code.
-        prepickle: Whether keys are kept pickled.
+            ``{"type": "redis", "redis": {…}}`` is in Redis, with the arguments of
+            ``redis.Redis``; indexes with one ``"basename"`` are one index. ``{"type":
+            "cassandra", …}`` needs an installed datasketch.
+        prepickle: Whether keys are kept pickled; if None, in Redis only.
         hashfunc: From the bytes of a band to the bytes that are compared.
 
     Raises:
@@ -121,7 +89,7 @@ class MinHashLSH(_native.Tables):
     ['one']
     """
 
-    _kept: _native.Kept | None = None
+    _kept: _native.Kept | StoredTables | None = None
 
     def __init__(
         self,
@@ -133,50 +101,40 @@ class MinHashLSH(_native.Tables):
         prepickle: bool | None = None,
         hashfunc: Callable[[bytes], bytes] | None = None,
     ) -> None:
-        storage_config = storage_config if storage_config else {"type": "dict"}
-        if not 0.0 <= threshold <= 1.0:
-            raise ValueError(f"threshold must be in [0.0, 1.0], got {threshold}")
-        if num_perm < 2:
-            raise ValueError(f"Too few permutation functions: expected at least 2, got {num_perm}")
-        _check_weights(weights)
-        if params is not None:
-            b, r = (index(number) for number in params)
-            if b * r > num_perm:
-                raise ValueError(
-                    f"The product of b and r in params is {b} * {r} = {b * r} -- it must be less "
-                    f"than num_perm {num_perm}. Did you forget to specify num_perm?"
-                )
-        else:
-            b, r = _optimal_param(threshold, num_perm, *weights)
-        if b < 2:
-            raise ValueError(f"The number of bands are too small (b < 2): {b}")
-        if r < 1:
-            raise ValueError(f"A band must have at least one value, got {r}")
-        _check_storage(storage_config)
-        self._begin(num_perm, b, r, bool(prepickle), hashfunc)
-        if storage_config["type"] == "lookalike":
+        b, r = checked_bands(threshold, num_perm, weights, params)
+        config: dict[str, Any] = storage_config if storage_config else {"type": "dict"}
+        kind = checked_storage(config)
+        self._begin(num_perm, b, r, kind == "redis" if prepickle is None else prepickle, hashfunc)
+        if kind == "lookalike":
             self._open(
-                storage_config["path"],
-                bool(storage_config.get("readonly")),
-                storage_config.get("allow_pickle", False),
+                config["path"], bool(config.get("readonly")), config.get("allow_pickle", False)
             )
+        elif kind != "dict":
+            self._kept = StoredTables.of_config(config, b)
 
     def _begin(
         self,
         num_perm: int,
         b: int,
         r: int,
-        prepickle: bool,
+        prepickle: bool | None,
         hashfunc: Callable[[bytes], bytes] | None,
     ) -> None:
         self._set_up(num_perm, b, r, hashfunc)
         self.h, self.b, self.r = num_perm, b, r
-        self.prepickle = prepickle
+        self.prepickle = bool(prepickle)
         self.hashfunc = hashfunc
         self.hashranges = [(i * r, (i + 1) * r) for i in range(b)]
         self._buffer_size = _BUFFER_SIZE
         # The bands of the sketches that are asked for together.
         self._buffered: list[list[bytes]] = []
+
+    def _clear(self) -> None:
+        """Is as empty as it was made."""
+        if isinstance(self._kept, StoredTables):
+            self._kept.clear()
+        else:
+            self._begin(self.h, self.b, self.r, self.prepickle, self.hashfunc)
 
     def _open(self, path: str | PathLike[str], read_only: bool, allow_pickle: bool) -> None:
         name, function = None, self.hashfunc
@@ -200,39 +158,52 @@ class MinHashLSH(_native.Tables):
         self._known_scheme()
         return self._bands_for(minhash)
 
-    def _tables(self) -> _native.Tables | _native.Kept:
+    def _tables(self) -> _native.Tables | _native.Kept | StoredTables:
         """What keeps keys and bands."""
         return self if self._kept is None else self._kept
 
     def _as_kept(self, key: Hashable) -> Any:
         """A key as tables have it."""
-        if not self.prepickle:
-            return key
-        return pickle.dumps(key) if self._kept is None else pickled(key)
+        kept = self._kept
+        if self.prepickle:
+            return pickled(key) if isinstance(kept, _native.Kept) else pickle.dumps(key)
+        if isinstance(kept, StoredTables) and not isinstance(key, bytes):
+            raise TypeError(
+                f"a {kept.path} keeps keys that are bytes, got {type(key).__name__}: pass bytes, "
+                "or prepickle=True"
+            )
+        return key
 
     def _each_key(self) -> Iterator[Any]:
         """The keys one by one; of a folder not all at a time."""
         kept = self._kept
-        return iter(self._keys()) if kept is None else _pages(kept)
+        return _pages(kept) if isinstance(kept, _native.Kept) else iter(self._tables()._keys())
 
     @property
-    def keys(self) -> KeyView:
-        """The keys, as they are kept: pickled if ``prepickle`` says so."""
-        return KeyView(self)
+    def keys(self) -> Any:
+        """The keys, as they are kept: pickled if ``prepickle`` says so. A :class:`KeyView`, or
+        the container of the storage."""
+        return self._kept.keys if isinstance(self._kept, StoredTables) else KeyView(self)
 
     @property
-    def hashtables(self) -> list[BucketView]:
-        """The buckets of each band."""
+    def hashtables(self) -> list[Any]:
+        """The buckets of each band: :class:`BucketView`, or the containers of the storage."""
+        if isinstance(self._kept, StoredTables):
+            return self._kept.hashtables
         return [BucketView(self, band) for band in range(self.b)]
 
     @property
     def buffer_size(self) -> int:
-        """How many changes a session of an index in a folder collects; others collect none."""
+        """How many changes a session of an index in a folder collects, how many commands one in
+        Redis; others collect none."""
         return self._buffer_size
 
     @buffer_size.setter
     def buffer_size(self, value: int) -> None:
         self._buffer_size = value
+        if isinstance(self._kept, StoredTables):
+            for storage in (self._kept.keys, *self._kept.hashtables):
+                storage.buffer_size = value
 
     def insert(self, key: Hashable, minhash: Sketch, check_duplication: bool = True) -> None:
         """Adds a key with the sketch of its set.
@@ -263,9 +234,17 @@ class MinHashLSH(_native.Tables):
             key = kept
         self._add(key, minhash, check_duplication)
 
+    def _insert_bands(self, key: Any, bands: list[bytes], buffer: bool) -> None:
+        """Adds a key as it is kept, with the bytes of its bands."""
+        if self._kept is None:
+            self._add_bands(key, bands)
+        else:
+            most = max(index(self._buffer_size), 0) if buffer else 0
+            self._kept.insert(key, bands, self._known_scheme(), False, most)
+
     def _insert_kept(
         self,
-        kept: _native.Kept,
+        kept: _native.Kept | StoredTables,
         key: Hashable,
         minhash: Sketch,
         check_duplication: bool,
@@ -333,8 +312,10 @@ class MinHashLSH(_native.Tables):
         # look like a pickle. The usual protocol is not that of folders in every version of Python.
         return self._as_kept(pickle.loads(key) if other.prepickle else key)
 
-    def _merge_kept(self, kept: _native.Kept, other: MinHashLSH, scheme: str | None) -> None:
-        """Merges into the folder: all keys or none."""
+    def _merge_kept(
+        self, kept: _native.Kept | StoredTables, other: MinHashLSH, scheme: str | None
+    ) -> None:
+        """Merges into the storage: into a folder all keys or none."""
         if other._kept is not None:
             rows = other._kept._rows()
             if self.prepickle and not other.prepickle:
@@ -397,15 +378,17 @@ class MinHashLSH(_native.Tables):
         self._remove(key)
 
     def _remove(self, key: Hashable, buffer: bool = False) -> None:
-        held, kept = self._as_kept(key), self._kept
-        if kept is not None:
-            is_gone = kept.remove(held, max(index(self._buffer_size), 0) if buffer else 0)
-        else:
-            is_gone = self._has(held)
-            if is_gone:
-                self._discard(held)
-        if not is_gone:
+        if not self._remove_kept(self._as_kept(key), buffer):
             raise ValueError(f"The given key does not exist: {key!r}")
+
+    def _remove_kept(self, key: Any, buffer: bool) -> bool:
+        """Takes a key out that is as it is kept; false if it is not there."""
+        if self._kept is not None:
+            return self._kept.remove(key, max(index(self._buffer_size), 0) if buffer else 0)
+        is_there = self._has(key)
+        if is_there:
+            self._discard(key)
+        return is_there
 
     def is_empty(self) -> bool:
         """Whether there is no key."""
@@ -431,7 +414,7 @@ class MinHashLSH(_native.Tables):
 
     def close(self) -> None:
         """Closes the folder of the index, if it has one; what sessions have collected is written
-        before. Nothing more can be asked of it, then."""
+        before, also to Redis. Nothing more can be asked of the folder, then."""
         if self._kept is not None:
             self._kept.close()
 
@@ -457,8 +440,8 @@ class MinHashLSH(_native.Tables):
             ValueError: The index is in memory.
             StoreError: It cannot be copied, or has no sketch so far.
         """
-        if self._kept is None:
-            raise ValueError("an index in memory has no folder to copy: pickle it")
+        if not isinstance(self._kept, _native.Kept):
+            raise ValueError("an index in memory or in Redis has no folder to copy: pickle it")
         if not self._kept.backup(path):
             raise StoreError(f"{self._kept.path} has no sketch so far, so there is nothing to copy")
 
@@ -466,6 +449,11 @@ class MinHashLSH(_native.Tables):
         """Writes what a session has collected."""
         if self._kept is not None:
             self._kept.commit()
+
+    @property
+    def _H(self) -> Callable[[Any], bytes]:
+        """The bytes of the hash values of a band."""
+        return self._hashed_byteswap if self.hashfunc else self._byteswap
 
     def _byteswap(self, hs: Any) -> bytes:
         return bytes(hs.byteswap().data)
@@ -476,38 +464,51 @@ class MinHashLSH(_native.Tables):
         return self.hashfunc(bytes(hs.byteswap().data))
 
     def __getstate__(self) -> Any:
-        if self._kept is not None:
+        if isinstance(self._kept, _native.Kept):
             raise TypeError(
                 f"an index that is kept in {self._kept.path} cannot be pickled: open that folder "
                 "where it is needed, or merge() it into one in memory"
             )
-        keys, hashtables = DictListStorage(), [DictSetStorage() for _ in range(self.b)]
-        for key in self._keys():
-            bands = self._bands_of(key)
-            keys._dict[key] = bands
-            for at, band in enumerate(bands):
-                hashtables[at % self.b]._dict[band].add(key)
+        if self._kept is not None:
+            self._kept.commit()
+        keys, hashtables = self._containers()
         state = dict(self.__dict__)
+        state.pop("_kept", None)
         if not self._buffered:
             del state["_buffered"]
         state.update(
-            _require_bytes_keys=False,
-            _H=self._hashed_byteswap if self.hashfunc else self._byteswap,
+            _require_bytes_keys=self._kept is not None and not self.prepickle,
+            _H=self._H,
             hashtables=hashtables,
             keys=keys,
             _minhash_scheme=self._minhash_scheme,
         )
         return state
 
+    def _containers(self) -> tuple[Any, list[Any]]:
+        """Keys and hash tables as datasketch has them."""
+        if self._kept is not None:
+            return self.keys, self.hashtables
+        keys, hashtables = DictListStorage(), [DictSetStorage() for _ in range(self.b)]
+        for key in self._keys():
+            bands = self._bands_of(key)
+            keys._dict[key] = bands
+            for at, band in enumerate(bands):
+                hashtables[at % self.b]._dict[band].add(key)
+        return keys, hashtables
+
     def __setstate__(self, state: dict[str, Any]) -> None:
-        keys: defaultdict[Any, list[bytes]] = state["keys"]._dict
         b, r = state["b"], state["r"]
-        prepickle, hashfunc = bool(state.get("prepickle")), state.get("hashfunc")
-        self._begin(state["h"], b, r, prepickle, hashfunc)
+        self._begin(state["h"], b, r, state.get("prepickle"), state.get("hashfunc"))
         self.__dict__.update({k: v for k, v in state.items() if k not in _NOT_ATTRIBUTES})
-        for key, bands in keys.items():
-            for start in range(0, len(bands), b):
-                self._add_bands(key, bands[start : start + b])
+        keys = state["keys"]
+        if isinstance(keys, DictListStorage):
+            for key, bands in keys._dict.items():
+                for start in range(0, len(bands), b):
+                    self._add_bands(key, bands[start : start + b])
+        else:
+            self._kept = StoredTables(keys, state["hashtables"])
+            self._kept.scheme = state.get("_minhash_scheme")
         self._minhash_scheme = state.get("_minhash_scheme")
 
     def __reduce_ex__(self, protocol: Any) -> Any:

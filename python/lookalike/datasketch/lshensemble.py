@@ -8,9 +8,11 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from lookalike.datasketch import _native
-from lookalike.datasketch.lsh import MinHashLSH, _check_weights
+from lookalike.datasketch.lsh import MinHashLSH
+from lookalike.datasketch.lsh_parameters import check_weights
 from lookalike.datasketch.lshensemble_partition import optimal_partitions
 from lookalike.datasketch.minhash import MinHash as MinHash
+from lookalike.datasketch.storage import _random_name, check_storage
 
 if TYPE_CHECKING:
     from lookalike.datasketch.lsh import Sketch
@@ -26,6 +28,11 @@ def _checked_size(size: Any) -> Any:
     return size
 
 
+def _basename(base: bytes, part: int, rows: int) -> bytes:
+    """What the names of an index in Redis begin with."""
+    return b"-".join([base, part.to_bytes(2, "big"), rows.to_bytes(2, "big")])
+
+
 class MinHashLSHEnsemble:
     """Finds sets whose containment, the share of the query that is in them, is above a threshold.
 
@@ -35,8 +42,9 @@ class MinHashLSHEnsemble:
         num_part: Partitions by set size, at least 1.
         m: The most rows of a band, 2 to ``num_perm``. More take more memory and find better.
         weights: How much false positives and false negatives count; they add up to 1.0.
-        storage_config: ``{"type": "dict"}`` only.
-        prepickle: Whether keys are kept pickled.
+        storage_config: ``{"type": "dict"}`` (default) is in memory; those of
+            :class:`MinHashLSH` in Redis and Cassandra are there, too.
+        prepickle: Whether keys are kept pickled; if None, in Redis only.
 
     Raises:
         ValueError: An argument is out of its range.
@@ -67,22 +75,25 @@ class MinHashLSHEnsemble:
             raise ValueError(f"num_part must be at least 1, got {num_part}")
         if m < 2 or m > num_perm:
             raise ValueError(f"m must be in the range of [2, num_perm], got {m}")
-        _check_weights(weights)
-        if storage_config and storage_config["type"] != "dict":
-            raise ValueError(
-                f"storage type {storage_config['type']!r} is not there for an ensemble: "
-                "{'type': 'dict'} is"
-            )
+        check_weights(weights)
+        config: dict[str, Any] = storage_config if storage_config else {"type": "dict"}
+        check_storage(config, ("dict", "redis", "cassandra"))
+        base = config.get("basename") or _random_name(11)
         self.threshold = threshold
         self.h = num_perm
         self.m = m
         rows = self._init_optimal_params(weights)
         self.indexes = [
             {
-                r: MinHashLSH(num_perm=num_perm, params=(num_perm // r, r), prepickle=prepickle)
+                r: MinHashLSH(
+                    num_perm=num_perm,
+                    params=(num_perm // r, r),
+                    storage_config={**config, "basename": _basename(base, part, r)},
+                    prepickle=prepickle,
+                )
                 for r in rows
             }
-            for _ in range(num_part)
+            for part in range(num_part)
         ]
         self.lowers: list[float | None] = [None for _ in self.indexes]
         self.uppers: list[float | None] = [None for _ in self.indexes]
@@ -149,7 +160,7 @@ class MinHashLSHEnsemble:
         self.uppers = [None for _ in self.indexes]
         for index in self.indexes:
             for lsh in index.values():
-                lsh._begin(lsh.h, lsh.b, lsh.r, lsh.prepickle, lsh.hashfunc)
+                lsh._clear()
 
     def query(self, minhash: Sketch, size: float) -> Generator[Any, None, None]:
         """The keys of sets that probably contain enough of the set of ``minhash``.

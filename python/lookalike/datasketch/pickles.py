@@ -12,10 +12,18 @@ __all__ = ["dump", "dumps", "load", "loads"]
 
 _OURS = "lookalike.datasketch"
 _THEIRS = "datasketch"
+# Where the filters of an LSHBloom index are, here and there.
+_OUR_FILTERS = f"{_OURS}.lsh_bloom"
+_THEIR_FILTERS = "pybloomfilter"
 
 
-# What datasketch has not.
-_OURS_ONLY = frozenset({"from_token_sets", "token_hash32", "token_hash64"})
+# What datasketch has not, and what to do instead.
+_TOKEN_HASH = "use pickle, or a sketch with a hashfunc that datasketch has, such as LeanMinHash(m)"
+_OURS_ONLY = {
+    "from_token_sets": "use pickle",
+    "token_hash32": _TOKEN_HASH,
+    "token_hash64": _TOKEN_HASH,
+}
 
 
 def reduced(thing: Any, protocol: int) -> tuple[Any, ...] | None:
@@ -41,6 +49,8 @@ class _Reader(pickle.Unpickler):
             return _made
         if module == _THEIRS or module.startswith(f"{_THEIRS}."):
             module = _OURS + module[len(_THEIRS) :]
+        elif (module, name) == (_THEIR_FILTERS, "BloomFilter"):
+            module = _OUR_FILTERS
         try:
             return super().find_class(module, name)
         except (ImportError, AttributeError) as error:
@@ -61,10 +71,11 @@ class _Writer(pickle._Pickler):
             return
         if obj.__qualname__ in _OURS_ONLY:
             raise pickle.PicklingError(
-                f"datasketch has no {obj.__qualname__}, so it cannot read this: use pickle, or a "
-                "sketch with a hashfunc that datasketch has, such as LeanMinHash(m)"
+                f"datasketch has no {obj.__qualname__}, so it cannot read this: "
+                f"{_OURS_ONLY[obj.__qualname__]}"
             )
-        self.save(_THEIRS + module[len(_OURS) :])
+        is_filter = (module, obj.__qualname__) == (_OUR_FILTERS, "BloomFilter")
+        self.save(_THEIR_FILTERS if is_filter else _THEIRS + module[len(_OURS) :])
         self.save(obj.__qualname__)
         self.write(pickle.STACK_GLOBAL)
         self.memoize(obj)

@@ -1,44 +1,222 @@
-"""What ``lsh.keys`` and ``lsh.hashtables`` give, of an index in memory or in a folder.
+"""What ``lsh.keys`` and ``lsh.hashtables`` are: views of an index in memory or in a folder, or
+containers of their own, such as those in Redis.
 
-:class:`DictListStorage` and :class:`DictSetStorage` are what pickled indexes hold, the same as in
-those of datasketch.
+Containers in Redis have the layout of datasketch's, so that both packages use one index.
 """
 
 from __future__ import annotations
 
+import os
+import random
+import string
+from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from lookalike.datasketch.lsh import MinHashLSH
 
-__all__ = ["BucketView", "DictListStorage", "DictSetStorage", "KeyView"]
-
-_NOT_THERE = (
+__all__ = [
+    "BucketView",
+    "DictListStorage",
+    "DictSetStorage",
+    "KeyView",
     "OrderedStorage",
+    "RedisListStorage",
+    "RedisSetStorage",
     "Storage",
     "UnorderedStorage",
     "ordered_storage",
     "unordered_storage",
-)
+]
+
+_BUFFER_SIZE = 50000
+# Taken from an installed datasketch.
+_CASSANDRA = ("CassandraListStorage", "CassandraSetStorage")
 
 
-def __getattr__(name: str) -> NoReturn:
-    if name in _NOT_THERE:
-        raise AttributeError(
-            f"lookalike.datasketch has no {name}: an index keeps its keys itself, in memory or "
-            "with storage_config={'type': 'lookalike', 'path': FOLDER}"
-        )
+def __getattr__(name: str) -> Any:
+    if name in _CASSANDRA or name in ("CassandraClient", "CassandraSharedSession"):
+        return _of_cassandra(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-class _View:
+def _of_cassandra(name: str) -> Any:
+    try:
+        import datasketch.storage as theirs
+    except ImportError:
+        theirs = None
+    found = getattr(theirs, name, None)
+    if found is None:
+        raise AttributeError(
+            "indexes in Cassandra need datasketch and its driver: `pip install "
+            "'datasketch[cassandra]'`; {'type': 'redis', …} and {'type': 'lookalike', 'path': "
+            "FOLDER} need neither"
+        )
+    return found
+
+
+def _random_name(length: int) -> bytes:
+    """Lower-case letters by chance."""
+    return "".join(random.choices(string.ascii_lowercase, k=length)).encode()
+
+
+class Storage(ABC):
+    """Values by key."""
+
+    @abstractmethod
+    def keys(self) -> Iterable[Any]:
+        """All keys."""
+
+    @abstractmethod
+    def get(self, key: Any) -> Any:
+        """The values of ``key``; none if it is not there."""
+
+    @abstractmethod
+    def insert(self, key: Any, *vals: Any, buffer: bool = False) -> None:
+        """Adds values to those of ``key``; with ``buffer``, later and together with others."""
+
+    @abstractmethod
+    def remove(self, *keys: Any, buffer: bool = False) -> None:
+        """Takes keys out."""
+
+    @abstractmethod
+    def remove_val(self, key: Any, val: Any, buffer: bool = False) -> None:
+        """Takes a value of ``key`` out."""
+
+    @abstractmethod
+    def size(self) -> int:
+        """How many keys there are."""
+
+    @abstractmethod
+    def itemcounts(self) -> dict[Any, int]:
+        """How many values each key has."""
+
+    @abstractmethod
+    def has_key(self, key: Any) -> bool:
+        """Whether ``key`` is there."""
+
+    def getmany(self, *keys: Any) -> list[Any]:
+        """:meth:`get` of each."""
+        return [self.get(key) for key in keys]
+
+    @property
+    def buffer_size(self) -> int:
+        """How many changes are collected."""
+        return getattr(self, "_buffer_size", _BUFFER_SIZE)
+
+    @buffer_size.setter
+    def buffer_size(self, value: int) -> None:
+        self._buffer_size = value
+
+    def status(self) -> dict[str, Any]:
+        """``{"keyspace_size": …}``."""
+        return {"keyspace_size": self.size()}
+
+    def empty_buffer(self) -> None:
+        """Writes what was collected; in memory nothing waits."""
+
+    def add_to_select_buffer(self, keys: Iterable[Any]) -> None:
+        """Gets keys; :meth:`collect_select_buffer` gives their values."""
+        vars(self).setdefault("_select_buffer", []).extend(self.getmany(*keys))
+
+    def collect_select_buffer(self) -> list[Any]:
+        """The values of all keys since the last call."""
+        collected: list[Any] = vars(self).pop("_select_buffer", [])
+        return collected
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.get(key)
+
+    def __delitem__(self, key: Any) -> None:
+        self.remove(key)
+
+    def __contains__(self, key: Any) -> bool:
+        return self.has_key(key)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return self.size()
+
+
+class OrderedStorage(Storage):
+    """Lists by key."""
+
+
+class UnorderedStorage(Storage):
+    """Sets by key."""
+
+
+class DictListStorage(OrderedStorage):
+    """Lists by key, in memory.
+
+    >>> storage = ordered_storage({"type": "dict"})
+    >>> storage.insert("a", 1, 2)
+    >>> storage["a"], storage.itemcounts()
+    ([1, 2], {'a': 2})
+    """
+
+    def __init__(self, config: dict[str, Any] | None = None, name: bytes | None = None) -> None:
+        self._dict: defaultdict[Any, Any] = defaultdict(list)
+
+    def keys(self) -> Iterable[Any]:
+        """All keys in the order of insertion."""
+        return self._dict.keys()
+
+    def get(self, key: Any) -> Any:
+        """The values of ``key``; none if it is not there."""
+        return self._dict.get(key, [])
+
+    def insert(self, key: Any, *vals: Any, buffer: bool = False) -> None:
+        """Adds values to those of ``key``."""
+        self._dict[key].extend(vals)
+
+    def remove(self, *keys: Any, buffer: bool = False) -> None:
+        """Takes keys out; KeyError if one is not there."""
+        for key in keys:
+            del self._dict[key]
+
+    def remove_val(self, key: Any, val: Any, buffer: bool = False) -> None:
+        """Takes a value of ``key`` out."""
+        self._dict[key].remove(val)
+
+    def size(self) -> int:
+        """How many keys there are."""
+        return len(self._dict)
+
+    def itemcounts(self) -> dict[Any, int]:
+        """How many values each key has."""
+        return {key: len(values) for key, values in self._dict.items()}
+
+    def has_key(self, key: Any) -> bool:
+        """Whether ``key`` is there."""
+        return key in self._dict
+
+
+class DictSetStorage(UnorderedStorage, DictListStorage):
+    """Sets by key, in memory."""
+
+    def __init__(self, config: dict[str, Any] | None = None, name: bytes | None = None) -> None:
+        self._dict = defaultdict(set)
+
+    def get(self, key: Any) -> Any:
+        """The values of ``key``; none if it is not there."""
+        return self._dict.get(key, set())
+
+    def insert(self, key: Any, *vals: Any, buffer: bool = False) -> None:
+        """Adds values to those of ``key``."""
+        self._dict[key].update(vals)
+
+
+class _View(Storage):
     """What all views of an index have."""
 
     def __init__(self, lsh: MinHashLSH) -> None:
         self._lsh = lsh
-        self._tables = lsh._tables()
+        self._tables: Any = lsh._tables()
 
     @property
     def buffer_size(self) -> int:
@@ -53,22 +231,20 @@ class _View:
         """Writes what a session of an index in a folder has collected; in memory nothing waits."""
         self._lsh._commit()
 
+    def remove_val(self, key: Any, val: Any, buffer: bool = False) -> None:
+        """Raises ValueError, unless there is nothing to take out."""
+        if val in self.get(key):
+            self._refuse()
 
-class DictListStorage:
-    """Lists by key, as pickled."""
-
-    def __init__(self, config: dict[str, Any] | None = None) -> None:
-        self._dict: defaultdict[Any, Any] = defaultdict(list)
-
-
-class DictSetStorage:
-    """Sets by key, as pickled."""
-
-    def __init__(self, config: dict[str, Any] | None = None) -> None:
-        self._dict: defaultdict[Any, Any] = defaultdict(set)
+    def _refuse(self) -> NoReturn:
+        raise ValueError(
+            "keys and buckets of an index change together: use lsh.insert(key, minhash) or "
+            "lsh.keys.insert(key, *bands) to add a key to its buckets, and lsh.remove(key) to "
+            "take it out"
+        )
 
 
-class KeyView(_View):
+class KeyView(_View, OrderedStorage):
     """The keys of an index, each with the bytes of its bands. What is read is always current.
 
     >>> from lookalike.datasketch import MinHash, MinHashLSH
@@ -80,46 +256,43 @@ class KeyView(_View):
 
     def keys(self) -> list[Any]:
         """All keys in the order of insertion."""
-        return self._tables._keys()
+        return self._tables._keys()  # type: ignore[no-any-return]
 
     def get(self, key: Hashable) -> list[bytes]:
         """The bytes of the bands of ``key``; none if it is not there."""
-        return self._tables._bands_of(key)
+        return self._tables._bands_of(key)  # type: ignore[no-any-return]
 
-    def getmany(self, *keys: Hashable) -> list[list[bytes]]:
-        """:meth:`get` of each."""
-        return [self.get(key) for key in keys]
+    def insert(self, key: Any, *vals: Any, buffer: bool = False) -> None:
+        """Adds a key, as it is kept, with the bytes of all bands, also to the buckets.
+
+        Raises:
+            ValueError: There are too few bands, or too many.
+        """
+        self._lsh._insert_bands(key, list(vals), buffer)
+
+    def remove(self, *keys: Any, buffer: bool = False) -> None:
+        """Takes keys, as they are kept, out of the index; KeyError if one is not there."""
+        for key in keys:
+            if not self._lsh._remove_kept(key, buffer):
+                raise KeyError(key)
 
     def has_key(self, key: Hashable) -> bool:
         """Whether ``key`` is there."""
-        return self._tables._has(key)
+        return self._tables._has(key)  # type: ignore[no-any-return]
 
     def size(self) -> int:
         """How many keys there are."""
-        return self._tables._size()
+        return self._tables._size()  # type: ignore[no-any-return]
 
     def itemcounts(self) -> dict[Any, int]:
         """How many bands each key has."""
         return {key: len(self.get(key)) for key in self}
 
-    def status(self) -> dict[str, int]:
-        """``{"keyspace_size": …}``."""
-        return {"keyspace_size": self.size()}
-
-    def __getitem__(self, key: Hashable) -> list[bytes]:
-        return self.get(key)
-
-    def __contains__(self, key: Hashable) -> bool:
-        return self.has_key(key)
-
     def __iter__(self) -> Iterator[Any]:
         return self._lsh._each_key()
 
-    def __len__(self) -> int:
-        return self.size()
 
-
-class BucketView(_View):
+class BucketView(_View, UnorderedStorage):
     """The buckets of one band: sets of keys by the bytes of the band.
 
     >>> from lookalike.datasketch import MinHash, MinHashLSH
@@ -141,9 +314,19 @@ class BucketView(_View):
         """The keys in a bucket; none if it is not there."""
         return set(self._tables._bucket(self._band, key))
 
-    def getmany(self, *keys: bytes) -> list[set[Any]]:
-        """:meth:`get` of each."""
-        return [self.get(key) for key in keys]
+    def insert(self, key: bytes, *vals: Any, buffer: bool = False) -> None:
+        """Checks that keys are in this bucket, where ``lsh.keys.insert`` has put them.
+
+        Raises:
+            ValueError: One is not.
+        """
+        if not self.get(key).issuperset(vals):
+            self._refuse()
+
+    def remove(self, *keys: bytes, buffer: bool = False) -> None:
+        """Raises ValueError, unless these buckets are empty."""
+        if any(map(self.has_key, keys)):
+            self._refuse()
 
     def has_key(self, key: bytes) -> bool:
         """Whether there is such a bucket."""
@@ -155,20 +338,256 @@ class BucketView(_View):
 
     def itemcounts(self) -> dict[bytes, int]:
         """How many keys each bucket has."""
-        return self._tables._counts_in(self._band)
+        return self._tables._counts_in(self._band)  # type: ignore[no-any-return]
 
-    def status(self) -> dict[str, int]:
-        """``{"keyspace_size": …}``."""
-        return {"keyspace_size": self.size()}
 
-    def __getitem__(self, key: bytes) -> set[Any]:
-        return self.get(key)
+class _RedisBuffer:
+    """Commands that are sent together: when there are ``buffer_size``, or on demand."""
 
-    def __contains__(self, key: bytes) -> bool:
-        return self.has_key(key)
+    def __init__(self, client: Any, is_transaction: bool) -> None:
+        self._pipeline = client.pipeline(transaction=is_transaction)
+        self._collected = 0
+        self.buffer_size = _BUFFER_SIZE
 
-    def __iter__(self) -> Iterator[bytes]:
-        return iter(self.keys())
+    def __getattr__(self, command: str) -> Any:
+        if command.startswith("_"):
+            raise AttributeError(command)
+        if self._collected >= max(self.buffer_size, 1):
+            self.execute()
+        self._collected += 1
+        return getattr(self._pipeline, command)
 
-    def __len__(self) -> int:
-        return self.size()
+    def execute(self) -> None:
+        """Sends what was collected. What the server refuses is not sent again."""
+        self._collected = 0
+        self._pipeline.execute()
+
+
+class RedisListStorage(OrderedStorage):
+    """Lists by key, in Redis.
+
+    Args:
+        config: ``{"type": "redis", "redis": {…}}`` with the arguments of ``redis.Redis``, each
+            also as ``{"env": VARIABLE, "default": …}``; ``"redis_buffer": {"transaction": False}``
+            sends what was collected without a transaction.
+        name: What the names of its keys in Redis begin with.
+        like: Another one, whose connections and buffer it uses.
+
+    Raises:
+        ImportError: The package ``redis`` is not installed.
+    """
+
+    def __init__(
+        self,
+        config: dict[str, Any],
+        name: bytes | None = None,
+        like: RedisListStorage | None = None,
+    ) -> None:
+        self.config = config
+        self._name = _random_name(11) if name is None else name
+        if like is None:
+            self._redis: Any = _redis_client(config)
+            options = _resolved(config.get("redis_buffer", {}))
+            self._buffer = _RedisBuffer(self._redis, options.get("transaction", True))
+        else:
+            self._redis, self._buffer = like._redis, like._buffer
+
+    @property
+    def buffer_size(self) -> int:
+        """How many commands are collected."""
+        return self._buffer.buffer_size
+
+    @buffer_size.setter
+    def buffer_size(self, value: int) -> None:
+        self._buffer.buffer_size = value
+
+    def _by(self, buffer: bool) -> Any:
+        """What commands go to."""
+        return self._buffer if buffer else self._redis
+
+    def redis_key(self, key: Any) -> bytes:
+        """The name in Redis of the values of ``key``."""
+        return self._name + (key.encode() if isinstance(key, str) else key)
+
+    def redis_keys(self) -> list[bytes]:
+        """:meth:`redis_key` of all keys."""
+        return list(self._redis.hvals(self._name))
+
+    def keys(self) -> list[bytes]:
+        """All keys."""
+        return list(self._redis.hkeys(self._name))
+
+    def status(self) -> dict[str, Any]:
+        """The arguments of ``redis.Redis``, and ``"keyspace_size"``."""
+        return {**_resolved(self.config["redis"]), **super().status()}
+
+    @staticmethod
+    def _get_items(r: Any, k: bytes) -> Any:
+        return r.lrange(k, 0, -1)
+
+    @staticmethod
+    def _get_len(r: Any, k: bytes) -> Any:
+        return r.llen(k)
+
+    @staticmethod
+    def _add_items(r: Any, k: bytes, values: tuple[Any, ...]) -> None:
+        r.rpush(k, *values)
+
+    @staticmethod
+    def _remove_item(r: Any, k: bytes, value: Any) -> None:
+        r.lrem(k, 0, value)
+
+    def get(self, key: Any) -> Any:
+        """The values of ``key``; none if it is not there."""
+        return self._get_items(self._redis, self.redis_key(key))
+
+    def getmany(self, *keys: Any) -> list[Any]:
+        """:meth:`get` of each, together."""
+        return get_each((self, key) for key in keys)
+
+    def insert(self, key: Any, *vals: Any, buffer: bool = False) -> None:
+        """Adds values to those of ``key``; with ``buffer``, together with others."""
+        r, redis_key = self._by(buffer), self.redis_key(key)
+        r.hset(self._name, key, redis_key)
+        self._add_items(r, redis_key, vals)
+
+    def remove(self, *keys: Any, buffer: bool = False) -> None:
+        """Takes keys out."""
+        r = self._by(buffer)
+        r.hdel(self._name, *keys)
+        r.delete(*map(self.redis_key, keys))
+
+    def remove_val(self, key: Any, val: Any, buffer: bool = False) -> None:
+        """Takes a value of ``key`` out; with the last one the key, unless it is in a buffer."""
+        redis_key = self.redis_key(key)
+        self._remove_item(self._by(buffer), redis_key, val)
+        if not buffer and not self._redis.exists(redis_key):
+            self._redis.hdel(self._name, key)
+
+    def size(self) -> int:
+        """How many keys there are."""
+        return int(self._redis.hlen(self._name))
+
+    def itemcounts(self) -> dict[Any, int]:
+        """How many values each key has."""
+        pipeline, keys = self._redis.pipeline(), self.keys()
+        for key in keys:
+            self._get_len(pipeline, self.redis_key(key))
+        return dict(zip(keys, pipeline.execute()))
+
+    def has_key(self, key: Any) -> bool:
+        """Whether ``key`` is there."""
+        return bool(self._redis.hexists(self._name, key))
+
+    def empty_buffer(self) -> None:
+        """Sends what was collected."""
+        self._buffer.execute()
+
+    def __getstate__(self) -> Any:
+        return {"config": self.config, "_buffer_size": self.buffer_size, "_name": self._name}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["config"], name=state["_name"])  # type: ignore[misc]
+        self.buffer_size = state.get("_buffer_size", _BUFFER_SIZE)
+
+
+class RedisSetStorage(UnorderedStorage, RedisListStorage):
+    """Sets by key, in Redis; see :class:`RedisListStorage`."""
+
+    @staticmethod
+    def _get_items(r: Any, k: bytes) -> Any:
+        return r.smembers(k)
+
+    @staticmethod
+    def _get_len(r: Any, k: bytes) -> Any:
+        return r.scard(k)
+
+    @staticmethod
+    def _add_items(r: Any, k: bytes, values: tuple[Any, ...]) -> None:
+        r.sadd(k, *values)
+
+    @staticmethod
+    def _remove_item(r: Any, k: bytes, value: Any) -> None:
+        r.srem(k, value)
+
+
+def get_each(asked: Iterable[tuple[Storage, Any]]) -> list[Any]:
+    """The values of a key of each storage; where all share connections to Redis, in one request."""
+    pairs = list(asked)
+    clients = {id(of._redis) if isinstance(of, RedisListStorage) else None for of, _ in pairs}
+    first = pairs[0][0] if pairs else None
+    if len(clients) != 1 or not isinstance(first, RedisListStorage):
+        return [of.get(key) for of, key in pairs]
+    pipeline = first._redis.pipeline()
+    for of, key in pairs:
+        if isinstance(of, RedisListStorage):
+            of._get_items(pipeline, of.redis_key(key))
+    return list(pipeline.execute())
+
+
+def _redis_client(config: dict[str, Any]) -> Any:
+    try:
+        import redis
+    except ImportError as error:
+        raise ImportError(
+            "storage type 'redis' needs the package redis: `pip install redis`", name="redis"
+        ) from error
+    return redis.Redis(**_resolved(config["redis"]))
+
+
+def _resolved(config: dict[str, Any]) -> dict[str, Any]:
+    """Options, those that name an environment variable with its value."""
+    return {
+        key: os.getenv(value["env"], value.get("default"))
+        if isinstance(value, dict) and "env" in value
+        else value
+        for key, value in config.items()
+    }
+
+
+def check_storage(config: dict[str, Any], known: tuple[str, ...]) -> str:
+    """The type of a storage.
+
+    Raises:
+        ValueError: It is not known, or what it needs is absent.
+    """
+    kind = config.get("type")
+    if kind in ("aioredis", "aiomongo"):
+        raise ValueError(
+            f"storage type {kind!r} is one of AsyncMinHashLSH; here {{'type': 'redis', …}} and "
+            "{'type': 'lookalike', 'path': FOLDER} keep an index"
+        )
+    if kind not in known:
+        raise ValueError(
+            f"Unknown storage type: {kind}; expected {' or '.join(map(repr, known))}"
+        )
+    if kind in ("redis", "cassandra") and not isinstance(config.get(kind), dict):
+        what = "the arguments of redis.Redis" if kind == "redis" else "seeds and keyspace"
+        raise ValueError(f"storage type {kind!r} needs {kind!r}: a dict of {what}")
+    if not isinstance(config.get("basename", b""), bytes):
+        raise ValueError(f"basename must be bytes, got {config['basename']!r}")
+    return str(kind)
+
+
+_KINDS = ("dict", "redis", "cassandra")
+
+
+def ordered_storage(config: dict[str, Any], name: bytes | None = None) -> Storage:
+    """Lists by key: ``{"type": "dict"}`` in memory, ``{"type": "redis", …}`` in Redis (see
+    :class:`RedisListStorage`), ``{"type": "cassandra", …}`` by an installed datasketch.
+
+    Raises:
+        ValueError: The type is another.
+    """
+    kind = check_storage(config, _KINDS)
+    if kind == "cassandra":
+        return _of_cassandra(_CASSANDRA[0])(config, name=name)  # type: ignore[no-any-return]
+    return DictListStorage(config) if kind == "dict" else RedisListStorage(config, name=name)
+
+
+def unordered_storage(config: dict[str, Any], name: bytes | None = None) -> Storage:
+    """Sets by key; see :func:`ordered_storage`."""
+    kind = check_storage(config, _KINDS)
+    if kind == "cassandra":
+        return _of_cassandra(_CASSANDRA[1])(config, name=name)  # type: ignore[no-any-return]
+    return DictSetStorage(config) if kind == "dict" else RedisSetStorage(config, name=name)

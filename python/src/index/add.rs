@@ -1,6 +1,6 @@
 //! Adds documents of Python to an index: those of an iterator, and the code shared with tables.
 
-use super::convert::text;
+use super::convert::{id as id_text, text};
 use super::json::{kind, metadata};
 use super::open_index::Handle;
 use crate::call::staying;
@@ -237,7 +237,7 @@ impl IteratorRows {
         metadata_value: Option<Bound<'_, PyAny>>,
     ) -> PyResult<NewDocument<PyBackedStr>> {
         let row = self.row;
-        let id = text(id, || format!("document {row}: the id"))?;
+        let id = id_text(id, || format!("document {row}: the id"))?;
         let given_text = text(given_text, || format!("document {row}: the text"))?;
         let mut members = self.common.clone();
         if let Some(metadata_value) = metadata_value {

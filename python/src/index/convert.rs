@@ -38,6 +38,16 @@ pub(super) fn text(
     })
 }
 
+/// An id: a `str`, or the text of a `uuid.UUID`.
+///
+/// # Errors
+/// Those of [`text`].
+pub(super) fn id(given: &Bound<'_, PyAny>, what: impl FnOnce() -> String) -> PyResult<PyBackedStr> {
+    let kind = given.get_type();
+    let is_uuid = kind.name()? == "UUID" && kind.module()? == "uuid";
+    if is_uuid { text(given.str()?.as_any(), what) } else { text(given, what) }
+}
+
 /// A point in time, in ns since 1970, as `datetime` in UTC, rounded down to a µs.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! The class that `lookalike.Index` wraps.
 
 use super::add::{self, AddSettings, AddTuple, IteratorRows, ProgressCallback};
-use super::convert::text;
+use super::convert::{id as id_text, text};
 use super::groups;
 use super::interruptible::interruptible;
 use super::json::metadata;
@@ -225,7 +225,7 @@ impl StoredIndex {
     ) -> PyResult<AddTuple> {
         let how = AddSettings::new(on_existing, expires, None)?;
         let document = NewDocument {
-            id: text(id, || "the id".to_owned())?,
+            id: id_text(id, || "the id".to_owned())?,
             text: text(given, || "the text".to_owned())?,
             metadata: metadata(described, "the document")?,
             modified,
@@ -240,7 +240,7 @@ impl StoredIndex {
     /// The number of removed documents, and unknown ids.
     fn remove(&self, py: Python<'_>, ids: Bound<'_, PyIterator>) -> PyResult<(u64, Vec<String>)> {
         let given = ids.enumerate();
-        let ids = given.map(|(row, id)| text(&id?, || format!("id {row}")));
+        let ids = given.map(|(row, id)| id_text(&id?, || format!("id {row}")));
         let ids = ids.collect::<PyResult<Vec<PyBackedStr>>>()?;
         let done = self.opened.detached(py, |handle| {
             let removed = index::remove(&handle.index, ids.iter().map(|id| &**id))?;
@@ -265,7 +265,7 @@ impl StoredIndex {
         let asked = text_query(threshold, limit, nearest, filters, texts)?;
         self.expect_texts(py, texts)?;
         if let Some(id) = id {
-            let id = text(id, || "the id".to_owned())?;
+            let id = id_text(id, || "the id".to_owned())?;
             let found = self.opened.detached(py, |handle| asked.of_id(handle, &id))?;
             return found.ok_or_else(|| unknown(self.opened.name(), &id))?.python(py);
         }
@@ -312,7 +312,7 @@ impl StoredIndex {
         py: Python<'py>,
         id: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let id = text(id, || "the id".to_owned())?;
+        let id = id_text(id, || "the id".to_owned())?;
         let found = self.opened.detached(py, |handle| {
             let wanted = RecordFields {
                 metadata: true,
@@ -326,7 +326,7 @@ impl StoredIndex {
     }
 
     fn contains(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let id = text(id, || "the id".to_owned())?;
+        let id = id_text(id, || "the id".to_owned())?;
         self.opened.detached(py, |handle| {
             let mut snapshot = handle.index.snapshot()?;
             Ok(record(snapshot.as_mut(), &id, time::now(), RecordFields::default())?.is_some())

@@ -2,22 +2,24 @@
 //! groups, pairs and counts out.
 
 use super::columns::optional_integers;
+use super::decided_rows::DecidedRows;
+use super::decided_tables::{DecidedTables, TakeRows};
 use super::plan_options::plan_options;
 use crate::call;
 use crate::compared_input::ComparedInput;
 use crate::inputs::ComparedInputs;
-use crate::table::ArrowTable;
-use crate::text_column::TextColumn;
-use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder};
 use lookalike::core::params::Measure;
-use lookalike::core::verify::Overlap;
 use lookalike::error::Error;
 use lookalike::find::{Findings, KeeperChoice};
 use lookalike::shard::{self, CheckedDocuments, MemberRole, MemberRow, member_rows, pair_rows};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
-use std::sync::Arc;
+
+/// Bytes of groups, and of pairs, in memory; a component of 10,000 copies has 50 million pairs.
+const RESULT_BYTES: u64 = 32 << 20;
+/// The most rows of a table.
+const TABLE_ROWS: usize = 1 << 16;
 
 /// Runs `find` on documents of whole components. `checks` is an Arrow array of int64, first of the
 /// documents, then of the reference; null where documents share a node.
@@ -29,20 +31,19 @@ pub(crate) fn decide(
     reference: Option<ComparedInput>,
     options: &Bound<'_, PyDict>,
     checks: &Bound<'_, PyAny>,
-) -> PyResult<ArrowTable> {
-    let (find, reading) = plan_options(py, options)?;
+) -> PyResult<DecidedTables> {
+    let (mut find, reading) = plan_options(py, options)?;
+    find.memory.results = Some(RESULT_BYTES);
+    let measure = find.params.measure();
     let checks = optional_integers(checks, "checks")?.into_iter();
     let checks: Vec<Option<u64>> = checks.map(|check| check.map(i64::cast_unsigned)).collect();
     let inputs = ComparedInputs::new(py, &documents, reference.as_ref(), reading)?;
-    let rows = call::reading(py, None, move |watch| {
+    let findings = call::reading(py, None, move |watch| {
         let collection = inputs.open()?;
         let documents = CheckedDocuments { collection: &collection, checks: &checks };
-        let findings = documents.decide(&find, watch)?;
-        let mut rows = DecidedRows::new(find.params.measure());
-        rows.add(&findings)?;
-        Ok(rows)
+        documents.decide(&find, watch)
     })?;
-    rows.finish()
+    DecidedTables::new(move |take| RowTables::new(measure, take).add(&findings))
 }
 
 /// Compares documents with kept ones: those of the reference collection if `reference` is true,
@@ -55,160 +56,93 @@ pub(crate) fn match_kept(
     kept: ComparedInput,
     options: &Bound<'_, PyDict>,
     reference: bool,
-) -> PyResult<ArrowTable> {
-    let (find, reading) = plan_options(py, options)?;
+) -> PyResult<DecidedTables> {
+    let (mut find, reading) = plan_options(py, options)?;
+    find.memory.results = Some(RESULT_BYTES);
+    let measure = find.params.measure();
     let inputs = ComparedInputs::new(py, &documents, Some(&kept), reading)?;
     let keepers = if reference { KeeperChoice::Reference } else { KeeperChoice::EarlierReference };
-    let rows = call::reading(py, None, move |watch| {
-        let collection = inputs.open()?;
-        let findings = shard::match_kept(&collection, keepers, &find, watch)?;
-        let mut rows = DecidedRows::new(find.params.measure());
-        rows.add_matched(&findings, reference)?;
-        Ok(rows)
+    let findings = call::reading(py, None, move |watch| {
+        shard::match_kept(&inputs.open()?, keepers, &find, watch)
     })?;
-    rows.finish()
+    DecidedTables::new(move |take| RowTables::new(measure, take).add_matched(&findings, reference))
 }
 
-/// Rows of three kinds: `member`, `pair` (`keeper` and `id` are its ids) and `note`.
-struct DecidedRows {
-    measure: Measure,
-    kinds: TextColumn,
-    sizes: Int64Builder,
-    keepers: TextColumn,
-    references: BooleanBuilder,
-    roles: TextColumn,
-    ranks: Int64Builder,
-    ids: TextColumn,
-    overlaps: [Int64Builder; 3],
-    similarities: [Float64Builder; 2],
-    notes: TextColumn,
+/// Rows on their way to tables.
+struct RowTables<'a> {
+    rows: DecidedRows,
+    count: usize,
+    take: &'a TakeRows<'a>,
 }
 
-impl DecidedRows {
-    fn new(measure: Measure) -> Self {
-        Self {
-            measure,
-            kinds: TextColumn::default(),
-            sizes: Int64Builder::new(),
-            keepers: TextColumn::default(),
-            references: BooleanBuilder::new(),
-            roles: TextColumn::default(),
-            ranks: Int64Builder::new(),
-            ids: TextColumn::default(),
-            overlaps: Default::default(),
-            similarities: Default::default(),
-            notes: TextColumn::default(),
-        }
+impl<'a> RowTables<'a> {
+    fn new(measure: Measure, take: &'a TakeRows<'a>) -> Self {
+        Self { rows: DecidedRows::new(measure), count: 0, take }
     }
 
-    fn add(&mut self, findings: &Findings) -> Result<(), Error> {
+    fn add(mut self, findings: &Findings) -> Result<(), Error> {
         for group in findings.groups.iter() {
-            for row in member_rows(&group.map_err(Error::of_io)?, self.measure) {
-                self.push_member(&row);
+            for row in member_rows(&group.map_err(Error::of_io)?, self.rows.measure) {
+                self.rows.push_member(&row);
+                self.count_row()?;
             }
         }
         self.push_pairs(findings)?;
         let counts = &findings.counts;
-        let note = json!({"counts": {
+        self.push_note(&json!({"counts": {
             "decided": counts.documents, "copies": counts.copies, "candidates": counts.candidates,
             "verified": counts.verified, "groups": counts.groups, "duplicates": counts.duplicates,
-        }});
-        self.push_plain("note", None, None, Some(&note.to_string()));
+        }}))?;
         for source in findings.sources.iter().filter(|source| source.duplicates > 0) {
-            let note = json!({"source": {
+            self.push_note(&json!({"source": {
                 "source": source.name, "reference": source.reference,
                 "duplicates": source.duplicates, "duplicate_bytes": source.duplicate_bytes,
-            }});
-            self.push_plain("note", None, None, Some(&note.to_string()));
+            }}))?;
         }
-        Ok(())
+        self.finish()
     }
 
     /// Adds duplicates of kept documents: no groups, which later rounds may add to.
-    fn add_matched(&mut self, findings: &Findings, reference: bool) -> Result<(), Error> {
+    fn add_matched(mut self, findings: &Findings, reference: bool) -> Result<(), Error> {
         for group in findings.groups.iter() {
-            for row in member_rows(&group.map_err(Error::of_io)?, self.measure) {
+            for row in member_rows(&group.map_err(Error::of_io)?, self.rows.measure) {
                 if row.role == MemberRole::Duplicate {
-                    self.push_member(&MemberRow { reference, ..row });
+                    self.rows.push_member(&MemberRow { reference, ..row });
+                    self.count_row()?;
                 }
             }
         }
         self.push_pairs(findings)?;
         let counts = &findings.counts;
-        let note = json!({"counts": {
+        self.push_note(&json!({"counts": {
             "candidates": counts.candidates, "verified": counts.verified,
-        }});
-        self.push_plain("note", None, None, Some(&note.to_string()));
-        Ok(())
-    }
-
-    fn push_member(&mut self, row: &MemberRow<'_>) {
-        self.kinds.push(Some("member"));
-        self.sizes.append_value(row.size.cast_signed());
-        self.keepers.push(Some(row.keeper));
-        self.references.append_value(row.reference);
-        let role = if row.role == MemberRole::Keeper { "keeper" } else { "duplicate" };
-        self.roles.push(Some(role));
-        self.ranks.append_value(row.rank.signed());
-        self.ids.push(Some(row.id));
-        self.push_overlap(row.overlap.as_ref());
-        self.notes.push(None);
+        }}))?;
+        self.finish()
     }
 
     fn push_pairs(&mut self, findings: &Findings) -> Result<(), Error> {
         pair_rows(findings, &mut |pair| {
-            self.push_plain("pair", Some((pair.a, pair.b)), Some(&pair.overlap), None);
-            Ok(())
+            self.rows.push_plain("pair", Some((pair.a, pair.b)), Some(&pair.overlap), None);
+            self.count_row()
         })
     }
 
-    fn push_plain(
-        &mut self,
-        kind: &str,
-        ids: Option<(&str, &str)>,
-        overlap: Option<&Overlap>,
-        note: Option<&str>,
-    ) {
-        self.kinds.push(Some(kind));
-        self.sizes.append_null();
-        self.keepers.push(ids.map(|(a, _)| a));
-        self.references.append_null();
-        self.roles.push(None);
-        self.ranks.append_null();
-        self.ids.push(ids.map(|(_, b)| b));
-        self.push_overlap(overlap);
-        self.notes.push(note);
+    fn push_note(&mut self, note: &serde_json::Value) -> Result<(), Error> {
+        self.rows.push_plain("note", None, None, Some(&note.to_string()));
+        self.count_row()
     }
 
-    fn push_overlap(&mut self, overlap: Option<&Overlap>) {
-        let numbers = overlap.map(|overlap| [overlap.intersection, overlap.left, overlap.right]);
-        for (i, column) in self.overlaps.iter_mut().enumerate() {
-            column.append_option(numbers.map(|numbers| numbers[i].cast_signed()));
+    fn count_row(&mut self) -> Result<(), Error> {
+        self.count += 1;
+        if self.count < TABLE_ROWS {
+            return Ok(());
         }
-        let measures = [Measure::Jaccard, Measure::Containment];
-        for (column, measure) in self.similarities.iter_mut().zip(measures) {
-            let text = overlap.map(|overlap| overlap.six_decimals_of(measure));
-            column.append_option(text.and_then(|text| text.parse().ok()));
-        }
+        self.count = 0;
+        let next = DecidedRows::new(self.rows.measure);
+        (self.take)(std::mem::replace(&mut self.rows, next))
     }
 
-    fn finish(mut self) -> PyResult<ArrowTable> {
-        let [intersection, left, right] = &mut self.overlaps;
-        let [jaccard, containment] = &mut self.similarities;
-        ArrowTable::new(vec![
-            ("kind", self.kinds.finish(), false),
-            ("size", Arc::new(self.sizes.finish()), true),
-            ("keeper", self.keepers.finish(), true),
-            ("reference", Arc::new(self.references.finish()), true),
-            ("role", self.roles.finish(), true),
-            ("rank", Arc::new(self.ranks.finish()), true),
-            ("id", self.ids.finish(), true),
-            ("intersection", Arc::new(intersection.finish()), true),
-            ("left", Arc::new(left.finish()), true),
-            ("right", Arc::new(right.finish()), true),
-            ("jaccard", Arc::new(jaccard.finish()), true),
-            ("containment", Arc::new(containment.finish()), true),
-            ("note", self.notes.finish(), true),
-        ])
+    fn finish(self) -> Result<(), Error> {
+        if self.count == 0 { Ok(()) } else { (self.take)(self.rows) }
     }
 }

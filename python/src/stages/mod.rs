@@ -11,6 +11,8 @@ mod blocks;
 mod columns;
 mod counters;
 mod decide;
+mod decided_rows;
+mod decided_tables;
 mod keys;
 mod lines;
 mod places;
@@ -33,6 +35,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(blocks::merge_forests, module)?)?;
     module.add_function(wrap_pyfunction!(blocks::stars, module)?)?;
     module.add_function(wrap_pyfunction!(blocks::label, module)?)?;
+    module.add_class::<decided_tables::DecidedTables>()?;
     module.add_function(wrap_pyfunction!(decide::decide, module)?)?;
     module.add_function(wrap_pyfunction!(lines::group_lines, module)?)?;
     module.add_function(wrap_pyfunction!(lines::pair_lines, module)?)?;

@@ -1,6 +1,7 @@
 //! `lookalike audit REPORT INPUT…`: how much of what there is a finished run has found.
 
 use super::{CommandError, CommandResult};
+use crate::decision_args::DecisionArgs;
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
 use crate::progress_bar::StageBar;
@@ -48,6 +49,9 @@ pub(crate) struct AuditArgs {
     /// The reference collection of the run, as it was given to it
     #[arg(long, value_name = "INPUT")]
     reference: Vec<PathBuf>,
+
+    #[command(flatten)]
+    decisions: DecisionArgs,
 
     /// Documents to draw, and to compare with all others
     #[arg(long, value_name = "N", default_value_t = NonZeroUsize::new(SAMPLE_DOCUMENTS)
@@ -97,7 +101,8 @@ pub(crate) fn run(args: &mut AuditArgs, worker: WorkerOption<'_>) -> CommandResu
     args.pairs.as_deref().map(audit::pairs_file).transpose()?;
     let mut reading = args.reading.options(worker);
     reading.leave_out = args.pairs.iter().cloned().chain([args.report.clone()]).collect();
-    let options = AuditOptions { ids_by_file: report.ids_by_file, ..audit_options(args)? };
+    let mut options = AuditOptions { ids_by_file: report.ids_by_file, ..audit_options(args)? };
+    options.decisions = args.decisions.read()?;
     let bar = StageBar::new(args.quiet);
     let open = || Collection::open_with_reference(&args.inputs, &args.reference, &reading);
     let neighbours = audit::true_neighbours(open, &report.params, &options, &bar)?;

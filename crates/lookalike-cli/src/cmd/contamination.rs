@@ -1,48 +1,43 @@
 //! `lookalike contamination CORPUS… --against BENCHMARK`: which items of a benchmark are in a
 //! corpus.
 
+mod inputs;
+mod print;
+
 use super::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
 use crate::options::{WorkArgs, threshold};
 use crate::progress_bar::StageBar;
 use crate::read_args::ReadArgs;
-use crate::summary::percent;
-use crate::terminal::{self, Style};
+use crate::terminal;
 use crate::termination;
-use lookalike::contamination::{
-    BenchmarkField, Contamination, ContaminationOptions, ItemVerdict, NGRAM, contamination,
-};
+use lookalike::contamination::{BenchmarkField, ContaminationOptions, NGRAM, contamination};
 use lookalike::core::params::{Case, ShingleRule, TokenRule};
-use lookalike::read::{Collection, ReadOptions};
-use lookalike::report::phrases::{count, one_line, thousands};
-use lookalike::report::{self, Output, OutputFormat, Target};
-use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use lookalike::report::{self, Output, OutputFormat, Target, html};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 const EXAMPLE: &str = "\
 Examples:
   lookalike contamination pages/ --against quiz.jsonl --against-field question
-  lookalike contamination corpus.jsonl --against quiz.jsonl -o items.jsonl
+  lookalike contamination corpus.jsonl --against quiz.jsonl -o items.jsonl --report page.html
+  lookalike contamination corpus.jsonl --against quiz.jsonl --drop drop.jsonl
+  lookalike contamination news.lookalike --against quiz.jsonl   the texts of an index
 
 An item counts by the share of its words that are in runs of --ngram words which a document has,
 too; an item with fewer words is compared whole. Line breaks, punctuation and case do not matter.";
-
-const HEADER: Style = Style::DIMMED;
-/// Contaminated items that are listed.
-const SHOWN: usize = 10;
-/// Characters of an item's text that are shown.
-const TEXT: usize = 60;
 
 /// Find the items of a benchmark that a corpus contains, and how much of each
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct ContaminationArgs {
-    /// The files and folders of the corpus
+    /// The files and folders of the corpus, or an index that stores texts
     #[arg(required_unless_present = "files_from", value_name = "CORPUS")]
     inputs: Vec<PathBuf>,
 
-    /// Files and folders with the items of the benchmark; may be repeated
+    /// Files and folders with the items of the benchmark, or an index that stores texts; may be
+    /// repeated
     #[arg(long, required = true, value_name = "BENCHMARK")]
     against: Vec<PathBuf>,
 
@@ -72,6 +67,16 @@ pub(crate) struct ContaminationArgs {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
+    /// Write a page with the items of which most is in the corpus, their runs and those of the
+    /// documents side by side, to FILE.html
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+
+    /// Write the documents that have a run of a contaminated item to FILE.jsonl [also .gz, .zst],
+    /// for `dedup --drop`
+    #[arg(long, value_name = "FILE")]
+    drop: Option<PathBuf>,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -93,36 +98,74 @@ pub(crate) fn run(args: &mut ContaminationArgs, worker: WorkerOption<'_>) -> Com
     let args = &*args;
     args.reading
         .refuse_units("is for whole documents here: runs of words are found in any part")?;
-    let target = args.output.as_ref().map(|path| Target::new(path, &[OutputFormat::Jsonl]));
-    let target = target.transpose().map_err(|e| CommandError::Usage(format!("--output: {e}")))?;
-    let paths = || target.iter().map(Target::path);
-    report::check_places(paths(), None, &args.inputs, &args.against)
+    let targets = ContaminationTargets::new(args)?;
+    report::check_places(targets.paths(), None, &args.inputs, &args.against)
         .map_err(|taken| CommandError::Usage(taken.to_string()))?;
-    termination::clean_up(paths())?;
+    termination::clean_up(targets.paths())?;
     // A file that cannot be written is an error before the work.
-    target.as_ref().map(Output::create).transpose()?;
-    let reading = args.reading.options(worker);
-    let fields = benchmark_collections(args, &reading)?;
+    targets.all().try_for_each(|target| Output::create(target).map(drop))?;
+    let mut reading = args.reading.options(worker);
+    // A second run must not find the files of the first among its documents.
+    reading.leave_out = targets.paths().map(Path::to_owned).collect();
+    inputs::refuse_repeats(&args.inputs, &args.against, &args.against_field)?;
+    let fields = inputs::benchmark(&args.against, &args.against_field, &reading)?;
     let fields: Vec<BenchmarkField<'_>> = fields
         .iter()
         .map(|(name, collection)| BenchmarkField { name: name.as_deref(), collection })
         .collect();
-    let corpus = Collection::open(&args.inputs, &reading)?;
+    let corpus = inputs::corpus(&args.inputs, &reading)?;
+    let options = options(args)?;
     let bar = StageBar::new(args.quiet);
-    let found = contamination(&corpus, &fields, &options(args)?, &bar)?;
+    let found = contamination(&corpus, &fields, &options, &bar)
+        .map_err(|error| inputs::run_error(error, &fields))?;
     drop(bar);
-    if let Some(target) = &target {
+    if let Some(target) = &targets.items {
         Output::create(target)?.finish(|out| report::contamination::items(out, &found))?;
+    }
+    if let Some(target) = &targets.page {
+        Output::create(target)?.finish(|out| html::contamination(out, &found, &options))?;
+    }
+    if let Some(target) = &targets.documents {
+        Output::create(target)?.finish(|out| report::contamination::documents(out, &found))?;
     }
     let mut out = BufWriter::new(terminal::stdout().json_if(args.json));
     if args.json {
         report::contamination::summary(&mut out, &found)?;
         writeln!(out)?;
     } else {
-        write_text(&mut out, &found)?;
+        print::print(&mut out, &found)?;
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The files that are written.
+struct ContaminationTargets {
+    items: Option<Target>,
+    page: Option<Target>,
+    documents: Option<Target>,
+}
+
+impl ContaminationTargets {
+    fn new(args: &ContaminationArgs) -> Result<Self, CommandError> {
+        let target = |option: &str, path: &Option<PathBuf>, formats: &'static [OutputFormat]| {
+            let target = path.as_ref().map(|path| Target::new(path, formats)).transpose();
+            target.map_err(|error| CommandError::Usage(format!("{option}: {error}")))
+        };
+        Ok(Self {
+            items: target("--output", &args.output, &[OutputFormat::Jsonl])?,
+            page: target("--report", &args.report, &[OutputFormat::Html])?,
+            documents: target("--drop", &args.drop, &[OutputFormat::Jsonl])?,
+        })
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Target> {
+        [&self.items, &self.page, &self.documents].into_iter().flatten()
+    }
+
+    fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.all().map(Target::path)
+    }
 }
 
 fn options(args: &ContaminationArgs) -> Result<ContaminationOptions, CommandError> {
@@ -133,84 +176,10 @@ fn options(args: &ContaminationArgs) -> Result<ContaminationOptions, CommandErro
         ngram: args.ngram,
         threshold: args.threshold,
         memory: args.work.memory(),
+        excerpts: args.report.is_some(),
         ..defaults
     };
     options.threads = args.work.threads().unwrap_or(options.threads);
     options.kernel = args.work.kernel()?.unwrap_or(options.kernel);
     Ok(options)
-}
-
-/// The benchmark, once for each field.
-fn benchmark_collections(
-    args: &ContaminationArgs,
-    reading: &ReadOptions,
-) -> Result<Vec<(Option<String>, Collection)>, CommandError> {
-    if args.against_field.is_empty() {
-        return Ok(vec![(None, Collection::open(&args.against, reading)?)]);
-    }
-    let open = |field: &String| {
-        let reading = ReadOptions { text_field: field.clone(), ..reading.clone() };
-        Ok((Some(field.clone()), Collection::open(&args.against, &reading)?))
-    };
-    args.against_field.iter().map(open).collect()
-}
-
-fn write_text(out: &mut impl Write, found: &Contamination) -> io::Result<()> {
-    writeln!(
-        out,
-        "{HEADER}{:>9}  {:>12}  {:>8}  {:>13}  benchmark{HEADER:#}",
-        "items", "contaminated", "share", "words covered"
-    )?;
-    for row in &found.benchmarks {
-        let name = one_line(&row.benchmark);
-        let field = row.field.iter().map(|field| format!(" ({})", one_line(field)));
-        writeln!(
-            out,
-            "{:>9}  {:>12}  {:>6} %  {:>11} %  {name}{}",
-            thousands(row.items),
-            thousands(row.contaminated),
-            percent(row.contaminated as f64 / row.items.max(1) as f64),
-            percent(row.covered as f64 / row.words.max(1) as f64),
-            field.collect::<String>(),
-        )?;
-        if row.empty > 0 {
-            writeln!(out, "{:>9}  of these have no words", thousands(row.empty))?;
-        }
-    }
-    writeln!(out, "\nCompared with {}.", count(found.documents, "document"))?;
-    if !found.skipped.is_empty() {
-        writeln!(out, "{} could not be read:", count(found.skipped.len() as u64, "record"))?;
-        for skipped in found.skipped.iter().take(SHOWN) {
-            writeln!(out, "  {}", one_line(&skipped.to_string()))?;
-        }
-    }
-    let contaminated = || found.items.iter().filter(|item| item.contaminated);
-    let listed = contaminated().count();
-    if listed > 0 {
-        writeln!(
-            out,
-            "\n{HEADER}{:>6}  {:>6}  {:>9}  item{HEADER:#}",
-            "share", "words", "documents"
-        )?;
-    }
-    contaminated().take(SHOWN).try_for_each(|item| write_item(out, item))?;
-    match listed.checked_sub(SHOWN).filter(|more| *more > 0) {
-        Some(more) => writeln!(out, "… {more} more; --output writes all of them"),
-        None => Ok(()),
-    }
-}
-
-fn write_item(out: &mut impl Write, verdict: &ItemVerdict) -> io::Result<()> {
-    let ItemVerdict { item, documents, .. } = verdict;
-    let begin: String = item.text.chars().take(TEXT).collect();
-    let more = if begin.len() < item.text.len() { "…" } else { "" };
-    writeln!(
-        out,
-        "{:>4} %  {:>6}  {:>9}  {}: {}{more}",
-        percent(verdict.share()),
-        thousands(u64::from(item.words)),
-        thousands(*documents),
-        one_line(&item.id),
-        one_line(&begin),
-    )
 }

@@ -4,6 +4,7 @@ mod action_args;
 mod actions;
 mod args;
 mod cut_args;
+mod outputs;
 mod passages;
 mod print;
 
@@ -18,21 +19,17 @@ use crate::termination;
 use crate::waiting::WaitingNote;
 use actions::ActionSummary;
 pub(crate) use args::DedupArgs;
-use args::DedupOutputArgs;
 use lookalike::core::params::{Params, ParamsBuilder};
-use lookalike::dedup::{
-    Annotate, Destination, Others, RemovedList, SurvivorCounts, Survivors, apply,
-};
+use lookalike::dedup::{AnnotationSubject, Destination, RemovedList, SurvivorCounts, apply};
+use lookalike::error::Error;
 use lookalike::find::{self, FindOptions, Findings};
 use lookalike::progress::NoProgress;
-use lookalike::read::{Collection, ReadOptions};
+use lookalike::read::Collection;
+use lookalike::report::Target;
 use lookalike::report::csv::CellRule;
-use lookalike::report::{self, Output, OutputFormat, Target};
-use std::path::{Path, PathBuf};
+use outputs::{DedupOutputs, DedupTargets, OutputPlan, write_skipped_list};
+use std::path::Path;
 use std::time::Instant;
-
-/// What a list of removed documents can be.
-const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
 
 /// Runs the command.
 pub(crate) fn run(given: &mut ExplicitArgs<DedupArgs>, worker: WorkerOption<'_>) -> CommandResult {
@@ -68,21 +65,26 @@ pub(crate) fn run(given: &mut ExplicitArgs<DedupArgs>, worker: WorkerOption<'_>)
         let (bar, quiet) = (StageBar::new(args.result.quiet), args.result.quiet);
         bands::choose(&open()?, &builder, &mut options, &bar, quiet)?;
     }
-    let plan = DedupPlan::new(args, &collection, &options, &reading)?;
+    let subject = AnnotationSubject::Groups(options.params.measure());
+    let plan = OutputPlan::new(args, &collection, &reading, subject)?;
+    let list = |target: &Target| removed_list(target, &options, plan.cells);
     let outputs = targets.all().map(Target::path).chain(args.result.written_paths());
     termination::clean_up(outputs)?;
     // What cannot be written is an error before the work; an interruption leaves nothing behind.
     if !args.result.dry_run {
-        DedupOutputs::create(&plan, &targets)?.check_writable(&collection)?;
+        DedupOutputs::create(&plan, &targets, list)?.check_writable(&collection)?;
     }
     let bar = StageBar::new(args.result.quiet);
     let findings = find::in_collection(&collection, &options, &bar)?;
     drop(bar);
     let mut written = None;
     if !args.result.dry_run {
-        written = DedupOutputs::create(&plan, &targets)?.write(&findings, &collection, &plan)?;
+        let outputs = DedupOutputs::create(&plan, &targets, list)?;
+        written = write(outputs, &findings, &collection, &options, plan.cells)?;
     }
-    let removed = targets.removed(args, &plan)?;
+    // The list of what goes, where no survivors are written with it.
+    let alone = plan.destination.is_none() && !args.result.dry_run;
+    let removed = targets.removed.as_ref().filter(|_| alone).map(list).transpose()?;
     let taken = args.result.actions.take(&findings, &collection, args, &options, removed)?;
     let summary = Summary {
         findings: &findings,
@@ -111,139 +113,25 @@ fn options(args: &DedupArgs, builder: &ParamsBuilder) -> Result<FindOptions, Com
     Ok(options)
 }
 
-/// What is written, and how.
-struct DedupPlan<'a> {
-    /// Where survivors go, if anywhere.
-    destination: Option<Destination>,
-    annotate: Option<Annotate>,
-    /// What else is copied to a folder.
-    others: Option<Others>,
-    cells: CellRule,
-    options: &'a FindOptions,
-}
-
-impl<'a> DedupPlan<'a> {
-    fn new(
-        args: &DedupArgs,
-        collection: &Collection,
-        options: &'a FindOptions,
-        reading: &ReadOptions,
-    ) -> Result<Self, CommandError> {
-        let annotate = args.result.annotate.then(|| Annotate {
-            field: args.result.annotate_field.clone(),
-            measure: options.params.measure(),
-        });
-        let others = (!args.result.documents_only).then(|| Others {
-            follow_links: reading.follow_links,
-            leave_out: reading.leave_out.clone(),
-        });
-        let destination = args.destination(collection, annotate.as_ref())?;
-        Ok(Self { destination, annotate, others, cells: args.result.csv.cells(), options })
-    }
-}
-
-impl DedupOutputArgs {
-    /// The outputs that are not lists.
-    fn written_paths(&self) -> impl Iterator<Item = &Path> {
-        [&self.output, &self.actions.script].into_iter().flatten().map(PathBuf::as_path)
-    }
-}
-
-/// The lists that are asked for next to the survivors.
-struct DedupTargets {
-    removed: Option<Target>,
-    skipped: Option<Target>,
-}
-
-impl DedupTargets {
-    fn new(args: &DedupArgs) -> Result<Self, CommandError> {
-        let target = |option: &str, path: &Option<PathBuf>, possible| {
-            let target = path.as_deref().map(|path| Target::new(path, possible)).transpose();
-            target.map_err(|error| CommandError::Usage(format!("{option}: {error}")))
-        };
-        let result = &args.result;
-        let targets = Self {
-            removed: target("--removed", &result.removed, LISTS)?,
-            skipped: target("--skipped", &result.skipped, &[OutputFormat::Csv])?,
-        };
-        let files = targets.all().map(Target::path).chain(result.actions.script.as_deref());
-        let output = result.output.as_deref().filter(|output| *output != Path::new("-"));
-        report::check_places(files, output, &args.inputs, args.run.reference())
-            .map_err(|taken| CommandError::Usage(taken.to_string()))?;
-        Ok(targets)
-    }
-
-    /// The list of what goes, where no survivors are written with it.
-    fn removed(
-        &self,
-        args: &DedupArgs,
-        plan: &DedupPlan<'_>,
-    ) -> Result<Option<RemovedList>, CommandError> {
-        let target = self.removed.as_ref();
-        let target = target.filter(|_| plan.destination.is_none() && !args.result.dry_run);
-        let removed = target.map(|target| removed_list(target, plan)).transpose()?;
-        Ok(removed)
-    }
-
-    fn all(&self) -> impl Iterator<Item = &Target> {
-        [&self.removed, &self.skipped].into_iter().flatten()
-    }
-}
-
 fn removed_list(
     target: &Target,
-    plan: &DedupPlan<'_>,
-) -> Result<RemovedList, lookalike::error::Error> {
-    Ok(RemovedList::create(target, plan.options.params.measure())?.with_cells(plan.cells))
+    options: &FindOptions,
+    cells: CellRule,
+) -> Result<RemovedList, Error> {
+    Ok(RemovedList::create(target, options.params.measure())?.with_cells(cells))
 }
 
-/// The files that are being written.
-struct DedupOutputs {
-    survivors: Option<Survivors>,
-    removed: Option<RemovedList>,
-    skipped: Option<Output>,
-}
-
-impl DedupOutputs {
-    fn create(plan: &DedupPlan<'_>, targets: &DedupTargets) -> Result<Self, CommandError> {
-        let survivors = plan.destination.clone().map(|place| {
-            let survivors = Survivors::create(place, plan.annotate.clone())?;
-            let survivors = survivors.with_cells(plan.cells);
-            Ok::<_, lookalike::error::Error>(match &plan.others {
-                Some(others) => survivors.with_others(others.clone()),
-                None => survivors,
-            })
-        });
-        let removed = targets.removed.as_ref().map(|target| removed_list(target, plan));
-        Ok(Self {
-            survivors: survivors.transpose()?,
-            removed: removed.transpose()?,
-            skipped: targets.skipped.as_ref().map(Output::create).transpose()?,
-        })
-    }
-
-    fn check_writable(self, collection: &Collection) -> Result<(), CommandError> {
-        self.survivors.map_or(Ok(()), |survivors| Ok(survivors.check_writable(collection)?))
-    }
-
-    fn write(
-        self,
-        findings: &Findings,
-        collection: &Collection,
-        plan: &DedupPlan<'_>,
-    ) -> Result<Option<SurvivorCounts>, CommandError> {
-        let Self { survivors, removed, skipped } = self;
-        let options = plan.options;
-        let written = survivors
-            .map(|survivors| apply(findings, collection, options, survivors, removed, &NoProgress))
-            .transpose()?;
-        if let Some(output) = skipped {
-            let (skipped, empty) = (&findings.skipped, &findings.empty);
-            let textless_copies = &findings.textless_copies;
-            output.finish(|out| {
-                report::csv::skipped(out, skipped, textless_copies, empty, plan.cells)
-            })?;
-        }
-        Ok(written)
-    }
+fn write(
+    outputs: DedupOutputs,
+    findings: &Findings,
+    collection: &Collection,
+    options: &FindOptions,
+    cells: CellRule,
+) -> Result<Option<SurvivorCounts>, CommandError> {
+    let DedupOutputs { survivors, removed, skipped } = outputs;
+    let written = survivors
+        .map(|survivors| apply(findings, collection, options, survivors, removed, &NoProgress))
+        .transpose()?;
+    write_skipped_list(skipped, findings, cells)?;
+    Ok(written)
 }

@@ -2,19 +2,16 @@
 
 mod add;
 mod create;
+mod decisions;
 mod export;
 mod groups;
 mod maintenance;
 mod open;
-#[cfg(feature = "postgres")]
-mod postgres_environment;
 mod remove;
 mod settings;
 mod stats;
 
 pub(super) use open::PlaceArgs;
-#[cfg(feature = "serve")]
-pub(super) use open::place;
 pub(super) use settings::SettingsArgs;
 
 use super::CommandResult;
@@ -43,6 +40,7 @@ enum IndexCommand {
     Update(add::UpdateArgs),
     Remove(remove::RemoveArgs),
     Groups(groups::GroupsArgs),
+    Decisions(decisions::DecisionsArgs),
     Stats(stats::StatsArgs),
     Export(export::ExportArgs),
     Compact(maintenance::CompactArgs),
@@ -59,6 +57,7 @@ pub(crate) fn run(args: &mut IndexArgs, worker: WorkerOption<'_>) -> CommandResu
         IndexCommand::Update(args) => add::run_update(args, worker),
         IndexCommand::Remove(args) => remove::run(args, worker),
         IndexCommand::Groups(args) => groups::run(args),
+        IndexCommand::Decisions(args) => decisions::run(args),
         IndexCommand::Stats(args) => stats::run(args),
         IndexCommand::Export(args) => export::run(args),
         IndexCommand::Compact(args) => maintenance::compact(args),

@@ -5,6 +5,7 @@ mod settings;
 
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
+use crate::index_place::place;
 use crate::terminal;
 use config_sources::ConfigSources;
 use lookalike::store::index::{Access, open};
@@ -50,7 +51,8 @@ struct ServeFlags {
     /// A name that clients know the server by; several separated by commas
     #[arg(long, value_name = "NAME")]
     host: Option<String>,
-    /// A file of tokens, one a line: `read TOKEN` or `write TOKEN`
+    /// A file of tokens, one a line: `read TOKEN`, `decide TOKEN` or `write TOKEN`, with the name
+    /// of the client before the token if it has one
     #[arg(long, value_name = "FILE")]
     token_file: Option<String>,
     /// Take no documents and remove none
@@ -147,7 +149,7 @@ pub(crate) fn run(args: &ServeArgs) -> CommandResult {
     settings.config.check().map_err(|error| CommandError::Usage(error.to_string()))?;
     let writable = settings.config.writable;
     let access = if writable { Access::Write { wait: settings.wait } } else { Access::Read };
-    let index = open(&super::index::place(&args.index)?, access)?;
+    let index = open(&place(&args.index)?, access)?;
     let name = index.name().to_owned();
     let server = Server::bind(index, settings.config).map_err(failed)?;
     let address = server.address();

@@ -62,6 +62,17 @@ fn bad_input_is_named_with_a_remedy() {
     let against = ["--against", "quiz.jsonl", "--against-field", "question"];
     let fails = |code: i32, more: &[&str]| run(&place, more).fails(code);
     assert!(fails(1, &["--against", "quiz.jsonl"]).contains("the record has"));
+    let unknown = fails(
+        1,
+        &["--against", "quiz.jsonl", "--against-field", "question", "--against-field", "no"],
+    );
+    assert!(unknown.contains("name the field with --against-field"), "{unknown}");
+    place.file("table.csv", "id,question\n1,What?\n");
+    let unknown = fails(1, &["--against", "table.csv", "--against-field", "no"]);
+    assert!(unknown.contains("--against-field"), "{unknown}");
+    let unknown =
+        fails(1, &["--text-field", "no", "--against", "quiz.jsonl", "--against-field", "question"]);
+    assert!(unknown.contains("--text-field") && unknown.contains("corpus.jsonl"), "{unknown}");
     assert!(fails(1, &["--against", "corpus.jsonl"]).contains("found in themselves"));
     assert!(fails(2, &[&against[..], &["--ngram", "1"]].concat()).contains("2 words or more"));
     assert!(fails(2, &[&against[..], &["--threshold", "0"]].concat()).contains("threshold is 0"));
@@ -71,4 +82,64 @@ fn bad_input_is_named_with_a_remedy() {
     place.file("empty.jsonl", "{\"id\":1,\"text\":\"…\"}\n");
     let none = fails(1, &["--against", "empty.jsonl"]);
     assert!(none.contains("none of the 1 items"), "{none}");
+}
+
+#[test]
+fn the_texts_of_an_index_are_compared_like_those_of_files() {
+    let place = place();
+    let index = |name: &str, store: &str| {
+        place.run(&["index", "create", name, "corpus.jsonl", "--store", store]).ok();
+    };
+    index("ix", "texts");
+    index("sets", "sets");
+    let both = |input: &str, against: &[&str]| {
+        let files = ["-o", "items.jsonl", "--drop", "drop.jsonl", "--report", "page.html", "-q"];
+        let args = [&["contamination", input], against, &files].concat();
+        let out = place.run(&args).ok();
+        let written = ["items.jsonl", "drop.jsonl", "page.html"].map(|name| place.read(name));
+        (out, written.map(|text| text.replace(input, "corpus").replace(against[1], "quiz")))
+    };
+    let quiz = ["--against", "quiz.jsonl", "--against-field", "question"];
+    let (files, stored) = (both("corpus.jsonl", &quiz), both("ix", &quiz));
+    assert_eq!(files, stored);
+    assert_eq!(files.1[1], "{\"id\":\"p1\",\"source\":\"corpus\"}\n");
+    assert!(files.1[2].contains("<mark>WHICH\nOF"), "{}", files.1[2]);
+    place.file("page.txt", "Ex. 3: nothing to see. TWELVE monkeys!");
+    let counts = place.run(&["contamination", "page.txt", "--against", "ix", "--json", "-q"]).ok();
+    let counts: Value = serde_json::from_str(&counts).unwrap();
+    assert_eq!(counts["benchmarks"][0]["items"], 2);
+    assert_eq!(counts["benchmarks"][0]["contaminated"], 1);
+    assert_eq!(counts["contaminated_documents"], 1);
+    let fails =
+        |code: i32, args: &[&str]| place.run(&[&["contamination"], args].concat()).fails(code);
+    for args in [["sets", "--against", "quiz.jsonl"], ["page.txt", "--against", "sets"]] {
+        assert!(fails(1, &args).contains("create it again with --store texts"));
+    }
+    assert!(fails(1, &["ix", "--against", "./ix"]).contains("found in themselves"));
+    assert!(fails(2, &["ix", "page.txt", "--against", "quiz.jsonl"]).contains("by itself"));
+    let field = ["page.txt", "--against", "ix", "--against-field", "question"];
+    assert!(fails(2, &field).contains("--against-field question"));
+}
+
+#[test]
+fn nothing_is_read_twice() {
+    let place = place();
+    let fails = |args: &[&str]| run(&place, args).fails(2);
+    assert!(fails(&["-", "--against", "-"]).contains("given twice"));
+    let fields = ["--against-field", "question", "--against-field", "answer"];
+    let stream = [&["--against", "-"], &fields[..]].concat();
+    assert!(fails(&stream).contains("can be read once"));
+    let twice =
+        ["--against", "quiz.jsonl", "--against-field", "answer", "--against-field", "answer"];
+    assert!(fails(&twice).contains("given twice"));
+    // Files of a first run are no documents of the second.
+    let files = ["contamination", ".", "--against", "quiz.jsonl", "--exclude", "quiz.jsonl", "-q"];
+    let files = [&files[..], &fields, &["-o", "items.jsonl", "--drop", "drop.jsonl", "--json"]];
+    let first = place.run(&files.concat()).ok();
+    let [items, drop] = ["items.jsonl", "drop.jsonl"].map(|name| place.read(name));
+    for name in ["items.jsonl", "drop.jsonl"] {
+        std::fs::remove_file(place.path(name)).unwrap();
+    }
+    assert_eq!(place.run(&files.concat()).ok(), first);
+    assert_eq!(["items.jsonl", "drop.jsonl"].map(|name| place.read(name)), [items, drop]);
 }

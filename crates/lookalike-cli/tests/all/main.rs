@@ -13,6 +13,7 @@ mod audit;
 mod bad_input;
 mod compare;
 mod contamination;
+mod decisions;
 mod dedup;
 mod evaluate;
 mod faults;

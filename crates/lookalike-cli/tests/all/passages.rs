@@ -113,6 +113,91 @@ fn dedup_cuts_passages_and_leaves_the_rest_as_it_is() {
 }
 
 #[test]
+fn annotations_mark_passages_and_change_nothing_else() {
+    let place = Place::new();
+    texts(&place);
+    let records = place.read("in.jsonl");
+    let values: Vec<serde_json::Value> =
+        records.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let text = |id: &str| values.iter().find(|v| v["id"] == id).unwrap()["text"].as_str().unwrap();
+    let args = ["dedup", "--passages", "--min-words", "10", "--min-left", "7", "-q", "-o"];
+    let run = |more: &[&str]| place.run(&[&args[..], more].concat()).ok();
+    run(&["out.jsonl", "in.jsonl", "--annotate", "--removed", "gone.jsonl"]);
+    let marks = [
+        r#""lookalike":{"kept":true,"cut_words":0,"passages":[]}}"#,
+        concat!(
+            r#""lookalike":{"kept":false,"cut_words":16,"#,
+            r#""passages":[{"bytes":[13,107],"chars":[13,107]}]}}"#
+        ),
+        r#""lookalike":{"kept":true,"cut_words":0,"passages":[]}}"#,
+    ];
+    let lines = records.lines().zip(marks);
+    let expected: String =
+        lines.map(|(line, mark)| line.replacen('}', &format!(",{mark}\n"), 1)).collect();
+    assert_eq!(place.read("out.jsonl"), expected);
+    assert!(text("b")[13..107].starts_with("PERMISSION") && text("b")[107..].starts_with("And"));
+    let whole = format!(
+        "{{\"id\":\"b\",\"source\":\"in.jsonl\",\"bytes\":[0,{}],\"chars\":[0,{}],\
+         \"reason\":\"min-left\"}}\n",
+        text("b").len(),
+        text("b").chars().count()
+    );
+    assert_eq!(place.read("gone.jsonl"), whole);
+    let mut csv = String::from("id,text\n");
+    for value in &values {
+        let text = value["text"].as_str().unwrap().replace('"', "\"\"");
+        writeln!(csv, "{},\"{text}\"", value["id"].as_str().unwrap()).unwrap();
+    }
+    place.file("in.csv", &csv);
+    let args = ["in.csv", "--annotate", "--annotate-field", "x", "--removed", "gone.csv"];
+    run(&[&["out.csv"], &args[..]].concat());
+    let out = place.read("out.csv");
+    assert!(out.starts_with("id,text,x_kept,x_cut_words,x_passages\n"), "{out}");
+    assert!(
+        out.contains(r#"is here.",true,0,[]"#)
+            && out.contains(r#"é.",false,16,"[{""bytes"":[13,107],""chars"":[13,107]}]""#),
+        "{out}"
+    );
+    let listed = format!("b,in.csv,0,{},0,{},min-left\n", text("b").len(), text("b").len() - 1);
+    let header = "id,source,byte_start,byte_end,char_start,char_end,reason\n";
+    assert_eq!(place.read("gone.csv"), format!("{header}{listed}"));
+    let again = ["dedup", "out.jsonl", "--passages", "--annotate", "-o", "twice.jsonl"];
+    assert!(place.run(&again).fails(1).contains("--annotate-field"));
+}
+
+#[test]
+fn parts_that_go_are_listed_whatever_the_files_are() {
+    let place = Place::new();
+    let message =
+        |n: u32| format!("From a@b Thu Jan  1 00:00:00 1970\nSubject: b\n\n{n}.\n{LICENCE}\n\n");
+    let page = format!("<p>A page with words of its own.</p><p>{LICENCE}</p>");
+    place.file("mail.mbox", message(1) + &message(2)).file("d/a.txt", LICENCE.repeat(2));
+    place.file("d/page.html", page).file("d/bad.png", b"\x89PNG\r\n\x1a\n\0");
+    let args = ["dedup", "--passages", "--min-words", "10"];
+    let run = |more: &[&str]| place.run(&[&args[..], more].concat());
+    let listed = run(&["mail.mbox", "--removed", "gone.csv", "--skipped", "skipped.csv"]);
+    assert!(listed.err.contains("removed: gone.csv\nskipped: skipped.csv"), "{}", listed.err);
+    listed.ok();
+    assert_eq!(
+        place.read("gone.csv").lines().nth(1),
+        Some("mail.mbox:7,mail.mbox,3,96,3,96,copy"),
+        "{}",
+        place.read("gone.csv")
+    );
+    let listed = run(&["d", "-o", "list.jsonl", "--annotate", "--skipped", "skipped.csv"]);
+    assert!(listed.err.contains("annotated: list.jsonl: 2 documents, 2 of them"), "{}", listed.err);
+    listed.ok();
+    let list = place.read("list.jsonl");
+    assert!(list.contains(r#""id":"page.html","path":"d/page.html","lookalike":{"kept":true"#));
+    assert!(place.read("skipped.csv").contains("bad.png"));
+    assert!(run(&["mail.mbox", "-o", "x.mbox", "--annotate"]).fails(2).contains("--removed"));
+    assert!(run(&["d", "-o", "x/"]).fails(1).contains("--annotate"));
+    assert!(run(&["d", "--dry-run", "--removed", "x.csv"]).fails(2).contains("--dry-run"));
+    assert!(run(&["d", "--removed", "d/a.txt"]).fails(2).contains(".csv"));
+    assert!(!place.path("x").exists() && !place.path("x.mbox").exists());
+}
+
+#[test]
 fn options_that_change_nothing_of_passages_are_refused() {
     let place = Place::new();
     texts(&place);

@@ -193,7 +193,7 @@ fn memory_and_threads_change_nothing() {
     let little = ["--memory", "64MiB", "--temp-dir", "."];
     place.run(&[&["shard", "keys", "job", "--threads", "2"][..], &little].concat()).ok();
     place.run(&["shard", "connect", "job"]).ok();
-    place.run(&["shard", "components", "job"]).ok();
+    place.run(&["shard", "components", "job", "--temp-dir", "."]).ok();
     place.run(&[&["shard", "decide", "job", "--threads", "2"][..], &little].concat()).ok();
     let found = outputs(&place, &[&["shard", "finish", "job"][..], &little].concat());
     assert_eq!(expected, found);

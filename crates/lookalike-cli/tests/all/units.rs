@@ -262,7 +262,28 @@ fn a_long_document_of_many_lines() {
     assert_eq!(groups(&all), groups(&bounded));
 }
 
-/// The least memory of a run is that of all units of a document, not of those that were read.
+/// Units of a long document are stored in parts, on which the results do not depend.
+#[test]
+fn a_document_of_many_parts_is_one_document() {
+    let place = Place::new();
+    let text = |lines: std::ops::Range<u32>| -> String {
+        let lines: Vec<String> = lines.map(|n| format!("x{:05} y\n", n % 16_000)).collect();
+        lines.concat()
+    };
+    let (all, left) = (text(0..24_000), text(0..16_000));
+    place.file("in.jsonl", lines(&[("a", &all), ("b", "other words")]));
+    place.file("twice.jsonl", lines(&[("a", "x00007 y"), ("a", &all), ("b", "other words")]));
+    let expected = lines(&[("a", &left), ("b", "other words")]);
+    let args = ["dedup", "in.jsonl", "--unit", "line", "--keep", "first", "-q", "-o", "out.jsonl"];
+    for more in [&["--memory", "64MiB", "--threads", "1"][..], &["--exact"], &[]] {
+        place.run(&[&args[..], more].concat()).ok();
+        assert!(place.read("out.jsonl") == expected, "{more:?}");
+    }
+    let args = ["find", "twice.jsonl", "--unit", "line", "--skip-bad", "--json"];
+    assert_eq!(found(&place, &args)["counts"]["documents"], 2);
+}
+
+/// The memory of a run is that of a document, not of its units, which go to temporary files.
 #[test]
 fn the_least_memory_for_units_is_reported_and_works() {
     let place = Place::new();
@@ -270,9 +291,11 @@ fn the_least_memory_for_units_is_reported_and_works() {
     let text: String = (0..300_000).map(line).collect();
     place.file("in.jsonl", lines(&[("a", &text), ("b", "x0000017 \nanother")]));
     let args = ["find", "in.jsonl", "--unit", "line", "--threads", "1", "--json"];
-    let message = place.run(&[&args[..], &["--memory", "64MiB"]].concat()).fails(1);
+    let found_in = |memory| found(&place, &[&args[..], &["--memory", memory]].concat());
+    assert_eq!(found_in("72MiB")["counts"], found(&place, &args)["counts"]);
+    let message = place.run(&[&args[..], &["--memory", "47MiB"]].concat()).fails(1);
     let least = message.split("at least ").nth(1).and_then(|rest| rest.split_whitespace().next());
-    let bounded = found(&place, &[&args[..], &["--memory", least.unwrap()]].concat());
+    let bounded = found_in(least.unwrap());
     assert_eq!(bounded["groups"][0]["duplicates"][0]["id"], "b#1");
     assert_eq!(bounded["counts"], found(&place, &args)["counts"]);
 }

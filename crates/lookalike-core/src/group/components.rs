@@ -1,9 +1,12 @@
 //! Components: everything that is connected through verified pairs.
 
+use super::all_pairs::all_pairs;
 use super::connected_runs::ConnectedRuns;
-use super::membership::{BucketMembership, DuplicateMember, NONE, probed_by};
+use super::membership::{BucketMembership, DuplicateMember, MemberRules, NONE, probed_by};
 use crate::disjoint_sets::DisjointSets;
+use crate::params::Measure;
 use crate::verify::Overlap;
+use std::collections::HashMap;
 
 /// The connected components of the verified pairs: every member but the first of its component
 /// becomes a duplicate of that first one, except fixed members, which are never duplicates.
@@ -13,14 +16,22 @@ use crate::verify::Overlap;
 /// `overlap(keeper, duplicate)` is called once per duplicate and gives their overlap even where it
 /// is below the threshold, which happens in chains; reports show it.
 ///
+/// Where members are separated, all candidate pairs are compared and those of equal similarity in
+/// this measure are taken in the order of their members ([`components_of_pairs`]).
+///
 /// # Errors
 /// The first error of `similarity` or `overlap`.
 pub fn components<E>(
     members: usize,
     buckets: &impl BucketMembership,
+    measure: Measure,
     mut similarity: impl FnMut(u32, u32) -> Result<Option<Overlap>, E>,
     overlap: impl FnMut(u32, u32) -> Result<Overlap, E>,
 ) -> Result<Vec<DuplicateMember>, E> {
+    if (0..members as u32).any(|member| !buckets.separated(member).is_empty()) {
+        let pairs = all_pairs(members, buckets, similarity)?;
+        return components_of_pairs(members, &pairs, buckets, measure, overlap);
+    }
     let mut sets = DisjointSets::new(members);
     let mut runs = ConnectedRuns::new(buckets.bucket_count());
     let mut seen = vec![NONE; members];
@@ -39,22 +50,80 @@ pub fn components<E>(
 }
 
 /// The components of a graph whose verified pairs are known: the rule of [`components`] on `pairs`
-/// of members below `members`, in any order, and `fixed` as for
-/// [`stars_of_pairs`](super::stars_of_pairs).
+/// of members below `members`, in any order. Where some are separated, the pairs are joined
+/// from the most similar to the least, equally similar ones in the order of their members, each
+/// unless it brings separated members together: O(pairs · log(pairs)).
 ///
 /// # Errors
 /// The first error of `overlap`.
 pub fn components_of_pairs<E>(
     members: usize,
     pairs: &[(u32, u32, Overlap)],
-    fixed: impl Fn(u32) -> bool,
+    rules: &impl MemberRules,
+    measure: Measure,
     overlap: impl FnMut(u32, u32) -> Result<Overlap, E>,
 ) -> Result<Vec<DuplicateMember>, E> {
+    let is_open = |(a, b, _): &&(u32, u32, Overlap)| !(rules.is_fixed(*a) && rules.is_fixed(*b));
+    let pairs = pairs.iter().filter(is_open);
+    let mut separated = SeparatedSets::new(members, rules);
     let mut sets = DisjointSets::new(members);
-    for &(a, b, _) in pairs.iter().filter(|(a, b, _)| !(fixed(*a) && fixed(*b))) {
-        sets.join(a, b);
+    if separated.is_empty() {
+        pairs.for_each(|(a, b, _)| sets.join(*a, *b));
+    } else {
+        let mut pairs: Vec<_> = pairs.collect();
+        pairs.sort_unstable_by(|(a, b, left), (c, d, right)| {
+            let members = (a.min(b), a.max(b)).cmp(&(c.min(d), c.max(d)));
+            right.compare(left, measure).then(members)
+        });
+        for (a, b, _) in pairs {
+            separated.join(&mut sets, *a, *b);
+        }
     }
-    duplicates(sets, fixed, overlap)
+    duplicates(sets, |member| rules.is_fixed(member), overlap)
+}
+
+/// Which sets have members that are separated.
+struct SeparatedSets<'r, R> {
+    rules: &'r R,
+    /// The first member of a set → its members that are separated from others.
+    members: HashMap<u32, Vec<u32>>,
+}
+
+impl<'r, R: MemberRules> SeparatedSets<'r, R> {
+    /// One set for each member.
+    fn new(members: usize, rules: &'r R) -> Self {
+        let separated = (0..members as u32).filter(|member| !rules.separated(*member).is_empty());
+        Self { rules, members: separated.map(|member| (member, vec![member])).collect() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// Joins the sets of two members unless that brings separated members together.
+    fn join(&mut self, sets: &mut DisjointSets, a: u32, b: u32) {
+        let (a, b) = (sets.first(a), sets.first(b));
+        if a == b || self.is_separated(sets, a, b) {
+            return;
+        }
+        let joined = [a, b].into_iter().filter_map(|set| self.members.remove(&set)).reduce(
+            |mut all, more| {
+                all.extend(more);
+                all
+            },
+        );
+        sets.join(a, b);
+        self.members.extend(joined.map(|members| (sets.first(a), members)));
+    }
+
+    fn is_separated(&self, sets: &mut DisjointSets, a: u32, b: u32) -> bool {
+        let (Some(of_a), Some(of_b)) = (self.members.get(&a), self.members.get(&b)) else {
+            return false;
+        };
+        let (members, other) = if of_a.len() < of_b.len() { (of_a, b) } else { (of_b, a) };
+        let mut separated = members.iter().flat_map(|member| self.rules.separated(*member));
+        separated.any(|member| sets.first(*member) == other)
+    }
 }
 
 /// Every member but the first of its set, as a duplicate of that first one.

@@ -5,10 +5,32 @@ use crate::verify::Overlap;
 /// No member: "not compared yet", and the end of a list.
 pub(super) const NONE: u32 = u32::MAX;
 
+/// What is known of members before they are compared. A function is the rules of members of which
+/// it says whether they are fixed, and of which none are separated.
+pub trait MemberRules {
+    /// Whether this member is kept whatever it resembles. Fixed members precede all others and
+    /// probe no bucket.
+    fn is_fixed(&self, member: u32) -> bool;
+
+    /// The members that are in no group with this one whatever they resemble, in any order. It is
+    /// in the lists of all of them.
+    fn separated(&self, member: u32) -> &[u32];
+}
+
+impl<F: Fn(u32) -> bool> MemberRules for F {
+    fn is_fixed(&self, member: u32) -> bool {
+        self(member)
+    }
+
+    fn separated(&self, _: u32) -> &[u32] {
+        &[]
+    }
+}
+
 /// The buckets that each member is in, and those that it probes for earlier members. The lists may
 /// be in any order and name a bucket twice; every number in them is below
 /// [`bucket_count`](Self::bucket_count).
-pub trait BucketMembership {
+pub trait BucketMembership: MemberRules {
     /// The buckets in which this member looks for earlier ones.
     fn probed_buckets(&self, member: u32) -> &[u32];
 
@@ -17,10 +39,6 @@ pub trait BucketMembership {
 
     /// How many buckets there are; they are numbered from 0.
     fn bucket_count(&self) -> usize;
-
-    /// Whether this member is kept whatever it resembles. Fixed members precede all
-    /// others and probe no bucket.
-    fn is_fixed(&self, member: u32) -> bool;
 }
 
 /// A member that is not kept, and the kept one that it resembles.

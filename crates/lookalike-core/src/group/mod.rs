@@ -18,6 +18,11 @@
 //! Members may be *fixed*, those of a reference collection: they come first in the keep order, are
 //! kept whatever they resemble, and are never compared with each other.
 //!
+//! Members may be *separated*, those that a person judged to be different: they are never in one
+//! group. In stars, a member with a separated one among a keeper's duplicates does not become a
+//! duplicate of that keeper. Components are then joined pair by pair, the most similar first, and a
+//! pair that would bring two of them together is left out.
+//!
 //! Members without buckets cost nothing beyond their place in the walk. Nothing here depends on how
 //! buckets are numbered or in which order a member lists them, and no bucket is limited in size.
 
@@ -33,6 +38,6 @@ mod tests;
 
 pub use all_pairs::all_pairs;
 pub use components::{components, components_of_pairs};
-pub use membership::{BucketMembership, DuplicateMember, RelatedMember};
+pub use membership::{BucketMembership, DuplicateMember, MemberRules, RelatedMember};
 pub use related::{related, related_of_pairs};
 pub use stars::{stars, stars_of_pairs};

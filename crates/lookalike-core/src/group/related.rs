@@ -1,7 +1,9 @@
 //! Kept members that resemble duplicates of other keepers.
 
 use super::bucket_chains::BucketChains;
-use super::membership::{BucketMembership, DuplicateMember, NONE, RelatedMember, probed_by};
+use super::membership::{
+    BucketMembership, DuplicateMember, MemberRules, NONE, RelatedMember, probed_by,
+};
 use crate::params::Measure;
 use crate::verify::Overlap;
 use std::cmp::Ordering;
@@ -53,11 +55,11 @@ pub fn related<E>(
 pub fn related_of_pairs(
     members: usize,
     pairs: &[(u32, u32, Overlap)],
-    fixed: impl Fn(u32) -> bool,
+    rules: &impl MemberRules,
     measure: Measure,
     duplicates: &[DuplicateMember],
 ) -> Vec<RelatedMember> {
-    let mut nearest = NearestDuplicates::new(members, fixed, duplicates);
+    let mut nearest = NearestDuplicates::new(members, |member| rules.is_fixed(member), duplicates);
     for &(a, b, overlap) in pairs {
         nearest.add_pair(a, b, overlap, measure);
     }

@@ -1,7 +1,7 @@
 //! Stars: every duplicate resembles the kept member that it is a duplicate of.
 
 use super::bucket_chains::BucketChains;
-use super::membership::{BucketMembership, DuplicateMember, NONE, probed_by};
+use super::membership::{BucketMembership, DuplicateMember, MemberRules, NONE, probed_by};
 use crate::params::Measure;
 use crate::verify::Overlap;
 use std::cmp::Ordering;
@@ -13,6 +13,8 @@ use std::cmp::Ordering;
 /// `similarity(earlier, later)` is called at most once per pair, and only for candidate pairs of a
 /// kept and a later member: 10,000 copies in one bucket are 9,999 calls. It must depend on
 /// nothing but the pair. Memory: 4 bytes per member and bucket, 8 per bucket of a kept member.
+/// Keepers in whose groups are members [`separated`](MemberRules::separated) from a member are none
+/// of its candidates.
 ///
 /// # Errors
 /// The first error of `similarity`.
@@ -24,12 +26,15 @@ pub fn stars<E>(
 ) -> Result<Vec<DuplicateMember>, E> {
     let mut kept_by_bucket = BucketChains::new(buckets.bucket_count());
     let mut seen = vec![NONE; members];
+    let mut keepers: Vec<u32> = (0..members as u32).collect();
     let mut duplicates = Vec::new();
     for member in 0..members as u32 {
+        let separated = buckets.separated(member);
         let mut best: Option<DuplicateMember> = None;
         for &bucket in probed_by(buckets, member) {
             for keeper in kept_by_bucket.of(bucket) {
-                if std::mem::replace(&mut seen[keeper as usize], member) == member {
+                let is_seen = std::mem::replace(&mut seen[keeper as usize], member) == member;
+                if is_seen || is_separated(separated, keeper, &keepers) {
                     continue;
                 }
                 if let Some(overlap) = similarity(keeper, member)? {
@@ -42,7 +47,10 @@ pub fn stars<E>(
             }
         }
         match best {
-            Some(duplicate) => duplicates.push(duplicate),
+            Some(duplicate) => {
+                keepers[member as usize] = duplicate.keeper;
+                duplicates.push(duplicate);
+            }
             None => kept_by_bucket.push_all(buckets.inserted_buckets(member), member),
         }
     }
@@ -50,12 +58,12 @@ pub fn stars<E>(
 }
 
 /// Star groups of a graph whose verified pairs are known: the rule of [`stars`] on `pairs` of
-/// members below `members`, in any order. `fixed` has the meaning of
-/// [`BucketMembership::is_fixed`]; pairs of two fixed members are ignored. O(members + pairs).
+/// members below `members`, in any order; pairs of two fixed members are ignored.
+/// O(members + pairs).
 pub fn stars_of_pairs(
     members: usize,
     pairs: &[(u32, u32, Overlap)],
-    fixed: impl Fn(u32) -> bool,
+    rules: &impl MemberRules,
     measure: Measure,
 ) -> Vec<DuplicateMember> {
     // The pairs of a member with earlier ones, by their index in `pairs`.
@@ -63,21 +71,28 @@ pub fn stars_of_pairs(
     for (i, &(a, b, _)) in pairs.iter().enumerate().filter(|(_, (a, b, _))| a != b) {
         pairs_by_later.push(a.max(b), i as u32);
     }
-    let mut is_kept = vec![true; members];
+    let mut keepers: Vec<u32> = (0..members as u32).collect();
     let mut duplicates = Vec::new();
-    for member in (0..members as u32).filter(|member| !fixed(*member)) {
-        let mut best = None;
+    for member in (0..members as u32).filter(|member| !rules.is_fixed(*member)) {
+        let separated = rules.separated(member);
+        let mut best: Option<DuplicateMember> = None;
         for pair in pairs_by_later.of(member) {
             let (a, b, overlap) = pairs[pair as usize];
             let (keeper, overlap) = if a < b { (a, overlap) } else { (b, overlap.swapped()) };
-            if is_kept[keeper as usize] {
+            let is_kept = keepers[keeper as usize] == keeper;
+            if is_kept && !is_separated(separated, keeper, &keepers) {
                 replace_if_better(&mut best, DuplicateMember { member, keeper, overlap }, measure);
             }
         }
-        is_kept[member as usize] = best.is_none();
+        keepers[member as usize] = best.map_or(member, |duplicate| duplicate.keeper);
         duplicates.extend(best);
     }
     duplicates
+}
+
+/// Whether a keeper or one of its duplicates is among the members that are `separated` from one.
+fn is_separated(separated: &[u32], keeper: u32, keepers: &[u32]) -> bool {
+    separated.iter().any(|other| keepers[*other as usize] == keeper)
 }
 
 /// Replaces the best keeper so far by a better one. Of equally similar ones an equal set is better:

@@ -47,20 +47,22 @@ fn all_pairs(
 fn components(
     members: usize,
     buckets: &impl BucketMembership,
+    measure: Measure,
     mut similarity: impl FnMut(u32, u32) -> Option<Overlap>,
     mut overlap: impl FnMut(u32, u32) -> Overlap,
 ) -> Vec<DuplicateMember> {
     let similarity = |a, b| Ok(similarity(a, b));
-    sure(super::components(members, buckets, similarity, |a, b| Ok(overlap(a, b))))
+    sure(super::components(members, buckets, measure, similarity, |a, b| Ok(overlap(a, b))))
 }
 
 fn components_of_pairs(
     members: usize,
     pairs: &[(u32, u32, Overlap)],
-    fixed: impl Fn(u32) -> bool,
+    rules: &impl MemberRules,
+    measure: Measure,
     mut overlap: impl FnMut(u32, u32) -> Overlap,
 ) -> Vec<DuplicateMember> {
-    sure(super::components_of_pairs(members, pairs, fixed, |a, b| Ok(overlap(a, b))))
+    sure(super::components_of_pairs(members, pairs, rules, measure, |a, b| Ok(overlap(a, b))))
 }
 
 type Graph = BTreeMap<(u32, u32), Overlap>;
@@ -74,6 +76,8 @@ struct TestCollection {
     inserted: Vec<Vec<u32>>,
     /// Number of fixed members; they come first.
     fixed: u32,
+    /// Members that are in no group with each one.
+    separated: Vec<Vec<u32>>,
     verified: Graph,
 }
 
@@ -89,9 +93,15 @@ impl BucketMembership for TestCollection {
     fn bucket_count(&self) -> usize {
         self.bucket_count
     }
+}
 
+impl MemberRules for TestCollection {
     fn is_fixed(&self, member: u32) -> bool {
         member < self.fixed
+    }
+
+    fn separated(&self, member: u32) -> &[u32] {
+        &self.separated[member as usize]
     }
 }
 
@@ -118,7 +128,21 @@ impl TestCollection {
             }
         }
         let fixed = shape.fixed.min(members as u32);
-        Self { members, bucket_count, probed, inserted, fixed, verified }
+        let separated = vec![Vec::new(); members];
+        Self { members, bucket_count, probed, inserted, fixed, separated, verified }
+    }
+
+    /// The same with some pairs of members that are separated.
+    fn with_separated(mut self, seed: u64, pairs: usize) -> Self {
+        let mut random = SplitMix64::new(!seed);
+        for _ in (0..pairs).filter(|_| self.members > 1) {
+            let [a, b] = [(); 2].map(|()| random.below(self.members as u64) as u32);
+            if a != b {
+                self.separated[a as usize].push(b);
+                self.separated[b as usize].push(a);
+            }
+        }
+        self
     }
 
     fn is_candidate(&self, a: u32, b: u32) -> bool {
@@ -151,7 +175,7 @@ impl TestCollection {
     }
 
     fn components(&self) -> Vec<DuplicateMember> {
-        components(self.members, self, self.similarity(), far)
+        components(self.members, self, Jaccard, self.similarity(), far)
     }
 
     /// The same candidates with buckets numbered and listed otherwise.
@@ -203,9 +227,15 @@ impl BucketMembership for EqualBuckets {
     fn bucket_count(&self) -> usize {
         self.buckets.len()
     }
+}
 
+impl MemberRules for EqualBuckets {
     fn is_fixed(&self, member: u32) -> bool {
         member < self.fixed
+    }
+
+    fn separated(&self, _: u32) -> &[u32] {
+        &[]
     }
 }
 
@@ -294,7 +324,7 @@ fn a_chain_is_two_stars_and_one_component() {
     let one = EqualBuckets::new(1);
     let star = |member, keeper| DuplicateMember { member, keeper, overlap: SAME };
     assert_eq!(stars(4, &one, Jaccard, near), [star(1, 0), star(3, 2)]);
-    let chain = components(4, &one, near, far);
+    let chain = components(4, &one, Jaccard, near, far);
     assert!(chain.iter().all(|d| d.keeper == 0) && chain.len() == 3);
     assert_eq!(chain[2].overlap, far(0, 3));
     assert_eq!(all_pairs(4, &one, near), [(0, 1, SAME), (1, 2, SAME), (2, 3, SAME)]);
@@ -306,7 +336,7 @@ fn a_fixed_member_is_kept_and_may_be_the_keeper() {
     let all = |_, _| Some(SAME);
     let found = stars(4, &two, Jaccard, all);
     assert!(found.iter().all(|d| d.keeper == 0 && d.member >= 2) && found.len() == 2);
-    let joined = components(4, &two, all, far);
+    let joined = components(4, &two, Jaccard, all, far);
     assert!(joined.iter().all(|d| d.keeper == 0 && d.member >= 2) && joined.len() == 2);
     let pairs = all_pairs(4, &two, all);
     assert!(pairs.iter().all(|(_, b, _)| *b >= 2) && pairs.len() == 5);
@@ -323,7 +353,7 @@ fn the_best_keeper_is_that_of_the_measure() {
     let keeper = |measure| stars(3, &EqualBuckets::new(1), measure, near)[0].keeper;
     assert_eq!((keeper(Jaccard), keeper(Containment)), (0, 1));
     let pairs: Vec<_> = [0, 1].map(|a| (a, 2, near(a, 2).unwrap())).to_vec();
-    let keeper = |measure| stars_of_pairs(3, &pairs, |_| false, measure)[0].keeper;
+    let keeper = |measure| stars_of_pairs(3, &pairs, &|_| false, measure)[0].keeper;
     assert_eq!((keeper(Jaccard), keeper(Containment)), (0, 1));
 }
 
@@ -333,8 +363,8 @@ fn nothing_gives_nothing() {
     assert_eq!(stars(0, &none, Jaccard, |_, _| None), []);
     assert_eq!(stars(3, &none, Jaccard, |_, _| None), []);
     assert_eq!(all_pairs(3, &none, |_, _| None), []);
-    assert_eq!(components(3, &none, |_, _| None, far), []);
-    assert_eq!(stars_of_pairs(3, &[], |_| false, Jaccard), []);
+    assert_eq!(components(3, &none, Jaccard, |_, _| None, far), []);
+    assert_eq!(stars_of_pairs(3, &[], &|_| false, Jaccard), []);
 }
 
 #[test]
@@ -348,7 +378,7 @@ fn a_huge_bucket_of_copies_is_linear() {
     };
     let found = stars(members, &buckets, Jaccard, &mut count);
     assert!(found.iter().all(|d| d.keeper == 0));
-    let joined = components(members, &buckets, &mut count, far);
+    let joined = components(members, &buckets, Jaccard, &mut count, far);
     assert_eq!((found.len(), joined.len(), calls), (9_999, 9_999, 2 * 9_999));
 }
 
@@ -361,7 +391,7 @@ fn a_huge_bucket_of_fixed_copies_is_linear_in_components() {
         calls += 1;
         Some(SAME)
     };
-    let joined = components(members, &buckets, count, far);
+    let joined = components(members, &buckets, Jaccard, count, far);
     // The first that is not fixed is compared with all that are, each other one with one.
     assert_eq!((joined.len(), calls), (10_000, 10_000 + 9_999));
 }
@@ -378,10 +408,11 @@ fn the_first_error_ends_every_rule() {
     assert_eq!(super::all_pairs(9, &buckets, &mut fails).map(drop), error);
     assert_eq!(super::stars(9, &buckets, Jaccard, &mut fails).map(drop), error);
     let far = |_, _| Err("not asked");
-    assert_eq!(super::components(9, &buckets, &mut fails, far).map(drop), error);
+    assert_eq!(super::components(9, &buckets, Jaccard, &mut fails, far).map(drop), error);
     // 1, 2 and 3 members before the one that fails; lists come latest first, runs in order.
     assert_eq!(calls, 5 + 5 + 5);
-    assert_eq!(super::components(2, &buckets, |_, _| Ok(Some(SAME)), far), Err("not asked"));
+    let same = |_, _| Ok(Some(SAME));
+    assert_eq!(super::components(2, &buckets, Jaccard, same, far), Err("not asked"));
     let duplicate = DuplicateMember { member: 3, keeper: 0, overlap: SAME };
     let found = super::related(9, &buckets, Jaccard, &[duplicate], |a, b| {
         if (a, b) == (1, 3) { Err("the pair 1, 3") } else { Ok(None) }
@@ -451,8 +482,7 @@ proptest! {
                 let overlap = if a == r.member { overlap } else { overlap.swapped() };
                 prop_assert_eq!(r.overlap, overlap);
             }
-            let fixed = |member| collection.is_fixed(member);
-            let by_pairs = related_of_pairs(members, &turned, fixed, measure, &duplicates);
+            let by_pairs = related_of_pairs(members, &turned, &collection, measure, &duplicates);
             prop_assert_eq!(by_pairs, found);
             // Nobody else that is kept and alone has a verified pair.
             let alone = |m: u32| {
@@ -481,13 +511,12 @@ proptest! {
         for member in 0..collection.fixed {
             turned.push((member, collection.fixed - 1, SAME));
         }
-        let fixed = |member| collection.is_fixed(member);
         for measure in [Jaccard, Containment] {
             let found = collection.stars(measure);
-            prop_assert_eq!(&stars_of_pairs(members, &pairs, fixed, measure), &found);
-            prop_assert_eq!(&stars_of_pairs(members, &turned, fixed, measure), &found);
+            prop_assert_eq!(&stars_of_pairs(members, &pairs, &collection, measure), &found);
+            prop_assert_eq!(&stars_of_pairs(members, &turned, &collection, measure), &found);
         }
-        let joined = components_of_pairs(members, &turned, fixed, far);
+        let joined = components_of_pairs(members, &turned, &collection, Jaccard, far);
         prop_assert_eq!(joined, collection.components());
     }
 
@@ -509,4 +538,103 @@ proptest! {
         prop_assert_eq!(&found, &expected);
         prop_assert_eq!(&found, &collection.renumbered().components());
     }
+
+    #[test]
+    fn separated_members_are_in_no_group(
+        seed: u64, members in 0usize..24, buckets in 1usize..12, shape in shape(),
+        separated in 1usize..12,
+    ) {
+        let collection = TestCollection::random(seed, members, buckets, shape);
+        let collection = collection.with_separated(seed, separated);
+        let graph = collection.graph();
+        let pairs = collection.all_pairs();
+        for measure in [Jaccard, Containment] {
+            let stars = collection.stars(measure);
+            prop_assert_eq!(&stars, &naive_separated_stars(&collection, &graph, measure));
+            prop_assert_eq!(&stars, &collection.renumbered().stars(measure));
+            prop_assert_eq!(&stars, &stars_of_pairs(members, &pairs, &collection, measure));
+            let groups = naive_separated_components(&collection, &graph, measure);
+            let found = components(members, &collection, measure, collection.similarity(), far);
+            let joined = keepers(members, &found);
+            for member in 0..members {
+                let is_first = groups[member] == member as u32;
+                let is_kept = is_first || collection.is_fixed(member as u32);
+                let expected = if is_kept { member as u32 } else { groups[member] };
+                prop_assert_eq!(joined[member], expected);
+            }
+            for (keepers, is_stars) in [(keepers(members, &stars), true), (groups, false)] {
+                for (member, others) in collection.separated.iter().enumerate() {
+                    for other in others {
+                        let is_together = keepers[member] == keepers[*other as usize];
+                        prop_assert!(!is_together, "{} {} {}", member, other, is_stars);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The keeper of each member: itself where it is kept.
+fn keepers(members: usize, duplicates: &[DuplicateMember]) -> Vec<u32> {
+    let mut keepers: Vec<u32> = (0..members as u32).collect();
+    for duplicate in duplicates {
+        keepers[duplicate.member as usize] = duplicate.keeper;
+    }
+    keepers
+}
+
+/// The definition of stars with separated members: each member becomes a duplicate of its best
+/// neighbour among the keepers in whose groups it is separated from nobody.
+fn naive_separated_stars(
+    collection: &TestCollection,
+    graph: &Graph,
+    measure: Measure,
+) -> Vec<DuplicateMember> {
+    let mut duplicates: Vec<DuplicateMember> = Vec::new();
+    for member in collection.fixed..collection.members as u32 {
+        let is_duplicate = |m: u32| duplicates.iter().any(|d| d.member == m);
+        let group = |keeper: u32| {
+            let of_keeper = duplicates.iter().filter(move |d| d.keeper == keeper);
+            of_keeper.map(|d| d.member).chain([keeper])
+        };
+        let separated = &collection.separated[member as usize];
+        let is_open = |keeper: &u32| {
+            graph.contains_key(&(*keeper, member))
+                && !is_duplicate(*keeper)
+                && group(*keeper).all(|m| !separated.contains(&m))
+        };
+        let rank = |keeper: &u32| {
+            let overlap = &graph[&(*keeper, member)];
+            (exact(overlap, measure), overlap.is_of_equal_sets(), std::cmp::Reverse(*keeper))
+        };
+        if let Some(keeper) = (0..member).filter(is_open).max_by_key(rank) {
+            duplicates.push(DuplicateMember { member, keeper, overlap: graph[&(keeper, member)] });
+        }
+    }
+    duplicates
+}
+
+/// The first member of the group of each: pairs are joined from the most similar to the least,
+/// unless separated members come together.
+fn naive_separated_components(
+    collection: &TestCollection,
+    graph: &Graph,
+    measure: Measure,
+) -> Vec<u32> {
+    let mut first: Vec<u32> = (0..collection.members as u32).collect();
+    let mut pairs: Vec<_> = graph.iter().map(|(pair, o)| (60 - exact(o, measure), *pair)).collect();
+    pairs.sort_unstable();
+    for (_, (a, b)) in pairs {
+        let (a, b) = (first[a as usize], first[b as usize]);
+        let group = |of: u32| -> Vec<usize> {
+            (0..first.len()).filter(|member| first[*member] == of).collect()
+        };
+        let (of_a, of_b) = (group(a), group(b));
+        let is_separated =
+            |m: &usize, other: &usize| collection.separated[*m].contains(&(*other as u32));
+        if a != b && !of_a.iter().any(|m| of_b.iter().any(|other| is_separated(m, other))) {
+            of_a.into_iter().chain(of_b).for_each(|m| first[m] = a.min(b));
+        }
+    }
+    first
 }

@@ -36,6 +36,7 @@ pub mod anchors;
 pub mod maximal;
 pub mod naive;
 pub mod position_set;
+pub mod prefix_hash;
 pub mod run_hash;
 pub mod suffix_order;
 pub mod unitig;

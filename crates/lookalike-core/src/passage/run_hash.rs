@@ -6,7 +6,7 @@
 //! words, whatever the base; a prime has none that are known.
 
 /// The modulus, a Mersenne prime.
-const MODULUS: u64 = (1 << 61) - 1;
+pub(super) const MODULUS: u64 = (1 << 61) - 1;
 
 /// Hashes runs of a fixed number of tokens. Two equal runs have equal hashes; two different ones
 /// with a chance of `n` / 2⁶¹.
@@ -55,19 +55,19 @@ impl RunHasher {
 
 /// `value` modulo 2⁶¹ − 1.
 #[inline]
-fn reduce(value: u64) -> u64 {
+pub(super) fn reduce(value: u64) -> u64 {
     let folded = (value & MODULUS) + (value >> 61);
     if folded >= MODULUS { folded - MODULUS } else { folded }
 }
 
 #[inline]
-fn add(a: u64, b: u64) -> u64 {
+pub(super) fn add(a: u64, b: u64) -> u64 {
     let sum = a + b;
     if sum >= MODULUS { sum - MODULUS } else { sum }
 }
 
 #[inline]
-fn multiply(a: u64, b: u64) -> u64 {
+pub(super) fn multiply(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     add(product as u64 & MODULUS, (product >> 61) as u64)
 }

@@ -1,7 +1,8 @@
 //! Backup of a snapshot to a folder, and restoring an index from one.
 //!
-//! `docs.copy` has the rows of `docs` as the server copies them (COPY, binary); `index.json`
-//! all else. It is written last: a folder without it is incomplete. Restoring rebuilds postings.
+//! `docs.copy` has the rows of `docs` as the server copies them (COPY, binary), `decisions.copy`
+//! those of `decisions`; `index.json` all else. It is written last: a folder without it is
+//! incomplete. Restoring rebuilds postings.
 
 use super::address::Address;
 use super::failure::{failure, sending};
@@ -19,6 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 const ROWS: &str = "docs.copy";
+const DECISIONS: &str = "decisions.copy";
 const MANIFEST: &str = "index.json";
 /// The value of `kind` in [`MANIFEST`].
 const KIND: &str = "lookalike index, copied from PostgreSQL";
@@ -38,6 +40,9 @@ struct BackupManifest {
     /// Whether rows have the column of checksums.
     #[serde(default)]
     checksums: bool,
+    /// Whether there is a file of decisions.
+    #[serde(default)]
+    decisions: bool,
     settings: serde_json::Value,
 }
 
@@ -89,23 +94,22 @@ fn copy(
     use crate::backend::Snapshot as _;
     let documents = snapshot.len();
     let connection = snapshot.connection();
-    let pool = Arc::clone(connection.pool());
     let row = connection.query_one("SELECT last FROM state", &[], "its state")?;
     let last = column(&row, "state", 0)?;
-    let name = to.join(ROWS);
-    let mut file = BufWriter::new(private_file(&name).map_err(|e| file_error(&name, e))?);
-    let sql = format!("COPY (SELECT {COLUMNS} FROM docs ORDER BY doc) TO STDOUT BINARY");
-    let from = connection.session()?.client.copy_out(&sql);
-    let mut from = from.map_err(|error| pool.failure(&error))?;
-    io::copy(&mut from, &mut file).map_err(|error| copy_error(&pool, &name, error))?;
-    drop(from);
-    let file = file.into_inner().map_err(|error| file_error(&name, error.into_error()))?;
-    file.sync_all().map_err(|error| file_error(&name, error))?;
+    let rows = format!("SELECT {COLUMNS} FROM docs ORDER BY doc");
+    copy_rows(connection, &rows, &to.join(ROWS))?;
+    copy_rows(connection, "SELECT * FROM decisions ORDER BY number", &to.join(DECISIONS))?;
     let name = to.join(MANIFEST);
     let write = || {
         let settings = serde_json::to_value(settings)?;
-        let manifest =
-            BackupManifest { kind: KIND.to_owned(), last, documents, checksums: true, settings };
+        let manifest = BackupManifest {
+            kind: KIND.to_owned(),
+            last,
+            documents,
+            checksums: true,
+            decisions: true,
+            settings,
+        };
         let mut file = private_file(&name)?;
         file.write_all(serde_json::to_string_pretty(&manifest)?.as_bytes())?;
         file.write_all(b"\n")?;
@@ -113,6 +117,22 @@ fn copy(
         File::open(to)?.sync_all()
     };
     write().map_err(|error| file_error(&name, error))
+}
+
+/// Copies the rows of a query to a file.
+fn copy_rows(
+    connection: &mut PooledConnection,
+    query: &str,
+    name: &Path,
+) -> Result<(), IndexError> {
+    let pool = Arc::clone(connection.pool());
+    let mut file = BufWriter::new(private_file(name).map_err(|e| file_error(name, e))?);
+    let from = connection.session()?.client.copy_out(&format!("COPY ({query}) TO STDOUT BINARY"));
+    let mut from = from.map_err(|error| pool.failure(&error))?;
+    io::copy(&mut from, &mut file).map_err(|error| copy_error(&pool, name, error))?;
+    drop(from);
+    let file = file.into_inner().map_err(|error| file_error(name, error.into_error()))?;
+    file.sync_all().map_err(|error| file_error(name, error))
 }
 
 /// Creates the tables of an index and fills them from a backup.
@@ -128,7 +148,10 @@ pub(super) fn restore(url: &str, from: &Path) -> Result<(), IndexError> {
     let mut connection = begin_new(&pool)?;
     fill_new(&mut connection, &settings)?;
     let columns = if manifest.checksums { COLUMNS } else { COLUMNS_1 };
-    copy_back(&mut connection, &from.join(ROWS), columns)?;
+    copy_back(&mut connection, &from.join(ROWS), &format!("docs ({columns})"))?;
+    if manifest.decisions {
+        copy_back(&mut connection, &from.join(DECISIONS), "decisions")?;
+    }
     connection.execute("DROP INDEX bands_key")?;
     fill(&mut connection, &settings, "bands")?;
     connection.execute("CREATE INDEX bands_key ON bands (key, doc)")?;
@@ -169,11 +192,11 @@ fn read_manifest(from: &Path) -> Result<BackupManifest, IndexError> {
 fn copy_back(
     connection: &mut PooledConnection,
     name: &Path,
-    columns: &str,
+    table: &str,
 ) -> Result<(), IndexError> {
     let mut file = BufReader::new(File::open(name).map_err(|error| file_error(name, error))?);
     let pool = Arc::clone(connection.pool());
-    let sql = format!("COPY docs ({columns}) FROM STDIN BINARY");
+    let sql = format!("COPY {table} FROM STDIN BINARY");
     let to = connection.session()?.client.copy_in(&sql);
     let mut to = to.map_err(|error| pool.failure(&error))?;
     io::copy(&mut file, &mut to).map_err(|error| copy_error(&pool, name, error))?;

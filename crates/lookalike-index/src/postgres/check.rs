@@ -1,6 +1,7 @@
 //! Checks a snapshot: every row of `docs`, whether all its postings exist and no others, and the
 //! counts.
 
+use super::decisions;
 use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::{BandPosting, Postings};
 use super::repair::page_of_postings;
@@ -70,6 +71,10 @@ pub(super) fn check(
     postings(connection, settings, &mut totals)?;
     counts(connection, &mut totals)?;
     indexes(connection, &mut totals)?;
+    match decisions::read(connection, (0, usize::MAX), &mut |_, _| Ok(())) {
+        Err(IndexError::Damaged { what, why }) => totals.problem(what, why, false),
+        other => drop(other?),
+    }
     Ok(totals.problems)
 }
 

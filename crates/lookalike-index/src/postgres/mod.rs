@@ -12,6 +12,7 @@
 //! | `schema` | creates and migrates the tables |
 //! | `plan` | the effect of a batch of changes, without the database |
 //! | `copy` | bulk insertion |
+//! | `add_decisions`, `decisions` | the log of decisions: adds to it, reads it |
 //! | `postings` | rows of bands |
 //! | `write` | a batch of changes as one transaction |
 //! | `snapshot` | snapshots |
@@ -20,11 +21,13 @@
 //!
 //! Calls block, and so does dropping a handle: do neither on a thread that runs asynchronous tasks.
 
+mod add_decisions;
 mod address;
 mod backup;
 mod check;
 mod compact;
 mod copy;
+mod decisions;
 mod defaults;
 mod failure;
 mod plan;
@@ -131,6 +134,10 @@ impl Backend for PostgresBackend {
 
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
         write::write(&self.pool, &self.settings, self.wait()?, changes)
+    }
+
+    fn add_decisions(&self, entries: &[&str]) -> Result<u64, IndexError> {
+        add_decisions::add(&self.pool, self.wait()?, entries)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {

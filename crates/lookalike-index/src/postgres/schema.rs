@@ -7,7 +7,11 @@ use crate::settings::IndexSettings;
 use std::sync::Arc;
 
 /// Migrations from version n to n + 1. Published ones never change.
-const MIGRATIONS: [&str; 2] = [include_str!("migration_1.sql"), include_str!("migration_2.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("migration_1.sql"),
+    include_str!("migration_2.sql"),
+    include_str!("migration_3.sql"),
+];
 
 /// Minimum version of PostgreSQL.
 const OLDEST_SERVER: i32 = 13;

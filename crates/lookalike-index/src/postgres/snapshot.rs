@@ -1,8 +1,10 @@
 //! Snapshots: read-only transactions.
 
+use super::decisions;
 use super::pool::{ConnectionPool, PooledConnection};
 use super::row::{column, columns, record};
 use crate::backend::Snapshot;
+use crate::decision_log::DecisionCallback;
 use crate::entry::{IndexRecord, RecordFields};
 use crate::error::IndexError;
 use postgres::SimpleQueryMessage;
@@ -120,6 +122,15 @@ impl Snapshot for PostgresSnapshot {
             self.stream(&sql, &[&docs], wanted, each)?;
         }
         Ok(())
+    }
+
+    fn decisions(
+        &mut self,
+        after: u64,
+        most: usize,
+        each: DecisionCallback<'_>,
+    ) -> Result<usize, IndexError> {
+        decisions::read(&mut self.connection, (after, most), each)
     }
 
     fn scan(

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Maximum number of attempts after conflicts.
-const MAX_TRIES: u32 = 5;
+pub(super) const MAX_TRIES: u32 = 5;
 /// Maximum size of a row's set and text together; the limit of the server is 2³⁰ for the row.
 const MAX_ROW_BYTES: usize = 1_000_000_000;
 
@@ -51,7 +51,7 @@ impl DocumentRowValues<'_> {
 
 /// Changes of the counts.
 #[derive(Debug, Default)]
-struct CountChanges {
+pub(super) struct CountChanges {
     documents: i64,
     without_shingles: i64,
     set_bytes: i64,
@@ -92,7 +92,7 @@ pub(super) fn write(
 }
 
 /// Whether it is the error of a conflict: [`is_conflict`] for an error of the index.
-fn is_conflict_error(error: &IndexError) -> bool {
+pub(super) fn is_conflict_error(error: &IndexError) -> bool {
     let IndexError::Database { why, .. } = error else { return false };
     why.ends_with("(40001)") || why.ends_with("(40P01)")
 }
@@ -260,7 +260,7 @@ fn insert(
 }
 
 /// Updates the counts and commits.
-fn count_and_commit(
+pub(super) fn count_and_commit(
     connection: &mut PooledConnection,
     count_changes: &CountChanges,
     last: i64,

@@ -1,6 +1,6 @@
 //! The catalogue: the database of documents, which is authoritative, and its connections.
 
-use super::catalogue_schema::{CHECKSUMS, SCHEMA};
+use super::catalogue_schema::{CHECKSUMS, DECISIONS, SCHEMA};
 use super::catalogue_state::CatalogueState;
 use super::index_folder::IndexFolder;
 use super::reserve::LOG_PAGES;
@@ -15,15 +15,31 @@ use std::time::Duration;
 
 /// `application_id` of the database: the letters `LkAl`.
 const APPLICATION: i64 = 0x4c6b_416c;
-/// `user_version` of the database: 1 has no checksums of rows.
-const CATALOGUE_VERSION: u32 = 2;
+/// `user_version` of the database: 1 has no checksums of rows, 2 no decisions.
+const CATALOGUE_VERSION: u32 = 3;
+/// The version of a catalogue without decisions.
+const CHECKSUMS_VERSION: u32 = 2;
 
 /// Adds the columns of version 2 to a catalogue of version 1.
 fn add_checksums(connection: &Connection) -> rusqlite::Result<()> {
     for (table, column, kind) in CHECKSUMS {
         connection.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {column} {kind}"))?;
     }
-    connection.execute_batch(&format!("PRAGMA user_version = {CATALOGUE_VERSION}"))
+    connection.execute_batch(&format!("PRAGMA user_version = {CHECKSUMS_VERSION}"))
+}
+
+/// Whether a catalogue has the table of decisions.
+pub(super) fn has_decisions(connection: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT 1 FROM sqlite_schema WHERE name = 'decisions'";
+    connection.prepare_cached(sql)?.exists([])
+}
+
+/// Adds the table of decisions to a catalogue of version 2, in a transaction.
+pub(super) fn create_decisions(connection: &Connection) -> rusqlite::Result<()> {
+    if has_decisions(connection)? {
+        return Ok(());
+    }
+    connection.execute_batch(&format!("{DECISIONS}; PRAGMA user_version = {CATALOGUE_VERSION}"))
 }
 
 /// Creates an empty catalogue.
@@ -69,7 +85,7 @@ pub(super) fn open(path: &Path, flags: OpenFlags, kib: u32) -> rusqlite::Result<
     Ok(connection)
 }
 
-/// Reads the version of a catalogue, 1 or 2.
+/// Reads the version of a catalogue, 1 to 3.
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`], [`IndexError::Version`].

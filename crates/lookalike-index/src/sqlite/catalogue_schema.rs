@@ -50,6 +50,13 @@ pub(super) const CHECKSUMS: [(&str, &str, &str); 6] = [
     ("texts", "checksum", "INTEGER"),
 ];
 
+/// The table that version 3 adds.
+pub(super) const DECISIONS: &str = "CREATE TABLE decisions(
+  number INTEGER PRIMARY KEY,
+  json TEXT NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT";
+
 /// The statements that SQLite stores for a catalogue of `version`.
 pub(super) fn schema(version: u32) -> Vec<String> {
     let mut statements = SCHEMA.map(str::to_owned);
@@ -62,5 +69,7 @@ pub(super) fn schema(version: u32) -> Vec<String> {
             }
         }
     }
-    statements.into()
+    let mut statements = Vec::from(statements);
+    statements.extend((version >= 3).then(|| DECISIONS.to_owned()));
+    statements
 }

@@ -1,6 +1,7 @@
 //! Checks all stored data.
 
 use super::catalogue;
+use super::decisions;
 use super::index_state::{FolderSnapshot, IndexState};
 use super::maintenance::count_rows;
 use super::posting::{PostingList, id_key};
@@ -58,6 +59,8 @@ pub(super) fn check(state: &Arc<IndexState>) -> Result<Vec<IndexProblem>, IndexE
         set: Vec::new(),
     };
     let result = documents(&snapshot, &mut checker, &mut problems);
+    collect_damage(result, &mut problems)?;
+    let result = check_decisions(&snapshot, &mut problems);
     collect_damage(result, &mut problems)?;
     Ok(problems)
 }
@@ -201,6 +204,21 @@ fn documents(
         }
     }
     Ok(())
+}
+
+/// Checks the log of decisions.
+fn check_decisions(
+    snapshot: &FolderSnapshot,
+    problems: &mut Vec<IndexProblem>,
+) -> Result<(), IndexError> {
+    let (place, connection) = (&snapshot.state.place, snapshot.connection()?);
+    match decisions::read(place, connection, (0, usize::MAX), &mut |_, _| Ok(())) {
+        Err(IndexError::Damaged { what, why }) => {
+            problems.push(IndexProblem { place: what, what: why, repairable: false });
+            Ok(())
+        }
+        other => other.map(drop),
+    }
 }
 
 /// The number of the first row after `number`, or the end.

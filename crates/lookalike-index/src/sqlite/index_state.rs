@@ -6,6 +6,7 @@
 
 use super::catalogue_state::CatalogueState;
 use super::catalogue_writer::CatalogueWriter;
+use super::decisions;
 use super::index_folder::IndexFolder;
 use super::lock::lock;
 use super::merge_signal::MergeSignal;
@@ -17,6 +18,7 @@ use super::reserve;
 use super::tuning::Tuning;
 use crate::backend::SetCallback;
 use crate::backend::Snapshot;
+use crate::decision_log::DecisionCallback;
 use crate::entry::{IndexRecord, RecordFields};
 use crate::error::{IndexError, Unwritable};
 use crate::settings::IndexSettings;
@@ -270,6 +272,15 @@ impl Snapshot for FolderSnapshot {
 
     fn sets(&mut self, numbers: &[u64], each: SetCallback<'_>) -> Result<(), IndexError> {
         self.reader()?.sets(numbers, each)
+    }
+
+    fn decisions(
+        &mut self,
+        after: u64,
+        most: usize,
+        each: DecisionCallback<'_>,
+    ) -> Result<usize, IndexError> {
+        decisions::read(&self.state.place, self.connection()?, (after, most), each)
     }
 
     fn scan(

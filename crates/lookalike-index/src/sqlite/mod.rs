@@ -9,6 +9,7 @@
 //! `docs/reference/index.md` specifies both. One process writes, any number read, each at snapshots
 //! of its own.
 
+mod add_decisions;
 mod backup;
 mod catalogue;
 mod catalogue_schema;
@@ -16,6 +17,7 @@ mod catalogue_state;
 mod catalogue_writer;
 mod check;
 mod checksums;
+mod decisions;
 mod folder;
 mod id_filter;
 mod index_folder;
@@ -84,6 +86,11 @@ pub fn create_filled(
 ) -> Result<(), IndexError> {
     settings.check(&folder.display().to_string())?;
     folder::create_filled(folder, settings, changes)
+}
+
+/// Whether a folder has the catalogue of an index, which may be damaged.
+pub fn is_index(folder: &Path) -> bool {
+    IndexFolder::new(folder).catalogue().is_file()
 }
 
 /// The settings of the index in a folder; it is not opened.
@@ -180,6 +187,10 @@ impl Backend for FolderBackend {
 
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
         write::write(&self.state, changes)
+    }
+
+    fn add_decisions(&self, entries: &[&str]) -> Result<u64, IndexError> {
+        add_decisions::add(&self.state, entries)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {

@@ -7,7 +7,7 @@ mod full_disk;
 mod untrusted;
 
 use crate::conformance::documents::{Document, Maker, settings};
-use crate::conformance::{assert_clean, candidates, everything, now};
+use crate::conformance::{assert_clean, candidates, decisions, everything, now};
 use lookalike_index::IndexError;
 use lookalike_index::backend::{Backend, Change, bucket_keys};
 use lookalike_index::entry::{IndexRecord, MAX_METADATA_BYTES};
@@ -285,9 +285,37 @@ fn another_version_is_refused() {
     catalogue.execute_batch("PRAGMA user_version = 7").unwrap();
     for access in [Access::Read, WRITE] {
         let error = open(&folder, access).map(drop).unwrap_err();
-        let is_right = matches!(error, IndexError::Version { got: 7, expected: 2, .. });
+        let is_right = matches!(error, IndexError::Version { got: 7, expected: 3, .. });
         assert!(is_right, "{error}");
     }
+}
+
+#[test]
+fn a_catalogue_has_version_3_from_its_first_decision_on() {
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join("index");
+    filled(&folder);
+    let version = || -> u32 {
+        let catalogue = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
+        catalogue.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(version(), 2);
+    let (writer, reader) = (open(&folder, WRITE).unwrap(), open(&folder, Access::Read).unwrap());
+    assert_eq!(decisions(&*reader, 0), [""; 0]);
+    assert_eq!(writer.add_decisions(&["{\"a\":1}", "{\"b\":2}"]).unwrap(), 2);
+    assert_eq!(version(), 3);
+    // One that was open before sees them, too.
+    assert_eq!(decisions(&*reader, 0).len(), 2);
+    drop(writer);
+    assert_eq!(decisions(&*open(&folder, WRITE).unwrap(), 1), ["{\"b\":2}"]);
+
+    let catalogue = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
+    catalogue.execute_batch("UPDATE decisions SET json = '{}' WHERE number = 2").unwrap();
+    let problems = reader.check().unwrap();
+    assert_eq!(problems.len(), 1);
+    assert_eq!((&problems[0].place[..], problems[0].repairable), ("decision 2", false));
+    let read = reader.snapshot().unwrap().decisions(0, 9, &mut |_, _| Ok(()));
+    assert!(matches!(read, Err(IndexError::Damaged { .. })));
 }
 
 #[test]

@@ -11,6 +11,7 @@
 
 mod asking;
 mod containment;
+mod decisions;
 pub mod documents;
 mod histories;
 mod moments;
@@ -19,6 +20,7 @@ mod writing;
 
 pub use asking::*;
 pub use containment::*;
+pub use decisions::*;
 pub use histories::*;
 pub use moments::*;
 pub use nearest::*;
@@ -62,6 +64,7 @@ macro_rules! suite {
             readers_go_on_beside_a_writer,
             writers_from_several_threads_take_turns,
             a_backup_is_the_index_at_one_moment,
+            decisions_are_kept_in_order,
             ids_of_any_kind,
             documents_without_shingles,
             one_id_several_times_in_a_batch,

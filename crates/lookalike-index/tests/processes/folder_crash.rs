@@ -5,7 +5,7 @@
 #![allow(clippy::disallowed_methods, reason = "the test starts itself as the writer")]
 
 use crate::conformance::documents::{Document, Maker, settings};
-use crate::conformance::{assert_clean, candidates, now};
+use crate::conformance::{assert_clean, candidates, decisions, now};
 use lookalike_index::backend::{Backend, Change, bucket_keys};
 use lookalike_index::index::Access;
 use lookalike_index::settings::StoredContent;
@@ -20,7 +20,7 @@ const WRITE: Access = Access::Write { wait: Duration::from_secs(10) };
 const TUNING: Tuning = Tuning { tail: 12, fan_out: 2, background: true };
 const FOLDER: &str = "LOOKALIKE_TEST_FOLDER";
 const ROUND: &str = "LOOKALIKE_TEST_ROUND";
-const ROUNDS: u64 = 200;
+const ROUNDS: u64 = 300;
 const IDS: u64 = 60;
 
 /// What batch `batch` of a round does: documents that are put, ids that are removed.
@@ -56,6 +56,7 @@ fn writer() {
     for number in 0.. {
         let batch = batch(round, number);
         backend.write(&changes(&batch)).unwrap();
+        backend.add_decisions(&[&decision(round, number)]).unwrap();
         out.write_all(format!("\nstored {number}\n").as_bytes()).unwrap();
         out.flush().unwrap();
         if round % 5 == 4 && number % 4 == 3 {
@@ -65,6 +66,11 @@ fn writer() {
             backend.repair().unwrap();
         }
     }
+}
+
+/// The decision that follows a batch.
+fn decision(round: u64, batch: u64) -> String {
+    format!("{{\"note\":\"round {round}, batch {batch}\"}}")
 }
 
 /// What ids say, by fingerprint and batch.
@@ -116,6 +122,7 @@ fn what_was_acknowledged_outlives_a_kill() {
     drop(sqlite::create(&folder, &settings).unwrap());
     let mut maker = Maker::new(&settings, 77);
     let (mut wanted, mut batches) = (Contents::new(), 0);
+    let mut decided = Vec::new();
     for round in 0..ROUNDS {
         // With none reported, it is killed while it starts and opens the index.
         let (reported, moment) = (maker.below(8), Duration::from_micros(maker.below(8_000)));
@@ -128,6 +135,12 @@ fn what_was_acknowledged_outlives_a_kill() {
             // The last one may be stored although there was no time to say so; then all of it.
             apply(&mut wanted, &batch(round, stored));
             assert_eq!(there, wanted, "round {round}");
+        }
+        decided.extend((0..stored).map(|number| decision(round, number)));
+        let log = decisions(&*backend, 0);
+        if log != decided {
+            decided.push(decision(round, stored));
+            assert_eq!(log, decided, "round {round}");
         }
         assert_clean(&*backend);
         let mut snapshot = backend.snapshot().unwrap();

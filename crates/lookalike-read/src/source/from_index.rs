@@ -1,4 +1,4 @@
-//! The documents of an index as a source: a snapshot of their shingle sets instead of their texts.
+//! The documents of an index as a source: a snapshot of their shingle sets, or of their texts.
 
 use crate::description::StatedFields;
 use crate::document::{Document, DocumentPosition, Raw, StoredShingles};
@@ -9,6 +9,7 @@ use crate::location::Location;
 use crate::normalizing_sink::SourceSink;
 use crate::retained_state::{KeptState, NumberRange, RetainedState};
 use crate::scratch::ReadBuffers;
+use crate::skipped::SkippedItem;
 use crate::source::{BlockContent, LaneReader, RetainedContent, Source};
 use crate::source_info::SourceInfo;
 use crate::spool::Spool;
@@ -37,6 +38,16 @@ pub(crate) struct IndexSource {
     metadata: bool,
     /// Whether the index keeps texts.
     texts: bool,
+    content: IndexContent,
+}
+
+/// What is given of the documents of an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IndexContent {
+    /// Shingle sets, and no texts.
+    Sets,
+    /// Texts as they were stored.
+    Texts,
 }
 
 impl Source for IndexSource {
@@ -86,13 +97,17 @@ struct IndexBlock {
 
 impl BlockContent for IndexBlock {
     fn bytes(&self) -> u64 {
-        self.entries.iter().map(|entry| entry.set.as_ref().map_or(0, Vec::len) as u64).sum()
+        let bytes = |entry: &IndexRecord| match self.source.content {
+            IndexContent::Sets => entry.set.as_ref().map_or(0, Vec::len),
+            IndexContent::Texts => entry.text.as_ref().map_or(0, String::len),
+        };
+        self.entries.iter().map(|entry| bytes(entry) as u64).sum()
     }
 
     fn read(&self, _: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         let settings = &self.source.info.settings;
         settings.consumed.fetch_add(self.bytes(), Ordering::Relaxed);
-        give(&self.entries, &settings.options.fields, sink)
+        self.source.give(&self.entries, sink)
     }
 
     fn retain(
@@ -142,12 +157,14 @@ impl RetainedContent for RetainedEntries {
         scratch: &mut ReadBuffers,
         set: &mut Vec<u64>,
     ) -> Result<Option<u128>, ReadError> {
-        self.source.set(place, id, &mut scratch.bytes, set).map(Some)
+        match self.source.content {
+            IndexContent::Sets => self.source.set(place, id, &mut scratch.bytes, set).map(Some),
+            IndexContent::Texts => Ok(None),
+        }
     }
 
     fn replay(&self, _: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
-        let entries = self.source.scan(self.range)?;
-        give(&entries, &self.source.info.settings.options.fields, sink)
+        self.source.give(&self.source.scan(self.range)?, sink)
     }
 }
 
@@ -155,19 +172,25 @@ impl IndexSource {
     /// A snapshot of an index. `metadata` tells whether the metadata is read.
     ///
     /// # Errors
-    /// [`IndexError::NoSets`] for an index without shingle sets; what keeps it from being read.
+    /// [`IndexError::NoSets`] for an index without shingle sets, [`IndexError::NoTexts`] for one
+    /// without texts where these are given; what keeps it from being read.
     pub(crate) fn open(
         info: Arc<SourceInfo>,
         index: &Index,
         now: i64,
         metadata: bool,
+        content: IndexContent,
     ) -> Result<Self, IndexError> {
         let store = index.settings().store;
+        let texts = store == StoredContent::Texts;
+        if content == IndexContent::Texts && !texts {
+            return Err(IndexError::NoTexts { index: index.name().to_owned() });
+        }
         if store == StoredContent::Signatures {
             return Err(IndexError::NoSets { what: "grouping of its documents" });
         }
         let snapshot = Mutex::new(index.snapshot()?);
-        Ok(Self { info, snapshot, now, metadata, texts: store == StoredContent::Texts })
+        Ok(Self { info, snapshot, now, metadata, texts, content })
     }
 
     fn snapshot(&self) -> MutexGuard<'_, Box<dyn Snapshot>> {
@@ -179,8 +202,14 @@ impl IndexSource {
     fn plan(&self, next: u64, planned: &mut VecDeque<NumberRange>) -> Result<u64, ReadError> {
         let block_bytes = self.info.settings.block_bytes as u64;
         let (mut last, mut bytes) = (None, 0);
+        let over = self.info.settings.longest_record(false);
+        let over = over.filter(|_| self.content == IndexContent::Texts);
+        let mut too_long = None;
         let mut add = |entry: &IndexRecord| {
             last = Some(entry.number);
+            if let Some(over) = over.filter(|over| entry.bytes > over.limit) {
+                too_long.get_or_insert((entry.id.clone(), over));
+            }
             bytes += entry.bytes;
             match planned.back_mut() {
                 Some(range) if bytes <= block_bytes && range.count < BLOCK_DOCUMENTS => {
@@ -194,11 +223,18 @@ impl IndexSource {
             Ok(())
         };
         self.snapshot().scan(next, PLANNED, RecordFields::default(), &mut add)?;
+        if let Some((id, over)) = too_long {
+            let (source, reason) = (self.info.shown.clone(), over.reason());
+            let skipped = SkippedItem { source, line: None, id: Some(id), reason };
+            return Err(ReadError::BadRecord(skipped));
+        }
         Ok(last.map_or(next, |last: u64| last.saturating_add(1)))
     }
 
     fn scan(&self, range: NumberRange) -> Result<Vec<IndexRecord>, ReadError> {
-        let wanted = RecordFields { set: true, metadata: self.metadata, ..RecordFields::default() };
+        let text = self.content == IndexContent::Texts;
+        let metadata = self.metadata;
+        let wanted = RecordFields { set: !text, text, metadata, ..RecordFields::default() };
         let mut entries = Vec::with_capacity(range.count);
         self.snapshot().scan(range.from, range.count, wanted, &mut |entry| {
             if !entry.is_expired(self.now) {
@@ -249,43 +285,55 @@ impl IndexSource {
         })?;
         taken.ok_or_else(|| damaged(id, "it is no longer there").into())
     }
+
+    /// Gives documents to the sink, in order.
+    fn give(&self, entries: &[IndexRecord], sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
+        let fields = &self.info.settings.options.fields;
+        let (mut set, mut extra) = (Vec::new(), ExtraFields::default());
+        for record in entries {
+            let (text, shingled) = match self.content {
+                IndexContent::Texts => (text_of(record)?, None),
+                IndexContent::Sets => {
+                    let code = record.set.as_deref();
+                    let code = code.ok_or_else(|| damaged(&record.id, "it has no shingle set"))?;
+                    decode(code, &record.id, &mut set)?;
+                    let (fingerprint, bytes) = (record.fingerprint, record.bytes);
+                    ("", Some(StoredShingles { set: &set, fingerprint, bytes }))
+                }
+            };
+            extra.clear();
+            for name in fields {
+                match filter::member(&record.metadata, name) {
+                    None | Some(Value::Null) => extra.push(None),
+                    Some(Value::String(text)) => extra.push(Some(text)),
+                    Some(other) => extra.push(Some(&other.to_string())),
+                }
+            }
+            let document = Document {
+                id: &record.id,
+                text,
+                place: place(record.number),
+                fields: &extra.list(),
+                // Before 1970 there were no such files.
+                modified: record.modified.and_then(|time| u64::try_from(time).ok()),
+                shingled,
+                about: None,
+                raw: Raw::Row(record.number),
+                parent: None,
+            };
+            sink.document(&document)?;
+        }
+        Ok(())
+    }
 }
 
-/// Gives documents to the sink, in order.
-fn give(
-    entries: &[IndexRecord],
-    fields: &[String],
-    sink: &mut SourceSink<'_>,
-) -> Result<(), ReadError> {
-    let (mut set, mut extra) = (Vec::new(), ExtraFields::default());
-    for record in entries {
-        let code = record.set.as_deref();
-        let code = code.ok_or_else(|| damaged(&record.id, "it has no shingle set"))?;
-        decode(code, &record.id, &mut set)?;
-        extra.clear();
-        for name in fields {
-            match filter::member(&record.metadata, name) {
-                None | Some(Value::Null) => extra.push(None),
-                Some(Value::String(text)) => extra.push(Some(text)),
-                Some(other) => extra.push(Some(&other.to_string())),
-            }
-        }
-        let (fingerprint, bytes) = (record.fingerprint, record.bytes);
-        let document = Document {
-            id: &record.id,
-            text: "",
-            place: place(record.number),
-            fields: &extra.list(),
-            // Before 1970 there were no such files.
-            modified: record.modified.and_then(|time| u64::try_from(time).ok()),
-            shingled: Some(StoredShingles { set: &set, fingerprint, bytes }),
-            about: None,
-            raw: Raw::Row(record.number),
-            parent: None,
-        };
-        sink.document(&document)?;
+/// The text that was read of a document. One of no bytes need not be stored.
+fn text_of(record: &IndexRecord) -> Result<&str, IndexError> {
+    match &record.text {
+        Some(text) => Ok(text),
+        None if record.bytes == 0 => Ok(""),
+        None => Err(damaged(&record.id, "it has no text")),
     }
-    Ok(())
 }
 
 fn decode(code: &[u8], id: &str, set: &mut Vec<u64>) -> Result<(), IndexError> {

@@ -8,6 +8,7 @@ import { at, focusHeading } from "./dom.js";
 import { visible } from "./format.js";
 import { showGroups } from "./groups.js";
 import { showQuery, watchQuery } from "./query.js";
+import { showReview, watchReview } from "./review.js";
 import { start } from "./router.js";
 import { settings } from "./settings.js";
 import { showIndex } from "./stats.js";
@@ -32,8 +33,9 @@ onToken(showIndexName);
 watchQuery();
 watchCompare();
 watchAdd();
+watchReview();
 start({
-  query: showQuery, groups: showGroups, compare: showCompare, document: showDocument,
+  query: showQuery, groups: showGroups, review: showReview, compare: showCompare, document: showDocument,
   index: showIndex, add: showAdd,
 });
 showIndexName();

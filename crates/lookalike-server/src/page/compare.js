@@ -14,7 +14,12 @@ const show = (status, nodes) => {
   at("compare-results").replaceChildren(...nodes);
 };
 
-const figures = (found) => {
+/**
+ * The figures of a comparison.
+ * @param {any} found of the API
+ * @returns {HTMLElement}
+ */
+export const figures = (found) => {
   const rows = [["Similarity", similarity(found.jaccard),
     found.estimated ? "estimated by signatures" : "exact Jaccard similarity"]];
   if (typeof found.shared === "number") {
@@ -31,7 +36,15 @@ const figures = (found) => {
 const name = (id, other) => id === null ? make("bdi", {}, visible(other))
   : make("a", { href: address("document", { id }) }, shownId(id));
 
-const sides = (found, a, b, mine) => {
+/**
+ * Both texts of a comparison side by side, or why they are not shown.
+ * @param {any} found of the API
+ * @param {string|null} a id of the first; `null` for the text that was searched
+ * @param {string} b id of the second
+ * @param {{name: string}|null} mine the text that was searched
+ * @returns {Node[]}
+ */
+export const sides = (found, a, b, mine) => {
   if (found.differences) {
     const names = [name(a, mine?.name ?? ""), name(b, "")];
     const shown = differences(found.differences, names);
@@ -45,8 +58,12 @@ const sides = (found, a, b, mine) => {
     (found.differences_missing || "the index keeps no texts") + ".")];
 };
 
-/** Number of differences by kind. */
-const outcome = (found) => {
+/**
+ * Number of differences by kind.
+ * @param {any} found of the API
+ * @returns {string}
+ */
+export const outcome = (found) => {
   if (!found.differences) return "Compared.";
   const { words, same_words: sameWords } = found.difference_counts;
   const kinds = [["case", found.difference_counts.case],

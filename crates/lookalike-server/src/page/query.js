@@ -6,6 +6,7 @@ import { at, button, make } from "./dom.js";
 import { readText } from "./file.js";
 import { beginning, counted, size, visible } from "./format.js";
 import { matches, summary } from "./matches.js";
+import { passages } from "./passages.js";
 import { keepProbe } from "./probe.js";
 import { problem } from "./problem.js";
 import { address, forgetViews, go, shownAt } from "./router.js";
@@ -44,14 +45,20 @@ const asked = () => {
   return body;
 };
 
+/** Whether the index stores texts, in which passages are found. */
+const hasTexts = () => settings().then(({ store }) => store === "texts", () => false);
+
 const ask = async (body, signal, id) => {
   const results = at("query-results");
   show("Searching …", []);
   results.setAttribute("aria-busy", "true");
   let answer;
   try {
-    const found = await request("POST", "v1/query", { body, signal });
+    const asking = request("POST", "v1/query", { body, signal });
+    const [found, texts] = await Promise.all([asking, hasTexts()]);
+    if (signal.aborted) return null;
     answer = { status: summary(found), nodes: matches(found, id) };
+    if (body.text !== undefined && texts) answer.nodes.push(passages(body.text));
   } catch (error) {
     if (error.name === "AbortError") return null;
     const again = () => ask(body, signal, id).then((later) => {

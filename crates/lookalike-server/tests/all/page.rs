@@ -12,7 +12,7 @@ use lookalike::read::Normalization;
 use lookalike::store::Index;
 use lookalike::store::memory::MemoryBackend;
 use lookalike::store::settings::{IndexSettings, StoredContent};
-use lookalike_server::{Config, Server, StopHandle, Tokens};
+use lookalike_server::{ClientToken, Config, Right, Server, StopHandle, Tokens};
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -46,6 +46,10 @@ fn run(cases: &str, more: &[&str]) {
     let output = node.output().unwrap();
     let reported = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(output.status.success(), "{}\n{}", reported(&output.stdout), reported(&output.stderr));
+}
+
+fn token(right: Right, value: &str) -> ClientToken {
+    ClientToken { right, name: None, value: value.to_owned() }
 }
 
 /// A server that runs until it is dropped.
@@ -103,7 +107,9 @@ fn it_works_with_this_server() {
         return;
     }
     let open = Running::start(StoredContent::Texts, Tokens::default());
-    let tokens = Tokens::new(vec![READ_TOKEN.to_owned()], vec![WRITE_TOKEN.to_owned()]).unwrap();
+    let tokens =
+        Tokens::new(vec![token(Right::Read, READ_TOKEN), token(Right::Write, WRITE_TOKEN)])
+            .unwrap();
     let guarded = Running::start(StoredContent::Signatures, tokens);
     run("real", &[&open.url, &guarded.url, READ_TOKEN, WRITE_TOKEN]);
 }

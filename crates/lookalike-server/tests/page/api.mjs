@@ -65,17 +65,33 @@ const ANSWERS = {
       predicted_recall: 0.998347,
     },
   }),
+  // Two answers: the second goes on after the first.
+  "POST /v1/passages": ({ body }) => ({
+    json: {
+      passages: [{
+        words: 8, bytes: [4, 33], chars: [4, 33], documents: body.after ? 1 : 12,
+        places: body.after ? [] : [{ id: HOSTILE, bytes: [0, 29], chars: [0, 29] },
+          { id: "letters/copy.txt", bytes: [7, 36], chars: [6, 35] }],
+      }], words: 11, known_words: 8, documents: body.after ? 1 : 12, compared: 100,
+      ...body.after ? {} : { next: "100" },
+    },
+  }),
   "POST /v1/compare": () => ({ json: comparison(STRETCHES) }),
   "GET /v1/groups": ({ query }) => {
     const from = Number(query.get("after") ?? 0), to = Math.min(from + 50, 120);
     return {
       json: {
         groups: groups(from, to), next: to < 120 ? String(to) : undefined, groups_total: 120,
+        groups_decided: 7,
         duplicates_total: 360, documents: 12345, version: 42, stale: false,
       },
     };
   },
 };
+
+/** Decisions are acknowledged as they come. */
+ANSWERS["POST /v1/decisions"] = ({ body: { decisions } }) =>
+  ({ json: { added: decisions.length, unknown: 0, last: decisions.length } });
 
 const documentOf = (id) => ({
   id, bytes: 1834, shingles: 262, metadata: { source: "letters", [HOSTILE]: HOSTILE },

@@ -20,9 +20,15 @@ const click = (selector) => async (browser) => {
 /** How each view comes to stand: address, what is done, and when it is there. */
 const STATES = {
   query: ["#/?id=letters", null, "document.querySelectorAll('.match').length === 3"],
+  passages: ["#/", async (browser) => {
+    await browser.paste("#query-text", "The meeting was held on Monday in the large hall.");
+    await browser.click("#query-form .main");
+    await click("#passages-form button")(browser);
+  }, "document.querySelector('.known')"],
   compare: ["#/compare?a=letters%2Fa.txt&b=letters%2Fb.txt", null,
     "document.querySelector('.sides')"],
   groups: ["#/groups", click(".group summary"), "document.querySelector('.members')"],
+  review: ["#/review", null, "document.querySelector('.review-differences .sides')"],
   document: [`#/document?id=${encodeURIComponent(HOSTILE)}`, null,
     "document.querySelector('#view-document .text')"],
   index: ["#/index", null, "document.querySelector('.chart')"],

@@ -74,6 +74,38 @@ const searching = withMock({}, async (browser, server) => {
     "Another text.");
 });
 
+const knownPassages = withMock({}, async (browser, server) => {
+  await search(browser);
+  await browser.see("Passages of your text that are known");
+  assert.equal(server.calls.filter(({ path }) => path === "/v1/passages").length, 0);
+  await browser.click("#passages-form button");
+  await browser.see("1 known passage in 12 documents; 100 documents compared word by word. " +
+    "Not all documents are compared yet.");
+  const asked = () => server.calls.findLast(({ path }) => path === "/v1/passages").body;
+  assert.deepEqual(asked(), { text: TEXT, min_words: 20 });
+  assert.equal(await browser.run("return document.querySelector('.known .excerpt').textContent"),
+    "meeting was held on Monday in");
+  const places = "return Array.from(document.querySelectorAll('.known li'), li => li.textContent)";
+  assert.deepEqual((await browser.run(places)).slice(1), ["letters/copy.txt", "and 10 more"]);
+  await browser.click("#passages .buttons button");
+  await browser.see("1 known passage in 13 documents; 200 documents compared word by word.");
+  assert.deepEqual(asked(), { text: TEXT, min_words: 20, after: "100" });
+  assert.ok(!await browser.run("return !!document.querySelector('#passages .buttons')"));
+  // A document of the index is compared as a whole only.
+  await browser.type("#query-id", "a");
+  await browser.click("#id-form button");
+  await browser.see("What resembles a");
+  assert.ok(!await browser.run("return !!document.querySelector('#passages')"));
+});
+
+const noPassages = withMock({
+  "GET /v1/settings": () => ({ json: { ...SETTINGS, store: "sets" } }),
+}, async (browser) => {
+  await search(browser);
+  await browser.wait("document.querySelectorAll('.match').length === 3");
+  assert.ok(!await browser.run("return !!document.querySelector('#passages')"));
+});
+
 const searchingById = withMock({}, async (browser, server) => {
   await browser.wait("document.querySelector('#query-threshold').value === '0.8'");
   await browser.type("#query-id", "a/b ?#&=%.txt");
@@ -591,7 +623,7 @@ const writing = async (browser) => {
       : refusal(404, "unknown-document", "no document has this id"),
   }, async (page, server) => {
     await page.wait("!document.querySelector('nav .writable').hidden");
-    await page.click("nav .writable a");
+    await page.click("nav a[data-view=add]");
     await page.click("#add-form .main");
     await page.see("Type an id first.");
     assert.equal(await page.run(`return ${focused}`), "add-id");
@@ -678,9 +710,92 @@ const files = withMock({}, async (browser, server) => {
   assert.equal(await browser.run(`return ${focused}`), "query-text");
 });
 
+/** The decisions that were sent, as `decision id id`. */
+const decided = (server) => server.calls.filter(({ path }) => path === "/v1/decisions")
+  .flatMap(({ body }) => body.decisions)
+  .map(({ decision, documents, note }) => [decision, ...documents, ...note ? [note] : []].join(" "));
+
+const reviewing = withMock({}, async (browser, server) => {
+  await browser.run("location.hash = '#/review'");
+  await browser.see("7 of 120 groups decided, 0 decisions now");
+  await browser.see("The texts differ in 3 places.");
+  const asked = server.calls.find(({ path }) => path === "/v1/groups").query;
+  assert.deepEqual([asked.get("state"), asked.get("order")], ["undecided", "doubt"]);
+  const shown = () => browser.run(
+    "return document.querySelector('.review-members .shown').innerText.split('\\n')[0].trim()");
+  assert.equal(await shown(), "group-0/copy-0.txt");
+  await browser.press("d");
+  await browser.see("group-0/copy-0.txt: duplicate.");
+  assert.equal(await shown(), "group-0/copy-1.txt");
+  await browser.press("n", "k");
+  await browser.see("8 of 120 groups decided, 3 decisions now");
+  assert.equal(await shown(), "group-1/copy-0.txt");
+  // A note is typed, not taken for keys; it goes with the next decision.
+  await browser.press("m", "d", "u", "n", KEYS.enter, "a");
+  await browser.see("All are kept.");
+  await browser.press("u");
+  await browser.see("Undone.");
+  assert.equal(await shown(), "group-1/copy-0.txt");
+  await browser.press("u", "r", KEYS.right, KEYS.left);
+  const [k, a] = ["group-0/letter.txt", "group-1/letter.txt"];
+  const all = `${a} group-1/copy-0.txt group-1/copy-1.txt group-1/copy-2.txt`;
+  await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
+  assert.deepEqual(decided(server), [
+    `duplicate ${k} group-0/copy-0.txt`, `not_duplicate ${k} group-0/copy-1.txt`,
+    "keep group-0/copy-2.txt", `keep_all ${all} dun`,
+    `undecided ${a}`, "undecided group-1/copy-0.txt", "undecided group-1/copy-1.txt",
+    "undecided group-1/copy-2.txt", "undecided group-0/copy-2.txt", "keep group-0/copy-2.txt",
+  ]);
+  // With the mouse, in any order.
+  await browser.click(".review-members tbody tr:nth-child(4) button");
+  assert.equal(await shown(), "group-1/copy-2.txt");
+  await browser.click(".review-keys button");
+  await browser.see("group-1/copy-2.txt: duplicate.");
+});
+
+const reviewingMany = withMock({}, async (browser, server) => {
+  await browser.run("location.hash = '#/review'");
+  await browser.see("7 of 120 groups decided");
+  await browser.click(".review-bulk summary");
+  await browser.paste("#bulk-least", "0.96");
+  await browser.click(".review-bulk form button");
+  await browser.see("240 pairs of 120 groups would be decided as duplicates. Nothing is stored yet.");
+  assert.deepEqual(decided(server), []);
+  await browser.click(".review-bulk .buttons button");
+  await browser.see("240 pairs of similarity 0.96 or more decided as duplicates.");
+  assert.equal(decided(server).length, 240);
+  assert.equal(decided(server)[0],
+    "duplicate group-0/letter.txt group-0/copy-0.txt all of similarity 0.96 or more");
+  await browser.click(".review-bulk .buttons button");
+  await browser.see("240 decisions taken back.");
+  assert.equal(decided(server).filter((one) => one.startsWith("undecided")).length, 240);
+});
+
+const reviewRefused = async (browser) => {
+  let isFull = true;
+  const special = { "POST /v1/decisions": ({ body }) => isFull
+    ? refusal(507, "disk-full", "the disk is full")
+    : { json: { added: body.decisions.length, unknown: 0, last: 1 } } };
+  await withMock(special, async (browser, server) => {
+    await browser.run("location.hash = '#/review'");
+    await browser.see("7 of 120 groups decided");
+    await browser.press("d", "n");
+    await browser.see("The disk of the server is full");
+    await browser.see("2 not stored yet");
+    isFull = false;
+    const before = decided(server).length;
+    await browser.click(".problem button");
+    await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
+    assert.deepEqual(decided(server).slice(before).map((one) => one.split(" ")[0]),
+      ["duplicate", "not_duplicate"]);
+  })(browser);
+};
+
 /** All cases by name. */
 export const CASES = {
   "a text is searched, and a match compared": searching,
+  "known passages of a text are found": knownPassages,
+  "an index without texts has no passages": noPassages,
   "a document is searched by its id": searchingById,
   "nothing found is told with what that means": nothingFound,
   "a prediction that does not hold has its caveat": recallCaveat,
@@ -692,6 +807,9 @@ export const CASES = {
   "large texts are drawn in parts": largeTexts,
   "groups are browsed": grouped,
   "groups that are pending, stale, large or none": groupStates,
+  "groups are decided about by keys, with undo and redo": reviewing,
+  "many pairs are decided about at once, and taken back": reviewingMany,
+  "decisions that could not be stored are kept and sent again": reviewRefused,
   "the index is shown": theIndex,
   "hostile ids, texts and metadata are texts": hostile,
   "the token": tokens,

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { HOSTILE, words } from "./api.mjs";
 import { findings } from "./access.mjs";
-import { KEYS } from "./driver.mjs";
+import { KEYS, pause } from "./driver.mjs";
 
 const LETTER = `${words(60, "word")}, and the meeting was held on Monday.\n${words(60, "more")}`;
 const EDITED = LETTER.replace("Monday", "Thursday");
@@ -78,6 +78,15 @@ const fromFirstToLast = async (browser, { open }) => {
     "document.querySelector(`.rows ${tag}`).textContent)");
   assert.deepEqual(marks.map((word) => word.replace(".", "")), ["Monday", "Thursday"]);
 
+  // A passage of the letter inside of another text.
+  await search(browser, `An unlike text that quotes: ${words(30, "word").toUpperCase()} and ends.`);
+  await browser.see("Passages of your text that are known");
+  await browser.click("#passages-form button");
+  await browser.see("1 known passage in 3 documents; 3 documents compared word by word.");
+  assert.ok((await browser.run("return document.querySelector('.known').innerText"))
+    .includes("30 words, from character 28 on, in 3 documents"));
+  assert.deepEqual(await findings(browser), []);
+
   // By id, which is not among its own matches.
   await browser.run("location.hash = '#/'");
   await browser.paste("#query-id", IDS[1]);
@@ -120,6 +129,30 @@ const fromFirstToLast = async (browser, { open }) => {
   await browser.wait("document.querySelectorAll('.match').length === 2");
   await browser.open(`${open}#/document?id=${encodeURIComponent(HOSTILE)}`);
   await browser.see("There is no such document");
+  await sound(browser);
+};
+
+const decisions = async (browser, { open }) => {
+  await browser.open(`${open}#/review?order=size`);
+  for (let i = 0; i < 200; i++) {
+    await browser.wait("document.querySelector('.review-progress')");
+    if (!await browser.run("return !!document.querySelector('#view-review .stale')")) break;
+    await browser.click("#view-review .stale button");
+    await pause(50);
+  }
+  await browser.wait("document.querySelector('.review-differences .sides')");
+  await browser.see("0 of 1 group decided");
+  await browser.press("n");
+  await browser.see("1 of 1 group decided, 1 decision now");
+  await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
+  const log = async () => (await (await fetch(new URL("v1/decisions", open))).json()).decisions;
+  assert.deepEqual((await log()).map(({ decision }) => decision), ["not_duplicate"]);
+  assert.deepEqual((await log())[0].documents.toSorted(), IDS.slice(0, 2).toSorted());
+  await browser.press("u");
+  await browser.see("Undone.");
+  for (let i = 0; i < 200 && (await log()).length < 2; i++) await pause(20);
+  assert.equal((await log())[1].decision, "undecided");
+  assert.deepEqual(await findings(browser), []);
   await sound(browser);
 };
 
@@ -169,6 +202,7 @@ const refused = async (browser, { open }) => {
 export const CASES = {
   "the files of the page are served": served,
   "documents come, are found, compared, grouped, and go": fromFirstToLast,
+  "decisions are stored": decisions,
   "tokens let in, for reading and for writing": withTokens,
   "refusals of the server are told": refused,
 };

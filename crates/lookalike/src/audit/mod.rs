@@ -30,6 +30,7 @@ pub use neighbours::Neighbours;
 pub use outcome::{Audit, Figures, JudgedBy, SimilarityRange};
 pub use report::{Report, pairs_file};
 
+use crate::decisions::{Decisions, SeparatedPairs};
 use crate::document_pass::{DocumentVisitor, each_document};
 use crate::error::Error;
 use crate::progress::{Progress, Stage, timed};
@@ -41,6 +42,7 @@ use lookalike_core::params::Params;
 use lookalike_core::shingle::Shingler;
 use search::{FoundNeighbours, SearchedSample, Searcher};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 /// Documents drawn when nobody says how many.
 pub const SAMPLE_DOCUMENTS: usize = 2_000;
@@ -62,6 +64,9 @@ pub struct AuditOptions {
     pub kernel: Kernel,
     /// Whether ids of records found in folders begin with the name of their file, as in the run.
     pub ids_by_file: bool,
+    /// What people decided, as in the run: pairs that are judged to be no duplicates, and those of
+    /// two kept documents, are no neighbours.
+    pub decisions: Option<Arc<Decisions>>,
 }
 
 impl Default for AuditOptions {
@@ -74,6 +79,7 @@ impl Default for AuditOptions {
             threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             kernel: Kernel::best(),
             ids_by_file: false,
+            decisions: None,
         }
     }
 }
@@ -114,7 +120,10 @@ pub fn true_neighbours<E: Into<Error>>(
     let (sample, seen) = drawn?;
     let collection = open()?;
     let (result, _) = timed(progress, Stage::Search, collection.bytes(), || {
-        let searched = SearchedSample::new(params, lots, sample, seen, progress)?;
+        let mut searched = SearchedSample::new(params, lots, sample, seen, progress)?;
+        if let Some(decisions) = &options.decisions {
+            searched.separated = SeparatedPairs::new(decisions);
+        }
         let found = search(&collection, &searched, options, progress)?;
         Ok::<_, Error>((searched, found))
     });

@@ -3,6 +3,7 @@
 use super::draw::{DocumentSample, IdHasher, SampledDocument};
 use super::index::{Hits, SetIndex, least_overlap};
 use super::neighbours::{Bins, DocumentNeighbours, Neighbours};
+use crate::decisions::SeparatedPairs;
 use crate::digest::InputsDigest;
 use crate::document_pass::DocumentVisitor;
 use crate::error::AuditError;
@@ -32,6 +33,8 @@ pub(super) struct SearchedSample {
     /// Different shingle sets, and the documents that have each.
     classes: Vec<Class>,
     index: SetIndex,
+    /// Pairs that are no neighbours, however similar they are.
+    pub(super) separated: SeparatedPairs,
 }
 
 struct Class {
@@ -68,7 +71,8 @@ impl SearchedSample {
         if not_full || ids.len() as u64 == documents {
             bins = bins.of_all(ids.len());
         }
-        Ok(Self { params: params.clone(), lots, bins, ids, classes, index })
+        let (params, separated) = (params.clone(), SeparatedPairs::default());
+        Ok(Self { params, lots, bins, ids, classes, index, separated })
     }
 
     /// What was found in all documents; the sample was drawn from `documents` by `seed`, and the
@@ -186,13 +190,19 @@ impl<'a> Searcher<'a> {
         }
     }
 
+    /// Whether a run does not compare a drawn document with the one that is met now, or keeps them
+    /// apart by a decision.
+    fn is_separated(&self, drawn: &str, id: &str, reference: bool) -> bool {
+        reference && self.reference || self.searched.separated.contains(drawn, id)
+    }
+
     fn count(&mut self, class: &Class, id: &str, fingerprint: u128, overlap: &Overlap) {
         for &document in &class.documents {
             let document = document as usize;
             let (drawn, reference) = &self.searched.ids[document];
             if drawn == id {
                 self.found.met[document] |= class.fingerprint == fingerprint;
-            } else if !(*reference && self.reference) {
+            } else if !self.is_separated(drawn, id, *reference) {
                 let (lots, bins) = (self.searched.lots, &self.searched.bins);
                 self.found.sample[document].add(lots, bins, id, overlap);
             }

@@ -1,7 +1,7 @@
 //! Matched runs, and the records that they are sorted as.
 
 use crate::read::BlockNumber;
-use crate::spill::codec::{FieldReader, put_bytes, put_u32, put_u64};
+use crate::spill::codec::{FieldReader, key_part, put_bytes, put_u32, put_u64};
 use std::ops::Range;
 
 /// A run of words in a text.
@@ -26,6 +26,38 @@ pub struct RunMatch {
     pub in_item: MatchRange,
     /// Where it is in the document, first.
     pub in_document: MatchRange,
+    /// The text of the document around it, where [`ContaminationOptions::excerpts`] asks for it.
+    ///
+    /// [`ContaminationOptions::excerpts`]: super::ContaminationOptions::excerpts
+    pub excerpt: Option<TextExcerpt>,
+}
+
+/// A part of a text: a run of words, or its beginning, and what is around it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextExcerpt {
+    /// The part.
+    pub text: String,
+    /// The byte of the whole text that it begins at.
+    pub start: u64,
+    /// Whether the whole text goes on behind it.
+    pub is_cut: bool,
+}
+
+/// Bytes of text before and behind a run in its excerpt.
+const CONTEXT_BYTES: usize = 200;
+/// Bytes of a run in its excerpt.
+const RUN_BYTES: usize = 2000;
+
+impl TextExcerpt {
+    /// The excerpt of a text around some bytes of it.
+    pub(crate) fn around(text: &str, run: &Range<u64>) -> Self {
+        let (start, end) = (run.start as usize, run.end as usize);
+        let end = end.min(start.saturating_add(RUN_BYTES)).saturating_add(CONTEXT_BYTES);
+        let start = text.floor_char_boundary(start.saturating_sub(CONTEXT_BYTES));
+        let end = text.floor_char_boundary(end);
+        let part = text.get(start..end).unwrap_or_default().to_owned();
+        Self { text: part, start: start as u64, is_cut: end < text.len() }
+    }
 }
 
 /// The place of a document in the corpus: its block and its position in that.
@@ -35,24 +67,35 @@ pub(super) struct DocumentPlace {
     pub(super) position: u32,
 }
 
-/// Bytes of the key up to the item, and up to the document.
-const ITEM_KEY: usize = 4;
-pub(super) const DOCUMENT_KEY: usize = 16;
-
-/// The key of a match: item, document, first word.
-pub(super) fn key(item: u32, place: DocumentPlace, found: &RunMatch) -> [u8; 20] {
+/// The key of a match: item, source and id of the document, its place, first word. Where documents
+/// are in the inputs decides only between equal ids, so that the order of the inputs does not.
+pub(super) fn put_key(key: &mut Vec<u8>, item: u32, place: DocumentPlace, found: &RunMatch) {
     let DocumentPlace { block, position } = place;
-    let parts = [item, block.source, block.index, position, found.in_item.words.start];
-    let mut key = [0; 20];
-    for (bytes, part) in key.as_chunks_mut().0.iter_mut().zip(parts) {
-        *bytes = part.to_be_bytes();
+    key.clear();
+    key.extend(item.to_be_bytes());
+    key_part(key, found.source.as_bytes());
+    key_part(key, found.document.as_bytes());
+    for part in [block.source, block.index, position, found.in_item.words.start] {
+        key.extend(part.to_be_bytes());
     }
-    key
 }
 
-/// The item of a match by its key.
-pub(super) fn item_of(key: &[u8]) -> Option<u32> {
-    Some(u32::from_be_bytes(key.get(..ITEM_KEY)?.try_into().ok()?))
+/// The key of a match in its parts.
+pub(super) struct MatchKey<'a> {
+    pub(super) item: u32,
+    /// Source and id of the document.
+    pub(super) name: &'a [u8],
+    /// The same and its place.
+    pub(super) document: &'a [u8],
+}
+
+impl<'a> MatchKey<'a> {
+    pub(super) fn of(key: &'a [u8]) -> Option<Self> {
+        let (item, rest) = key.split_first_chunk()?;
+        let (document, _) = rest.split_last_chunk::<4>()?;
+        let (name, _) = document.split_last_chunk::<12>()?;
+        Some(Self { item: u32::from_be_bytes(*item), name, document })
+    }
 }
 
 /// Appends a match to `out`.
@@ -66,6 +109,11 @@ pub(super) fn encode(found: &RunMatch, out: &mut Vec<u8>) {
             put_u64(out, value);
         }
     }
+    if let Some(TextExcerpt { text, start, is_cut }) = &found.excerpt {
+        put_u32(out, u32::from(*is_cut));
+        put_u64(out, *start);
+        put_bytes(out, text.as_bytes());
+    }
 }
 
 /// A match that was encoded.
@@ -74,7 +122,12 @@ pub(super) fn decode(bytes: &[u8]) -> Option<RunMatch> {
     let source = fields.str()?.to_owned();
     let document = fields.str()?.to_owned();
     let (in_item, in_document) = (range(&mut fields)?, range(&mut fields)?);
-    Some(RunMatch { source, document, in_item, in_document })
+    let mut excerpt = None;
+    if !fields.is_empty() {
+        let (is_cut, start) = (fields.u32()? != 0, fields.u64()?);
+        excerpt = Some(TextExcerpt { text: fields.str()?.to_owned(), start, is_cut });
+    }
+    Some(RunMatch { source, document, in_item, in_document, excerpt })
 }
 
 fn range(fields: &mut FieldReader<'_>) -> Option<MatchRange> {
@@ -95,16 +148,45 @@ mod tests {
             bytes: 1 << 40..(1 << 40) + 99,
             chars: 7..u64::from(at) + 90,
         };
-        let (source, document) = ("pages.jsonl".to_owned(), "ü\n".to_owned());
-        let found = RunMatch { source, document, in_item: range(2), in_document: range(9) };
+        let (source, document) = ("pages.jsonl".to_owned(), "ü\n\0".to_owned());
+        let excerpt = TextExcerpt::around("Übung", &(2..7));
+        let found = RunMatch {
+            source,
+            document,
+            in_item: range(2),
+            in_document: range(9),
+            excerpt: Some(excerpt),
+        };
         let mut bytes = Vec::new();
         encode(&found, &mut bytes);
         assert_eq!(decode(&bytes).as_ref(), Some(&found));
+        let without = RunMatch { excerpt: None, ..found.clone() };
+        let mut short = Vec::new();
+        encode(&without, &mut short);
         for cut in 0..bytes.len() {
-            assert_eq!(decode(&bytes[..cut]), None);
+            assert_eq!(decode(&bytes[..cut]), (cut == short.len()).then(|| without.clone()));
         }
         let block = BlockNumber { source: 1, index: 2 };
-        let key = key(300, DocumentPlace { block, position: 3 }, &found);
-        assert_eq!(item_of(&key), Some(300));
+        let mut key = Vec::new();
+        put_key(&mut key, 300, DocumentPlace { block, position: 3 }, &found);
+        let parts = MatchKey::of(&key).unwrap();
+        assert_eq!(parts.item, 300);
+        assert_eq!(parts.name, b"pages.jsonl\0\0\xc3\xbc\n\0\xff\0\0");
+        assert_eq!(parts.document.len(), parts.name.len() + 12);
+        for cut in 0..20 {
+            assert!(MatchKey::of(&key[..cut]).is_none());
+        }
+    }
+
+    #[test]
+    fn excerpts_end_between_characters() {
+        let text = "ü".repeat(3_000);
+        for start in [0, 1, 199, 201, 3_001, 5_999] {
+            let excerpt = TextExcerpt::around(&text, &(start..6_000));
+            let begin = excerpt.start as usize;
+            assert!(text[begin..].starts_with(&excerpt.text) && begin <= start as usize);
+            assert_eq!(excerpt.is_cut, begin + excerpt.text.len() < text.len());
+        }
+        assert_eq!(TextExcerpt::around("", &(0..0)).text, "");
     }
 }

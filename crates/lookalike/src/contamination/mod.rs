@@ -9,6 +9,7 @@
 //! ```text
 //! benchmark ─ items (all in memory) ─ item_index: hashes of their runs
 //! corpus ──── scan (threads over blocks) ─ matched runs ─ sorter ─ verdicts ─ Contamination
+//!                                                        └ documents of contaminated items
 //! ```
 //!
 //! Memory: the items with some 100 bytes for each of their words, which a limit has to hold, and
@@ -23,14 +24,17 @@ mod scan;
 mod verdict;
 
 pub use benchmark::{BenchmarkField, BenchmarkItem};
-pub use matches::{MatchRange, RunMatch};
+pub use matches::{MatchRange, RunMatch, TextExcerpt};
 pub use options::{ContaminationOptions, NGRAM, THRESHOLD};
-pub use verdict::{BenchmarkSummary, Contamination, ItemMatches, ItemVerdict};
+pub use verdict::{
+    BenchmarkSummary, ContaminatedDocument, Contamination, ItemMatches, ItemVerdict,
+};
 
 use crate::error::{ContaminationError, Error};
 use crate::progress::{Progress, Stage, timed};
-use crate::read::Collection;
-use std::collections::HashSet;
+use crate::read::{Collection, name_of};
+use std::collections::HashMap;
+use std::path::PathBuf;
 
 /// Finds the items of a benchmark in a corpus. A benchmark is one collection for each field of its
 /// items that is looked for.
@@ -83,14 +87,18 @@ pub fn contamination(
     Contamination::new(read, scanned, options.threshold)
 }
 
-/// A file that is in both would be found in itself.
+/// A file that is in both would be found in itself, whatever the names it has.
 fn refuse_overlap(corpus: &Collection, benchmark: &[BenchmarkField<'_>]) -> Result<(), Error> {
-    let files: HashSet<String> = corpus.inputs().into_iter().map(|input| input.name).collect();
-    for field in benchmark {
-        for input in field.collection.inputs() {
-            if files.contains(&input.name) {
-                return Err(ContaminationError::InBoth { name: input.name }.into());
-            }
+    // Only files of one size and time can be one file.
+    let mut files = HashMap::<_, Vec<PathBuf>>::new();
+    for (path, stamp) in benchmark.iter().flat_map(|field| field.collection.files()) {
+        files.entry(stamp).or_default().extend(path.canonicalize());
+    }
+    for (path, stamp) in corpus.files() {
+        let Some(alike) = files.get(&stamp) else { continue };
+        if path.canonicalize().is_ok_and(|path| alike.contains(&path)) {
+            let name = name_of(path);
+            return Err(ContaminationError::InBoth { name }.into());
         }
     }
     Ok(())

@@ -30,6 +30,8 @@ pub struct ContaminationOptions {
     pub memory: Memory,
     /// The inner loops. All give the same.
     pub kernel: Kernel,
+    /// Whether matches get the text around them, for a page: some hundred bytes for each match.
+    pub excerpts: bool,
 }
 
 impl ContaminationOptions {
@@ -46,6 +48,7 @@ impl ContaminationOptions {
             threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             memory: Memory::default(),
             kernel: Kernel::best(),
+            excerpts: false,
         })
     }
 

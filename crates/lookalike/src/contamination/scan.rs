@@ -2,7 +2,7 @@
 
 use super::benchmark::{BenchmarkItems, ItemWords};
 use super::item_index::{ItemIndex, run_length};
-use super::matches::{self, DocumentPlace, MatchRange, RunMatch};
+use super::matches::{self, DocumentPlace, MatchRange, RunMatch, TextExcerpt};
 use super::options::ContaminationOptions;
 use crate::document_pass::{DocumentVisitor, each_document};
 use crate::error::Error;
@@ -22,6 +22,8 @@ pub(super) struct CorpusScan {
     pub(super) documents: u64,
     /// What was not.
     pub(super) skipped: Vec<SkippedItem>,
+    /// For the documents that have matches of contaminated items.
+    pub(super) contaminated: Sorter,
 }
 
 /// Reads the corpus once.
@@ -38,6 +40,7 @@ pub(super) fn scan(
         corpus.limit_records(bytes);
     }
     let temp = budget.is_limited().then(|| Arc::new(TempSpace::new(options.memory.temp_dir())));
+    let contaminated = Sorter::new(temp.clone(), budget.share(8));
     let sorter = Mutex::new(Sorter::new(temp, budget.share(4)));
     let items = &benchmark.items;
     let shared = ScanInput { corpus, items, index, options, sorter: &sorter };
@@ -48,7 +51,7 @@ pub(super) fn scan(
         skipped.extend(scanner.skipped);
     }
     let sorter = sorter.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(CorpusScan { matches: sorter.finish()?, documents, skipped })
+    Ok(CorpusScan { matches: sorter.finish()?, documents, skipped, contaminated })
 }
 
 /// What all threads share.
@@ -105,7 +108,7 @@ impl<'a> Scanner<'a> {
         // The texts are those that were read, in no other form.
         let spans =
             |text| Spans::of(text, self.rule, Normalization::default()).ok_or_else(not_aligned);
-        let (mut payload, mut in_document) = (Vec::new(), None);
+        let (mut key, mut payload, mut in_document) = (Vec::new(), Vec::new(), None);
         for number in candidates {
             let item = &items[number as usize];
             let length = run_length(item.tokens.len(), options.ngram);
@@ -122,12 +125,16 @@ impl<'a> Scanner<'a> {
             for run in runs {
                 let (in_item, in_document) =
                     described(run, &in_item, in_document).ok_or_else(not_aligned)?;
+                let excerpt = options
+                    .excerpts
+                    .then(|| TextExcerpt::around(document.text, &in_document.bytes));
                 let (source, document) = (source.to_owned(), document.id.to_owned());
-                let found = RunMatch { source, document, in_item, in_document };
+                let found = RunMatch { source, document, in_item, in_document, excerpt };
                 payload.clear();
                 matches::encode(&found, &mut payload);
+                matches::put_key(&mut key, number, place, &found);
                 let mut sorter = sorter.lock().unwrap_or_else(PoisonError::into_inner);
-                sorter.push(&matches::key(number, place, &found), &payload)?;
+                sorter.push(&key, &payload)?;
             }
         }
         Ok(())

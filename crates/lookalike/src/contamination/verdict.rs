@@ -1,11 +1,12 @@
 //! Sorted matches → how much of each item is in the corpus, and what that makes of benchmarks.
 
 use super::benchmark::{BenchmarkItem, BenchmarkItems};
-use super::matches::{self, DOCUMENT_KEY, RunMatch};
+use super::matches::{self, MatchKey, RunMatch};
 use super::scan::CorpusScan;
 use crate::error::Error;
 use crate::read::SkippedItem;
-use crate::spill::{RecordCursor, SortedRecords};
+use crate::spill::codec::{FieldReader, put_bytes};
+use crate::spill::{RecordCursor, SortedRecords, Sorter};
 
 /// What was found.
 pub struct Contamination {
@@ -15,9 +16,21 @@ pub struct Contamination {
     pub benchmarks: Vec<BenchmarkSummary>,
     /// How many documents of the corpus were compared.
     pub documents: u64,
+    /// How many of them have a run of a contaminated item.
+    pub contaminated_documents: u64,
     /// What could not be read of the benchmark and of the corpus.
     pub skipped: Vec<SkippedItem>,
     matches: SortedRecords,
+    contaminated: SortedRecords,
+}
+
+/// A document of the corpus that has a run of a contaminated item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContaminatedDocument {
+    /// The file, folder or stream that it is in.
+    pub source: String,
+    /// Its id.
+    pub id: String,
 }
 
 /// How much of an item is in the corpus.
@@ -57,7 +70,7 @@ pub struct BenchmarkSummary {
 pub struct ItemMatches<'a> {
     /// The item.
     pub verdict: &'a ItemVerdict,
-    /// Its matches by document and position.
+    /// Its matches by source and id of the document, then by position.
     pub matches: Vec<RunMatch>,
 }
 
@@ -88,13 +101,51 @@ impl Contamination {
             contaminated: false,
         };
         let mut items: Vec<ItemVerdict> = items.into_iter().map(verdict).collect();
-        let matches = scanned.matches;
+        let (matches, sorter) = (scanned.matches, scanned.contaminated);
         count(&mut items, &matches)?;
         for item in &mut items {
             item.contaminated = item.item.words > 0 && item.share() >= threshold;
         }
         let benchmarks = summaries(&items);
-        Ok(Self { items, benchmarks, documents: scanned.documents, skipped, matches })
+        let contaminated = contaminated_documents(&items, &matches, sorter)?;
+        let mut found = Self {
+            items,
+            benchmarks,
+            documents: scanned.documents,
+            contaminated_documents: 0,
+            skipped,
+            matches,
+            contaminated,
+        };
+        let mut documents = 0;
+        for document in found.each_contaminated_document() {
+            document?;
+            documents += 1;
+        }
+        found.contaminated_documents = documents;
+        Ok(found)
+    }
+
+    /// The documents that have a run of a contaminated item, each once, by source and id.
+    pub fn each_contaminated_document(
+        &self,
+    ) -> impl Iterator<Item = Result<ContaminatedDocument, Error>> {
+        let (mut cursor, mut last) = (self.contaminated.cursor(), Vec::new());
+        std::iter::from_fn(move || {
+            loop {
+                match cursor.next_record() {
+                    Err(error) => return Some(Err(error)),
+                    Ok(None) => return None,
+                    // No key is empty.
+                    Ok(Some((key, _))) if last == key => {}
+                    Ok(Some((key, payload))) => {
+                        last.clear();
+                        last.extend_from_slice(key);
+                        return Some(document_of(payload).ok_or_else(damaged));
+                    }
+                }
+            }
+        })
     }
 
     /// The items with their matches, in the order of [`items`](Self::items), those without among
@@ -118,7 +169,7 @@ fn count(items: &mut [ItemVerdict], matches: &SortedRecords) -> Result<(), Error
         let mut is_covered = vec![false; item.item.words as usize];
         let mut document = None;
         while let Some((key, found)) = cursor.next_of(number)? {
-            let key = key.get(..DOCUMENT_KEY).map(<[u8]>::to_vec);
+            let key = MatchKey::of(&key).map(|key| key.document.to_vec());
             if key != document {
                 (item.documents, document) = (item.documents + 1, key);
             }
@@ -128,6 +179,36 @@ fn count(items: &mut [ItemVerdict], matches: &SortedRecords) -> Result<(), Error
         item.covered = is_covered.iter().filter(|covered| **covered).count() as u32;
     }
     Ok(())
+}
+
+/// The documents with matches of contaminated items, by source and id; some more than once.
+fn contaminated_documents(
+    items: &[ItemVerdict],
+    matches: &SortedRecords,
+    mut sorter: Sorter,
+) -> Result<SortedRecords, Error> {
+    let mut cursor = PendingMatches { cursor: matches.cursor(), next: None };
+    let mut payload = Vec::new();
+    for (number, item) in (0u32..).zip(items) {
+        let mut last = Vec::new();
+        while let Some((key, found)) = cursor.next_of(number)? {
+            let name = MatchKey::of(&key).ok_or_else(damaged)?.name;
+            if item.contaminated && last != name {
+                payload.clear();
+                put_bytes(&mut payload, found.source.as_bytes());
+                put_bytes(&mut payload, found.document.as_bytes());
+                sorter.push(name, &payload)?;
+                last = name.to_vec();
+            }
+        }
+    }
+    sorter.finish()
+}
+
+fn document_of(payload: &[u8]) -> Option<ContaminatedDocument> {
+    let mut fields = FieldReader::new(payload);
+    let source = fields.str()?.to_owned();
+    Some(ContaminatedDocument { source, id: fields.str()?.to_owned() })
 }
 
 fn damaged() -> Error {
@@ -153,7 +234,9 @@ impl PendingMatches<'_> {
                 })
                 .transpose()?;
         }
-        let is_of_item = |(key, _): &mut (Vec<u8>, RunMatch)| matches::item_of(key) == Some(item);
+        let is_of_item = |(key, _): &mut (Vec<u8>, RunMatch)| {
+            MatchKey::of(key).is_some_and(|key| key.item == item)
+        };
         Ok(self.next.take_if(is_of_item))
     }
 }

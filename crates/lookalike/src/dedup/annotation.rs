@@ -1,6 +1,7 @@
 //! A decision as values that are written next to a document.
 
 use super::Decision;
+use crate::words::TextSpan;
 use lookalike_core::params::Measure;
 
 /// The member that annotated JSON objects get, and the beginning of the names of new columns.
@@ -11,18 +12,29 @@ pub const DEFAULT_FIELD: &str = "lookalike";
 pub struct Annotate {
     /// The member of JSON objects, and the beginning of the names of columns: `FIELD_kept`, ….
     pub field: String,
-    /// The similarity, whose name columns and members have.
-    pub measure: Measure,
+    /// What is said about each.
+    pub subject: AnnotationSubject,
+}
+
+/// What an annotation says about a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnnotationSubject {
+    /// Its group. Columns and members have the name of the similarity.
+    Groups(Measure),
+    /// Its repeated passages.
+    Passages,
 }
 
 impl Annotate {
     /// The names of the columns, in the order `kept`, `group`, `keeper`, similarity, `reason`,
-    /// `neighbour`, and the similarity with that one.
-    pub fn columns(&self) -> [String; 7] {
-        let measure = self.measure.to_string();
-        let neighbour_similarity = format!("neighbour_{measure}");
-        ["kept", "group", "keeper", &measure, "reason", "neighbour", &neighbour_similarity]
-            .map(|name| format!("{}_{name}", self.field))
+    /// `neighbour`, and the similarity with that one; of passages `kept`, `cut_words`, `passages`.
+    pub fn columns(&self) -> Vec<String> {
+        let named = |name: &str| format!("{}_{name}", self.field);
+        let AnnotationSubject::Groups(measure) = self.subject else {
+            return ["kept", "cut_words", "passages"].map(named).to_vec();
+        };
+        let (measure, neighbour) = (measure.to_string(), format!("neighbour_{measure}"));
+        ["kept", "group", "keeper", &measure, "reason", "neighbour", &neighbour].map(named).to_vec()
     }
 }
 
@@ -40,6 +52,8 @@ pub(super) struct AnnotationValues<'a> {
     /// The most similar duplicate of another keeper, and their similarity with six decimals; none
     /// where it is in a group or resembles nothing.
     pub(super) neighbour: Option<(&'a str, &'a str)>,
+    /// Of passages in place of all but `kept`: the words that are repeated, and where they are.
+    pub(super) passages: Option<(u64, &'a [TextSpan])>,
 }
 
 impl<'a> AnnotationValues<'a> {
@@ -51,6 +65,7 @@ impl<'a> AnnotationValues<'a> {
             similarity: None,
             reason,
             neighbour: None,
+            passages: None,
         };
         match *decision {
             Decision::Unique => stays(None, "unique"),
@@ -65,15 +80,21 @@ impl<'a> AnnotationValues<'a> {
                 keeper: Some(keeper),
                 similarity: Some(similarity),
                 reason,
-                neighbour: None,
+                ..stays(None, "")
             },
+            Decision::Repeated { kept, words, spans } => {
+                Self { kept, passages: Some((words, spans)), ..stays(None, "") }
+            }
         }
     }
 
     /// Values of a line, empty where there is none.
-    pub(super) fn columns(&self) -> [String; 7] {
+    pub(super) fn columns(&self) -> Vec<String> {
+        if let Some((words, spans)) = self.passages {
+            return vec![self.kept.to_string(), words.to_string(), json_spans(spans)];
+        }
         let (neighbour, neighbour_similarity) = self.neighbour.unwrap_or_default();
-        [
+        vec![
             self.kept.to_string(),
             self.group.map(|group| group.to_string()).unwrap_or_default(),
             self.keeper.unwrap_or_default().to_owned(),
@@ -85,8 +106,13 @@ impl<'a> AnnotationValues<'a> {
     }
 
     /// The members of an object, without its braces; those of a neighbour only where there is one.
-    pub(super) fn json(&self, measure: Measure, out: &mut Vec<u8>) {
+    pub(super) fn json(&self, subject: AnnotationSubject, out: &mut Vec<u8>) {
         out.extend_from_slice(format!("\"kept\":{},", self.kept).as_bytes());
+        let AnnotationSubject::Groups(measure) = subject else {
+            let (words, spans) = self.passages.unwrap_or_default();
+            let members = format!("\"cut_words\":{words},\"passages\":{}", json_spans(spans));
+            return out.extend_from_slice(members.as_bytes());
+        };
         self.json_removed(measure, out);
         if let Some((neighbour, similarity)) = self.neighbour {
             let neighbour = serde_json::Value::from(neighbour);
@@ -108,4 +134,15 @@ impl<'a> AnnotationValues<'a> {
         );
         out.extend_from_slice(line.as_bytes());
     }
+}
+
+/// Spans as a list of objects: `[{"bytes":[0,9],"chars":[0,8]}]`.
+pub(super) fn json_spans(spans: &[TextSpan]) -> String {
+    let spans = spans.iter().map(|span| format!("{{{}}}", json_span(span)));
+    format!("[{}]", spans.collect::<Vec<_>>().join(","))
+}
+
+/// The members of a span.
+pub(super) fn json_span(TextSpan { bytes, chars }: &TextSpan) -> String {
+    format!("\"bytes\":[{},{}],\"chars\":[{},{}]", bytes.start, bytes.end, chars.start, chars.end)
 }

@@ -6,11 +6,12 @@ use super::non_documents::UnreadParts;
 use super::survivors::CutDocument;
 use super::{Decision, RemovedList, SourceRecord, SurvivorCounts, Survivors};
 use crate::error::{CutPart, Error};
-use crate::find::{FindOptions, Findings, Group};
-use crate::passages::PassageCuts;
+use crate::find::{FindOptions, Findings, Group, Keeper};
+use crate::passages::{CutRule, PassageCuts};
 use crate::progress::Progress;
 use crate::read::{Collection, Raw, UnitParent, UnitRange};
 use crate::spill::SortedRecords;
+use crate::words::TextSpan;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -45,8 +46,9 @@ pub fn apply(
     Ok(written)
 }
 
-/// Reads the inputs again and writes every document without the words that go; documents of which
-/// too little is left go.
+/// Reads the inputs again and writes every document without the words that go, or with an
+/// annotation of them; documents of which too little is left go. Lists in `removed` what goes.
+/// Without `survivors` nothing but this list is written.
 ///
 /// Cost: one more pass over the inputs, by one thread, and documents that change once more. Memory:
 /// a block of the input and a document.
@@ -57,39 +59,85 @@ pub fn apply(
 pub fn apply_cuts(
     cuts: &PassageCuts,
     collection: &Collection,
-    mut survivors: Survivors,
+    mut survivors: Option<Survivors>,
+    mut removed: Option<RemovedList>,
     progress: &dyn Progress,
 ) -> Result<SurvivorCounts, Error> {
     let (findings, mut sources) = (&cuts.run, 0..collection.sources());
     findings.replay(&mut |number, document| {
         progress.advance(0)?;
         let status = findings.status(number);
-        for source in sources.start..=status.source {
-            RecordTarget::source(&mut survivors, source, collection)?;
+        if let Some(survivors) = &mut survivors {
+            for source in sources.start..=status.source {
+                RecordTarget::source(survivors, source, collection)?;
+            }
         }
         sources.start = sources.start.max(status.source + 1);
         if status.left_out {
             return Ok(());
         }
-        let (id, record, source) = (document.id, record_of(document.raw), status.source);
-        if cuts.is_changed(number) && !cuts.is_removed(number) {
-            let (text, taken) = cuts.ranges(number)?;
+        let (id, source, kept) = (document.id, status.source, !cuts.is_removed(number));
+        let (text, taken) =
+            if cuts.is_changed(number) { cuts.ranges(number)? } else { Default::default() };
+        let spans = spans(&text, &taken);
+        if let Some(removed) = removed.as_mut().filter(|_| !taken.is_empty()) {
+            list_spans(removed, cuts, collection.file_of(source, id), (id, kept), &text, &spans)?;
+        }
+        let Some(survivors) = &mut survivors else { return Ok(()) };
+        let record = record_of(document.raw);
+        if kept && !taken.is_empty() && !survivors.is_annotated() {
             let (text, taken) = (text.as_str(), taken.as_slice());
             let part = CutPart::Passage;
             let cut = CutDocument { id, part, record, collection, source, text, taken };
             return survivors.cut(&cut);
         }
-        let decision = if cuts.is_removed(number) {
-            Decision::Duplicate { group: 0, keeper: "", similarity: "", reason: "passages" }
-        } else {
-            Decision::Unique
-        };
-        survivors.record(id, record, &decision)
+        let words = cuts.cut_words(number);
+        survivors.record(id, record, &Decision::Repeated { kept, words, spans: &spans })
     })?;
-    sources.try_for_each(|source| RecordTarget::source(&mut survivors, source, collection))?;
     collection.check_unchanged()?;
-    survivors.copy_others(findings)?;
-    survivors.finish()
+    let mut written = SurvivorCounts::default();
+    if let Some(mut survivors) = survivors {
+        sources.try_for_each(|source| RecordTarget::source(&mut survivors, source, collection))?;
+        survivors.copy_others(findings)?;
+        written = survivors.finish()?;
+    }
+    removed.map_or(Ok(()), RemovedList::finish)?;
+    Ok(written)
+}
+
+/// Ranges of bytes, ascending and apart, with those of characters.
+fn spans(text: &str, taken: &[Range<usize>]) -> Vec<TextSpan> {
+    let (mut at, mut chars) = (0, 0);
+    let mut chars_before = |byte: usize| {
+        chars += text.get(at..byte).map_or(0, |between| between.chars().count() as u64);
+        at = byte;
+        chars
+    };
+    let span = |range: &Range<usize>| TextSpan {
+        bytes: range.start as u64..range.end as u64,
+        chars: chars_before(range.start)..chars_before(range.end),
+    };
+    taken.iter().map(span).collect()
+}
+
+/// Lists what goes of a document: some spans, or all of it.
+fn list_spans(
+    removed: &mut RemovedList,
+    cuts: &PassageCuts,
+    source: &str,
+    (id, kept): (&str, bool),
+    text: &str,
+    spans: &[TextSpan],
+) -> Result<(), Error> {
+    if !kept {
+        let all = TextSpan { bytes: 0..text.len() as u64, chars: 0..text.chars().count() as u64 };
+        return removed.span(id, source, &all, "min-left");
+    }
+    let reason = match cuts.rule() {
+        CutRule::Copies => "copy",
+        CutRule::Boilerplate { .. } => "boilerplate",
+    };
+    spans.iter().try_for_each(|span| removed.span(id, source, span, reason))
 }
 
 /// Reads the inputs again and collects the files that are duplicates, for
@@ -129,7 +177,11 @@ fn decide(findings: &Findings, options: &FindOptions) -> Result<SortedRecords, E
                 group: number,
                 keeper: &keeper.id,
                 similarity: &duplicate.overlap.six_decimals_of(measure),
-                reason: if keeper.reference { "reference" } else { rule.map_or("id", |rule| rule) },
+                reason: match &keeper {
+                    Keeper { reference: true, .. } => "reference",
+                    Keeper { by_decision: true, .. } => "decision",
+                    _ => rule.map_or("id", |rule| rule),
+                },
             };
             decisions.add(duplicate.document, &decision)?;
         }

@@ -21,14 +21,14 @@ impl DecisionCollector {
         Self { sorter: Sorter::new(temp, memory) }
     }
 
-    /// Adds the decision about a document; those without a group and a neighbour need none.
+    /// Adds the decision about a document; those without a group and a neighbour are not stored.
     ///
     /// # Errors
     /// Those of temporary files.
     pub(super) fn add(&mut self, document: u32, decision: &Decision<'_>) -> Result<(), Error> {
         let mut payload = Vec::new();
         match *decision {
-            Decision::Unique | Decision::Empty => return Ok(()),
+            Decision::Unique | Decision::Empty | Decision::Repeated { .. } => return Ok(()),
             Decision::Keeper { group } => {
                 payload.push(KEEPER);
                 payload.extend(group.to_be_bytes());

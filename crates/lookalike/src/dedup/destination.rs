@@ -125,11 +125,14 @@ impl Destination {
         Ok(Self { out, is_standard_output: true, shape, inputs, origins, base: None })
     }
 
-    /// Refuses outputs and inputs of whose texts no part can be cut.
+    /// Refuses outputs and inputs of whose texts no passage can be cut. An annotation cuts none.
     ///
     /// # Errors
     /// [`Error::Survivors`].
-    pub fn takes_cuts(&self) -> Result<(), Error> {
+    pub fn takes_passages(&self, annotate: Option<&Annotate>) -> Result<(), Error> {
+        if annotate.is_some() {
+            return Ok(());
+        }
         takes_cuts(CutPart::Passage, self.shape, &self.origins, None)
             .map_err(|problem| Error::Survivors { path: self.out.clone(), problem })
     }

@@ -33,7 +33,6 @@ impl FileListWriter {
         let mut this = Self { output, format, cells, line, last: None };
         if format == ListFormat::Csv {
             let columns = annotate.map(Annotate::columns).unwrap_or_default();
-            let columns: &[String] = if annotate.is_some() { &columns } else { &[] };
             values::separated(b',', b"id,path", columns, &mut this.line);
             this.end_line()?;
         }

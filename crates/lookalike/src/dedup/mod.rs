@@ -23,13 +23,14 @@ mod survivors;
 mod values;
 
 pub use crate::error::SurvivorsProblem;
-pub use annotation::{Annotate, DEFAULT_FIELD};
+pub use annotation::{Annotate, AnnotationSubject, DEFAULT_FIELD};
 pub use apply::{apply, apply_cuts, find_files};
 pub use destination::Destination;
 pub use non_documents::{Others, OthersCopied, RefusedFile};
 pub use removed::RemovedList;
 pub use survivors::{SurvivorCounts, Survivors};
 
+use crate::words::TextSpan;
 use std::path::Path;
 
 /// What is said about a document.
@@ -62,12 +63,21 @@ pub enum Decision<'a> {
         /// Why the keeper stays rather than this one.
         reason: &'a str,
     },
+    /// Passages of it are repeated, or could be.
+    Repeated {
+        /// Whether it stays.
+        kept: bool,
+        /// How many of its words go with its spans.
+        words: u64,
+        /// What goes of its text, ascending and apart.
+        spans: &'a [TextSpan],
+    },
 }
 
 impl Decision<'_> {
     /// Whether the document stays.
     pub fn is_kept(&self) -> bool {
-        !matches!(self, Self::Duplicate { .. })
+        !matches!(self, Self::Duplicate { .. } | Self::Repeated { kept: false, .. })
     }
 }
 

@@ -1,18 +1,19 @@
 //! The documents that go → a list of them, with what stays in their place and why.
 
 use super::Decision;
-use super::annotation::AnnotationValues;
+use super::annotation::{AnnotationSubject, AnnotationValues, json_span};
 use crate::error::Error;
 use crate::report::csv::{CellRule, quoted};
 use crate::report::{Output, OutputFormat, Target};
+use crate::words::TextSpan;
 use lookalike_core::params::Measure;
 use std::io::Write;
 
-/// A list of the removed documents, being written.
+/// A list of the removed documents, or of the removed parts of texts, being written.
 pub struct RemovedList {
     output: Output,
     format: OutputFormat,
-    measure: Measure,
+    subject: AnnotationSubject,
     cells: CellRule,
     line: Vec<u8>,
 }
@@ -24,11 +25,27 @@ impl RemovedList {
     /// # Errors
     /// [`Error::Write`].
     pub fn create(target: &Target, measure: Measure) -> Result<Self, Error> {
-        let output = Output::create(target)?;
-        let format = target.format();
-        let mut this = Self { output, format, measure, cells: CellRule::Exact, line: Vec::new() };
+        Self::begin(target, AnnotationSubject::Groups(measure))
+    }
+
+    /// Begins a list of what is cut out of texts; in CSV with its header:
+    /// `id,source,byte_start,byte_end,char_start,char_end,reason`.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn of_passages(target: &Target) -> Result<Self, Error> {
+        Self::begin(target, AnnotationSubject::Passages)
+    }
+
+    fn begin(target: &Target, subject: AnnotationSubject) -> Result<Self, Error> {
+        let (output, format) = (Output::create(target)?, target.format());
+        let mut this = Self { output, format, subject, cells: CellRule::Exact, line: Vec::new() };
         if this.format != OutputFormat::Jsonl {
-            this.line.extend(format!("id,source,group,keeper,{measure},reason\n").into_bytes());
+            let columns = match subject {
+                AnnotationSubject::Groups(measure) => format!("group,keeper,{measure}"),
+                AnnotationSubject::Passages => "byte_start,byte_end,char_start,char_end".to_owned(),
+            };
+            this.line.extend(format!("id,source,{columns},reason\n").into_bytes());
             this.write()?;
         }
         Ok(this)
@@ -54,19 +71,57 @@ impl RemovedList {
         if decision.is_kept() {
             return Ok(());
         }
-        let values = AnnotationValues::of(decision);
+        let (AnnotationSubject::Groups(measure), values) =
+            (self.subject, AnnotationValues::of(decision))
+        else {
+            return Ok(());
+        };
         if self.format == OutputFormat::Jsonl {
-            let (id, source) = (serde_json::Value::from(id), serde_json::Value::from(source));
-            self.line.extend(format!("{{\"id\":{id},\"source\":{source},").into_bytes());
-            values.json_removed(self.measure, &mut self.line);
-            self.line.push(b'}');
+            let mut members = Vec::new();
+            values.json_removed(measure, &mut members);
+            self.object(id, source, &members)
         } else {
-            let [_, group, keeper, similarity, reason, ..] = values.columns();
-            quoted(b',', &self.cells.text(id), &mut self.line);
-            for value in [source, &group, &keeper, &similarity, &reason] {
-                self.line.push(b',');
-                quoted(b',', &self.cells.text(value), &mut self.line);
-            }
+            let columns = values.columns();
+            self.columns(id, source, columns.get(1..5).unwrap_or_default())
+        }
+    }
+
+    /// Lists a part of the text of a document of the file `source`, which goes for this reason.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn span(
+        &mut self,
+        id: &str,
+        source: &str,
+        span: &TextSpan,
+        reason: &str,
+    ) -> Result<(), Error> {
+        if self.format == OutputFormat::Jsonl {
+            let members = format!("{},\"reason\":\"{reason}\"", json_span(span));
+            return self.object(id, source, members.as_bytes());
+        }
+        let TextSpan { bytes, chars } = span;
+        let places =
+            [bytes.start, bytes.end, chars.start, chars.end].map(|place| place.to_string());
+        self.columns(id, source, &[&places[..], &[reason.to_owned()]].concat())
+    }
+
+    /// Writes an object.
+    fn object(&mut self, id: &str, source: &str, members: &[u8]) -> Result<(), Error> {
+        let (id, source) = (serde_json::Value::from(id), serde_json::Value::from(source));
+        self.line.extend(format!("{{\"id\":{id},\"source\":{source},").into_bytes());
+        self.line.extend_from_slice(members);
+        self.line.extend_from_slice(b"}\n");
+        self.write()
+    }
+
+    /// Writes a row.
+    fn columns(&mut self, id: &str, source: &str, values: &[String]) -> Result<(), Error> {
+        quoted(b',', &self.cells.text(id), &mut self.line);
+        for value in std::iter::once(source).chain(values.iter().map(String::as_str)) {
+            self.line.push(b',');
+            quoted(b',', &self.cells.text(value), &mut self.line);
         }
         self.line.push(b'\n');
         self.write()

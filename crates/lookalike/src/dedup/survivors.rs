@@ -24,7 +24,7 @@ pub struct SurvivorCounts {
     pub kept: u64,
     /// Documents that go; written only where they are annotated.
     pub removed: u64,
-    /// Documents that stay without some of their units.
+    /// Documents that stay without some of their units or words, or with a mark of these.
     pub changed: u64,
     /// Files in the output, `others` included; 1 where it is a file.
     pub files: u64,
@@ -149,6 +149,11 @@ impl Survivors {
     pub fn with_others(mut self, others: Others) -> Self {
         self.others = Some(others).filter(|_| self.folder.is_some());
         self
+    }
+
+    /// Whether all documents are written, with what was decided.
+    pub(super) fn is_annotated(&self) -> bool {
+        self.annotate.is_some()
     }
 
     /// Copies what [`with_others`](Self::with_others) asks for.
@@ -327,6 +332,8 @@ impl Survivors {
             return Ok(());
         }
         let kept = decision.is_kept();
+        self.written.changed +=
+            u64::from(matches!(decision, Decision::Repeated { kept: true, words: 1.., .. }));
         *(if kept { &mut self.written.kept } else { &mut self.written.removed }) += 1;
         self.write(id, record, decision).map_err(|error| self.named(error))
     }

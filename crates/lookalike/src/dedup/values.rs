@@ -32,7 +32,7 @@ pub(super) fn json(
     }
     out.extend_from_slice(serde_json::Value::from(annotate.field.as_str()).to_string().as_bytes());
     out.extend_from_slice(b":{");
-    values.json(annotate.measure, out);
+    values.json(annotate.subject, out);
     out.push(b'}');
     out.extend_from_slice(line.get(inside.len()..).unwrap_or_default());
     Ok(())

@@ -86,11 +86,18 @@ impl CutProblem {
                 name(Parameter::Exclude)
             )?,
         }
-        // Passages have no list of what goes.
+        let removed = name(Parameter::Removed);
         match (self, part) {
             (Self::Annotated | Self::Format { .. }, CutPart::Unit) => {
-                write!(f, " ({} FILE.csv lists the units that go)", name(Parameter::Removed))
+                write!(f, " ({removed} FILE.csv lists the units that go)")
             }
+            // A list of files has a place for passages, whatever the files are.
+            (_, CutPart::Passage) => write!(
+                f,
+                " ({removed} FILE.csv lists the passages that go, and so does a list of files that \
+                 ends in .csv or .jsonl with {})",
+                name(Parameter::Annotate)
+            ),
             _ => Ok(()),
         }
     }

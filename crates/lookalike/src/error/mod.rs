@@ -3,6 +3,7 @@
 mod audit;
 mod contamination;
 mod cut;
+mod decision;
 mod difference;
 mod estimates;
 mod job;
@@ -11,6 +12,7 @@ mod survivors;
 pub use audit::AuditError;
 pub use contamination::ContaminationError;
 pub use cut::{CutPart, CutProblem};
+pub use decision::{DecisionError, DecisionProblem};
 pub use difference::Difference;
 pub use estimates::NoEstimates;
 pub use job::{JobError, JobStage};
@@ -48,6 +50,8 @@ pub enum Error {
     Audit(Box<AuditError>),
     /// A benchmark cannot be compared with a corpus.
     Contamination(ContaminationError),
+    /// Decisions of people cannot be used.
+    Decisions(DecisionError),
     /// Two documents have the same id.
     RepeatedId {
         /// The id.
@@ -98,13 +102,6 @@ pub enum Error {
     /// More documents than one run can number.
     TooManyDocuments {
         /// How many there are at least.
-        got: usize,
-    },
-    /// A document has more units than one run can keep of a block.
-    TooManyUnits {
-        /// The document.
-        id: String,
-        /// How many units its block has at least.
         got: usize,
     },
     /// A field that documents are counted under has more values than a table of sources.
@@ -215,6 +212,7 @@ impl NamesParameters for Error {
             }
             Self::Audit(error) => error.fmt_with(f, name),
             Self::Contamination(error) => error.fmt_with(f, name),
+            Self::Decisions(error) => fmt::Display::fmt(error, f),
             Self::RepeatedId { id, first, second } => message.repeated_id(id, first, second),
             Self::Changed { id, place } => write!(
                 f,
@@ -238,7 +236,6 @@ impl NamesParameters for Error {
                 "the input has at least {got} documents, one run can number {MAX_DOCUMENTS}; split \
                  the input"
             ),
-            Self::TooManyUnits { id, got } => message.too_many_units(id, *got),
             Self::TooManySources { field, got, most } => {
                 message.too_many_sources(field, *got, *most)
             }
@@ -316,15 +313,6 @@ impl MessageWriter<'_, '_> {
             "the words of document {id:?} at {place} cannot be found in the text as it is \
              written; leave out {}",
             (self.name)(Parameter::Normalize)
-        )
-    }
-
-    fn too_many_units(self, id: &str, got: usize) -> fmt::Result {
-        write!(
-            self.f,
-            "document {id:?} is in a block of {got} units or more, which is more than a run keeps \
-             at a time; give larger units with {}, or split the document",
-            (self.name)(Parameter::Unit)
         )
     }
 
@@ -554,6 +542,12 @@ impl From<IndexError> for Error {
 impl From<AuditError> for Error {
     fn from(error: AuditError) -> Self {
         Self::Audit(Box::new(error))
+    }
+}
+
+impl From<DecisionError> for Error {
+    fn from(error: DecisionError) -> Self {
+        Self::Decisions(error)
     }
 }
 

@@ -9,6 +9,7 @@
 
 use super::bucket_lists::BucketLists;
 use super::documents::RunDocuments;
+use super::judged_documents::JudgedDocuments;
 use super::loaded_rows::LoadedRows;
 use super::memory::Budget;
 use crate::error::Error;
@@ -33,6 +34,8 @@ pub(super) struct Links {
     /// then come these, then those of them that may find the others: in `3, 4, 7, 9, 7`, document
     /// 7 finds 4 and 9, which do not find each other.
     pub(super) directed: bool,
+    /// What people judged about documents.
+    pub(super) judged: JudgedDocuments,
 }
 
 impl Links {
@@ -134,6 +137,8 @@ pub(super) struct ComponentBatch {
     /// Of each class only its first document in reading order is in a component.
     pub(super) candidates: Candidates,
     pub(super) directed: bool,
+    /// What is judged about documents, by their places.
+    pub(super) judged: JudgedDocuments,
 }
 
 impl ComponentBatch {
@@ -182,7 +187,8 @@ impl ComponentBatch {
         }
         let candidates = Candidates::gather(documents.len(), &bands);
         let directed = links.directed;
-        Ok(Self { documents, rows, classes, class_of, candidates, directed })
+        let judged = links.judged.at_places(|document| rank.place(document));
+        Ok(Self { documents, rows, classes, class_of, candidates, directed, judged })
     }
 
     /// Classes of which no document is in a component.

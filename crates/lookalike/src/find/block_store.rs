@@ -2,7 +2,8 @@
 //!
 //! [`BlockStoreWriter`] takes blocks from all threads. The columns of many blocks are gathered to a
 //! *chunk*, column after column, so that later a column is read in long ranges. A chunk is a step
-//! of a resumable run.
+//! of a resumable run. A block of many units is stored in parts: each has a chunk of its own, and
+//! is in the list of blocks with the number of its block.
 
 use super::block_notes::{BlockNotes, BlockPlace, ColumnChunk};
 use super::checkpoint::{Checkpoint, ChunkStep, Step};
@@ -23,7 +24,8 @@ const CHUNK_BYTES: usize = 64 << 20;
 
 /// What is kept of one block in addition to its columns and rows.
 pub(super) struct StoredBlock {
-    pub(super) retained: RetainedBlock,
+    /// That of the whole block, where this is a part of one.
+    pub(super) retained: Arc<RetainedBlock>,
     pub(super) notes: BlockNotes,
     place: BlockPlace,
 }
@@ -43,9 +45,17 @@ impl StoredBlock {
 /// A block that was read, on its way to the store.
 pub(super) struct ColumnBlock {
     pub(super) retained: RetainedBlock,
+    /// Those of its documents that are stored already.
+    pub(super) parts: Vec<BlockPart>,
     pub(super) notes: BlockNotes,
     pub(super) columns: FixedColumns,
     pub(super) rows: RowBuffer,
+}
+
+/// Documents of a block that are stored before the others are read.
+pub(super) struct BlockPart {
+    notes: BlockNotes,
+    place: BlockPlace,
 }
 
 /// All blocks of a run, in reading order.
@@ -122,6 +132,17 @@ impl BlockStore {
     }
 }
 
+impl WriterState {
+    /// Writes columns and rows to the disk where more than these bytes of them are in memory.
+    fn spill_above(&mut self, bytes: usize) -> Result<(), Error> {
+        if self.store.held() > bytes {
+            self.store.columns.spill()?;
+            self.store.rows.spill()?;
+        }
+        Ok(())
+    }
+}
+
 /// Takes blocks from all threads.
 pub(super) struct BlockStoreWriter<'a> {
     checkpoint: &'a Checkpoint,
@@ -135,6 +156,8 @@ struct WriterState {
     store: BlockStore,
     /// Blocks that are in no chunk yet.
     gathered: Vec<(StoredBlock, FixedColumns)>,
+    /// Their parts that are in earlier chunks.
+    parts: Vec<StoredBlock>,
     gathered_bytes: usize,
     /// Of the blocks that are gathered.
     tallies: Tallies,
@@ -163,7 +186,7 @@ impl<'a> BlockStoreWriter<'a> {
         for step in &done.chunks {
             store.chunks.push(step.chunk);
             for (state, notes, place) in &step.blocks {
-                let retained = collection.retained(*state, spool)?;
+                let retained = Arc::new(collection.retained(*state, spool)?);
                 let (notes, place) = (notes.clone(), place.clone());
                 store.blocks.push(StoredBlock { retained, notes, place });
             }
@@ -171,6 +194,7 @@ impl<'a> BlockStoreWriter<'a> {
         let state = Mutex::new(WriterState {
             store,
             gathered: Vec::new(),
+            parts: Vec::new(),
             gathered_bytes: 0,
             tallies: Tallies::default(),
             named: done.sources.len(),
@@ -193,7 +217,13 @@ impl<'a> BlockStoreWriter<'a> {
         if self.checkpoint.is_active() {
             state.tallies.add(tallies);
         }
-        let ColumnBlock { retained, notes, columns, rows } = block;
+        let ColumnBlock { retained, parts, notes, columns, rows } = block;
+        let retained = Arc::new(retained);
+        let stored = |BlockPart { notes, place }| {
+            let retained = Arc::clone(&retained);
+            StoredBlock { retained, notes, place }
+        };
+        state.parts.extend(parts.into_iter().map(stored));
         let rows = state.store.rows.append(rows.into_bytes())?;
         let place = BlockPlace { chunk: state.store.chunks.len() as u32, within: 0, rows };
         state.gathered_bytes += columns.held();
@@ -201,18 +231,33 @@ impl<'a> BlockStoreWriter<'a> {
         if state.gathered_bytes > CHUNK_BYTES.min(share / 4) {
             self.end_chunk(&mut state)?;
         }
-        if state.store.held() > share / 2 {
-            state.store.columns.spill()?;
-            state.store.rows.spill()?;
-        }
-        Ok(())
+        state.spill_above(share / 2)
+    }
+
+    /// Takes documents of a block whose others are not read yet. They are a chunk, which is one
+    /// without blocks until the whole block is pushed.
+    pub(super) fn push_part(
+        &self,
+        notes: BlockNotes,
+        columns: FixedColumns,
+        rows: RowBuffer,
+    ) -> Result<BlockPart, Error> {
+        let share = self.budget.with_held(self.sources.held())?.columns();
+        let mut state = self.state();
+        self.end_chunk(&mut state)?;
+        let chunk = state.store.chunks.len() as u32;
+        let rows = state.store.rows.append(rows.into_bytes())?;
+        self.store_chunk(&mut state, columns.values, notes.documents, Vec::new())?;
+        state.spill_above(share / 2)?;
+        Ok(BlockPart { notes, place: BlockPlace { chunk, within: 0, rows } })
     }
 
     /// All blocks, in reading order.
     pub(super) fn finish(self) -> Result<BlockStore, Error> {
         self.end_chunk(&mut self.state())?;
         let mut store = self.state.into_inner().unwrap_or_else(PoisonError::into_inner).store;
-        store.blocks.sort_unstable_by_key(|block| block.retained.number());
+        // Parts of a block stay in their order.
+        store.blocks.sort_by_key(|block| block.retained.number());
         Ok(store)
     }
 
@@ -227,28 +272,34 @@ impl<'a> BlockStoreWriter<'a> {
         if gathered.iter().any(|(_, columns)| columns.documents > 0 && columns.width() != width) {
             return Err(Error::TemporaryFile { what: "the columns of a block".to_owned() });
         }
-        let values = if let [(_, columns)] = gathered.as_mut_slice() {
-            // The units of a long document take many times its bytes; they are not copied.
-            std::mem::take(&mut columns.values)
-        } else {
-            let mut values = Vec::with_capacity(state.gathered_bytes / 8);
-            for column in 0..width {
-                for (_, columns) in &gathered {
-                    values.extend_from_slice(columns.get(column));
-                }
+        let mut values = Vec::with_capacity(state.gathered_bytes / 8);
+        for column in 0..width {
+            for (_, columns) in &gathered {
+                values.extend_from_slice(columns.get(column));
             }
-            values
-        };
-        let at = state.store.columns.append(values)?.start;
-        let (begun, mut documents) = (state.store.blocks.len(), 0);
+        }
+        let (mut blocks, mut documents) = (std::mem::take(&mut state.parts), 0);
         for (mut block, _) in gathered {
             block.place.within = documents;
             documents += block.notes.documents;
-            state.store.blocks.push(block);
+            blocks.push(block);
         }
-        let chunk = ColumnChunk { at, documents };
-        state.store.chunks.push(chunk);
         state.gathered_bytes = 0;
+        self.store_chunk(state, values, documents, blocks)
+    }
+
+    /// Stores a chunk of columns, and the blocks that are complete with it.
+    fn store_chunk(
+        &self,
+        state: &mut WriterState,
+        values: Vec<u64>,
+        documents: u32,
+        blocks: Vec<StoredBlock>,
+    ) -> Result<(), Error> {
+        let chunk = ColumnChunk { at: state.store.columns.append(values)?.start, documents };
+        state.store.chunks.push(chunk);
+        let begun = state.store.blocks.len();
+        state.store.blocks.extend(blocks);
         if self.checkpoint.is_active() {
             let step = self.step(state, chunk, begun)?;
             self.checkpoint.append(Step::Chunk(step))?;

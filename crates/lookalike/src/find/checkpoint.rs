@@ -10,6 +10,7 @@
 
 use super::block_notes::{BlockNotes, BlockPlace, ColumnChunk};
 use super::sources::{SourceName, SourceTally, Tallies};
+use crate::decisions::Decisions;
 use crate::error::Error;
 use crate::find::options::{FindOptions, PairList};
 use crate::read::{Collection, InputStamp, ReadError, RetainedState, Stamp};
@@ -109,9 +110,13 @@ impl CompletedSteps {
         Ok(())
     }
 
-    /// Whether the blocks of a chunk are in it, and nowhere else.
+    /// Whether the blocks of a chunk are in it, or are parts: earlier chunks without blocks.
     fn is_next_chunk(&self, step: &ChunkStep) -> bool {
         step.blocks.iter().all(|(_, notes, place)| {
+            if let Some(part) = self.chunks.get(place.chunk as usize) {
+                let documents = part.chunk.documents;
+                return part.blocks.is_empty() && (place.within, notes.documents) == (0, documents);
+            }
             let end = place.within.checked_add(notes.documents);
             let is_within = end.is_some_and(|end| end <= step.chunk.documents);
             is_within && place.chunk as usize == self.chunks.len()
@@ -196,6 +201,7 @@ pub(crate) fn describe_run(collection: &Collection, options: &FindOptions) -> Re
             pairs => json!(pairs.is_listed()),
         },
         "related": options.related,
+        "decisions": options.decisions.as_deref().map(Decisions::digest),
         "skip_duplicate_ids": options.skip_repeated_ids,
         "source_field": options.source_field,
         "reading": collection.reading(),

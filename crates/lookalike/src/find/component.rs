@@ -143,15 +143,14 @@ impl OrderedComponent<'_> {
         let similarity = |a, b| comparer.borrow_mut().similarity(a, b);
         let overlap = |a, b| Ok(comparer.borrow_mut().overlap(a, b)?);
         if self.options.pairs.is_listed() {
-            let fixed = |position| self.is_fixed(position);
             let pairs = self.all_pairs(buckets, similarity)?;
             let duplicates = if is_stars {
-                group::stars_of_pairs(count, &pairs, fixed, measure)
+                group::stars_of_pairs(count, &pairs, self, measure)
             } else {
-                group::components_of_pairs(count, &pairs, fixed, overlap)?
+                group::components_of_pairs(count, &pairs, self, measure, overlap)?
             };
             let related = if is_related {
-                group::related_of_pairs(count, &pairs, fixed, measure, &duplicates)
+                group::related_of_pairs(count, &pairs, self, measure, &duplicates)
             } else {
                 Vec::new()
             };
@@ -160,7 +159,7 @@ impl OrderedComponent<'_> {
         let duplicates = if is_stars {
             group::stars(count, buckets, measure, similarity)?
         } else {
-            group::components(count, buckets, similarity, overlap)?
+            group::components(count, buckets, measure, similarity, overlap)?
         };
         let related = if is_related {
             group::related(count, buckets, measure, &duplicates, similarity)?

@@ -72,7 +72,7 @@ impl<'a> PartDocuments<'a> {
         let BlockDocuments { state, reference, columns, rows } = block;
         let retained = self.collection.retained(state, spool)?;
         let notes = BlockNotes { reference, documents: rows.len() as u32, ..BlockNotes::default() };
-        self.blocks.push(ColumnBlock { retained, notes, columns, rows });
+        self.blocks.push(ColumnBlock { retained, parts: Vec::new(), notes, columns, rows });
         Ok(())
     }
 

@@ -116,6 +116,18 @@ impl RunDocuments {
         self.starts[i]..self.starts[i + 1]
     }
 
+    /// The documents of the whole block of which the i-th one is the first part; `None` where it is
+    /// a later part.
+    pub(super) fn whole_range(&self, i: usize) -> Option<Range<u32>> {
+        let blocks = &self.store.blocks;
+        let number = blocks[i].retained.number();
+        if i > 0 && blocks[i - 1].retained.number() == number {
+            return None;
+        }
+        let parts = blocks[i..].iter().take_while(|part| part.retained.number() == number);
+        Some(self.starts[i]..self.starts[i + parts.count()])
+    }
+
     /// The block a document is in.
     pub(super) fn block_of(&self, document: u32) -> usize {
         self.starts.partition_point(|start| *start <= document) - 1

@@ -4,6 +4,7 @@ use super::documents::{DocumentState, RunDocuments};
 use super::empty_copies::EmptyCopies;
 use super::group_concentration::GroupConcentration;
 use super::groups::Groups;
+use super::judged_documents::DecisionCounts;
 use super::mail_removals::MailRemovals;
 use super::memory::Budget;
 use super::pairs::Pairs;
@@ -69,6 +70,8 @@ pub struct Findings {
     pub related: RelatedDocuments,
     /// How the pairs within groups are spread over the groups.
     pub concentration: GroupConcentration,
+    /// What became of the decisions, where there were some.
+    pub decisions: Option<DecisionCounts>,
     /// What is no document.
     pub skipped: SkippedRecords,
     /// Files of folders that are documents although their names promise records, with the reason:
@@ -175,6 +178,7 @@ impl Findings {
             pairs,
             related,
             concentration,
+            decisions: None,
             skipped,
             read_as_text: Vec::new(),
             missing_fields: Vec::new(),
@@ -246,6 +250,28 @@ impl Findings {
         self.documents.with_row(document, |_, row| row.id.to_owned())
     }
 
+    /// The number of the first document whose id is wanted, those of reference collections last.
+    /// Cost: one pass over the ids.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id).
+    pub fn document_with(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Option<u32>, Error> {
+        let (store, mut of_reference) = (&self.documents.store, None);
+        for (i, block) in store.blocks.iter().enumerate() {
+            for (document, row) in self.documents.range(i).zip(store.rows(i)?.iter()) {
+                let is_left_out = self.documents.state(document) == DocumentState::LEFT_OUT;
+                if is_left_out || !is_wanted(row?.id) {
+                    continue;
+                }
+                if !block.notes.reference {
+                    return Ok(Some(document));
+                }
+                of_reference = of_reference.or(Some(document));
+            }
+        }
+        Ok(of_reference)
+    }
+
     /// Where a document was read, in words: `source:line`, or `row 3 of source`.
     ///
     /// # Errors
@@ -315,10 +341,8 @@ impl Findings {
         let mut scratch = ReadBuffers::default();
         for i in 0..self.documents.store.blocks.len() {
             let block = &self.documents.store.blocks[i];
-            if block.notes.reference {
-                continue;
-            }
-            let range = self.documents.range(i);
+            let range = self.documents.whole_range(i).filter(|_| !block.notes.reference);
+            let Some(range) = range else { continue };
             let mut again = Replay { next: range.start, take: &mut *take };
             block.retained.replay(&mut scratch, &mut again)?;
             if again.next != range.end {

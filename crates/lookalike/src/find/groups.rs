@@ -24,6 +24,8 @@ pub struct Keeper {
     pub bytes: u64,
     /// Whether it belongs to a reference collection.
     pub reference: bool,
+    /// Whether it is kept because a person decided so.
+    pub by_decision: bool,
     /// Its range in its document, where it is a unit.
     pub unit: Option<UnitRange>,
 }
@@ -128,6 +130,7 @@ pub(super) fn records(
             document: batch.documents[keeper as usize],
             bytes: row.bytes,
             reference: batch.rows.is_reference(keeper),
+            by_decision: batch.judged.is_kept(keeper),
             unit: row.place.unit(),
         };
         let duplicate = |&(duplicate, _, overlap): &(u32, u32, Overlap)| {
@@ -167,6 +170,8 @@ pub(super) fn duplicates_of_key(key: &[u8]) -> Option<u64> {
 
 /// Added to a number behind which the range of a unit follows.
 pub(super) const HAS_UNIT: u64 = 1 << 32;
+/// The flag of a keeper that is kept because a person decided so.
+const BY_DECISION: u64 = 1 << 1;
 
 fn unit_flag(unit: Option<UnitRange>) -> u64 {
     if unit.is_some() { HAS_UNIT } else { 0 }
@@ -195,7 +200,8 @@ fn encode(group: &Group) -> Vec<u8> {
     put_bytes(&mut out, keeper.id.as_bytes());
     put_u64(&mut out, keeper.document.into());
     put_u64(&mut out, keeper.bytes);
-    put_u64(&mut out, u64::from(keeper.reference) | unit_flag(keeper.unit));
+    let by_decision = if keeper.by_decision { BY_DECISION } else { 0 };
+    put_u64(&mut out, u64::from(keeper.reference) | by_decision | unit_flag(keeper.unit));
     put_unit(&mut out, keeper.unit);
     put_u64(&mut out, duplicates.len() as u64);
     for Duplicate { id, document, bytes, overlap, decided_by, unit } in duplicates {
@@ -214,8 +220,9 @@ fn decode(payload: &[u8]) -> Option<Group> {
     let mut reader = FieldReader::new(payload);
     let id = reader.str()?.to_owned();
     let (document, bytes, flags) = (reader.u64()? as u32, reader.u64()?, reader.u64()?);
-    let (reference, unit) = (flags & !HAS_UNIT != 0, self::unit(flags, &mut reader)?);
-    let keeper = Keeper { id, document, bytes, reference, unit };
+    let (reference, by_decision) = (flags & 1 != 0, flags & BY_DECISION != 0);
+    let unit = self::unit(flags, &mut reader)?;
+    let keeper = Keeper { id, document, bytes, reference, by_decision, unit };
     let count = reader.u64()?;
     let duplicates = (0..count).map(|_| {
         let id = reader.str()?.to_owned();

@@ -6,6 +6,7 @@
 use super::bucket_lists::{BucketLists, DocumentLists};
 use super::columns::{FINGERPRINT_COLUMNS, ID_COLUMN};
 use super::documents::{DocumentState, RunDocuments};
+use super::judged_documents::JudgedDocuments;
 use super::memory::Budget;
 use super::ranges::KeyRanges;
 use crate::error::Error;
@@ -64,14 +65,13 @@ fn leave_out_units(documents: &mut RunDocuments, repeated: &[(u32, u32)]) -> Res
     let mut further = 0;
     for &(second, first) in repeated {
         let parent = |documents: &RunDocuments, document| {
-            documents.with_row(document, |_, row| {
+            documents.with_row(document, |block, row| {
                 let id = row.place.unit().map(|_| parent_id(row.id).to_owned());
-                id.map(|id| (id, row.place.with_unit(None)))
+                id.map(|id| (id, block.retained.number(), row.place.with_unit(None)))
             })
         };
         let Some(left_out) = parent(documents, second)? else { return Ok(0) };
-        let block = documents.range(documents.block_of(second));
-        for document in second + 1..block.end {
+        for document in second + 1..documents.len() as u32 {
             if documents.state(document) == DocumentState::LEFT_OUT {
                 break;
             }
@@ -122,8 +122,10 @@ fn leave_out_or_refuse(
 }
 
 /// Lists documents with equal shingles, and lets the first of each list represent the others.
+/// Those that are judged are represented by themselves.
 pub(super) fn equal_documents(
     documents: &mut RunDocuments,
+    judged: &JudgedDocuments,
     budget: &Budget,
     lists: &mut BucketLists,
 ) -> Result<(), Error> {
@@ -133,7 +135,8 @@ pub(super) fn equal_documents(
         numbers.clear();
         documents.scan(FINGERPRINT_COLUMNS, |first, [upper, lower]| {
             for (document, (upper, lower)) in (first..).zip(upper.iter().zip(lower)) {
-                if range.has(*upper) && documents.state(document).is_active() {
+                let is_open = documents.state(document).is_active() && !judged.has(document);
+                if range.has(*upper) && is_open {
                     fingerprints.push(u128::from(*upper) << 64 | u128::from(*lower));
                     numbers.push(document);
                 }

@@ -3,15 +3,16 @@
 //! ```text
 //! limit = process (code, tables, buffers of the threads)
 //!       + resident (some bytes for every document and block)
-//!       + work: three quarters for columns, an eighth for lists of buckets, an eighth and most of
-//!         what the columns leave for what is sorted; when the columns are gone, theirs is for
-//!         batches, shingle sets and results
+//!       + work: three quarters (a half where units are compared) for columns, an eighth for lists
+//!         of buckets, an eighth and most of what the columns leave for what is sorted; when the
+//!         columns are gone, theirs is for batches, shingle sets and results
 //! ```
 //!
 //! Without a limit everything is held; a share is then as good as endless. What is held only
 //! decides whether bytes go through a temporary file, never what comes out.
 
 use crate::error::Error;
+use crate::read::TextUnit;
 use std::path::PathBuf;
 
 const MIB: u64 = 1 << 20;
@@ -28,6 +29,8 @@ const LEAST_WORK: u64 = 16 * MIB;
 /// What is held of a block while it is read or compared, for each of its bytes: it and its next,
 /// texts, shingles, two sets.
 const BLOCK_FACTOR: u64 = 6;
+/// The same where units are compared, whose shingles are few: it and its next, texts.
+const UNIT_BLOCK_FACTOR: u64 = 4;
 /// The largest share, also without a limit, of what is only kept to save work.
 const CACHE_BYTES: u64 = 256 * MIB;
 
@@ -41,6 +44,9 @@ pub struct Memory {
     /// Whether finished stages are kept in `temp_dir`, so that the same run goes on from them after
     /// it was interrupted.
     pub resume: bool,
+    /// The most bytes of results that are in memory before they go to a temporary file, where
+    /// `limit` allows as many; `None` for what `limit` allows.
+    pub results: Option<u64>,
 }
 
 impl Memory {
@@ -58,15 +64,37 @@ pub(crate) struct Budget {
     resident: u64,
     /// Bytes of columns that are held; before they are known, as many as may be.
     columns: Option<u64>,
+    /// [`Memory::results`].
+    results: u64,
+    /// Whether units are compared: the whole of a long document is held then, and little of what is
+    /// made of it.
+    are_units: bool,
 }
 
 impl Budget {
     /// For a run whose documents are not known yet.
     pub(crate) fn new(memory: &Memory, threads: usize) -> Result<Self, Error> {
         let threads = threads as u64;
-        let budget = Self { limit: memory.limit, threads, resident: 0, columns: None };
+        let budget = Self {
+            limit: memory.limit,
+            threads,
+            resident: 0,
+            columns: None,
+            results: memory.results.unwrap_or(u64::MAX),
+            are_units: false,
+        };
         budget.check()?;
         Ok(budget)
+    }
+
+    /// The same, for what is compared as a document.
+    pub(super) fn with_unit(self, unit: TextUnit) -> Self {
+        Self { are_units: unit != TextUnit::Document, ..self }
+    }
+
+    /// What is held of a block for each of its bytes, and which share of the work is for blocks.
+    fn block_share(&self) -> (u64, u64) {
+        if self.are_units { (UNIT_BLOCK_FACTOR, 2) } else { (BLOCK_FACTOR, 4) }
     }
 
     /// The same, now that it is known how many documents and blocks there are, and how many bytes
@@ -122,7 +150,8 @@ impl Budget {
 
     /// Columns of blocks that are held before they go to the disk.
     pub(super) fn columns(&self) -> usize {
-        (self.work() / 4 * 3) as usize
+        let (_, parts) = self.block_share();
+        (self.work() / parts * (parts - 1)) as usize
     }
 
     /// Bytes of entries that one thread may sort at a time. A column is gone through once for each
@@ -154,21 +183,18 @@ impl Budget {
         self.need(bytes.saturating_mul(2))
     }
 
-    /// Refuses a block of this many bytes: it has the buffers of its thread and of the quarter that
+    /// Refuses a block of this many bytes: it has the buffers of its thread and of the share that
     /// the columns do not take.
     pub(super) fn block(&self, bytes: u64) -> Result<(), Error> {
-        let above = (BLOCK_FACTOR * bytes).saturating_sub(THREAD_BYTES);
-        self.need(above.saturating_mul(4 * self.threads))
-    }
-
-    /// Refuses units of one block whose columns and rows take this many bytes.
-    pub(super) fn units(&self, bytes: u64) -> Result<(), Error> {
-        self.need(bytes.saturating_mul(self.threads))
+        let (factor, parts) = self.block_share();
+        let above = (factor * bytes).saturating_sub(THREAD_BYTES);
+        self.need(above.saturating_mul(parts * self.threads))
     }
 
     /// The longest record that [`block`](Self::block) allows; `None` without a limit on memory.
     pub(crate) fn longest_record(&self) -> Option<u64> {
-        let bytes = (self.work() / (4 * self.threads)).saturating_add(THREAD_BYTES) / BLOCK_FACTOR;
+        let (factor, parts) = self.block_share();
+        let bytes = (self.work() / (parts * self.threads)).saturating_add(THREAD_BYTES) / factor;
         self.limit.map(|_| bytes.saturating_sub(1))
     }
 
@@ -190,7 +216,7 @@ impl Budget {
 
     /// Results of one kind, before they go to the disk.
     pub(super) fn results(&self) -> usize {
-        (self.work() / 16) as usize
+        (self.work() / 16).min(self.results) as usize
     }
 
     /// Counters of shingles in exact mode, for `shingles` expected ones.

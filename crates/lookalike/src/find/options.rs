@@ -1,6 +1,7 @@
 //! What a run is asked to do.
 
-use crate::error::{Error, NoEstimates};
+use crate::decisions::Decisions;
+use crate::error::{DecisionError, Error, NoEstimates};
 use crate::find::memory::Memory;
 use lookalike_core::error::{ParamsError, parse_name};
 use lookalike_core::keep::KeepPolicy;
@@ -9,6 +10,7 @@ use lookalike_core::parameter::Parameter;
 use lookalike_core::params::Params;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// The most threads that a run may be asked to have: more would take memory and save no time.
 pub const MAX_THREADS: usize = 1024;
@@ -116,6 +118,8 @@ pub struct FindOptions {
     /// pairs are those of a keeper and another document, and equal documents are not counted as
     /// [copies](super::RunCounts::copies).
     pub keepers: KeeperChoice,
+    /// What people decided about documents, where the keepers are not given.
+    pub decisions: Option<Arc<Decisions>>,
     /// Whether and how all verified pairs are listed.
     pub pairs: PairList,
     /// Whether [`Findings::related`](super::Findings::related) is filled: kept documents without a
@@ -149,6 +153,7 @@ impl FindOptions {
             bands_sample: None,
             grouping: Grouping::default(),
             keepers: KeeperChoice::default(),
+            decisions: None,
             pairs: PairList::Omitted,
             related: false,
             skip_repeated_ids: false,
@@ -158,6 +163,12 @@ impl FindOptions {
             threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             kernel: Kernel::best(),
         }
+    }
+
+    /// Refuses decisions where the keepers are given.
+    pub(super) fn check_decisions(&self) -> Result<(), Error> {
+        let has_effect = !self.keepers.is_given() || self.decisions.is_none();
+        if has_effect { Ok(()) } else { Err(Error::Decisions(DecisionError::GivenKeepers)) }
     }
 
     /// The fields that must be read in addition to id and text: what to set

@@ -1,12 +1,13 @@
 //! The members of a component in keep order, and how two of them are compared.
 
 use super::batch::ComponentBatch;
+use super::component_judgments::ComponentJudgments;
 use super::decision::EQUAL;
-use super::options::{FindOptions, KeeperChoice};
+use super::options::{FindOptions, Grouping, KeeperChoice};
 use super::shingle_sets::ShingleSets;
 use crate::error::Error;
 use lookalike_core::candidate::Component;
-use lookalike_core::group::BucketMembership;
+use lookalike_core::group::{BucketMembership, MemberRules};
 use lookalike_core::verify::{self, Overlap};
 
 /// A component's members, numbered by their place in the keep order.
@@ -20,6 +21,8 @@ pub(super) struct OrderedComponent<'a> {
     firsts: Vec<u32>,
     /// Where not all members may probe: the buckets that each one probes, by position.
     probed: Option<Vec<Vec<u32>>>,
+    /// What people judged about members.
+    pub(super) judged: ComponentJudgments,
 }
 
 impl<'a> OrderedComponent<'a> {
@@ -36,8 +39,18 @@ impl<'a> OrderedComponent<'a> {
             }
             KeeperChoice::EarlierReference => batch.rows.compare_by_rules(first(*a), first(*b)),
         });
-        let firsts = order.iter().map(|place| first(*place)).collect();
-        let mut this = Self { batch, options, component, order, firsts, probed: None };
+        if !batch.judged.is_empty() {
+            // Members that are kept come next to those of a reference collection.
+            let rank = |place: &u32| {
+                let document = first(*place);
+                let is_fixed = batch.rows.is_reference(document);
+                (!is_fixed, !is_fixed && !batch.judged.is_kept(document))
+            };
+            order.sort_by_key(rank);
+        }
+        let firsts: Vec<u32> = order.iter().map(|place| first(*place)).collect();
+        let judged = ComponentJudgments::new(&batch.judged, &firsts);
+        let mut this = Self { batch, options, component, order, firsts, probed: None, judged };
         this.probed = batch.directed.then(|| this.directed());
         this
     }
@@ -65,6 +78,13 @@ impl<'a> OrderedComponent<'a> {
     /// The document of a position, by place in the batch.
     pub(super) fn document(&self, position: u32) -> u32 {
         self.firsts[position as usize]
+    }
+
+    /// Whether all verified pairs are held: where they are asked for, and where components are made
+    /// of members some of which are separated.
+    fn lists_pairs(&self) -> bool {
+        let are_joined_by_pair = self.options.grouping == Grouping::Components;
+        self.options.pairs.is_listed() || are_joined_by_pair && self.judged.has_separated()
     }
 
     /// How many members there are.
@@ -136,9 +156,16 @@ impl BucketMembership for OrderedComponent<'_> {
     fn bucket_count(&self) -> usize {
         self.component.bucket_count
     }
+}
 
+impl MemberRules for OrderedComponent<'_> {
     fn is_fixed(&self, member: u32) -> bool {
-        self.batch.rows.is_reference(self.document(member))
+        let document = self.document(member);
+        self.batch.rows.is_reference(document) || self.batch.judged.is_kept(document)
+    }
+
+    fn separated(&self, member: u32) -> &[u32] {
+        self.judged.separated(member)
     }
 }
 
@@ -182,13 +209,22 @@ impl Comparer<'_, '_> {
         if self.screened && !component.are_candidates(a, b) {
             return Ok(None);
         }
-        let found = if component.are_equal(a, b) { Some(EQUAL) } else { self.verify(a, b)? };
+        if component.judged.are_separated(a, b) {
+            return Ok(None);
+        }
+        let found = if component.judged.are_joined(a, b) {
+            Some(self.overlap(a, b)?)
+        } else if component.are_equal(a, b) {
+            Some(EQUAL)
+        } else {
+            self.verify(a, b)?
+        };
         if found.is_none() {
             self.misses_left = self.misses_left.map(|left| left.saturating_sub(1));
             if self.misses_left == Some(0) {
                 return Err(CompareStop::TooManyMisses);
             }
-        } else if component.options.pairs.is_listed() {
+        } else if component.lists_pairs() {
             self.most_pairs = self.most_pairs.saturating_sub(1);
             if self.most_pairs == 0 {
                 return Err(CompareStop::PairsAreFull);

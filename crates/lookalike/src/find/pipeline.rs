@@ -9,6 +9,7 @@ use crate::find::decide::decide_batch;
 use crate::find::documents::RunDocuments;
 use crate::find::exact_candidates::ExactCandidates;
 use crate::find::findings::{self, Findings};
+use crate::find::judged_documents::{DecisionCounts, JudgedDocuments};
 use crate::find::keep_keys::KeepRules;
 use crate::find::memory::Budget;
 use crate::find::options::FindOptions;
@@ -72,7 +73,8 @@ pub fn in_collection(
     progress: &dyn Progress,
 ) -> Result<Findings, Error> {
     estimates::check(options)?;
-    let budget = Budget::new(&options.memory, options.threads.get())?;
+    options.check_decisions()?;
+    let budget = Budget::new(&options.memory, options.threads.get())?.with_unit(collection.unit());
     if let Some(bytes) = budget.longest_record() {
         collection.limit_records(bytes);
     }
@@ -146,6 +148,7 @@ struct LinkedDocuments {
     links: Links,
     left_out: usize,
     budget: Budget,
+    decisions: Option<DecisionCounts>,
 }
 
 impl<'a> FindRun<'a> {
@@ -211,10 +214,17 @@ impl<'a> FindRun<'a> {
             let can_reread = !checkpoint.is_active();
             let left_out = unique_ids(collection, options, &mut documents, &budget, can_reread)?;
             let Some(left_out) = left_out else { return Ok(None) };
+            let (judged, decisions) = match &options.decisions {
+                Some(decisions) => {
+                    let (judged, counts) = JudgedDocuments::new(decisions, &documents)?;
+                    (judged, Some(counts))
+                }
+                None => (JudgedDocuments::default(), None),
+            };
             let mut equal = BucketLists::of_equal(&temp, &budget);
             // Copies have keepers of their own where others than their first may be kept.
             if !options.keepers.is_given() {
-                identity::equal_documents(&mut documents, &budget, &mut equal)?;
+                identity::equal_documents(&mut documents, &judged, &budget, &mut equal)?;
             }
             let mut shared = BucketLists::of_buckets(&temp, &budget, checkpoint)?;
             match counts {
@@ -232,8 +242,9 @@ impl<'a> FindRun<'a> {
                     shared.end_band(0, checkpoint)?;
                 }
             }
-            let links = Links { equal, shared, directed };
-            Ok(Some(LinkedDocuments { documents, links, left_out, budget }))
+            judged.add_buckets(&mut shared, directed)?;
+            let links = Links { equal, shared, directed, judged };
+            Ok(Some(LinkedDocuments { documents, links, left_out, budget, decisions }))
         })
     }
 
@@ -241,7 +252,7 @@ impl<'a> FindRun<'a> {
     fn decide(mut self, linked: LinkedDocuments) -> Result<Findings, Error> {
         let Self { collection, options, progress, checkpoint, .. } = self;
         let temp = Arc::clone(&self.temp);
-        let LinkedDocuments { mut documents, links, left_out, budget } = linked;
+        let LinkedDocuments { mut documents, links, left_out, budget, decisions } = linked;
         documents.store.drop_columns();
         let mut connected = ComponentLinks::new(documents.len(), &links)?;
         let found = self.timed(Stage::Decide, Some(connected.documents()), || {
@@ -255,7 +266,8 @@ impl<'a> FindRun<'a> {
             results.finish(connected.sharing)
         })?;
         collection.check_unchanged()?;
-        findings::findings(documents, found, left_out, &budget, self.times, temp)
+        let found = findings::findings(documents, found, left_out, &budget, self.times, temp)?;
+        Ok(Findings { decisions, ..found })
     }
 
     /// Runs a stage and reports its begin and end.

@@ -14,7 +14,7 @@
 use super::ordered_component::OrderedComponent;
 use super::shingle_sets::ShingleSets;
 use crate::error::Error;
-use lookalike_core::group::BucketMembership;
+use lookalike_core::group::{BucketMembership, MemberRules};
 use lookalike_core::params::Params;
 use lookalike_core::prefix::{self, Counters, SelectScratch};
 use std::collections::HashMap;
@@ -66,6 +66,8 @@ impl<'a> PrefixFilter<'a> {
             component.set(member, sets)?.iter().for_each(|hash| counters.add(*hash));
         }
         let mut numbers = HashMap::new();
+        let joined = component.judged.joined_pairs();
+        let first_of_pairs = 2 * joined.len() as u32;
         let (mut inserted, mut probed) = (MemberBuckets::default(), MemberBuckets::default());
         let (mut counts, mut long, mut short) = (Vec::new(), Vec::new(), Vec::new());
         let mut scratch = SelectScratch::default();
@@ -78,7 +80,7 @@ impl<'a> PrefixFilter<'a> {
             let length = prefix::short_prefix_length(set.len(), params.threshold());
             prefix::select(set, &counts, length, &mut scratch, &mut short);
             for hash in &long {
-                let next = 2 * numbers.len() as u32;
+                let next = first_of_pairs + 2 * numbers.len() as u32;
                 let bucket = *numbers.entry(*hash).or_insert(next);
                 // Both are ascending, and all of the short prefix is in the long one.
                 let in_short = short.binary_search(hash).is_ok();
@@ -86,10 +88,16 @@ impl<'a> PrefixFilter<'a> {
                 inserted.buckets.extend(in_short.then_some(bucket + 1));
                 probed.buckets.push(if in_short { bucket } else { bucket + 1 });
             }
+            // Pairs of duplicates by the judgment of people need not share a shingle.
+            let own = (0u32..).zip(&joined).filter(|(_, (a, b))| *a == member || *b == member);
+            for (number, _) in own {
+                inserted.buckets.push(2 * number);
+                probed.buckets.push(2 * number);
+            }
             inserted.end_member();
             probed.end_member();
         }
-        Ok(Self { component, inserted, probed, count: 2 * numbers.len() })
+        Ok(Self { component, inserted, probed, count: 2 * (joined.len() + numbers.len()) })
     }
 }
 
@@ -123,9 +131,15 @@ impl BucketMembership for PrefixFilter<'_> {
     fn bucket_count(&self) -> usize {
         self.count
     }
+}
 
+impl MemberRules for PrefixFilter<'_> {
     fn is_fixed(&self, member: u32) -> bool {
         self.component.is_fixed(member)
+    }
+
+    fn separated(&self, member: u32) -> &[u32] {
+        self.component.separated(member)
     }
 }
 
@@ -147,9 +161,15 @@ mod tests {
         fn bucket_count(&self) -> usize {
             3
         }
+    }
 
+    impl MemberRules for BucketMembers {
         fn is_fixed(&self, member: u32) -> bool {
             member == 0
+        }
+
+        fn separated(&self, _: u32) -> &[u32] {
+            &[]
         }
     }
 

@@ -1,7 +1,7 @@
 //! Blocks → their columns: every document read, shingled, signed and banded; its text dropped.
 
 use super::block_notes::BlockNotes;
-use super::block_store::{BlockStore, BlockStoreWriter, ColumnBlock};
+use super::block_store::{BlockPart, BlockStore, BlockStoreWriter, ColumnBlock};
 use super::checkpoint::{Checkpoint, Step};
 use super::columns::{DocumentRow, FIRST_BAND_COLUMN, FixedColumns, RowBuffer};
 use super::keep_keys::KeepRules;
@@ -20,7 +20,6 @@ use crate::passages::anchor_log::{AnchorLog, AnchorWriter};
 use crate::progress::Progress;
 use crate::read::{
     Block, BlockNumber, Collection, Document, DocumentSink, ReadBuffers, SkippedItem, Spool,
-    UnitParent, unit,
 };
 use crate::spill::TempSpace;
 use lookalike_core::band;
@@ -30,12 +29,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Units of a block between two checks of the memory that they take.
-const UNITS_AT_ONCE: usize = 1 << 12;
+/// Bytes of the columns and rows of units above which they become a part of their block. Documents
+/// are fewer than the bytes of a block, units of one byte are not.
+const PART_BYTES: usize = 4 << 20;
 /// Values of columns for which a thread keeps the memory from one block to the next.
 const KEPT_VALUES: usize = 1 << 20;
-/// Bytes of the rows of a block above which it has too many units.
-const MAX_ROW_BYTES: usize = 1 << 31;
 
 /// What all threads share.
 pub(super) struct BlockPreparation<'a> {
@@ -73,7 +71,7 @@ impl BlockPreparation<'_> {
         // the first of those met.
         let failed = Earliest::<BlockNumber, Error>::default();
         let done = on_threads(options.threads, |stop| {
-            let mut preparer = BlockPreparer::new(self, &skipped, &sources);
+            let mut preparer = BlockPreparer::new(self, &skipped, &sources, &store);
             let mut scratch = ReadBuffers::retaining();
             while !stop.asked() {
                 let Some(block) = collection.next_block()? else { break };
@@ -119,6 +117,10 @@ struct BlockPreparer<'a> {
     source: u32,
     block: u32,
     reference: bool,
+    store: &'a BlockStoreWriter<'a>,
+    /// What was read of the block before these rows, and how many documents that are.
+    parts: Vec<BlockPart>,
+    before: u32,
     rows: RowBuffer,
     key: Vec<u8>,
     empty: Vec<u32>,
@@ -140,6 +142,7 @@ impl<'a> BlockPreparer<'a> {
         shared: &'a BlockPreparation<'a>,
         skipped_file: &'a SkippedLog,
         sources: &'a Sources,
+        store: &'a BlockStoreWriter<'a>,
     ) -> Self {
         let (params, kernel) = (&shared.options.params, shared.options.kernel);
         let (scheme, num_hashes, seed) = (params.scheme(), params.num_hashes(), params.seed());
@@ -154,6 +157,9 @@ impl<'a> BlockPreparer<'a> {
             source: 0,
             block: 0,
             reference: false,
+            store,
+            parts: Vec::new(),
+            before: 0,
             rows: RowBuffer::default(),
             key: Vec::new(),
             empty: Vec::new(),
@@ -173,7 +179,24 @@ impl<'a> BlockPreparer<'a> {
         let number = block.number();
         (self.source, self.block) = (number.source, number.index);
         self.reference = self.shared.collection.is_reference(number.source);
+        (self.parts, self.before) = (Vec::new(), 0);
         block.read(scratch, self)?;
+        let (notes, columns, rows) = self.take_documents(number)?;
+        let notes = BlockNotes {
+            inputs: std::mem::take(&mut self.inputs),
+            cut_from_mail: std::mem::take(&mut self.cut_from_mail),
+            drawn: self.sampler.take(),
+            ..notes
+        };
+        let retained = block.retain(self.shared.spool, scratch)?;
+        Ok(ColumnBlock { retained, parts: std::mem::take(&mut self.parts), notes, columns, rows })
+    }
+
+    /// What was read since the last part of the block.
+    fn take_documents(
+        &mut self,
+        number: BlockNumber,
+    ) -> Result<(BlockNotes, FixedColumns, RowBuffer), Error> {
         if let Some(anchors) = &mut self.anchors {
             anchors.end_block(number)?;
         }
@@ -185,13 +208,22 @@ impl<'a> BlockPreparer<'a> {
             reference: self.reference,
             documents: rows.len() as u32,
             empty: std::mem::take(&mut self.empty),
-            inputs: std::mem::take(&mut self.inputs),
-            cut_from_mail: std::mem::take(&mut self.cut_from_mail),
-            drawn: self.sampler.take(),
             ..BlockNotes::default()
         };
-        let retained = block.retain(self.shared.spool, scratch)?;
-        Ok(ColumnBlock { retained, notes, columns, rows })
+        Ok((notes, columns, rows))
+    }
+
+    /// Stores the units that were read, where they take much memory. Columns and rows are there
+    /// twice while they are stored.
+    fn end_part(&mut self) -> Result<(), Error> {
+        if 16 * self.values.len() + 2 * self.rows.bytes.len() < PART_BYTES {
+            return Ok(());
+        }
+        let number = BlockNumber { source: self.source, index: self.block };
+        let (notes, columns, rows) = self.take_documents(number)?;
+        self.before += notes.documents;
+        self.parts.push(self.store.push_part(notes, columns, rows)?);
+        Ok(())
     }
 
     /// Makes of a document what is compared first: bucket keys from `start` of the values on,
@@ -226,33 +258,6 @@ impl<'a> BlockPreparer<'a> {
         }
     }
 
-    /// Checks the memory that the documents of the block take: those of others are fewer than their
-    /// bytes, units of one byte are not.
-    fn check_units(&self, parent: UnitParent<'_>) -> Result<(), Error> {
-        if !self.rows.len().is_multiple_of(UNITS_AT_ONCE) {
-            return Ok(());
-        }
-        let rows = self.rows.bytes.len();
-        if rows > MAX_ROW_BYTES {
-            let (id, got) = (parent.id.to_owned(), self.rows.len());
-            return Err(Error::TooManyUnits { id, got });
-        }
-        // Columns are there twice while they are transposed.
-        let bytes = (16 * self.values.len() + rows) as u64;
-        let budget = self.shared.budget;
-        budget.units(bytes).or_else(|_| budget.units(self.bytes_of_all_units(parent, bytes)))
-    }
-
-    /// Bytes of the columns and rows of the block up to the last unit of this document, by those of
-    /// the units before this one.
-    fn bytes_of_all_units(&self, parent: UnitParent<'_>, bytes: u64) -> u64 {
-        let ranges = unit::ranges(parent.text, self.shared.collection.unit());
-        let before = self.rows.len() as u64;
-        let units = before + (ranges.count() as u64).saturating_sub(parent.number.into());
-        // Later units have more digits in their ids.
-        (bytes / before.max(1) + 16).saturating_mul(units + 1)
-    }
-
     /// What the block had of each source.
     fn take_tallies(&mut self) -> Vec<SourceTally> {
         self.places.clear();
@@ -284,8 +289,8 @@ impl DocumentSink for BlockPreparer<'_> {
     type Error = Error;
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
-        if let Some(parent) = document.parent {
-            self.check_units(parent)?;
+        if document.parent.is_some() {
+            self.end_part()?;
         }
         let id_hash = hash::token_hash(document.id.as_bytes());
         let start = self.values.len();
@@ -302,7 +307,7 @@ impl DocumentSink for BlockPreparer<'_> {
             self.sampler.add(id_hash, document.text);
         }
         let label = self.label(document)?;
-        let position = [self.source, self.block, self.rows.len() as u32];
+        let position = [self.source, self.block, self.before + self.rows.len() as u32];
         self.key.clear();
         let collection = self.shared.collection;
         self.shared.rules.key(collection, document, position, self.reference, &mut self.key);

@@ -6,7 +6,7 @@
 //! equal to one of them is part of the same member, and has pairs with others of them.
 
 use super::ordered_component::OrderedComponent;
-use lookalike_core::group::BucketMembership;
+use lookalike_core::group::{BucketMembership, MemberRules};
 
 /// The members of a component all of whose documents are of the reference collection.
 pub(super) struct ReferenceMembers {
@@ -52,9 +52,15 @@ impl<B: BucketMembership> BucketMembership for ProbingReferences<'_, B> {
     fn bucket_count(&self) -> usize {
         self.0.bucket_count()
     }
+}
 
+impl<B: BucketMembership> MemberRules for ProbingReferences<'_, B> {
     fn is_fixed(&self, _: u32) -> bool {
         false
+    }
+
+    fn separated(&self, member: u32) -> &[u32] {
+        self.0.separated(member)
     }
 }
 
@@ -73,10 +79,16 @@ impl<B: BucketMembership> BucketMembership for GivenKeepers<'_, B> {
     fn bucket_count(&self) -> usize {
         self.0.bucket_count()
     }
+}
 
+impl<B: BucketMembership> MemberRules for GivenKeepers<'_, B> {
     /// None: keepers may come after others in the keep order, and are kept since they probe no
     /// bucket.
     fn is_fixed(&self, _: u32) -> bool {
         false
+    }
+
+    fn separated(&self, member: u32) -> &[u32] {
+        self.0.separated(member)
     }
 }

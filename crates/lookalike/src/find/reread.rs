@@ -9,10 +9,12 @@ use crate::read::{
     Document, DocumentSink, Raw, ReadBuffers, ReadError, SkippedItem, StoredShingles,
 };
 use lookalike_core::shingle::Shingler;
+use std::ops::Range;
 
 impl RunDocuments {
-    /// Reads the documents of the i-th block again and gives each with its number to `take`. Those
-    /// of a selection are read one by one, and have shingles and no text.
+    /// Reads the documents of the i-th block again and gives each with its number to `take`: those
+    /// of all parts with the first part of a block, and none with a later one. Those of a selection
+    /// are read one by one, and have shingles and no text.
     ///
     /// # Errors
     /// [`Error::Changed`] where the block now holds more documents or fewer; those of reading.
@@ -26,13 +28,13 @@ impl RunDocuments {
         if self.is_selection {
             return self.read_selection(i, options, scratch, take);
         }
-        let mut next = self.range(i).start;
+        let Some(Range { start: mut next, end }) = self.whole_range(i) else { return Ok(()) };
         let mut again = RereadCallback(|document: &Document<'_>| {
             take(next, document);
             next += 1;
         });
         self.store.blocks[i].retained.replay(scratch, &mut again)?;
-        if next == self.range(i).end { Ok(()) } else { Err(self.changed(i)?) }
+        if next == end { Ok(()) } else { Err(self.changed(i)?) }
     }
 
     fn read_selection(

@@ -43,7 +43,8 @@ impl TextRun {
         length: usize,
         progress: &dyn Progress,
     ) -> Result<(Self, AnchorLog), Error> {
-        let budget = Budget::new(&options.memory, options.threads.get())?;
+        let budget =
+            Budget::new(&options.memory, options.threads.get())?.with_unit(collection.unit());
         if let Some(bytes) = budget.longest_record() {
             collection.limit_records(bytes);
         }

@@ -44,7 +44,7 @@ pub(crate) struct AnchorLog {
 struct AnchorBlocks {
     /// Of each document its entry, then those of its anchors.
     log: SpillLog<AnchorEntry>,
-    /// Where those of each block are.
+    /// Where those of each block are, or of each of its parts.
     ranges: Vec<(BlockNumber, Range<u64>)>,
 }
 
@@ -90,7 +90,8 @@ impl AnchorLog {
     ) -> Result<CompleteAnchors, Error> {
         let AnchorBlocks { log, mut ranges } =
             self.blocks.into_inner().unwrap_or_else(PoisonError::into_inner);
-        ranges.sort_unstable_by_key(|(number, _)| *number);
+        // Parts of a block stay in their order.
+        ranges.sort_by_key(|(number, _)| *number);
         let ranges = ranges.into_iter().map(|(_, range)| range).collect();
         CompleteAnchors::new(log, ranges, threads, share)
     }
@@ -113,7 +114,7 @@ impl AnchorWriter<'_> {
         (fingerprint(tokens), tokens.is_empty())
     }
 
-    /// Ends the block.
+    /// Ends the block, or a part of it.
     ///
     /// # Errors
     /// [`Error::TempDir`] and [`Error::Spill`].
@@ -127,11 +128,7 @@ impl AnchorWriter<'_> {
 }
 
 /// Appends what the log has of a document.
-pub(super) fn write_anchors(
-    tokens: &[u64],
-    finder: &mut AnchorFinder,
-    out: &mut Vec<AnchorEntry>,
-) {
+pub(super) fn write_anchors(tokens: &[u64], finder: &mut AnchorFinder, out: &mut Vec<AnchorEntry>) {
     let head = out.len();
     out.push((tokens.len() as u64, 0));
     finder.find(tokens, |anchor| out.push((anchor.hash, anchor.runs as u32)));

@@ -22,7 +22,11 @@ pub(super) struct CandidateRuns {
 impl CandidateRuns {
     /// The runs of the documents that take part whose anchors have the hash of another one; `share`
     /// bytes of ranges are in memory.
-    pub(super) fn of(run: &TextRun, anchors: &CompleteAnchors, share: usize) -> Result<Self, Error> {
+    pub(super) fn of(
+        run: &TextRun,
+        anchors: &CompleteAnchors,
+        share: usize,
+    ) -> Result<Self, Error> {
         let log = SpillLog::scratch(run.temp(), "candidates", share);
         let mut found = Self { log, blocks: Vec::with_capacity(run.blocks()), len: 0 };
         for i in 0..run.blocks() {

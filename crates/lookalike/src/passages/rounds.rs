@@ -88,7 +88,7 @@ pub struct PassageCuts {
     cuts: TokenCuts,
     /// Documents that go, in ascending order.
     removed: Vec<u32>,
-    unit: Option<TextUnit>,
+    cut: CutOptions,
     rule: WordRule,
 }
 
@@ -142,7 +142,7 @@ impl PassageCuts {
         let (sources, removed) = rounds.sources(&cuts, &mut words)?;
         let (count, rule) = (rounds.count, rounds.rule);
         let run = run.findings;
-        Ok(Self { rounds: count, sources, run, cuts, removed, unit: cut.unit, rule })
+        Ok(Self { rounds: count, sources, run, cuts, removed, cut: *cut, rule })
     }
 
     /// Whether the document goes: too little is left of it.
@@ -155,6 +155,16 @@ impl PassageCuts {
         !self.cuts.of(document).is_empty()
     }
 
+    /// How many words the document loses, also where it goes.
+    pub fn cut_words(&self, document: u32) -> u64 {
+        self.cuts.of(document).iter().map(|range| u64::from(range.end - range.start)).sum()
+    }
+
+    /// Which words go.
+    pub fn rule(&self) -> CutRule {
+        self.cut.rule
+    }
+
     /// The bytes that go of the text of a document, as it is written; ascending, and apart.
     ///
     /// # Errors
@@ -163,7 +173,7 @@ impl PassageCuts {
         let text = self.run.written_text(document)?;
         let cuts = self.cuts.of(document);
         let ranges = Spans::of(&text, self.rule, self.run.normalization)
-            .map(|spans| byte_ranges(&text, spans.words(), cuts, self.unit));
+            .map(|spans| byte_ranges(&text, spans.words(), cuts, self.cut.unit));
         if let Some(ranges) = ranges {
             return Ok((text, ranges));
         }

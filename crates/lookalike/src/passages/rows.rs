@@ -74,7 +74,9 @@ impl<'a> PlaceRows<'a> {
         }
         let mut within: Vec<u32> =
             (0..of.len() as u32).filter(|passage| !has_first[*passage as usize]).collect();
-        within.iter().for_each(|passage| rows[*passage as usize] += 1);
+        for passage in &within {
+            rows[*passage as usize] += 1;
+        }
         within.sort_unstable_by_key(|passage| {
             let Passage { document, position, .. } = of[*passage as usize];
             (document, position)

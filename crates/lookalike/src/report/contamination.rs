@@ -1,7 +1,9 @@
-//! A comparison of a benchmark with a corpus as JSON.
+//! A comparison of a benchmark with a corpus as JSON, and the list of documents to leave out.
 
 use super::FORMAT_VERSION;
-use crate::contamination::{BenchmarkSummary, Contamination, ItemMatches, RunMatch};
+use crate::contamination::{
+    BenchmarkSummary, ContaminatedDocument, Contamination, ItemMatches, RunMatch,
+};
 use crate::error::Error;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -26,6 +28,24 @@ pub fn items(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
     Ok(())
 }
 
+/// A line for each document that has a run of a contaminated item, by source and id, as
+/// `dedup --drop` reads it:
+///
+/// ```json
+/// {"id":"d7","source":"web.jsonl"}
+/// ```
+///
+/// # Errors
+/// Those of `out`, and of temporary files.
+pub fn documents(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
+    for document in found.each_contaminated_document() {
+        let ContaminatedDocument { source, id } = document.map_err(Error::into_io)?;
+        serde_json::to_writer(&mut *out, &DocumentLine { id: &id, source: &source })?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
 /// Counts, benchmarks and what was skipped as one object, without a line end.
 ///
 /// # Errors
@@ -36,10 +56,17 @@ pub fn summary(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
     let value = json!({
         "format": FORMAT_VERSION,
         "documents": found.documents,
+        "contaminated_documents": found.contaminated_documents,
         "benchmarks": benchmarks,
         "skipped": skipped,
     });
     Ok(serde_json::to_writer(out, &value)?)
+}
+
+#[derive(Serialize)]
+struct DocumentLine<'a> {
+    id: &'a str,
+    source: &'a str,
 }
 
 /// An item and its matches, in the order of the members.
@@ -86,7 +113,7 @@ impl<'a> ItemLine<'a> {
 
 impl<'a> MatchLine<'a> {
     fn of(found: &'a RunMatch) -> Self {
-        let RunMatch { source, document, in_item, in_document } = found;
+        let RunMatch { source, document, in_item, in_document, .. } = found;
         let ends = |range: &Range<u64>| [range.start, range.end];
         Self {
             source,

@@ -4,7 +4,7 @@ use super::option_name;
 use super::{FORMAT_VERSION, jsonl};
 use crate::audit::Audit;
 use crate::evaluate::Evaluation;
-use crate::find::{BetterSetting, FindOptions, Findings, MailRemovals};
+use crate::find::{BetterSetting, DecisionCounts, FindOptions, Findings, MailRemovals};
 use crate::folding::FoldingEffect;
 use crate::read::{Normalization, SkippedItem, TextUnit};
 use crate::tune::SettingProfile;
@@ -59,6 +59,52 @@ struct SkippedView<'a> {
     /// The first file with the same bytes; only of files without text, and only where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     same_bytes_as: Option<&'a str>,
+}
+
+/// What became of decisions; `docs/reference/decisions.md` has the members.
+#[derive(Debug, Serialize)]
+pub struct DecisionsView<'a> {
+    read: u64,
+    in_force: u64,
+    applied: u64,
+    unapplied: Vec<UnappliedView<'a>>,
+    contradictions: Vec<ContradictionView<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct UnappliedView<'a> {
+    line: u64,
+    documents: &'a [String],
+    reason: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct ContradictionView<'a> {
+    lines: [u64; 2],
+    documents: &'a [String; 2],
+    kind: &'static str,
+}
+
+impl<'a> From<&'a DecisionCounts> for DecisionsView<'a> {
+    fn from(counts: &'a DecisionCounts) -> Self {
+        let unapplied = counts.unapplied.iter().map(|it| UnappliedView {
+            line: it.line,
+            documents: &it.documents,
+            reason: it.reason.name(),
+        });
+        let contradictions = counts.contradictions.iter().map(|it| ContradictionView {
+            lines: it.lines,
+            documents: &it.documents,
+            kind: it.kind.name(),
+        });
+        Self {
+            read: counts.read,
+            in_force: counts.in_force,
+            applied: counts.applied(),
+            unapplied: unapplied.collect(),
+            contradictions: contradictions.collect(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -286,9 +332,12 @@ fn list<T: Serialize>(
     out.write_all(b"]")
 }
 
-/// The members `cut_from_mail`, `wording`, `text_unit`, `better_setting` and `folding`, each where
-/// it says something.
+/// The members `decisions`, `cut_from_mail`, `wording`, `text_unit`, `better_setting` and
+/// `folding`, each where it says something.
 fn text_notes(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
+    if let Some(decisions) = &findings.decisions {
+        member(out, "decisions", &DecisionsView::from(decisions))?;
+    }
     if findings.cut_from_mail != MailRemovals::default() {
         member(out, "cut_from_mail", &findings.cut_from_mail)?;
     }

@@ -199,6 +199,7 @@ pub(crate) mod tests {
             document: 1,
             bytes: 9,
             reference: false,
+            by_decision: false,
             unit: None,
         };
         let duplicate = |id: &str, overlap| Duplicate {

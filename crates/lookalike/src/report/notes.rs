@@ -2,7 +2,7 @@
 //! was left out of messages, and what another normal form would change.
 
 use super::phrases::{count, one_line, setting_options, thousands};
-use crate::find::{BetterSetting, EmptyCopies, Findings, MailRemovals};
+use crate::find::{BetterSetting, DecisionCounts, EmptyCopies, Findings, MailRemovals, NoEffect};
 use crate::folding::FoldingEffect;
 use std::io;
 
@@ -12,6 +12,7 @@ use std::io;
 /// A temporary file cannot be read.
 pub fn of(findings: &Findings) -> io::Result<Vec<String>> {
     let mut notes = Vec::from_iter(empty_copies(findings.textless_copies.empty_copies())?);
+    notes.extend(findings.decisions.iter().flat_map(decisions));
     notes.extend(cut_from_mail(&findings.cut_from_mail));
     notes.extend(folding(&findings.folding));
     Ok(notes)
@@ -38,6 +39,36 @@ fn empty_copies(copies: &EmptyCopies) -> io::Result<Option<String>> {
     let are = if copies.len() == 1 { "is" } else { "are" };
     let (number, copy, first) = (thousands(copies.len()), one_line(&copy), one_line(&first));
     Ok(Some(format!("{number} of the empty ones {are} identical to another: {copy} to {first}")))
+}
+
+/// How many decisions were applied, and why others were not.
+fn decisions(counts: &DecisionCounts) -> Vec<String> {
+    let mut parts = vec![
+        count(counts.in_force, "decision"),
+        format!("{} applied", thousands(counts.applied())),
+    ];
+    let reasons = [
+        (NoEffect::Changed, "of texts that have changed since"),
+        (NoEffect::Unknown, "of documents that are not here"),
+        (NoEffect::Empty, "of pairs with a document without a token"),
+    ];
+    for (reason, what) in reasons {
+        let number = counts.count(reason);
+        if number > 0 {
+            parts.push(format!("{} {what}", thousands(number)));
+        }
+    }
+    let mut notes = vec![parts.join(", ")];
+    if let Some(first) = counts.contradictions.first() {
+        let ([a, b], [line, other]) = (&first.documents, first.lines);
+        notes.push(format!(
+            "{} among decisions, the first on lines {line} and {other}, about {} and {}",
+            count(counts.contradictions.len() as u64, "contradiction"),
+            one_line(a),
+            one_line(b)
+        ));
+    }
+    notes
 }
 
 /// How much was left out of messages.

@@ -34,7 +34,9 @@ pub(super) fn each_place(
         }
         let id = match ids.entry(place.document) {
             Entry::Occupied(id) => id.into_mut(),
-            Entry::Vacant(room) => room.insert(findings.id(place.document).map_err(Error::into_io)?),
+            Entry::Vacant(room) => {
+                room.insert(findings.id(place.document).map_err(Error::into_io)?)
+            }
         };
         take(u64::from(passage.number) + 1, &passage, &place, id)?;
     }

@@ -50,7 +50,9 @@ impl GroupLines {
         let (MemberRole::Duplicate, Some(overlap)) = (row.role, row.overlap) else {
             self.end_group()?;
             let id = row.id.to_owned();
-            let keeper = Keeper { id, document: 0, bytes: 0, reference: row.reference, unit: None };
+            let reference = row.reference;
+            let keeper =
+                Keeper { id, document: 0, bytes: 0, reference, by_decision: false, unit: None };
             self.group = Some(Group { keeper, duplicates: Vec::new() });
             return Ok(());
         };

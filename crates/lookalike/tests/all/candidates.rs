@@ -26,7 +26,7 @@ const KEEPS: [KeepRule; 4] =
     [KeepRule::Longest, KeepRule::Shortest, KeepRule::First, KeepRule::Last];
 
 /// Families of documents that share many words, with copies, also copies but for repeats.
-fn documents(count: usize, seed: u64) -> Vec<(String, String)> {
+pub(super) fn documents(count: usize, seed: u64) -> Vec<(String, String)> {
     let mut random = SplitMix64::new(seed);
     let mut texts: Vec<Vec<String>> = Vec::new();
     for _ in 0..count {
@@ -54,12 +54,12 @@ fn lines(documents: &[(String, String)]) -> String {
     documents.iter().map(line).collect()
 }
 
-fn write(path: &Path, documents: &[(String, String)]) -> PathBuf {
+pub(super) fn write(path: &Path, documents: &[(String, String)]) -> PathBuf {
     std::fs::write(path, lines(documents)).unwrap();
     path.to_owned()
 }
 
-fn find(inputs: &[PathBuf], options: &FindOptions) -> Result<Findings, Error> {
+pub(super) fn find(inputs: &[PathBuf], options: &FindOptions) -> Result<Findings, Error> {
     find::in_collection(&Collection::open(inputs, &ReadOptions::default())?, options, &NoProgress)
 }
 
@@ -112,8 +112,10 @@ fn expected(documents: &[(String, String)], options: &FindOptions) -> (Pairs, Ke
     });
     let far = |a: u32, b: u32| Ok::<_, Infallible>(overlap(&sets[a as usize], &sets[b as usize]));
     let duplicates = match options.grouping {
-        Grouping::Stars => stars_of_pairs(order.len(), &pairs, |_| false, params.measure()),
-        Grouping::Components => components_of_pairs(order.len(), &pairs, |_| false, far).unwrap(),
+        Grouping::Stars => stars_of_pairs(order.len(), &pairs, &|_| false, params.measure()),
+        Grouping::Components => {
+            components_of_pairs(order.len(), &pairs, &|_| false, params.measure(), far).unwrap()
+        }
     };
     let keeper = |d: &lookalike::core::group::DuplicateMember| {
         (id(d.member), (id(d.keeper), reported(&d.overlap)))

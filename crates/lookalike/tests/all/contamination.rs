@@ -14,10 +14,12 @@ use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
 use lookalike::report;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::slice;
 
 fn write(folder: &Path, name: &str, texts: &[String]) -> PathBuf {
     let lines = texts.iter().enumerate().map(|(number, text)| {
@@ -137,6 +139,16 @@ fn shares_are_those_of_comparing_all_with_all() {
                     check_match(found, &item.verdict.item.text, &corpus[number], ngram, case);
                 }
             }
+            let mut expected = BTreeSet::new();
+            for (_, text) in found.items.iter().zip(&items).filter(|(item, _)| item.contaminated) {
+                let item = words(text, case);
+                let has_run = |text: &Vec<String>| covered(&item, slice::from_ref(text), ngram).1;
+                let holding = compared.iter().enumerate().filter(|(_, text)| has_run(text) > 0);
+                expected.extend(holding.map(|(at, _)| format!("c{at}")));
+            }
+            let listed = found.each_contaminated_document().map(|document| document.unwrap().id);
+            assert!(listed.eq(expected.iter().cloned()));
+            assert_eq!(found.contaminated_documents as usize, expected.len());
         }
     }
 }
@@ -153,13 +165,61 @@ fn memory_and_threads_change_no_byte() {
     let mut options = ContaminationOptions::new().unwrap();
     let expected = bytes(&run(&paths.0, &paths.1, &options).unwrap());
     let temp_dir = Some(folder.path().to_owned());
-    options.memory = Memory { limit: Some(128 << 20), temp_dir, resume: false };
+    options.memory = Memory { limit: Some(128 << 20), temp_dir, ..Memory::default() };
     for threads in [1, 2, 5] {
         options.threads = NonZeroUsize::new(threads).unwrap();
         assert!(bytes(&run(&paths.0, &paths.1, &options).unwrap()) == expected, "{threads}");
     }
     options.memory.limit = Some(1 << 20);
     assert!(matches!(run(&paths.0, &paths.1, &options), Err(Error::MemoryTooSmall { .. })));
+}
+
+#[test]
+fn the_order_of_the_corpus_changes_no_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let words: Vec<String> = (0..90).map(|word| format!("w{}", word % 50)).collect();
+    let texts: Vec<String> = (0..50).map(|from| words[from..from + 40].join(" ")).collect();
+    let items = write(folder.path(), "i", &texts[..5]);
+    let parts = ["a", "b"].map(|name| write(folder.path(), name, &texts[..25]));
+    let mut options = ContaminationOptions::new().unwrap();
+    options.excerpts = true;
+    let all = |corpus: &[PathBuf]| {
+        let open = |paths: &[PathBuf]| Collection::open(paths, &ReadOptions::default()).unwrap();
+        let (corpus, items) = (open(corpus), open(slice::from_ref(&items)));
+        let fields = [BenchmarkField { name: None, collection: &items }];
+        let found = contamination(&corpus, &fields, &options, &NoProgress).unwrap();
+        let mut out = bytes(&found).into_bytes();
+        report::contamination::documents(&mut out, &found).unwrap();
+        report::html::contamination(&mut out, &found, &options).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    let [a, b] = parts;
+    let first = all(&[a.clone(), b.clone()]);
+    assert!(first.contains("<mark>w0 w1") && first.contains("{\"id\":\"b0\""));
+    assert_eq!(first, all(&[b, a]));
+}
+
+/// Texts of users are texts on the page, and of long runs only the beginning is there.
+#[test]
+fn the_page_shows_texts_as_texts() {
+    let folder = tempfile::tempdir().unwrap();
+    let hostile = "</p><script>alert(1)</script>\u{202e} a&b \"quoted\"\r\nÜ";
+    let long = "word ".repeat(20_000);
+    let corpus = write(folder.path(), "<c>", &[format!("before {hostile} behind"), long.clone()]);
+    let items = write(folder.path(), "<i>", &[hostile.to_owned(), long]);
+    let mut options = ContaminationOptions::new().unwrap();
+    options.excerpts = true;
+    let found = run(&corpus, &items, &options).unwrap();
+    let mut page = Vec::new();
+    report::html::contamination(&mut page, &found, &options).unwrap();
+    let page = String::from_utf8(page).unwrap();
+    assert!(!page.contains("<script") && !page.contains("<c>") && !page.contains('\u{202e}'));
+    assert!(
+        page.contains("&lt;/<mark>p&gt;&lt;script&gt;alert(1)&lt;/script&gt;\\u{202e} a&amp;b"),
+        "{page}"
+    );
+    assert!(page.contains("&lt;i&gt;0") && page.contains("default-src 'none'"));
+    assert!(page.len() < 100_000, "{}", page.len());
 }
 
 #[test]
@@ -189,6 +249,13 @@ fn bad_input_is_named() {
     assert_eq!(error(run(&corpus, &empty, &options)), none);
     let same = error(run(&corpus, &corpus, &options));
     assert!(matches!(same, ContaminationError::InBoth { .. }));
+    #[cfg(unix)]
+    {
+        let link = folder.path().join("link.jsonl");
+        std::os::unix::fs::symlink(&corpus, &link).unwrap();
+        let linked = error(run(&corpus, &link, &options));
+        assert!(matches!(linked, ContaminationError::InBoth { .. }));
+    }
     let short = ContaminationOptions { ngram: 1, ..options.clone() };
     assert_eq!(error(run(&corpus, &empty, &short)), ContaminationError::Ngram { got: 1 });
     for threshold in [0.0, -1.0, 1.5, f64::NAN] {

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "tests may stop at anything unexpected")]
 
 use lookalike::core::params::Measure;
-use lookalike::dedup::{Annotate, DEFAULT_FIELD, Decision, Destination, SourceRecord, Survivors};
+use lookalike::dedup::{
+    Annotate, AnnotationSubject, DEFAULT_FIELD, Decision, Destination, SourceRecord, Survivors,
+};
 use lookalike::error::Error;
 use lookalike::read::{
     Collection, Document, DocumentSink, Format, Raw, ReadBuffers, ReadError, ReadOptions,
@@ -96,8 +98,8 @@ fn dedup(
     keep: &dyn Fn(usize) -> bool,
 ) -> Result<Vec<(String, String)>, Error> {
     let (collection, replayed) = replay(inputs, options);
-    let annotate =
-        annotate.map(|field| Annotate { field: field.to_owned(), measure: Measure::Jaccard });
+    let subject = AnnotationSubject::Groups(Measure::Jaccard);
+    let annotate = annotate.map(|field| Annotate { field: field.to_owned(), subject });
     let destination = Destination::new(out, inputs, &[], &collection, annotate.as_ref())?;
     let all = annotate.is_some();
     let mut survivors = Survivors::create(destination, annotate)?;

@@ -83,6 +83,29 @@ fn reported(findings: &Findings) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
+fn documents_are_found_by_their_ids() {
+    let options = options();
+    let reading = ReadOptions { skip_bad: true, ..reading(&options) };
+    let mut documents = rows(9);
+    // The later of two documents with one id is left out.
+    documents.0[5].0 = documents.0[2].0.clone();
+    let sides = [documents, rows(12)]
+        .map(|rows| InMemoryDocuments { name: "documents".to_owned(), rows: Arc::new(rows) });
+    let [documents, reference] = sides.each_ref().map(std::slice::from_ref);
+    let collection =
+        Collection::of_sides(Side::InMemory(documents), Side::InMemory(reference), &reading);
+    let options = FindOptions { skip_repeated_ids: true, pairs: PairList::Omitted, ..options };
+    let found = find::in_collection(&collection.unwrap(), &options, &NoProgress).unwrap();
+    let number = |id: &str| found.document_with(|other| other == id).unwrap();
+    assert_eq!((number("d00002"), number("d00008")), (Some(2), Some(8)));
+    // Only the reference has these.
+    for id in ["d00005", "d00011"] {
+        assert_eq!(found.id(number(id).unwrap()).unwrap(), id);
+    }
+    assert_eq!(number("d00012"), None);
+}
+
+#[test]
 fn held_documents_are_found_as_those_of_a_file_are() {
     let (options, count) = (options(), 12_000);
     let folder = tempfile::tempdir().unwrap();

@@ -95,8 +95,10 @@ fn expected(texts: &Texts, grouping: Grouping) -> BTreeMap<String, (String, Stri
     let overlap =
         |a: u32, b: u32| Ok::<_, Infallible>(verify::overlap(&sets[a as usize], &sets[b as usize]));
     let duplicates = match grouping {
-        Grouping::Stars => stars_of_pairs(texts.len(), &pairs, none, Measure::Jaccard),
-        Grouping::Components => components_of_pairs(texts.len(), &pairs, none, overlap).unwrap(),
+        Grouping::Stars => stars_of_pairs(texts.len(), &pairs, &none, Measure::Jaccard),
+        Grouping::Components => {
+            components_of_pairs(texts.len(), &pairs, &none, Measure::Jaccard, overlap).unwrap()
+        }
     };
     let id = |i: u32| format!("d{i:06}");
     duplicates.iter().map(|d| (id(d.member), (id(d.keeper), d.overlap.six_decimals()))).collect()

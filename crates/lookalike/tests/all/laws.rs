@@ -195,7 +195,7 @@ fn findings_are_those_of_comparing_all_with_all() {
         assert_eq!(found_pairs, expected_pairs, "threshold {threshold}");
 
         let mut expected: BTreeMap<String, (String, String)> = BTreeMap::new();
-        for duplicate in stars_of_pairs(documents.len(), &pairs, |_| false, Measure::Jaccard) {
+        for duplicate in stars_of_pairs(documents.len(), &pairs, &|_| false, Measure::Jaccard) {
             let id = |i: u32| documents[i as usize].0.clone();
             let of = (id(duplicate.keeper), duplicate.overlap.six_decimals());
             expected.insert(id(duplicate.member), of);

@@ -9,6 +9,7 @@ mod candidates;
 mod collection;
 mod containment;
 mod contamination;
+mod decisions;
 mod dedup;
 mod exact;
 mod examples;

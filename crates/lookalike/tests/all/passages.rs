@@ -13,7 +13,8 @@ use lookalike::core::text::{CharClass, class};
 use lookalike::error::Error;
 use lookalike::find::Memory;
 use lookalike::passages::{
-    CutOptions, CutRule, PassageCuts, PassageFindings, PassageOptions, passages_in,
+    CutOptions, CutRule, FoundPassage, PassageCuts, PassageFindings, PassageOptions, PassagePlace,
+    PassageRow, passages_in,
 };
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, Document, NormalForm, Normalization, ReadOptions, TextUnit};
@@ -161,6 +162,23 @@ fn found(path: &Path, least: usize, case: Case, threads: usize) -> PassageFindin
     passages_in(&collection, &options, &NoProgress).unwrap()
 }
 
+/// The passages in the order of a report, and all of their places.
+fn listed(found: &PassageFindings) -> (Vec<FoundPassage>, Vec<PassagePlace>) {
+    let (mut passages, mut places): (Vec<FoundPassage>, Vec<PassagePlace>) = Default::default();
+    for row in found.rows.iter() {
+        let PassageRow { passage, place } = row.unwrap();
+        if passages.last() != Some(&*passage) {
+            assert!(place.is_first);
+            assert_eq!(passage.number as usize, passages.len());
+            passages.push((*passage).clone());
+        }
+        places.push(place);
+    }
+    assert_eq!((found.rows.passages(), found.rows.len()), (passages.len(), places.len()));
+    assert_eq!(passages.iter().map(|passage| passage.rows as usize).sum::<usize>(), places.len());
+    (passages, places)
+}
+
 /// What was found, as the oracle has it.
 fn as_expected(found: &PassageFindings, oracle: &Oracle, case: Case) -> Expected {
     let numbers: HashMap<&str, usize> =
@@ -175,7 +193,8 @@ fn as_expected(found: &PassageFindings, oracle: &Oracle, case: Case) -> Expected
         }
     }
     let mut expected = Expected::default();
-    for place in &found.places {
+    let (passages, places) = listed(found);
+    for place in &places {
         let id = found.id(place.document).unwrap();
         let bytes = place.span.bytes.start as usize..place.span.bytes.end as usize;
         let run = (id, bytes.start, bytes.end);
@@ -187,7 +206,7 @@ fn as_expected(found: &PassageFindings, oracle: &Oracle, case: Case) -> Expected
         let chars = document.text[..bytes.start].chars().count() as u64;
         assert_eq!(place.span.chars, chars..chars + text.chars().count() as u64);
         if place.is_first {
-            let passage = &found.passages[place.passage as usize];
+            let passage = &passages[place.passage as usize];
             assert!(text.starts_with(&passage.excerpt) && !passage.excerpt.is_empty());
             let ranges = OracleDocument::new(String::new(), text.to_owned()).words;
             let key: Vec<u32> = ranges
@@ -452,9 +471,11 @@ fn numbered(from: usize, count: usize) -> String {
 fn copies_of_one_page_are_one_passage() {
     let (page, copies) = (numbered(0, 300), 10_000);
     let found = found_in(&vec![page; copies]);
-    let [passage] = found.passages.as_slice() else { panic!("{}", found.passages.len()) };
+    let (passages, places) = listed(&found);
+    let [passage] = passages.as_slice() else { panic!("{}", passages.len()) };
     assert_eq!((passage.words, passage.places, passage.documents), (300, 10_000, 10_000));
-    assert_eq!(found.places.len(), copies);
+    assert_eq!(places.len(), copies);
+    assert_eq!(passage.rows as usize, copies);
     assert_eq!(found.counts.copied_words, 300 * (copies as u64 - 1));
     assert_eq!(found.counts.repeated_words, 300 * copies as u64);
 }
@@ -463,11 +484,12 @@ fn copies_of_one_page_are_one_passage() {
 fn one_line_again_and_again_is_two_runs() {
     let lines = if is_soak() { 1_000_000 } else { 300_000 };
     let found = found_in(&["All rights are reserved.\r\n".repeat(lines)]);
-    let [passage] = found.passages.as_slice() else { panic!("{}", found.passages.len()) };
+    let (passages, places) = listed(&found);
+    let [passage] = passages.as_slice() else { panic!("{}", passages.len()) };
     let words = 4 * (lines as u64 - 1);
     assert_eq!((u64::from(passage.words), passage.places, passage.documents), (words, 2, 1));
     let spans: Vec<(u32, u64)> =
-        found.places.iter().map(|place| (place.position, place.span.bytes.start)).collect();
+        places.iter().map(|place| (place.position, place.span.bytes.start)).collect();
     assert_eq!(spans, [(0, 0), (4, 26)]);
     // The first place of 50 words ends at word 50; a run from 52 on has an equal one before it
     // that it does not overlap.
@@ -487,9 +509,10 @@ fn a_document_of_megabytes_has_the_chapter_of_another() {
     let chapter = numbered(300_000, 5000);
     let found = found_in(&[book.clone(), format!("before {chapter} behind")]);
     assert!(book.len() > 4 << 20);
-    let [passage] = found.passages.as_slice() else { panic!("{}", found.passages.len()) };
+    let (passages, places) = listed(&found);
+    let [passage] = passages.as_slice() else { panic!("{}", passages.len()) };
     assert_eq!((passage.words, passage.places), (5000, 2));
-    let [first, second] = found.places.as_slice() else { panic!("{}", found.places.len()) };
+    let [first, second] = places.as_slice() else { panic!("{}", places.len()) };
     assert_eq!((first.document, first.position), (0, 300_000));
     let start = first.span.bytes.start as usize;
     assert!(book[start..].starts_with(&chapter));
@@ -509,11 +532,12 @@ fn texts_without_spaces_have_passages_of_characters() {
         format!("y{}", "x".repeat(3 << 20)),
     ];
     let found = found_in(&texts);
-    let [passage] = found.passages.as_slice() else { panic!("{}", found.passages.len()) };
+    let (passages, places) = listed(&found);
+    let [passage] = passages.as_slice() else { panic!("{}", passages.len()) };
     assert_eq!((passage.words, passage.places), (400, 2));
-    let chars: Vec<_> = found.places.iter().map(|place| place.span.chars.clone()).collect();
+    let chars: Vec<_> = places.iter().map(|place| place.span.chars.clone()).collect();
     assert_eq!(chars, [2000..2400, 0..400]);
-    assert_eq!(found.places[0].span.bytes, 6000..7200);
+    assert_eq!(places[0].span.bytes, 6000..7200);
 }
 
 #[test]
@@ -525,8 +549,9 @@ fn passages_inside_of_others_have_rows_and_are_marked() {
         |(at, text): (usize, &&str)| OracleDocument::new(format!("d{at}"), (*text).to_owned());
     write(&path, &texts.iter().enumerate().map(document).collect::<Vec<_>>());
     let found = found(&path, 2, Case::Fold, 1);
-    let rows = found.places.iter().map(|place| {
-        let passage = &found.passages[place.passage as usize];
+    let (passages, places) = listed(&found);
+    let rows = places.iter().map(|place| {
+        let passage = &passages[place.passage as usize];
         let (at, words) = (place.position, passage.words);
         (passage.places, place.document, at, words, place.is_first, place.is_maximal)
     });
@@ -567,8 +592,8 @@ fn ranges_of_normal_forms_are_those_of_the_text_as_it_is_written() {
         let open = || Collection::open(std::slice::from_ref(&path), &read).unwrap();
         let options = PassageOptions::new(5, TokenRule::Words, Case::Fold).unwrap();
         let found = passages_in(&open(), &options, &NoProgress).unwrap();
-        assert_eq!(found.passages[0].words, words, "{form}");
-        for place in &found.places {
+        assert_eq!(passages[0].words, words, "{form}");
+        for place in &places {
             let text = texts[place.document as usize];
             let bytes = place.span.bytes.start as usize..place.span.bytes.end as usize;
             let (start, end) = (["le", "LE"], ["Korea", "KOREA"]);
@@ -600,13 +625,14 @@ fn rows_that_do_not_fit_are_refused() {
     write(&path, &texts);
     let run = |limit: Option<u64>| {
         let options = PassageOptions::new(2, TokenRule::Words, Case::Fold).unwrap();
-        let memory = Memory { limit, temp_dir: Some(folder.path().to_owned()), resume: false };
+        let temp_dir = Some(folder.path().to_owned());
+        let memory = Memory { limit, temp_dir, ..Memory::default() };
         let options = options.with_threads(NonZeroUsize::MIN).with_memory(memory);
         let collection =
             Collection::open(std::slice::from_ref(&path), &ReadOptions::default()).unwrap();
         passages_in(&collection, &options, &NoProgress)
     };
-    let rows = run(None).unwrap().places.len();
+    let rows = run(None).unwrap().rows.len();
     assert!(rows > 300_000, "{rows}");
     let Err(Error::MemoryTooSmall { least, .. }) = run(Some(80 << 20)) else {
         panic!("{rows} rows fit");
@@ -614,5 +640,5 @@ fn rows_that_do_not_fit_are_refused() {
     let Err(Error::MemoryTooSmall { least: more, .. }) = run(Some(least)) else {
         return;
     };
-    assert_eq!(run(Some(more)).unwrap().places.len(), rows);
+    assert_eq!(run(Some(more)).unwrap().rows.len(), rows);
 }

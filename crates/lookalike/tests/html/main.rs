@@ -9,6 +9,10 @@ mod browser;
 mod made;
 
 use browser::Browser;
+use lookalike::contamination::{BenchmarkField, ContaminationOptions, contamination};
+use lookalike::progress::NoProgress;
+use lookalike::read::{Collection, ReadOptions};
+use lookalike::report::html;
 use made::HOSTILE;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -117,6 +121,46 @@ fn hostile_texts_are_texts() {
     assert!(status(&mut browser).starts_with("No id holds"));
     assert_eq!(browser.evaluate("typeof window.attacked"), "undefined");
     assert_eq!(browser.evaluate("document.images.length + document.links.length"), 9);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+/// The page of a benchmark in a corpus: an item and a document next to each other.
+#[test]
+fn runs_are_side_by_side() {
+    let Some(mut browser) = Browser::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, texts: [String; 2]| {
+        let [a, b] = texts.map(|text| json!({ "id": format!("{name} {text}"), "text": text }));
+        let path = folder.path().join(format!("{name}.jsonl"));
+        std::fs::write(&path, format!("{a}\n{b}\n")).unwrap();
+        Collection::open(&[path], &ReadOptions::default()).unwrap()
+    };
+    let hostile = HOSTILE[0].to_owned();
+    let items = file("items", [hostile.clone(), "Which of the two is it?".to_owned()]);
+    let texts = [format!("Before {hostile}"), "So: WHICH of the two\nis it".to_owned()];
+    let corpus = file("corpus", texts);
+    let mut options = ContaminationOptions::new().unwrap();
+    options.excerpts = true;
+    let fields = [BenchmarkField { name: None, collection: &items }];
+    let found = contamination(&corpus, &fields, &options, &NoProgress).unwrap();
+    let path = picture("contamination.html");
+    let mut out = std::fs::File::create(&path).unwrap();
+    html::contamination(&mut out, &found, &options).unwrap();
+    browser.view(1280, "light");
+    browser.open(&path);
+    browser.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)");
+    let marks = browser
+        .evaluate("Array.from(document.querySelectorAll('.row mark'), mark => mark.textContent)");
+    let marks: Vec<String> = serde_json::from_value(marks).unwrap();
+    assert_eq!(marks.len(), 4);
+    assert!(marks.iter().any(|mark| mark == "WHICH of the two\nis it"), "{marks:?}");
+    let is_next_to = "(() => { const [a, b] = document.querySelector('.row:not(.heads)').children; \
+                  const [l, r] = [a, b].map(one => one.getBoundingClientRect()); \
+                  return l.top === r.top && l.right <= r.left; })()";
+    assert_eq!(browser.evaluate(is_next_to), true);
+    browser.picture(&picture("contamination.png"), 4000);
+    assert_eq!(browser.evaluate("typeof window.attacked"), "undefined");
+    assert_eq!(browser.evaluate("document.images.length + document.scripts.length"), 0);
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 

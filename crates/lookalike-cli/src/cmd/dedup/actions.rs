@@ -58,7 +58,8 @@ impl ActionArgs {
         Ok(())
     }
 
-    /// Does what is asked for; in a dry run only looks whether it could be done.
+    /// Does what is asked for, and lists in `removed` what goes; in a dry run only looks whether it
+    /// could be done.
     pub(super) fn take(
         &self,
         findings: &Findings,
@@ -67,7 +68,7 @@ impl ActionArgs {
         options: &FindOptions,
         removed: Option<RemovedList>,
     ) -> Result<Option<ActionSummary>, CommandError> {
-        if self.any().is_none() {
+        if self.any().is_none() && removed.is_none() {
             return Ok(None);
         }
         let dry_run = args.result.dry_run;

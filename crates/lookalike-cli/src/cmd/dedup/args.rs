@@ -57,7 +57,7 @@ pub(super) struct DedupOutputArgs {
     /// standard output. A folder (it exists and is empty, or the name ends in /) gets a file for
     /// each input. Of text files: a folder gets copies, FILE.txt, .csv or .jsonl a list
     #[arg(long, short, value_name = "OUT")]
-    #[arg(required_unless_present_any = ["dry_run", "move_to", "script", "link"])]
+    #[arg(required_unless_present_any = ["dry_run", "move_to", "script", "link", "removed"])]
     pub(super) output: Option<PathBuf>,
 
     /// Copy documents only to a folder OUT; everything else in the inputs is copied as well
@@ -68,7 +68,8 @@ pub(super) struct DedupOutputArgs {
     #[command(flatten)]
     pub(super) actions: ActionArgs,
 
-    /// Write all documents, each with what was decided: JSON objects get a member, tables columns
+    /// Write all documents, each with what was decided: JSON objects get a member, tables columns;
+    /// with --passages each with its repeated passages, and nothing is cut
     #[arg(long)]
     pub(super) annotate: bool,
 
@@ -80,7 +81,8 @@ pub(super) struct DedupOutputArgs {
     #[arg(long, conflicts_with_all = ["removed", "skipped"])]
     pub(super) dry_run: bool,
 
-    /// Write the documents that go to FILE.csv or FILE.jsonl, with what stays for them and why
+    /// Write the documents that go to FILE.csv or FILE.jsonl, with what stays for them and why;
+    /// with --passages the parts of texts that go
     #[arg(long, value_name = "FILE")]
     pub(super) removed: Option<PathBuf>,
 

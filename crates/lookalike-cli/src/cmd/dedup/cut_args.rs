@@ -12,7 +12,7 @@ pub(super) struct CutArgs {
     /// Cut repeated passages out of the documents in place of whole near-duplicates: of each the
     /// first place stays, by --keep
     #[arg(long)]
-    #[arg(conflicts_with_all = ["annotate", "removed", "skipped", "move_to", "link", "script"])]
+    #[arg(conflicts_with_all = ["move_to", "link", "script"])]
     pub(super) passages: bool,
 
     /// Words of the shortest passage, 2 or more

@@ -1,6 +1,7 @@
 //! `lookalike dedup --passages`: the inputs without repeated words, in their own format.
 
 use super::args::DedupArgs;
+use super::outputs::{DedupOutputs, DedupTargets, OutputPlan, write_skipped_list};
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::explicit_args::ExplicitArgs;
@@ -11,20 +12,20 @@ use crate::terminal::{self, Style};
 use crate::termination;
 use crate::waiting::WaitingNote;
 use lookalike::core::parameter::NamesParameters;
-use lookalike::dedup::{Destination, Others, SurvivorCounts, Survivors, apply_cuts};
+use lookalike::dedup::{AnnotationSubject, RemovedList, SurvivorCounts, apply_cuts};
 use lookalike::error::Error;
 use lookalike::passages::{PassageCuts, PassageOptions, SourceCuts};
 use lookalike::progress::NoProgress;
 use lookalike::read::Collection;
 use lookalike::report::phrases::{count, one_line, thousands};
-use lookalike::report::{self, option_name};
+use lookalike::report::{Target, option_name};
 use std::io::{self, Write};
-use std::path::Path;
 use std::time::Instant;
 
 const HEADER: Style = Style::DIMMED;
 /// Options that say how near-duplicates are found or shown, which are not looked for here.
-const IDLE: [&str; 14] = [
+const IDLE: [&str; 15] = [
+    "decisions",
     "threshold",
     "recall",
     "measure",
@@ -53,42 +54,36 @@ pub(super) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
     let options = options.with_skip_repeated_ids(args.reading.skip_bad());
     let options = args.run.apply(options)?;
     let reference = args.run.reference();
-    let output = args.result.output.as_deref().filter(|output| *output != Path::new("-"));
-    report::check_places(std::iter::empty(), output, &args.inputs, reference)
-        .map_err(|taken| CommandError::Usage(taken.to_string()))?;
+    let targets = DedupTargets::new(args)?;
     let mut reading = args.reading.options(worker);
+    // A second run must not find the files of the first among its documents.
+    reading.leave_out = targets.all().map(|target| target.path().to_owned()).collect();
     reading.fields = options.fields();
     let waiting = WaitingNote::new(args.inputs.iter().chain(reference), args.result.quiet);
     let collection = Collection::open_with_reference(&args.inputs, reference, &reading)?;
     drop(waiting);
-    let destination = args.destination(&collection, None)?;
-    if let Some(destination) = &destination {
+    let plan = OutputPlan::new(args, &collection, &reading, AnnotationSubject::Passages)?;
+    if let Some(destination) = &plan.destination {
         let refused = |error: Error| CommandError::Usage(error.spelled(option_name));
-        destination.takes_cuts().map_err(refused)?;
+        destination.takes_passages(plan.annotate.as_ref()).map_err(refused)?;
     }
-    termination::clean_up(output.into_iter())?;
-    let others = (!args.result.documents_only).then(|| Others {
-        follow_links: reading.follow_links,
-        leave_out: reading.leave_out.clone(),
-    });
-    let survivors = |place: Destination| -> Result<Survivors, CommandError> {
-        let survivors = Survivors::create(place, None)?.with_cells(args.result.csv.cells());
-        Ok(match &others {
-            Some(others) => survivors.with_others(others.clone()),
-            None => survivors,
-        })
-    };
-    let destination = destination.filter(|_| !args.result.dry_run);
-    if let Some(place) = &destination {
-        survivors(place.clone())?.check_writable(&collection)?;
+    termination::clean_up(targets.all().map(Target::path).chain(args.result.written_paths()))?;
+    let list = |target: &Target| Ok(RemovedList::of_passages(target)?.with_cells(plan.cells));
+    if !args.result.dry_run {
+        DedupOutputs::create(&plan, &targets, list)?.check_writable(&collection)?;
     }
     let bar = StageBar::new(args.result.quiet);
     let cuts = PassageCuts::find(&collection, &options, &cut, &bar)?;
     drop(bar);
-    let written = match destination {
-        Some(place) => Some(apply_cuts(&cuts, &collection, survivors(place)?, &NoProgress)?),
-        None => None,
-    };
+    let mut written = None;
+    if !args.result.dry_run {
+        let outputs = DedupOutputs::create(&plan, &targets, list)?;
+        let DedupOutputs { survivors, removed, skipped } = outputs;
+        let is_written = survivors.is_some();
+        let counts = apply_cuts(&cuts, &collection, survivors, removed, &NoProgress)?;
+        write_skipped_list(skipped, &cuts.run, plan.cells)?;
+        written = is_written.then_some(counts);
+    }
     print(args, &cuts, written.as_ref())?;
     if !args.result.quiet {
         writeln!(terminal::stderr(), "{}", seconds(start.elapsed()))?;
@@ -117,16 +112,26 @@ fn print(args: &DedupArgs, cuts: &PassageCuts, written: Option<&SurvivorCounts>)
         table(&mut err, &cuts.sources)?;
     }
     if let (Some(written), Some(out), false) = (written, &args.result.output, args.result.quiet) {
+        let (verb, repeated, gone) = if args.result.annotate {
+            ("annotated", "with repeated words marked", "that would go")
+        } else {
+            ("written", "without repeated words", "left out")
+        };
         writeln!(
             err,
-            "written: {}: {}, {} of them without repeated words; {} left out",
+            "{verb}: {}: {}, {} of them {repeated}; {} {gone}",
             one_line(&out.to_string_lossy()),
             count(written.kept, "document"),
             thousands(written.changed),
             thousands(written.removed)
         )?;
     }
-    summary::write_skipped(&mut err, &cuts.run, false)
+    for (what, path) in [("removed", &args.result.removed), ("skipped", &args.result.skipped)] {
+        if let Some(path) = path.as_ref().filter(|_| !args.result.quiet) {
+            writeln!(err, "{what}: {}", one_line(&path.to_string_lossy()))?;
+        }
+    }
+    summary::write_skipped(&mut err, &cuts.run, args.result.skipped.is_some())
 }
 
 fn table(out: &mut impl Write, sources: &[SourceCuts]) -> io::Result<()> {

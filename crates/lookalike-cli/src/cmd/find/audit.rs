@@ -59,6 +59,7 @@ impl AuditSampleArgs {
             threads: options.threads,
             kernel: options.kernel,
             ids_by_file: findings.ids_by_file,
+            decisions: options.decisions.clone(),
         };
         let clock = Clock { progress, times: Mutex::default() };
         let neighbours = true_neighbours(open, &options.params, &how, &clock)?;

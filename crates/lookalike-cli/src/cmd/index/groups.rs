@@ -1,15 +1,19 @@
 //! `lookalike index groups INDEX`: the near-duplicates among the documents of an index.
 
 use super::open::PlaceArgs;
-use crate::cmd::CommandResult;
 use crate::cmd::find::FindOutputArgs;
 use crate::cmd::find::targets::FindTargets;
+use crate::cmd::{CommandError, CommandResult};
+use crate::decision_args::DecisionArgs;
 use crate::options::{KeepArgs, WorkArgs, recall, threshold};
 use crate::progress_bar::StageBar;
 use lookalike::core::params::Measure;
+use lookalike::decisions::{self, Decisions};
 use lookalike::index::time;
 use lookalike::index::{self, GroupingOptions, params_for};
+use lookalike::store::Index;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 const EXAMPLE: &str = "\
@@ -53,10 +57,30 @@ pub(super) struct GroupsArgs {
     keep: KeepArgs,
 
     #[command(flatten)]
+    decisions: DecisionArgs,
+
+    /// Do not apply the decisions of the index
+    #[arg(long, conflicts_with = "decisions")]
+    #[arg(help_heading = "What stays, and how the work is done")]
+    no_decisions: bool,
+
+    #[command(flatten)]
     work: WorkArgs,
 
     #[command(flatten)]
     result: FindOutputArgs,
+}
+
+impl GroupsArgs {
+    /// The decisions that are named, or those of the index, if it has any.
+    fn decisions(&self, index: &Index) -> Result<Option<Arc<Decisions>>, CommandError> {
+        let named = self.decisions.read()?;
+        if named.is_some() || self.no_decisions {
+            return Ok(named);
+        }
+        let own = decisions::of_index(index, 0)?;
+        Ok((!own.is_empty()).then(|| Arc::new(Decisions::new(own))))
+    }
 }
 
 /// Runs the command.
@@ -69,6 +93,7 @@ pub(super) fn run(args: &GroupsArgs) -> CommandResult {
     let aim = GroupingOptions { threshold: args.threshold, recall: args.recall, measure, exact };
     let mut options = args.keep.options(params_for(index.params(), aim)?, &args.work)?;
     options.pairs = args.result.pair_list()?;
+    options.decisions = args.decisions(&index)?;
     targets.check_writable()?;
     let bar = StageBar::of_index(args.result.is_quiet());
     let findings = index::groups(&index, &options, time::now(), &bar)?;

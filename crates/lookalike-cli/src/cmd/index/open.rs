@@ -2,26 +2,12 @@
 
 use crate::cmd::CommandError;
 use crate::duration::patience;
+use crate::index_place::place;
 use clap::Args;
 use lookalike::store::Index;
 use lookalike::store::index::{Access, IndexLocation, open};
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// Where an index is; an address of PostgreSQL gets from the environment what it does not say.
-///
-/// # Errors
-/// An address or a file of passwords that cannot be read.
-pub(in crate::cmd) fn place(text: &str) -> Result<IndexLocation, CommandError> {
-    match IndexLocation::of(text) {
-        #[cfg(feature = "postgres")]
-        IndexLocation::Postgres(url) => {
-            let defaults = super::postgres_environment::defaults();
-            Ok(IndexLocation::Postgres(lookalike::store::postgres::with_defaults(&url, &defaults)?))
-        }
-        place => Ok(place),
-    }
-}
 
 /// The index.
 #[derive(Debug, Args)]

@@ -74,7 +74,8 @@ fn first_rows(
     findings: &PassageFindings,
     most: usize,
 ) -> impl Iterator<Item = io::Result<(PassageRow, String)>> {
-    let is_first = |row: &io::Result<PassageRow>| row.as_ref().map_or(true, |row| row.place.is_first);
+    let is_first =
+        |row: &io::Result<PassageRow>| row.as_ref().map_or(true, |row| row.place.is_first);
     findings.rows.iter().filter(is_first).take(most).map(|row| {
         let row = row?;
         let id = findings.id(row.place.document).map_err(io::Error::other)?;

@@ -5,7 +5,7 @@ use crate::cmd::CommandError;
 use crate::duration::patience;
 use crate::terminal;
 use lookalike::find::parse_memory;
-use lookalike_server::{Config, Log, LogFormat, ServerLimits, Tokens};
+use lookalike_server::{ClientToken, Config, Log, LogFormat, Right, ServerLimits, Tokens};
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -116,8 +116,11 @@ fn mode_for_others(_: &str) -> Option<u32> {
 }
 
 fn tokens(layers: &ConfigSources) -> Result<Tokens, CommandError> {
-    let list = |name| split(&layers.get(name).value).map(str::to_owned).collect::<Vec<_>>();
-    let (mut read, mut write) = (list("read-tokens"), list("write-tokens"));
+    let mut tokens = Vec::new();
+    for (name, right) in [("read-tokens", Right::Read), ("write-tokens", Right::Write)] {
+        let values = layers.get(name).value;
+        tokens.extend(split(&values).map(|value| token(right, None, value)));
+    }
     let file = layers.get("token-file").value;
     if !file.is_empty() {
         let text = std::fs::read_to_string(&file).map_err(|error| {
@@ -125,23 +128,35 @@ fn tokens(layers: &ConfigSources) -> Result<Tokens, CommandError> {
         })?;
         for (number, line) in text.lines().enumerate() {
             let line = line.trim();
-            match line.split_once(char::is_whitespace) {
-                _ if line.is_empty() || line.starts_with('#') => {}
-                Some(("read", token)) => read.push(token.trim().to_owned()),
-                Some(("write", token)) => write.push(token.trim().to_owned()),
-                _ => {
-                    // The line may be a token, so it is not shown.
-                    let number = number + 1;
-                    let expected = "`read TOKEN` or `write TOKEN`";
-                    return Err(CommandError::Usage(format!(
-                        "{file}:{number}: expected {expected}"
-                    )));
-                }
+            if line.is_empty() || line.starts_with('#') {
+                continue;
             }
+            let Some(token) = token_of_line(line) else {
+                // The line may be a token, so it is not shown.
+                let number = number + 1;
+                let expected = "`read TOKEN`, `decide TOKEN` or `write TOKEN`, with the NAME of \
+                                the client between them if it has one";
+                return Err(CommandError::Usage(format!("{file}:{number}: expected {expected}")));
+            };
+            tokens.push(token);
         }
-        if read.is_empty() && write.is_empty() {
+        if tokens.is_empty() {
             return Err(CommandError::Usage(format!("{file}: there is no token in it")));
         }
     }
-    Tokens::new(read, write).map_err(|error| CommandError::Usage(error.to_string()))
+    Tokens::new(tokens).map_err(|error| CommandError::Usage(error.to_string()))
+}
+
+fn token(right: Right, name: Option<&str>, value: &str) -> ClientToken {
+    ClientToken { right, name: name.map(str::to_owned), value: value.to_owned() }
+}
+
+/// `RIGHT TOKEN` or `RIGHT NAME TOKEN`; a name may have spaces.
+fn token_of_line(line: &str) -> Option<ClientToken> {
+    let (right, rest) = line.split_once(char::is_whitespace)?;
+    let right = Right::ALL.into_iter().find(|known| known.name() == right)?;
+    Some(match rest.trim().rsplit_once(char::is_whitespace) {
+        Some((name, value)) => token(right, Some(name.trim()), value),
+        None => token(right, None, rest.trim()),
+    })
 }

@@ -4,7 +4,7 @@ use super::args::PlanArgs;
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
-use crate::options::WorkArgs;
+use crate::options::{TempArgs, WorkArgs};
 use crate::progress_bar::StageBar;
 use crate::terminal;
 use lookalike::find::FindOptions;
@@ -75,6 +75,9 @@ pub(super) struct ConnectArgs {
 pub(super) struct MergeArgs {
     #[command(flatten)]
     tasks: TaskArgs,
+
+    #[command(flatten)]
+    temp: TempArgs,
 }
 
 /// Find the components of all connected documents
@@ -85,6 +88,9 @@ pub(super) struct LabelArgs {
 
     #[command(flatten)]
     output: QuietArgs,
+
+    #[command(flatten)]
+    temp: TempArgs,
 }
 
 /// Give the documents of components to parts; without TASK also runs what is left of `merge` and
@@ -93,6 +99,9 @@ pub(super) struct LabelArgs {
 pub(super) struct ComponentsArgs {
     #[command(flatten)]
     tasks: TaskArgs,
+
+    #[command(flatten)]
+    temp: TempArgs,
 }
 
 /// Verify and group the components of a part, whose documents are read again
@@ -130,16 +139,27 @@ pub(super) fn connect(args: &ConnectArgs) -> CommandResult {
 }
 
 pub(super) fn merge(args: &MergeArgs) -> CommandResult {
-    args.tasks.run(JobStage::Merge, &|job, task, _| Ok(job.merge(task)?))
+    run_merge(&args.tasks, &args.temp)
+}
+
+fn run_merge(tasks: &TaskArgs, temp: &TempArgs) -> CommandResult {
+    tasks.run(JobStage::Merge, &|job, task, _| {
+        Ok(job.merge(task, &plan_args(job)?.options(&WorkArgs::with_temp(temp))?)?)
+    })
 }
 
 pub(super) fn label(args: &LabelArgs, worker: WorkerOption<'_>) -> CommandResult {
-    run_label(&args.folder, &args.output, worker)
+    run_label(&args.folder, &args.output, &args.temp, worker)
 }
 
-fn run_label(folder: &Path, output: &QuietArgs, worker: WorkerOption<'_>) -> CommandResult {
+fn run_label(
+    folder: &Path,
+    output: &QuietArgs,
+    temp: &TempArgs,
+    worker: WorkerOption<'_>,
+) -> CommandResult {
     run_tasks(folder, &[], output, JobStage::Label, &|job, _, _| {
-        let (collection, options) = open(job, &WorkArgs::default(), worker)?;
+        let (collection, options) = open(job, &WorkArgs::with_temp(temp), worker)?;
         Ok(job.label(&collection, &options)?)
     })
 }
@@ -147,8 +167,8 @@ fn run_label(folder: &Path, output: &QuietArgs, worker: WorkerOption<'_>) -> Com
 pub(super) fn components(args: &ComponentsArgs, worker: WorkerOption<'_>) -> CommandResult {
     let tasks = &args.tasks;
     if tasks.tasks.is_empty() {
-        tasks.run(JobStage::Merge, &|job, task, _| Ok(job.merge(task)?))?;
-        run_label(&tasks.folder, &tasks.output, worker)?;
+        run_merge(tasks, &args.temp)?;
+        run_label(&tasks.folder, &tasks.output, &args.temp, worker)?;
     }
     tasks.run(JobStage::Components, &|job, task, _| {
         let (collection, options) = open(job, &WorkArgs::default(), worker)?;

@@ -1,11 +1,11 @@
 //! Access rights, and the headers for browsers.
 
-use crate::serve::served::Served;
+use crate::serve::served::{Served, token};
 use lookalike::store::Index;
 use lookalike::store::memory::MemoryBackend;
 use lookalike::store::settings::StoredContent;
 use lookalike_server::listen::StartError;
-use lookalike_server::{Config, Server, Tokens};
+use lookalike_server::{Config, Right, Server, Tokens};
 use serde_json::json;
 
 const READ: &str = "read-read-read-read";
@@ -13,7 +13,9 @@ const WRITE: &str = "write-write-write-write";
 
 fn with_tokens() -> Served {
     Served::with(StoredContent::Texts, |config| {
-        config.tokens = Tokens::new(vec![READ.to_owned()], vec![WRITE.to_owned()]).unwrap();
+        config.tokens =
+            Tokens::new(vec![token(Right::Read, None, READ), token(Right::Write, None, WRITE)])
+                .unwrap();
     })
 }
 
@@ -99,7 +101,7 @@ fn without_tokens_only_this_machine_is_served() {
     let error = Server::bind(index().unwrap(), config.clone()).err().unwrap();
     assert!(matches!(error, StartError::Config(_)));
     assert!(error.to_string().contains("--token-file"), "{error}");
-    config.tokens = Tokens::new(vec![READ.to_owned()], Vec::new()).unwrap();
+    config.tokens = Tokens::new(vec![token(Right::Read, None, READ)]).unwrap();
     Server::bind(index().unwrap(), config).unwrap();
 }
 

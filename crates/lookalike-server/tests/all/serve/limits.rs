@@ -2,9 +2,9 @@
 //! nothing.
 
 use crate::serve::client::{Answer, rest};
-use crate::serve::served::Served;
+use crate::serve::served::{Served, token};
 use lookalike::store::settings::StoredContent;
-use lookalike_server::{StopOutcome, Tokens};
+use lookalike_server::{Right, StopOutcome, Tokens};
 use serde_json::json;
 use std::io::Write;
 use std::net::TcpStream;
@@ -171,7 +171,8 @@ fn clients_that_are_still_sending_see_why_they_are_refused() {
     let served = Served::with(StoredContent::Texts, |config| {
         config.limits.body_bytes = 20_000;
         config.limits.text_bytes = 10_000;
-        config.tokens = Tokens::new(Vec::new(), vec!["write-write-write-write".into()]).unwrap();
+        config.tokens =
+            Tokens::new(vec![token(Right::Write, None, "write-write-write-write")]).unwrap();
     });
     let token = "authorization: Bearer write-write-write-write\r\n";
     for (token, status, code) in [(token, 413, "body-too-large"), ("", 401, "token-needed")] {

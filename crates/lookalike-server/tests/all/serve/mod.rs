@@ -5,8 +5,10 @@
 mod access;
 mod bad_input;
 mod client;
+mod decisions;
 mod documents;
 mod limits;
+mod passages;
 mod schema;
 mod schemathesis;
 mod served;

@@ -7,7 +7,7 @@ use lookalike::store::backend::{Backend, Change, ChangeOutcome, IndexProblem, Sn
 use lookalike::store::memory::MemoryBackend;
 use lookalike::store::settings::{IndexSettings, StoredContent};
 use lookalike::store::{Index, IndexError};
-use lookalike_server::{Config, Server, StopHandle, StopOutcome};
+use lookalike_server::{ClientToken, Config, Right, Server, StopHandle, StopOutcome};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -59,6 +59,11 @@ impl Served {
     pub(crate) fn ended(mut self) -> StopOutcome {
         self.thread.take().unwrap().join().unwrap()
     }
+}
+
+/// A token of a client that has a name, or none.
+pub(crate) fn token(right: Right, name: Option<&str>, value: &str) -> ClientToken {
+    ClientToken { right, name: name.map(str::to_owned), value: value.to_owned() }
 }
 
 impl Drop for Served {
@@ -174,6 +179,15 @@ impl Backend for Gated {
             return Err(IndexError::DiskFull { index: self.name().to_owned() });
         }
         self.memory.write(changes)
+    }
+
+    fn add_decisions(&self, entries: &[&str]) -> Result<u64, IndexError> {
+        self.gate.pass();
+        self.gate.check_up(self.name())?;
+        if self.gate.full.load(Ordering::SeqCst) {
+            return Err(IndexError::DiskFull { index: self.name().to_owned() });
+        }
+        self.memory.add_decisions(entries)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {

@@ -171,7 +171,10 @@ impl Collector {
         current.documents += 1;
         current.is_whole &= is_whole;
         match *decision {
-            Decision::Unique | Decision::Related { .. } | Decision::Empty => {}
+            Decision::Unique
+            | Decision::Related { .. }
+            | Decision::Empty
+            | Decision::Repeated { .. } => {}
             Decision::Keeper { group } => drop(self.keepers.insert(group, path.to_owned())),
             Decision::Duplicate { group, keeper, similarity, reason } => {
                 current.duplicates += 1;

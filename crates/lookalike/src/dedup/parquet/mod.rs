@@ -14,7 +14,7 @@ mod input;
 mod tests;
 
 use super::Decision;
-use super::annotation::{Annotate, AnnotationValues};
+use super::annotation::{Annotate, AnnotationSubject, AnnotationValues, json_spans};
 use super::destination::DocumentOrigin;
 use crate::error::Error;
 use crate::error::SurvivorsProblem;
@@ -34,8 +34,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What the columns of an annotation hold, as [`Annotate::columns`] names them.
-const CELLS: [Cell; 7] =
-    [Cell::Bool, Cell::Int64, Cell::Text, Cell::Double, Cell::Text, Cell::Text, Cell::Double];
+fn cells(annotate: &Annotate) -> &'static [Cell] {
+    match annotate.subject {
+        AnnotationSubject::Groups(_) => &[
+            Cell::Bool,
+            Cell::Int64,
+            Cell::Text,
+            Cell::Double,
+            Cell::Text,
+            Cell::Text,
+            Cell::Double,
+        ],
+        AnnotationSubject::Passages => &[Cell::Bool, Cell::Int64, Cell::Text],
+    }
+}
+
 /// Bytes, not compressed, that make a row group.
 const GROUP_BYTES: u64 = 128 << 20;
 /// Rows that make one.
@@ -76,7 +89,7 @@ struct RowGroupPart {
 
 impl Rewriter {
     pub(super) fn new(output: Output, annotate: Option<Annotate>) -> Self {
-        let notes = annotate.iter().flat_map(|_| CELLS.map(PendingColumn::new)).collect();
+        let notes = annotate.iter().flat_map(cells).map(|cell| PendingColumn::new(*cell)).collect();
         Self {
             out: output.path().to_owned(),
             output: Some(output),
@@ -127,8 +140,8 @@ impl Rewriter {
 
     /// The columns of the annotation.
     fn new_columns(&self) -> Option<Vec<(String, Cell)>> {
-        let names = self.annotate.as_ref()?.columns();
-        Some(names.into_iter().zip(CELLS).collect())
+        let annotate = self.annotate.as_ref()?;
+        Some(annotate.columns().into_iter().zip(cells(annotate).iter().copied()).collect())
     }
 
     /// The schema of the input, with the columns of the annotation behind.
@@ -216,16 +229,23 @@ impl Rewriter {
     fn note(&mut self, decision: &Decision<'_>) {
         let values = AnnotationValues::of(decision);
         let number = |text: Option<&str>| text.and_then(|text| text.parse().ok());
-        if let [kept, group, keeper, similarity, reason, neighbour, likeness] =
-            self.notes.as_mut_slice()
-        {
-            push_bool(kept, Some(values.kept));
-            push_number(group, values.group);
-            push_text(keeper, values.keeper);
-            push_double(similarity, number(values.similarity));
-            push_text(reason, Some(values.reason));
-            push_text(neighbour, values.neighbour.map(|(id, _)| id));
-            push_double(likeness, number(values.neighbour.map(|(_, similarity)| similarity)));
+        match self.notes.as_mut_slice() {
+            [kept, group, keeper, similarity, reason, neighbour, likeness] => {
+                push_bool(kept, Some(values.kept));
+                push_number(group, values.group);
+                push_text(keeper, values.keeper);
+                push_double(similarity, number(values.similarity));
+                push_text(reason, Some(values.reason));
+                push_text(neighbour, values.neighbour.map(|(id, _)| id));
+                push_double(likeness, number(values.neighbour.map(|(_, similarity)| similarity)));
+            }
+            [kept, cut_words, passages] => {
+                let (words, spans) = values.passages.unwrap_or_default();
+                push_bool(kept, Some(values.kept));
+                push_number(cut_words, Some(words));
+                push_text(passages, Some(&json_spans(spans)));
+            }
+            _ => {}
         }
     }
 

@@ -1,6 +1,7 @@
 //! Files of random schemas and rows, filtered, against the same rows filtered in memory.
 
 use super::*;
+use crate::dedup::AnnotationSubject;
 use crate::read::Format;
 use lookalike_core::params::Measure;
 use parquet::basic::{
@@ -226,7 +227,10 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("out.parquet");
         let measure = Measure::Jaccard;
-        let annotate = annotated.then(|| Annotate { field: "lookalike".to_owned(), measure });
+        let annotate = annotated.then(|| Annotate {
+            field: "lookalike".to_owned(),
+            subject: AnnotationSubject::Groups(measure),
+        });
         let mut rewriter = Rewriter::new(Output::named(&out).unwrap(), annotate);
         let mut expected = Vec::new();
         let mut first = None;
@@ -322,7 +326,8 @@ fn files_with_other_columns_are_refused_with_both_named() {
         "{message}"
     );
     assert!(message.contains("that of b.parquet is `OPTIONAL INT64 text`"), "{message}");
-    let annotate = Annotate { field: "lookalike".to_owned(), measure: Measure::Jaccard };
+    let subject = AnnotationSubject::Groups(Measure::Jaccard);
+    let annotate = Annotate { field: "lookalike".to_owned(), subject };
     let mut rewriter = Rewriter::new(Output::named(&out).unwrap(), Some(annotate));
     let message = rewriter.source(&origin(&taken)).unwrap_err().to_string();
     assert!(message.contains("\"lookalike_kept\" already; annotate_field"), "{message}");

@@ -13,8 +13,10 @@
 
 mod chart;
 mod choice;
+mod contamination;
 mod differences;
 mod escape;
+mod frame;
 mod groups;
 mod number;
 mod page;
@@ -24,6 +26,7 @@ mod section;
 mod skipped;
 
 pub(super) use choice::{ChosenPair, SampleChoice};
+pub use contamination::contamination;
 pub use page::{
     About, Page, PageDuplicate, PageGroup, PageParameter, PageSample, PageSkipped, Streams,
     millionths,
@@ -89,7 +92,7 @@ pub fn write(out: &mut dyn Write, page: &Page<'_>, streams: Streams<'_>) -> io::
     out.write_all(b"</section>\n")?;
     spread(out, page, &passed)?;
     samples(out, page)?;
-    skipped::write(out, skipped)?;
+    skipped::write(out, skipped, "--skipped FILE.csv")?;
     section::parameters(out, page)?;
     write!(
         out,

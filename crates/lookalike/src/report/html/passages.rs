@@ -2,8 +2,8 @@
 //! with these marked.
 
 use super::escape::{EscapedLines, EscapedText};
+use super::frame;
 use super::number::{Count, Share};
-use super::{STYLE, VERSION};
 use crate::error::Error;
 use crate::passages::{PassageFindings, PassageOptions, PassagePlace, PassageRow};
 use crate::report::Output;
@@ -41,11 +41,7 @@ fn write(
     sources(out, findings)?;
     list(out, findings)?;
     documents(out, findings)?;
-    write!(
-        out,
-        "</main>\n<footer><p>Made by lookalike {VERSION}. This page is complete in itself and \
-         loads nothing.</p></footer>\n</body>\n</html>\n"
-    )
+    frame::end(out)
 }
 
 fn head(
@@ -54,18 +50,10 @@ fn head(
     options: &PassageOptions,
 ) -> io::Result<()> {
     let counts = &findings.counts;
+    frame::begin(out, "Repeated passages")?;
     write!(
         out,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'unsafe-inline'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"referrer\" content=\"no-referrer\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>Repeated passages</title>\n<style>{STYLE}\
-         .passage{{white-space:pre-wrap;overflow-wrap:anywhere}}</style>\n</head>\n<body>\n\
-         <header><p class=\"brand\">lookalike {VERSION}</p>\n<h1>Repeated passages</h1></header>\n\
-         <main id=\"main\">\n<section><h2>Summary</h2>\n<p>{} documents have {} words. {} passages \
+        "<section><h2>Summary</h2>\n<p>{} documents have {} words. {} passages \
          of at least {} words occur more than once, at {} maximal runs in {} documents; {} of the \
          words are in one of them, {} in a copy of an earlier place. Words are cut by the rule \
          {}, case: {}. Every passage was compared word by word.</p></section>\n",

@@ -11,10 +11,11 @@ const LISTED: usize = 1000;
 /// Kinds that are distinguished; more are counted together.
 const KINDS: usize = 50;
 
-/// Writes the section. Holds the listed ones.
+/// Writes the section. Holds the listed ones; `option` is the one that lists all.
 pub(super) fn write(
     out: &mut dyn Write,
     skipped: &mut dyn Iterator<Item = io::Result<PageSkipped>>,
+    option: &str,
 ) -> io::Result<()> {
     let mut kinds: Vec<(String, u64)> = Vec::new();
     let (mut listed, mut others, mut all) = (Vec::new(), 0, 0u64);
@@ -43,7 +44,7 @@ pub(super) fn write(
     if more > 0 {
         writeln!(
             out,
-            "<p class=\"note\">and {} more; <code>--skipped FILE.csv</code> writes a list of \
+            "<p class=\"note\">and {} more; <code>{option}</code> writes a list of \
              all.</p>",
             Count(more)
         )?;
@@ -117,7 +118,7 @@ mod tests {
             reason: reason(at),
         };
         let (mut out, mut all) = (Vec::new(), (0..count).map(|at| Ok(each(at))));
-        write(&mut out, &mut all).unwrap();
+        write(&mut out, &mut all, "--skipped FILE.csv").unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -46,7 +46,7 @@ pub fn write(output: Output, subject: &RunSubject<'_>) -> Result<(), Error> {
     let measure = options.params.measure();
     // An index may keep no texts to show.
     let samples = if findings.has_texts() { samples(findings, measure)? } else { Vec::new() };
-    let reasons = Reasons::new(&options.keep);
+    let reasons = Reasons::new(&options.keep, findings.decisions.is_some());
     let mut notes = notes::of(findings).map_err(Error::of_io)?;
     notes.extend(notes::better_setting(findings));
     let page = html::Page {
@@ -135,7 +135,7 @@ fn shown(group: find::Group, reasons: &Reasons, measure: Measure) -> html::PageG
         about: None,
         similarity: millionths(&duplicate, measure),
         bytes: duplicate.bytes,
-        reason: reasons.place(keeper.reference, duplicate.decided_by),
+        reason: reasons.place(&keeper, duplicate.decided_by),
         id: duplicate.id,
     };
     html::PageGroup {

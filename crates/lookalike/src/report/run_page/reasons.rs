@@ -1,18 +1,23 @@
 //! A keep policy in, the clauses that say why a document stays out.
 
+use crate::find::Keeper;
 use lookalike_core::keep::{KeepPolicy, KeepRule};
 
-/// A clause for each rule, then one for ids, then one for a reference collection.
+/// A clause for each rule, then one for ids, one for a reference collection, and where there are
+/// decisions one for these.
 pub(super) struct Reasons {
     texts: Vec<String>,
+    by_reference: usize,
 }
 
 impl Reasons {
-    pub(super) fn new(policy: &KeepPolicy) -> Self {
+    pub(super) fn new(policy: &KeepPolicy, has_decisions: bool) -> Self {
         let mut texts: Vec<String> = policy.rules().iter().map(clause).collect();
         texts.push("its id is first in byte order".to_owned());
+        let by_reference = texts.len();
         texts.push("it is in the reference".to_owned());
-        Self { texts }
+        texts.extend(has_decisions.then(|| "it is kept by a decision".to_owned()));
+        Self { texts, by_reference }
     }
 
     /// The clauses in order.
@@ -21,12 +26,14 @@ impl Reasons {
     }
 
     /// Where the clause is that holds between a keeper and a duplicate.
-    pub(super) fn place(&self, reference: bool, decided_by: Option<u8>) -> usize {
-        let by_reference = self.texts.len() - 1;
-        if reference {
-            return by_reference;
+    pub(super) fn place(&self, keeper: &Keeper, decided_by: Option<u8>) -> usize {
+        if keeper.reference {
+            self.by_reference
+        } else if keeper.by_decision {
+            self.by_reference + 1
+        } else {
+            decided_by.map_or(self.by_reference - 1, usize::from)
         }
-        decided_by.map_or(by_reference - 1, usize::from)
     }
 }
 
@@ -53,12 +60,20 @@ mod tests {
     fn every_rule_has_its_clause() {
         let rules = ["path:a/*", "field:date:asc", "newest", "first"];
         let rules = rules.map(|rule| rule.parse().unwrap());
-        let reasons = Reasons::new(&KeepPolicy::new(rules.to_vec()));
-        let text = |reference, decided_by| &reasons.texts()[reasons.place(reference, decided_by)];
+        let reasons = Reasons::new(&KeepPolicy::new(rules.to_vec()), true);
+        let keeper = |reference, by_decision| {
+            let (id, document, bytes, unit) = (String::new(), 0, 0, None);
+            Keeper { id, document, bytes, reference, by_decision, unit }
+        };
+        let text = |reference, decided_by| {
+            reasons.texts()[reasons.place(&keeper(reference, false), decided_by)].as_str()
+        };
         assert_eq!(text(false, Some(0)), "its path matches a/*");
         assert_eq!(text(false, Some(1)), "its \"date\" is lower");
         assert_eq!(text(false, Some(3)), "it comes first in the input");
         assert_eq!(text(false, None), "its id is first in byte order");
         assert_eq!(text(true, None), "it is in the reference");
+        let place = reasons.place(&keeper(false, true), Some(0));
+        assert_eq!(reasons.texts()[place], "it is kept by a decision");
     }
 }

@@ -1,10 +1,10 @@
 //! The stage `connect`: the rows of a part in, a forest of its documents out.
 
+use super::merge::EdgeWriter;
 use super::section_file::{SectionKind, damaged};
 use super::{Job, JobStage};
 use crate::error::Error;
 use crate::find::FindOptions;
-use crate::shard::block::ShardBlock;
 use crate::shard::connect::Connector;
 use crate::shard::keys::BucketRule;
 
@@ -27,11 +27,11 @@ impl Job {
             })?;
         }
         let connected = connector.finish();
-        let edges = connected.forest.iter().map(|edge| (edge.component, edge.node)).collect();
-        let block = ShardBlock { edges, ..ShardBlock::default() };
         let repeated = connected.repeated.iter().flat_map(|node| node.to_le_bytes());
-        let mut out = self.create_file(JobStage::Connect, part)?;
-        out.push(SectionKind::Rows, part, &block.encode())?;
+        let mut out = EdgeWriter::new(self.create_file(JobStage::Connect, part)?);
+        let mut edges = connected.forest.iter().map(|edge| (edge.component, edge.node));
+        edges.try_for_each(|edge| out.push(part, edge))?;
+        let mut out = out.finish()?;
         out.push(SectionKind::Repeated, part, &repeated.collect::<Vec<u8>>())?;
         out.finish()
     }

@@ -1,19 +1,17 @@
 //! The stages `merge` and `label`: the forests of all parts in; a component for each document that
 //! shares a bucket out.
 
+use super::node_components::{EdgeCollector, NodeComponents};
 use super::section_file::{SectionKind, SectionWriter, damaged};
 use super::{Job, JobStage};
 use crate::error::Error;
 use crate::find::{FindOptions, ShareNotes};
 use crate::read::Collection;
 use crate::shard::block::ShardBlock;
-use crate::shard::forest::{Edge, merge_with_roots};
 use crate::shard::part_of;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// Edges of the parts' forests that are held before they are merged, at least.
-const LEAST_EDGES: usize = 1 << 22;
 /// Edges of a section.
 const SECTION_EDGES: usize = 1 << 20;
 
@@ -27,41 +25,42 @@ pub(super) struct ComponentNotes {
 }
 
 impl Job {
-    /// Runs a task of the stage `merge`: joins the forests of some parts to one. Holds some 60
-    /// bytes for each document of these.
+    /// Runs a task of the stage `merge`: joins the forests of some parts to one. Holds 4 bytes for
+    /// each document of these, and sorts in 256 MiB and a temporary file of `options`.
     ///
     /// # Errors
     /// [`JobError::NotDone`](super::JobError::NotDone) before all tasks of `connect` are done;
-    /// those of reading their files and of writing.
-    pub fn merge(&self, task: u32) -> Result<(), Error> {
+    /// [`Error::TooManyDocuments`]; those of reading their files and of writing.
+    pub fn merge(&self, task: u32, options: &FindOptions) -> Result<(), Error> {
         self.check_task(JobStage::Merge, task)?;
         self.require(JobStage::Connect)?;
         let step = self.plan.tasks(JobStage::Merge) as usize;
         let parts = (task..self.plan.tasks(JobStage::Connect)).step_by(step);
-        let (forest, repeated) = self.forest(JobStage::Connect, parts)?;
-        let mut out = self.create_file(JobStage::Merge, task)?;
-        push_edges(&mut out, 0, &forest)?;
+        let (components, repeated) = self.node_components(JobStage::Connect, parts, options)?;
+        let mut out = EdgeWriter::new(self.create_file(JobStage::Merge, task)?);
+        components.each(&mut |component, node| out.push(0, (component, node)))?;
+        let mut out = out.finish()?;
         push_repeated(&mut out, repeated)?;
         out.finish()
     }
 
-    /// Runs the stage `label`: finds the component of each document. Holds some 60 bytes for each
-    /// document of a component.
+    /// Runs the stage `label`: finds the component of each document. Memory is that of
+    /// [`merge`](Self::merge).
     ///
     /// # Errors
-    /// [`JobError::NotDone`](super::JobError::NotDone) before all tasks of `merge` are done; those
-    /// of reading their files and of writing.
+    /// [`JobError::NotDone`](super::JobError::NotDone) before all tasks of `merge` are done;
+    /// [`Error::TooManyDocuments`]; those of reading their files and of writing.
     pub fn label(&self, collection: &Collection, options: &FindOptions) -> Result<(), Error> {
         self.check_run(collection, options)?;
         self.require(JobStage::Merge)?;
         let tasks = 0..self.plan.tasks(JobStage::Merge);
-        let (mut forest, repeated) = self.forest(JobStage::Merge, tasks)?;
-        let mut out = self.create_file(JobStage::Label, 0)?;
-        forest.sort_unstable_by_key(|edge| edge.node);
+        let (components, repeated) = self.node_components(JobStage::Merge, tasks, options)?;
+        let mut out = EdgeWriter::new(self.create_file(JobStage::Label, 0)?);
         let parts = self.plan.parts();
-        for edges in forest.chunk_by(|a, b| part_of(a.node, parts) == part_of(b.node, parts)) {
-            push_edges(&mut out, part_of(edges[0].node, parts), edges)?;
-        }
+        components.each_by_node(&mut |component, node| {
+            out.push(part_of(node, parts), (component, node))
+        })?;
+        let mut out = out.finish()?;
         push_repeated(&mut out, repeated)?;
         out.push_json(&self.component_notes()?)?;
         out.finish()
@@ -82,44 +81,69 @@ impl Job {
         Ok(notes)
     }
 
-    /// One forest of those that some tasks of a stage left, with an edge from each component to
-    /// itself; and the nodes of several documents.
-    fn forest(
+    /// The components of the forests that some tasks of a stage left; and the nodes of several
+    /// documents.
+    fn node_components(
         &self,
         stage: JobStage,
         tasks: impl Iterator<Item = u32>,
-    ) -> Result<(Vec<Edge>, Vec<u64>), Error> {
-        let (mut edges, mut repeated) = (Vec::new(), Vec::new());
-        let mut most = LEAST_EDGES;
+        options: &FindOptions,
+    ) -> Result<(NodeComponents, Vec<u64>), Error> {
+        let mut edges = EdgeCollector::new(&options.memory.temp_dir());
+        let mut repeated = Vec::new();
         for task in tasks {
             let mut file = self.open_file(stage, task)?;
-            let (path, mut forest) = (file.path().to_owned(), ShardBlock::default());
+            let path = file.path().to_owned();
             file.each(SectionKind::Rows, None, &mut |_, rows| {
-                forest.decode_into(rows).map_err(|problem| damaged(&path, problem.to_string()))
+                let mut forest = ShardBlock::default();
+                let read = forest.decode_into(rows);
+                read.map_err(|problem| damaged(&path, problem.to_string()))?;
+                forest.edges.into_iter().try_for_each(|edge| edges.push(edge))
             })?;
-            edges.append(&mut forest.edges);
-            if edges.len() > most {
-                // The forest of all has one edge for a node, those of the parts have many.
-                let forest = merge_with_roots(std::mem::take(&mut edges));
-                edges.extend(forest.iter().map(|edge| (edge.component, edge.node)));
-                most = LEAST_EDGES.max(2 * edges.len());
-            }
             file.each(SectionKind::Repeated, None, &mut |_, nodes| {
                 repeated.extend(nodes.as_chunks().0.iter().map(|node| u64::from_le_bytes(*node)));
                 Ok(())
             })?;
         }
-        Ok((merge_with_roots(edges), repeated))
+        Ok((edges.finish()?, repeated))
     }
 }
 
-fn push_edges(out: &mut SectionWriter, part: u32, forest: &[Edge]) -> Result<(), Error> {
-    for edges in forest.chunks(SECTION_EDGES) {
-        let edges = edges.iter().map(|edge| (edge.component, edge.node)).collect();
-        let block = ShardBlock { edges, ..ShardBlock::default() };
-        out.push(SectionKind::Rows, part, &block.encode())?;
+/// Writes edges, in sections of one part each.
+pub(super) struct EdgeWriter {
+    file: SectionWriter,
+    part: u32,
+    edges: Vec<(u64, u64)>,
+}
+
+impl EdgeWriter {
+    pub(super) fn new(file: SectionWriter) -> Self {
+        Self { file, part: 0, edges: Vec::new() }
     }
-    Ok(())
+
+    pub(super) fn push(&mut self, part: u32, edge: (u64, u64)) -> Result<(), Error> {
+        if part != self.part || self.edges.len() == SECTION_EDGES {
+            self.flush()?;
+            self.part = part;
+        }
+        self.edges.push(edge);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        if self.edges.is_empty() {
+            return Ok(());
+        }
+        let edges = std::mem::take(&mut self.edges);
+        let block = ShardBlock { edges, ..ShardBlock::default() };
+        self.file.push(SectionKind::Rows, self.part, &block.encode())
+    }
+
+    /// The file, with all edges.
+    pub(super) fn finish(mut self) -> Result<SectionWriter, Error> {
+        self.flush()?;
+        Ok(self.file)
+    }
 }
 
 fn push_repeated(out: &mut SectionWriter, mut nodes: Vec<u64>) -> Result<(), Error> {

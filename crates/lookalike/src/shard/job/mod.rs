@@ -26,6 +26,7 @@ mod decide;
 mod finish;
 mod keys;
 mod merge;
+mod node_components;
 mod plan;
 mod section_file;
 

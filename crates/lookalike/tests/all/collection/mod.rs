@@ -145,7 +145,7 @@ pub(crate) fn check(drawn: &Drawn, builder: &ParamsBuilder, threads: usize, pair
             verified.iter().map(|(a, b, overlap)| of(id(*a), id(*b), overlap, builder)).collect();
         assert_eq!(found, expected, "{drawn:?} {builder:?}");
     }
-    let duplicates = stars_of_pairs(texts.len(), &verified, |_| false, builder.measure);
+    let duplicates = stars_of_pairs(texts.len(), &verified, &|_| false, builder.measure);
     let expected: BTreeMap<String, (String, String)> = duplicates
         .iter()
         .map(|d| (id(d.member), (id(d.keeper), d.overlap.six_decimals_of(builder.measure))))

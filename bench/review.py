@@ -1,0 +1,137 @@
+"""Times of the service while people decide about groups: `python bench/review.py INDEX`.
+
+Starts `lookalike serve INDEX` (the release build), waits until the groups are computed, and measures
+from outside, in milliseconds: the first page of the queue, 1,000 steps of a review (a decision, and the
+comparison of the next pair), a list of 50,000 decisions at once, and whether all of it is there after
+`kill -9`. INDEX is changed: take a copy.
+"""
+
+import http.client
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+PROGRAM = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", "target")) / "release" / "lookalike"
+ADDRESS = ("127.0.0.1", 8399)
+QUEUE = "/v1/groups?state=undecided&order=doubt"
+STEPS = 1_000
+MANY = 50_000
+
+
+def start(index):
+    listen = f"{ADDRESS[0]}:{ADDRESS[1]}"
+    server = subprocess.Popen([PROGRAM, "serve", index, "--listen", listen, "--max-held", "2GiB",
+                               "--log", "off"], stdout=subprocess.DEVNULL)
+    while True:
+        try:
+            ask(http.client.HTTPConnection(*ADDRESS), "GET", "/v1/health")
+            return server
+        except OSError:
+            if server.poll() is not None:
+                sys.exit("the server has ended")
+            time.sleep(0.05)
+
+
+def ask(connection, method, path, body=None):
+    """The answer, and how long it took in ms."""
+    text = None if body is None else json.dumps(body)
+    since = time.perf_counter()
+    connection.request(method, path, text, {"content-type": "application/json"} if text else {})
+    response = connection.getresponse()
+    answer = response.read()
+    took = 1000 * (time.perf_counter() - since)
+    if response.status >= 400:
+        sys.exit(f"{method} {path}: {response.status} {answer.decode()}")
+    return json.loads(answer), took
+
+
+def queue(connection):
+    """The first page of the queue, once it is computed."""
+    while True:
+        found, took = ask(connection, "GET", QUEUE + "&limit=20")
+        if found.get("status") != "pending":
+            return found, took
+        time.sleep(1)
+
+
+def review(connection, found):
+    """Decides about pairs, and looks at the next one, as the page does; the times of both."""
+    decided, times, pages = [], [], []
+    while len(times) < STEPS:
+        for group in found["groups"]:
+            for duplicate in group["duplicates"]:
+                pair = [group["keeper"]["id"], duplicate["id"]]
+                looks = {"a": {"id": pair[0]}, "b": {"id": pair[1]}, "differences": True}
+                took = ask(connection, "POST", "/v1/compare", looks)[1]
+                judged = {"decision": "not_duplicate" if len(times) % 3 else "duplicate",
+                          "documents": pair, "who": "bench"}
+                took += ask(connection, "POST", "/v1/decisions", {"decisions": [judged]})[1]
+                times.append(took)
+                decided.append(pair)
+        found, took = ask(connection, "GET", f"{QUEUE}&limit=20&after={found['next']}")
+        pages.append(took)
+    return decided, times, pages
+
+
+def pairs(connection, most):
+    """Undecided pairs, a page of 1,000 groups at a time."""
+    found, after = [], ""
+    while len(found) < most:
+        page = ask(connection, "GET", f"{QUEUE}&limit=1000{after}")[0]
+        for group in page["groups"]:
+            found += [[group["keeper"]["id"], one["id"]] for one in group["duplicates"]]
+        if "next" not in page:
+            break
+        after = f"&after={page['next']}"
+    return found[:most]
+
+
+def stored(connection):
+    """How many decisions the index has."""
+    count, after = 0, 0
+    while True:
+        page = ask(connection, "GET", f"/v1/decisions?limit=10000&after={after}")[0]
+        count += len(page["decisions"])
+        if "next" not in page:
+            return count
+        after = page["next"]
+
+
+def percentile(times, share):
+    return sorted(times)[min(len(times) - 1, int(share * len(times)))]
+
+
+def main(index):
+    server = start(index)
+    connection = http.client.HTTPConnection(*ADDRESS)
+    before = stored(connection)
+    found, _ = queue(connection)
+    found, first = ask(connection, "GET", QUEUE + "&limit=20")
+    print(f"documents {found['documents']}, groups {found['groups_total']}")
+    print(f"first page of the queue: {first:.0f} ms")
+    decided, times, pages = review(connection, found)
+    print(f"a step (decision, next comparison): median {percentile(times, 0.5):.1f} ms, "
+          f"p99 {percentile(times, 0.99):.1f} ms of {len(times)}; "
+          f"next page: p99 {percentile(pages, 0.99):.1f} ms of {len(pages)}")
+    many = [{"decision": "duplicate", "documents": pair, "who": "bench"}
+            for pair in pairs(connection, MANY)]
+    took = sum(ask(connection, "POST", "/v1/decisions", {"decisions": many[i:i + 10_000]})[1]
+               for i in range(0, len(many), 10_000))
+    print(f"{len(many)} decisions at once: {took / 1000:.1f} s")
+    server.send_signal(signal.SIGKILL)
+    server.wait()
+    server = start(index)
+    there = stored(http.client.HTTPConnection(*ADDRESS)) - before
+    print(f"after kill -9: {there} of {len(decided) + len(many)} decisions")
+    server.terminate()
+    server.wait()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(sys.argv[1])

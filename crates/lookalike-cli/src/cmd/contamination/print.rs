@@ -1,0 +1,81 @@
+//! The counts of each benchmark, and the items of which most is in the corpus.
+
+use crate::summary::percent;
+use crate::terminal::Style;
+use lookalike::contamination::{Contamination, ItemVerdict};
+use lookalike::report::phrases::{count, one_line, thousands};
+use std::io::{self, Write};
+
+const HEADER: Style = Style::DIMMED;
+/// Contaminated items that are listed.
+const SHOWN: usize = 10;
+/// Characters of an item's text that are shown.
+const TEXT: usize = 60;
+
+pub(super) fn print(out: &mut impl Write, found: &Contamination) -> io::Result<()> {
+    writeln!(
+        out,
+        "{HEADER}{:>9}  {:>12}  {:>8}  {:>13}  benchmark{HEADER:#}",
+        "items", "contaminated", "share", "words covered"
+    )?;
+    for row in &found.benchmarks {
+        let name = one_line(&row.benchmark);
+        let field = row.field.iter().map(|field| format!(" ({})", one_line(field)));
+        writeln!(
+            out,
+            "{:>9}  {:>12}  {:>6} %  {:>11} %  {name}{}",
+            thousands(row.items),
+            thousands(row.contaminated),
+            percent(row.contaminated as f64 / row.items.max(1) as f64),
+            percent(row.covered as f64 / row.words.max(1) as f64),
+            field.collect::<String>(),
+        )?;
+        if row.empty > 0 {
+            writeln!(out, "{:>9}  of these have no words", thousands(row.empty))?;
+        }
+    }
+    writeln!(
+        out,
+        "\nCompared with {}, of which {} a run of a contaminated item.",
+        count(found.documents, "document"),
+        match found.contaminated_documents {
+            1 => "1 has".to_owned(),
+            several => format!("{} have", thousands(several)),
+        }
+    )?;
+    if !found.skipped.is_empty() {
+        writeln!(out, "{} could not be read:", count(found.skipped.len() as u64, "record"))?;
+        for skipped in found.skipped.iter().take(SHOWN) {
+            writeln!(out, "  {}", one_line(&skipped.to_string()))?;
+        }
+    }
+    let contaminated = || found.items.iter().filter(|item| item.contaminated);
+    let listed = contaminated().count();
+    if listed > 0 {
+        writeln!(
+            out,
+            "\n{HEADER}{:>6}  {:>6}  {:>9}  item{HEADER:#}",
+            "share", "words", "documents"
+        )?;
+    }
+    contaminated().take(SHOWN).try_for_each(|item| write_item(out, item))?;
+    match listed.checked_sub(SHOWN).filter(|more| *more > 0) {
+        Some(more) => writeln!(out, "… {more} more; --output writes all of them"),
+        None => Ok(()),
+    }
+}
+
+fn write_item(out: &mut impl Write, verdict: &ItemVerdict) -> io::Result<()> {
+    let ItemVerdict { item, documents, .. } = verdict;
+    let begin: String = item.text.chars().take(TEXT).collect();
+    let more = if begin.len() < item.text.len() { "…" } else { "" };
+    writeln!(
+        out,
+        "{:>4} %  {:>6}  {:>9}  {}: {}{more}",
+        percent(verdict.share()),
+        thousands(u64::from(item.words)),
+        thousands(*documents),
+        one_line(&item.id),
+        one_line(&begin),
+    )
+}

@@ -1,0 +1,89 @@
+//! `lookalike index decisions INDEX`: what people decided about documents of an index.
+
+use super::open::{PlaceArgs, WaitArgs};
+use crate::cmd::{CommandError, CommandResult};
+use crate::exit_code::ExitCode;
+use crate::terminal;
+use crate::termination;
+use lookalike::decisions::{self, ReviewDecision};
+use lookalike::index::time;
+use lookalike::report::phrases::{count, thousands};
+use lookalike::report::{Output, OutputFormat, Target};
+use lookalike::store::Index;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+const EXAMPLE: &str = "\
+Examples:
+  lookalike index decisions news                             all decisions, a JSON object per line
+  lookalike index decisions news --add decisions.jsonl --who ann
+  tail -n 1 decisions.jsonl | lookalike index decisions news --add -";
+
+/// Write the decisions that an index keeps as JSON lines, or add some to them
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(super) struct DecisionsArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Add the decisions of FILE, as docs/reference/decisions.md specifies it; `-` is standard
+    /// input
+    #[arg(long, value_name = "FILE")]
+    add: Option<PathBuf>,
+
+    /// Who made the decisions that do not say it
+    #[arg(long, value_name = "NAME", requires = "add")]
+    who: Option<String>,
+
+    /// Write to FILE.jsonl [also .gz, .zst] instead of standard output
+    #[arg(long, short, value_name = "FILE", conflicts_with = "add")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    wait: WaitArgs,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &DecisionsArgs) -> CommandResult {
+    if let Some(file) = &args.add {
+        return add(args, file);
+    }
+    let decisions = decisions::of_index(&args.place.read()?, 0)?;
+    let Some(path) = &args.output else {
+        let mut out = BufWriter::with_capacity(1 << 16, terminal::stdout().json());
+        write(&mut out, &decisions)?;
+        out.flush()?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let target = Target::new(path, &[OutputFormat::Jsonl]);
+    let target = target.map_err(|error| CommandError::Usage(format!("--output: {error}")))?;
+    termination::clean_up(std::iter::once(target.path()))?;
+    Output::create(&target)?.finish(|out| write(out, &decisions))?;
+    let written = count(decisions.len() as u64, "decision");
+    terminal::stderr().message(&format!("{}: {written}", path.display()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(out: &mut dyn Write, decisions: &[ReviewDecision]) -> io::Result<()> {
+    decisions.iter().try_for_each(|decision| writeln!(out, "{}", decision.to_json()))
+}
+
+fn add(args: &DecisionsArgs, file: &Path) -> CommandResult {
+    let mut new = if file.as_os_str() == "-" {
+        decisions::read(io::stdin().lock(), Path::new("standard input"))?
+    } else {
+        decisions::read_file(file)?
+    };
+    for decision in new.iter_mut().filter(|decision| decision.who.is_none()) {
+        decision.who.clone_from(&args.who);
+    }
+    let index: Index = args.place.write(&args.wait)?;
+    let done = decisions::add_to_index(&index, new, &time::format(time::now()))?;
+    let mut message = format!("{}: {} added", index.name(), count(done.added, "decision"));
+    if done.unknown > 0 {
+        let unknown = thousands(done.unknown);
+        message = format!("{message}, {unknown} of them about documents that are not in the index");
+    }
+    terminal::stderr().message(&message)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,41 @@
+//! The option that names what people decided.
+
+use crate::cmd::CommandError;
+use crate::index_place::place;
+use clap::Args;
+use lookalike::decisions::{self, Decisions, ReviewDecision};
+use lookalike::store::index::{Access, IndexLocation, open};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What people decided.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "What stays, and how the work is done")]
+pub(crate) struct DecisionArgs {
+    /// What people decided about documents: pairs that are no duplicates, pairs that are, documents
+    /// that are kept. A JSON object per line (docs/reference/decisions.md), or an index, whose
+    /// decisions are meant
+    #[arg(long, value_name = "FILE|INDEX")]
+    decisions: Option<PathBuf>,
+}
+
+impl DecisionArgs {
+    /// The decisions in force, if a place of decisions is named.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or has lines that are no decisions; errors of the index.
+    pub(crate) fn read(&self) -> Result<Option<Arc<Decisions>>, CommandError> {
+        let Some(place) = &self.decisions else { return Ok(None) };
+        Ok(Some(Arc::new(Decisions::new(read(place)?))))
+    }
+}
+
+/// Reads decisions from a file, or from the log of an index.
+fn read(named: &Path) -> Result<Vec<ReviewDecision>, CommandError> {
+    let location = match IndexLocation::among_inputs(named) {
+        None => return Ok(decisions::read_file(named)?),
+        Some(IndexLocation::Postgres(url)) => place(&url)?,
+        Some(folder) => folder,
+    };
+    Ok(decisions::of_index(&open(&location, Access::Read)?, 0)?)
+}

@@ -1,0 +1,145 @@
+//! Decisions of people, from a file and from an index, through the whole program.
+
+#![allow(clippy::unwrap_used, reason = "this is a test")]
+
+use crate::command::{Place, Run};
+use serde_json::{Value, json};
+
+const DOCUMENTS: &str = r#"
+{"id":"a","text":"the council decided to close the old bridge for all of winter"}
+{"id":"b","text":"the council decided to close the old bridge for all of winter"}
+{"id":"c","text":"the council decided to close the old bridge for all of summer"}
+{"id":"d","text":"a text about the harvest of apples, which was late this year"}
+{"id":"e","text":"another one about the late harvest of apples and of pears"}
+"#;
+
+const DECISIONS: &str = r#"{"decision":"not_duplicate","documents":["a","c"],"who":"ann"}
+{"decision":"duplicate","documents":["d","e"],"who":"bob","note":"the same harvest"}
+{"decision":"keep","documents":["b"]}
+{"decision":"keep","documents":["nobody"]}
+"#;
+
+fn place() -> Place {
+    let place = Place::new();
+    place.file("a.jsonl", DOCUMENTS).file("decisions.jsonl", DECISIONS);
+    place
+}
+
+/// Keeper and duplicates of each group.
+fn groups(run: Run) -> Vec<(String, Vec<String>)> {
+    let report: Value = serde_json::from_str(&run.ok()).unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let group = |group: &Value| {
+        let duplicates = group["duplicates"].as_array().unwrap();
+        (text(&group["keeper"]), duplicates.iter().map(|one| text(&one["id"])).collect())
+    };
+    report["groups"].as_array().unwrap().iter().map(group).collect()
+}
+
+fn group(keeper: &str, duplicates: &[&str]) -> (String, Vec<String>) {
+    (keeper.to_owned(), duplicates.iter().map(|&id| id.to_owned()).collect())
+}
+
+#[test]
+fn a_file_of_decisions_is_applied_and_reported() {
+    let place = place();
+    let find = ["find", "a.jsonl", "--threshold", "0.6", "--keep", "first", "--json"];
+    assert_eq!(groups(place.run(&find)), [group("a", &["b", "c"])]);
+    let decided = [&find[..], &["--decisions", "decisions.jsonl"]].concat();
+    let expected = [group("b", &["a"]), group("d", &["e"])];
+    let found = groups(place.run(&decided));
+    // "b" is kept and comes first; "c" resembles it, and may not be in a group with "a", which
+    // comes before it.
+    assert_eq!(found, expected);
+    let report: Value = serde_json::from_str(&place.run(&decided).ok()).unwrap();
+    let unapplied = json!([{"line": 4, "documents": ["nobody"], "reason": "unknown"}]);
+    let counts = json!({"read": 4, "in_force": 4, "applied": 3, "unapplied": unapplied,
+        "contradictions": []});
+    assert_eq!(report["decisions"], counts);
+    let said = place.run(&decided).err;
+    assert!(said.is_empty() || said.contains("3 applied"), "{said}");
+
+    let args = ["dedup", "a.jsonl", "--threshold", "0.6", "--decisions", "decisions.jsonl"];
+    place.run(&[&args[..], &["--keep", "first", "-o", "kept.jsonl", "-q"]].concat()).ok();
+    let kept = place.read("kept.jsonl");
+    let ids: Vec<&str> = kept.lines().map(|line| &line[7..8]).collect();
+    assert_eq!(ids, ["b", "c", "d"]);
+}
+
+#[test]
+fn an_index_keeps_decisions_and_applies_them() {
+    let place = place();
+    place.run(&["index", "create", "x", "a.jsonl", "--threshold", "0.6", "--store", "texts"]).ok();
+    let add = ["index", "decisions", "x", "--add", "decisions.jsonl", "--who", "carl"];
+    let said = place.run(&add);
+    assert!(said.err.contains("4 decisions added, 1 of them about documents"), "{}", said.err);
+    let lines = place.run(&["index", "decisions", "x"]).ok();
+    let log: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let who: Vec<&str> = log.iter().map(|one| one["who"].as_str().unwrap()).collect();
+    assert_eq!(who, ["ann", "bob", "carl", "carl"]);
+    assert_eq!(log[0]["contents"].as_array().unwrap().len(), 2);
+    assert!(log.iter().all(|one| one["when"].is_string()));
+    assert!(log[3].get("contents").is_none());
+
+    let expected = [group("b", &["a"]), group("d", &["e"])];
+    let own = ["index", "groups", "x", "--keep", "first", "--json"];
+    assert_eq!(groups(place.run(&own)), expected);
+    let none = [&own[..], &["--no-decisions"]].concat();
+    assert_eq!(groups(place.run(&none)), [group("a", &["b", "c"])]);
+    let find = ["find", "a.jsonl", "--threshold", "0.6", "--keep", "first", "--json"];
+    assert_eq!(groups(place.run(&[&find[..], &["--decisions", "x"]].concat())), expected);
+
+    // What was exported is what a run takes; a later decision revokes an earlier one.
+    place.run(&["index", "decisions", "x", "-o", "log.jsonl"]).ok();
+    assert_eq!(place.read("log.jsonl"), lines);
+    let from_file = [&find[..], &["--decisions", "log.jsonl"]].concat();
+    assert_eq!(groups(place.run(&from_file)), expected);
+    let revoked = br#"{"decision":"undecided","documents":["c","a"]}"#;
+    place.run_with_input(&["index", "decisions", "x", "--add", "-"], revoked).ok();
+    assert_eq!(groups(place.run(&own)), [group("b", &["a", "c"]), group("d", &["e"])]);
+
+    // A text that changes is decided about again.
+    let changed = DOCUMENTS.lines().nth(5).unwrap().replace("pears", "plums");
+    place.file("changed.jsonl", changed);
+    place.run(&["index", "update", "x", "changed.jsonl"]).ok();
+    assert_eq!(groups(place.run(&own)), [group("b", &["a", "c"])]);
+    let report: Value = serde_json::from_str(&place.run(&own).ok()).unwrap();
+    assert_eq!(report["decisions"]["unapplied"][0]["reason"], json!("changed"));
+}
+
+#[test]
+fn an_audit_does_not_miss_what_was_decided() {
+    let place = place();
+    let find =
+        ["find", "a.jsonl", "--threshold", "0.6", "--decisions", "decisions.jsonl", "--json"];
+    let report = place.run(&[&find[..], &["--pairs", "pairs.csv", "-q"]].concat()).ok();
+    place.file("report.json", report);
+    let audit = ["audit", "report.json", "a.jsonl", "--pairs", "pairs.csv", "--json", "-q"];
+    let recall = |args: &[&str]| -> f64 {
+        let audit: Value = serde_json::from_str(&place.run(args).ok()).unwrap();
+        audit["recall"].as_f64().or(audit["all"]["recall"].as_f64()).unwrap()
+    };
+    let decided = [&audit[..], &["--decisions", "decisions.jsonl"]].concat();
+    assert!(recall(&audit) < 1.0);
+    assert!((recall(&decided) - 1.0).abs() < f64::EPSILON);
+}
+
+#[test]
+fn what_is_no_decision_is_refused() {
+    let place = place();
+    place.file(
+        "bad.jsonl",
+        "{\"decision\":\"keep\",\"documents\":[\"a\"]}\n{\"decision\":\"keep\"}\n",
+    );
+    let run = place.run(&["find", "a.jsonl", "--decisions", "bad.jsonl"]);
+    assert_eq!(run.code, Some(1));
+    assert!(run.err.contains("bad.jsonl line 2"), "{}", run.err);
+    let run = place.run(&["find", "a.jsonl", "--decisions", "nosuch"]);
+    assert!(run.err.contains("nosuch") && run.code == Some(1), "{}", run.err);
+    place.run(&["index", "create", "x", "a.jsonl"]).ok();
+    let run = place.run(&["index", "decisions", "x", "--add", "bad.jsonl"]);
+    assert!(run.err.contains("bad.jsonl line 2"), "{}", run.err);
+    assert_eq!(place.run(&["index", "decisions", "x"]).ok(), "");
+    let run = place.run(&["index", "groups", "x", "--no-decisions", "--decisions", "x"]);
+    assert_eq!(run.code, Some(2));
+}

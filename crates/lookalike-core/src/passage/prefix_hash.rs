@@ -1,0 +1,44 @@
+//! Hashes of all runs of a sequence of tokens, of any length, each in constant time: the polynomial
+//! of [`run_hash`](super::run_hash) from the sums over beginnings.
+
+use super::run_hash::{MODULUS, add, multiply, reduce};
+
+/// Base of the polynomial.
+const BASE: u64 = 0x0f5a_3c96_e1b2_7d48;
+
+/// The hashes of all beginnings of a sequence, and the powers of the base: 16 bytes a token.
+///
+/// ```
+/// use lookalike_core::passage::prefix_hash::PrefixHashes;
+///
+/// let hashes = PrefixHashes::new(&[1, 2, 3, 1, 2, 4]);
+/// assert_eq!(hashes.hash(0..2), hashes.hash(3..5));
+/// assert_ne!(hashes.hash(0..3), hashes.hash(3..6));
+/// ```
+#[derive(Debug, Clone)]
+pub struct PrefixHashes {
+    sums: Vec<u64>,
+    powers: Vec<u64>,
+}
+
+impl PrefixHashes {
+    /// O(tokens).
+    pub fn new(tokens: &[u64]) -> Self {
+        let (mut sums, mut powers) = (vec![0], vec![1]);
+        let (mut sum, mut power) = (0, 1);
+        for token in tokens {
+            sum = add(multiply(sum, BASE), reduce(*token));
+            power = multiply(power, BASE);
+            sums.push(sum);
+            powers.push(power);
+        }
+        Self { sums, powers }
+    }
+
+    /// The hash of the tokens at `run`, which is in the sequence. Equal runs have equal hashes, in
+    /// all sequences; two different ones of n tokens with a chance of n / 2⁶¹.
+    pub fn hash(&self, run: std::ops::Range<usize>) -> u64 {
+        let before = multiply(self.sums[run.start], self.powers[run.len()]);
+        add(self.sums[run.end], MODULUS - before)
+    }
+}

@@ -1,0 +1,324 @@
+"use strict";
+// The view in which people decide about groups: one duplicate at a time next to its keeper, by keys.
+
+import { request } from "./api.js";
+import { figures, outcome, sides } from "./compare.js";
+import { bar, at, button, make, metadata, shownId } from "./dom.js";
+import { DecisionLog } from "./decision_log.js";
+import { beginning, count, counted, size, visible } from "./format.js";
+import { problem } from "./problem.js";
+import { bulkForm } from "./review_bulk.js";
+import { ReviewQueue } from "./review_queue.js";
+import { address, forgetViews, go, reshow } from "./router.js";
+import { settings } from "./settings.js";
+
+/** What a decision is called in the list of documents. */
+const NAMES = { duplicate: "duplicate", not_duplicate: "not a duplicate", keep: "kept" };
+/** Comparisons that are kept. */
+const KEPT = 60;
+
+let review = null;
+
+const show = (status, nodes) => {
+  at("review-status").textContent = status;
+  at("review-results").replaceChildren(...nodes);
+};
+
+/** The filter that an address names. */
+const filterOf = (params) => {
+  const filter = new URLSearchParams({
+    state: params.get("state") ?? "undecided", order: params.get("order") ?? "doubt",
+  });
+  if (params.get("threshold")) filter.set("threshold", params.get("threshold"));
+  return filter;
+};
+
+const choice = (id, label, options, chosen) => make("div", { class: "field" },
+  make("label", { for: id }, label), make("select", { id }, ...options.map(([value, text]) =>
+    make("option", { value, selected: value === chosen }, text))));
+
+const form = (filter) => {
+  const threshold = make("input", {
+    type: "number", id: "review-threshold", class: "short", min: "0.01", max: "1", step: "any",
+    inputmode: "decimal", value: filter.get("threshold") ?? "",
+  });
+  settings().then((found) => { threshold.placeholder = found.threshold; }, () => {});
+  const box = make("form", { class: "controls" },
+    choice("review-state", "Groups", [["undecided", "not decided"], ["all", "all"],
+      ["decided", "decided"]], filter.get("state")),
+    choice("review-order", "First", [["doubt", "the least similar"], ["size", "the largest"]],
+      filter.get("order")),
+    make("div", { class: "field" }, make("label", { for: "review-threshold" },
+      "Least similarity"), threshold),
+    make("button", { type: "submit" }, "Show"));
+  box.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const params = {
+      state: at("review-state").value, order: at("review-order").value,
+      threshold: threshold.value,
+    };
+    go(address("review", params));
+  });
+  return box;
+};
+
+/** One visit of the view. */
+class Review {
+  constructor(filter, signal) {
+    this.filter = filter;
+    this.signal = signal;
+    this.queue = new ReviewQueue(filter, signal);
+    this.log = new DecisionLog(() => this.drawProgress(), (error) => this.refused(error));
+    this.compared = new Map();
+    this.made = 0;
+  }
+
+  async begin() {
+    show("Asking for the groups …", [form(this.filter)]);
+    try {
+      await this.queue.begin(() => {
+        show("The groups are being computed. This takes a while in a large index.",
+          [form(this.filter)]);
+      });
+    } catch (error) {
+      if (error.name !== "AbortError") show("", [problem(error, () => reshow("review"))]);
+      return;
+    }
+    this.frame();
+    this.draw("");
+  }
+
+  /** What stays while the groups change. */
+  frame() {
+    this.progress = make("div", { class: "review-progress" });
+    this.problems = make("div");
+    this.stage = make("div", { class: "review-stage" });
+    this.note = make("input", { id: "review-note", autocomplete: "off", dir: "auto" });
+    const keys = [["Duplicate", "D", () => this.pair("duplicate")],
+      ["Not a duplicate", "N", () => this.pair("not_duplicate")],
+      ["Keep this one", "K", () => this.keep()], ["Keep all", "A", () => this.keepAll()],
+      ["Undo", "U", () => this.undo()], ["Redo", "R", () => this.redo()],
+      ["Previous", "←", () => this.move("before")], ["Next", "→", () => this.move("after")]];
+    this.byKey = new Map(keys.map(([, key, act]) => [key.toLowerCase(), act]));
+    this.byKey.set("arrowleft", this.byKey.get("←")).set("arrowright", this.byKey.get("→"));
+    this.byKey.set("m", () => this.note.focus());
+    const buttons = make("div", { class: "buttons review-keys" },
+      ...keys.map(([text, key, act]) => button(text, act, {
+        "aria-keyshortcuts": { "←": "ArrowLeft", "→": "ArrowRight" }[key] ?? key,
+      })));
+    for (const [place, [, key]] of keys.entries()) {
+      buttons.children[place].append(" ", make("kbd", { "aria-hidden": "true" }, key));
+    }
+    const noted = make("div", { class: "field grow" }, make("label", { for: "review-note" },
+      "Note for the next decision (M)"), this.note);
+    this.note.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" || event.key === "Escape") this.stage.focus();
+    });
+    this.stage.tabIndex = -1;
+    const stale = this.queue.stale ? make("div", { class: "warning stale" },
+      make("p", {}, "The index has changed since these groups were computed."),
+      make("div", { class: "buttons" }, button("Look again", () => reshow("review")))) : "";
+    at("review-results").replaceChildren(form(this.filter), stale, this.progress, this.problems,
+      buttons, noted, this.stage, bulkForm(this));
+  }
+
+  /** Shows the pair at the present place. */
+  draw(said) {
+    const { queue } = this;
+    this.drawProgress();
+    if (!queue.duplicate) {
+      const rest = queue.ahead();
+      if (rest) {
+        rest.then(() => this.draw(said), (error) => this.refused(error));
+        return;
+      }
+      const end = queue.groups.length === 0 ? "There is no such group."
+        : "This was the last of these groups.";
+      at("review-status").textContent = [said, end].filter(Boolean).join(" ");
+      this.stage.replaceChildren(make("p", {}, make("a", { class: "button", href: address("groups") },
+        "All groups")));
+      return;
+    }
+    queue.ahead()?.catch((error) => this.refused(error));
+    const { group, duplicate } = queue;
+    const differences = make("div", { class: "review-differences" });
+    this.stage.replaceChildren(this.members(group, duplicate), differences);
+    const named = `${visible(beginning(duplicate.id, 80))} and its keeper ` +
+      visible(beginning(group.keeper.id, 80));
+    at("review-status").textContent = [said, `${named}.`].filter(Boolean).join(" ");
+    this.drawDifferences(differences, group.keeper.id, duplicate.id);
+    this.compareAhead();
+  }
+
+  drawProgress() {
+    const { queue, made } = this;
+    const decided = Math.min(queue.total, queue.decidedBefore + this.groupsDecided());
+    const unsent = this.log.unsent > 0 ? `, ${count(this.log.unsent)} not stored yet` : "";
+    this.progress.replaceChildren(
+      make("progress", { max: Math.max(queue.total, 1), value: decided,
+        "aria-label": "Groups that are decided" }),
+      make("span", {}, `${count(decided)} of ${counted(queue.total, "group")} decided, ` +
+        `${counted(made, "decision")} now${unsent}`));
+  }
+
+  /** Groups of this visit in which something is decided about each duplicate. */
+  groupsDecided() {
+    if (this.filter.get("state") !== "undecided") return 0;
+    const isDecided = ({ duplicates }) => duplicates.every((one) => one.decision !== undefined);
+    return this.queue.groups.filter(isDecided).length;
+  }
+
+  members(group, shown) {
+    const rows = [group.keeper, ...group.duplicates].map((member, place) => {
+      const isShown = member === shown, isKeeper = place === 0;
+      const name = isKeeper ? make("span", {}, shownId(member.id))
+        : button("", () => this.goTo({ group: this.queue.place.group, duplicate: place - 1 }),
+          { class: "link", "aria-current": isShown ? "true" : undefined });
+      if (!isKeeper) name.append(shownId(member.id));
+      const tag = isKeeper ? "Keeper" : NAMES[member.decision];
+      return make("tr", { class: isShown ? "shown" : undefined },
+        make("td", { class: "who" }, name, tag ? make("span", { class: "tag" }, tag) : null,
+          metadata(member.metadata)),
+        make("td", { class: "how" }, isKeeper ? "" : bar(member.similarity)),
+        make("td", { class: "num" }, size(member.bytes)));
+    });
+    const head = make("thead", {}, make("tr", {}, ...["Document", "Similarity to the keeper",
+      "Size"].map((text) => make("th", { scope: "col" }, text))));
+    const all = (group.duplicates_total ?? group.duplicates.length) + 1;
+    const caption = `Group ${count(this.queue.place.group + 1)}: ${counted(all, "document")}`;
+    return make("div", { class: "opened review-members" }, make("table", { class: "members" },
+      make("caption", {}, caption), head, make("tbody", {}, ...rows)));
+  }
+
+  /** The comparison of two documents, asked for once. */
+  comparison(a, b) {
+    const key = JSON.stringify([a, b]);
+    if (!this.compared.has(key)) {
+      const body = { a: { id: a }, b: { id: b }, differences: true };
+      const asked = request("POST", "v1/compare", { body, signal: this.signal });
+      asked.catch(() => this.compared.delete(key));
+      this.compared.set(key, asked);
+      if (this.compared.size > KEPT) this.compared.delete(this.compared.keys().next().value);
+    }
+    return this.compared.get(key);
+  }
+
+  async drawDifferences(box, a, b) {
+    try {
+      const found = await this.comparison(a, b);
+      if (!box.isConnected) return;
+      box.replaceChildren(make("p", { class: "note" }, outcome(found)), figures(found),
+        ...sides(found, a, b, null));
+    } catch (error) {
+      if (error.name === "AbortError" || !box.isConnected) return;
+      box.replaceChildren(problem(error, () => this.drawDifferences(box, a, b)));
+    }
+  }
+
+  /** Asks for the next comparisons before they are needed. */
+  compareAhead() {
+    let place = this.queue.place;
+    for (let ahead = 0; ahead < 2; ahead += 1) {
+      place = this.queue.after(place);
+      const group = this.queue.groups[place.group];
+      const duplicate = group?.duplicates[place.duplicate];
+      if (duplicate) this.comparison(group.keeper.id, duplicate.id).catch(() => {});
+    }
+  }
+
+  pair(decision) {
+    const { group, duplicate } = this.queue;
+    if (!duplicate) return;
+    this.decide({ decision, documents: [group.keeper.id, duplicate.id] }, [duplicate]);
+  }
+
+  keep() {
+    const { duplicate } = this.queue;
+    if (duplicate) this.decide({ decision: "keep", documents: [duplicate.id] }, [duplicate]);
+  }
+
+  keepAll() {
+    const { group } = this.queue;
+    if (!group) return;
+    const members = [group.keeper, ...group.duplicates];
+    this.decide({ decision: "keep_all", documents: members.map(({ id }) => id) }, members);
+  }
+
+  decide(decision, members) {
+    const { queue } = this, note = this.note.value.trim();
+    if (note) decision.note = note;
+    this.note.value = "";
+    const place = queue.place;
+    this.log.make({ decision, members, place, keeper: queue.group.keeper.id });
+    this.made += 1;
+    forgetViews(["groups"]);
+    const said = decision.decision === "keep_all" ? "All are kept."
+      : `${visible(beginning(members[0].id, 80))}: ${NAMES[decision.decision]}.`;
+    queue.place = queue.undecidedAfter(place);
+    this.draw(said);
+  }
+
+  undo() {
+    const made = this.log.undo();
+    if (!made) {
+      at("review-status").textContent = "There is nothing to undo.";
+      return;
+    }
+    this.made -= 1;
+    this.goTo(made.place, "Undone.");
+  }
+
+  redo() {
+    const made = this.log.redo();
+    if (!made) {
+      at("review-status").textContent = "There is nothing to redo.";
+      return;
+    }
+    this.made += 1;
+    this.queue.place = this.queue.undecidedAfter(made.place);
+    this.draw("Decided again.");
+  }
+
+  move(way) {
+    this.goTo(this.queue[way](this.queue.place));
+  }
+
+  goTo(place, said = "") {
+    if (place.group > this.queue.groups.length) return;
+    this.queue.place = place;
+    this.draw(said);
+  }
+
+  refused(error) {
+    if (error.name === "AbortError") return;
+    const again = () => {
+      this.problems.replaceChildren();
+      this.log.send();
+    };
+    this.problems.replaceChildren(problem(error, again));
+    this.drawProgress();
+  }
+}
+
+const isTyping = ({ target }) => target.closest("input, textarea, select, dialog") !== null;
+
+/** Installs the handlers of keys, and of leaving the page. */
+export const watchReview = () => {
+  document.addEventListener("keydown", (event) => {
+    if (at("view-review").hidden || !review?.byKey || isTyping(event)) return;
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const act = review.byKey.get(event.key.toLowerCase());
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+  window.addEventListener("beforeunload", (event) => {
+    if (review?.log.unsent > 0) event.preventDefault();
+  });
+};
+
+/** @type {import("./router.js").Show} */
+export const showReview = (params, signal) => {
+  review = new Review(filterOf(params), signal);
+  review.begin();
+};

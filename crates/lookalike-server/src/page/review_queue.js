@@ -1,0 +1,123 @@
+"use strict";
+// The queue of groups to decide about: pages of groups, and the place in it.
+
+import { request } from "./api.js";
+
+/** Groups of a request. */
+const PAGE = 20;
+/** The next page is asked for when fewer groups are left. */
+const LEFT = 5;
+/** Interval between requests while the groups are computed, in seconds; and its maximum. */
+const WAIT = 1;
+const MOST_WAIT = 30;
+
+/** @typedef {{keeper: any, duplicates: any[], duplicates_before: number}} Group */
+
+const later = (seconds, signal) => new Promise((resolve) => {
+  const timer = setTimeout(resolve, seconds * 1000);
+  signal.addEventListener("abort", () => { clearTimeout(timer); resolve(); }, { once: true });
+});
+
+/**
+ * Asks for a page of groups until it is computed.
+ * @param {URLSearchParams} query
+ * @param {AbortSignal} signal
+ * @param {() => void} pending called while the groups are computed
+ * @returns {Promise<any>}
+ */
+export const groupPage = async (query, signal, pending = () => {}) => {
+  for (;;) {
+    signal.throwIfAborted();
+    const found = await request("GET", `v1/groups?${query}`, { signal });
+    if (found.status !== "pending") return found;
+    pending();
+    await later(Math.min(found.retry_after || WAIT, MOST_WAIT), signal);
+  }
+};
+
+/** A group without documents that were removed since, which have no metadata; empty without keeper. */
+const present = (group) => ({
+  ...group,
+  duplicates: group.keeper.metadata === null ? []
+    : group.duplicates.filter(({ metadata }) => metadata !== null),
+});
+
+/** Groups that are loaded as they are needed, and which duplicate of which group is shown. */
+export class ReviewQueue {
+  /**
+   * @param {URLSearchParams} filter state, order and threshold
+   * @param {AbortSignal} signal
+   */
+  constructor(filter, signal) {
+    this.filter = filter;
+    this.signal = signal;
+    /** @type {Group[]} */
+    this.groups = [];
+    this.place = { group: 0, duplicate: 0 };
+    this.total = 0;
+    /** Groups decided about before this queue was loaded. */
+    this.decidedBefore = 0;
+    /** Whether the index has changed since the groups were computed. */
+    this.stale = false;
+    this.next = undefined;
+    this.loading = null;
+  }
+
+  /** Loads the first page. */
+  async begin(pending) {
+    const found = await this.load(undefined, pending);
+    this.total = found.groups_total;
+    this.stale = found.stale;
+    this.decidedBefore = found.groups_decided;
+  }
+
+  async load(after, pending) {
+    const query = new URLSearchParams(this.filter);
+    query.set("limit", String(PAGE));
+    if (after !== undefined) query.set("after", after);
+    const found = await groupPage(query, this.signal, pending);
+    this.groups.push(...found.groups.map(present).filter(({ duplicates }) => duplicates.length > 0));
+    this.next = found.next;
+    return found;
+  }
+
+  /** Loads the next page where it will be needed soon. */
+  ahead() {
+    if (this.next === undefined || this.groups.length - this.place.group > LEFT) return null;
+    this.loading ??= this.load(this.next).finally(() => { this.loading = null; });
+    return this.loading;
+  }
+
+  /** The group that is shown. */
+  get group() {
+    return this.groups[this.place.group];
+  }
+
+  /** The duplicate that is shown. */
+  get duplicate() {
+    return this.group?.duplicates[this.place.duplicate];
+  }
+
+  /** The place after another one: the next duplicate, then the next group. */
+  after({ group, duplicate }) {
+    const rest = this.groups[group]?.duplicates.length ?? 0;
+    if (duplicate + 1 < rest) return { group, duplicate: duplicate + 1 };
+    return { group: group + 1, duplicate: 0 };
+  }
+
+  /** The place before another one; itself at the start. */
+  before({ group, duplicate }) {
+    if (duplicate > 0) return { group, duplicate: duplicate - 1 };
+    if (group === 0) return { group, duplicate };
+    return { group: group - 1, duplicate: this.groups[group - 1].duplicates.length - 1 };
+  }
+
+  /** The next place that nothing is decided about; the end of what is loaded if there is none. */
+  undecidedAfter(place) {
+    let at = place;
+    while (this.groups[at.group]?.duplicates[at.duplicate].decision !== undefined) {
+      at = this.after(at);
+    }
+    return at;
+  }
+}

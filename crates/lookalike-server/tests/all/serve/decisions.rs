@@ -1,0 +1,178 @@
+//! Decisions over HTTP, and the groups that follow from them.
+
+use crate::serve::client::Client;
+use crate::serve::served::{Served, token};
+use lookalike::store::settings::StoredContent;
+use lookalike_server::{Right, Tokens};
+use serde_json::{Value, json};
+
+const READ: &str = "read-read-read-read";
+const ANN: &str = "ann-ann-ann-ann-ann";
+const WRITE: &str = "write-write-write-write";
+
+fn put(client: &Client, id: &str, text: &str) {
+    client.put(&format!("/v1/documents/{id}"), &json!({ "text": text })).ok(201);
+}
+
+/// Three documents that resemble each other, and two others that do.
+fn fill(client: &Client) {
+    let bridge = "the council decided on Tuesday to close the old bridge over the river";
+    put(client, "a", bridge);
+    put(client, "b", &format!("{bridge} now"));
+    put(client, "c", &format!("{bridge} soon"));
+    let harvest = "a text about the late harvest of apples in the valley";
+    put(client, "d", harvest);
+    put(client, "e", &format!("{harvest} and of pears near the lake"));
+}
+
+fn decide(client: &Client, decisions: &Value) -> Value {
+    client.post("/v1/decisions", &json!({ "decisions": decisions })).ok(200)
+}
+
+/// The groups, when those of the index as it is now are computed.
+fn groups(client: &Client, query: &str) -> Value {
+    loop {
+        let answer = client.get(&format!("/v1/groups{query}"));
+        if answer.status == 200 && answer.json()["stale"] == json!(false) {
+            return answer.ok(200);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+/// Keeper and duplicates, each with what is decided.
+fn shown(groups: &Value) -> Vec<String> {
+    let member = |one: &Value| {
+        let decision = one.get("decision").map_or("", |decision| decision.as_str().unwrap());
+        format!("{}:{decision}", one["id"].as_str().unwrap())
+    };
+    let group = |group: &Value| {
+        let duplicates = group["duplicates"].as_array().unwrap().iter().map(member);
+        let all: Vec<String> =
+            std::iter::once(member(&group["keeper"])).chain(duplicates).collect();
+        all.join(" ")
+    };
+    groups["groups"].as_array().unwrap().iter().map(group).collect()
+}
+
+#[test]
+fn groups_follow_decisions() {
+    let served = Served::start();
+    let client = &served.client;
+    fill(client);
+    let found = groups(client, "");
+    assert_eq!(shown(&found), ["c: a: b:", "e: d:"]);
+    assert_eq!(found["groups_decided"], json!(0));
+    let done = decide(
+        client,
+        &json!([
+            { "decision": "duplicate", "documents": ["e", "d"], "who": "ann", "note": "same" },
+            { "decision": "not_duplicate", "documents": ["b", "c"], "x": 1 },
+        ]),
+    );
+    assert_eq!(done, json!({ "added": 2, "unknown": 0, "last": 2 }));
+    // The list that is there shows them at once; the next one is made with them.
+    let found = client.get("/v1/groups?state=decided").ok(200);
+    assert_eq!(shown(&found), ["e: d:duplicate"]);
+    let found = groups(client, "");
+    assert_eq!(shown(&found), ["c: a:", "e: d:duplicate"]);
+    assert_eq!((&found["groups_total"], &found["groups_decided"]), (&json!(2), &json!(1)));
+    assert_eq!(shown(&groups(client, "?state=undecided")), ["c: a:"]);
+    assert_eq!(shown(&groups(client, "?order=doubt")), ["e: d:duplicate", "c: a:"]);
+    let listed = client.get("/v1/decisions?limit=1").ok(200);
+    let first = &listed["decisions"][0];
+    assert_eq!(
+        (&first["number"], &first["who"], &first["note"]),
+        (&json!(1), &json!("ann"), &json!("same"))
+    );
+    assert_eq!(first["contents"].as_array().unwrap().len(), 2);
+    assert!(first["when"].is_string());
+    let next = listed["next"].as_str().unwrap();
+    let rest = client.get(&format!("/v1/decisions?after={next}")).ok(200);
+    assert_eq!(rest["decisions"][0]["decision"], "not_duplicate");
+    assert!(rest.get("next").is_none());
+
+    // Revoked; and a text that changes is asked again.
+    decide(client, &json!([{ "decision": "undecided", "documents": ["c", "b"] }]));
+    assert_eq!(shown(&groups(client, "")), ["c: a: b:", "e: d:duplicate"]);
+    let changed = "a text about the late harvest of apples in the valley of the river";
+    client.put("/v1/documents/d", &json!({ "text": changed })).ok(200);
+    assert_eq!(groups(client, "")["groups_decided"], json!(0));
+    decide(client, &json!([{ "decision": "keep_all", "documents": ["a", "b", "c"] }]));
+    assert!(!shown(&groups(client, "")).iter().any(|group| group.starts_with("c:")));
+}
+
+#[test]
+fn who_decides_is_the_client() {
+    let served = Served::with(StoredContent::Sets, |config| {
+        config.tokens = Tokens::new(vec![
+            token(Right::Read, None, READ),
+            token(Right::Decide, Some("ann"), ANN),
+            token(Right::Write, None, WRITE),
+        ])
+        .unwrap();
+    });
+    let body = json!({ "decisions": [{ "decision": "keep", "documents": ["a"] }] });
+    let with = |token| served.client.with_token(token);
+    served.client.post("/v1/decisions", &body).problem(401, "token-needed");
+    let refused = with(READ).post("/v1/decisions", &body);
+    let problem = refused.problem(403, "read-only-token");
+    assert!(problem["detail"].as_str().unwrap().contains("may decide"), "{problem}");
+    assert_eq!(with(ANN).post("/v1/decisions", &body).ok(200)["unknown"], json!(1));
+    with(ANN).put("/v1/documents/a", &json!({ "text": "a" })).problem(403, "read-only-token");
+    with(WRITE).post("/v1/decisions", &body).ok(200);
+    let other = json!({ "decisions": [{ "decision": "keep", "documents": ["a"], "who": "bob" }] });
+    with(WRITE).post("/v1/decisions", &other).ok(200);
+    with(ANN).post("/v1/decisions", &other).problem(422, "bad-decision");
+    let listed = with(READ).get("/v1/decisions").ok(200);
+    let who = |one: &Value| one.get("who").cloned();
+    let all: Vec<Option<Value>> = listed["decisions"].as_array().unwrap().iter().map(who).collect();
+    assert_eq!(all, [Some(json!("ann")), None, Some(json!("bob"))]);
+}
+
+#[test]
+fn bad_decisions_are_problems() {
+    let served = Served::start();
+    let client = &served.client;
+    for bad in [
+        json!({}),
+        json!({ "decisions": 7 }),
+        json!({ "decisions": [{}] }),
+        json!({ "decisions": [{ "decision": "keep" }] }),
+        json!({ "decisions": [{ "decision": "keep", "documents": ["a"], "note": 7 }] }),
+    ] {
+        client.post("/v1/decisions", &bad).problem(400, "bad-member");
+    }
+    for bad in [
+        json!({ "decision": "keep", "documents": [] }),
+        json!({ "decision": "keep", "documents": ["a", "b"] }),
+        json!({ "decision": "duplicate", "documents": ["a", "a"] }),
+        json!({ "decision": "maybe", "documents": ["a"] }),
+        json!({ "decision": "keep", "documents": ["a"], "contents": ["1"] }),
+    ] {
+        let bad = json!({ "decisions": [bad] });
+        client.post("/v1/decisions", &bad).problem(422, "bad-decision");
+    }
+    // All or none.
+    let good = json!({ "decision": "keep", "documents": ["a"] });
+    let bad = json!({ "decision": "keep", "documents": [] });
+    let both = json!({ "decisions": [good, bad] });
+    let problem = client.post("/v1/decisions", &both).problem(422, "bad-decision");
+    assert!(problem["detail"].as_str().unwrap().starts_with("decisions[1]"), "{problem}");
+    assert_eq!(client.get("/v1/decisions").ok(200)["decisions"], json!([]));
+    client
+        .post("/v1/decisions", &json!({ "decisions": [], "x": 1 }))
+        .problem(400, "unknown-member");
+    assert_eq!(decide(client, &json!([]))["last"], json!(0));
+    let note = "é".repeat(500_000);
+    decide(client, &json!([{ "decision": "keep", "documents": ["a"], "note": note }]));
+    assert_eq!(client.get("/v1/decisions").ok(200)["decisions"][0]["note"], json!(note));
+    for query in ["after=x", "after=-1", "after=%2B1", "limit=0", "limit=10001", "x=1"] {
+        client.get(&format!("/v1/decisions?{query}")).problem(400, "bad-parameter");
+    }
+    for query in ["state=x", "order=x"] {
+        client.get(&format!("/v1/groups?{query}")).problem(400, "bad-parameter");
+    }
+    let only_read = Served::with(StoredContent::Texts, |config| config.writable = false);
+    only_read.client.post("/v1/decisions", &json!({ "decisions": [] })).problem(403, "read-only");
+}

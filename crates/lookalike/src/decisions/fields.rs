@@ -1,0 +1,57 @@
+//! The members of a decision in, the decision out.
+
+use super::decision::{Judgment, ReviewDecision};
+use crate::error::DecisionProblem;
+use crate::read::Content;
+use serde::Deserialize;
+use std::collections::HashSet;
+
+/// The members of a decision, as they are written.
+#[derive(Debug, Clone, Deserialize)]
+pub struct DecisionFields {
+    /// The name of the judgment.
+    pub decision: String,
+    /// The ids of the documents.
+    pub documents: Vec<String>,
+    /// The hashes of their texts.
+    #[serde(default)]
+    pub contents: Option<Vec<Option<String>>>,
+    /// The person.
+    pub who: Option<String>,
+    /// The time.
+    pub when: Option<String>,
+    /// A note.
+    pub note: Option<String>,
+}
+
+impl DecisionFields {
+    /// The decision, as that of a line.
+    ///
+    /// # Errors
+    /// A judgment that is none, another number of documents or hashes than it is about.
+    pub fn check(self, line: u64) -> Result<ReviewDecision, DecisionProblem> {
+        let Self { decision, documents, contents, who, when, note } = self;
+        let judgment = Judgment::ALL.into_iter().find(|judgment| judgment.name() == decision);
+        let judgment = judgment.ok_or(DecisionProblem::Judgment { got: decision })?;
+        if let Some(expected) = judgment.other_count(documents.len()) {
+            let got = documents.len();
+            return Err(DecisionProblem::Documents { judgment, got, expected });
+        }
+        let mut known = HashSet::new();
+        if let Some(id) = documents.iter().find(|id| !known.insert(id.as_str())) {
+            return Err(DecisionProblem::RepeatedDocument { id: id.clone() });
+        }
+        let contents = contents.unwrap_or_default();
+        if !contents.is_empty() && contents.len() != documents.len() {
+            let (got, expected) = (contents.len(), documents.len());
+            return Err(DecisionProblem::Contents { got, expected });
+        }
+        let hash = |text: Option<String>| text.map(content).transpose();
+        let contents = contents.into_iter().map(hash).collect::<Result<_, _>>()?;
+        Ok(ReviewDecision { judgment, documents, contents, who, when, note, line })
+    }
+}
+
+fn content(text: String) -> Result<Content, DecisionProblem> {
+    Content::of_hex(&text).ok_or(DecisionProblem::Hash { got: text })
+}

@@ -1,0 +1,106 @@
+//! A file of decisions in, its decisions out.
+
+use super::decision::ReviewDecision;
+use super::fields::DecisionFields;
+use crate::error::{DecisionError, DecisionProblem, Error};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+/// The longest line; a note may be long.
+const MAX_LINE: u64 = 64 << 20;
+
+/// Reads the decisions of a file, in its order. Empty lines are no decisions.
+///
+/// # Errors
+/// [`Error::Decisions`]: the file cannot be read, or a line of it is no decision.
+pub fn read_file(path: &Path) -> Result<Vec<ReviewDecision>, Error> {
+    let file =
+        File::open(path).map_err(|source| DecisionError::Read { path: path.to_owned(), source })?;
+    read(BufReader::new(file), path)
+}
+
+/// Reads decisions as [`read_file`] does; `path` is what errors name.
+///
+/// # Errors
+/// As [`read_file`].
+pub fn read(mut lines: impl BufRead, path: &Path) -> Result<Vec<ReviewDecision>, Error> {
+    let (mut decisions, mut bytes) = (Vec::new(), Vec::new());
+    for line in 1.. {
+        bytes.clear();
+        let read = lines.by_ref().take(MAX_LINE).read_until(b'\n', &mut bytes);
+        if read.map_err(|source| DecisionError::Read { path: path.to_owned(), source })? == 0 {
+            break;
+        }
+        let is_cut = bytes.len() as u64 == MAX_LINE && !bytes.ends_with(b"\n");
+        let parsed = if is_cut {
+            Err(DecisionProblem::LongLine { most: MAX_LINE })
+        } else {
+            decision(&bytes, line)
+        };
+        let parsed = parsed.map_err(|problem| DecisionError::Line {
+            path: path.to_owned(),
+            line,
+            problem,
+        })?;
+        decisions.extend(parsed);
+    }
+    Ok(decisions)
+}
+
+/// The decision of a line, if there is one.
+pub(super) fn decision(bytes: &[u8], line: u64) -> Result<Option<ReviewDecision>, DecisionProblem> {
+    let bytes =
+        if line == 1 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes };
+    if bytes.trim_ascii().is_empty() {
+        return Ok(None);
+    }
+    let fields: Result<DecisionFields, _> = serde_json::from_slice(bytes);
+    let fields = fields.map_err(|error| DecisionProblem::Json { error: error.to_string() })?;
+    fields.check(line).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::decision::Judgment;
+    use super::*;
+
+    fn problem(text: &str) -> DecisionProblem {
+        let path = Path::new("decisions.jsonl");
+        match read(text.as_bytes(), path) {
+            Err(Error::Decisions(DecisionError::Line { problem, .. })) => problem,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn lines_are_decisions() {
+        let text = "\u{feff}{\"decision\":\"duplicate\",\"documents\":[\"a\",\"b\"],\
+                    \"who\":\"ann\",\"when\":\"2026-11-25\",\"note\":\"ok\",\"x\":1}\n\n  \r\n\
+                    {\"decision\":\"keep_all\",\"documents\":[\"c\"],\"contents\":[null]}";
+        let found = read(text.as_bytes(), Path::new("d.jsonl")).unwrap();
+        assert_eq!(found.len(), 2);
+        assert_eq!((found[0].judgment, found[0].line), (Judgment::Duplicate, 1));
+        assert_eq!((found[0].who.as_deref(), found[0].note.as_deref()), (Some("ann"), Some("ok")));
+        assert_eq!((found[1].judgment, found[1].line), (Judgment::KeepAll, 4));
+        assert_eq!(found[1].contents, [None]);
+    }
+
+    #[test]
+    fn lines_that_are_no_decisions_are_refused() {
+        type Problem = DecisionProblem;
+        assert!(matches!(problem("nonsense"), Problem::Json { .. }));
+        assert!(matches!(problem("{\"decision\":\"keep\"}"), Problem::Json { .. }));
+        let keep = |documents: &str| format!("{{\"decision\":\"keep\",\"documents\":{documents}}}");
+        assert!(matches!(problem(&keep("[]")), Problem::Documents { got: 0, .. }));
+        assert!(matches!(problem(&keep("[\"a\",\"b\"]")), Problem::Documents { got: 2, .. }));
+        let same = "{\"decision\":\"duplicate\",\"documents\":[\"a\",\"a\"]}";
+        assert!(matches!(problem(same), Problem::RepeatedDocument { .. }));
+        let other = "{\"decision\":\"maybe\",\"documents\":[\"a\"]}";
+        assert!(matches!(problem(other), Problem::Judgment { .. }));
+        let hash = "{\"decision\":\"keep\",\"documents\":[\"a\"],\"contents\":[\"12\"]}";
+        assert!(matches!(problem(hash), Problem::Hash { .. }));
+        let few = "{\"decision\":\"keep\",\"documents\":[\"a\"],\"contents\":[null,null]}";
+        assert!(matches!(problem(few), Problem::Contents { got: 2, expected: 1 }));
+    }
+}

@@ -1,0 +1,25 @@
+//! What people decided about documents: read from a file, and put into force in a run.
+//!
+//! ```text
+//! decisions.jsonl ─ file → ReviewDecision, one per line ─ in_force → Decisions ─ find → groups
+//! ```
+//!
+//! A decision is about a pair (`duplicate`, `not_duplicate`) or about documents (`keep`,
+//! `keep_all`). In a run a pair that is judged to be no duplicates is never in one group, a pair
+//! that is judged to be duplicates is a verified pair whatever its similarity is, and a document
+//! that is kept is the duplicate of no other. `docs/reference/decisions.md` specifies the file and
+//! the rule of groups.
+
+mod decision;
+mod fields;
+mod file;
+mod in_force;
+mod log;
+mod separated;
+
+pub use decision::{Judgment, ReviewDecision};
+pub use fields::DecisionFields;
+pub use file::{read, read_file};
+pub use in_force::{Contradiction, ContradictionKind, Decisions, JudgedPair, KeptDocument};
+pub use log::{AddedDecisions, add_to_index, of_index};
+pub use separated::SeparatedPairs;

@@ -1,0 +1,128 @@
+//! Why a file of decisions cannot be used.
+
+use crate::decisions::Judgment;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a file of decisions cannot be used.
+#[derive(Debug)]
+pub enum DecisionError {
+    /// The file cannot be read.
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A line is no decision.
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// Why not.
+        problem: DecisionProblem,
+    },
+    /// The keepers of the run are given, so that decisions have no effect on them.
+    GivenKeepers,
+}
+
+/// Why a line is no decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DecisionProblem {
+    /// It is no JSON object with the members of a decision.
+    Json {
+        /// What the parser says.
+        error: String,
+    },
+    /// The decision has another name.
+    Judgment {
+        /// The name.
+        got: String,
+    },
+    /// It is about too few documents, or too many.
+    Documents {
+        /// The decision.
+        judgment: Judgment,
+        /// How many there are.
+        got: usize,
+        /// How many there may be, in words.
+        expected: &'static str,
+    },
+    /// A document is named twice.
+    RepeatedDocument {
+        /// Its id.
+        id: String,
+    },
+    /// There is a hash for some of the documents only.
+    Contents {
+        /// How many hashes there are.
+        got: usize,
+        /// How many documents.
+        expected: usize,
+    },
+    /// A hash is not 64 hexadecimal digits.
+    Hash {
+        /// What is there.
+        got: String,
+    },
+    /// The line is too long.
+    LongLine {
+        /// The largest number of bytes.
+        most: u64,
+    },
+}
+
+impl fmt::Display for DecisionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read { path, source } => write!(
+                f,
+                "cannot read the decisions in {}: {source}; name a file that can be read",
+                path.display()
+            ),
+            Self::Line { path, line, problem } => {
+                write!(f, "{} line {line}: {problem}", path.display())
+            }
+            Self::GivenKeepers => {
+                f.write_str("decisions cannot be used where the keepers are given; leave one out")
+            }
+        }
+    }
+}
+
+impl fmt::Display for DecisionProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Json { error } => write!(
+                f,
+                "expected a decision such as {{\"decision\":\"not_duplicate\",\
+                 \"documents\":[\"a.txt\",\"b.txt\"]}}: {error}"
+            ),
+            Self::Judgment { got } => {
+                let names = Judgment::ALL.map(Judgment::name).join(", ");
+                write!(f, "expected a decision of {names}, got {got:?}")
+            }
+            Self::Documents { judgment, got, expected } => {
+                write!(f, "{} is about {expected}, got {got}", judgment.name())
+            }
+            Self::RepeatedDocument { id } => {
+                write!(f, "document {id:?} is named twice; name each document once")
+            }
+            Self::Contents { got, expected } => write!(
+                f,
+                "expected a hash or null for each of {expected} documents in \"contents\", got \
+                 {got}"
+            ),
+            Self::Hash { got } => write!(
+                f,
+                "expected the SHA-256 hash of a text, 64 hexadecimal digits, in \"contents\", got \
+                 {got:?}"
+            ),
+            Self::LongLine { most } => {
+                write!(f, "the line has more than {most} bytes; shorten its note")
+            }
+        }
+    }
+}

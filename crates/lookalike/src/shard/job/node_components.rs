@@ -1,0 +1,287 @@
+//! Components of more edges than memory holds: edges and nodes are sorted, so that nodes have
+//! numbers without a table of them, and 4 bytes of memory each.
+//!
+//! ```text
+//! edges (a, b) by a ─ numbers of a ─► (b, number) by b ─ numbers of b ─► disjoint sets of numbers
+//! nodes in order    ─ first of set ─► (first, node) ─ node of the first ─► (component, node)
+//! ```
+
+use crate::error::Error;
+use crate::spill::{SortedValues, TempSpace, ValueSorter};
+use lookalike_core::disjoint_sets::DisjointSets;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Bytes that are sorted in memory, of each of the sequences; three are in memory at a time.
+const SORTED_BYTES: usize = 64 << 20;
+/// Values that a sorter gets at once.
+const PIECE: usize = 1 << 12;
+
+/// Collects edges.
+pub(super) struct EdgeCollector {
+    temp: Arc<TempSpace>,
+    edges: PairSorter,
+    nodes: PairSorter,
+    /// The first node of the last edge.
+    last: Option<u64>,
+}
+
+impl EdgeCollector {
+    /// What does not fit in memory goes to a temporary file in `temp_dir`.
+    pub(super) fn new(temp_dir: &Path) -> Self {
+        let temp = Arc::new(TempSpace::new(temp_dir.to_owned()));
+        let sorter = || PairSorter::new(&temp);
+        Self { edges: sorter(), nodes: sorter(), last: None, temp }
+    }
+
+    /// Adds an edge between two nodes; one of a node and itself adds the node.
+    pub(super) fn push(&mut self, (a, b): (u64, u64)) -> Result<(), Error> {
+        // Edges of a forest come with those of the same component.
+        if self.last.replace(a) != Some(a) {
+            self.nodes.push(0, a)?;
+        }
+        if a == b {
+            return Ok(());
+        }
+        self.nodes.push(0, b)?;
+        self.edges.push(a, b)
+    }
+
+    /// Connects what was collected.
+    ///
+    /// # Errors
+    /// [`Error::TooManyDocuments`] for 2³² nodes or more; those of temporary files.
+    pub(super) fn finish(self) -> Result<NodeComponents, Error> {
+        let nodes = self.nodes.finish()?;
+        let numbered = number_firsts(&self.edges.finish()?, &nodes, PairSorter::new(&self.temp))?;
+        let sets = join_numbers(&numbered, &nodes)?;
+        drop(numbered);
+        let firsts = firsts_of(sets, &nodes, PairSorter::new(&self.temp))?;
+        Ok(NodeComponents { temp: self.temp, nodes, firsts })
+    }
+}
+
+/// The second node of each edge, and the number of its first.
+fn number_firsts(
+    edges: &SortedValues,
+    nodes: &SortedValues,
+    mut numbered: PairSorter,
+) -> Result<SortedValues, Error> {
+    let mut numbers = NumberedNodes::new(nodes);
+    for edge in edges.iter() {
+        let (a, b) = split(edge?);
+        numbered.push(b, numbers.number_of(a)?)?;
+    }
+    numbered.finish()
+}
+
+/// The numbers of nodes that are connected.
+fn join_numbers(numbered: &SortedValues, nodes: &SortedValues) -> Result<DisjointSets, Error> {
+    let mut sets = DisjointSets::new(NumberedNodes::new(nodes).count()?);
+    let mut numbers = NumberedNodes::new(nodes);
+    for edge in numbered.iter() {
+        let (b, a) = split(edge?);
+        sets.join(a as u32, numbers.number_of(b)? as u32);
+    }
+    Ok(sets)
+}
+
+/// The first number of the set of each node, and the node.
+fn firsts_of(
+    mut sets: DisjointSets,
+    nodes: &SortedValues,
+    mut firsts: PairSorter,
+) -> Result<SortedValues, Error> {
+    let mut numbers = NumberedNodes::new(nodes);
+    while let Some((number, node)) = numbers.next()? {
+        firsts.push(u64::from(sets.first(number as u32)), node)?;
+    }
+    firsts.finish()
+}
+
+/// The component of each node: the least of its nodes.
+pub(super) struct NodeComponents {
+    temp: Arc<TempSpace>,
+    nodes: SortedValues,
+    /// The number of the least node of its component, and a node.
+    firsts: SortedValues,
+}
+
+impl NodeComponents {
+    /// Gives component and node of each node, by component and node.
+    pub(super) fn each(
+        &self,
+        take: &mut dyn FnMut(u64, u64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (mut numbers, mut last) = (NumberedNodes::new(&self.nodes), None);
+        for first in self.firsts.iter() {
+            let (first, node) = split(first?);
+            let component = match last {
+                Some((number, component)) if number == first => component,
+                _ => numbers.node_of(first)?,
+            };
+            last = Some((first, component));
+            take(component, node)?;
+        }
+        Ok(())
+    }
+
+    /// The same, by node.
+    pub(super) fn each_by_node(
+        self,
+        take: &mut dyn FnMut(u64, u64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut sorter = PairSorter::new(&self.temp);
+        self.each(&mut |component, node| sorter.push(node, component))?;
+        drop(self);
+        let sorted = sorter.finish()?;
+        sorted.iter().try_for_each(|pair| {
+            let (node, component) = split(pair?);
+            take(component, node)
+        })
+    }
+}
+
+/// Sorts pairs of numbers.
+struct PairSorter {
+    sorter: ValueSorter,
+    piece: Vec<u128>,
+}
+
+impl PairSorter {
+    fn new(temp: &Arc<TempSpace>) -> Self {
+        Self { sorter: ValueSorter::new(temp, SORTED_BYTES), piece: Vec::new() }
+    }
+
+    fn push(&mut self, a: u64, b: u64) -> Result<(), Error> {
+        self.piece.push(u128::from(a) << 64 | u128::from(b));
+        if self.piece.len() < PIECE { Ok(()) } else { self.sorter.append(&mut self.piece) }
+    }
+
+    fn finish(mut self) -> Result<SortedValues, Error> {
+        self.sorter.append(&mut self.piece)?;
+        self.sorter.finish()
+    }
+}
+
+fn split(pair: u128) -> (u64, u64) {
+    ((pair >> 64) as u64, pair as u64)
+}
+
+/// Nodes with their numbers, which are those of their order; what is looked up ascends.
+struct NumberedNodes<'a> {
+    nodes: Box<dyn Iterator<Item = Result<u128, Error>> + 'a>,
+    /// The number and the node that were given last.
+    now: Option<(u64, u64)>,
+}
+
+impl<'a> NumberedNodes<'a> {
+    fn new(nodes: &'a SortedValues) -> Self {
+        Self { nodes: Box::new(nodes.iter()), now: None }
+    }
+
+    fn next(&mut self) -> Result<Option<(u64, u64)>, Error> {
+        for node in self.nodes.by_ref() {
+            let (_, node) = split(node?);
+            match self.now {
+                Some((_, last)) if last == node => {}
+                now => {
+                    self.now = Some((now.map_or(0, |(number, _)| number + 1), node));
+                    return Ok(self.now);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn count(mut self) -> Result<usize, Error> {
+        while self.next()?.is_some() {}
+        let count = self.now.map_or(0, |(number, _)| number + 1);
+        if count > u64::from(u32::MAX) {
+            return Err(Error::TooManyDocuments { got: count as usize });
+        }
+        Ok(count as usize)
+    }
+
+    fn number_of(&mut self, node: u64) -> Result<u64, Error> {
+        self.walk(|(_, now)| now == node).map(|(number, _)| number)
+    }
+
+    fn node_of(&mut self, number: u64) -> Result<u64, Error> {
+        self.walk(|(now, _)| now == number).map(|(_, node)| node)
+    }
+
+    /// The next number and node that are wanted, those given last among them.
+    fn walk(&mut self, is_wanted: impl Fn((u64, u64)) -> bool) -> Result<(u64, u64), Error> {
+        let mut now = self.now;
+        loop {
+            match now {
+                Some(now) if is_wanted(now) => return Ok(now),
+                _ => now = self.next()?,
+            }
+            if now.is_none() {
+                return Err(Error::TemporaryFile { what: "nodes of documents".to_owned() });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shard::forest::merge_with_roots;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn components_are_those_of_edges_in_memory(
+            edges in prop::collection::vec((0u64..60, 0u64..60), 0..120),
+            factor in prop::sample::select(vec![1, u64::MAX / 60]),
+        ) {
+            let edges: Vec<_> = edges.iter().map(|(a, b)| (a * factor, b * factor)).collect();
+            let collected = || {
+                let mut collector = EdgeCollector::new(Path::new("no folder is needed"));
+                edges.iter().try_for_each(|edge| collector.push(*edge)).unwrap();
+                collector.finish().unwrap()
+            };
+            let mut expected: Vec<_> = merge_with_roots(edges.iter().copied())
+                .iter()
+                .map(|edge| (edge.component, edge.node))
+                .collect();
+            let mut got = Vec::new();
+            let mut take = |component, node| -> Result<(), Error> {
+                got.push((component, node));
+                Ok(())
+            };
+            collected().each(&mut take).unwrap();
+            collected().each_by_node(&mut take).unwrap();
+            let count = expected.len();
+            prop_assert_eq!(&got[..count], &expected);
+            expected.sort_unstable_by_key(|(_, node)| *node);
+            prop_assert_eq!(&got[count..], &expected);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_in_memory_goes_to_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut collector = EdgeCollector::new(folder.path());
+        // A chain of more edges than are sorted at once, of nodes in any order.
+        let length = (SORTED_BYTES / 3 / size_of::<u128>()) as u64 + 10;
+        let node = |at: u64| (at + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        for at in 0..length {
+            collector.push((node(at), node(at + 1))).unwrap();
+        }
+        let least = (0..=length).map(node).min().unwrap();
+        let (mut count, mut last) = (0, None);
+        let components = collector.finish().unwrap();
+        assert!(std::fs::read_dir(folder.path()).unwrap().next().is_some());
+        let of_one = &mut |component, node| {
+            assert!(component == least && last < Some(node));
+            (count, last) = (count + 1, Some(node));
+            Ok(())
+        };
+        components.each_by_node(of_one).unwrap();
+        assert_eq!(count, length + 1);
+    }
+}

@@ -1,0 +1,310 @@
+"""Documents without their near-duplicates, or without what is repeated in them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeVar, overload
+
+from lookalike import _engine
+from lookalike._find import Run
+from lookalike._found import advice, better_setting_of
+from lookalike._inputs import Given
+from lookalike._options import CUT_OPTIONS, DedupOptions, Unpack, flag_option, path_option
+from lookalike._progress import Progress, shown
+from lookalike._results import Table
+from lookalike.errors import OptionError
+
+__all__ = ["Written", "dedup"]
+
+
+@dataclass(frozen=True, repr=False)
+class Written:
+    """The result of :func:`dedup` for files."""
+
+    #: Documents that are kept.
+    kept: int
+    #: Documents that were removed, or marked.
+    removed: int
+    #: Files written.
+    files: int
+    #: The chosen parameters (bands, rows, …), as :attr:`Found.parameters` has it.
+    parameters: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    #: A setting that finds clearly more, as :attr:`Found.better_setting` has it.
+    better_setting: dict[str, Any] | None = field(default=None, repr=False, compare=False)
+    #: Documents that stay without some of their words, with ``passages``.
+    changed: int = 0
+    #: With ``passages``, what goes of each source: ``source``, ``documents``, ``changed``, ``removed``,
+    #: ``words`` and ``cut_words``.
+    sources: Table | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        counts = f"kept={self.kept}, removed={self.removed}, files={self.files}"
+        if self.sources is not None:
+            return f"Written({counts}, changed={self.changed})"
+        return f"Written({counts}{advice(self.better_setting)})"
+
+
+class _Arguments(DedupOptions, total=False):
+    """Arguments of :func:`dedup` for documents of any kind."""
+
+    passages: bool
+    threshold: float | None
+    recall: float | None
+    text: str | Sequence[str] | None
+    id: str | Literal[False] | None
+    reference: Any
+    progress: bool | Progress | None
+
+
+class _FileArguments(_Arguments, total=False):
+    """The same for files."""
+
+    output: str | os.PathLike[str] | None
+    annotate: bool
+    removed: str | os.PathLike[str] | None
+
+
+_Docs = TypeVar("_Docs")
+_Id = TypeVar("_Id")
+_Read = TypeVar("_Read", covariant=True)
+
+
+class _Frame(Protocol):
+    """A table of pandas, polars or pyarrow."""
+
+    @property
+    def columns(self) -> Any: ...
+
+
+class _Lazy(Protocol[_Read]):
+    """A query of polars."""
+
+    def collect(self) -> _Read: ...
+
+
+class _Stream(Protocol[_Read]):
+    """A reader of record batches of pyarrow."""
+
+    def read_all(self) -> _Read: ...
+
+
+_FrameType = TypeVar("_FrameType", bound=_Frame)
+
+
+@overload
+def dedup(  # type: ignore[overload-overlap]  # paths are no documents in memory
+    docs: str | os.PathLike[str] | list[Path], **arguments: Unpack[_FileArguments]
+) -> Written: ...
+@overload
+def dedup(
+    docs: _Lazy[_Read] | _Stream[_Read], *, annotate: bool = False, **arguments: Unpack[_Arguments]
+) -> _Read: ...
+@overload
+def dedup(
+    docs: dict[_Id, str], *, annotate: Literal[True], **arguments: Unpack[_Arguments]
+) -> list[tuple[tuple[_Id, str], dict[str, Any]]]: ...
+@overload
+def dedup(
+    docs: list[_Docs] | tuple[_Docs, ...] | Iterator[_Docs],
+    *,
+    annotate: Literal[True],
+    **arguments: Unpack[_Arguments],
+) -> list[tuple[_Docs, dict[str, Any]]]: ...
+@overload
+def dedup(
+    docs: tuple[_Docs, ...] | Iterator[_Docs],
+    *,
+    annotate: Literal[False] = False,
+    **arguments: Unpack[_Arguments],
+) -> list[_Docs]: ...
+@overload
+def dedup(docs: _FrameType, *, annotate: bool = False, **arguments: Unpack[_Arguments]) -> _FrameType: ...
+@overload
+def dedup(
+    docs: _Docs, *, annotate: Literal[False] = False, **arguments: Unpack[_Arguments]
+) -> _Docs: ...
+@overload
+def dedup(docs: Any, **arguments: Unpack[_FileArguments]) -> Any: ...
+def dedup(
+    docs: Any,
+    *,
+    output: str | os.PathLike[str] | None = None,
+    annotate: bool = False,
+    removed: str | os.PathLike[str] | None = None,
+    passages: bool = False,
+    threshold: float | None = 0.8,
+    recall: float | None = 0.99,
+    text: str | Sequence[str] | None = None,
+    id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
+    reference: Any = None,
+    progress: bool | Progress | None = False,
+    **options: Unpack[DedupOptions],
+) -> Any:
+    """Documents without their near-duplicates.
+
+    Documents in memory come back in the type that they were given in: a list as a list, a
+    ``pandas.DataFrame`` as one, a ``datasets.Dataset`` as one. Streams (a ``RecordBatchReader``, a
+    DuckDB relation) come back as a ``pyarrow.Table``, iterables as a list. Rows are those at the
+    beginning of the call; streams and queries are read once.
+
+    :param docs: as for :func:`find`.
+    :param output: for paths, the file or folder to write, in the format of the input, as
+        ``lookalike dedup -o`` does; the result is a :class:`Written`. A folder is one that is there,
+        or a ``str`` with ``/`` at its end, which a ``Path`` has not.
+    :param annotate: keeps all documents and says of each what was decided; for paths as
+        ``docs/dedup.md`` says, with ``related`` and a neighbour among it. Tables get the columns
+        ``lookalike_kept``, ``lookalike_group``, ``lookalike_keeper``, ``lookalike_jaccard`` (and
+        ``lookalike_containment`` where that is the measure), ``lookalike_reason``,
+        ``lookalike_neighbour`` and ``lookalike_neighbour_jaccard`` (and
+        ``lookalike_neighbour_containment``); lists become lists of pairs (document, dict of these).
+    :param removed: for paths, a file ``.csv`` or ``.jsonl`` for the documents that go, with what
+        stays for them and why. Inputs are never written over.
+    :param passages: cuts repeated passages out of the texts in place of whole near-duplicates: of each the first
+        place stays, by ``keep``. ``min_words``, ``at``, ``min_left``, ``min_documents``, ``min_share`` and
+        ``per_source`` say how (``docs/passages.md``); options about near-duplicates are refused.
+    :param unit: parts of texts that are duplicates are taken out of their documents (``docs/units.md``); a document of
+        which nothing is left goes.
+    :raises OptionError: an output is an input, or a column of an annotation is there already.
+
+    Other parameters, errors and cost are those of :func:`find`.
+
+    >>> import lookalike
+    >>> lookalike.dedup(["b a n a n a s", "B A N A N A S !", "apples"])
+    ['B A N A N A S !', 'apples']
+    """
+    annotate, passages = flag_option("annotate", annotate), flag_option("passages", passages)
+    arguments: dict[str, Any] = {"threshold": threshold, "recall": recall, **options}
+    if passages:
+        arguments = _of_passages(arguments)
+    else:
+        _refuse_cuts(options)
+    run = Run(arguments, text, id, reference, "dedup", DedupOptions)
+    documents = run.take(docs, back=True)
+    if passages and (annotate or removed is not None):
+        name = "annotate" if annotate else "removed"
+        raise OptionError(f"{name} says what becomes of whole documents, passages cuts words out of them; leave one out")
+    if isinstance(documents.engine, list):
+        if passages:
+            return _cut_files(run, documents.engine, output, progress)
+        return _dedup_files(run, documents.engine, output, annotate, removed, progress)
+    if output is not None or removed is not None:
+        raise OptionError(
+            "output and removed are for files; documents in memory are given back, write them "
+            "with what they are from"
+        )
+    rows = len(documents.engine)
+    if passages or options.get("unit") not in (None, "document"):
+        if annotate:
+            raise OptionError("annotate says what becomes of whole documents, unit takes parts out of them; leave one out")
+        return _without_parts(run, documents, rows, passages, progress)
+    if annotate:
+        documents.refuse_added()
+    decisions = run.find(documents, progress, annotate).decisions(rows)
+    table = Table(decisions)
+    if not annotate:
+        return documents.select(table["kept"])
+    if documents.annotate is not None:
+        return documents.annotate(decisions, {name: f"lookalike_{name}" for name in table.column_names})
+    everything = documents.select([True] * rows)
+    pairs = everything.items() if isinstance(everything, dict) else everything
+    return list(zip(pairs, table, strict=True))
+
+
+_DEFAULTS = {"threshold": 0.8, "recall": 0.99}
+#: Options that say how near-duplicates are found, which are not looked for where passages are.
+_IDLE = (
+    "threshold",
+    "recall",
+    "measure",
+    "exact",
+    "num_hashes",
+    "bands",
+    "rows",
+    "scheme",
+    "seed",
+    "shingle",
+    "frequencies",
+    "stop_words",
+    "group",
+)
+
+
+def _of_passages(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The options without those that would change nothing.
+
+    :raises OptionError: one of these was given.
+    """
+    for name in _IDLE:
+        if arguments.get(name) not in (None, False, _DEFAULTS.get(name)):
+            raise OptionError(
+                f"{name} is about near-duplicates, passages cuts equal words whatever the documents have in common; "
+                "leave out one of both (min_words says how long passages are)"
+            )
+    return {name: value for name, value in arguments.items() if name not in _IDLE}
+
+
+def _refuse_cuts(options: Mapping[str, Any]) -> None:
+    for name in CUT_OPTIONS:
+        if options.get(name) not in (None, False):
+            raise OptionError(f"{name} says how passages are cut, and needs passages=True; leave it out, or add that")
+
+
+def _without_parts(
+    run: Run, documents: Given, rows: int, passages: bool, progress: bool | Progress | None
+) -> Any:
+    """Documents in memory without passages, or without units that are duplicates."""
+    if documents.tokens:
+        raise OptionError("parts are taken out of texts, and these documents are lists of tokens; leave out passages and unit")
+    if documents.rewrite is None:
+        raise OptionError("parts cannot be taken out of these documents; give a list, a dict or a table")
+    if passages:
+        with shown(progress) as reporter:
+            left = _engine.cut_passages(documents.engine, run.reference, run.options, rows, reporter)
+    else:
+        left = run.find(documents, progress).texts_left(rows)
+    return documents.rewrite(Table(left))
+
+
+def _cut_files(
+    run: Run, paths: list[str], output: str | os.PathLike[str] | None, progress: bool | Progress | None
+) -> Written:
+    target = _output(output)
+    with shown(progress) as reporter:
+        kept, gone, changed, files, sources = _engine.dedup_passages(
+            paths, run.reference, run.options, target, reporter
+        )
+    return Written(kept, gone, files, changed=changed, sources=Table(sources))
+
+
+def _output(output: str | os.PathLike[str] | None) -> str:
+    if output is None:
+        raise OptionError(
+            "documents of files are written to files: output names one, in the format of the "
+            "input, or a folder for several"
+        )
+    return path_option("output", output)
+
+
+def _dedup_files(
+    run: Run,
+    paths: list[str],
+    output: str | os.PathLike[str] | None,
+    annotate: bool,
+    removed: str | os.PathLike[str] | None,
+    progress: bool | Progress | None,
+) -> Written:
+    target = _output(output)
+    with shown(progress) as reporter:
+        kept, gone, files, parameters, better = _engine.dedup(
+            paths,
+            run.reference,
+            run.options,
+            target,
+            annotate,
+            None if removed is None else path_option("removed", removed),
+            reporter,
+        )
+    return Written(kept, gone, files, parameters=parameters, better_setting=better_setting_of(better))

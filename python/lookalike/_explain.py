@@ -1,0 +1,91 @@
+"""Why two documents are, or are not, in one group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from lookalike import _engine
+from lookalike._compare import Comparison, compare
+from lookalike.errors import OptionError
+
+if TYPE_CHECKING:
+    from lookalike._found import Found
+
+__all__ = ["Explanation", "explained"]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What :meth:`Found.explain` says of two documents."""
+
+    #: Their ids.
+    a: Any
+    b: Any
+    #: How similar they are, and where they differ.
+    comparison: Comparison = field(repr=False)
+    #: The document that is kept of the group of each; ``None`` where it is in no group.
+    keeper_a: Any
+    keeper_b: Any
+    #: The probability that documents of their similarity are compared at all; ``None`` where every similar
+    #: pair is.
+    probability: float | None
+    #: A sentence.
+    reason: str
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+def explained(found: Found, a: Any, b: Any, options: Mapping[str, Any] | None) -> Explanation:
+    """Compares two documents of a run as the run does.
+
+    :raises OptionError: the documents are in an index.
+    """
+    if options is None:
+        raise OptionError(
+            "the documents of these groups are in an index: lookalike.compare explains the texts of two, which "
+            "index.get gives"
+        )
+    run = found.parameters
+    # What was read is compared; files are not read again.
+    reading = ("text_field", "id_field")
+    comparing: Any = {name: value for name, value in options.items() if name not in reading}
+    comparing.update((name, run[name]) for name in ("num_hashes", "bands", "rows") if name in run)
+    comparison = compare(found.text(id=a), found.text(id=b), differences=True, **comparing)
+    table = found.groups
+    members: Iterator[tuple[Any, Any]] = zip(table["id"], table["keeper"], strict=True)
+    keepers = dict(members)
+    keeper_a, keeper_b = keepers.get(a), keepers.get(b)
+    similarity, measured = comparison.jaccard, "jaccard"
+    if run["measure"] == "containment":
+        similarity, measured = max(comparison.containment_a, comparison.containment_b), "containment"
+    signed = "bands" in run
+    probability = _engine.curve([similarity], run["bands"], run["rows"])[0] if signed else None
+    figures = f"their {measured} is {similarity:.6f}, the threshold {run['threshold']:g}"
+    reason = _reason((a, keeper_a), (b, keeper_b), comparison.similar, figures, probability)
+    return Explanation(a, b, comparison, keeper_a, keeper_b, probability, reason)
+
+
+def _reason(
+    first: tuple[Any, Any], second: tuple[Any, Any], similar: bool, figures: str, probability: float | None
+) -> str:
+    (a, keeper_a), (b, keeper_b) = first, second
+    if keeper_a is not None and keeper_a == keeper_b:
+        if keeper_a in (a, b):
+            other = b if keeper_a == a else a
+            return f"{other!r} is a duplicate of {keeper_a!r}, which is kept."
+        return f"Both are duplicates of {keeper_a!r}; {figures}."
+    if not similar:
+        return f"They are not similar: {figures}."
+    if keeper_a is None and keeper_b is None and probability is not None:
+        return (
+            f"They are similar ({figures}), and were not compared: signatures make {probability:.4f} of such pairs "
+            "candidates; exact=True misses none."
+        )
+    kept = [id_ for id_, keeper in (first, second) if keeper is None or keeper == id_]
+    if len(kept) == 2:
+        return f"They are similar ({figures}), and no candidates of each other; exact=True misses no pair."
+    sides = " and ".join(f"{id_!r} is a duplicate of {keeper!r}" for id_, keeper in (first, second) if id_ not in kept)
+    return f"They are similar ({figures}); {sides}: a duplicate goes to the kept document that is most similar to it."

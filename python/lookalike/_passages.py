@@ -1,0 +1,167 @@
+"""Passages that are repeated in documents."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NoReturn, TypeVar
+
+from lookalike import _engine
+from lookalike._find import Run
+from lookalike._options import PassageOptions, Unpack, path_option, row_or_id
+from lookalike._progress import Progress, shown
+from lookalike._results import Table
+
+__all__ = ["Passage", "Passages", "passages"]
+
+_Made = TypeVar("_Made")
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Words that are repeated."""
+
+    #: How many words these are.
+    words: int
+    #: At how many places they are, alone or within longer repeated runs.
+    places: int
+    #: In how many documents.
+    documents: int
+    #: The document with the first place, by the keep order.
+    id: Any
+    #: The beginning of the first place.
+    text: str
+
+
+class Passages:
+    """The result of :func:`passages`.
+
+    >>> import lookalike
+    >>> found = lookalike.passages({"a": "All rights are reserved. One.", "b": "Two. All rights are reserved!"}, min_words=4)
+    >>> found
+    Passages(documents=2, passages=1, copied_words=4)
+    >>> [(passage.words, passage.text) for passage in found]
+    [(4, 'All rights are reserved')]
+    """
+
+    def __init__(self, findings: _engine.PassageFindings) -> None:
+        self._findings = findings
+        self._made: dict[str, Any] = {}
+
+    def _once(self, name: str, make: Callable[[], _Made]) -> _Made:
+        # Without a lock, which a process that forks meanwhile would inherit.
+        if name not in self._made:
+            self._made[name] = make()
+        made: _Made = self._made[name]
+        return made
+
+    def __iter__(self) -> Iterator[Passage]:
+        """The passages: those in most documents first, then those at most places, then the longest."""
+        table = self.passages
+        names = ("words", "places", "documents", "id", "text")
+        for row in zip(*(table[name] for name in names), strict=True):
+            yield Passage(*row)
+
+    def __len__(self) -> int:
+        """How many passages there are."""
+        return len(self.passages)
+
+    @property
+    def passages(self) -> Table:
+        """A row for each passage: ``passage`` (from 1), ``words``, ``places``, ``documents``, ``id`` of the document with
+        its first place (for documents in memory also its ``row``), and ``text``, the beginning of that place."""
+        return self._once("passages", lambda: Table(self._findings.passages()))
+
+    @property
+    def places(self) -> Table:
+        """A row for each place: ``passage``, ``words``, ``places``, ``documents``, ``id``, ``byte_start``, ``byte_end``,
+        ``char_start``, ``char_end`` (of the text as it is written), ``first`` and ``maximal``, as
+        ``docs/reference/passages.md`` says, and for documents in memory ``row``."""
+        return self._once("places", lambda: Table(self._findings.places()))
+
+    @property
+    def sources(self) -> Table:
+        """How much of each source is repeated: ``source``, ``documents``, ``documents_with_repeats``, ``words``,
+        ``repeated_words`` and ``copied_words``."""
+        return self._once("sources", lambda: Table(self._findings.sources()))
+
+    @property
+    def skipped(self) -> Table:
+        """What was not read, as :attr:`Found.skipped` has it."""
+        return self._once("skipped", lambda: Table(self._findings.skipped()))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Numbers of documents, empty and skipped ones, words, passages, maximal runs, documents with repeats, and
+        of the words that are repeated or copied."""
+        return self._once("counts", lambda: self._findings.counts())
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Wall-clock seconds of each stage."""
+        return self._once("seconds", lambda: dict(self._findings.times()))
+
+    def text(self, row: int | str | None = None, *, id: Any = None) -> str:  # noqa: A002
+        """The text of a document as it is written, by its number in reading order, which for documents in memory
+        is its row; or by its id. Errors are those of :meth:`Found.text`."""
+        return self._findings.text(*row_or_id(row, id))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Writes all places to a file ``.jsonl``, ``.csv`` (also ``.gz``, ``.zst``) or ``.parquet``: the bytes that
+        ``lookalike passages -o`` writes.
+
+        :raises FileError: it cannot be written, or the name does not say what to write.
+        """
+        self._findings.write("places", path_option("path", path))
+
+    def write_report(self, path: str | os.PathLike[str]) -> None:
+        """Writes all of the run to a file ``.json``, or ``.html``, a page with the passages marked."""
+        self._findings.write("report", path_option("path", path))
+
+    def _repr_html_(self) -> str:
+        """The page of :meth:`write_report` in a frame, for notebooks."""
+        from lookalike._notebook import framed
+
+        return framed(self)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("Passages cannot be pickled, since they have the documents; pickle passages and places, its tables")
+
+    def __repr__(self) -> str:
+        names = ("documents", "passages", "copied_words")
+        return f"Passages({', '.join(f'{name}={self.counts[name]}' for name in names)})"
+
+
+def passages(
+    docs: Any,
+    *,
+    min_words: int | None = 50,
+    text: str | Sequence[str] | None = None,
+    id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
+    progress: bool | Progress | None = False,
+    **options: Unpack[PassageOptions],
+) -> Passages:
+    """Finds what is repeated inside of documents and between them; the documents need not be near-duplicates. Words
+    are compared, hashes only select.
+
+    :param docs: as for :func:`lookalike.find`.
+    :param min_words: words of the shortest passage, 2 or more.
+    :param text, id, progress: as for :func:`lookalike.find`.
+    :param options: those of ``lookalike passages``, named with ``_`` for ``-``: ``tokens``, ``case``, ``normalize``,
+        ``keep`` (which document has the first place), ``source_field``, ``memory``, ``threads``, ``skip_bad``, ``unit``, and
+        how files are read.
+
+    Errors are those of :func:`lookalike.find`. ``docs/passages.md`` defines passages and places;
+    ``lookalike.dedup(docs, passages=True)`` cuts them out.
+
+    >>> import lookalike
+    >>> docs = ["Dear all, see below. Yours, A.", "Dear all, see below. Regards, B."]
+    >>> places = lookalike.passages(docs, min_words=3).places
+    >>> [docs[row][start:end] for row, start, end in zip(places["row"], places["char_start"], places["char_end"])]
+    ['Dear all, see below', 'Dear all, see below']
+    """
+    run = Run({"min_words": min_words, **options}, text, id, None, "passages", PassageOptions, ("min_words",))
+    documents = run.take(docs)
+    with shown(progress) as reporter:
+        return Passages(_engine.passages(documents.engine, run.options, reporter))

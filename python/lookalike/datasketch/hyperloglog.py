@@ -1,0 +1,288 @@
+"""How many distinct tokens there are (Flajolet, Fusy, Gandouet and Meunier 2007; Heule, Nunkesser
+and Hall 2013)."""
+
+from __future__ import annotations
+
+import struct
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from lookalike.datasketch.hashfunc import sha1_hash32, sha1_hash64
+from lookalike.datasketch.hyperloglog_const import _means, _thresholds
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["HyperLogLog", "HyperLogLogPlusPlus"]
+
+
+class HyperLogLog:
+    """A sketch of a set, from which the number of its distinct tokens is estimated.
+
+    Args:
+        p: The precision, 4 to 16: there are ``2**p`` registers; ignored where ``reg`` is given.
+        reg: The registers of another sketch, which this one goes on with.
+        hashfunc: From a token to an integer of 32 bits.
+        hashobj: Ignored, with a DeprecationWarning.
+
+    Raises:
+        ValueError: An argument is out of its range.
+
+    >>> h = HyperLogLog()
+    >>> for token in (b"a", b"b", b"a"):
+    ...     h.update(token)
+    >>> round(h.count(), 2)
+    2.01
+    """
+
+    __slots__ = ("alpha", "hashfunc", "m", "max_rank", "p", "reg")
+
+    # The bits and bytes of a hash.
+    _hash_range_bit = 32
+    _hash_range_byte = 4
+
+    def __init__(
+        self,
+        p: int = 8,
+        reg: NDArray[np.int8] | None = None,
+        hashfunc: Callable[[Any], int] = sha1_hash32,
+        hashobj: object | None = None,
+    ) -> None:
+        import numpy as np
+
+        if reg is not None:
+            if not isinstance(reg, np.ndarray):
+                raise ValueError(f"reg must be a numpy.ndarray, got {type(reg).__name__}")
+            p = int(reg.size).bit_length() - 1
+            if reg.size != 1 << max(p, 0):
+                raise ValueError(f"reg must have a power of 2 of registers, got {reg.size}")
+        if not 4 <= p <= 16:
+            raise ValueError(f"p must be in the range [4, 16], got {p}")
+        if not callable(hashfunc):
+            raise ValueError(f"The hashfunc must be a callable, got {hashfunc!r}.")
+        if hashobj is not None:
+            warnings.warn(
+                "hashobj is deprecated, use hashfunc instead.", DeprecationWarning, stacklevel=2
+            )
+        self.p = p
+        self.m = 1 << p
+        self.reg: NDArray[np.int8] = np.zeros(self.m, np.int8) if reg is None else reg
+        self.hashfunc = hashfunc
+        self.alpha: float = {4: 0.673, 5: 0.697, 6: 0.709}.get(p, 0.7213 / (1 + 1.079 / self.m))
+        self.max_rank = self._hash_range_bit - p
+
+    def update(self, b: Any) -> None:
+        """Adds a token.
+
+        Raises:
+            ValueError: The hash is wider than 32 bits (64 for :class:`HyperLogLogPlusPlus`).
+        """
+        value = self.hashfunc(b)
+        rank = self._get_rank(value >> self.p)
+        at = value & (self.m - 1)
+        if rank > self.reg[at]:
+            self.reg[at] = rank
+
+    def _get_rank(self, bits: int) -> int:
+        """The place of the highest bit that is set, counted from the left, from 1."""
+        rank = self.max_rank - int(bits).bit_length() + 1
+        if rank <= 0:
+            raise ValueError(
+                f"Hash value overflow: hashfunc must return at most {self._hash_range_bit} bits"
+            )
+        return rank
+
+    def _raw_count(self) -> float:
+        """The estimate without corrections."""
+        import numpy as np
+
+        return float(self.alpha * float(self.m**2) / np.sum(2.0 ** (-self.reg)))
+
+    def _zeros(self) -> int:
+        import numpy as np
+
+        return self.m - int(np.count_nonzero(self.reg))
+
+    def _linearcounting(self, num_zero: int) -> float:
+        """The estimate from the number of registers that are 0 (Whang et al. 1990)."""
+        import numpy as np
+
+        return float(self.m * np.log(self.m / float(num_zero)))
+
+    def _largerange_correction(self, e: float) -> float:
+        """The estimate with regard to hashes that are equal by chance."""
+        import numpy as np
+
+        return float(-(1 << 32) * np.log(1.0 - e / (1 << 32)))
+
+    def count(self) -> float:
+        """Estimates the number of distinct tokens, with a standard error of 1.04 / √m."""
+        e = self._raw_count()
+        small = 2.5 * self.m
+        if abs(e - small) / small < 0.15:
+            warnings.warn(
+                f"the estimate {e:.0f} is near {small:.0f}, where the method changes: the error "
+                "may be larger than usual; HyperLogLogPlusPlus has no such place",
+                stacklevel=2,
+            )
+        zeros = self._zeros()
+        if e <= small and zeros > 0:
+            return self._linearcounting(zeros)
+        return e if e <= (1 << 32) / 30.0 else self._largerange_correction(e)
+
+    def merge(self, other: HyperLogLog) -> None:
+        """Adds all tokens of ``other``.
+
+        Raises:
+            ValueError: Its precision is another.
+        """
+        import numpy as np
+
+        if (self.m, self.p) != (other.m, other.p):
+            raise ValueError(
+                f"Cannot merge HyperLogLog with different precisions: {self.p} and {other.p}"
+            )
+        self.reg = np.maximum(self.reg, other.reg)
+
+    def digest(self) -> NDArray[np.int8]:
+        """A copy of the registers."""
+        registers: NDArray[np.int8] = self.reg.copy()
+        return registers
+
+    def copy(self) -> HyperLogLog:
+        """A sketch of the same set, which changes for itself."""
+        return self.__class__(reg=self.digest(), hashfunc=self.hashfunc)
+
+    def is_empty(self) -> bool:
+        """Whether no token was added."""
+        return not self.reg.any()
+
+    def clear(self) -> None:
+        """Takes all tokens out."""
+        import numpy as np
+
+        self.reg = np.zeros(self.m, np.int8)
+
+    def __len__(self) -> int:
+        return len(self.reg)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, HyperLogLog)
+            and type(self) is type(other)
+            and (self.p, self.m) == (other.p, other.m)
+            and self.reg.shape == other.reg.shape
+            and bool((self.reg == other.reg).all())
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @classmethod
+    def union(cls, *hyperloglogs: HyperLogLog) -> HyperLogLog:
+        """A new sketch of the union of at least two sets.
+
+        Raises:
+            ValueError: Fewer than two are given, or precisions differ.
+        """
+        import numpy as np
+
+        if len(hyperloglogs) < 2:
+            raise ValueError(f"Cannot union less than 2 HyperLogLog, got {len(hyperloglogs)}")
+        precisions = sorted({h.p for h in hyperloglogs})
+        if len(precisions) > 1:
+            raise ValueError(f"Cannot union HyperLogLog with different precisions: {precisions}")
+        registers = np.maximum.reduce([h.reg for h in hyperloglogs])
+        return cls(reg=registers, hashfunc=hyperloglogs[0].hashfunc)
+
+    def bytesize(self) -> int:
+        """How many bytes :meth:`serialize` writes: the precision and each register."""
+        return 1 + self.m
+
+    def serialize(self, buf: Any) -> None:
+        """Writes the sketch to the beginning of ``buf``; the ``hashfunc`` is not written.
+
+        Raises:
+            ValueError: There is not enough room.
+        """
+        if len(buf) < self.bytesize():
+            raise ValueError(f"buf must have at least {self.bytesize()} bytes, got {len(buf)}")
+        struct.pack_into(f"{1 + self.m}B", buf, 0, self.p, *self.reg.tolist())
+
+    @classmethod
+    def deserialize(cls, buf: Any) -> HyperLogLog:
+        """Reads what :meth:`serialize` wrote.
+
+        Raises:
+            struct.error: There are too few bytes.
+            ValueError: The precision is out of its range.
+        """
+        made = cls.__new__(cls)
+        made.__setstate__(buf)
+        return made
+
+    def __getstate__(self) -> Any:
+        state = bytearray(self.bytesize())
+        self.serialize(state)
+        return state
+
+    def __setstate__(self, state: Any) -> None:
+        import numpy as np
+
+        (p,) = struct.unpack_from("B", state)
+        self.__init__(p=p)  # type: ignore[misc]
+        self.reg = np.array(struct.unpack_from(f"{self.m}B", state, 1), dtype=np.int8)
+
+
+class HyperLogLogPlusPlus(HyperLogLog):
+    """HyperLogLog with hashes of 64 bits and a better estimate of small sets.
+
+    Args:
+        p: The precision, 4 to 16: there are ``2**p`` registers; ignored where ``reg`` is given.
+        reg: The registers of another sketch, which this one goes on with.
+        hashfunc: From a token to an integer of 64 bits.
+        hashobj: Ignored, with a DeprecationWarning.
+
+    Raises:
+        ValueError: An argument is out of its range.
+
+    >>> h = HyperLogLogPlusPlus(p=10)
+    >>> for number in range(5000):
+    ...     h.update(b"%d" % number)
+    >>> 4800 < h.count() < 5200
+    True
+    """
+
+    _hash_range_bit = 64
+    _hash_range_byte = 8
+
+    def __init__(
+        self,
+        p: int = 8,
+        reg: NDArray[np.int8] | None = None,
+        hashfunc: Callable[[Any], int] = sha1_hash64,
+        hashobj: object | None = None,
+    ) -> None:
+        super().__init__(p=p, reg=reg, hashfunc=hashfunc, hashobj=hashobj)
+
+    def _get_threshold(self, p: int) -> int:
+        return _thresholds[p - 4]
+
+    def _estimate_bias(self, e: float, p: int) -> float:
+        """How much an estimate is too high: the mean of the six nearest that were measured."""
+        import numpy as np
+
+        raw, bias = (of[p - 4] for of in _means())
+        nearest = np.argsort((e - raw) ** 2)[:6]
+        return float(np.mean(bias[nearest]))
+
+    def count(self) -> float:
+        """Estimates the number of distinct tokens."""
+        zeros = self._zeros()
+        if zeros > 0:
+            linear = self._linearcounting(zeros)
+            if linear <= self._get_threshold(self.p):
+                return linear
+        e = self._raw_count()
+        return e - self._estimate_bias(e, self.p) if e <= 5 * self.m else e

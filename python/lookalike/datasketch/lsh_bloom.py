@@ -1,0 +1,362 @@
+"""Whether a set like this one was seen before, in little memory (LSHBloom: Khan et al. 2024).
+
+Of each band there is a Bloom filter instead of a table. In a folder, the filters are files of the
+format of pybloomfilter, which datasketch uses; each opens what the other wrote.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import mmap
+import os
+import random
+import struct
+import warnings
+from array import array
+from collections.abc import Iterable
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+from lookalike.datasketch.lsh_parameters import checked_bands
+from lookalike.datasketch.minhash import _check_scheme_consistency
+from lookalike.errors import DamagedError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from lookalike.datasketch.lsh import Sketch
+
+__all__ = ["BloomTable", "MinHashLSHBloom"]
+
+logger = logging.getLogger(__name__)
+
+_MERSENNE_PRIME = (1 << 61) - 1
+# Of MurmurHash3.
+_FACTORS = (0x87C37B91114253D5, 0x4CF5AD432745937F, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53)
+# The first bytes of a file: a mark, the number of bits, the length of what follows; capacity, rate
+# of errors, number of hashes and the seeds of 256; a pointer of the process that wrote it, version
+# and whether the count is right; the count, and reserve.
+_HEADER = struct.Struct("<9sQi Qd I256I4x 8xBB6x Q128x")
+_MARK = b"MBITARRAY"
+_LENGTH = _HEADER.size - 21
+# Where the bits begin: a multiple of 256.
+_BITS_AT = -(-_HEADER.size // 256) * 256
+_MOST_HASHES = 256
+
+
+def _hashed(keys: NDArray[np.uint64], seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Of the eight bytes of each key, the lowest first, both halves of the 128 bits of MurmurHash3
+    for processors of 64 bits, one xor the other; keys and seeds are broadcast."""
+    import numpy as np
+
+    one, two, three, four = (np.uint64(factor) for factor in _FACTORS)
+    eight, shift = np.uint64(8), np.uint64(33)
+
+    def mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        values = (values ^ (values >> shift)) * three
+        values = (values ^ (values >> shift)) * four
+        values = values ^ (values >> shift)
+        return values
+
+    with np.errstate(over="ignore"):
+        keys = keys * one
+        keys = ((keys << np.uint64(31)) | (keys >> shift)) * two
+        second = seeds ^ eight
+        first = (keys ^ second) + second
+        second = mixed(first + second)
+        first = mixed(first) + second
+        hashes: NDArray[np.uint64] = first ^ (first + second)
+    return hashes
+
+
+class BloomFilter:
+    """A Bloom filter of numbers, in memory or in a file.
+
+    Args:
+        capacity: How many numbers it is made for.
+        error_rate: The probability that one is found that is not there, when it is full.
+        filename: Its file; what is there already is opened, and decides about the others.
+        perm: Ignored.
+        hash_seeds: A number of 32 bits for each hash; drawn by chance if None.
+        data_array: The bits of another one, in memory.
+
+    Raises:
+        DamagedError: The file is no Bloom filter, or is cut off.
+    """
+
+    def __init__(
+        self,
+        capacity: int,
+        error_rate: float,
+        filename: str | None = None,
+        perm: int | None = None,
+        hash_seeds: Iterable[int] | None = None,
+        data_array: bytes | None = None,
+    ) -> None:
+        import numpy as np
+
+        self.filename = filename
+        if filename is not None and os.path.exists(filename):
+            self._data: bytearray | mmap.mmap = _opened(filename)
+        else:
+            header, size = _beginning(capacity, error_rate, hash_seeds)
+            if filename is None:
+                self._data = bytearray(header.ljust(_BITS_AT, b"\0"))
+                self._data += bytes(size - _BITS_AT) if data_array is None else data_array
+            else:
+                with open(filename, "xb") as file:
+                    file.write(header)
+                    file.truncate(size)
+                self._data = _opened(filename)
+        fields = _HEADER.unpack_from(self._data)
+        self.num_bits: int = fields[1]
+        self.capacity: int = fields[3]
+        self.error_rate: float = fields[4]
+        self.num_hashes: int = fields[5]
+        self.hash_seeds = array("I", fields[6 : 6 + self.num_hashes])
+        self._seeds = np.array(self.hash_seeds, np.uint64)
+
+    def places(self, key: int) -> list[int]:
+        """The numbers of the bits of a key."""
+        import numpy as np
+
+        hashes: NDArray[np.uint64] = _hashed(np.array([key], np.uint64), self._seeds)
+        return (hashes % np.uint64(self.num_bits)).tolist()  # type: ignore[no-any-return]
+
+    def set_bits(self, places: list[int]) -> None:
+        """Sets these bits."""
+        data = self._data
+        for place in places:
+            data[_BITS_AT + (place >> 3)] |= 1 << (place & 7)
+
+    def has_bits(self, places: list[int]) -> bool:
+        """Whether all of these bits are set."""
+        data = self._data
+        return all(data[_BITS_AT + (place >> 3)] >> (place & 7) & 1 for place in places)
+
+    def add(self, key: int) -> bool:
+        """Adds a number from 0 to 2**64 - 1; whether it was there already, or seemed so."""
+        places = self.places(key)
+        was_there = self.has_bits(places)
+        self.set_bits(places)
+        return was_there
+
+    def __contains__(self, key: int) -> bool:
+        return self.has_bits(self.places(key))
+
+    def sync(self) -> None:
+        """Writes what was changed to the file."""
+        if isinstance(self._data, mmap.mmap):
+            self._data.flush()
+
+    def __reduce__(self) -> Any:
+        # As that of pybloomfilter does, a copy in memory.
+        data = bytes(self._data[_BITS_AT:])
+        arguments = self.capacity, self.error_rate, None, None, self.hash_seeds, data
+        return BloomFilter, arguments
+
+
+def _beginning(
+    capacity: int, error_rate: float, hash_seeds: Iterable[int] | None
+) -> tuple[bytes, int]:
+    """The header of a filter without numbers, and how many bytes it has with its bits."""
+    if hash_seeds is None:
+        hashes = min(max(math.floor(math.log2(1 / error_rate)), 1), _MOST_HASHES)
+        seeds = [random.getrandbits(32) for _ in range(hashes)]
+    else:
+        seeds = list(hash_seeds)
+        hashes = len(seeds)
+    # The least bits for this rate with so few hashes, as pybloomfilter rounds them.
+    each = math.ceil(capacity * abs(math.log(error_rate)) / (hashes * math.log(2) ** 2))
+    bits = max(hashes * each, 128)
+    seeds += [0] * (_MOST_HASHES - hashes)
+    header = _HEADER.pack(_MARK, bits, _LENGTH, capacity, error_rate, hashes, *seeds, 1, 1, 0)
+    return header, _BITS_AT + (bits + 7) // 8
+
+
+def _opened(filename: str) -> mmap.mmap:
+    with open(filename, "r+b") as file:
+        start = file.read(_HEADER.size)
+        size = file.seek(0, os.SEEK_END)
+        if len(start) == _HEADER.size:
+            mark, bits, length, _, _, hashes, *_ = _HEADER.unpack(start)
+            is_whole = size >= _BITS_AT + (bits + 7) // 8
+            known = mark == _MARK and length == _LENGTH
+            if known and is_whole and bits > 0 and 1 <= hashes <= _MOST_HASHES:
+                return mmap.mmap(file.fileno(), 0)
+    raise DamagedError(
+        f"{filename} is no Bloom filter, or it is cut off ({size} bytes): delete it, and insert "
+        "the sketches again, or restore it from a copy"
+    )
+
+
+class BloomTable:
+    """The Bloom filter of one band.
+
+    Args:
+        item_count: How many sketches it is made for.
+        fp: The rate of false positives of its filter.
+        band_size: How many values the band has.
+        fname: Its file; an existing one is opened.
+    """
+
+    def __init__(
+        self, item_count: int, fp: float, band_size: int, fname: str | None = None
+    ) -> None:
+        self.r = band_size
+        self.fname = fname
+        self.bloom_filter = BloomFilter(item_count, fp, fname)
+
+    def sync(self) -> None:
+        """Writes what was changed to the file."""
+        if self.fname is None:
+            warnings.warn(
+                "Attempting to save an in-memory Bloom filter, which does nothing: give a folder "
+                "(save_dir)",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        self.bloom_filter.sync()
+
+    def assert_size(self, hashvalues: Any) -> None:
+        """Checks that a band has the right number of values.
+
+        Raises:
+            RuntimeError: It has not.
+        """
+        if len(hashvalues) != self.r:
+            raise RuntimeError(f"expected {self.r} hash values of a band, got {len(hashvalues)}")
+
+    def _band_hash(self, hashvalues: Any) -> int:
+        return _sums(hashvalues, 1, len(hashvalues))[0]
+
+    def insert(self, hashvalues: Any) -> None:
+        """Adds the hash values of a band."""
+        self.assert_size(hashvalues)
+        self.bloom_filter.add(self._band_hash(hashvalues))
+
+    def query(self, hashvalues: Any) -> bool:
+        """Whether the hash values of a band were added, or seem so."""
+        self.assert_size(hashvalues)
+        return self._band_hash(hashvalues) in self.bloom_filter
+
+
+def _sums(hashvalues: Any, bands: int, rows: int) -> list[int]:
+    """The number of each band: the sum of its values, modulo 2**64 and 2**61 - 1."""
+    import numpy as np
+
+    values = np.asarray(hashvalues)[: bands * rows].astype(np.uint64)
+    sums = values.reshape(bands, -1).sum(axis=1, dtype=np.uint64)
+    return (sums % np.uint64(_MERSENNE_PRIME)).tolist()  # type: ignore[no-any-return]
+
+
+class MinHashLSHBloom:
+    """Tells whether a sketch like this one was inserted before, without keeping keys.
+
+    Args:
+        threshold: 0.0 to 1.0. Bands and rows are chosen for it.
+        num_perm: Hash values of each sketch, at least 2.
+        n: How many sketches will be inserted, about.
+        fp: The rate of false positives of each filter, between 0.0 and 1.0.
+        save_dir: A folder for the filters, which is made; filters that are there are opened.
+            Without it, the index is in memory.
+        weights: How much false positives and false negatives count in the choice of bands and
+            rows; they add up to 1.0.
+        params: Bands and rows, if they are not to be chosen.
+
+    Raises:
+        ValueError: An argument is out of its range.
+        DamagedError: A file in the folder is no Bloom filter.
+
+    >>> import warnings
+    >>> from lookalike.datasketch import MinHash
+    >>> one, two = MinHash.bulk([[b"a", b"b", b"c"], [b"d", b"e", b"f"]])
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     lsh = MinHashLSHBloom(threshold=0.5, n=100, fp=0.001)
+    >>> lsh.insert(one)
+    >>> lsh.query(one), lsh.query(two)
+    (True, False)
+    """
+
+    def __init__(
+        self,
+        threshold: float = 0.9,
+        num_perm: int = 128,
+        n: int | None = None,
+        fp: float | None = None,
+        save_dir: str | os.PathLike[str] | None = None,
+        weights: tuple[float, float] = (0.5, 0.5),
+        params: tuple[int, int] | None = None,
+    ) -> None:
+        if n is None or n <= 0:
+            raise ValueError(f"n, the number of sketches to expect, must be at least 1, got {n}")
+        if fp is None or not 0.0 < fp < 1.0:
+            raise ValueError(f"fp must be in (0.0, 1.0), got {fp}")
+        n = index(n)
+        self.h = num_perm
+        self.b, self.r = checked_bands(threshold, num_perm, weights, params)
+        if save_dir is None:
+            warnings.warn(
+                "Creating LSHBloom index without save directory, this index will not be persisted.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        else:
+            os.makedirs(save_dir, exist_ok=True)
+        self.hashtables = [
+            BloomTable(
+                item_count=n,
+                fp=fp,
+                band_size=self.r,
+                fname=None if save_dir is None else os.path.join(save_dir, f"band-{band}.bf"),
+            )
+            for band in range(self.b)
+        ]
+        self.hashranges = [(i * self.r, (i + 1) * self.r) for i in range(self.b)]
+        self._minhash_scheme: str | None = None
+
+    def _bits(self, minhash: Sketch) -> list[list[int]]:
+        """Of each band, the numbers of its bits; those of all bands are computed together where
+        the filters are alike, as those of one index are."""
+        import numpy as np
+
+        sums = np.array(_sums(minhash.hashvalues, self.b, self.r), np.uint64)
+        filters = [table.bloom_filter for table in self.hashtables]
+        if len({(of.num_hashes, of.num_bits) for of in filters}) > 1:
+            return [of.places(key) for of, key in zip(filters, sums.tolist())]
+        hashes = _hashed(sums[:, None], np.stack([of._seeds for of in filters]))
+        return (hashes % np.uint64(filters[0].num_bits)).tolist()  # type: ignore[no-any-return]
+
+    def _check(self, minhash: Sketch) -> str | None:
+        if len(minhash) != self.h:
+            raise ValueError(f"Expecting minhash with length {self.h}, got {len(minhash)}")
+        return _check_scheme_consistency(self._minhash_scheme, minhash)
+
+    def insert(self, minhash: Sketch) -> None:
+        """Adds a sketch.
+
+        Raises:
+            ValueError: It has another number of values or another scheme than those before.
+        """
+        self._minhash_scheme = self._check(minhash)
+        for table, places in zip(self.hashtables, self._bits(minhash)):
+            table.bloom_filter.set_bits(places)
+
+    def query(self, minhash: Sketch) -> bool:
+        """Whether a sketch that shares a band with ``minhash`` was inserted, or it seems so.
+
+        Raises:
+            ValueError: It has another number of values or another scheme than those inserted.
+        """
+        self._check(minhash)
+        filters = (table.bloom_filter for table in self.hashtables)
+        return any(of.has_bits(places) for of, places in zip(filters, self._bits(minhash)))
+
+    def sync(self) -> None:
+        """Writes what was changed to the folder. The system does so too, sooner or later."""
+        logger.info("Saving Bloom Index...")
+        for table in self.hashtables:
+            table.sync()

@@ -1,0 +1,212 @@
+//! `contamination`: which items of a benchmark a corpus contains, as tables and files.
+
+use crate::call;
+use crate::compared_input::ComparedInput;
+use crate::error::{FileError, HELD, run_error};
+use crate::ids::{IdColumn, IdKind};
+use crate::inputs::ComparedInputs;
+use crate::options::KeywordOptions;
+use crate::passages::named;
+use crate::skipped::SkippedColumns;
+use crate::table::ArrowTable;
+use crate::text_column::TextColumn;
+use arrow_array::builder::{BooleanBuilder, Float64Builder, UInt64Builder};
+use lookalike::contamination::{
+    BenchmarkField, Contamination, ContaminationOptions, contamination as compare,
+};
+use lookalike::error::Error;
+use lookalike::read::{Collection, ReadError, ReadOptions};
+use lookalike::report::{self, Output, OutputFormat, Target};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// How much of each item is in the corpus.
+#[pyclass(frozen, name = "ContaminationFindings", module = "lookalike._engine")]
+pub(crate) struct PyContamination {
+    found: Contamination,
+    options: ContaminationOptions,
+    corpus: Arc<ComparedInputs>,
+    /// The benchmark, once for each field.
+    benchmark: Arc<BenchmarkInputs>,
+    ids: IdKind,
+    item_ids: IdKind,
+}
+
+type BenchmarkInputs = Vec<(Option<String>, ComparedInputs)>;
+
+/// Finds the items of a benchmark in a corpus; `against` is the benchmark, once for each field.
+#[pyfunction]
+#[pyo3(signature = (documents, against, options, progress=None))]
+pub(crate) fn contamination(
+    py: Python<'_>,
+    documents: ComparedInput,
+    against: Vec<(Option<String>, ComparedInput)>,
+    options: &Bound<'_, PyDict>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<PyContamination> {
+    let given = KeywordOptions::new(options)?;
+    let reading = given.reading(given.normalization()?, crate::extraction::options(py)?)?;
+    let options = given.contamination()?;
+    given.finish()?;
+    let ids = IdKind::of(&documents, None);
+    let item_ids = against.first().map_or(IdKind::Files, |(_, items)| IdKind::of(items, None));
+    let mut fields = Vec::with_capacity(against.len());
+    for (name, items) in against {
+        let text_field = name.clone().unwrap_or_else(|| reading.text_field.clone());
+        let reading = ReadOptions { text_field, ..reading.clone() };
+        fields.push((name, ComparedInputs::named(py, (&items, HELD[2]), None, reading)?));
+    }
+    let corpus = Arc::new(ComparedInputs::new(py, &documents, None, reading)?);
+    let benchmark = Arc::new(fields);
+    let (mine, theirs, work) = (Arc::clone(&corpus), Arc::clone(&benchmark), options.clone());
+    let found = call::reading(py, progress.as_ref(), move |watch| {
+        let opened = theirs.iter().map(|(_, items)| items.open());
+        let opened = opened.collect::<Result<Vec<Collection>, ReadError>>()?;
+        let fields = theirs.iter().zip(&opened);
+        let fields: Vec<BenchmarkField<'_>> = fields
+            .map(|((name, _), collection)| BenchmarkField { name: name.as_deref(), collection })
+            .collect();
+        compare(&mine.open()?, &fields, &work, watch)
+    })?;
+    Ok(PyContamination { found, options, corpus, benchmark, ids, item_ids })
+}
+
+#[pymethods]
+impl PyContamination {
+    /// A row for each item, in the order of the benchmark: `benchmark`, `field`, `id`, `words`,
+    /// `covered`, `share`, `contaminated`, `documents`.
+    fn items(&self) -> PyResult<ArrowTable> {
+        let (mut benchmarks, mut fields) = (TextColumn::default(), TextColumn::default());
+        let mut ids = IdColumn::new(self.item_ids);
+        let (mut words, mut covered) = (UInt64Builder::new(), UInt64Builder::new());
+        let (mut shares, mut flags) = (Float64Builder::new(), BooleanBuilder::new());
+        let mut documents = UInt64Builder::new();
+        for verdict in &self.found.items {
+            benchmarks.push(Some(&verdict.item.benchmark));
+            fields.push(verdict.item.field.as_deref());
+            ids.push(Some(&verdict.item.id));
+            words.append_value(verdict.item.words.into());
+            covered.append_value(verdict.covered.into());
+            shares.append_value(verdict.share());
+            flags.append_value(verdict.contaminated);
+            documents.append_value(verdict.documents);
+        }
+        ArrowTable::new(vec![
+            ("benchmark", benchmarks.finish(), false),
+            ("field", fields.finish(), true),
+            ("id", ids.finish(), false),
+            ("words", Arc::new(words.finish()), false),
+            ("covered", Arc::new(covered.finish()), false),
+            ("share", Arc::new(shares.finish()), false),
+            ("contaminated", Arc::new(flags.finish()), false),
+            ("documents", Arc::new(documents.finish()), false),
+        ])
+    }
+
+    /// A row for each run of words of an item that a document has: `benchmark`, `field` and `id` of
+    /// the item, `source`, `document`, `words`, and where it is in both.
+    fn matches(&self, py: Python<'_>) -> PyResult<ArrowTable> {
+        let columns = py.detach(|| {
+            let mut texts: [TextColumn; 3] = Default::default();
+            let (mut ids, mut documents) = (IdColumn::new(self.item_ids), IdColumn::new(self.ids));
+            let mut numbers: [UInt64Builder; 9] = Default::default();
+            for item in self.found.with_matches() {
+                let item = item?;
+                let of = &item.verdict.item;
+                for found in &item.matches {
+                    let names = [Some(&of.benchmark), of.field.as_ref(), Some(&found.source)];
+                    let names = names.map(|name| name.map(String::as_str));
+                    texts.iter_mut().zip(names).for_each(|(column, name)| column.push(name));
+                    ids.push(Some(&of.id));
+                    documents.push(Some(&found.document));
+                    let (item, document) = (&found.in_item, &found.in_document);
+                    let values = [&item.bytes, &item.chars, &document.bytes, &document.chars];
+                    let values = values.into_iter().flat_map(|range| [range.start, range.end]);
+                    let values = std::iter::once(item.words.len() as u64).chain(values);
+                    let columns = numbers.iter_mut().zip(values);
+                    columns.for_each(|(column, value)| column.append_value(value));
+                }
+            }
+            Ok((texts, ids, documents, numbers))
+        });
+        let (texts, mut ids, mut documents, numbers) = columns.map_err(run_error)?;
+        let [benchmarks, fields, sources] = texts.map(|mut column| column.finish());
+        let mut columns = vec![
+            ("benchmark", benchmarks, false),
+            ("field", fields, true),
+            ("id", ids.finish(), false),
+            ("source", sources, false),
+            ("document", documents.finish(), false),
+        ];
+        let names = [
+            "words",
+            "item_byte_start",
+            "item_byte_end",
+            "item_char_start",
+            "item_char_end",
+            "byte_start",
+            "byte_end",
+            "char_start",
+            "char_end",
+        ];
+        columns.extend(named(names, numbers));
+        ArrowTable::new(columns)
+    }
+
+    /// A row for each benchmark and field: `benchmark`, `field`, `items`, `empty`, `contaminated`,
+    /// `words`, `covered`.
+    fn benchmarks(&self) -> PyResult<ArrowTable> {
+        let (mut benchmarks, mut fields) = (TextColumn::default(), TextColumn::default());
+        let mut numbers: [UInt64Builder; 5] = Default::default();
+        for row in &self.found.benchmarks {
+            benchmarks.push(Some(&row.benchmark));
+            fields.push(row.field.as_deref());
+            let values = [row.items, row.empty, row.contaminated, row.words, row.covered];
+            numbers.iter_mut().zip(values).for_each(|(column, value)| column.append_value(value));
+        }
+        let mut columns =
+            vec![("benchmark", benchmarks.finish(), false), ("field", fields.finish(), true)];
+        columns.extend(named(["items", "empty", "contaminated", "words", "covered"], numbers));
+        ArrowTable::new(columns)
+    }
+
+    /// What was not read of either side.
+    fn skipped(&self) -> PyResult<ArrowTable> {
+        let mut columns = SkippedColumns::new(self.ids.is_held() || self.item_ids.is_held());
+        self.found.skipped.iter().for_each(|skipped| columns.push(skipped));
+        columns.table()
+    }
+
+    /// How many documents were compared, and how many were not read.
+    fn counts(&self) -> (u64, u64) {
+        (self.found.documents, self.found.skipped.len() as u64)
+    }
+
+    /// Writes `items`, the list of `documents`, or the `report`, as the command line does.
+    fn write(&self, py: Python<'_>, what: &str, path: PathBuf) -> PyResult<()> {
+        self.corpus.check_output(&path)?;
+        self.benchmark.iter().try_for_each(|(_, items)| items.check_output(&path))?;
+        let formats: &'static [OutputFormat] = match what {
+            "report" => &[OutputFormat::Json, OutputFormat::Html],
+            _ => &[OutputFormat::Jsonl],
+        };
+        let target = Target::new(&path, formats);
+        let target = target.map_err(|error| FileError::new_err(error.to_string()))?;
+        let written = py.detach(|| {
+            Output::create(&target)?.finish(|out| match (what, target.format()) {
+                ("items", _) => report::contamination::items(out, &self.found),
+                ("documents", _) => report::contamination::documents(out, &self.found),
+                (_, OutputFormat::Html) => {
+                    report::html::contamination(out, &self.found, &self.options)
+                }
+                _ => {
+                    report::contamination::summary(out, &self.found)?;
+                    out.write_all(b"\n")
+                }
+            })
+        });
+        written.map_err(|error: Error| run_error(error))
+    }
+}

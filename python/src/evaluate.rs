@@ -1,0 +1,35 @@
+//! `evaluate`: a report and a truth in, precision and recall out.
+
+use crate::call;
+use crate::error::{DocumentError, OptionError};
+use lookalike::core::error::ParamsError;
+use lookalike::error::Error;
+use lookalike::evaluate::{EvaluateOptions, evaluate as compare};
+use lookalike::report::json;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// Compares two files: JSON, as the command line prints it.
+#[pyfunction]
+pub(crate) fn evaluate(
+    py: Python<'_>,
+    report: PathBuf,
+    truth: PathBuf,
+    threshold: Option<f64>,
+    all_members: bool,
+) -> PyResult<String> {
+    if let Some(got) = threshold.filter(|threshold| !(*threshold > 0.0 && *threshold <= 1.0)) {
+        return Err(OptionError::new_err(ParamsError::Threshold { got }.to_string()));
+    }
+    let options = EvaluateOptions { threshold, all_members };
+    let found = call::reading(py, None, move |_| {
+        let found = match compare(&report, &truth, &options) {
+            Err(error @ Error::Table { .. }) => return Ok(Err(error)),
+            other => other?,
+        };
+        let mut text = Vec::new();
+        json::evaluation(&mut text, &found).map_err(Error::of_io)?;
+        Ok(Ok(String::from_utf8_lossy(&text).into_owned()))
+    })?;
+    found.map_err(|error| DocumentError::new_err(error.to_string()))
+}

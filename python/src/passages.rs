@@ -1,0 +1,304 @@
+//! `passages`: what is repeated in documents, as tables and files; and documents without it.
+
+use crate::call;
+use crate::compared_input::ComparedInput;
+use crate::error::{FileError, OptionError, run_error};
+use crate::ids::IdKind;
+use crate::inputs::ComparedInputs;
+use crate::options::KeywordOptions;
+use crate::remaining_texts::RemainingTexts;
+use crate::run_findings::RowNumbers;
+use crate::skipped;
+use crate::table::ArrowTable;
+use crate::text_column::TextColumn;
+use arrow_array::ArrayRef;
+use arrow_array::builder::{BooleanBuilder, UInt64Builder};
+use lookalike::error::Error;
+use lookalike::passages::{
+    FoundPassage, PassageCuts, PassageFindings, PassageOptions, PassageRow, SourceCuts, passages_in,
+};
+use lookalike::progress::Progress;
+use lookalike::read::{ReadOptions, TextUnit};
+use lookalike::report::csv::CellRule;
+use lookalike::report::passages::PassageOutput;
+use lookalike::report::{Output, Target};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What a search for passages found, with its inputs.
+#[pyclass(frozen, name = "PassageFindings", module = "lookalike._engine")]
+pub(crate) struct PyPassages {
+    found: PassageFindings,
+    options: PassageOptions,
+    rows: RowNumbers,
+    inputs: Arc<ComparedInputs>,
+}
+
+/// What a search for passages is given.
+pub(crate) struct PassageArguments {
+    pub(crate) options: PassageOptions,
+    pub(crate) reading: ReadOptions,
+}
+
+impl PassageArguments {
+    /// # Errors
+    /// `OptionError` for values that cannot be.
+    pub(crate) fn new(py: Python<'_>, given: &KeywordOptions<'_>) -> PyResult<Self> {
+        let normalization = given.normalization()?;
+        if normalization.stop_words_by_language || normalization.segment {
+            return Err(OptionError::new_err(
+                "passages are whole parts of texts: leave out language and segment, which leave \
+                 words out or put blanks between them",
+            ));
+        }
+        let reading = given.reading(normalization, crate::extraction::options(py)?)?;
+        let options = given.passages()?.with_skip_repeated_ids(reading.skip_bad);
+        let reading = ReadOptions { fields: options.fields(), ..reading };
+        Ok(Self { options, reading })
+    }
+}
+
+/// Finds what is repeated in documents.
+#[pyfunction]
+#[pyo3(signature = (documents, options, progress=None))]
+pub(crate) fn passages(
+    py: Python<'_>,
+    documents: ComparedInput,
+    options: &Bound<'_, PyDict>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<PyPassages> {
+    let given = KeywordOptions::new(options)?;
+    let PassageArguments { options, reading } = PassageArguments::new(py, &given)?;
+    given.finish()?;
+    let ids = IdKind::of(&documents, None);
+    let inputs = Arc::new(ComparedInputs::new(py, &documents, None, reading)?);
+    let (theirs, how) = (Arc::clone(&inputs), options.clone());
+    let (found, rows) = call::reading(py, progress.as_ref(), move |watch| {
+        let found = passages_in(&theirs.open()?, &how, watch)?;
+        let rows = RowNumbers::of(ids, &theirs.reading, &found.run)?;
+        Ok((found, rows))
+    })?;
+    Ok(PyPassages { found, options, rows, inputs })
+}
+
+/// Documents in memory without repeated words: for each row whether it stays, and its text where
+/// that changes.
+#[pyfunction]
+#[pyo3(signature = (documents, reference, options, rows, progress=None))]
+pub(crate) fn cut_passages(
+    py: Python<'_>,
+    documents: ComparedInput,
+    reference: Option<ComparedInput>,
+    options: &Bound<'_, PyDict>,
+    rows: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<ArrowTable> {
+    let given = KeywordOptions::new(options)?;
+    let cut = given.cuts()?;
+    let PassageArguments { options, reading } = PassageArguments::new(py, &given)?;
+    given.finish()?;
+    refuse_unit(reading.unit)?;
+    let inputs = ComparedInputs::new(py, &documents, reference.as_ref(), reading)?;
+    let texts = call::reading(py, progress.as_ref(), move |watch| {
+        let cuts = PassageCuts::find(&inputs.open()?, &options, &cut, watch)?;
+        watch.advance(0)?;
+        RemainingTexts::of_cuts(&cuts, rows)
+    })?;
+    texts.table()
+}
+
+/// Appends number (from 1), words, places and documents of a passage.
+fn append_numbers(columns: &mut [UInt64Builder; 4], passage: &FoundPassage) {
+    let FoundPassage { number, words, places, documents, .. } = *passage;
+    for (column, value) in columns.iter_mut().zip([number + 1, words, places, documents]) {
+        column.append_value(value.into());
+    }
+}
+
+/// Units and passages are parts of documents both.
+pub(crate) fn refuse_unit(unit: TextUnit) -> PyResult<()> {
+    if unit == TextUnit::Document {
+        return Ok(());
+    }
+    Err(OptionError::new_err(format!(
+        "unit={:?} compares parts of documents: leave out unit or passages",
+        unit.name()
+    )))
+}
+
+#[pymethods]
+impl PyPassages {
+    /// A row for each passage: `passage`, `words`, `places`, `documents`, `id` (and `row`) of the
+    /// document with its first place, `text` (the beginning).
+    fn passages(&self, py: Python<'_>) -> PyResult<ArrowTable> {
+        let columns = py.detach(|| {
+            let mut numbers: [UInt64Builder; 4] = Default::default();
+            let (mut ids, mut rows) = (self.rows.id_column(), UInt64Builder::new());
+            let mut texts = TextColumn::default();
+            for row in self.found.rows.iter() {
+                let PassageRow { passage, place } = row.map_err(Error::of_io)?;
+                if !place.is_first {
+                    continue;
+                }
+                append_numbers(&mut numbers, &passage);
+                ids.push(Some(&self.found.id(place.document)?));
+                rows.append_option(self.rows.row(place.document, false));
+                texts.push(Some(&passage.excerpt));
+            }
+            Ok((numbers, ids, rows, texts))
+        });
+        let (numbers, mut ids, rows, mut texts) = columns.map_err(run_error)?;
+        let mut columns = named(["passage", "words", "places", "documents"], numbers);
+        columns.push(("id", ids.finish(), false));
+        columns.extend(self.row_column(rows));
+        columns.push(("text", texts.finish(), false));
+        ArrowTable::new(columns)
+    }
+
+    /// A row for each place, with the columns that files of them have, and the `row` of documents
+    /// in memory.
+    fn places(&self, py: Python<'_>) -> PyResult<ArrowTable> {
+        let columns = py.detach(|| {
+            let mut numbers: [UInt64Builder; 4] = Default::default();
+            let mut spans: [UInt64Builder; 4] = Default::default();
+            let mut flags: [BooleanBuilder; 2] = Default::default();
+            let (mut ids, mut rows) = (self.rows.id_column(), UInt64Builder::new());
+            for row in self.found.rows.iter() {
+                let PassageRow { passage, place } = row.map_err(Error::of_io)?;
+                append_numbers(&mut numbers, &passage);
+                let (bytes, chars) = (&place.span.bytes, &place.span.chars);
+                let ends = [bytes.start, bytes.end, chars.start, chars.end];
+                spans.iter_mut().zip(ends).for_each(|(column, end)| column.append_value(end));
+                ids.push(Some(&self.found.id(place.document)?));
+                rows.append_option(self.rows.row(place.document, false));
+                flags[0].append_value(place.is_first);
+                flags[1].append_value(place.is_maximal);
+            }
+            Ok((numbers, spans, flags, ids, rows))
+        });
+        let (numbers, spans, mut flags, mut ids, rows) = columns.map_err(run_error)?;
+        let mut columns = named(["passage", "words", "places", "documents"], numbers);
+        columns.push(("id", ids.finish(), false));
+        columns.extend(named(["byte_start", "byte_end", "char_start", "char_end"], spans));
+        let flags = ["first", "maximal"].into_iter().zip(&mut flags);
+        columns.extend(flags.map(|(name, flag)| (name, Arc::new(flag.finish()) as _, false)));
+        columns.extend(self.row_column(rows));
+        ArrowTable::new(columns)
+    }
+
+    /// How much of each source is repeated.
+    fn sources(&self) -> PyResult<ArrowTable> {
+        let sources = self.found.sources.iter().map(|source| {
+            let numbers = [
+                source.documents,
+                source.documents_with_repeats,
+                source.words,
+                source.repeated_words,
+                source.copied_words,
+            ];
+            (source.name.as_str(), numbers)
+        });
+        let names =
+            ["documents", "documents_with_repeats", "words", "repeated_words", "copied_words"];
+        counts_by_source(sources, names)
+    }
+
+    /// What was not read, as [`PyFindings`](crate::find::PyFindings) has it.
+    fn skipped(&self, py: Python<'_>) -> PyResult<ArrowTable> {
+        let ids = self.rows.ids;
+        py.detach(|| skipped::columns(&self.found.run, ids)).map_err(run_error)?.table()
+    }
+
+    /// Numbers of everything.
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let counts = &self.found.counts;
+        let all = [
+            ("documents", counts.documents),
+            ("empty", counts.empty),
+            ("skipped", counts.skipped),
+            ("words", counts.words),
+            ("passages", counts.passages),
+            ("runs", counts.runs),
+            ("documents_with_repeats", counts.documents_with_repeats),
+            ("repeated_words", counts.repeated_words),
+            ("copied_words", counts.copied_words),
+        ];
+        let dict = PyDict::new(py);
+        all.iter().try_for_each(|(name, count)| dict.set_item(name, count))?;
+        Ok(dict)
+    }
+
+    /// Seconds of each stage, in order.
+    fn times(&self) -> Vec<(String, f64)> {
+        let times = self.found.run.times.iter();
+        times.map(|(stage, elapsed)| (stage.to_string(), elapsed.as_secs_f64())).collect()
+    }
+
+    /// The text of a document as it is written, by its row or number, or by its id.
+    #[pyo3(signature = (row, id=None))]
+    fn text(
+        &self,
+        py: Python<'_>,
+        row: Option<u64>,
+        id: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<String> {
+        self.inputs.refuse_elsewhere()?;
+        let document = self.rows.find(py, &self.found.run, row, id)?;
+        py.detach(|| self.found.written_text(document)).map_err(run_error)
+    }
+
+    /// Writes places or the report, as the command line does.
+    fn write(&self, py: Python<'_>, what: &str, path: PathBuf) -> PyResult<()> {
+        self.inputs.check_output(&path)?;
+        let kind = if what == "places" { PassageOutput::Places } else { PassageOutput::Report };
+        let target = Target::new(&path, kind.formats());
+        let target = target.map_err(|error| FileError::new_err(error.to_string()))?;
+        let written = py.detach(|| {
+            let output = Output::create(&target)?;
+            kind.write(output, target.format(), (&self.found, &self.options), CellRule::Exact)
+        });
+        written.map_err(run_error)
+    }
+}
+
+impl PyPassages {
+    fn row_column(&self, mut rows: UInt64Builder) -> Option<(&'static str, ArrayRef, bool)> {
+        self.rows.ids.is_held().then(|| ("row", Arc::new(rows.finish()) as ArrayRef, false))
+    }
+}
+
+/// Columns of numbers by name.
+pub(crate) fn named<const N: usize>(
+    names: [&'static str; N],
+    numbers: [UInt64Builder; N],
+) -> Vec<(&'static str, ArrayRef, bool)> {
+    let columns = names.into_iter().zip(numbers);
+    columns.map(|(name, mut column)| (name, Arc::new(column.finish()) as _, false)).collect()
+}
+
+/// A table with a row for each source, and some numbers of each.
+fn counts_by_source<'a, const N: usize>(
+    sources: impl Iterator<Item = (&'a str, [u64; N])>,
+    names: [&'static str; N],
+) -> PyResult<ArrowTable> {
+    let (mut sources_named, mut numbers) =
+        (TextColumn::default(), names.map(|_| UInt64Builder::new()));
+    for (name, values) in sources {
+        sources_named.push(Some(name));
+        numbers.iter_mut().zip(values).for_each(|(column, value)| column.append_value(value));
+    }
+    let mut columns = vec![("source", sources_named.finish(), false)];
+    columns.extend(named(names, numbers));
+    ArrowTable::new(columns)
+}
+
+/// What goes of each source.
+pub(crate) fn cuts_by_source(sources: &[SourceCuts]) -> PyResult<ArrowTable> {
+    let rows = sources.iter().map(|source| {
+        let SourceCuts { name, documents, changed, removed, words, cut_words } = source;
+        (name.as_str(), [*documents, *changed, *removed, *words, *cut_words])
+    });
+    counts_by_source(rows, ["documents", "changed", "removed", "words", "cut_words"])
+}

@@ -1,0 +1,67 @@
+//! The rows of decisions, a table at a time: all at once may be more than a task has memory for.
+
+use super::decided_rows::DecidedRows;
+use crate::call;
+use crate::error::run_error;
+use crate::table::ArrowTable;
+use lookalike::error::Error;
+use lookalike::progress::Interruption;
+use pyo3::prelude::*;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// Takes the rows of a table.
+pub(super) type TakeRows<'a> = dyn Fn(DecidedRows) -> Result<(), Error> + 'a;
+
+/// Rows of a table, `None` behind the last one, or an error.
+type NextRows = Result<Option<DecidedRows>, Error>;
+
+/// An iterator over tables; one is made while another is used.
+#[pyclass(frozen, module = "lookalike._engine")]
+pub(crate) struct DecidedTables {
+    /// Nothing is behind an error, and behind `None`, which comes last.
+    rows: Mutex<Option<Receiver<NextRows>>>,
+}
+
+impl DecidedTables {
+    /// The tables of the rows that `give` gives, on a thread of its own. It ends when the tables
+    /// are not wanted any more.
+    pub(super) fn new(
+        give: impl FnOnce(&TakeRows<'_>) -> Result<(), Error> + Send + 'static,
+    ) -> PyResult<Self> {
+        let (sender, receiver) = sync_channel(0);
+        let work = move || {
+            let take = |rows| sender.send(Ok(Some(rows))).map_err(|_| Interruption.into());
+            // What is not received is not wanted.
+            let _ = sender.send(give(&take).map(|()| None));
+        };
+        let thread = thread::Builder::new().name("lookalike".to_owned()).spawn(work);
+        thread.map_err(|error| call::no_thread(&error))?;
+        Ok(Self { rows: Mutex::new(Some(receiver)) })
+    }
+}
+
+#[pymethods]
+impl DecidedTables {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<ArrowTable>> {
+        let received = py.detach(|| {
+            let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+            let received = rows.as_ref().map(Receiver::recv);
+            if !matches!(received, Some(Ok(Ok(Some(_))))) {
+                *rows = None;
+            }
+            received
+        });
+        match received {
+            None | Some(Ok(Ok(None))) => Ok(None),
+            Some(Ok(Ok(Some(rows)))) => rows.finish().map(Some),
+            Some(Ok(Err(error))) => Err(run_error(error)),
+            Some(Err(_)) => Err(call::contradiction()),
+        }
+    }
+}
