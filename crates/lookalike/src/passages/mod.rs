@@ -30,8 +30,8 @@ mod rounds;
 mod rows;
 
 pub use crate::words::TextSpan;
-pub use findings::{FoundPassage, PassageCounts, PassageFindings, PassagePlace, SourceRepeats};
+pub use findings::{PassageCounts, PassageFindings, SourceRepeats};
 pub use options::{DEFAULT_WORDS, LEAST_WORDS, MOST_WORDS, PassageOptions};
 pub use pipeline::{passages, passages_in};
 pub use rounds::{CutOptions, CutRule, PassageCuts, SourceCuts};
-pub use rows::{PassageRow, PassageRows};
+pub use rows::{FoundPassage, PassagePlace, PassageRow, PassageRows};

@@ -6,7 +6,6 @@
 //! documents (threads) ─ places found in texts ─ PlaceRows ─ sorted → PassageRows
 //! ```
 
-use super::findings::{FoundPassage, PassagePlace};
 use super::places::{LocatedPlace, PlaceTaker, WantedPlace};
 use crate::error::Error;
 use crate::find::TextRun;
@@ -175,6 +174,41 @@ fn repeated_bytes(places: &[LocatedPlace]) -> u64 {
         end.saturating_sub(before.max(range.start))
     });
     new.sum()
+}
+
+/// A sequence of words that is repeated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundPassage {
+    /// Its number in the order of [`PassageRows`], from 0.
+    pub number: u32,
+    /// How many words it has.
+    pub words: u32,
+    /// At how many places these words are, alone or within longer repeated runs; 2 or more.
+    pub places: u32,
+    /// How many documents these places are in.
+    pub documents: u32,
+    /// How many rows it has: its first place, and the maximal runs.
+    pub rows: u32,
+    /// The beginning of its first place.
+    pub excerpt: String,
+}
+
+/// A place of a passage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PassagePlace {
+    /// The number of the passage.
+    pub passage: u32,
+    /// The number of the document, in reading order.
+    pub document: u32,
+    /// The position of its first word.
+    pub position: u32,
+    /// Where it is in the text of the document, as it is written.
+    pub span: TextSpan,
+    /// Whether it is the first place of the passage, by the keep order and the position.
+    pub is_first: bool,
+    /// Whether the run is maximal: where it is not, the first place is within a longer repeated
+    /// run.
+    pub is_maximal: bool,
 }
 
 /// A place of a passage, and the passage.

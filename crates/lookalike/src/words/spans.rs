@@ -1,6 +1,6 @@
 //! Tokens of a document → bytes and characters of its text as it is written.
 
-use super::WordRule;
+use super::compared_words::{ComparedWords, WordRule};
 use crate::read::{Normalization, TextNormalizer};
 use std::ops::Range;
 
@@ -21,6 +21,25 @@ pub(crate) struct Spans<'a> {
     chars: Vec<u64>,
 }
 
+impl WordRule {
+    /// The words of the normal form of a text, and where they are in the text; `None` where they
+    /// cannot be found in it.
+    pub(crate) fn words_and_spans(
+        self,
+        text: &str,
+        normalization: Normalization,
+    ) -> Option<(ComparedWords, Spans<'_>)> {
+        let normal = normal_form(text, normalization);
+        let words = self.words(normal.as_deref().unwrap_or(text));
+        if normal.is_some() || !text.is_ascii() {
+            return Some((words, Spans::of(text, self, normalization)?));
+        }
+        // Folding leaves the words of ASCII where they are.
+        let spans = Spans::new(text, words.ranges().collect());
+        Some((words, spans))
+    }
+}
+
 /// Bytes of text of which the characters are counted at once.
 const PIECE: usize = 1024;
 
@@ -35,7 +54,7 @@ impl<'a> Spans<'a> {
     }
 
     /// Words of `text`.
-    pub(super) fn new(text: &'a str, words: Vec<Range<usize>>) -> Self {
+    fn new(text: &'a str, words: Vec<Range<usize>>) -> Self {
         let count = |piece: &[u8]| piece.iter().filter(|byte| byte.cast_signed() >= -0x40).count();
         let mut total = 0;
         let chars = text.as_bytes().chunks(PIECE).map(|piece| {

@@ -592,6 +592,7 @@ fn ranges_of_normal_forms_are_those_of_the_text_as_it_is_written() {
         let open = || Collection::open(std::slice::from_ref(&path), &read).unwrap();
         let options = PassageOptions::new(5, TokenRule::Words, Case::Fold).unwrap();
         let found = passages_in(&open(), &options, &NoProgress).unwrap();
+        let (passages, places) = listed(&found);
         assert_eq!(passages[0].words, words, "{form}");
         for place in &places {
             let text = texts[place.document as usize];

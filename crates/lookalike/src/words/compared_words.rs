@@ -1,0 +1,142 @@
+//! The words of a text as they are compared.
+
+use lookalike_core::hash::mix64;
+use lookalike_core::params::{Case, ShingleRule, TokenRule};
+use lookalike_core::text::{lower_case, word_ranges};
+use std::ops::Range;
+
+/// Which words are equal.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WordRule {
+    tokens: TokenRule,
+    case: Case,
+}
+
+/// The words of one text, as they are compared.
+#[derive(Debug)]
+pub(crate) struct ComparedWords {
+    text: String,
+    words: Vec<Range<u32>>,
+    /// Whether they are all words of the text.
+    is_whole: bool,
+}
+
+impl WordRule {
+    /// That of a rule of shingles: its tokens and its case.
+    pub(crate) fn of(rule: &ShingleRule) -> Self {
+        Self { tokens: rule.tokens(), case: rule.case() }
+    }
+
+    /// The words of a text.
+    pub(crate) fn words(self, text: &str) -> ComparedWords {
+        let text = match self.case {
+            Case::Fold => lower_case(text),
+            Case::Keep => text.to_owned(),
+        };
+        let words = word_ranges(&text, self.tokens);
+        let words = words.map(|word| word.start as u32..word.end as u32).collect();
+        ComparedWords { text, words, is_whole: true }
+    }
+
+    /// Where the words are in a text that is in no other form.
+    pub(crate) fn ranges(self, text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+        word_ranges(text, self.tokens)
+    }
+}
+
+impl ComparedWords {
+    /// The words that `select` makes of these.
+    pub(crate) fn select(
+        self,
+        select: impl FnOnce(Vec<Range<u32>>) -> Vec<Range<u32>>,
+    ) -> ComparedWords {
+        let count = self.words.len();
+        let words = select(self.words);
+        Self { is_whole: self.is_whole && words.len() == count, words, ..self }
+    }
+
+    /// Where they are in the text as it is compared, in bytes.
+    pub(super) fn ranges(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.words.iter().map(|word| word.start as usize..word.end as usize)
+    }
+
+    /// Bytes of memory.
+    pub(crate) fn held(&self) -> usize {
+        self.text.capacity() + self.words.capacity() * size_of::<Range<u32>>()
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    fn run(&self, words: Range<usize>) -> Option<impl Iterator<Item = &str>> {
+        let words = self.words.get(words)?;
+        Some(words.iter().map(|word| &self.text[word.start as usize..word.end as usize]))
+    }
+
+    /// Whether `count` words from `at` on are equal to those of `other` from `other_at` on.
+    pub(crate) fn equal(&self, at: usize, other: &Self, other_at: usize, count: usize) -> bool {
+        match (self.run(at..at + count), other.run(other_at..other_at + count)) {
+            (Some(a), Some(b)) => self.is_same_text(at, other, other_at, count) || a.eq(b),
+            _ => false,
+        }
+    }
+
+    /// Whether the text from the first of `count` words to the last is the same in both, and all
+    /// words of it are there: they are equal then.
+    fn is_same_text(&self, at: usize, other: &Self, other_at: usize, count: usize) -> bool {
+        let part = |words: &'_ Self, at: usize| {
+            let run = &words.words[at..at + count];
+            let range = run.first()?.start as usize..run.last()?.end as usize;
+            words.is_whole.then_some(range)
+        };
+        let (Some(a), Some(b)) = (part(self, at), part(other, other_at)) else { return false };
+        self.text.as_bytes()[a] == other.text.as_bytes()[b]
+    }
+
+    /// How many words from `at` on are equal to those of `other` from `other_at` on.
+    pub(crate) fn common(&self, at: usize, other: &Self, other_at: usize) -> usize {
+        match (self.run(at..self.len()), other.run(other_at..other.len())) {
+            (Some(a), Some(b)) => a.zip(b).take_while(|(a, b)| a == b).count(),
+            _ => 0,
+        }
+    }
+
+    /// Hashes of the words by a function of `seed`, in place of those of shingles.
+    pub(crate) fn hashes(&self, seed: u64, out: &mut Vec<u64>) {
+        out.clear();
+        out.extend(self.run(0..self.len()).into_iter().flatten().map(|word| {
+            let start = mix64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ word.len() as u64);
+            word.as_bytes().chunks(8).fold(start, |hash, bytes| {
+                let mut eight = [0; 8];
+                eight[..bytes.len()].copy_from_slice(bytes);
+                mix64(hash.rotate_left(17) ^ u64::from_le_bytes(eight))
+            })
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::Normalization;
+    use crate::words::{Spans, TextSpan};
+
+    #[test]
+    fn ranges_are_those_of_the_text_as_it_is_written() {
+        let rule = WordRule::of(&ShingleRule::default());
+        let text = "İİ, naïve\r\n„Worte“ 語学 end";
+        let compared = rule.words(text);
+        assert_eq!(compared.run(1..3).unwrap().collect::<Vec<_>>(), ["naïve", "worte"]);
+        assert_eq!(compared.len(), 6);
+        let spans = Spans::of(text, rule, Normalization::default()).unwrap();
+        for (at, count, part) in [(4, 2, "学 end"), (0, 1, "İİ"), (1, 2, "naïve\r\n„Worte")] {
+            let TextSpan { bytes, chars } = spans.span(at, count).unwrap();
+            assert_eq!(&text[bytes.start as usize..bytes.end as usize], part);
+            let chars = text.chars().skip(chars.start as usize).take(part.chars().count());
+            assert_eq!(chars.collect::<String>(), part);
+        }
+        assert_eq!(spans.span(5, 2), None);
+    }
+}
