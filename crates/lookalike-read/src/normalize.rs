@@ -136,10 +136,6 @@ pub struct TextNormalizer {
 impl TextNormalizer {
     /// The normalized text. Without the feature `scripts` it is the text itself: a collection with
     /// another normalization is refused when it is opened.
-    #[cfg_attr(
-        not(feature = "scripts"),
-        expect(clippy::unused_self, reason = "as with the feature")
-    )]
     pub fn of<'a>(&'a mut self, text: &'a str, normalization: Normalization) -> &'a str {
         #[cfg(feature = "scripts")]
         return self.buffers.normalized(text, normalization);
