@@ -118,6 +118,18 @@ impl Budget {
         Ok(budget)
     }
 
+    /// The same, with one of `parts` equal shares (2 or more) of the work held; and its bytes.
+    pub(crate) fn with_share_held(self, parts: u64) -> Result<(Self, usize), Error> {
+        let share = self.share(parts);
+        let Some(got) = self.limit else { return Ok((self, share)) };
+        // The share grows with the limit.
+        let least = self.process_bytes() + self.resident + LEAST_WORK * parts / (parts - 1) + parts;
+        if got < least {
+            return Err(too_small(got, least));
+        }
+        Ok((self.with_held(share as u64)?, share))
+    }
+
     fn process_bytes(&self) -> u64 {
         PROCESS_BYTES + THREAD_BYTES * self.threads
     }
@@ -125,7 +137,7 @@ impl Budget {
     fn check(&self) -> Result<(), Error> {
         let least = self.process_bytes() + self.resident + LEAST_WORK;
         match self.limit {
-            Some(got) if got < least => Err(Error::MemoryTooSmall { got, least }),
+            Some(got) if got < least => Err(too_small(got, least)),
             _ => Ok(()),
         }
     }
@@ -203,7 +215,7 @@ impl Budget {
         match self.limit {
             Some(got) if work > self.work() => {
                 let least = (self.process_bytes() + self.resident).saturating_add(work);
-                Err(Error::MemoryTooSmall { got, least })
+                Err(too_small(got, least))
             }
             _ => Ok(()),
         }
@@ -228,6 +240,11 @@ impl Budget {
         }
         bytes
     }
+}
+
+/// Some parts grow with the limit: a whole number of MiB is enough for them, too.
+fn too_small(got: u64, least: u64) -> Error {
+    Error::MemoryTooSmall { got, least: least.next_multiple_of(MIB) }
 }
 
 #[cfg(test)]

@@ -171,10 +171,8 @@ fn read_once(
     progress: &dyn Progress,
 ) -> Result<Option<Reading>, Error> {
     let rule = AnchorRule { rule: options.params.shingle(), kernel: options.kernel, length };
-    let share = budget.share(8);
+    let (reading, share) = budget.with_share_held(8)?;
     let anchors = AnchorLog::new(&rule, share, temp);
-    let held = if budget.is_limited() { share as u64 } else { 0 };
-    let reading = budget.with_held(held)?;
     let rules = KeepRules::new(options)?;
     let checkpoint = Checkpoint::default();
     let spool = spool(budget, temp, &checkpoint)?;
