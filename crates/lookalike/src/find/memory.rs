@@ -122,10 +122,11 @@ impl Budget {
     pub(crate) fn with_share_held(self, parts: u64) -> Result<(Self, usize), Error> {
         let share = self.share(parts);
         let Some(got) = self.limit else { return Ok((self, share)) };
-        // The share grows with the limit.
-        let least = self.process_bytes() + self.resident + LEAST_WORK * parts / (parts - 1) + parts;
+        // The share, and what is held for few documents, grow with the limit.
+        let work = LEAST_WORK * parts / (parts - 1) + MIB;
+        let least = (self.process_bytes() + self.resident + work).next_multiple_of(MIB);
         if got < least {
-            return Err(too_small(got, least));
+            return Err(Error::MemoryTooSmall { got, least });
         }
         Ok((self.with_held(share as u64)?, share))
     }
@@ -137,7 +138,7 @@ impl Budget {
     fn check(&self) -> Result<(), Error> {
         let least = self.process_bytes() + self.resident + LEAST_WORK;
         match self.limit {
-            Some(got) if got < least => Err(too_small(got, least)),
+            Some(got) if got < least => Err(Error::MemoryTooSmall { got, least }),
             _ => Ok(()),
         }
     }
@@ -215,7 +216,7 @@ impl Budget {
         match self.limit {
             Some(got) if work > self.work() => {
                 let least = (self.process_bytes() + self.resident).saturating_add(work);
-                Err(too_small(got, least))
+                Err(Error::MemoryTooSmall { got, least })
             }
             _ => Ok(()),
         }
@@ -240,11 +241,6 @@ impl Budget {
         }
         bytes
     }
-}
-
-/// Some parts grow with the limit: a whole number of MiB is enough for them, too.
-fn too_small(got: u64, least: u64) -> Error {
-    Error::MemoryTooSmall { got, least: least.next_multiple_of(MIB) }
 }
 
 #[cfg(test)]
