@@ -26,6 +26,9 @@ const RUN_BYTES: u64 = 32;
 const PASSAGE_BYTES: u64 = 52;
 /// Bytes of memory for each place of a unitig meanwhile.
 const PLACE_BYTES: u64 = 24;
+/// Bytes of memory for each document with a place: how much of it is repeated, in a vector that
+/// grows.
+const REPEATED_BYTES: u64 = 2 * size_of::<(u64, u32)>() as u64;
 
 /// Takes the places of passages.
 pub(super) struct PlaceRows<'a> {
@@ -49,8 +52,10 @@ impl<'a> PlaceRows<'a> {
     /// For the passages of at least `length` words.
     pub(super) fn new(run: &'a TextRun, unitigs: &Unitigs, length: u32) -> Result<Self, Error> {
         let passages = Passages::new(unitigs, length, &run.order);
+        let documents = passages.runs.chunk_by(|a, b| a.document == b.document).count();
         run.budget.need(
-            unitigs.places.len() as u64 * PLACE_BYTES
+            documents as u64 * REPEATED_BYTES
+                + unitigs.places.len() as u64 * PLACE_BYTES
                 + passages.runs.len() as u64 * RUN_BYTES
                 + passages.passages.len() as u64 * PASSAGE_BYTES,
         )?;
