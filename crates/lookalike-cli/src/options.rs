@@ -356,6 +356,14 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     work: WorkArgs,
 
+    #[command(flatten)]
+    resume: ResumeArgs,
+}
+
+/// Whether the run goes on from an earlier one.
+#[derive(Debug, Clone, Copy, Args)]
+#[command(next_help_heading = "What stays, and how the work is done")]
+pub(crate) struct ResumeArgs {
     /// Keep finished stages in --temp-dir, and go on from them when the same run was interrupted
     #[arg(long, requires = "temp_dir")]
     resume: bool,
@@ -414,8 +422,13 @@ impl WorkArgs {
     }
 
     /// Adds them to the options.
-    pub(crate) fn apply(&self, options: PassageOptions) -> Result<PassageOptions, CommandError> {
-        let mut options = options.with_memory(self.memory());
+    pub(crate) fn apply(
+        &self,
+        options: PassageOptions,
+        resume: ResumeArgs,
+    ) -> Result<PassageOptions, CommandError> {
+        let memory = Memory { resume: resume.resume, ..self.memory() };
+        let mut options = options.with_memory(memory);
         if let Some(threads) = self.threads() {
             options = options.with_threads(threads);
         }
@@ -454,23 +467,13 @@ impl RunArgs {
             [] => options,
             rules => options.with_keep(KeepPolicy::new(rules.to_vec())),
         };
-        self.work.apply(options)
-    }
-
-    /// Refuses `--resume` next to another option.
-    pub(crate) fn refuse_resume(&self, option: &str) -> Result<(), CommandError> {
-        if !self.resume {
-            return Ok(());
-        }
-        Err(CommandError::Usage(format!(
-            "{option} keeps no finished stages, from which --resume could go on; leave out --resume"
-        )))
+        self.work.apply(options, self.resume)
     }
 
     /// What to do with the documents.
     pub(crate) fn options(&self, params: Params) -> Result<FindOptions, CommandError> {
         let mut options = self.keep.options(params, &self.work)?;
-        options.memory.resume = self.resume;
+        options.memory.resume = self.resume.resume;
         options.decisions = self.decisions.read()?;
         Ok(options)
     }

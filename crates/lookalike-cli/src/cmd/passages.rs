@@ -47,20 +47,17 @@ pub(crate) fn run(args: &mut PassagesArgs, worker: WorkerOption<'_>) -> CommandR
         kind.write(output, target.format(), (&findings, &options), cells)?;
     }
     print::print(&args.result, &findings, &options, start.elapsed())?;
-    Ok(ExitCode::found_if(args.result.exit_code && !findings.rows.is_empty()))
+    let found = args.result.exit_code && !findings.rows.is_empty();
+    findings.finish()?;
+    Ok(ExitCode::found_if(found))
 }
 
 fn passage_options(args: &PassagesArgs) -> Result<PassageOptions, CommandError> {
-    if args.resume {
-        let message = "--resume is for `find` and `dedup`: a search for passages keeps no finished \
-                       stages; leave it out";
-        return Err(CommandError::Usage(message.to_owned()));
-    }
     args.reading.refuse_other_words()?;
     let (tokens, case) = args.words.rule();
     let options = PassageOptions::new(args.min_words, tokens, case)?;
     let options = options.with_skip_repeated_ids(args.reading.skip_bad());
-    Ok(args.order.apply(args.work.apply(options)?))
+    Ok(args.order.apply(args.work.apply(options, args.resume)?))
 }
 
 fn targets(args: &PassagesOutputArgs) -> Result<Vec<(PassageOutput, Target)>, CommandError> {

@@ -24,6 +24,7 @@ mod index;
 mod passages;
 mod report;
 mod resume;
+mod resume_passages;
 mod same_bytes;
 mod serve;
 mod shard;

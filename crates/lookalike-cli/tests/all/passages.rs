@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::command::Place;
+use crate::crash::gzip;
 use std::fmt::Write as _;
 
 const LICENCE: &str = "Permission is hereby granted, free of charge, to any person obtaining a \
@@ -84,7 +85,7 @@ fn bad_input_is_refused_and_long_passages_are_not_there() {
     let fails = |args: &[&str]| place.run(&[&["passages", "in.jsonl"], args].concat()).fails(2);
     assert!(fails(&["--min-words", "1"]).contains("from 2 to 1000000"));
     assert!(fails(&["-o", "p.txt"]).contains(".jsonl or .csv"));
-    assert!(fails(&["--resume"]).contains("no finished"));
+    assert!(fails(&["--resume"]).contains("--temp-dir"));
     assert!(fails(&["--language", "auto"]).contains("--language"));
     let run = place.run(&["passages", "in.jsonl", "--min-words", "5000"]);
     assert!(run.err.contains("no repeated passages"), "{}", run.err);
@@ -245,4 +246,140 @@ fn messages_about_outputs_name_passages() {
     place.file("latin/a.txt", latin);
     let message = place.run(&[&args[..], &["latin", "-o", "left/"]].concat()).fails(1);
     assert!(message.contains("no passage can be taken out of"), "{message}");
+}
+
+/// Texts in which cuts leave what is a copy again, with line ends and quotes of all kinds.
+fn nested_texts() -> Vec<String> {
+    let part = |name: &str, words: usize| {
+        (0..words).map(|i| format!("{name}{i}")).collect::<Vec<_>>().join(" ")
+    };
+    let (left, right, inner) = (part("l", 6), part("r", 6), part("i", 12));
+    vec![
+        format!("{} \"{inner}\" {}", part("a", 9), part("b", 40)),
+        format!("{}, {left} {right}. {}", part("c", 9), part("d", 30)),
+        format!("{}\r\n\u{e9} {left} {inner} {right}\r\n{}", part("e", 4), part("f", 3)),
+        format!("{}\n{}\nlast", part("g", 8), part("h", 7)),
+    ]
+}
+
+/// With the same order of documents, a second run has nothing left to cut in any format.
+#[test]
+fn a_second_run_cuts_nothing_in_any_format() {
+    let place = Place::new();
+    let texts = nested_texts();
+    let records = texts.iter().enumerate().map(|(i, text)| {
+        serde_json::json!({ "before": i, "id": format!("d{i}"), "text": text, "after": [i] })
+    });
+    let records: String = records.map(|record| format!("{record}\n")).collect();
+    let cells = |cell: &dyn Fn(&str) -> String, end: &str| -> String {
+        let rows =
+            texts.iter().enumerate().map(|(i, text)| cell(text).replace("{}", &i.to_string()));
+        rows.map(|row| row + end).collect()
+    };
+    let csv = cells(&|text| format!("d{{}},\"{}\",x{{}}", text.replace('"', "\"\"")), "\r\n");
+    let one_line = |text: &str| text.replace("\r\n", " ").replace('\n', " ");
+    let tsv = cells(&|text| format!("d{{}}\t\"{}\"", text.replace('"', "\"\"")), "\n");
+    let plain = cells(&|text| format!("d{{}} {}", one_line(text)), "\n");
+    place.file("j.jsonl", &records).file("crlf.jsonl", records.replace('\n', "\r\n"));
+    place.file("bom.jsonl", format!("\u{feff}{records}"));
+    place.file("z.jsonl.gz", gzip(records.as_bytes()));
+    place
+        .file("c.csv", format!("\u{feff}id,text,x\r\n{csv}"))
+        .file("t.tsv", format!("id\ttext\n{tsv}"));
+    place.file("p.train", plain);
+    for (i, text) in texts.iter().enumerate() {
+        let start = if i == 2 { "\u{feff}" } else { "" };
+        place.file(&format!("folder/{i}.txt"), format!("{start}{text}"));
+    }
+    // A table of Parquet whose ids are the texts: that of the groups of a run.
+    let same =
+        texts.iter().map(|text| serde_json::json!({"id": text, "text": LICENCE}).to_string());
+    place.file("same.jsonl", same.map(|line| line + "\n").collect::<String>());
+    place.run(&["find", "same.jsonl", "-o", "g.parquet"]).ok();
+    let parquet = ["--text-field", "id", "--line-ids"];
+    let formats: [(&str, &str, &[&str]); 9] = [
+        ("j.jsonl", "out.jsonl", &[]),
+        ("crlf.jsonl", "out-crlf.jsonl", &[]),
+        ("bom.jsonl", "out-bom.jsonl", &[]),
+        ("z.jsonl.gz", "out-z.jsonl.gz", &[]),
+        ("c.csv", "out.csv", &[]),
+        ("t.tsv", "out.tsv", &[]),
+        ("p.train", "out.train", &["--format", "lines"]),
+        ("folder", "left/", &[]),
+        ("g.parquet", "out.parquet", &parquet),
+    ];
+    for (input, output, more) in formats {
+        let args = ["--passages", "--min-words", "10", "--keep", "first", "--exit-code"];
+        let dedup = |input: &str, output: &str| {
+            let args = [&["dedup", input, "-o", output], &args[..], more].concat();
+            place.run(&args)
+        };
+        let first = dedup(input, output);
+        assert!(first.err.contains(" 24 "), "{input}: {}", first.err);
+        assert_eq!(first.code, Some(3), "{input}: {}", first.err);
+        let twice = format!("twice-{output}");
+        dedup(output, &twice).ok();
+        let words = |name: &str| {
+            let args = ["passages", name, "--min-words", "10", "--json"];
+            let json = place.run(&[&args[..], more].concat()).ok();
+            let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+            (json["counts"]["words"].as_u64(), json["counts"]["copied_words"].as_u64())
+        };
+        assert_eq!(words(&twice), words(output), "{input}");
+        let (before, after) = (words(input).0.unwrap(), words(output).0.unwrap());
+        assert_eq!((before - after, words(output).1), (24, Some(0)), "{input}");
+        if output == "left/" {
+            for i in 0..texts.len() {
+                let of = |folder: &str| place.read(&format!("{folder}{i}.txt"));
+                assert_eq!(of("left/"), of("twice-left/"));
+            }
+        } else if !output.ends_with(".parquet") {
+            let bytes = |name: &str| std::fs::read(place.path(name)).unwrap();
+            assert_eq!(bytes(output), bytes(&twice), "{input}");
+        }
+    }
+    // The rest of a record is as it was, to the byte.
+    let (before, after) = (place.read("crlf.jsonl"), place.read("out-crlf.jsonl"));
+    for (before, after) in before.split("\r\n").zip(after.split("\r\n")) {
+        let ends = |line: &str| {
+            let (start, rest) = line.split_once("\"text\":\"").unwrap_or((line, ""));
+            (start.to_owned(), rest.rsplit_once("\"}").map(|(_, end)| end.to_owned()))
+        };
+        assert_eq!(ends(before), ends(after));
+    }
+}
+
+/// Where a text is not in its file as it was read, it is said before the work what can be done.
+#[test]
+fn crawls_archives_and_mailboxes_are_refused_with_the_remedy() {
+    let place = Place::new();
+    let body = format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n{LICENCE}");
+    let record = |i: u32| {
+        format!(
+            "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/{i}\r\n\
+             Content-Type: application/http\r\nContent-Length: {}\r\n\r\n{body}\r\n\r\n",
+            body.len()
+        )
+    };
+    place.file("crawl.warc", record(1) + &record(2));
+    place.file(
+        "mail.mbox",
+        format!("From a\nSubject: b\n\n{LICENCE}\n\nFrom a\nSubject: c\n\n{LICENCE}\n"),
+    );
+    place.file("in/a.txt", LICENCE).file("in/b.txt", LICENCE);
+    let mut tar = std::process::Command::new("tar");
+    tar.args(["-cf", "all.tar", "in"]).current_dir(place.path(""));
+    assert!(tar.status().unwrap().success());
+    let args = ["dedup", "--passages", "--min-words", "10"];
+    for input in ["crawl.warc", "mail.mbox", "all.tar"] {
+        let run = place.run(&[&args[..], &[input, "-o", "left/"]].concat());
+        let message = run.fails(2);
+        for part in ["no passage can be taken out", "--removed FILE.csv", "--annotate"] {
+            assert!(message.contains(part), "{input}: {message}");
+        }
+        assert!(!place.path("left").exists(), "{input}");
+        place.run(&[&args[..], &[input, "--removed", "gone.csv"]].concat()).ok();
+        assert_eq!(place.read("gone.csv").lines().count(), 2, "{input}");
+        std::fs::remove_file(place.path("gone.csv")).unwrap();
+    }
 }

@@ -18,10 +18,10 @@ const TWO_THREADS: [&str; 9] =
     ["a.jsonl.gz", "b.jsonl", "--skip-bad", "--memory", "57MiB", "--threads", "2", "--bands", "24"];
 
 /// A run: its inputs and options, and the files it writes.
-struct Scenario {
-    name: &'static str,
-    args: Vec<&'static str>,
-    files: Vec<&'static str>,
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    pub(crate) args: Vec<&'static str>,
+    pub(crate) files: Vec<&'static str>,
 }
 
 impl Scenario {
@@ -38,12 +38,12 @@ impl Scenario {
         Self { name, args: all, files }
     }
 
-    fn resumed(&self) -> Vec<&'static str> {
+    pub(crate) fn resumed(&self) -> Vec<&'static str> {
         [&self.args[..], &["--temp-dir", "t", "--resume"]].concat()
     }
 
     /// What an uninterrupted run writes, and how long it takes. The files are gone afterwards.
-    fn expected(&self, place: &Place) -> (Vec<String>, Duration) {
+    pub(crate) fn expected(&self, place: &Place) -> (Vec<String>, Duration) {
         let begun = Instant::now();
         place.run(&self.args).ok();
         let time = begun.elapsed();
@@ -60,13 +60,13 @@ impl Scenario {
     }
 
     /// Starts the resumable run in a folder without results.
-    fn start(&self, place: &Place) -> std::process::Child {
+    pub(crate) fn start(&self, place: &Place) -> std::process::Child {
         self.files.iter().for_each(|name| drop(fs::remove_file(place.path(name))));
         start(&place.path(""), &self.resumed())
     }
 
     /// Nothing but the result is left, and it is the right one.
-    fn check(&self, place: &Place, expected: &[String], when: &str) {
+    pub(crate) fn check(&self, place: &Place, expected: &[String], when: &str) {
         assert_eq!(names(&place.path("t")), [""; 0], "{}, {when}", self.name);
         let parts = names(&place.path("")).into_iter().filter(|name| name.contains(".part"));
         assert_eq!(parts.collect::<Vec<_>>(), [""; 0], "{}, {when}", self.name);
@@ -121,7 +121,7 @@ fn scenarios() -> Vec<Scenario> {
 
 /// Starts the run again and again, kills it at a moment of its time each, then lets it end. How
 /// many times it was killed before it ended by itself.
-fn kill_and_resume(
+pub(crate) fn kill_and_resume(
     scenario: &Scenario,
     place: &Place,
     expected: &[String],
@@ -143,7 +143,7 @@ fn kill_and_resume(
         end(child);
         if stored_run(&temp).is_none() {
             // Killed before the folder was made, or while it was removed, which comes last.
-            assert!(before.is_empty() || fs::exists(place.path("g.jsonl")).unwrap());
+            assert!(before.is_empty() || fs::exists(place.path(scenario.files[0])).unwrap());
             before.clear();
         } else {
             let now = journal(&temp);
@@ -242,7 +242,7 @@ fn estimates_are_the_same_after_an_interruption() {
     }
 }
 
-fn copy_folder(from: &Path, to: &Path) {
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
     // One that others can look into is refused.
     fs::set_permissions(to, fs::metadata(from).unwrap().permissions()).unwrap();

@@ -91,8 +91,13 @@ pub(crate) fn stored_run(parent: &Path) -> Option<PathBuf> {
 
 /// The whole lines of the journal of the run in `parent`.
 pub(crate) fn journal(parent: &Path) -> Vec<String> {
+    journal_named(parent, "steps")
+}
+
+/// The whole lines of a journal of the run in `parent`.
+pub(crate) fn journal_named(parent: &Path, name: &str) -> Vec<String> {
     let Some(run) = stored_run(parent) else { return Vec::new() };
-    let steps = fs::read_to_string(run.join("steps")).unwrap_or_default();
+    let steps = fs::read_to_string(run.join(name)).unwrap_or_default();
     let whole = steps.rfind('\n').map_or(0, |at| at + 1);
     steps[..whole].lines().map(str::to_owned).collect()
 }

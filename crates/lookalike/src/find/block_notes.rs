@@ -1,4 +1,4 @@
-//! What is known of a block and where its columns and rows are, as the journal stores it.
+//! What is known of a block and where its columns, rows and anchors are, as the journal stores it.
 
 use super::mail_removals::MailRemovals;
 use super::skipped::BlockSkips;
@@ -21,7 +21,7 @@ pub(super) struct BlockNotes {
     pub(super) drawn: Vec<SampledText>,
 }
 
-/// Where the columns and rows of a block are.
+/// Where the columns, rows and anchors of a block are.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct BlockPlace {
     pub(super) chunk: u32,
@@ -29,6 +29,8 @@ pub(super) struct BlockPlace {
     pub(super) within: u32,
     /// Ends of the rows, then their bytes.
     pub(super) rows: Range<u64>,
+    /// Of a search for passages.
+    pub(super) anchors: Range<u64>,
 }
 
 /// Columns of several blocks: the position of the first value, and how many documents there are.

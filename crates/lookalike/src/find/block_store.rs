@@ -1,4 +1,4 @@
-//! What is kept of each block: notes, columns and rows; the latter two in logs.
+//! What is kept of each block: notes, columns, rows and anchors; all but the notes in logs.
 //!
 //! [`BlockStoreWriter`] takes blocks from all threads. The columns of many blocks are gathered to a
 //! *chunk*, column after column, so that later a column is read in long ranges. A chunk is a step
@@ -12,6 +12,7 @@ use super::memory::Budget;
 use super::skipped::SkippedLog;
 use super::sources::{SourceTally, Sources, Tallies};
 use crate::error::Error;
+use crate::passages::anchor_log::{AnchorEntry, AnchorLog};
 use crate::read::{BlockNumber, Collection, ReadError, RetainedBlock, RetainedState, Spool};
 use crate::spill::{SpillLog, TempSpace};
 use std::borrow::Cow;
@@ -47,9 +48,16 @@ pub(super) struct ColumnBlock {
     pub(super) retained: RetainedBlock,
     /// Those of its documents that are stored already.
     pub(super) parts: Vec<BlockPart>,
+    pub(super) documents: BlockContents,
+}
+
+/// Some documents of a block.
+pub(super) struct BlockContents {
     pub(super) notes: BlockNotes,
     pub(super) columns: FixedColumns,
     pub(super) rows: RowBuffer,
+    /// Of a search for passages.
+    pub(super) anchors: Vec<AnchorEntry>,
 }
 
 /// Documents of a block that are stored before the others are read.
@@ -64,6 +72,7 @@ pub(super) struct BlockStore {
     chunks: Vec<ColumnChunk>,
     columns: SpillLog<u64>,
     rows: SpillLog<u8>,
+    anchors: SpillLog<AnchorEntry>,
     pub(super) skipped: Arc<SkippedLog>,
     pub(super) sources: Arc<Sources>,
 }
@@ -71,8 +80,15 @@ pub(super) struct BlockStore {
 impl BlockStore {
     /// Without blocks, in memory.
     pub(super) fn new(skipped: Arc<SkippedLog>, sources: Arc<Sources>) -> Self {
-        let (columns, rows) = (SpillLog::default(), SpillLog::default());
-        Self { blocks: Vec::new(), chunks: Vec::new(), columns, rows, skipped, sources }
+        Self {
+            blocks: Vec::new(),
+            chunks: Vec::new(),
+            columns: SpillLog::default(),
+            rows: SpillLog::default(),
+            anchors: SpillLog::default(),
+            skipped,
+            sources,
+        }
     }
 
     /// Bytes of columns and rows that are in memory.
@@ -83,6 +99,12 @@ impl BlockStore {
     /// Lets go of the columns; rows stay.
     pub(super) fn drop_columns(&mut self) {
         self.columns = SpillLog::default();
+    }
+
+    /// The anchors of all blocks, which it has no longer then.
+    pub(super) fn take_anchors(&mut self) -> AnchorLog {
+        let ranges = self.blocks.iter().map(|block| block.place.anchors.clone()).collect();
+        AnchorLog::new(std::mem::take(&mut self.anchors), ranges)
     }
 
     /// The blocks whose columns are in one chunk, in the order they have there, chunk by chunk.
@@ -202,6 +224,13 @@ impl<'a> BlockStoreWriter<'a> {
         Ok(Self { checkpoint, spool, sources, budget: *budget, state })
     }
 
+    /// The same with anchors, of which `share` bytes are kept in memory.
+    pub(super) fn with_anchors(self, temp: &Arc<TempSpace>, share: usize) -> Result<Self, Error> {
+        let done = self.checkpoint.done.chunks.last().map_or(0, |step| step.anchors);
+        self.state().store.anchors = SpillLog::stored(temp, "anchors", share, done)?;
+        Ok(self)
+    }
+
     /// The blocks that are in it already.
     pub(super) fn blocks(&self) -> HashSet<BlockNumber> {
         self.state().store.blocks.iter().map(|block| block.retained.number()).collect()
@@ -217,7 +246,8 @@ impl<'a> BlockStoreWriter<'a> {
         if self.checkpoint.is_active() {
             state.tallies.add(tallies);
         }
-        let ColumnBlock { retained, parts, notes, columns, rows } = block;
+        let ColumnBlock { retained, parts, documents } = block;
+        let BlockContents { notes, columns, rows, anchors } = documents;
         let retained = Arc::new(retained);
         let stored = |BlockPart { notes, place }| {
             let retained = Arc::clone(&retained);
@@ -225,7 +255,9 @@ impl<'a> BlockStoreWriter<'a> {
         };
         state.parts.extend(parts.into_iter().map(stored));
         let rows = state.store.rows.append(rows.into_bytes())?;
-        let place = BlockPlace { chunk: state.store.chunks.len() as u32, within: 0, rows };
+        let anchors = state.store.anchors.append(anchors)?;
+        let chunk = state.store.chunks.len() as u32;
+        let place = BlockPlace { chunk, within: 0, rows, anchors };
         state.gathered_bytes += columns.held();
         state.gathered.push((StoredBlock { retained, notes, place }, columns));
         if state.gathered_bytes > CHUNK_BYTES.min(share / 4) {
@@ -236,20 +268,17 @@ impl<'a> BlockStoreWriter<'a> {
 
     /// Takes documents of a block whose others are not read yet. They are a chunk, which is one
     /// without blocks until the whole block is pushed.
-    pub(super) fn push_part(
-        &self,
-        notes: BlockNotes,
-        columns: FixedColumns,
-        rows: RowBuffer,
-    ) -> Result<BlockPart, Error> {
+    pub(super) fn push_part(&self, documents: BlockContents) -> Result<BlockPart, Error> {
+        let BlockContents { notes, columns, rows, anchors } = documents;
         let share = self.budget.with_held(self.sources.held())?.columns();
         let mut state = self.state();
         self.end_chunk(&mut state)?;
         let chunk = state.store.chunks.len() as u32;
         let rows = state.store.rows.append(rows.into_bytes())?;
+        let anchors = state.store.anchors.append(anchors)?;
         self.store_chunk(&mut state, columns.values, notes.documents, Vec::new())?;
         state.spill_above(share / 2)?;
-        Ok(BlockPart { notes, place: BlockPlace { chunk, within: 0, rows } })
+        Ok(BlockPart { notes, place: BlockPlace { chunk, within: 0, rows, anchors } })
     }
 
     /// All blocks, in reading order.
@@ -321,6 +350,7 @@ impl<'a> BlockStoreWriter<'a> {
         }
         state.store.columns.sync()?;
         state.store.rows.sync()?;
+        state.store.anchors.sync()?;
         let skipped = state.store.skipped.sync()?;
         let stored =
             |block: &StoredBlock| Ok((block.state()?, block.notes.clone(), block.place.clone()));
@@ -332,6 +362,7 @@ impl<'a> BlockStoreWriter<'a> {
             chunk,
             columns: state.store.columns.len(),
             rows: state.store.rows.len(),
+            anchors: state.store.anchors.len(),
             skipped,
             // Not the length of the spool: other threads may be writing to its end.
             texts: blocks.iter().map(|(state, ..)| state.spooled()).max().unwrap_or(0),

@@ -20,10 +20,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The version of the files in a run's folder.
-const FORMAT_VERSION: u32 = 9;
+const FORMAT_VERSION: u32 = 10;
 /// Files up to which each is described by itself, not all of them by one number.
 const DESCRIBED_FILES: usize = 1000;
 
@@ -34,6 +35,7 @@ pub(super) struct ChunkStep {
     pub(super) blocks: Vec<(RetainedState, BlockNotes, BlockPlace)>,
     pub(super) columns: u64,
     pub(super) rows: u64,
+    pub(super) anchors: u64,
     pub(super) skipped: u64,
     /// Bytes of texts that cannot be read again.
     pub(super) texts: u64,
@@ -145,19 +147,43 @@ impl Checkpoint {
             return Ok((Self::default(), Arc::new(TempSpace::new(parent))));
         }
         let description = describe_run(collection, options)?;
+        // Shingles are counted while documents are read, and the counts are not stored: what is
+        // read is of use only together with the buckets that the counts lead to.
+        let deferred = options.params.exact().then(Mutex::default);
+        let (opened, temp) = Self::resumable(collection, &parent, &description)?;
+        Ok((Self { deferred, ..opened }, temp))
+    }
+
+    /// The same for a search for passages, which `work` describes.
+    pub(super) fn of_texts(
+        collection: &Collection,
+        options: &FindOptions,
+        work: &Value,
+    ) -> Result<(Self, Arc<TempSpace>), Error> {
+        let parent = options.memory.temp_dir();
+        if !options.memory.resume {
+            return Ok((Self::default(), Arc::new(TempSpace::new(parent))));
+        }
+        let mut description = describe_run(collection, options)?;
+        description["passages"] = work.clone();
+        Self::resumable(collection, &parent, &description)
+    }
+
+    fn resumable(
+        collection: &Collection,
+        parent: &Path,
+        description: &Value,
+    ) -> Result<(Self, Arc<TempSpace>), Error> {
         let sources = (0..collection.sources()).filter_map(|source| collection.source_name(source));
         let sources = sources.collect::<Vec<_>>().join("\n");
         let name = format!("{:016x}", hash::token_hash(sources.as_bytes()));
-        let temp = TempSpace::resumable(&parent, &name, &description)?;
+        let temp = TempSpace::resumable(parent, &name, description)?;
         let (journal, steps) = Journal::open(&temp, "steps")?;
         let mut done = CompletedSteps::default();
         for step in steps {
             done.add(step)?;
         }
-        // Shingles are counted while documents are read, and the counts are not stored: what is
-        // read is of use only together with the buckets that the counts lead to.
-        let deferred = options.params.exact().then(Mutex::default);
-        Ok((Self { journal, done, deferred }, Arc::new(temp)))
+        Ok((Self { journal, done, deferred: None }, Arc::new(temp)))
     }
 
     /// Whether steps are stored.
@@ -251,6 +277,7 @@ mod tests {
             "blocks": [[state, notes, place]],
             "columns": 0,
             "rows": 0,
+            "anchors": 0,
             "skipped": 0,
             "texts": 0,
             "sources": [["name", false]],
@@ -265,7 +292,7 @@ mod tests {
 
     #[test]
     fn steps_with_numbers_that_no_run_writes_are_refused() {
-        let place = |chunk, within| BlockPlace { chunk, within, rows: 0..0 };
+        let place = |chunk, within| BlockPlace { chunk, within, rows: 0..0, anchors: 0..0 };
         let mut done = CompletedSteps::default();
         done.add(chunk_step(&place(0, 0), 10, 0)).unwrap();
         done.add(Step::Together(vec![chunk_step(&place(1, 7), 3, 1), batch_step(3..4)])).unwrap();

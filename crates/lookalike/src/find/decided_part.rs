@@ -2,7 +2,7 @@
 //! that are put in order with those of other parts.
 
 use super::block_notes::BlockNotes;
-use super::block_store::{BlockStoreWriter, ColumnBlock};
+use super::block_store::{BlockContents, BlockStoreWriter, ColumnBlock};
 use super::checkpoint::Checkpoint;
 use super::documents::RunDocuments;
 use super::findings::Findings;
@@ -72,7 +72,8 @@ impl<'a> PartDocuments<'a> {
         let BlockDocuments { state, reference, columns, rows } = block;
         let retained = self.collection.retained(state, spool)?;
         let notes = BlockNotes { reference, documents: rows.len() as u32, ..BlockNotes::default() };
-        self.blocks.push(ColumnBlock { retained, parts: Vec::new(), notes, columns, rows });
+        let documents = BlockContents { notes, columns, rows, anchors: Vec::new() };
+        self.blocks.push(ColumnBlock { retained, parts: Vec::new(), documents });
         Ok(())
     }
 
@@ -105,8 +106,9 @@ impl<'a> PartDocuments<'a> {
 fn tallies(block: &ColumnBlock) -> Result<Vec<SourceTally>, Error> {
     let number = block.retained.number();
     let mut tallies: BTreeMap<u32, SourceTally> = BTreeMap::new();
-    for place in 0..block.rows.len() {
-        let row = block.rows.get(place)?;
+    let rows = &block.documents.rows;
+    for place in 0..rows.len() {
+        let row = rows.get(place)?;
         let none = SourceTally { source: row.label, first: (number, 0), documents: 0, bytes: 0 };
         let tally = tallies.entry(row.label).or_insert(none);
         tally.documents += 1;

@@ -1,7 +1,7 @@
 //! Blocks → their columns: every document read, shingled, signed and banded; its text dropped.
 
 use super::block_notes::BlockNotes;
-use super::block_store::{BlockPart, BlockStore, BlockStoreWriter, ColumnBlock};
+use super::block_store::{BlockContents, BlockPart, BlockStore, BlockStoreWriter, ColumnBlock};
 use super::checkpoint::{Checkpoint, Step};
 use super::columns::{DocumentRow, FIRST_BAND_COLUMN, FixedColumns, RowBuffer};
 use super::keep_keys::KeepRules;
@@ -16,7 +16,7 @@ use crate::digest::InputsDigest;
 use crate::error::Error;
 use crate::find::options::FindOptions;
 use crate::folding::Sampler;
-use crate::passages::anchor_log::{AnchorLog, AnchorWriter};
+use crate::passages::anchor_log::{AnchorRule, AnchorWriter};
 use crate::progress::Progress;
 use crate::read::{
     Block, BlockNumber, Collection, Document, DocumentSink, ReadBuffers, SkippedItem, Spool,
@@ -46,7 +46,7 @@ pub(super) struct BlockPreparation<'a> {
     /// Counts shingles, in exact mode.
     pub(super) counts: Option<&'a ShingleCounts>,
     /// Takes the anchors of each document, whose shingles are not looked at then.
-    pub(super) anchors: Option<&'a AnchorLog>,
+    pub(super) anchors: Option<&'a AnchorRule<'a>>,
     pub(super) rules: &'a KeepRules,
     /// What an earlier run finished, and where steps are recorded.
     pub(super) checkpoint: &'a Checkpoint,
@@ -61,7 +61,11 @@ impl BlockPreparation<'_> {
         let skipped = SkippedLog::open(temp, budget, done.map_or(0, |step| step.skipped))?;
         let sources = Arc::new(Sources::new(options.source_field.as_ref(), budget));
         let (log, names) = (Arc::clone(&skipped), Arc::clone(&sources));
-        let store = BlockStoreWriter::new(collection, temp, spool, log, names, budget, checkpoint)?;
+        let mut store =
+            BlockStoreWriter::new(collection, temp, spool, log, names, budget, checkpoint)?;
+        if let Some(rule) = self.anchors {
+            store = store.with_anchors(temp, rule.share)?;
+        }
         if checkpoint.done.prepared {
             return store.finish();
         }
@@ -82,7 +86,7 @@ impl BlockPreparation<'_> {
                 budget.block(block.bytes())?;
                 match preparer.prepare(block, &mut scratch) {
                     Ok(mut prepared) => {
-                        prepared.notes.skipped = preparer.skipped.take(&skipped)?;
+                        prepared.documents.notes.skipped = preparer.skipped.take(&skipped)?;
                         store.push(prepared, &preparer.take_tallies())?;
                     }
                     Err(error) => {
@@ -110,7 +114,7 @@ struct BlockPreparer<'a> {
     cutter: ShingleCutter,
     signer: Signer,
     counting: Option<ShingleCounter<'a>>,
-    anchors: Option<AnchorWriter<'a>>,
+    anchors: Option<AnchorWriter>,
     /// Bands, of which there are none in exact mode.
     bands: usize,
     rows_per_band: usize,
@@ -151,7 +155,7 @@ impl<'a> BlockPreparer<'a> {
             cutter: ShingleCutter::new(shared.options),
             signer: Signer::with_kernel(scheme, num_hashes, seed, kernel),
             counting: shared.counts.map(ShingleCounts::counting),
-            anchors: shared.anchors.map(AnchorLog::writer),
+            anchors: shared.anchors.map(AnchorWriter::new),
             bands: if params.exact() { 0 } else { params.bands() },
             rows_per_band: params.rows(),
             source: 0,
@@ -181,25 +185,16 @@ impl<'a> BlockPreparer<'a> {
         self.reference = self.shared.collection.is_reference(number.source);
         (self.parts, self.before) = (Vec::new(), 0);
         block.read(scratch, self)?;
-        let (notes, columns, rows) = self.take_documents(number)?;
-        let notes = BlockNotes {
-            inputs: std::mem::take(&mut self.inputs),
-            cut_from_mail: std::mem::take(&mut self.cut_from_mail),
-            drawn: self.sampler.take(),
-            ..notes
-        };
+        let mut documents = self.take_documents();
+        documents.notes.inputs = std::mem::take(&mut self.inputs);
+        documents.notes.cut_from_mail = std::mem::take(&mut self.cut_from_mail);
+        documents.notes.drawn = self.sampler.take();
         let retained = block.retain(self.shared.spool, scratch)?;
-        Ok(ColumnBlock { retained, parts: std::mem::take(&mut self.parts), notes, columns, rows })
+        Ok(ColumnBlock { retained, parts: std::mem::take(&mut self.parts), documents })
     }
 
     /// What was read since the last part of the block.
-    fn take_documents(
-        &mut self,
-        number: BlockNumber,
-    ) -> Result<(BlockNotes, FixedColumns, RowBuffer), Error> {
-        if let Some(anchors) = &mut self.anchors {
-            anchors.end_block(number)?;
-        }
+    fn take_documents(&mut self) -> BlockContents {
         let columns = FixedColumns::transposed(&self.values, FIRST_BAND_COLUMN + self.bands);
         self.values.clear();
         self.values.shrink_to(KEPT_VALUES);
@@ -210,7 +205,8 @@ impl<'a> BlockPreparer<'a> {
             empty: std::mem::take(&mut self.empty),
             ..BlockNotes::default()
         };
-        Ok((notes, columns, rows))
+        let anchors = self.anchors.as_mut().map(AnchorWriter::take).unwrap_or_default();
+        BlockContents { notes, columns, rows, anchors }
     }
 
     /// Stores the units that were read, where they take much memory. Columns and rows are there
@@ -219,10 +215,9 @@ impl<'a> BlockPreparer<'a> {
         if 16 * self.values.len() + 2 * self.rows.bytes.len() < PART_BYTES {
             return Ok(());
         }
-        let number = BlockNumber { source: self.source, index: self.block };
-        let (notes, columns, rows) = self.take_documents(number)?;
-        self.before += notes.documents;
-        self.parts.push(self.store.push_part(notes, columns, rows)?);
+        let documents = self.take_documents();
+        self.before += documents.notes.documents;
+        self.parts.push(self.store.push_part(documents)?);
         Ok(())
     }
 

@@ -20,6 +20,7 @@ use crate::progress::{Progress, Stage};
 use crate::read::{Collection, ReadBuffers, RetainedBlock};
 use crate::spill::{Sorter, TempSpace};
 use lookalike_core::keep;
+use serde_json::Value;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -33,7 +34,8 @@ pub(crate) struct TextRun {
 }
 
 impl TextRun {
-    /// Reads all documents, and gives the anchors of their runs of `length` tokens.
+    /// Reads all documents, and gives the anchors of their runs of `length` tokens. A run that may
+    /// be resumed goes on from what an earlier one with the same `work` has read.
     ///
     /// # Errors
     /// As [`in_collection`](super::in_collection).
@@ -41,6 +43,7 @@ impl TextRun {
         collection: &Collection,
         options: &FindOptions,
         length: usize,
+        work: &Value,
         progress: &dyn Progress,
     ) -> Result<(Self, AnchorLog), Error> {
         let budget =
@@ -48,11 +51,19 @@ impl TextRun {
         if let Some(bytes) = budget.longest_record() {
             collection.limit_records(bytes);
         }
-        let temp = Arc::new(TempSpace::new(options.memory.temp_dir()));
+        let (checkpoint, temp) = Checkpoint::of_texts(collection, options, work)?;
         let start = Instant::now();
         loop {
             progress.begin(Stage::Prepare, collection.bytes());
-            let read = read_once(collection, options, length, &budget, &temp, progress)?;
+            let reading = TextReading {
+                collection,
+                options,
+                length,
+                budget: &budget,
+                temp: &temp,
+                checkpoint: &checkpoint,
+            };
+            let read = reading.read(progress)?;
             progress.end(Stage::Prepare, start.elapsed());
             let Some((documents, anchors, missing_fields, left_out)) = read else {
                 // Two files have the same id: they are read again with ids that begin with the
@@ -161,42 +172,49 @@ impl DocumentBlock<'_> {
 /// many are left out.
 type Reading = (RunDocuments, AnchorLog, Vec<String>, usize);
 
-/// `None` where records of two files have the same id and could have different ones.
-fn read_once(
-    collection: &Collection,
-    options: &FindOptions,
+/// How all documents are read once.
+struct TextReading<'a> {
+    collection: &'a Collection,
+    options: &'a FindOptions,
     length: usize,
-    budget: &Budget,
-    temp: &Arc<TempSpace>,
-    progress: &dyn Progress,
-) -> Result<Option<Reading>, Error> {
-    let rule = AnchorRule { rule: options.params.shingle(), kernel: options.kernel, length };
-    let (reading, share) = budget.with_share_held(8)?;
-    let anchors = AnchorLog::new(&rule, share, temp);
-    let rules = KeepRules::new(options)?;
-    let checkpoint = Checkpoint::default();
-    let spool = spool(budget, temp, &checkpoint)?;
-    let preparation = BlockPreparation {
-        collection,
-        options,
-        budget: &reading,
-        temp,
-        spool: spool.as_ref(),
-        counts: None,
-        anchors: Some(&anchors),
-        rules: &rules,
-        checkpoint: &checkpoint,
-    };
-    let store = preparation.run(progress);
-    let store = store.or_else(|error| explain_read_error(collection, budget, error))?;
-    let mut documents = RunDocuments::new(store, collection.listed())?;
-    let Some(left_out) = unique_ids(collection, options, &mut documents, budget, true)? else {
-        return Ok(None);
-    };
-    documents.store.drop_columns();
-    let has_documents = documents.len() > 0;
-    let missing = if has_documents { rules.missing_fields() } else { Vec::new() };
-    Ok(Some((documents, anchors, missing, left_out)))
+    budget: &'a Budget,
+    temp: &'a Arc<TempSpace>,
+    checkpoint: &'a Checkpoint,
+}
+
+impl TextReading<'_> {
+    /// `None` where records of two files have the same id and could have different ones.
+    fn read(&self, progress: &dyn Progress) -> Result<Option<Reading>, Error> {
+        let Self { collection, options, length, budget, temp, checkpoint } = *self;
+        let (reading, share) = budget.with_share_held(8)?;
+        let rule = options.params.shingle();
+        let anchors = AnchorRule { rule, kernel: options.kernel, length, share };
+        let rules = KeepRules::new(options)?;
+        let spool = spool(budget, temp, checkpoint)?;
+        let preparation = BlockPreparation {
+            collection,
+            options,
+            budget: &reading,
+            temp,
+            spool: spool.as_ref(),
+            counts: None,
+            anchors: Some(&anchors),
+            rules: &rules,
+            checkpoint,
+        };
+        let store = preparation.run(progress);
+        let store = store.or_else(|error| explain_read_error(collection, budget, error))?;
+        let mut documents = RunDocuments::new(store, collection.listed())?;
+        let can_reread = !checkpoint.is_active();
+        let left_out = unique_ids(collection, options, &mut documents, budget, can_reread)?;
+        let Some(left_out) = left_out else { return Ok(None) };
+        documents.store.drop_columns();
+        let anchors = documents.store.take_anchors();
+        // It is unknown for documents that an earlier run has read.
+        let is_known = checkpoint.done.chunks.is_empty() && documents.len() > 0;
+        let missing = if is_known { rules.missing_fields() } else { Vec::new() };
+        Ok(Some((documents, anchors, missing, left_out)))
+    }
 }
 
 /// The number of each document in the keep order.

@@ -1,4 +1,4 @@
-//! First reading: the anchors of every document, kept in a log, and which of them repeat.
+//! First reading: the anchors of every document, stored with its block, and which of them repeat.
 //!
 //! ```text
 //! text ─ tokens ─ anchors ─ log: of each document its number of tokens and of anchors, and these
@@ -7,7 +7,6 @@
 
 use crate::error::Error;
 use crate::find::workers::{Counter, on_threads};
-use crate::read::BlockNumber;
 use crate::spill::{SpillLog, TempSpace, sort_values};
 use lookalike_core::hash::mix64;
 use lookalike_core::kernel::Kernel;
@@ -18,10 +17,10 @@ use lookalike_core::shingle::Shingler;
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Tokens and anchors of a document, or the hash of an anchor and how many runs have it.
-type AnchorEntry = (u64, u32);
+pub(crate) type AnchorEntry = (u64, u32);
 
 /// The entries of a block, or why they are missing.
 type BlockEntries = Result<Vec<AnchorEntry>, Error>;
@@ -32,20 +31,12 @@ const SORTED_BYTES: usize = 256 << 20;
 /// Bytes of an anchor while it is sorted.
 const SORTED_ANCHOR: usize = 2 * size_of::<u128>();
 
-/// The anchors of all documents.
+/// The anchors of all documents, as they were read.
 pub(crate) struct AnchorLog {
-    rule: ShingleRule,
-    kernel: Kernel,
-    /// Tokens of a run.
-    length: usize,
-    blocks: Mutex<AnchorBlocks>,
-}
-
-struct AnchorBlocks {
     /// Of each document its entry, then those of its anchors.
     log: SpillLog<AnchorEntry>,
-    /// Where those of each block are, or of each of its parts.
-    ranges: Vec<(BlockNumber, Range<u64>)>,
+    /// Where those of each block are.
+    ranges: Vec<Range<u64>>,
 }
 
 /// What is selected by anchors: how documents are cut and how long runs are.
@@ -53,29 +44,14 @@ pub(crate) struct AnchorRule<'a> {
     pub(crate) rule: &'a ShingleRule,
     pub(crate) kernel: Kernel,
     pub(crate) length: usize,
+    /// Bytes of anchors that are kept in memory.
+    pub(crate) share: usize,
 }
 
 impl AnchorLog {
-    /// With `share` bytes of anchors in memory.
-    pub(crate) fn new(rule: &AnchorRule<'_>, share: usize, temp: &Arc<TempSpace>) -> Self {
-        let log = SpillLog::scratch(temp, "anchors", share);
-        Self {
-            rule: rule.rule.clone(),
-            kernel: rule.kernel,
-            length: rule.length,
-            blocks: Mutex::new(AnchorBlocks { log, ranges: Vec::new() }),
-        }
-    }
-
-    /// One thread's way to add documents.
-    pub(crate) fn writer(&self) -> AnchorWriter<'_> {
-        let shingler = Shingler::with_kernel(&self.rule, self.kernel);
-        let finder = AnchorFinder::new(self.length);
-        AnchorWriter { log: self, shingler, finder, block: Vec::new() }
-    }
-
-    fn blocks(&self) -> MutexGuard<'_, AnchorBlocks> {
-        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Of blocks in reading order, each with the range of its entries in the log.
+    pub(crate) fn new(log: SpillLog<AnchorEntry>, ranges: Vec<Range<u64>>) -> Self {
+        Self { log, ranges }
     }
 
     /// The anchors, when all documents are added: those that repeat are found by `threads` threads
@@ -88,42 +64,34 @@ impl AnchorLog {
         threads: NonZeroUsize,
         share: usize,
     ) -> Result<CompleteAnchors, Error> {
-        let AnchorBlocks { log, mut ranges } =
-            self.blocks.into_inner().unwrap_or_else(PoisonError::into_inner);
-        // Parts of a block stay in their order.
-        ranges.sort_by_key(|(number, _)| *number);
-        let ranges = ranges.into_iter().map(|(_, range)| range).collect();
-        CompleteAnchors::new(log, ranges, threads, share)
+        CompleteAnchors::new(self.log, self.ranges, threads, share)
     }
 }
 
-/// Adds the documents of one block after the other.
-pub(crate) struct AnchorWriter<'a> {
-    log: &'a AnchorLog,
+/// Finds the anchors of one document after the other.
+pub(crate) struct AnchorWriter {
     shingler: Shingler,
     finder: AnchorFinder,
-    block: Vec<AnchorEntry>,
+    entries: Vec<AnchorEntry>,
 }
 
-impl AnchorWriter<'_> {
-    /// Adds a document of the block at hand; gives what its tokens are recognised by, and whether
-    /// it has none.
+impl AnchorWriter {
+    /// One thread's tools.
+    pub(crate) fn new(rule: &AnchorRule<'_>) -> Self {
+        let shingler = Shingler::with_kernel(rule.rule, rule.kernel);
+        Self { shingler, finder: AnchorFinder::new(rule.length), entries: Vec::new() }
+    }
+
+    /// Adds a document; gives what its tokens are recognised by, and whether it has none.
     pub(crate) fn add(&mut self, text: &str) -> (u128, bool) {
         let tokens = self.shingler.tokens(text);
-        write_anchors(tokens, &mut self.finder, &mut self.block);
+        write_anchors(tokens, &mut self.finder, &mut self.entries);
         (fingerprint(tokens), tokens.is_empty())
     }
 
-    /// Ends the block, or a part of it.
-    ///
-    /// # Errors
-    /// [`Error::TempDir`] and [`Error::Spill`].
-    pub(crate) fn end_block(&mut self, number: BlockNumber) -> Result<(), Error> {
-        let block = std::mem::take(&mut self.block);
-        let mut blocks = self.log.blocks();
-        let range = blocks.log.append(block)?;
-        blocks.ranges.push((number, range));
-        Ok(())
+    /// The entries of the documents that were added since the last call.
+    pub(crate) fn take(&mut self) -> Vec<AnchorEntry> {
+        std::mem::take(&mut self.entries)
     }
 }
 

@@ -86,6 +86,16 @@ impl PassageFindings {
         Ok(most.into_iter().map(|(_, id, document)| (document, id)).collect())
     }
 
+    /// Lets go of everything, and of what was kept so that the run could go on: call it when the
+    /// results are where they should be.
+    ///
+    /// # Errors
+    /// [`Error::Spill`] when the folder of a run that may be resumed cannot be removed.
+    pub fn finish(self) -> Result<(), Error> {
+        drop(self.rows);
+        self.run.finish()
+    }
+
     /// Reads a document again and gives its text as it is written.
     ///
     /// # Errors

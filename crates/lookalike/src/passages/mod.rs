@@ -14,12 +14,14 @@
 //! | `records` | second reading: these runs, sorted and joined to unitigs |
 //! | `places` | third reading: words compared, places found in texts |
 //! | `rows` | the places of passages in the order of a report |
+//! | `checkpoint` | what an interrupted run goes on from |
 //! | `pipeline` | calls the stages one after the other |
 //! | `rounds` | what goes of documents: copies, or boilerplate; applied until nothing changes |
 //! | `cuts` | words of a document that are left out |
 
 pub(crate) mod anchor_log;
 mod candidates;
+mod checkpoint;
 mod cuts;
 mod findings;
 mod options;

@@ -73,10 +73,10 @@ impl PassageOptions {
         self
     }
 
-    /// How much memory there is, and where temporary files go. A run is not resumed.
+    /// How much memory there is, where temporary files go, and whether the run may be resumed.
     #[must_use]
     pub fn with_memory(mut self, memory: Memory) -> Self {
-        self.run.memory = Memory { resume: false, ..memory };
+        self.run.memory = memory;
         self
     }
 

@@ -2,6 +2,7 @@
 
 use super::anchor_log::{CompleteAnchors, documents};
 use super::candidates::CandidateRuns;
+use super::checkpoint::PassageCheckpoint;
 use super::cuts::TokenCuts;
 use super::findings::{PassageCounts, PassageFindings, SourceRepeats};
 use super::options::PassageOptions;
@@ -14,6 +15,7 @@ use crate::progress::{NoProgress, Progress, Stage};
 use crate::read::{Collection, ReadOptions};
 use lookalike_core::passage::maximal::{TokenRange, copied_ranges, first_places, ranges_of};
 use lookalike_core::passage::unitig::Unitigs;
+use serde_json::json;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -69,12 +71,15 @@ pub fn passages_in(
     progress: &dyn Progress,
 ) -> Result<PassageFindings, Error> {
     let length = options.min_words();
-    let (mut run, anchors) = TextRun::read(collection, options.run(), length, progress)?;
+    let work = json!({ "min_words": length });
+    let (mut run, anchors) = TextRun::read(collection, options.run(), length, &work, progress)?;
+    let checkpoint = &mut PassageCheckpoint::open(&run)?;
     let anchors = anchors.finish(options.run().threads, run.budget.share(4))?;
     run.budget = run.budget.with_held(anchors.held())?;
     let cuts = TokenCuts::default();
     let make = |unitigs: &Unitigs| PlaceRows::new(&run, unitigs, length as u32);
-    let repeats = ComparedUnitigs::find(&run, options, &anchors, &cuts, progress, make)?;
+    let search = UnitigSearch { run: &run, options, anchors: &anchors, cuts: &cuts };
+    let repeats = search.compared(checkpoint, progress, make)?;
     collection.check_unchanged()?;
     let sources = sources(&run, &anchors, &repeats.unitigs, length as u32)?;
     let ComparedUnitigs { made: places, times, .. } = repeats;
@@ -104,25 +109,38 @@ pub(super) struct ComparedUnitigs<T> {
     pub(super) times: Vec<(Stage, Duration)>,
 }
 
-impl<T: PlaceTaker> ComparedUnitigs<T> {
-    /// Finds repeated runs in what `cuts` leave of the documents, and compares their words. `make`
-    /// gives what is made of the unitigs, which may take places that are found in texts.
-    pub(super) fn find(
-        run: &TextRun,
-        options: &PassageOptions,
-        anchors: &CompleteAnchors,
-        cuts: &TokenCuts,
+/// What repeated runs are looked for in: what `cuts` leave of the documents.
+pub(super) struct UnitigSearch<'a> {
+    pub(super) run: &'a TextRun,
+    pub(super) options: &'a PassageOptions,
+    pub(super) anchors: &'a CompleteAnchors,
+    pub(super) cuts: &'a TokenCuts,
+}
+
+impl UnitigSearch<'_> {
+    /// Finds repeated runs, and compares their words. `make` gives what is made of the unitigs,
+    /// which may take places that are found in texts.
+    pub(super) fn compared<T: PlaceTaker>(
+        &self,
+        checkpoint: &mut PassageCheckpoint,
         progress: &dyn Progress,
         make: impl Fn(&Unitigs) -> Result<T, Error>,
-    ) -> Result<Self, Error> {
+    ) -> Result<ComparedUnitigs<T>, Error> {
+        let Self { run, options, anchors, cuts } = *self;
         let (length, options) = (options.min_words(), options.run());
         let candidates = &CandidateRuns::of(run, anchors, run.budget.share(16))?;
         let selection = RunSelection { run, options, candidates, cuts, length };
         let total = Some(run.order.len() as u64);
-        for seed in 0..SEEDS {
+        for seed in checkpoint.first_seed()..SEEDS {
             let start = Instant::now();
             progress.begin(Stage::Select, total);
-            let unitigs = selection.unitigs(seed, progress)?;
+            let unitigs = if let Some(unitigs) = checkpoint.selected(run, seed)? {
+                unitigs
+            } else {
+                let unitigs = selection.unitigs(seed, progress)?;
+                checkpoint.select(seed, &unitigs)?;
+                unitigs
+            };
             run.budget.need(unitigs.places.len() as u64 * MAKING_BYTES)?;
             let made = make(&unitigs)?;
             let selected = start.elapsed();
@@ -136,8 +154,9 @@ impl<T: PlaceTaker> ComparedUnitigs<T> {
             progress.end(Stage::Compare, compared);
             if is_equal {
                 let times = vec![(Stage::Select, selected), (Stage::Compare, compared)];
-                return Ok(Self { unitigs, made, times });
+                return Ok(ComparedUnitigs { unitigs, made, times });
             }
+            checkpoint.refuse(seed)?;
         }
         Err(Error::EqualHashes)
     }

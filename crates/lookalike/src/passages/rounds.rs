@@ -7,9 +7,10 @@
 //! ```
 
 use super::anchor_log::{CompleteAnchors, documents, fingerprint, write_anchors};
+use super::checkpoint::PassageCheckpoint;
 use super::cuts::TokenCuts;
 use super::options::PassageOptions;
-use super::pipeline::ComparedUnitigs;
+use super::pipeline::UnitigSearch;
 use super::places::PlaceTaker;
 use crate::error::Error;
 use crate::find::{Findings, TextRun};
@@ -23,6 +24,7 @@ use lookalike_core::passage::unitig::Unitigs;
 use lookalike_core::shingle::Shingler;
 use lookalike_core::text::{CharClass, class};
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
@@ -58,6 +60,22 @@ pub struct CutOptions {
     pub unit: Option<TextUnit>,
     /// A document that loses words goes where fewer than this are left; 1 at least.
     pub min_left: u64,
+}
+
+impl CutOptions {
+    /// The options as the folder of a run that may be resumed has them.
+    fn description(&self) -> Value {
+        let rule = match self.rule {
+            CutRule::Copies => json!("copies"),
+            CutRule::Boilerplate { min_documents, min_share, per_source } => json!({
+                "min_documents": min_documents,
+                "min_share": min_share,
+                "per_source": per_source,
+            }),
+        };
+        let unit = self.unit.map_or_else(|| "word".to_owned(), |unit| unit.to_string());
+        json!({ "rule": rule, "at": unit, "min_left": self.min_left })
+    }
 }
 
 /// What goes of a source.
@@ -130,19 +148,31 @@ impl PassageCuts {
         progress: &dyn Progress,
     ) -> Result<Self, Error> {
         let length = options.min_words();
-        let (run, anchors) = TextRun::read(collection, options.run(), length, progress)?;
+        let work = json!({ "cut": cut.description(), "min_words": length });
+        let (run, anchors) = TextRun::read(collection, options.run(), length, &work, progress)?;
+        let checkpoint = &mut PassageCheckpoint::open(&run)?;
+        let count = checkpoint.rounds();
         let mut rounds =
-            CutRounds { run: &run, options, cut, rule: WordRule::of(options.rule()), count: 0 };
+            CutRounds { run: &run, options, cut, rule: WordRule::of(options.rule()), count };
         let mut anchors = anchors.finish(options.run().threads, run.budget.share(4))?;
         // How many words each document has is kept to the end.
         run.budget.need(4 * run.order.len() as u64)?;
         let mut words = rounds.words(&anchors)?;
-        let cuts = rounds.run(&mut anchors, progress)?;
+        let cuts = rounds.run(&mut anchors, checkpoint, progress)?;
         collection.check_unchanged()?;
         let (sources, removed) = rounds.sources(&cuts, &mut words)?;
         let (count, rule) = (rounds.count, rounds.rule);
         let run = run.findings;
         Ok(Self { rounds: count, sources, run, cuts, removed, cut: *cut, rule })
+    }
+
+    /// Lets go of everything, and of what was kept so that the run could go on: call it when the
+    /// results are where they should be.
+    ///
+    /// # Errors
+    /// [`Error::Spill`] when the folder of a run that may be resumed cannot be removed.
+    pub fn finish(self) -> Result<(), Error> {
+        self.run.finish()
     }
 
     /// Whether the document goes: too little is left of it.
@@ -198,14 +228,16 @@ impl CutRounds<'_> {
     fn run(
         &mut self,
         anchors: &mut CompleteAnchors,
+        checkpoint: &mut PassageCheckpoint,
         progress: &dyn Progress,
     ) -> Result<TokenCuts, Error> {
-        let mut cuts = TokenCuts::default();
+        let mut cuts = self.earlier_cuts(anchors, checkpoint)?;
         loop {
             self.count += 1;
-            let (run, options) = (self.run, self.options);
             let make = |unitigs: &Unitigs| self.selected(unitigs);
-            let found = ComparedUnitigs::find(run, options, anchors, &cuts, progress, make)?.made;
+            let search =
+                UnitigSearch { run: self.run, options: self.options, anchors, cuts: &cuts };
+            let found = search.compared(checkpoint, progress, make)?.made;
             let found: Vec<TokenRange> = found.into_iter().map(|range| cuts.whole(range)).collect();
             let held = (cuts.len() + found.len()) as u64;
             self.run.budget.need(held * CUT_BYTES)?;
@@ -213,9 +245,27 @@ impl CutRounds<'_> {
             if !cuts.add(&found) {
                 return Ok(cuts);
             }
+            checkpoint.cut(&found)?;
             let changed: BTreeSet<u32> = found.iter().map(|range| range.document).collect();
             self.read_changed(anchors, &changed, &cuts)?;
         }
+    }
+
+    /// What an earlier run cut, with the anchors of what that leaves.
+    fn earlier_cuts(
+        &self,
+        anchors: &mut CompleteAnchors,
+        checkpoint: &PassageCheckpoint,
+    ) -> Result<TokenCuts, Error> {
+        let mut cuts = TokenCuts::default();
+        for round in checkpoint.cuts(self.run)? {
+            cuts.add(&round);
+        }
+        let changed: BTreeSet<u32> = cuts.documents().map(|(document, _)| document).collect();
+        if !changed.is_empty() {
+            self.read_changed(anchors, &changed, &cuts)?;
+        }
+        Ok(cuts)
     }
 
     /// The tokens that go, in what is left of the documents.

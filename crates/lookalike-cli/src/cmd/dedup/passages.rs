@@ -49,7 +49,6 @@ pub(super) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
     let (tokens, case) = args.shingle.words().rule();
     args.reading.refuse_units("compares parts of documents: leave out --unit or --passages")?;
     args.reading.refuse_other_words()?;
-    args.run.refuse_resume("--passages")?;
     let options = PassageOptions::new(args.cut.min_words, tokens, case)?;
     let options = options.with_skip_repeated_ids(args.reading.skip_bad());
     let options = args.run.apply(options)?;
@@ -89,6 +88,7 @@ pub(super) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
         writeln!(terminal::stderr(), "{}", seconds(start.elapsed()))?;
     }
     let is_changed = cuts.sources.iter().any(|source| source.cut_words > 0);
+    cuts.finish()?;
     Ok(ExitCode::found_if(args.result.exit_code && is_changed))
 }
 

@@ -1,6 +1,6 @@
 //! The arguments of `lookalike passages`.
 
-use crate::options::{CsvArgs, OrderArgs, WholeRunArgs, WordArgs, WorkArgs};
+use crate::options::{CsvArgs, OrderArgs, ResumeArgs, WholeRunArgs, WordArgs, WorkArgs};
 use crate::read_args::ReadArgs;
 use lookalike::passages::DEFAULT_WORDS;
 use std::path::PathBuf;
@@ -33,9 +33,8 @@ pub(crate) struct PassagesArgs {
     #[command(flatten)]
     pub(super) work: WorkArgs,
 
-    /// Runs of this command are not resumed
-    #[arg(long, hide = true)]
-    pub(super) resume: bool,
+    #[command(flatten)]
+    pub(super) resume: ResumeArgs,
 
     #[command(flatten)]
     pub(super) result: PassagesOutputArgs,

@@ -1,0 +1,206 @@
+//! Searches for passages that are stopped go on where they were and end with the same bytes, or say
+//! why not.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use crate::command::{Place, is_soak};
+use crate::crash::{
+    Random, change_unseen, end, gzip, halted, is_prepared, journal_named, start, stored_run,
+};
+use crate::resume::{Scenario, copy_folder, kill_and_resume};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+/// The journal of the steps behind the reading.
+const STEPS: &str = "passage_steps";
+
+/// Little memory, so that much goes to files.
+const WORK: [&str; 6] = ["--memory", "64MiB", "--threads", "1", "--min-words", "10"];
+
+fn scenarios() -> Vec<Scenario> {
+    let scenario = |name, args: &[&'static str], files: &[&'static str]| Scenario {
+        name,
+        args: [args, &WORK, &["-q"]].concat(),
+        files: files.to_vec(),
+    };
+    let found = ["passages", "a.jsonl", "b.jsonl.gz", "-o", "p.jsonl", "--report", "r.json"];
+    let cut = [
+        "dedup",
+        "--passages",
+        "a.jsonl",
+        "--keep",
+        "first",
+        "-o",
+        "out.jsonl",
+        "--removed",
+        "gone.csv",
+    ];
+    vec![
+        scenario("passages", &found, &["p.jsonl", "r.json"]),
+        scenario("cuts", &cut, &["out.jsonl", "gone.csv"]),
+    ]
+}
+
+/// Documents that repeat what is in others, nested: when the inner part is cut out of the second
+/// one of a family, what is left of it on both sides is a copy, too, and so on.
+fn nested_documents(first: u64, families: u64) -> String {
+    let mut random = Random::new(first + 1);
+    let mut out = String::new();
+    for family in first..first + families {
+        let mut words = |count: u64| {
+            let words = (0..count).map(|_| format!("w{}", random.below(1 << 40)));
+            words.collect::<Vec<_>>().join(" ")
+        };
+        let sides: [[String; 2]; 3] = std::array::from_fn(|_| [words(6), words(6)]);
+        let inner = words(12);
+        let mut whole = inner.clone();
+        let mut texts = vec![format!("{} {inner} {}", words(9), words(9))];
+        for [left, right] in &sides {
+            texts.push(format!("{} {left} {right} {}", words(15), words(15)));
+            whole = format!("{left} {whole} {right}");
+        }
+        texts.push(format!("{} {whole} {}", words(2), words(3)));
+        for (i, text) in texts.iter().enumerate() {
+            writeln!(out, "{{\"id\":\"f{family}-{i}\",\"text\":\"{text}\"}}").unwrap();
+        }
+    }
+    out
+}
+
+fn place_with_inputs() -> Place {
+    let place = Place::new();
+    fs::create_dir(place.path("t")).unwrap();
+    place.file("a.jsonl", nested_documents(0, 6_000));
+    place.file("b.jsonl.gz", gzip(nested_documents(6_000, 3_000).as_bytes()));
+    place
+}
+
+#[test]
+fn killed_at_any_moment_they_end_with_the_same_bytes() {
+    let place = place_with_inputs();
+    let mut random = Random::new(11);
+    let scenarios = scenarios();
+    let expected: Vec<_> = scenarios.iter().map(|scenario| scenario.expected(&place)).collect();
+    // Three rounds that cut, with their ends: one part of each family goes in each.
+    assert!(expected[1].0[1].lines().count() > 6_000, "{}", expected[1].0[1].lines().count());
+    let (mut kills, enough) = (0, if is_soak() { 100 } else { 10 });
+    while kills < enough {
+        for (scenario, (expected, time)) in scenarios.iter().zip(&expected) {
+            kills += kill_and_resume(scenario, &place, expected, *time, &mut random);
+        }
+    }
+}
+
+/// A run that is stopped when its last step is stored; gives the steps.
+fn killed_late(scenario: &Scenario, place: &Place) -> Vec<String> {
+    let last = if scenario.name == "cuts" { 3 } else { 0 };
+    let is_late = |_: &[String]| {
+        let steps = journal_named(&place.path("t"), STEPS);
+        let cuts = steps.iter().filter(|line| line.contains("\"Cut\"")).count();
+        cuts >= last && steps.iter().any(|line| line.contains("\"Selected\""))
+    };
+    let mut child = halted(|| scenario.start(place), &place.path("t"), is_late);
+    child.kill().unwrap();
+    end(child);
+    journal_named(&place.path("t"), STEPS)
+}
+
+/// Every prefix of the journal is what a kill may leave, with more in the other files than it says.
+#[test]
+fn every_prefix_of_the_journal_leads_to_the_same_bytes() {
+    let place = place_with_inputs();
+    for scenario in scenarios() {
+        let (expected, _) = scenario.expected(&place);
+        let steps = killed_late(&scenario, &place);
+        let run = stored_run(&place.path("t")).unwrap();
+        fs::rename(&run, place.path("kept")).unwrap();
+        for length in 0..=steps.len() {
+            // Those of a later step are in the file then, which is written when the round before
+            // is over: no kill leaves this.
+            let is_selected = |step: &String| step.contains("\"Selected\"");
+            let (before, after) = steps.split_at(length);
+            if before.last().is_some_and(is_selected) && after.iter().any(is_selected) {
+                continue;
+            }
+            copy_folder(&place.path("kept"), &run);
+            let whole: String = steps[..length].iter().map(|step| step.clone() + "\n").collect();
+            fs::write(run.join(STEPS), whole + "0123456789abcdef {\"Cut\"").unwrap();
+            let (code, message) = end(start(&place.path(""), &scenario.resumed()));
+            assert_eq!(code, Some(0), "{}, {length} steps: {message}", scenario.name);
+            scenario.check(&place, &expected, &format!("{length} steps"));
+        }
+        fs::remove_dir_all(place.path("kept")).unwrap();
+    }
+}
+
+/// The texts of compressed input are stored with the first step, so that it is not read again: here
+/// it could not be.
+#[test]
+fn what_was_read_is_not_read_again() {
+    let place = place_with_inputs();
+    let scenario = &scenarios()[0];
+    let (expected, _) = scenario.expected(&place);
+    let mut child = halted(|| scenario.start(&place), &place.path("t"), is_prepared);
+    child.kill().unwrap();
+    end(child);
+    change_unseen(&place.path("b.jsonl.gz"));
+    let (code, message) = end(start(&place.path(""), &scenario.resumed()));
+    assert_eq!(code, Some(0), "{message}");
+    scenario.check(&place, &expected, "without its input");
+}
+
+#[test]
+fn another_search_is_refused_and_more_threads_are_not() {
+    let place = place_with_inputs();
+    let scenario = &scenarios()[1];
+    let (expected, _) = scenario.expected(&place);
+    killed_late(scenario, &place);
+    let refused = |more: &[&str], said: &str| {
+        let message = place.run(&[&scenario.resumed()[..], more].concat()).fails(1);
+        assert!(message.contains("is another one") && message.contains(said), "{message}");
+    };
+    refused(&["--at", "line"], "passages.cut.at was \"word\" and is \"line\"");
+    refused(&["--min-documents", "3"], "passages.cut.rule was \"copies\"");
+    refused(&["--case", "keep"], "parameters was");
+    let other = ["passages", "a.jsonl", "--temp-dir", "t", "--resume", "--min-words", "10"];
+    assert!(place.run(&other).fails(1).contains("passages.cut was"));
+    let mut args = scenario.resumed();
+    let at = args.iter().position(|arg| *arg == "--memory").unwrap();
+    args.splice(at..at + 4, ["--threads", "2"]);
+    let (code, message) = end(start(&place.path(""), &args));
+    assert_eq!(code, Some(0), "{message}");
+    scenario.check(&place, &expected, "with two threads");
+}
+
+#[test]
+fn damaged_files_are_refused_and_never_a_wrong_result() {
+    let place = place_with_inputs();
+    for (scenario, file) in scenarios().iter().zip(["unitigs", "cuts"]) {
+        drop(scenario.expected(&place));
+        killed_late(scenario, &place);
+        let run = stored_run(&place.path("t")).unwrap();
+        fs::rename(&run, place.path("kept")).unwrap();
+        let refused = |damage: &dyn Fn(&Path)| {
+            copy_folder(&place.path("kept"), &run);
+            damage(&run);
+            let message = place.run(&scenario.resumed()).fails(1);
+            assert!(!fs::exists(place.path(scenario.files[0])).unwrap(), "{message}");
+            fs::remove_dir_all(&run).unwrap();
+            message
+        };
+        for name in ["anchors", "rows", file] {
+            let message = refused(&|run| {
+                let file = fs::File::options().write(true).open(run.join(name)).unwrap();
+                file.set_len(10).unwrap();
+            });
+            assert!(message.contains(name) && message.contains("10 are there"), "{message}");
+        }
+        let message = refused(&|run| {
+            let mut bytes = fs::read(run.join(file)).unwrap();
+            bytes[17] ^= 1;
+            fs::write(run.join(file), bytes).unwrap();
+        });
+        assert!(message.contains("of an earlier run"), "{message}");
+        fs::remove_dir_all(place.path("kept")).unwrap();
+    }
+}

@@ -1,0 +1,236 @@
+//! Finished steps of a search for passages, so that it goes on from them after an interruption.
+//!
+//! ```text
+//! reading (find::checkpoint)      of each round: Selected, or Unequal and the next … Cut
+//! ```
+//!
+//! Which anchors repeat is found again, and words are compared again: what is reported was compared
+//! in the run that reports it.
+
+use crate::error::Error;
+use crate::find::TextRun;
+use crate::spill::{Journal, SpillLog, TempSpace};
+use lookalike_core::hash::{mix64, token_hash};
+use lookalike_core::passage::maximal::TokenRange;
+use lookalike_core::passage::unitig::{UnitigPlace, Unitigs};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Values that are written or read at once.
+const PIECE_VALUES: usize = 3 << 14;
+/// Numbers of a place of a unitig, and of a range of tokens.
+const TRIPLE: usize = 3;
+
+/// The unitigs by hashes of a seed: how many, and at how many places.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct SelectedStep {
+    seed: u64,
+    unitigs: u64,
+    places: u64,
+    checksum: u64,
+}
+
+/// A round of cutting: how many ranges it cut.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct CutStep {
+    ranges: u64,
+    checksum: u64,
+}
+
+/// A step that is done.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+enum PassageStep {
+    Selected(SelectedStep),
+    /// Words are different whose hashes of the seed are equal.
+    Unequal {
+        seed: u64,
+    },
+    Cut(CutStep),
+}
+
+/// The steps of the round at hand, and what rounds before it cut; nothing for a run that is not
+/// resumed.
+#[derive(Default)]
+pub(super) struct PassageCheckpoint {
+    journal: Journal<PassageStep>,
+    temp: Option<Arc<TempSpace>>,
+    /// Seeds that were tried in this round.
+    tried: u64,
+    /// What is selected in this round.
+    selected: Option<SelectedStep>,
+    /// Rounds that are done.
+    rounds: Vec<CutStep>,
+}
+
+impl PassageCheckpoint {
+    /// Opens the journal in the folder of the run.
+    pub(super) fn open(run: &TextRun) -> Result<Self, Error> {
+        let temp = run.temp();
+        let (journal, steps) = Journal::open(temp, "passage_steps")?;
+        let mut checkpoint = Self { journal, temp: Some(Arc::clone(temp)), ..Self::default() };
+        for step in steps {
+            match step {
+                PassageStep::Selected(step) => checkpoint.selected = Some(step),
+                PassageStep::Unequal { seed } => checkpoint.next_seed(seed),
+                PassageStep::Cut(step) => checkpoint.next_round(step),
+            }
+        }
+        Ok(checkpoint)
+    }
+
+    fn next_seed(&mut self, seed: u64) {
+        (self.tried, self.selected) = (seed + 1, None);
+    }
+
+    fn next_round(&mut self, step: CutStep) {
+        self.rounds.push(step);
+        (self.tried, self.selected) = (0, None);
+    }
+
+    /// The first seed that is not known to have equal hashes of different words.
+    pub(super) fn first_seed(&self) -> u64 {
+        self.tried
+    }
+
+    /// The unitigs of this round by hashes of the seed, where they are stored.
+    pub(super) fn selected(&self, run: &TextRun, seed: u64) -> Result<Option<Unitigs>, Error> {
+        let Some(step) = self.selected.filter(|step| step.seed == seed) else { return Ok(None) };
+        let SelectedStep { unitigs, places, checksum, .. } = step;
+        let held = unitigs.saturating_mul(size_of::<u32>() as u64)
+            + places.saturating_mul(size_of::<UnitigPlace>() as u64);
+        run.budget.need(held)?;
+        let len = unitigs.saturating_add(places.saturating_mul(TRIPLE as u64));
+        let log = self.open_log("unitigs", len)?;
+        let mut of = Unitigs::default();
+        let runs = StoredNumbers { log: &log, range: 0..unitigs };
+        let read = runs.read(0, |values| of.runs.extend_from_slice(values))?;
+        let triples = StoredNumbers { log: &log, range: unitigs..len };
+        let read = triples.read(read, |values| {
+            of.places.extend(values.as_chunks().0.iter().map(|[document, position, unitig]| {
+                UnitigPlace { document: *document, position: *position, unitig: *unitig }
+            }));
+        })?;
+        if read == checksum { Ok(Some(of)) } else { Err(damaged("the repeated runs")) }
+    }
+
+    /// Stores what is selected.
+    pub(super) fn select(&mut self, seed: u64, unitigs: &Unitigs) -> Result<(), Error> {
+        if !self.journal.is_active() {
+            return Ok(());
+        }
+        let mut log = self.open_log("unitigs", 0)?;
+        let checksum = append(&mut log, 0, unitigs.runs.iter().copied())?;
+        let triples = unitigs.places.iter();
+        let triples = triples.flat_map(|place| [place.document, place.position, place.unitig]);
+        let checksum = append(&mut log, checksum, triples)?;
+        log.sync()?;
+        let (unitigs, places) = (unitigs.runs.len() as u64, unitigs.places.len() as u64);
+        let step = SelectedStep { seed, unitigs, places, checksum };
+        self.journal.append(&PassageStep::Selected(step))
+    }
+
+    /// Notes that the seed has equal hashes of different words.
+    pub(super) fn refuse(&mut self, seed: u64) -> Result<(), Error> {
+        self.next_seed(seed);
+        self.journal.append(&PassageStep::Unequal { seed })
+    }
+
+    /// How many rounds of cutting are done.
+    pub(super) fn rounds(&self) -> usize {
+        self.rounds.len()
+    }
+
+    /// The ranges that these rounds cut, one round after the other.
+    pub(super) fn cuts(&self, run: &TextRun) -> Result<Vec<Vec<TokenRange>>, Error> {
+        let all = self.rounds.iter().fold(0u64, |sum, step| sum.saturating_add(step.ranges));
+        if all == 0 {
+            return Ok(Vec::new());
+        }
+        run.budget.need(all.saturating_mul(size_of::<TokenRange>() as u64))?;
+        let log = self.open_log("cuts", all.saturating_mul(TRIPLE as u64))?;
+        let mut end = 0;
+        let rounds = self.rounds.iter().map(|CutStep { ranges, checksum }| {
+            let start = end;
+            end += ranges * TRIPLE as u64;
+            let (mut cuts, numbers) = (Vec::new(), StoredNumbers { log: &log, range: start..end });
+            let read =
+                numbers.read(0, |values| {
+                    cuts.extend(values.as_chunks().0.iter().map(|[document, start, end]| {
+                        TokenRange { document: *document, start: *start, end: *end }
+                    }));
+                })?;
+            if read == *checksum { Ok(cuts) } else { Err(damaged("the ranges that are cut")) }
+        });
+        rounds.collect()
+    }
+
+    /// Stores what a round cut, and begins the next one.
+    pub(super) fn cut(&mut self, ranges: &[TokenRange]) -> Result<(), Error> {
+        if !self.journal.is_active() {
+            return Ok(());
+        }
+        let before: u64 = self.rounds.iter().map(|step| step.ranges).sum();
+        let mut log = self.open_log("cuts", before * TRIPLE as u64)?;
+        let triples = ranges.iter().flat_map(|range| [range.document, range.start, range.end]);
+        let checksum = append(&mut log, 0, triples)?;
+        log.sync()?;
+        let step = CutStep { ranges: ranges.len() as u64, checksum };
+        self.next_round(step);
+        self.journal.append(&PassageStep::Cut(step))
+    }
+
+    /// A file of the run with the numbers that are known to be there.
+    fn open_log(&self, name: &'static str, len: u64) -> Result<SpillLog<u32>, Error> {
+        match &self.temp {
+            Some(temp) => SpillLog::stored(temp, name, 0, len),
+            None => Ok(SpillLog::default()),
+        }
+    }
+}
+
+/// Numbers of a file, with a checksum.
+struct StoredNumbers<'a> {
+    log: &'a SpillLog<u32>,
+    range: Range<u64>,
+}
+
+impl StoredNumbers<'_> {
+    /// Gives them to `take`, a piece at a time; returns the checksum after `checksum`.
+    fn read(self, mut checksum: u64, mut take: impl FnMut(&[u32])) -> Result<u64, Error> {
+        let mut at = self.range.start;
+        while at < self.range.end {
+            let end = self.range.end.min(at + PIECE_VALUES as u64);
+            let piece = self.log.range(at..end)?;
+            checksum = checksum_after(checksum, &piece);
+            take(&piece);
+            at = end;
+        }
+        Ok(checksum)
+    }
+}
+
+/// Appends numbers; returns the checksum after `checksum`.
+fn append(
+    log: &mut SpillLog<u32>,
+    mut checksum: u64,
+    mut values: impl Iterator<Item = u32>,
+) -> Result<u64, Error> {
+    loop {
+        let piece: Vec<u32> = values.by_ref().take(PIECE_VALUES).collect();
+        if piece.is_empty() {
+            return Ok(checksum);
+        }
+        checksum = checksum_after(checksum, &piece);
+        log.append(piece)?;
+    }
+}
+
+fn checksum_after(checksum: u64, piece: &[u32]) -> u64 {
+    let bytes: Vec<u8> = piece.iter().flat_map(|value| value.to_le_bytes()).collect();
+    mix64(checksum ^ token_hash(&bytes))
+}
+
+fn damaged(what: &str) -> Error {
+    Error::TemporaryFile { what: format!("{what} of an earlier run") }
+}
