@@ -74,6 +74,7 @@ mod decision_cache;
 mod decisions;
 mod document_groups;
 mod documents;
+mod extraction;
 mod group;
 mod group_cache;
 mod groups;

@@ -76,6 +76,27 @@ const ANSWERS = {
       ...body.after ? {} : { next: "100" },
     },
   }),
+  // A text by its name's extension; an archive of two, and one file that cannot be read.
+  "POST /v1/extract": ({ query, body }) => {
+    const name = query.get("name"), text = body.toString().replace("\uFEFF", "");
+    const part = (within, kind, text, fields = {}) => ({ within, kind, text, fields });
+    const nothing = { parts: [], failed: [], further: 0 };
+    if (name.endsWith(".pdf")) {
+      const failed = [{ within: "", kind: "a PDF", reason: "encrypted: it opens with a password" }];
+      return { json: { ...nothing, failed } };
+    }
+    if (name.endsWith(".zip")) {
+      const parts = [part("a.txt", "a text", "The first one."), part(HOSTILE, "a message",
+        "The second one.", { subject: HOSTILE, from: "ada@example.org", date: "2024-03-02T08:00:00Z" })];
+      const failed = [{ within: "c.bin", kind: "a binary file", reason: "binary" }];
+      return { json: { parts, failed, further: 3 } };
+    }
+    if (name.endsWith(".docx")) {
+      const fields = { title: "A letter" };
+      return { json: { ...nothing, parts: [part("", "a Word file", "Of a letter.", fields)] } };
+    }
+    return { json: { ...nothing, parts: [part("", "a text", text)] } };
+  },
   "POST /v1/compare": () => ({ json: comparison(STRETCHES) }),
   "GET /v1/groups": ({ query }) => {
     const from = Number(query.get("after") ?? 0), to = Math.min(from + 50, 120);

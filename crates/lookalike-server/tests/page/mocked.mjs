@@ -686,15 +686,29 @@ const files = withMock({}, async (browser, server) => {
   const bytes = (text) => Array.from(Buffer.from(text));
   const typed = () => browser.run("return document.querySelector('#query-text').value");
   assert.equal(await browser.run(dropped("letter.txt", bytes("\uFEFFGrüße aus Łódź"))), true);
-  await browser.see("letter.txt is read.");
+  await browser.see("letter.txt is read: a text.");
   assert.equal(await typed(), "Grüße aus Łódź");
   await browser.see("14 characters, 19 bytes");
-  await browser.run(dropped("scan.pdf", [0x25, 0x50, 0x44, 0x46, 0x2d, 0x31, 0x0a]));
-  await browser.see("scan.pdf is no file of plain text. The command line reads it: lookalike");
   await browser.run(dropped("letter.docx", [0x50, 0x4b, 3, 4, 0xff, 0]));
-  await browser.see("letter.docx is not UTF-8 text. The command line reads it");
-  await browser.run(dropped("page.html", bytes("<p>Hello")));
-  await browser.see("with its markup; the command line takes its text out first");
+  await browser.see("letter.docx is read: a Word file: “A letter”.");
+  assert.equal(await typed(), "Of a letter.");
+  const sent = server.calls.findLast(({ path }) => path === "/v1/extract").body;
+  assert.deepEqual(Array.from(sent), [0x50, 0x4b, 3, 4, 0xff, 0]);
+
+  // A file that cannot be read leaves nothing behind that would be searched in its place.
+  await browser.run(dropped("scan.pdf", [0x25, 0x50, 0x44, 0x46, 0x2d, 0x31, 0x0a]));
+  await browser.see("scan.pdf has no text to search for.");
+  await browser.see("encrypted: it opens with a password");
+  assert.equal(await typed(), "");
+
+  // One of the files of an archive is chosen.
+  await browser.run(dropped("all.zip", [0x50, 0x4b, 3, 4]));
+  await browser.see("all.zip has 2 texts: choose one.");
+  await browser.see("c.bin (a binary file): binary");
+  await browser.see("3 further parts not shown here");
+  await browser.click("#query-results .parts li:nth-child(2) button");
+  await browser.see("from ada@example.org, 2024-03-02.");
+  assert.equal(await typed(), "The second one.");
 
   // A long one is held beside the field, and searched as a whole.
   const long = words(40_000, "word");
@@ -816,5 +830,5 @@ export const CASES = {
   "refusals are told, and what was typed stays": refusals,
   "late answers are not shown": lateAnswers,
   "documents are added, replaced and removed": writing,
-  "files are read, or it is told what reads them": files,
+  "files are read by the service": files,
 };

@@ -7,6 +7,7 @@ mod bad_input;
 mod client;
 mod decisions;
 mod documents;
+mod extraction;
 mod limits;
 mod passages;
 mod schema;
