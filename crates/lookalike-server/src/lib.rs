@@ -63,6 +63,7 @@
 
 mod address;
 mod app;
+mod beginning;
 mod body;
 mod bulk;
 mod compare;
@@ -77,6 +78,7 @@ mod documents;
 mod extraction;
 mod group;
 mod group_cache;
+mod group_filter;
 mod groups;
 mod json;
 pub mod listen;

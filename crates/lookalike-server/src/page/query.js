@@ -2,6 +2,7 @@
 // The view of queries by a text or by a document of the index.
 
 import { request } from "./api.js";
+import { BEGINNING } from "./described.js";
 import { at, button, make } from "./dom.js";
 import { partTitle, readFile } from "./file.js";
 import { beginning, counted, size, visible } from "./format.js";
@@ -40,8 +41,8 @@ const showSize = () => {
 
 const asked = () => {
   const threshold = at("query-threshold").value, top = at("query-top").value;
-  const body = {};
   if (at("query-nearest").checked) return { nearest: top === "" ? 10 : Number(top) };
+  const body = {};
   if (threshold !== "") body.threshold = Number(threshold);
   if (top !== "") body.top = Number(top);
   return body;
@@ -56,7 +57,7 @@ const ask = async (body, signal, id) => {
   results.setAttribute("aria-busy", "true");
   let answer;
   try {
-    const asking = request("POST", "v1/query", { body, signal });
+    const asking = request("POST", "v1/query", { body: { ...body, beginning: BEGINNING }, signal });
     const [found, texts] = await Promise.all([asking, hasTexts()]);
     if (signal.aborted) return null;
     answer = { status: summary(found), nodes: matches(found, id) };

@@ -47,10 +47,13 @@ export const comparison = (differences, more = {}) => ({
 /** Groups by falling size. */
 export const groups = (from, to, duplicates = 3) => Array.from({ length: to - from },
   (_, place) => ({
-    keeper: { id: `group-${from + place}/letter.txt`, bytes: 2000, metadata: { source: "post" } },
+    keeper: {
+      id: `group-${from + place}/letter.txt`, bytes: 2000, metadata: { source: "post" },
+      beginning: `The letter number ${from + place}, which begins like this.`,
+    },
     duplicates: Array.from({ length: duplicates }, (_, copy) => ({
       id: `group-${from + place}/copy-${copy}.txt`, similarity: 0.98 - copy / 80,
-      bytes: 1990 + copy, metadata: { source: "mail" },
+      bytes: 1990 + copy, metadata: { source: "mail", subject: `Copy ${copy}`, pages: copy },
     })),
   }));
 
