@@ -41,8 +41,7 @@ const READ_BYTES: u64 = 64 << 20;
 pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     let known = ["after", "beginning", "limit", "order", "state", "threshold"];
     let known = [&known[..], &GroupFilter::PARAMETERS].concat();
-    let parameters =
-        QueryParameters::read_repeating(request.uri().query(), &known, &["filter"])?;
+    let parameters = QueryParameters::read_repeating(request.uri().query(), &known, &["filter"])?;
     let limit = parameters.number("limit", LIST_MAX, LIST)?;
     let threshold = parameters.threshold(app.index.settings().threshold)?;
     let cursor = parameters.text("after").map(GroupsCursor::read).transpose()?;
@@ -160,11 +159,8 @@ impl GroupsAnswer<'_> {
 
     /// Whether a document of the group meets the conditions of the filter.
     fn fits(&mut self, group: &DocumentGroup, filter: &GroupFilter) -> Result<bool, Problem> {
-        let wanted = RecordFields {
-            metadata: true,
-            text: filter.reads_texts(),
-            ..RecordFields::default()
-        };
+        let wanted =
+            RecordFields { metadata: true, text: filter.reads_texts(), ..RecordFields::default() };
         let duplicates = group.duplicates.iter().map(|(member, _)| member);
         for member in std::iter::once(&group.keeper).chain(duplicates) {
             let Some(number) = self.snapshot.number_of(&member.id)? else { continue };

@@ -20,6 +20,7 @@ pub(crate) const FILES: &[(&str, &str, &str)] = &[
     ("/app.css", CSS, include_str!("app.css")),
     ("/icon.svg", SVG, include_str!("icon.svg")),
     ("/add.js", JAVASCRIPT, include_str!("add.js")),
+    ("/agreement.js", JAVASCRIPT, include_str!("agreement.js")),
     ("/api.js", JAVASCRIPT, include_str!("api.js")),
     ("/app.js", JAVASCRIPT, include_str!("app.js")),
     ("/compare.js", JAVASCRIPT, include_str!("compare.js")),

@@ -1,6 +1,7 @@
 "use strict";
 // The view in which people decide about groups: one duplicate at a time next to its keeper, by keys.
 
+import { agreement } from "./agreement.js";
 import { request } from "./api.js";
 import { figures, outcome, sides } from "./compare.js";
 import { described, differingMetadata } from "./described.js";
@@ -83,7 +84,7 @@ class Review {
       make("p", {}, "The index has changed since these groups were computed."),
       make("div", { class: "buttons" }, button("Look again", () => reshow("review")))) : "";
     at("review-results").replaceChildren(filterForm(this.params), stale, this.progress, this.problems,
-      buttons, noted, this.stage, bulkForm(this));
+      buttons, noted, this.stage, bulkForm(this), agreement(this.signal));
   }
 
   /** Shows the pair at the present place. */

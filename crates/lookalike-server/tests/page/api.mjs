@@ -100,6 +100,16 @@ const ANSWERS = {
     }
     return { json: { ...nothing, parts: [part("", "a text", text)] } };
   },
+  "GET /v1/agreement": () => ({
+    json: {
+      people: [{
+        people: ["ann", HOSTILE], pairs: 50, both_duplicate: 20, both_not_duplicate: 15,
+        only_first_duplicate: 5, only_second_duplicate: 10, kappa: 0.4,
+      }],
+      disputed: [{ documents: [HOSTILE, "b.txt"], duplicate: ["ann"], not_duplicate: [HOSTILE] }],
+      disputed_total: 15,
+    },
+  }),
   "POST /v1/compare": () => ({ json: comparison(STRETCHES) }),
   "GET /v1/groups": ({ query }) => {
     const from = Number(query.get("after") ?? 0), to = Math.min(from + 50, 120);

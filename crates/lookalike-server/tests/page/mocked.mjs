@@ -41,7 +41,7 @@ const searching = withMock({}, async (browser, server) => {
   await search(browser);
   await browser.see("5 documents have a similarity of 0.8 or more, the 3 most similar ones below");
   const asked = server.calls.find(({ path }) => path === "/v1/query").body;
-  assert.deepEqual(asked, { text: TEXT, threshold: 0.8, top: 10 });
+  assert.deepEqual(asked, { text: TEXT, threshold: 0.8, top: 10, beginning: 160 });
   const first = await browser.run("return document.querySelector('.match').innerText");
   for (const part of ["0.963211", "letters/press-release final.txt", "1.83 kilobytes",
     "240 of its 262 shingles", "language", "en"]) {
@@ -112,7 +112,8 @@ const searchingById = withMock({}, async (browser, server) => {
   await browser.click("#id-form button");
   await browser.wait("document.querySelectorAll('.match').length === 3");
   const asked = () => server.calls.findLast(({ path }) => path === "/v1/query").body;
-  assert.deepEqual(asked(), { id: "a/b ?#&=%.txt", threshold: 0.8, top: 10 });
+  assert.deepEqual(asked(),
+    { id: "a/b ?#&=%.txt", threshold: 0.8, top: 10, beginning: 160 });
   // The address gives the same in another window.
   const hash = await browser.run("return location.hash");
   await browser.open(server.url + hash);
@@ -767,6 +768,60 @@ const reviewing = withMock({}, async (browser, server) => {
   await browser.see("group-1/copy-2.txt: duplicate.");
 });
 
+const reviewFilter = withMock({}, async (browser, server) => {
+  await browser.run("location.hash = '#/review'");
+  await browser.see("7 of 120 groups decided");
+  // What a person recognises a document by, and the metadata in which both differ.
+  await browser.see("The letter number 0, which begins like this.");
+  await browser.see("Copy 0");
+  const differing = await browser.run("return Array.from(document.querySelectorAll(" +
+    "'.differing tbody tr'), row => Array.from(row.cells, cell => cell.textContent).join('|'))");
+  assert.deepEqual(differing, ["source|post|mail", "subject|none|Copy 0", "pages|none|0"]);
+  await browser.click("#view-review .more summary");
+  const fields = {
+    least: "0.9", most: "0.99", min_documents: "3", source: "mail", language: "en",
+    from: "2024-01-01", to: "2024-02-29", search: "budget & more",
+  };
+  for (const [name, value] of Object.entries(fields)) {
+    await browser.run("document.getElementById(arguments[0]).value = arguments[1]",
+      `review-${name}`, value);
+  }
+  await browser.run("document.querySelector('#view-review form').requestSubmit()");
+  await browser.wait("location.hash.includes('budget')");
+  await browser.see("7 of 120 groups decided");
+  const asked = server.calls.findLast(({ path }) => path === "/v1/groups").query;
+  assert.deepEqual(asked.getAll("filter"),
+    ["source~mail", "language=en", "date>=2024-01-01", "date<2024-03-01"]);
+  for (const name of ["least", "most", "min_documents", "search"]) {
+    assert.equal(asked.get(name), fields[name]);
+  }
+  assert.equal(await browser.run("return document.querySelector('#review-to').value"),
+    "2024-02-29");
+  assert.equal(await browser.run("return document.querySelector('#view-review .more').open"), true);
+});
+
+const agreeing = withMock({}, async (browser) => {
+  await browser.run("location.hash = '#/review'");
+  await browser.see("7 of 120 groups decided");
+  await browser.click(".review-agreement summary");
+  await browser.see("15 pairs judged differently, here 1:");
+  const cells = await browser.run("return Array.from(document.querySelectorAll(" +
+    "'.review-agreement td'), cell => cell.textContent)");
+  assert.deepEqual(cells, ["50", "35 (70.0 %)", "5", "10", "0.400"]);
+});
+
+/** An answer may have no group that the filter leaves, and yet go on. */
+const reviewSparse = async (browser) => {
+  const rest = { groups_total: 9, groups_decided: 0, duplicates_total: 9, documents: 99,
+    version: 1, stale: false };
+  const special = { "GET /v1/groups": ({ query }) => ({ json: query.get("after") === "1.5"
+    ? { groups: groups(0, 1), ...rest } : { groups: [], next: "1.5", ...rest } }) };
+  await withMock(special, async (page) => {
+    await page.run("location.hash = '#/review'");
+    await page.see("The letter number 0, which begins like this.");
+  })(browser);
+};
+
 const reviewingMany = withMock({}, async (browser, server) => {
   await browser.run("location.hash = '#/review'");
   await browser.see("7 of 120 groups decided");
@@ -822,6 +877,9 @@ export const CASES = {
   "groups are browsed": grouped,
   "groups that are pending, stale, large or none": groupStates,
   "groups are decided about by keys, with undo and redo": reviewing,
+  "groups to decide about are filtered": reviewFilter,
+  "where two people judged the same, it is told": agreeing,
+  "a filter that leaves few groups is followed": reviewSparse,
   "many pairs are decided about at once, and taken back": reviewingMany,
   "decisions that could not be stored are kept and sent again": reviewRefused,
   "the index is shown": theIndex,

@@ -8,6 +8,7 @@ mod client;
 mod decisions;
 mod documents;
 mod extraction;
+mod group_filters;
 mod limits;
 mod passages;
 mod schema;
