@@ -185,7 +185,7 @@ fn outcome(
         Command::Query(args) => query::run(args, worker),
         Command::Shard(args) => shard::run(args, arguments, worker),
         #[cfg(feature = "serve")]
-        Command::Serve(args) => serve::run(args),
+        Command::Serve(args) => serve::run(args, worker),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
         Command::ExtractWorker => extraction::serve(),

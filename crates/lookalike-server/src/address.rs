@@ -34,6 +34,15 @@ pub(crate) struct QueryParameters(Vec<(String, String)>);
 impl QueryParameters {
     /// Reads `a=1&b=2`.
     pub(crate) fn read(query: Option<&str>, known: &[&str]) -> Result<Self, Problem> {
+        Self::read_repeating(query, known, &[])
+    }
+
+    /// The same where those in `repeated` may be present several times.
+    pub(crate) fn read_repeating(
+        query: Option<&str>,
+        known: &[&str],
+        repeated: &[&str],
+    ) -> Result<Self, Problem> {
         let wrong = |detail: String| Err(Problem::new(Code::BAD_PARAMETER, detail));
         let mut all: Vec<(String, String)> = Vec::new();
         for part in query.unwrap_or_default().split('&').filter(|part| !part.is_empty()) {
@@ -49,7 +58,7 @@ impl QueryParameters {
                 };
                 return wrong(format!("unknown parameter {name:?}, expected {expected}"));
             }
-            if all.iter().any(|(other, _)| *other == name) {
+            if !repeated.contains(&name.as_str()) && all.iter().any(|(other, _)| *other == name) {
                 return wrong(format!("{name} is present twice: leave one out"));
             }
             all.push((name, value));
@@ -59,6 +68,11 @@ impl QueryParameters {
 
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+    }
+
+    /// All values of a parameter that may be present several times.
+    pub(crate) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(move |(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
     /// One of several values, by name.
@@ -81,6 +95,13 @@ impl QueryParameters {
         let Some(text) = self.text(name) else { return Ok(default) };
         let number = text.parse().ok().filter(|number| (1..=most).contains(number));
         number.ok_or_else(|| expected(name, text, &format!("a number from 1 to {most}")))
+    }
+
+    /// A share.
+    pub(crate) fn share(&self, name: &str, default: f64) -> Result<f64, Problem> {
+        let Some(text) = self.text(name) else { return Ok(default) };
+        let value = f64::from_str(text).ok().filter(|value| (0.0..=1.0).contains(value));
+        value.ok_or_else(|| expected(name, text, "a number from 0 to 1"))
     }
 
     /// The threshold of a query.

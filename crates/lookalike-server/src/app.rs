@@ -61,7 +61,7 @@ impl App {
         let start = || IndexWriter::start(Arc::clone(&index), Arc::clone(&metrics.sizes));
         let writer = if config.writable { Some(start()?) } else { None };
         Ok(Arc::new(Self {
-            pool: WorkerPool::start(&index, limits.workers, limits.queue)?,
+            pool: WorkerPool::start(&index, &config)?,
             writer,
             groups: start_groups(&index, &config).map_err(thread)?,
             decisions: Arc::default(),

@@ -106,6 +106,27 @@ pub(crate) async fn json(
     memory: &BodyMemory,
 ) -> Result<WholeBody, Problem> {
     expect_type(headers, "application/json")?;
+    whole(headers, body, limits, memory).await
+}
+
+/// Reads a body that is a file, whatever kind of file it is.
+pub(crate) async fn file(
+    headers: &HeaderMap,
+    body: Body,
+    limits: &crate::ServerLimits,
+    memory: &BodyMemory,
+) -> Result<WholeBody, Problem> {
+    // A page of another site cannot send this type unasked.
+    expect_type(headers, "application/octet-stream")?;
+    whole(headers, body, limits, memory).await
+}
+
+async fn whole(
+    headers: &HeaderMap,
+    body: Body,
+    limits: &crate::ServerLimits,
+    memory: &BodyMemory,
+) -> Result<WholeBody, Problem> {
     let most = limits.body_bytes;
     let declared = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     let declared: u64 = declared.unwrap_or(0);

@@ -2,6 +2,7 @@
 
 pub use crate::config_error::ConfigError;
 use crate::token::Tokens;
+use lookalike::extract::ExtractOptions;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -23,6 +24,9 @@ pub struct Config {
     pub writable: bool,
     /// Limits of requests.
     pub limits: ServerLimits,
+    /// How files are read, by which process, and what they may cost. The limits of requests are
+    /// limits of files, too.
+    pub extract: ExtractOptions,
     /// The folder of temporary files; the current folder if `None`.
     pub temp_dir: Option<PathBuf>,
     /// The log of requests.
@@ -56,6 +60,13 @@ pub struct ServerLimits {
     pub cursor_time: Duration,
     /// Time limit of running requests when the server is stopped.
     pub grace: Duration,
+}
+
+impl ServerLimits {
+    /// Bytes that may be unpacked from a file: half of what bodies may have in memory.
+    pub(crate) fn unpacked_bytes(&self) -> u64 {
+        self.held_bytes / 2
+    }
 }
 
 impl Default for ServerLimits {
@@ -105,6 +116,7 @@ impl Default for Config {
             tokens: Tokens::default(),
             writable: true,
             limits: ServerLimits::default(),
+            extract: ExtractOptions::default(),
             temp_dir: None,
             log: Log { format: LogFormat::Off, sink: Arc::new(|| Box::new(std::io::sink())) },
         }
@@ -112,6 +124,16 @@ impl Default for Config {
 }
 
 impl Config {
+    /// How files are read within the limits of requests.
+    pub(crate) fn extraction(&self) -> ExtractOptions {
+        let mut options = self.extract.clone();
+        let (limits, of_requests) = (&mut options.limits, &self.limits);
+        limits.bytes = limits.bytes.min(of_requests.body_bytes);
+        limits.expanded = limits.expanded.min(of_requests.unpacked_bytes());
+        limits.time = limits.time.min(of_requests.request_time);
+        options
+    }
+
     /// Whether only this machine can reach the server.
     pub fn is_loopback(&self) -> bool {
         self.listen.ip().to_canonical().is_loopback()

@@ -3,14 +3,14 @@
 use crate::address::{QueryParameters, expected};
 use crate::app::{App, HandlerResult, json_bytes};
 use crate::body;
-use crate::documents::JsonList;
+use crate::documents::{self, JsonList};
 use crate::json::{self, AtMost};
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
 use crate::token::client_name;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use lookalike::decisions::{self, DecisionFields, ReviewDecision};
+use lookalike::decisions::{self, Agreements, DecisionFields, ReviewDecision};
 use lookalike::error::Error;
 use lookalike::index::time;
 use lookalike::store::{Index, IndexError};
@@ -21,6 +21,9 @@ use std::sync::Arc;
 /// Default and maximum number of decisions in a list.
 const LIST: usize = 1_000;
 const LIST_MAX: usize = 10_000;
+/// Default and maximum number of disputed pairs.
+const DISPUTED: usize = 100;
+const DISPUTED_MAX: usize = 10_000;
 /// A list ends early beyond this many bytes.
 const LIST_BYTES: usize = 16 << 20;
 /// Decisions that are read at once.
@@ -85,6 +88,18 @@ pub(crate) async fn list(State(app): State<Arc<App>>, request: Request) -> Handl
     };
     let look = move |worker: &mut PoolWorker| show(&worker.index, after, limit);
     Ok(json_bytes(StatusCode::OK, app.pool.run(look).await?))
+}
+
+/// `GET /v1/agreement`: how far people agree who judged the same pairs.
+pub(crate) async fn agreement(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
+    let parameters = QueryParameters::read(request.uri().query(), &["limit"])?;
+    let limit = parameters.number("limit", DISPUTED_MAX, DISPUTED)?;
+    let look = move |worker: &mut PoolWorker| {
+        let all = decisions::of_index(&worker.index, 0).map_err(problem)?;
+        documents::bytes(&Agreements::new(&all, limit))
+    };
+    // The whole log is read, which takes some time where it is long.
+    Ok(json_bytes(StatusCode::OK, app.pool.run_sized(usize::MAX, look).await?))
 }
 
 /// The number of a decision, of at most 18 digits.

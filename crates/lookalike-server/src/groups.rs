@@ -2,11 +2,13 @@
 
 use crate::address::{QueryParameters, expected};
 use crate::app::{App, HandlerResult, json, json_bytes};
+use crate::beginning::{self, beginning};
 use crate::decision_cache::DecisionsInForce;
 use crate::document_groups::{self, DocumentGroups, GroupOrder};
 use crate::documents::{JsonList, visible};
 use crate::group::{DocumentGroup, GroupMember};
 use crate::group_cache::Lookup;
+use crate::group_filter::GroupFilter;
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
 use crate::token::{Right, right};
@@ -30,10 +32,16 @@ const LIST_DOCUMENTS: usize = 20_000;
 /// The same beyond this many bytes of ids and metadata.
 const LIST_BYTES: usize = 16 << 20;
 
+/// A list with conditions on documents, or with beginnings, ends early beyond this many documents
+/// that were read, and this many bytes of their texts.
+const READ_DOCUMENTS: usize = 20_000;
+const READ_BYTES: u64 = 64 << 20;
+
 /// `GET /v1/groups`
 pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
-    let known = ["after", "limit", "order", "state", "threshold"];
-    let parameters = QueryParameters::read(request.uri().query(), &known)?;
+    let known = ["after", "beginning", "limit", "order", "state", "threshold"];
+    let known = [&known[..], &GroupFilter::PARAMETERS].concat();
+    let parameters = QueryParameters::read_repeating(request.uri().query(), &known, &["filter"])?;
     let limit = parameters.number("limit", LIST_MAX, LIST)?;
     let threshold = parameters.threshold(app.index.settings().threshold)?;
     let cursor = parameters.text("after").map(GroupsCursor::read).transpose()?;
@@ -41,6 +49,8 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
     let decided = parameters.choice("state", &states, None)?;
     let orders = [("size", GroupOrder::Size), ("doubt", GroupOrder::Doubt)];
     let order = parameters.choice("order", &orders, GroupOrder::Size)?;
+    let beginning = parameters.number("beginning", beginning::MOST, 0)?;
+    let filter = GroupFilter::read(&parameters)?;
     let right = right(&request);
     let look = move |worker: &mut PoolWorker| {
         document_groups::check_threshold(&worker.index, threshold)?;
@@ -66,11 +76,11 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
     };
     let at = cursor.unwrap_or(GroupsCursor { computed: found.computed, from: 0, skip: 0 });
     let list = Arc::clone(&found);
-    let part = ListPart { at, limit, stale, right, decided, order };
+    let part = ListPart { at, limit, stale, right, decided, order, filter, beginning };
     let decisions = Arc::clone(&app.decisions);
     let show = move |worker: &mut PoolWorker| {
         let index = &worker.index;
-        decisions.read(index, |in_force| show(index, &list, in_force, part, time::now()))
+        decisions.read(index, |in_force| show(index, &list, in_force, &part, time::now()))
     };
     let (page, goes_on) = app.pool.run(show).await?;
     if goes_on {
@@ -128,8 +138,13 @@ struct GroupsAnswer<'a> {
     /// The decisions about texts that have changed since.
     changed: &'a HashSet<u64>,
     now: i64,
+    /// Characters of the beginnings of texts that are shown.
+    beginning: usize,
     documents: usize,
     bytes: usize,
+    /// Documents, and bytes of texts, that were read to choose groups and to show beginnings.
+    read_documents: usize,
+    read_bytes: u64,
 }
 
 impl GroupsAnswer<'_> {
@@ -137,15 +152,45 @@ impl GroupsAnswer<'_> {
         self.documents >= LIST_DOCUMENTS || self.bytes >= LIST_BYTES
     }
 
+    /// Whether so much was read that the list goes on with the next request.
+    fn has_read_enough(&self) -> bool {
+        self.read_documents >= READ_DOCUMENTS || self.read_bytes >= READ_BYTES
+    }
+
+    /// Whether a document of the group meets the conditions of the filter.
+    fn fits(&mut self, group: &DocumentGroup, filter: &GroupFilter) -> Result<bool, Problem> {
+        let wanted =
+            RecordFields { metadata: true, text: filter.reads_texts(), ..RecordFields::default() };
+        let duplicates = group.duplicates.iter().map(|(member, _)| member);
+        for member in std::iter::once(&group.keeper).chain(duplicates) {
+            let Some(number) = self.snapshot.number_of(&member.id)? else { continue };
+            self.read_documents += 1;
+            self.read_bytes += if wanted.text { member.bytes } else { 0 };
+            let (right, mut fits) = (self.right, false);
+            self.snapshot.records(&[number], wanted, &mut |record| {
+                let metadata = visible(&record.metadata, right);
+                fits = filter.fits_document(&record.id, &metadata, record.text.as_deref());
+                Ok(())
+            })?;
+            if fits {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// A document; `None` if it has expired. A removed one has no metadata.
     fn member(&mut self, member: &GroupMember) -> Result<Option<Map<String, Value>>, Problem> {
-        let wanted = RecordFields { metadata: true, ..RecordFields::default() };
+        let has_beginning = self.beginning > 0 && self.read_bytes + member.bytes <= READ_BYTES;
+        let wanted =
+            RecordFields { metadata: true, text: has_beginning, ..RecordFields::default() };
         let (mut metadata, mut is_expired, now) = (Value::Null, false, self.now);
-        let right = self.right;
+        let (right, most, mut first) = (self.right, self.beginning, None);
         if let Some(number) = self.snapshot.number_of(&member.id)? {
             self.snapshot.records(&[number], wanted, &mut |record| {
                 is_expired = record.is_expired(now);
                 metadata = Value::Object(visible(&record.metadata, right).into_owned());
+                first = record.text.as_deref().map(|text| beginning(text, most).to_owned());
                 Ok(())
             })?;
         }
@@ -154,10 +199,15 @@ impl GroupsAnswer<'_> {
         }
         self.documents += 1;
         self.bytes += member.id.len() + metadata.to_string().len();
+        self.bytes += first.as_ref().map_or(0, String::len);
+        self.read_bytes += if has_beginning { member.bytes } else { 0 };
         let mut shown = Map::new();
         shown.insert("id".to_owned(), member.id.as_str().into());
         shown.insert("bytes".to_owned(), member.bytes.into());
         shown.insert("metadata".to_owned(), metadata);
+        if let Some(first) = first {
+            shown.insert("beginning".to_owned(), first.into());
+        }
         Ok(Some(shown))
     }
 
@@ -200,7 +250,6 @@ impl GroupsAnswer<'_> {
 }
 
 /// The requested part of a list.
-#[derive(Clone, Copy)]
 struct ListPart {
     at: GroupsCursor,
     limit: usize,
@@ -209,6 +258,9 @@ struct ListPart {
     /// Only groups that are decided about, or only those that are not.
     decided: Option<bool>,
     order: GroupOrder,
+    filter: GroupFilter,
+    /// Characters of the beginnings of texts that are shown.
+    beginning: usize,
 }
 
 /// Builds a page at `now` (in ns since 1970); returns whether another one follows.
@@ -216,27 +268,47 @@ fn show(
     index: &Index,
     found: &DocumentGroups,
     in_force: &DecisionsInForce,
-    part: ListPart,
+    part: &ListPart,
     now: i64,
 ) -> Result<(Vec<u8>, bool), Problem> {
-    let ListPart { mut at, limit, stale, right, decided, order } = part;
+    let ListPart { mut at, limit, stale, right, decided, order, ref filter, beginning } = *part;
     let mut review = found.review.lock().unwrap_or_else(PoisonError::into_inner);
     review.update(&found.groups, in_force);
     let mut snapshot = index.snapshot()?;
     // The documents may have changed or expired since the list was chosen.
     let stale = stale || found.is_stale(snapshot.version(), now);
     let changed = review.changed();
-    let (snapshot, documents, bytes) = (&mut *snapshot, 0, 0);
-    let mut shown = GroupsAnswer { right, snapshot, in_force, changed, now, documents, bytes };
+    let mut shown = GroupsAnswer {
+        right,
+        snapshot: &mut *snapshot,
+        in_force,
+        changed,
+        now,
+        beginning,
+        documents: 0,
+        bytes: 0,
+        read_documents: 0,
+        read_bytes: 0,
+    };
     let mut groups = JsonList::default();
     while let Some(place) = found.place(order, at.from)
         && groups.len < limit
     {
-        if decided.is_some_and(|decided| decided != review.is_decided(place)) {
+        let group = &found.groups[place];
+        let is_other = decided.is_some_and(|decided| decided != review.is_decided(place));
+        if is_other || !filter.fits(group) {
             (at.from, at.skip) = (at.from + 1, 0);
             continue;
         }
-        let group = &found.groups[place];
+        if filter.reads_documents() {
+            if shown.has_read_enough() {
+                break;
+            }
+            if !shown.fits(group, filter)? {
+                (at.from, at.skip) = (at.from + 1, 0);
+                continue;
+            }
+        }
         // A group that fits in the next response is not split.
         let is_too_much = shown.documents + group.duplicates.len() > LIST_DOCUMENTS;
         if groups.len > 0 && (is_too_much || shown.is_full()) {
@@ -280,12 +352,22 @@ mod tests {
         let version = index.snapshot().unwrap().version();
         let at = GroupsCursor { computed: 1, from: 0, skip: 0 };
         let (decided, order) = (None, GroupOrder::Size);
-        let part = ListPart { at, limit: 10, stale: false, right: Right::Read, decided, order };
+        let filter = GroupFilter::read(&QueryParameters::read(None, &[]).unwrap()).unwrap();
+        let part = ListPart {
+            at,
+            limit: 10,
+            stale: false,
+            right: Right::Read,
+            decided,
+            order,
+            filter,
+            beginning: 0,
+        };
         let stale_at = |version, now| {
             let list = DocumentGroups::new(Vec::new(), HashSet::new());
             let list = DocumentGroups { version, computed: 1, expires: Some(1000), ..list };
             let in_force = DecisionsInForce::default();
-            let (page, _) = show(&index, &list, &in_force, part, now).unwrap();
+            let (page, _) = show(&index, &list, &in_force, &part, now).unwrap();
             serde_json::from_slice::<Value>(&page).unwrap()["stale"] == true
         };
         assert!(!stale_at(version, 999));

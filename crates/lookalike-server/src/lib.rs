@@ -63,6 +63,7 @@
 
 mod address;
 mod app;
+mod beginning;
 mod body;
 mod bulk;
 mod compare;
@@ -74,8 +75,10 @@ mod decision_cache;
 mod decisions;
 mod document_groups;
 mod documents;
+mod extraction;
 mod group;
 mod group_cache;
+mod group_filter;
 mod groups;
 mod json;
 pub mod listen;

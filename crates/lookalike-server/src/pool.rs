@@ -1,7 +1,9 @@
 //! The worker pool for blocking work: shingling, queries, reading. The queue of jobs is bounded;
 //! further ones are refused with `busy`.
 
+use crate::config::{Config, ServerLimits};
 use crate::problem::Problem;
+use lookalike::extract::{ExtractOptions, Extractor};
 use lookalike::index::TextPreparer;
 use lookalike::store::query::QueryBuffers;
 use lookalike::store::{Index, IndexError};
@@ -20,19 +22,32 @@ pub(crate) struct PoolWorker {
     pub(crate) index: Arc<Index>,
     pub(crate) preparer: TextPreparer,
     pub(crate) scratch: QueryBuffers,
+    extract: Arc<ExtractOptions>,
+    extractor: Option<Extractor>,
 }
 
 impl PoolWorker {
-    fn new(index: &Arc<Index>) -> Result<Self, IndexError> {
+    fn new(index: &Arc<Index>, extract: &Arc<ExtractOptions>) -> Result<Self, IndexError> {
         let preparer = TextPreparer::new(index.settings())?;
-        Ok(Self { index: Arc::clone(index), preparer, scratch: QueryBuffers::default() })
+        let (index, extract) = (Arc::clone(index), Arc::clone(extract));
+        Ok(Self { index, preparer, scratch: QueryBuffers::default(), extract, extractor: None })
+    }
+
+    /// The same with new buffers; the process that reads files goes with the old ones.
+    fn renewed(&self) -> Result<Self, IndexError> {
+        Self::new(&self.index, &self.extract)
+    }
+
+    /// Reads files.
+    pub(crate) fn extractor(&mut self) -> &mut Extractor {
+        self.extractor.get_or_insert_with(|| Extractor::new(&self.extract))
     }
 
     /// Frees the buffers after a large text.
     pub(crate) fn release_buffers(&mut self, bytes: usize) {
         const MUCH: usize = 1 << 20;
         if bytes > MUCH
-            && let Ok(new) = Self::new(&self.index)
+            && let Ok(new) = self.renewed()
         {
             *self = new;
         }
@@ -85,21 +100,19 @@ impl PoolShared {
 
 impl WorkerPool {
     /// Starts `workers` threads; `queue` jobs may wait.
-    pub(crate) fn start(
-        index: &Arc<Index>,
-        workers: usize,
-        queue: usize,
-    ) -> Result<Self, IndexError> {
+    pub(crate) fn start(index: &Arc<Index>, config: &Config) -> Result<Self, IndexError> {
+        let ServerLimits { workers, queue, .. } = config.limits;
+        let extract = Arc::new(config.extraction());
         let shared = Arc::new(PoolShared::default());
         let mut threads = Vec::new();
         for number in 0..workers {
-            let (shared, mut worker) = (Arc::clone(&shared), PoolWorker::new(index)?);
+            let (shared, mut worker) = (Arc::clone(&shared), PoolWorker::new(index, &extract)?);
             let work = move || {
                 while let Some(job) = shared.next() {
                     // A job that panicked may have left the buffers in an inconsistent state.
                     let done = catch_unwind(AssertUnwindSafe(|| job(&mut worker)));
                     if done.is_err()
-                        && let Ok(new) = PoolWorker::new(&worker.index)
+                        && let Ok(new) = worker.renewed()
                     {
                         worker = new;
                     }

@@ -1,6 +1,7 @@
 //! `POST /v1/query`: documents similar to a text, or to a document of the index.
 
 use crate::app::{App, HandlerResult, json_bytes};
+use crate::beginning::{self, beginning};
 use crate::body;
 use crate::documents::{JsonList, check_text, visible};
 use crate::json::{self, AtMost};
@@ -42,6 +43,7 @@ struct QueryBody {
     filters: Option<AtMost<String, FILTERS_MAX>>,
     texts: Option<bool>,
     metadata: Option<bool>,
+    beginning: Option<json::WholeNumber>,
 }
 
 #[derive(Serialize)]
@@ -71,6 +73,8 @@ struct ResponseMatch<'a> {
     metadata: Option<&'a Metadata>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<StoredText<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beginning: Option<StoredText<'a>>,
 }
 
 /// `null` if the index keeps no texts.
@@ -116,7 +120,7 @@ impl QueryBody {
         let filters = self.filters.as_ref().map(|all| all.0.as_slice()).unwrap_or_default();
         let filters = filters.iter().map(|text| text.parse());
         let filters = filters.collect::<Result<Vec<MetadataFilter>, IndexError>>()?;
-        let PoolWorker { index, preparer, scratch } = &mut *worker;
+        let PoolWorker { index, preparer, scratch, .. } = &mut *worker;
         let signatures = index.compact_signatures();
         let question = QueryRequest {
             threshold,
@@ -166,6 +170,15 @@ impl QueryBody {
         count.map(Some).ok_or_else(wrong)
     }
 
+    /// Characters of the beginnings of texts, if these are requested.
+    fn beginning(&self) -> Result<Option<usize>, Problem> {
+        let Some(json::WholeNumber(asked)) = self.beginning else { return Ok(None) };
+        let most = beginning::MOST;
+        let wrong = || bad(format!("beginning is {asked}: expected a number from 1 to {most}"));
+        let number = usize::try_from(asked).ok().filter(|asked| (1..=most).contains(asked));
+        number.map(Some).ok_or_else(wrong)
+    }
+
     /// The JSON response. Metadata and texts are read and serialized match by match to limit
     /// memory.
     fn found(
@@ -176,9 +189,10 @@ impl QueryBody {
         (snapshot, right): (&mut dyn Snapshot, Right),
     ) -> Result<Vec<u8>, Problem> {
         let mut matches = JsonList::default();
+        let first = self.beginning()?;
         let wanted = RecordFields {
             metadata: self.metadata.unwrap_or(true),
-            text: self.texts == Some(true),
+            text: self.texts == Some(true) || first.is_some(),
             ..RecordFields::default()
         };
         for one in &answer.matches {
@@ -190,7 +204,11 @@ impl QueryBody {
                     let metadata = visible(&record.metadata, right);
                     written = matches.push(&ResponseMatch {
                         metadata: wanted.metadata.then_some(&*metadata),
-                        text: wanted.text.then_some(StoredText(record.text.as_deref())),
+                        text: (self.texts == Some(true))
+                            .then_some(StoredText(record.text.as_deref())),
+                        beginning: first.map(|most| {
+                            StoredText(record.text.as_deref().map(|text| beginning(text, most)))
+                        }),
                         ..ResponseMatch::new(one)
                     });
                     Ok(())
@@ -234,6 +252,7 @@ impl<'a> ResponseMatch<'a> {
             bytes: one.record.bytes,
             metadata: None,
             text: None,
+            beginning: None,
         }
     }
 }

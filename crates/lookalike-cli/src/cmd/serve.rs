@@ -5,6 +5,7 @@ mod settings;
 
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
+use crate::extraction::WorkerOption;
 use crate::index_place::place;
 use crate::terminal;
 use config_sources::ConfigSources;
@@ -127,7 +128,7 @@ impl ServeFlags {
 }
 
 /// Serves until it is stopped.
-pub(crate) fn run(args: &ServeArgs) -> CommandResult {
+pub(crate) fn run(args: &ServeArgs, worker: WorkerOption<'_>) -> CommandResult {
     let environment = std::env::vars_os().filter_map(|(name, value)| {
         let name =
             name.into_string().ok().filter(|name| name.starts_with(config_sources::PREFIX))?;
@@ -138,7 +139,8 @@ pub(crate) fn run(args: &ServeArgs) -> CommandResult {
         let warning = format!("warning: {name} is no option of serve and is ignored");
         terminal::stderr().message(&warning)?;
     }
-    let settings = settings::read(&layers)?;
+    let mut settings = settings::read(&layers)?;
+    settings.config.extract.worker = worker.cloned();
     for warning in &settings.warnings {
         terminal::stderr().message(&format!("warning: {warning}"))?;
     }

@@ -43,12 +43,14 @@ const problem = async (response) => {
 const exact = (name, value, context) => Number.isInteger(value) && !Number.isSafeInteger(value)
   ? context?.source ?? value : value;
 
-const send = async (method, path, body, signal) => {
+const send = async (method, path, { body, bytes, signal }) => {
   const headers = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (bytes !== undefined) headers["Content-Type"] = "application/octet-stream";
   if (token()) headers.Authorization = `Bearer ${token()}`;
   const options = { method, headers, signal, cache: "no-store", credentials: "same-origin" };
   if (body !== undefined) options.body = JSON.stringify(body);
+  if (bytes !== undefined) options.body = bytes;
   try {
     return await fetch(new URL(path, document.baseURI), options);
   } catch (error) {
@@ -62,14 +64,16 @@ const send = async (method, path, body, signal) => {
  * sent again.
  * @param {string} method
  * @param {string} path below the page, such as `v1/stats`
- * @param {{body?: unknown, signal?: AbortSignal}} options
+ * @param {{body?: unknown, bytes?: ArrayBuffer, signal?: AbortSignal}} options a body of JSON, or
+ *   one of a file
  * @returns {Promise<any>} the JSON of the response; nothing for an empty one
  * @throws {ApiError}
  */
-export const request = async (method, path, { body, signal } = {}) => {
+export const request = async (method, path, options = {}) => {
+  const { signal } = options;
   for (;;) {
     const sent = token();
-    const response = await send(method, path, body, signal);
+    const response = await send(method, path, options);
     if (response.status === 401) {
       const refused = await problem(response);
       // Another request may have received a token in the meantime.

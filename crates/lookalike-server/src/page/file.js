@@ -1,23 +1,24 @@
 "use strict";
-// Reads a chosen or dropped file.
+// Reads a chosen or dropped file by the service, as the command line reads it.
 
+import { request } from "./api.js";
 import { size, visible } from "./format.js";
 
 /** Maximum size of a file, in bytes. */
 const MOST_BYTES = 64 * 1024 * 1024;
-/** Text formats with markup. */
-const MARKED_UP = /\.(html?|xhtml|xml|eml|mbox|mht|rtf|svg|tex|csv|jsonl|json|ipynb)$/i;
 
-const COMMAND = "The command line reads it: lookalike query INDEX FILE. Or copy its text and " +
-  "paste it here.";
+const COMMAND = "The command line reads it: lookalike query INDEX FILE.";
 
 /**
- * Reads a file of UTF-8 text.
+ * Reads the texts of a file.
  * @param {File} file
- * @returns {Promise<{text: string, note: string}>}
- * @throws {Error} with a message for the user
+ * @param {AbortSignal} signal
+ * @returns {Promise<{parts: {within: string, kind: string, text: string,
+ *   fields: Object<string, string>}[],
+ *   failed: {within: string, kind: string, reason: string}[], further: number}>}
+ * @throws {Error} with a message for the user, or an ApiError
  */
-export const readText = async (file) => {
+export const readFile = async (file, signal) => {
   const name = visible(file.name);
   if (file.size > MOST_BYTES) {
     throw new Error(`${name} has ${size(file.size)}; this page reads ${size(MOST_BYTES)} at ` +
@@ -25,21 +26,22 @@ export const readText = async (file) => {
   }
   let bytes;
   try {
-    bytes = new Uint8Array(await file.arrayBuffer());
+    bytes = await file.arrayBuffer();
   } catch {
     throw new Error(`${name} cannot be read: if it is a folder, choose one of its files.`);
   }
-  let text;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw new Error(`${name} is not UTF-8 text. ${COMMAND}`);
-  }
-  if (text.includes("\0") || text.startsWith("%PDF-")) {
-    throw new Error(`${name} is no file of plain text. ${COMMAND}`);
-  }
-  const note = MARKED_UP.test(file.name)
-    ? "It is taken as it is, with its markup; the command line takes its text out first."
-    : "";
-  return { text, note };
+  return request("POST", `v1/extract?name=${encodeURIComponent(file.name)}`, { bytes, signal });
+};
+
+/**
+ * What a part of a file is called, for people: its title or subject, and who it is from.
+ * @param {{within: string, kind: string, fields: Object<string, string>}} part
+ * @returns {string}
+ */
+export const partTitle = ({ within, kind, fields }) => {
+  const title = fields.title ?? fields.subject;
+  const said = [title && `“${visible(title)}”`, fields.from && `from ${visible(fields.from)}`,
+    fields.date && fields.date.slice(0, 10)].filter(Boolean);
+  const place = within === "" ? kind : `${visible(within)} (${kind})`;
+  return said.length === 0 ? place : `${place}: ${said.join(", ")}`;
 };

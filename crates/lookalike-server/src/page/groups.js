@@ -2,7 +2,8 @@
 // The view of groups: a page of groups that can be expanded.
 
 import { request } from "./api.js";
-import { at, button, make, shownId } from "./dom.js";
+import { BEGINNING, briefly } from "./described.js";
+import { at, button, make } from "./dom.js";
 import { count, counted, similarity } from "./format.js";
 import { members } from "./members.js";
 import { problem } from "./problem.js";
@@ -47,7 +48,7 @@ const sizeOf = ({ duplicates, duplicates_before: before = 0, duplicates_total: a
 
 const item = (group, number) => {
   const summary = make("summary", {}, make("span", { class: "n" }, count(number)),
-    shownId(group.keeper.id, "id"),
+    make("span", { class: "brief" }, ...briefly(group.keeper)),
     make("span", { class: "size" }, sizeOf(group)),
     make("span", { class: "span" }, make("span", { class: "unseen" }, "similarity "),
       spanOf(group.duplicates)));
@@ -134,7 +135,7 @@ const later = (seconds, signal) => new Promise((resolve) => {
 
 /** @type {import("./router.js").Show} */
 export const showGroups = async (params, signal) => {
-  const asked = new URLSearchParams({ limit: String(PAGE) });
+  const asked = new URLSearchParams({ limit: String(PAGE), beginning: String(BEGINNING) });
   for (const name of ["after", "threshold"]) {
     if (params.has(name)) asked.set(name, params.get(name));
   }

@@ -1,7 +1,8 @@
 "use strict";
 // The list of matches of a query.
 
-import { bar, make, metadata, shownId } from "./dom.js";
+import { described } from "./described.js";
+import { bar, make, shownId } from "./dom.js";
 import { beginning, count, counted, probability, size, visible } from "./format.js";
 import { address } from "./router.js";
 
@@ -71,7 +72,7 @@ const item = (match, asked) => {
     make("div", { class: "match-head" }, bar(match.similarity, match.estimated),
       make("a", { class: "match-id", href: address("document", { id: match.id }) },
         shownId(match.id))),
-    facts(match, asked === undefined ? "your text" : "the other"), metadata(match.metadata),
+    facts(match, asked === undefined ? "your text" : "the other"), ...described(match),
     make("div", { class: "buttons" }, compare));
 };
 

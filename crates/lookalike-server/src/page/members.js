@@ -1,7 +1,8 @@
 "use strict";
 // The documents of a group: the keeper and its duplicates.
 
-import { bar, button, make, metadata, shownId } from "./dom.js";
+import { described } from "./described.js";
+import { bar, button, make, shownId } from "./dom.js";
 import { beginning, counted, count, size, visible } from "./format.js";
 import { address, go } from "./router.js";
 
@@ -21,7 +22,7 @@ const row = (group, member, chosen) => {
   return make("tr", {}, make("td", { class: "pick" }, make("label", { class: "target" }, box)),
     make("td", { class: "who" }, make("a", { href: address("document", { id: member.id }) },
       shownId(member.id)), keeper ? make("span", { class: "tag" }, "Keeper") : null,
-    metadata(member.metadata)),
+    ...described(member)),
     make("td", { class: "how" }, keeper ? "" : bar(member.similarity)),
     make("td", { class: "num" }, size(member.bytes)), links);
 };

@@ -2,8 +2,9 @@
 // The view of queries by a text or by a document of the index.
 
 import { request } from "./api.js";
+import { BEGINNING } from "./described.js";
 import { at, button, make } from "./dom.js";
-import { readText } from "./file.js";
+import { partTitle, readFile } from "./file.js";
 import { beginning, counted, size, visible } from "./format.js";
 import { matches, summary } from "./matches.js";
 import { passages } from "./passages.js";
@@ -22,6 +23,8 @@ let file = null;
 // The result of the last text, shown again after a search by id.
 let last = { status: "", nodes: [] };
 let running = null;
+// The reading of a file.
+let reading = null;
 
 const show = (status, nodes) => {
   at("query-status").textContent = status;
@@ -38,8 +41,8 @@ const showSize = () => {
 
 const asked = () => {
   const threshold = at("query-threshold").value, top = at("query-top").value;
-  const body = {};
   if (at("query-nearest").checked) return { nearest: top === "" ? 10 : Number(top) };
+  const body = {};
   if (threshold !== "") body.threshold = Number(threshold);
   if (top !== "") body.top = Number(top);
   return body;
@@ -54,7 +57,7 @@ const ask = async (body, signal, id) => {
   results.setAttribute("aria-busy", "true");
   let answer;
   try {
-    const asking = request("POST", "v1/query", { body, signal });
+    const asking = request("POST", "v1/query", { body: { ...body, beginning: BEGINNING }, signal });
     const [found, texts] = await Promise.all([asking, hasTexts()]);
     if (signal.aborted) return null;
     answer = { status: summary(found), nodes: matches(found, id) };
@@ -110,24 +113,66 @@ const hold = (name, content) => {
   at("query-text").hidden = true;
 };
 
-/** Reads a chosen or dropped file; on an error the field keeps its content. */
-const take = async (chosen) => {
-  show(`Reading ${visible(chosen.name)} …`, []);
-  let read;
-  try {
-    read = await readText(chosen);
-  } catch (error) {
-    show("", [make("div", { class: "warning", role: "alert" }, make("p", {}, error.message))]);
-    return;
-  }
-  if (read.text.length > FIELD_CHARACTERS) {
-    hold(chosen.name, read.text);
+/** Takes the text of a file, or of a part of one. */
+const takeText = (name, content) => {
+  if (content.length > FIELD_CHARACTERS) {
+    hold(name, content);
   } else {
     drop();
-    at("query-text").value = read.text;
+    at("query-text").value = content;
   }
   showSize();
-  show(`${visible(chosen.name)} is read. ${read.note}`, []);
+};
+
+/** What a file has that is no text. */
+const unread = ({ failed, further }) => {
+  const lines = failed.map(({ within, kind, reason }) =>
+    make("li", {}, within === "" ? reason : `${visible(within)} (${kind}): ${reason}`));
+  if (further > 0) lines.push(make("li", {}, `${counted(further, "further part")} not shown here`));
+  return lines.length === 0 ? [] : [make("ul", { class: "note" }, ...lines)];
+};
+
+/** Lets one of the texts of a file be chosen. */
+const choices = (name, read) => {
+  const choose = (part) => button(partTitle(part), () => {
+    takeText(`${name}/${part.within}`, part.text);
+    at("query-status").textContent = `${visible(part.within)} is read: ${partTitle(part)}.`;
+  });
+  return make("ul", { class: "parts" },
+    ...read.parts.map((part) => make("li", {}, choose(part))));
+};
+
+/** Reads a chosen or dropped file. What was there before is gone, whether it can be read or not. */
+const take = async (chosen) => {
+  const name = visible(chosen.name);
+  running?.abort();
+  reading?.abort();
+  reading = new AbortController();
+  const { signal } = reading;
+  takeText("", "");
+  show(`Reading ${name} …`, []);
+  let read;
+  try {
+    read = await readFile(chosen, signal);
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    show("", [error.code === undefined
+      ? make("div", { class: "warning", role: "alert" }, make("p", {}, error.message))
+      : problem(error, () => take(chosen))]);
+    return;
+  }
+  if (signal.aborted) return;
+  const [first, second] = read.parts;
+  if (first === undefined) {
+    show("", [make("div", { class: "warning", role: "alert" },
+      make("p", {}, `${name} has no text to search for.`), ...unread(read))]);
+  } else if (second === undefined) {
+    takeText(chosen.name, first.text);
+    show(`${name} is read: ${partTitle(first)}.`, unread(read));
+  } else {
+    show(`${name} has ${counted(read.parts.length, "text")}: choose one.`,
+      [choices(chosen.name, read), ...unread(read)]);
+  }
 };
 
 const watchFiles = () => {

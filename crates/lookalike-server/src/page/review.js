@@ -1,16 +1,18 @@
 "use strict";
 // The view in which people decide about groups: one duplicate at a time next to its keeper, by keys.
 
+import { agreement } from "./agreement.js";
 import { request } from "./api.js";
 import { figures, outcome, sides } from "./compare.js";
-import { bar, at, button, make, metadata, shownId } from "./dom.js";
+import { described, differingMetadata } from "./described.js";
+import { bar, at, button, make, shownId } from "./dom.js";
 import { DecisionLog } from "./decision_log.js";
 import { beginning, count, counted, size, visible } from "./format.js";
 import { problem } from "./problem.js";
 import { bulkForm } from "./review_bulk.js";
+import { filterForm, filterOf } from "./review_filter.js";
 import { ReviewQueue } from "./review_queue.js";
-import { address, forgetViews, go, reshow } from "./router.js";
-import { settings } from "./settings.js";
+import { address, forgetViews, reshow } from "./router.js";
 
 /** What a decision is called in the list of documents. */
 const NAMES = { duplicate: "duplicate", not_duplicate: "not a duplicate", keep: "kept" };
@@ -24,61 +26,24 @@ const show = (status, nodes) => {
   at("review-results").replaceChildren(...nodes);
 };
 
-/** The filter that an address names. */
-const filterOf = (params) => {
-  const filter = new URLSearchParams({
-    state: params.get("state") ?? "undecided", order: params.get("order") ?? "doubt",
-  });
-  if (params.get("threshold")) filter.set("threshold", params.get("threshold"));
-  return filter;
-};
-
-const choice = (id, label, options, chosen) => make("div", { class: "field" },
-  make("label", { for: id }, label), make("select", { id }, ...options.map(([value, text]) =>
-    make("option", { value, selected: value === chosen }, text))));
-
-const form = (filter) => {
-  const threshold = make("input", {
-    type: "number", id: "review-threshold", class: "short", min: "0.01", max: "1", step: "any",
-    inputmode: "decimal", value: filter.get("threshold") ?? "",
-  });
-  settings().then((found) => { threshold.placeholder = found.threshold; }, () => {});
-  const box = make("form", { class: "controls" },
-    choice("review-state", "Groups", [["undecided", "not decided"], ["all", "all"],
-      ["decided", "decided"]], filter.get("state")),
-    choice("review-order", "First", [["doubt", "the least similar"], ["size", "the largest"]],
-      filter.get("order")),
-    make("div", { class: "field" }, make("label", { for: "review-threshold" },
-      "Least similarity"), threshold),
-    make("button", { type: "submit" }, "Show"));
-  box.addEventListener("submit", (event) => {
-    event.preventDefault();
-    const params = {
-      state: at("review-state").value, order: at("review-order").value,
-      threshold: threshold.value,
-    };
-    go(address("review", params));
-  });
-  return box;
-};
-
 /** One visit of the view. */
 class Review {
-  constructor(filter, signal) {
-    this.filter = filter;
+  constructor(params, signal) {
+    this.params = params;
+    this.filter = filterOf(params);
     this.signal = signal;
-    this.queue = new ReviewQueue(filter, signal);
+    this.queue = new ReviewQueue(this.filter, signal);
     this.log = new DecisionLog(() => this.drawProgress(), (error) => this.refused(error));
     this.compared = new Map();
     this.made = 0;
   }
 
   async begin() {
-    show("Asking for the groups …", [form(this.filter)]);
+    show("Asking for the groups …", [filterForm(this.params)]);
     try {
       await this.queue.begin(() => {
         show("The groups are being computed. This takes a while in a large index.",
-          [form(this.filter)]);
+          [filterForm(this.params)]);
       });
     } catch (error) {
       if (error.name !== "AbortError") show("", [problem(error, () => reshow("review"))]);
@@ -118,8 +83,8 @@ class Review {
     const stale = this.queue.stale ? make("div", { class: "warning stale" },
       make("p", {}, "The index has changed since these groups were computed."),
       make("div", { class: "buttons" }, button("Look again", () => reshow("review")))) : "";
-    at("review-results").replaceChildren(form(this.filter), stale, this.progress, this.problems,
-      buttons, noted, this.stage, bulkForm(this));
+    at("review-results").replaceChildren(filterForm(this.params), stale, this.progress, this.problems,
+      buttons, noted, this.stage, bulkForm(this), agreement(this.signal));
   }
 
   /** Shows the pair at the present place. */
@@ -142,7 +107,9 @@ class Review {
     queue.ahead()?.catch((error) => this.refused(error));
     const { group, duplicate } = queue;
     const differences = make("div", { class: "review-differences" });
-    this.stage.replaceChildren(this.members(group, duplicate), differences);
+    const metadata = differingMetadata(group.keeper, duplicate);
+    this.stage.replaceChildren(this.members(group, duplicate), ...metadata ? [metadata] : [],
+      differences);
     const named = `${visible(beginning(duplicate.id, 80))} and its keeper ` +
       visible(beginning(group.keeper.id, 80));
     at("review-status").textContent = [said, `${named}.`].filter(Boolean).join(" ");
@@ -178,7 +145,7 @@ class Review {
       const tag = isKeeper ? "Keeper" : NAMES[member.decision];
       return make("tr", { class: isShown ? "shown" : undefined },
         make("td", { class: "who" }, name, tag ? make("span", { class: "tag" }, tag) : null,
-          metadata(member.metadata)),
+          ...described(member)),
         make("td", { class: "how" }, isKeeper ? "" : bar(member.similarity)),
         make("td", { class: "num" }, size(member.bytes)));
     });
@@ -319,6 +286,6 @@ export const watchReview = () => {
 
 /** @type {import("./router.js").Show} */
 export const showReview = (params, signal) => {
-  review = new Review(filterOf(params), signal);
+  review = new Review(params, signal);
   review.begin();
 };

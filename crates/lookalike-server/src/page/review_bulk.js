@@ -15,6 +15,7 @@ const BATCH = 10_000;
 const pairsAbove = async (filter, least, sameTitle, signal) => {
   const pairs = [], query = new URLSearchParams(filter);
   query.set("state", "undecided");
+  query.delete("beginning");
   query.set("limit", String(PAGE));
   let groups = 0;
   for (;;) {

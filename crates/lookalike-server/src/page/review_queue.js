@@ -78,6 +78,8 @@ export class ReviewQueue {
     const found = await groupPage(query, this.signal, pending);
     this.groups.push(...found.groups.map(present).filter(({ duplicates }) => duplicates.length > 0));
     this.next = found.next;
+    // An answer may have no group that the filter leaves, and yet go on.
+    if (found.groups.length === 0 && found.next !== undefined) return this.load(found.next, pending);
     return found;
   }
 

@@ -47,10 +47,13 @@ export const comparison = (differences, more = {}) => ({
 /** Groups by falling size. */
 export const groups = (from, to, duplicates = 3) => Array.from({ length: to - from },
   (_, place) => ({
-    keeper: { id: `group-${from + place}/letter.txt`, bytes: 2000, metadata: { source: "post" } },
+    keeper: {
+      id: `group-${from + place}/letter.txt`, bytes: 2000, metadata: { source: "post" },
+      beginning: `The letter number ${from + place}, which begins like this.`,
+    },
     duplicates: Array.from({ length: duplicates }, (_, copy) => ({
       id: `group-${from + place}/copy-${copy}.txt`, similarity: 0.98 - copy / 80,
-      bytes: 1990 + copy, metadata: { source: "mail" },
+      bytes: 1990 + copy, metadata: { source: "mail", subject: `Copy ${copy}`, pages: copy },
     })),
   }));
 
@@ -74,6 +77,37 @@ const ANSWERS = {
           { id: "letters/copy.txt", bytes: [7, 36], chars: [6, 35] }],
       }], words: 11, known_words: 8, documents: body.after ? 1 : 12, compared: 100,
       ...body.after ? {} : { next: "100" },
+    },
+  }),
+  // A text by its name's extension; an archive of two, and one file that cannot be read.
+  "POST /v1/extract": ({ query, body }) => {
+    const name = query.get("name"), text = body.toString().replace("\uFEFF", "");
+    const part = (within, kind, text, fields = {}) => ({ within, kind, text, fields });
+    const nothing = { parts: [], failed: [], further: 0 };
+    if (name.endsWith(".pdf")) {
+      const failed = [{ within: "", kind: "a PDF", reason: "encrypted: it opens with a password" }];
+      return { json: { ...nothing, failed } };
+    }
+    if (name.endsWith(".zip")) {
+      const parts = [part("a.txt", "a text", "The first one."), part(HOSTILE, "a message",
+        "The second one.", { subject: HOSTILE, from: "ada@example.org", date: "2024-03-02T08:00:00Z" })];
+      const failed = [{ within: "c.bin", kind: "a binary file", reason: "binary" }];
+      return { json: { parts, failed, further: 3 } };
+    }
+    if (name.endsWith(".docx")) {
+      const fields = { title: "A letter" };
+      return { json: { ...nothing, parts: [part("", "a Word file", "Of a letter.", fields)] } };
+    }
+    return { json: { ...nothing, parts: [part("", "a text", text)] } };
+  },
+  "GET /v1/agreement": () => ({
+    json: {
+      people: [{
+        people: ["ann", HOSTILE], pairs: 50, both_duplicate: 20, both_not_duplicate: 15,
+        only_first_duplicate: 5, only_second_duplicate: 10, kappa: 0.4,
+      }],
+      disputed: [{ documents: [HOSTILE, "b.txt"], duplicate: ["ann"], not_duplicate: [HOSTILE] }],
+      disputed_total: 15,
     },
   }),
   "POST /v1/compare": () => ({ json: comparison(STRETCHES) }),

@@ -22,7 +22,9 @@ const table = () => {
 const body = async (request) => {
   const parts = [];
   for await (const part of request) parts.push(part);
-  const text = Buffer.concat(parts).toString();
+  const bytes = Buffer.concat(parts);
+  if (request.headers["content-type"] === "application/octet-stream") return bytes;
+  const text = bytes.toString();
   return text === "" ? undefined : JSON.parse(text);
 };
 

@@ -41,7 +41,7 @@ const searching = withMock({}, async (browser, server) => {
   await search(browser);
   await browser.see("5 documents have a similarity of 0.8 or more, the 3 most similar ones below");
   const asked = server.calls.find(({ path }) => path === "/v1/query").body;
-  assert.deepEqual(asked, { text: TEXT, threshold: 0.8, top: 10 });
+  assert.deepEqual(asked, { text: TEXT, threshold: 0.8, top: 10, beginning: 160 });
   const first = await browser.run("return document.querySelector('.match').innerText");
   for (const part of ["0.963211", "letters/press-release final.txt", "1.83 kilobytes",
     "240 of its 262 shingles", "language", "en"]) {
@@ -112,7 +112,8 @@ const searchingById = withMock({}, async (browser, server) => {
   await browser.click("#id-form button");
   await browser.wait("document.querySelectorAll('.match').length === 3");
   const asked = () => server.calls.findLast(({ path }) => path === "/v1/query").body;
-  assert.deepEqual(asked(), { id: "a/b ?#&=%.txt", threshold: 0.8, top: 10 });
+  assert.deepEqual(asked(),
+    { id: "a/b ?#&=%.txt", threshold: 0.8, top: 10, beginning: 160 });
   // The address gives the same in another window.
   const hash = await browser.run("return location.hash");
   await browser.open(server.url + hash);
@@ -686,15 +687,29 @@ const files = withMock({}, async (browser, server) => {
   const bytes = (text) => Array.from(Buffer.from(text));
   const typed = () => browser.run("return document.querySelector('#query-text').value");
   assert.equal(await browser.run(dropped("letter.txt", bytes("\uFEFFGrüße aus Łódź"))), true);
-  await browser.see("letter.txt is read.");
+  await browser.see("letter.txt is read: a text.");
   assert.equal(await typed(), "Grüße aus Łódź");
   await browser.see("14 characters, 19 bytes");
-  await browser.run(dropped("scan.pdf", [0x25, 0x50, 0x44, 0x46, 0x2d, 0x31, 0x0a]));
-  await browser.see("scan.pdf is no file of plain text. The command line reads it: lookalike");
   await browser.run(dropped("letter.docx", [0x50, 0x4b, 3, 4, 0xff, 0]));
-  await browser.see("letter.docx is not UTF-8 text. The command line reads it");
-  await browser.run(dropped("page.html", bytes("<p>Hello")));
-  await browser.see("with its markup; the command line takes its text out first");
+  await browser.see("letter.docx is read: a Word file: “A letter”.");
+  assert.equal(await typed(), "Of a letter.");
+  const sent = server.calls.findLast(({ path }) => path === "/v1/extract").body;
+  assert.deepEqual(Array.from(sent), [0x50, 0x4b, 3, 4, 0xff, 0]);
+
+  // A file that cannot be read leaves nothing behind that would be searched in its place.
+  await browser.run(dropped("scan.pdf", [0x25, 0x50, 0x44, 0x46, 0x2d, 0x31, 0x0a]));
+  await browser.see("scan.pdf has no text to search for.");
+  await browser.see("encrypted: it opens with a password");
+  assert.equal(await typed(), "");
+
+  // One of the files of an archive is chosen.
+  await browser.run(dropped("all.zip", [0x50, 0x4b, 3, 4]));
+  await browser.see("all.zip has 2 texts: choose one.");
+  await browser.see("c.bin (a binary file): binary");
+  await browser.see("3 further parts not shown here");
+  await browser.click("#query-results .parts li:nth-child(2) button");
+  await browser.see("from ada@example.org, 2024-03-02.");
+  assert.equal(await typed(), "The second one.");
 
   // A long one is held beside the field, and searched as a whole.
   const long = words(40_000, "word");
@@ -753,6 +768,60 @@ const reviewing = withMock({}, async (browser, server) => {
   await browser.see("group-1/copy-2.txt: duplicate.");
 });
 
+const reviewFilter = withMock({}, async (browser, server) => {
+  await browser.run("location.hash = '#/review'");
+  await browser.see("7 of 120 groups decided");
+  // What a person recognises a document by, and the metadata in which both differ.
+  await browser.see("The letter number 0, which begins like this.");
+  await browser.see("Copy 0");
+  const differing = await browser.run("return Array.from(document.querySelectorAll(" +
+    "'.differing tbody tr'), row => Array.from(row.cells, cell => cell.textContent).join('|'))");
+  assert.deepEqual(differing, ["source|post|mail", "subject|none|Copy 0", "pages|none|0"]);
+  await browser.click("#view-review .more summary");
+  const fields = {
+    least: "0.9", most: "0.99", min_documents: "3", source: "mail", language: "en",
+    from: "2024-01-01", to: "2024-02-29", search: "budget & more",
+  };
+  for (const [name, value] of Object.entries(fields)) {
+    await browser.run("document.getElementById(arguments[0]).value = arguments[1]",
+      `review-${name}`, value);
+  }
+  await browser.run("document.querySelector('#view-review form').requestSubmit()");
+  await browser.wait("location.hash.includes('budget')");
+  await browser.see("7 of 120 groups decided");
+  const asked = server.calls.findLast(({ path }) => path === "/v1/groups").query;
+  assert.deepEqual(asked.getAll("filter"),
+    ["source~mail", "language=en", "date>=2024-01-01", "date<2024-03-01"]);
+  for (const name of ["least", "most", "min_documents", "search"]) {
+    assert.equal(asked.get(name), fields[name]);
+  }
+  assert.equal(await browser.run("return document.querySelector('#review-to').value"),
+    "2024-02-29");
+  assert.equal(await browser.run("return document.querySelector('#view-review .more').open"), true);
+});
+
+const agreeing = withMock({}, async (browser) => {
+  await browser.run("location.hash = '#/review'");
+  await browser.see("7 of 120 groups decided");
+  await browser.click(".review-agreement summary");
+  await browser.see("15 pairs judged differently, here 1:");
+  const cells = await browser.run("return Array.from(document.querySelectorAll(" +
+    "'.review-agreement td'), cell => cell.textContent)");
+  assert.deepEqual(cells, ["50", "35 (70.0 %)", "5", "10", "0.400"]);
+});
+
+/** An answer may have no group that the filter leaves, and yet go on. */
+const reviewSparse = async (browser) => {
+  const rest = { groups_total: 9, groups_decided: 0, duplicates_total: 9, documents: 99,
+    version: 1, stale: false };
+  const special = { "GET /v1/groups": ({ query }) => ({ json: query.get("after") === "1.5"
+    ? { groups: groups(0, 1), ...rest } : { groups: [], next: "1.5", ...rest } }) };
+  await withMock(special, async (page) => {
+    await page.run("location.hash = '#/review'");
+    await page.see("The letter number 0, which begins like this.");
+  })(browser);
+};
+
 const reviewingMany = withMock({}, async (browser, server) => {
   await browser.run("location.hash = '#/review'");
   await browser.see("7 of 120 groups decided");
@@ -808,6 +877,9 @@ export const CASES = {
   "groups are browsed": grouped,
   "groups that are pending, stale, large or none": groupStates,
   "groups are decided about by keys, with undo and redo": reviewing,
+  "groups to decide about are filtered": reviewFilter,
+  "where two people judged the same, it is told": agreeing,
+  "a filter that leaves few groups is followed": reviewSparse,
   "many pairs are decided about at once, and taken back": reviewingMany,
   "decisions that could not be stored are kept and sent again": reviewRefused,
   "the index is shown": theIndex,
@@ -816,5 +888,5 @@ export const CASES = {
   "refusals are told, and what was typed stays": refusals,
   "late answers are not shown": lateAnswers,
   "documents are added, replaced and removed": writing,
-  "files are read, or it is told what reads them": files,
+  "files are read by the service": files,
 };

@@ -10,6 +10,7 @@
 //! that is kept is the duplicate of no other. `docs/reference/decisions.md` specifies the file and
 //! the rule of groups.
 
+mod agreement;
 mod decision;
 mod fields;
 mod file;
@@ -17,6 +18,7 @@ mod in_force;
 mod log;
 mod separated;
 
+pub use agreement::{Agreement, Agreements, DisputedPair};
 pub use decision::{Judgment, ReviewDecision};
 pub use fields::DecisionFields;
 pub use file::{read, read_file};

@@ -4,6 +4,7 @@ use super::config_sources::{ConfigSources, SettingOrigin, split};
 use crate::cmd::CommandError;
 use crate::duration::patience;
 use crate::terminal;
+use lookalike::extract::ExtractOptions;
 use lookalike::find::parse_memory;
 use lookalike_server::{ClientToken, Config, Log, LogFormat, Right, ServerLimits, Tokens};
 use std::io::Write;
@@ -58,6 +59,7 @@ pub(super) fn read(layers: &ConfigSources) -> Result<ServeSettings, CommandError
         tokens: tokens(layers)?,
         writable: !read_only,
         limits,
+        extract: ExtractOptions::default(),
         temp_dir: Some(std::env::temp_dir()),
         log: Log { format, sink: Arc::new(move || Box::new(log_stream(format))) },
     };

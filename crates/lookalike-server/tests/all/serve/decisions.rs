@@ -176,3 +176,39 @@ fn bad_decisions_are_problems() {
     let only_read = Served::with(StoredContent::Texts, |config| config.writable = false);
     only_read.client.post("/v1/decisions", &json!({ "decisions": [] })).problem(403, "read-only");
 }
+
+/// Two people who judge the same pairs.
+#[test]
+fn agreement_is_counted_by_the_names_of_tokens() {
+    const BOB: &str = "bob-bob-bob-bob-bob";
+    let served = Served::with(StoredContent::Texts, |config| {
+        let tokens = vec![
+            token(Right::Write, None, WRITE),
+            token(Right::Decide, Some("ann"), ANN),
+            token(Right::Decide, Some("bob"), BOB),
+        ];
+        config.tokens = Tokens::new(tokens).unwrap();
+    });
+    let writer = served.client.with_token(WRITE);
+    fill(&writer);
+    let [ann, bob] = [ANN, BOB].map(|value| served.client.with_token(value));
+    assert_eq!(ann.get("/v1/agreement").ok(200)["people"], json!([]));
+    let pair =
+        |decision: &str, pair: [&str; 2]| json!([{ "decision": decision, "documents": pair }]);
+    decide(&ann, &pair("duplicate", ["a", "b"]));
+    decide(&ann, &pair("duplicate", ["a", "c"]));
+    decide(&bob, &pair("not_duplicate", ["b", "a"]));
+    decide(&bob, &pair("duplicate", ["c", "a"]));
+    decide(&writer, &pair("not_duplicate", ["c", "a"]));
+    let found = bob.get("/v1/agreement").ok(200);
+    let expected = json!([{
+        "people": ["ann", "bob"], "pairs": 2, "both_duplicate": 1, "both_not_duplicate": 0,
+        "only_first_duplicate": 1, "only_second_duplicate": 0, "kappa": 0.0,
+    }]);
+    assert_eq!(found["people"], expected);
+    let disputed = json!([{
+        "documents": ["a", "b"], "duplicate": ["ann"], "not_duplicate": ["bob"],
+    }]);
+    assert_eq!((&found["disputed"], &found["disputed_total"]), (&disputed, &json!(1)));
+    bob.get("/v1/agreement?limit=0").problem(400, "bad-parameter");
+}

@@ -7,6 +7,8 @@ mod bad_input;
 mod client;
 mod decisions;
 mod documents;
+mod extraction;
+mod group_filters;
 mod limits;
 mod passages;
 mod schema;

@@ -1,0 +1,63 @@
+"use strict";
+// How far people agree who judged the same pairs.
+
+import { request } from "./api.js";
+import { make, shownId, table } from "./dom.js";
+import { beginning, count, counted, visible } from "./format.js";
+import { problem } from "./problem.js";
+import { address } from "./router.js";
+
+const percent = (part, whole) => `${(100 * part / whole).toFixed(1)} %`;
+
+const row = (one) => {
+  const [first, second] = one.people.map((name) => visible(beginning(name, 80)));
+  const agreed = one.both_duplicate + one.both_not_duplicate;
+  return [make("span", {}, make("bdi", {}, first), " and ", make("bdi", {}, second)),
+    count(one.pairs), `${count(agreed)} (${percent(agreed, one.pairs)})`,
+    count(one.only_first_duplicate), count(one.only_second_duplicate),
+    one.kappa === null ? "none" : one.kappa.toFixed(3)];
+};
+
+const disputed = ({ documents: [a, b], duplicate, not_duplicate: not }) => {
+  const people = (names) => names.map(visible).join(", ");
+  return make("li", {}, make("a", { href: address("compare", { a, b }) }, shownId(a), " and ",
+    shownId(b)), ` – duplicates: ${people(duplicate)}; not: ${people(not)}`);
+};
+
+const draw = (found) => {
+  if (found.people.length === 0) {
+    return [make("p", { class: "note" }, "No pair was judged by two people yet. Each person has " +
+      "the name of the token that they log in with.")];
+  }
+  const heads = ["Two people", "Pairs judged by both", "The same", "Duplicates only by the first",
+    "only by the second", "Kappa"];
+  const parts = [make("div", { class: "wide" }, table(heads, found.people.map(row),
+    "How far people agree"))];
+  if (found.disputed_total > 0) {
+    parts.push(make("p", {}, `${counted(found.disputed_total, "pair")} judged differently` +
+      (found.disputed.length < found.disputed_total ? `, here ${count(found.disputed.length)}` : "") +
+      ":"), make("ul", {}, ...found.disputed.map(disputed)));
+  }
+  return parts;
+};
+
+/**
+ * The table of agreement, asked for when it is opened.
+ * @param {AbortSignal} signal
+ * @returns {HTMLElement}
+ */
+export const agreement = (signal) => {
+  const box = make("div", { role: "status" });
+  const ask = async () => {
+    box.replaceChildren("Counting …");
+    try {
+      box.replaceChildren(...draw(await request("GET", "v1/agreement", { signal })));
+    } catch (error) {
+      if (error.name !== "AbortError") box.replaceChildren(problem(error, ask));
+    }
+  };
+  const fold = make("details", { class: "fold review-agreement" },
+    make("summary", {}, "Where several people judged the same pairs"), box);
+  fold.addEventListener("toggle", () => { if (fold.open) ask(); });
+  return fold;
+};
