@@ -18,7 +18,7 @@ const NAME_BYTES: usize = 4096;
 const PARTS_MAX: usize = 1_000;
 
 #[derive(Serialize)]
-struct Text<'a> {
+struct ReadPart<'a> {
     within: &'a str,
     kind: &'a str,
     text: &'a str,
@@ -26,7 +26,7 @@ struct Text<'a> {
 }
 
 #[derive(Serialize)]
-struct Failure<'a> {
+struct UnreadPart<'a> {
     within: &'a str,
     kind: &'a str,
     reason: String,
@@ -92,7 +92,7 @@ impl PartSink for Parts {
         self.room -= part.text.len();
         let ExtractedPart { within, text, .. } = *part;
         let (kind, fields) = (part.kind.name(), FieldValues(part.fields));
-        self.texts.push(&Text { within, kind, text, fields })
+        self.texts.push(&ReadPart { within, kind, text, fields })
     }
 
     fn failed(&mut self, failed: &FailedPart<'_>) -> Result<(), Problem> {
@@ -102,7 +102,7 @@ impl PartSink for Parts {
         }
         let FailedPart { within, .. } = *failed;
         let failure =
-            Failure { within, kind: failed.kind.name(), reason: failed.failure.to_string() };
+            UnreadPart { within, kind: failed.kind.name(), reason: failed.failure.to_string() };
         let failure = serde_json::to_value(failure);
         self.failed.push(failure.map_err(|error| Problem::internal(error.to_string()))?);
         Ok(())

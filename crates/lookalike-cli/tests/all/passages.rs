@@ -262,15 +262,13 @@ fn nested_texts() -> Vec<String> {
     ]
 }
 
-/// With the same order of documents, a second run has nothing left to cut in any format.
-#[test]
-fn a_second_run_cuts_nothing_in_any_format() {
+/// The same texts in files of every format.
+fn files_of(texts: &[String]) -> Place {
     let place = Place::new();
-    let texts = nested_texts();
     let records = texts.iter().enumerate().map(|(i, text)| {
         serde_json::json!({ "before": i, "id": format!("d{i}"), "text": text, "after": [i] })
     });
-    let records: String = records.map(|record| format!("{record}\n")).collect();
+    let records: String = records.map(|record| record.to_string() + "\n").collect();
     let cells = |cell: &dyn Fn(&str) -> String, end: &str| -> String {
         let rows =
             texts.iter().enumerate().map(|(i, text)| cell(text).replace("{}", &i.to_string()));
@@ -296,6 +294,14 @@ fn a_second_run_cuts_nothing_in_any_format() {
         texts.iter().map(|text| serde_json::json!({"id": text, "text": LICENCE}).to_string());
     place.file("same.jsonl", same.map(|line| line + "\n").collect::<String>());
     place.run(&["find", "same.jsonl", "-o", "g.parquet"]).ok();
+    place
+}
+
+/// With the same order of documents, a second run has nothing left to cut in any format.
+#[test]
+fn a_second_run_cuts_nothing_in_any_format() {
+    let texts = nested_texts();
+    let place = files_of(&texts);
     let parquet = ["--text-field", "id", "--line-ids"];
     let formats: [(&str, &str, &[&str]); 9] = [
         ("j.jsonl", "out.jsonl", &[]),
