@@ -9,6 +9,8 @@ use lookalike::store::filter::MetadataFilter;
 use serde_json::Value;
 use std::ops::RangeInclusive;
 
+/// What a condition on metadata looks like.
+const CONDITION: &str = "MEMBER, or MEMBER=VALUE with one of = != < <= > >= ~, such as language=en";
 /// Maximum number of conditions on metadata.
 const CONDITIONS_MAX: usize = 100;
 /// Maximum length of what is searched for, in bytes.
@@ -35,8 +37,10 @@ impl GroupFilter {
     pub(crate) fn read(parameters: &QueryParameters) -> Result<Self, Problem> {
         let similarity = |name, default| parameters.share(name, default);
         let documents = |name, default| parameters.number(name, u32::MAX as usize, default);
-        let conditions = parameters.all("filter").map(str::parse);
-        let conditions = conditions.collect::<Result<Vec<MetadataFilter>, IndexError>>()?;
+        let condition =
+            |text: &str| text.parse().map_err(|_: IndexError| expected("filter", text, CONDITION));
+        let conditions = parameters.all("filter").map(condition);
+        let conditions = conditions.collect::<Result<Vec<MetadataFilter>, Problem>>()?;
         if conditions.len() > CONDITIONS_MAX {
             let got = conditions.len().to_string();
             return Err(expected("filter", &got, &format!("at most {CONDITIONS_MAX} conditions")));

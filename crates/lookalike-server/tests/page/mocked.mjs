@@ -354,8 +354,10 @@ const grouped = withMock({}, async (browser, server) => {
   await browser.wait("document.querySelectorAll('.members tbody tr').length === 4");
   const rows = await browser.run("return Array.from(document.querySelectorAll('.members tbody " +
     "tr'), row => row.innerText.replace(/\\s+/g, ' '))");
-  assert.ok(/group-0\/letter.txt\s*Keeper source:? ?post 2.00 kilobytes/.test(rows[0]), rows[0]);
-  assert.ok(/copy-1.txt source:? ?mail 0.967500 1.99 kilobytes Compare/.test(rows[2]), rows[2]);
+  const keeper = /letter.txt\s*Keeper post The letter number 0, .* like this. 2.00 kilobytes/;
+  assert.ok(keeper.test(rows[0]), rows[0]);
+  const copy = /copy-1.txt Copy 1 mail pages:? ?1 0.967500 1.99 kilobytes Compare/;
+  assert.ok(copy.test(rows[2]), rows[2]);
 
   // Two of them, whichever; one is not enough.
   await browser.click(".members tr:nth-child(2) input");

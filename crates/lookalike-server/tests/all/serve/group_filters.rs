@@ -48,7 +48,7 @@ fn groups_are_chosen_by_their_documents() {
         ("min_documents=3", vec![3]),
         ("max_documents=2", vec![2]),
         ("least=0.9", vec![3]),
-        ("most=0.85", vec![3, 2]),
+        ("most=0.86", vec![3, 2]),
         ("least=0.99", vec![]),
         ("filter=language=de", vec![3]),
         ("filter=date%3E=2024-01-01&filter=date%3C2024-02", vec![3]),
