@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,17 @@ PNG = b"\x89PNG\r\n\x1a\n"
 LEAST_BYTES = 8_000
 
 
+@dataclass
+class Run:
+    """What the code of the page printed and defined."""
+
+    printed: list[str]
+    defined: dict[str, Any]
+
+
 @pytest.fixture(scope="module")
-def printed() -> Iterator[list[str]]:
-    """What the code of the page prints; it runs in the folder of the pictures."""
+def run() -> Iterator[Run]:
+    """The code of the page, run in the folder of the pictures."""
     pytest.importorskip("matplotlib", reason="matplotlib is not installed, which draws the gallery").use("agg")
     pytest.importorskip("altair", reason="altair is not installed, which draws the gallery")
     # A picture of an earlier run would hide that none is made.
@@ -43,29 +52,28 @@ def printed() -> Iterator[list[str]]:
             for line, example in EXAMPLES:
                 # Empty lines before it make the numbers in a traceback those of the page.
                 exec(compile("\n" * line + example, str(PAGE), "exec"), defined)
-        yield out.getvalue().splitlines()
+        yield Run(out.getvalue().splitlines(), defined)
     finally:
         os.chdir(before)
-        import matplotlib.pyplot as plt
-
-        plt.close("all")
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
-def test_what_is_said_is_printed(printed: list[str]) -> None:
+def test_what_is_said_is_printed(run: Run) -> None:
     said = re.findall(r"^print\(.*\)  # (.*)$", TEXT, re.M)
-    assert said and printed == said
+    assert said and run.printed == said
 
 
 @pytest.mark.parametrize("picture", PICTURES)
-def test_each_picture_is_made(picture: str, printed: list[str]) -> None:
+def test_each_picture_is_made(picture: str, run: Run) -> None:
     made = (FOLDER / picture).read_bytes()
     assert made.startswith(PNG) and len(made) > LEAST_BYTES
 
 
-def test_each_picture_is_shown(printed: list[str]) -> None:
+def test_each_picture_is_shown(run: Run) -> None:
     assert {path.name for path in FOLDER.glob("*.png")} == set(PICTURES) and len(PICTURES) == 7
 
 
-def test_the_chart_is_one(printed: list[str]) -> None:
-    chart = json.loads((FOLDER / "altair.json").read_text(encoding="utf-8"))
-    assert "vega-lite" in chart["$schema"] and len(chart["vconcat"]) == 2
+def test_charts_are_put_together(run: Run) -> None:
+    chart = run.defined["chart"].to_dict()
+    assert "vega-lite" in chart["$schema"] and [len(row["hconcat"]) for row in chart["vconcat"]] == [2, 2]
+    assert "vegaEmbed" in (FOLDER / "altair.html").read_text(encoding="utf-8")

@@ -174,7 +174,8 @@ def test_similarities_that_are_drawn() -> None:
     assert [bar.get_x() for bar in drawn.containers[0]] == pytest.approx(table.edges[:-1])
     assert drawn.containers[1][0].get_x() == 1.0
     assert [list(line.get_xdata()) for line in drawn.get_lines()] == [[0.7, 0.7]]
-    assert drawn.get_xlabel() == "jaccard similarity" and drawn.get_title() == f"{table.total} verified pairs, 1 of them equal"
+    assert drawn.get_xlabel() == "jaccard similarity" and drawn.get_title(loc="left") == f"{table.total} verified pairs"
+    assert [text.get_text() for text in drawn.get_legend().get_texts()] == ["threshold 0.7", "1 equal"]
     bars, rule = chart("similarity_histogram", found)["layer"]
     assert [row["count"] for row in values(bars)] == [*table.counts, 1]
     assert [row["from"] for row in values(bars)] == list(table.edges)
@@ -225,12 +226,20 @@ def test_the_curve_without_an_audit_says_nothing_measured() -> None:
         line, threshold = drawn.get_lines()
         assert list(line.get_xdata()) == list(table.similarities) and list(line.get_ydata()) == list(table.probabilities)
         assert list(threshold.get_xdata()) == [0.7, 0.7] and not drawn.containers
-        assert drawn.get_title() == f"{table.bands} bands of {table.rows_per_band} rows: {table.predicted_recall:.4f} at 0.7"
+        assert drawn.get_title(loc="left") == f"{table.bands} bands of {table.rows_per_band} rows: {table.predicted_recall:.4f} at 0.7"
         layers = chart("s_curve", result)["layer"]
         assert [(row["similarity"], row["probability"]) for row in values(layers[0])] == list(
             zip(table.similarities, table.probabilities)
         )
         assert len(layers) == 2 and values(layers[1]) == [{"threshold": 0.7}]
+
+
+def test_a_prediction_has_its_caveat() -> None:
+    for result in (lookalike.find(SIMILAR, scheme="xor"), lookalike.tune(scheme="xor")):
+        caveat = tables.s_curve(result).recall_caveat
+        assert caveat is not None and caveat == lookalike.find([], scheme="xor").parameters["recall_caveat"]
+        assert caveat in axes("s_curve", result).get_title(loc="left").replace("\n", " ")
+        assert caveat in " ".join(chart("s_curve", result)["title"])
 
 
 def test_recall_is_drawn_where_it_was_measured() -> None:
@@ -283,7 +292,7 @@ def test_runs_without_signatures_have_no_curve_below_the_threshold(options: dict
     assert (table.similarities, table.probabilities) == ((0.7, 1.0), (1.0, 1.0))
     assert table.overall is not None and table.overall.recall == 1.0
     drawn = axes("s_curve", found, audit)
-    assert drawn.get_title() == "every similar pair is compared" and len(drawn.containers) == 1
+    assert drawn.get_title(loc="left") == "every similar pair is compared" and len(drawn.containers) == 1
     assert chart("s_curve", found, audit)["title"][0] == "every similar pair is compared"
 
 
@@ -318,7 +327,7 @@ def test_groups_by_size() -> None:
         ("2", 2), ("3", 1), ("4", 0), ("5 to 8", 2), ("9 to 16", 1), ("17 to 32", 0), ("33 to 64", 1)
     ]  # fmt: skip
     drawn = axes("group_sizes", found)
-    assert heights(drawn) == [[2, 1, 0, 2, 1, 0, 1]] and drawn.get_title() == "7 groups"
+    assert heights(drawn) == [[2, 1, 0, 2, 1, 0, 1]] and drawn.get_title(loc="left") == "7 groups"
     assert [label.get_text() for label in drawn.get_xticklabels()] == [step.label for step in table.steps]
     assert values(chart("group_sizes", found)) == table.rows()
 
@@ -367,7 +376,7 @@ def test_removal_by_bytes_and_of_the_most() -> None:
     size = len(SITES[1]["text"])
     assert [(s.source, s.total, s.removed, s.share) for s in table.sources] == [("новости", 2 * size, 2 * size, 1.0)]
     assert table.left_out == 3
-    assert axes("removal_by_source", table).get_title() == "bytes by source: the 1 with the most removed, 3 left out"
+    assert axes("removal_by_source", table).get_xlabel() == "bytes; 3 further sources with less removed are not shown"
 
 
 def test_a_reference_has_a_bar_of_its_own() -> None:
@@ -402,7 +411,7 @@ def test_sources_are_those_of_the_report(tmp_path: Path) -> None:
     found = lookalike.find(SITES, reference=SITES[:1], source_field="site")
     found.write_report(tmp_path / "r.json")
     reported = json.loads((tmp_path / "r.json").read_text())["sources"]
-    assert [{**row, "name": row.pop("source")} for row in found.sources] == reported
+    assert [{"name": row.pop("source"), **row} for row in found.sources] == reported
     assert found.sources.column_types == ["string", "bool", "uint64", "uint64", "uint64", "uint64"]
 
 
@@ -416,7 +425,6 @@ def test_a_sweep_is_that_of_its_runs() -> None:
         found = lookalike.find(SIMILAR, threshold=threshold, shingle="words:3")
         audit = lookalike.audit(found, sample=5, seed=7)
         assert (step.threshold, step.groups, step.duplicates) == (threshold, len(found), found.counts["duplicates"])
-        assert step.predicted_recall == found.parameters["predicted_recall"]
         assert (step.recall, step.interval) == (audit.recall, audit.interval if audit.recall is not None else None)
     assert [step.recall is None for step in sweep.steps] == [False, False, True]
     drawn = axes("threshold_sweep", sweep)
@@ -438,7 +446,9 @@ def test_a_sweep_is_that_of_its_runs() -> None:
     assert [(row["threshold"], row["of"], row["count"]) for row in values(lines)] == [
         (step.threshold, of, getattr(step, of)) for step in sweep.steps for of in ("duplicates", "groups")
     ]
-    assert all(values(layer) == measured for layer in recall["layer"])
+    assert values(recall) == measured
+    fields = [layer["encoding"]["y"]["field"] for layer in recall["layer"]]
+    assert fields == ["recall", "low"] and recall["layer"][1]["encoding"]["y2"]["field"] == "high"
 
 
 def test_recall_that_was_not_measured_is_not_drawn() -> None:
@@ -504,7 +514,7 @@ def test_tables_put_together_by_hand_are_drawn(threshold: float) -> None:
     """A table of ours may have the threshold 0, which no run has."""
     histogram = tables.SimilarityHistogram("jaccard", threshold, "duplicates", (0.0, 0.5, 1.0), (0, 0), 0)
     curve = tables.SCurve(threshold, 1.0, 1, 1, (0.0, 1.0), (0.0, 1.0))
-    step = tables.SweepStep(threshold, 0, 0, 1.0, 0.0, (0.0, 1.0))
+    step = tables.SweepStep(threshold, 0, 0, 0.0, (0.0, 1.0))
     for function, table in (
         ("similarity_histogram", histogram),
         ("s_curve", curve),

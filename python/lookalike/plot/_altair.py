@@ -20,7 +20,7 @@ from lookalike.plot._style import (
     histogram_title,
     measured_label,
     shown_name,
-    source_title,
+    source_label,
     sweep_title,
 )
 from lookalike.plot._threshold_sweep import ThresholdSweep
@@ -54,7 +54,8 @@ def similarity_histogram(table: SimilarityHistogram) -> Any:
     scale = alt.Scale(domain=[table.edges[0] - width / 2, 1.0 + width * 1.5], nice=False, zero=False)
     chart = alt.Chart(_data(bars)).mark_bar(stroke="white", strokeWidth=0.5)
     chart = chart.encode(
-        x=alt.X("from:Q", title=name, scale=scale),
+        # With both ends of a bar and without this, what is drawn at a count is a line.
+        x=alt.X("from:Q", title=name, scale=scale, bin="binned"),
         x2="to:Q",
         y=alt.Y("count:Q", title=table.counted, axis=_COUNTS),
         color=alt.Color("of:N", title=None, scale=alt.Scale(domain=["below 1", "equal"], range=[BLUE, EQUAL])),
@@ -73,7 +74,7 @@ def s_curve(table: SCurve) -> Any:
         tooltip=["similarity:Q", "probability:Q"],
     )
     layers: list[Any] = [line, _threshold(table.threshold, across)]
-    title: Any = [curve_title(table)]
+    title = curve_title(table)
     measured = table.measured_rows()
     if measured:
         points = alt.Chart(_data(measured)).encode(x=alt.X("middle:Q", title=across), y=alt.Y("recall:Q", title=up))
@@ -104,9 +105,9 @@ def removal_by_source(table: RemovalBySource) -> Any:
         for order, part in enumerate(("removed", "kept"))
     ]
     labels = json.dumps([shown_name(source.label) for source in table.sources])
-    chart = alt.Chart(_data(rows), title=source_title(table), width=_WIDTH)
+    chart = alt.Chart(_data(rows), title=f"{table.by} by source", width=_WIDTH)
     return chart.mark_bar().encode(
-        x=alt.X("count:Q", title=table.by, stack="zero", axis=_COUNTS),
+        x=alt.X("count:Q", title=source_label(table), stack="zero", axis=_COUNTS),
         y=alt.Y("place:O", title=None, axis=alt.Axis(labelExpr=f"{labels}[datum.value]", labelLimit=320)),
         color=alt.Color("part:N", title=None, scale=alt.Scale(domain=["removed", "kept"], range=[ORANGE, BLUE])),
         order="order:Q",

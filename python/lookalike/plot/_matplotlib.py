@@ -21,7 +21,7 @@ from lookalike.plot._style import (
     histogram_title,
     measured_label,
     shown_name,
-    source_title,
+    source_label,
     sweep_title,
 )
 from lookalike.plot._threshold_sweep import ThresholdSweep
@@ -44,9 +44,10 @@ def _axes(given: Axes | None, size: tuple[float, float] = _SIZE) -> Axes:
     return made
 
 
-def _dress(ax: Axes, grid: Literal["x", "y", "both"], **texts: str) -> None:
-    """Titles, and lines behind the figures."""
-    ax.set(**texts)
+def _dress(ax: Axes, grid: Literal["x", "y", "both"], title: str, **labels: str) -> None:
+    """Title and labels, and lines behind the figures."""
+    ax.set_title(title, loc="left")
+    ax.set(**labels)
     ax.set_axisbelow(True)
     ax.grid(axis=grid, color=GREY, linewidth=0.8)
     ax.spines[["top", "right"]].set_visible(False)
@@ -58,7 +59,15 @@ def _mark_threshold(ax: Axes, threshold: float) -> None:
 
 def _whole(axis: Any) -> None:
     """Counts have whole numbers next to their axis, and begin at 0."""
-    axis.set_major_locator(MaxNLocator(integer=True))
+    axis.set_major_locator(MaxNLocator(nbins="auto", integer=True, steps=[1, 2, 5, 10]))
+
+
+def _legend_above(ax: Axes, drawn: list[Any] | None = None) -> None:
+    """The legend at the right of the title, where nothing is drawn."""
+    handles = ax.get_legend_handles_labels()[0] if drawn is None else drawn
+    labels = [str(handle.get_label()) for handle in handles]
+    place: Any = {"loc": "lower right", "bbox_to_anchor": (1, 1), "borderaxespad": 0.2, "ncols": len(handles)}
+    ax.legend(handles, labels, frameon=False, handlelength=1.4, columnspacing=1.2, **place)
 
 
 def similarity_histogram(table: SimilarityHistogram, given: Axes | None) -> Axes:
@@ -66,13 +75,13 @@ def similarity_histogram(table: SimilarityHistogram, given: Axes | None) -> Axes
     edges, width = table.edges, table.edges[1] - table.edges[0]
     widths = [high - low for low, high in zip(edges, edges[1:], strict=False)]
     ax.bar(edges[:-1], table.counts, widths, align="edge", color=BLUE, edgecolor="white", linewidth=0.5)
-    ax.bar([edges[-1]], [table.equal], width, align="edge", color=EQUAL, label="equal")
+    ax.bar([edges[-1]], [table.equal], width, align="edge", color=EQUAL, label=f"{table.equal:,} equal")
     _mark_threshold(ax, table.threshold)
     _dress(ax, "y", xlabel=f"{table.measure} similarity", ylabel=table.counted, title=histogram_title(table))
     ax.set_xlim(edges[0] - width / 2, edges[-1] + width * 1.5)
     ax.set_ylim(bottom=0)
     _whole(ax.yaxis)
-    ax.legend(frameon=False)
+    _legend_above(ax)
     return ax
 
 
@@ -100,10 +109,10 @@ def s_curve(table: SCurve, given: Axes | None) -> Axes:
             label=measured_label(table),
         )
     _dress(
-        ax, "both", xlabel="similarity of a pair", ylabel="probability of being found", title=curve_title(table)
+        ax, "both", xlabel="similarity of a pair", ylabel="probability of being found", title="\n".join(curve_title(table))
     )
     ax.set(xlim=(0, 1.02), ylim=(0, 1.04))
-    ax.legend(frameon=False, loc="upper left")
+    ax.legend(frameon=False, loc="best")
     return ax
 
 
@@ -113,6 +122,8 @@ def group_sizes(table: GroupSizes, given: Axes | None) -> Axes:
     ax.bar_label(bars, [f"{step.groups:,}" for step in table.steps], padding=2)
     ax.set_xticks(range(len(table.steps)), [step.label for step in table.steps])
     _dress(ax, "y", xlabel="documents in a group", ylabel="groups", title=f"{table.groups:,} groups")
+    # The numbers above the bars take room.
+    ax.margins(y=0.1)
     ax.set_ylim(bottom=0)
     _whole(ax.yaxis)
     return ax
@@ -131,10 +142,11 @@ def removal_by_source(table: RemovalBySource, given: Axes | None) -> Axes:
         # A name is no formula, though it may have two dollar signs.
         label.set_parse_math(False)
     ax.invert_yaxis()
-    _dress(ax, "x", xlabel=table.by, title=source_title(table))
+    _dress(ax, "x", xlabel=source_label(table), title=f"{table.by} by source")
+    ax.margins(x=0.12)
     ax.set_xlim(left=0)
     _whole(ax.xaxis)
-    ax.legend(frameon=False, loc="lower right")
+    _legend_above(ax)
     return ax
 
 
@@ -167,5 +179,5 @@ def threshold_sweep(table: ThresholdSweep, given: Axes | None) -> Axes:
         )
         recall.set(ylabel="recall", ylim=(0, 1.04))
         recall.spines["top"].set_visible(False)
-    ax.legend(drawn, [str(each.get_label()) for each in drawn], frameon=False, loc="best")
+    _legend_above(ax, drawn)
     return ax

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lookalike import _engine
@@ -55,6 +55,8 @@ class SCurve:
     overall: MeasuredRecall | None = None
     #: Confidence level of the intervals; ``None`` without an audit.
     confidence: float | None = None
+    #: A sentence why recall may be lower than predicted; ``None`` if the prediction holds.
+    recall_caveat: str | None = None
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict for each point of the curve: ``similarity``, ``probability``."""
@@ -103,19 +105,22 @@ def s_curve(result: Found | Tuned | SCurve, audit: Audit | None = None) -> SCurv
             "predicted_recall": result.predicted_recall,
             "bands": result.bands,
             "rows": result.rows,
+            "recall_caveat": result.recall_caveat,
         }
     elif isinstance(result, Found):
         run = result.parameters
     else:
         raise refused("result", "what lookalike.find or lookalike.tune gave", result)
-    threshold, predicted = run["threshold"], run["predicted_recall"]
+    # Without signatures nothing is predicted, since nothing is missed.
+    threshold, predicted = run["threshold"], run.get("predicted_recall", 1.0)
     bands, rows = run.get("bands"), run.get("rows")
     if bands is None or rows is None:
         similarities, probabilities = [threshold, 1.0], [1.0, 1.0]
     else:
         similarities = [step / _STEPS for step in range(_STEPS + 1)]
         probabilities = _engine.curve(similarities, bands, rows)
-    curve = SCurve(threshold, predicted, bands, rows, tuple(similarities), tuple(probabilities))
+    points = (tuple(similarities), tuple(probabilities))
+    curve = SCurve(threshold, predicted, bands, rows, *points, recall_caveat=run.get("recall_caveat"))
     return curve if audit is None else _with_audit(curve, audit)
 
 
@@ -132,17 +137,8 @@ def _with_audit(curve: SCurve, audit: Audit) -> SCurve:
         )
     measured = [_measured(range_) for range_ in audit.details["ranges"]]
     overall = _measured({**audit.details, "from": audit.details["threshold"], "to": 1.0})
-    return SCurve(
-        curve.threshold,
-        curve.predicted_recall,
-        curve.bands,
-        curve.rows_per_band,
-        curve.similarities,
-        curve.probabilities,
-        tuple(each for each in measured if each is not None),
-        overall,
-        audit.confidence,
-    )
+    there = tuple(each for each in measured if each is not None)
+    return replace(curve, measured=there, overall=overall, confidence=audit.confidence)
 
 
 def _measured(figures: Mapping[str, Any]) -> MeasuredRecall | None:

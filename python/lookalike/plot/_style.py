@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Final
 
 from lookalike.plot._removal_by_source import RemovalBySource
@@ -19,7 +20,7 @@ __all__ = [
     "histogram_title",
     "measured_label",
     "shown_name",
-    "source_title",
+    "source_label",
     "sweep_title",
 ]
 
@@ -30,18 +31,23 @@ INK: Final = "#1b2027"
 GREY: Final = "#d9dde3"
 EQUAL: Final = "#7ea6e0"
 
+#: Characters of a line of a title.
+_LINE = 72
 #: Characters of a name that an axis has room for.
 _NAME = 48
 
 
 def histogram_title(histogram: SimilarityHistogram) -> str:
-    return f"{histogram.total:,} {histogram.counted}, {histogram.equal:,} of them equal"
+    return f"{histogram.total:,} {histogram.counted}"
 
 
-def curve_title(curve: SCurve) -> str:
+def curve_title(curve: SCurve) -> list[str]:
+    """Lines: the prediction, and why it may not hold."""
     if curve.bands is None:
-        return "every similar pair is compared"
-    return f"{curve.bands} bands of {curve.rows_per_band} rows: {curve.predicted_recall:.4f} at {curve.threshold:g}"
+        return ["every similar pair is compared"]
+    prediction = f"{curve.predicted_recall:.4f} at {curve.threshold:g}"
+    lines = [f"{curve.bands} bands of {curve.rows_per_band} rows: {prediction}"]
+    return lines if curve.recall_caveat is None else [*lines, *textwrap.wrap(curve.recall_caveat, _LINE)]
 
 
 def measured_label(curve: SCurve) -> str:
@@ -52,10 +58,11 @@ def measured_label(curve: SCurve) -> str:
     return f"measured: {curve.overall.recall:.4f} of all, {low:.4f} to {high:.4f}"
 
 
-def source_title(removal: RemovalBySource) -> str:
+def source_label(removal: RemovalBySource) -> str:
+    """What is counted, and of how many sources it is not shown."""
     if removal.left_out == 0:
-        return f"{removal.by} by source"
-    return f"{removal.by} by source: the {len(removal.sources):,} with the most removed, {removal.left_out:,} left out"
+        return removal.by
+    return f"{removal.by}; {removal.left_out:,} further sources with less removed are not shown"
 
 
 def sweep_title(sweep: ThresholdSweep) -> str:

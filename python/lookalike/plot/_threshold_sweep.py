@@ -25,8 +25,6 @@ class SweepStep:
     #: How many groups there are, and how many duplicates in them.
     groups: int
     duplicates: int
-    #: The predicted recall of a pair at the threshold.
-    predicted_recall: float
     #: The recall that an audit measured; ``None`` without one, and where no document of its sample has a neighbour.
     recall: float | None = None
     #: Holds the true recall with at least the confidence of the audit; ``None`` without :attr:`recall`.
@@ -42,14 +40,13 @@ class ThresholdSweep:
     steps: tuple[SweepStep, ...]
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for each threshold: ``threshold``, ``groups``, ``duplicates``, ``predicted_recall``, ``recall``, ``low``,
-        ``high``; the last three are ``None`` where recall was not measured."""
+        """A dict for each threshold: ``threshold``, ``groups``, ``duplicates``, ``recall``, ``low``, ``high``; the last three
+        are ``None`` where recall was not measured."""
         return [
             {
                 "threshold": step.threshold,
                 "groups": step.groups,
                 "duplicates": step.duplicates,
-                "predicted_recall": step.predicted_recall,
                 "recall": step.recall,
                 "low": None if step.interval is None else step.interval[0],
                 "high": None if step.interval is None else step.interval[1],
@@ -88,12 +85,10 @@ class ThresholdSweep:
 
 
 def _step(found: Found, audited: Audit | None) -> SweepStep:
-    run, counts = found.parameters, found.counts
+    counts = found.counts
     recall = None if audited is None else audited.recall
     interval = None if audited is None or recall is None else audited.interval
-    return SweepStep(
-        run["threshold"], counts["groups"], counts["duplicates"], run["predicted_recall"], recall, interval
-    )
+    return SweepStep(found.parameters["threshold"], counts["groups"], counts["duplicates"], recall, interval)
 
 
 def threshold_sweep(
