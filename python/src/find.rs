@@ -180,8 +180,8 @@ impl PyFindings {
         Ok(dict)
     }
 
-    /// Documents by source, in reading order: `source`, `reference`, `documents`, `bytes`, `duplicates`
-    /// and `duplicate_bytes`.
+    /// Documents by source, in reading order: `source`, `reference`, `documents`, `bytes`,
+    /// `duplicates` and `duplicate_bytes`.
     fn sources(&self) -> PyResult<ArrowTable> {
         let (mut names, mut references) = (TextColumn::default(), BooleanBuilder::new());
         let mut numbers: [UInt64Builder; 4] = Default::default();

@@ -124,7 +124,7 @@ def s_curve(
     >>> import lookalike.plot
     >>> ax = lookalike.plot.s_curve(lookalike.tune(threshold=0.8))
     >>> ax.get_title(loc="left")
-    '21 bands of 6 rows: 0.9977 at 0.8'
+    '21 bands of 6 rows: 0.9983 at 0.8'
     """
     return draw("s_curve", tables.s_curve(result, audit), backend, ax)
 
@@ -149,7 +149,7 @@ def group_sizes(
 
     >>> import lookalike.plot
     >>> ax = lookalike.plot.group_sizes(lookalike.find(["a b c d e f"] * 3))
-    >>> [bar.get_height() for bar in ax.patches]
+    >>> [int(bar.get_height()) for bar in ax.patches]
     [0, 1]
     """
     return draw("group_sizes", tables.group_sizes(result), backend, ax)
@@ -210,7 +210,7 @@ def threshold_sweep(
     >>> docs = ["a b c d e f g h", "a b c d e f g x", "new"]
     >>> sweep = lookalike.plot.tables.threshold_sweep(docs, [0.5, 0.9], sample=10)
     >>> ax = lookalike.plot.threshold_sweep(sweep)
-    >>> [list(line.get_ydata()) for line in ax.get_lines()]
+    >>> [line.get_ydata().tolist() for line in ax.get_lines()]
     [[1, 0], [1, 0]]
     """
     return draw("threshold_sweep", checked_sweep(sweep), backend, ax)

@@ -47,8 +47,8 @@ pub fn comparison(out: &mut dyn Write, page: &ComparisonPage<'_>) -> io::Result<
     let [first, second] = page.names.map(EscapedText);
     write!(
         out,
-        "<p class=\"note\"><del>Struck out</del>: only in the first. <ins>Underlined</ins>: only in \
-         the second. <del class=\"same-words\">Dotted</del>: the same words in other case, \
+        "<p class=\"note\"><del>Struck out</del>: only in the first. <ins>Underlined</ins>: only \
+         in the second. <del class=\"same-words\">Dotted</del>: the same words in other case, \
          punctuation or white space.</p>\n<div class=\"sides\" tabindex=\"0\" role=\"group\" \
          aria-label=\"Both texts side by side\"><div class=\"row heads\"><p><bdi>{first}</bdi></p>\
          <p><bdi>{second}</bdi></p></div>\n"
