@@ -189,8 +189,9 @@ class Found:
     @property
     def sources(self) -> Table:
         """A row for each source, in reading order: ``source`` (a file, a folder directly below a folder of texts, or the
-        value of ``source_field``), ``reference`` (whether its documents always stay), ``documents`` (empty ones included),
-        ``bytes`` of their texts, ``duplicates`` and ``duplicate_bytes``.
+        value of ``source_field``; documents in memory without one are ``documents`` and ``reference``), ``reference``
+        (whether its documents always stay), ``documents`` (empty ones included), ``bytes`` of their texts, ``duplicates``
+        and ``duplicate_bytes``.
 
         >>> import lookalike
         >>> docs = [{"text": "a b c d e f", "site": "x"}, {"text": "A B C D E F!", "site": "y"}]

@@ -302,7 +302,7 @@ def test_an_audit_of_another_run_is_refused() -> None:
         lookalike.plot.s_curve(found, lookalike.audit(lookalike.find(SIMILAR)))
     with pytest.raises(OptionError, match="audit: expected what lookalike.audit gave, got 0.9"):
         lookalike.plot.s_curve(found, 0.9)  # type: ignore[call-overload]
-    with pytest.raises(OptionError, match="an SCurve has what was measured"):
+    with pytest.raises(OptionError, match="audit belongs to a result, and a table is given"):
         lookalike.plot.s_curve(tables.s_curve(found), lookalike.audit(found))
 
 
@@ -524,7 +524,11 @@ def test_tables_put_together_by_hand_are_drawn(threshold: float) -> None:
     ):
         axes(function, table)
         chart(function, table)
-    assert getattr(tables, "similarity_histogram")(histogram) is histogram
+    assert tables.similarity_histogram(histogram) is histogram
+    with pytest.raises(OptionError, match="bins belongs to a result, and a table is given"):
+        lookalike.plot.similarity_histogram(histogram, bins=10)
+    with pytest.raises(OptionError, match="most belongs to a result"):
+        lookalike.plot.removal_by_source(tables.RemovalBySource("documents", (), 0), most=1)
 
 
 @pytest.mark.parametrize("function", ["similarity_histogram", "s_curve", "group_sizes", "removal_by_source"])

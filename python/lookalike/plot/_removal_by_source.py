@@ -9,11 +9,13 @@ from typing import Any, Literal
 from lookalike._dedup import Written
 from lookalike._found import Found
 from lookalike._options import refused, whole_option
-from lookalike._results import Table
 from lookalike.errors import OptionError
+from lookalike.plot._given_table import refuse_with_table
 
 __all__ = ["RemovalBySource", "SourceRemoval", "removal_by_source"]
 
+#: Sources that are shown by default.
+_SHOWN = 30
 #: Of a result: what is counted, the columns of all and of what is removed.
 _OF_DUPLICATES = {"documents": ("documents", "duplicates"), "bytes": ("bytes", "duplicate_bytes")}
 _OF_PASSAGES = {"documents": ("documents", "removed"), "words": ("words", "cut_words")}
@@ -74,17 +76,18 @@ class RemovalBySource:
 
 
 def removal_by_source(
-    result: Any, *, by: Literal["documents", "bytes", "words"] = "documents", most: int = 30
+    result: Any, *, by: Literal["documents", "bytes", "words"] | None = None, most: int | None = None
 ) -> RemovalBySource:
     """Counts what is removed of each source.
 
     :param result: of :func:`lookalike.find`, :func:`lookalike.spark.find` or :func:`lookalike.ray.find`, whose duplicates
         are removed; of ``lookalike.dedup(passages=True)`` of files, which cuts passages out of documents; or a
         :class:`RemovalBySource`, which is given back.
-    :param by: what is counted: ``documents``; their ``bytes``, of duplicates; or ``words``, of passages. Only documents
+    :param by: what is counted: ``documents``, the default; their ``bytes``, of duplicates; or ``words``, of passages. Only documents
         of which nothing is left count as removed where passages are cut.
-    :param most: how many sources, from 1; those with the most removed.
-    :raises OptionError: ``result`` has no figures by source, or ``by`` is none of them.
+    :param most: how many sources, from 1, 30 by default; those with the most removed.
+    :raises OptionError: ``result`` has no figures by source, ``by`` is none of them, or ``by`` or ``most`` is given with a
+        table, which has its own.
 
     >>> import lookalike.plot
     >>> docs = [{"text": "a b c d e f", "site": "x"}, {"text": "A B C D E F!", "site": "y"}, {"text": "new", "site": "x"}]
@@ -93,8 +96,10 @@ def removal_by_source(
     [('x', 1, 2), ('y', 0, 1)]
     """
     if isinstance(result, RemovalBySource):
+        refuse_with_table(by=by, most=most)
         return result
-    most = whole_option("most", most, 1)
+    most = _SHOWN if most is None else whole_option("most", most, 1)
+    by = "documents" if by is None else by
     rows, columns = _figures(result)
     if not isinstance(by, str) or by not in columns:
         raise refused("by", " or ".join(map(repr, columns)), by)
@@ -113,8 +118,10 @@ def _figures(result: Any) -> tuple[Iterable[Mapping[str, Any]], Mapping[str, tup
                 "duplicates by source"
             )
         return result.sources, _OF_PASSAGES
+    if isinstance(result, Found):
+        return result.sources, _OF_DUPLICATES
+    # What is found on a cluster has a list; its type needs packages that may not be there.
     sources = getattr(result, "sources", None)
-    # What is found on a cluster has a list.
-    if isinstance(result, Found) or (isinstance(sources, list) and hasattr(result, "counts")):
-        return (sources if isinstance(sources, (Table, list)) else ()), _OF_DUPLICATES
+    if isinstance(sources, list) and hasattr(result, "counts"):
+        return sources, _OF_DUPLICATES
     raise refused("result", "what lookalike.find or lookalike.dedup(passages=True) gave", result)

@@ -11,6 +11,7 @@ from lookalike._found import Found
 from lookalike._measure import Audit, Tuned
 from lookalike._options import refused
 from lookalike.errors import OptionError
+from lookalike.plot._given_table import refuse_with_table
 
 __all__ = ["MeasuredRecall", "SCurve", "s_curve"]
 
@@ -96,8 +97,7 @@ def s_curve(result: Found | Tuned | SCurve, audit: Audit | None = None) -> SCurv
     (0.5, 0.282)
     """
     if isinstance(result, SCurve):
-        if audit is not None:
-            raise OptionError("audit: an SCurve has what was measured; make it of the result and the audit")
+        refuse_with_table(audit=audit)
         return result
     if isinstance(result, Tuned):
         run: Mapping[str, Any] = {

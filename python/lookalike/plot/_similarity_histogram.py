@@ -10,6 +10,7 @@ from typing import Any
 from lookalike._found import Found
 from lookalike._measure import Tuned
 from lookalike._options import refused, whole_option
+from lookalike.plot._given_table import refuse_with_table
 
 __all__ = ["SimilarityHistogram", "similarity_histogram"]
 
@@ -58,7 +59,7 @@ def similarity_histogram(
         with its keeper. Of :func:`lookalike.tune`: the pairs of its sample that share a shingle, below the threshold, too.
     :param bins: steps between 0 and 1, 1 to 1,000; 100 by default, and 20 where a similarity, or the threshold, is below
         0.5. Steps below the least similarity and the threshold are left out.
-    :raises OptionError: ``result`` is something else, or ``bins`` out of range.
+    :raises OptionError: ``result`` is something else, ``bins`` is out of range, or given with a table.
 
     >>> import lookalike.plot
     >>> found = lookalike.find(["a b c d e f", "A b c d e f.", "a b c d e f g", "x"])
@@ -66,6 +67,7 @@ def similarity_histogram(
     [{'from': 0.8, 'to': 0.9, 'count': 0}, {'from': 0.9, 'to': 1.0, 'count': 0}, {'from': 1.0, 'to': 1.0, 'count': 1}]
     """
     if isinstance(result, SimilarityHistogram):
+        refuse_with_table(bins=bins)
         return result
     steps = None if bins is None else _checked_bins(bins)
     if isinstance(result, Tuned):

@@ -65,16 +65,20 @@ class ThresholdSweep:
         :raises OptionError: there is no run, or two have one threshold.
         :raises ChangedError: the runs had different numbers of documents.
         """
+        return cls._of_steps((found.counts["documents"], _step(found, audited)) for found, audited in runs)
+
+    @classmethod
+    def _of_steps(cls, counted: Iterable[tuple[int, SweepStep]]) -> ThresholdSweep:
+        """From steps, each with the number of its documents."""
         documents, steps = None, list[SweepStep]()
-        for found, audited in runs:
-            count = found.counts["documents"]
+        for count, step in counted:
             if documents not in (None, count):
                 raise ChangedError(
                     f"docs gave {documents} documents, and {count} when they were read again; runs are compared over the "
                     "same documents: give a list, or files"
                 )
             documents = count
-            steps.append(_step(found, audited))
+            steps.append(step)
         steps.sort(key=lambda step: step.threshold)
         if documents is None:
             raise OptionError("thresholds: expected one or more, got none")
@@ -118,7 +122,7 @@ def threshold_sweep(
     :raises ChangedError: the documents changed between two runs.
 
     Cost: that of :func:`lookalike.find` for each threshold, and with ``sample`` that of an audit, two further passes over
-    the documents. The results are not held.
+    the documents. One result is held at a time.
 
     >>> import lookalike.plot
     >>> docs = ["a b c d e f g h", "a b c d e f g x", "new"]
@@ -135,24 +139,24 @@ def threshold_sweep(
     wanted = _checked_thresholds(thresholds)
     drawn: Any = {} if audit_seed is None else {"seed": audit_seed}
 
-    def runs() -> Iterator[tuple[Found, Audit | None]]:
-        for threshold in wanted:
-            found = find(
-                docs,
-                threshold=threshold,
-                recall=recall,
-                text=text,
-                id=id,
-                reference=reference,
-                progress=progress,
-                **options,
-            )
-            measured = None
-            if sample is not None:
-                measured = audit(found, sample=sample, confidence=confidence, progress=progress, **drawn)
-            yield found, measured
+    def run(threshold: float) -> tuple[int, SweepStep]:
+        # The result ends with this call, before the next run.
+        found = find(
+            docs,
+            threshold=threshold,
+            recall=recall,
+            text=text,
+            id=id,
+            reference=reference,
+            progress=progress,
+            **options,
+        )
+        measured = None
+        if sample is not None:
+            measured = audit(found, sample=sample, confidence=confidence, progress=progress, **drawn)
+        return found.counts["documents"], _step(found, measured)
 
-    return ThresholdSweep.of_runs(runs())
+    return ThresholdSweep._of_steps(map(run, wanted))
 
 
 def _checked_thresholds(thresholds: Any) -> list[float]:
