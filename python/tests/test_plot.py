@@ -174,7 +174,7 @@ def test_similarities_that_are_drawn() -> None:
     assert [bar.get_x() for bar in drawn.containers[0]] == pytest.approx(table.edges[:-1])
     assert drawn.containers[1][0].get_x() == 1.0
     assert [list(line.get_xdata()) for line in drawn.get_lines()] == [[0.7, 0.7]]
-    assert drawn.get_xlabel() == "jaccard similarity" and drawn.get_title(loc="left") == f"{table.total} verified pairs"
+    assert drawn.get_xlabel() == "jaccard similarity" and drawn.get_title() == f"{table.total} verified pairs"
     assert [text.get_text() for text in drawn.get_legend().get_texts()] == ["threshold 0.7", "1 equal"]
     bars, rule = chart("similarity_histogram", found)["layer"]
     assert [row["count"] for row in values(bars)] == [*table.counts, 1]
@@ -226,7 +226,7 @@ def test_the_curve_without_an_audit_says_nothing_measured() -> None:
         line, threshold = drawn.get_lines()
         assert list(line.get_xdata()) == list(table.similarities) and list(line.get_ydata()) == list(table.probabilities)
         assert list(threshold.get_xdata()) == [0.7, 0.7] and not drawn.containers
-        assert drawn.get_title(loc="left") == f"{table.bands} bands of {table.rows_per_band} rows: {table.predicted_recall:.4f} at 0.7"
+        assert drawn.get_title() == f"{table.bands} bands of {table.rows_per_band} rows: {table.predicted_recall:.4f} at 0.7"
         layers = chart("s_curve", result)["layer"]
         assert [(row["similarity"], row["probability"]) for row in values(layers[0])] == list(
             zip(table.similarities, table.probabilities)
@@ -238,7 +238,7 @@ def test_a_prediction_has_its_caveat() -> None:
     for result in (lookalike.find(SIMILAR, scheme="xor"), lookalike.tune(scheme="xor")):
         caveat = tables.s_curve(result).recall_caveat
         assert caveat is not None and caveat == lookalike.find([], scheme="xor").parameters["recall_caveat"]
-        assert caveat in axes("s_curve", result).get_title(loc="left").replace("\n", " ")
+        assert caveat in axes("s_curve", result).get_title().replace("\n", " ")
         assert caveat in " ".join(chart("s_curve", result)["title"])
 
 
@@ -292,7 +292,7 @@ def test_runs_without_signatures_have_no_curve_below_the_threshold(options: dict
     assert (table.similarities, table.probabilities) == ((0.7, 1.0), (1.0, 1.0))
     assert table.overall is not None and table.overall.recall == 1.0
     drawn = axes("s_curve", found, audit)
-    assert drawn.get_title(loc="left") == "every similar pair is compared" and len(drawn.containers) == 1
+    assert drawn.get_title() == "every similar pair is compared" and len(drawn.containers) == 1
     assert chart("s_curve", found, audit)["title"][0] == "every similar pair is compared"
 
 
@@ -327,7 +327,7 @@ def test_groups_by_size() -> None:
         ("2", 2), ("3", 1), ("4", 0), ("5 to 8", 2), ("9 to 16", 1), ("17 to 32", 0), ("33 to 64", 1)
     ]  # fmt: skip
     drawn = axes("group_sizes", found)
-    assert heights(drawn) == [[2, 1, 0, 2, 1, 0, 1]] and drawn.get_title(loc="left") == "7 groups"
+    assert heights(drawn) == [[2, 1, 0, 2, 1, 0, 1]] and drawn.get_title() == "7 groups"
     assert [label.get_text() for label in drawn.get_xticklabels()] == [step.label for step in table.steps]
     assert values(chart("group_sizes", found)) == table.rows()
 

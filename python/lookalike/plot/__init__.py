@@ -82,7 +82,7 @@ def similarity_histogram(
     >>> import lookalike.plot
     >>> found = lookalike.find(["a b c d e f", "A b c d e f.", "x"])
     >>> ax = lookalike.plot.similarity_histogram(found)
-    >>> ax.get_title(loc="left")
+    >>> ax.get_title()
     '1 duplicates'
     """
     return draw("similarity_histogram", tables.similarity_histogram(result, bins=bins), backend, ax)
@@ -123,7 +123,7 @@ def s_curve(
 
     >>> import lookalike.plot
     >>> ax = lookalike.plot.s_curve(lookalike.tune(threshold=0.8))
-    >>> ax.get_title(loc="left")
+    >>> ax.get_title()
     '21 bands of 6 rows: 0.9983 at 0.8'
     """
     return draw("s_curve", tables.s_curve(result, audit), backend, ax)

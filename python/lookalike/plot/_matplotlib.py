@@ -46,7 +46,7 @@ def _axes(given: Axes | None, size: tuple[float, float] = _SIZE) -> Axes:
 
 def _dress(ax: Axes, grid: Literal["x", "y", "both"], title: str, **labels: str) -> None:
     """Title and labels, and lines behind the figures."""
-    ax.set_title(title, loc="left")
+    ax.set_title(title)
     ax.set(**labels)
     ax.set_axisbelow(True)
     ax.grid(axis=grid, color=GREY, linewidth=0.8)
@@ -62,14 +62,6 @@ def _whole(axis: Any) -> None:
     axis.set_major_locator(MaxNLocator(nbins="auto", integer=True, steps=[1, 2, 5, 10]))
 
 
-def _legend_above(ax: Axes, drawn: list[Any] | None = None) -> None:
-    """The legend at the right of the title, where nothing is drawn."""
-    handles = ax.get_legend_handles_labels()[0] if drawn is None else drawn
-    labels = [str(handle.get_label()) for handle in handles]
-    place: Any = {"loc": "lower right", "bbox_to_anchor": (1, 1), "borderaxespad": 0.2, "ncols": len(handles)}
-    ax.legend(handles, labels, frameon=False, handlelength=1.4, columnspacing=1.2, **place)
-
-
 def similarity_histogram(table: SimilarityHistogram, given: Axes | None) -> Axes:
     ax = _axes(given)
     edges, width = table.edges, table.edges[1] - table.edges[0]
@@ -81,7 +73,7 @@ def similarity_histogram(table: SimilarityHistogram, given: Axes | None) -> Axes
     ax.set_xlim(edges[0] - width / 2, edges[-1] + width * 1.5)
     ax.set_ylim(bottom=0)
     _whole(ax.yaxis)
-    _legend_above(ax)
+    ax.legend(loc="best", framealpha=0.9)
     return ax
 
 
@@ -108,11 +100,10 @@ def s_curve(table: SCurve, given: Axes | None) -> Axes:
             capsize=3,
             label=measured_label(table),
         )
-    _dress(
-        ax, "both", xlabel="similarity of a pair", ylabel="probability of being found", title="\n".join(curve_title(table))
-    )
+    title = "\n".join(curve_title(table))
+    _dress(ax, "both", xlabel="similarity of a pair", ylabel="probability of being found", title=title)
     ax.set(xlim=(0, 1.02), ylim=(0, 1.04))
-    ax.legend(frameon=False, loc="best")
+    ax.legend(loc="best", framealpha=0.9)
     return ax
 
 
@@ -146,7 +137,8 @@ def removal_by_source(table: RemovalBySource, given: Axes | None) -> Axes:
     ax.margins(x=0.12)
     ax.set_xlim(left=0)
     _whole(ax.xaxis)
-    _legend_above(ax)
+    # Bars may be anywhere within the axes.
+    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     return ax
 
 
@@ -179,5 +171,6 @@ def threshold_sweep(table: ThresholdSweep, given: Axes | None) -> Axes:
         )
         recall.set(ylabel="recall", ylim=(0, 1.04))
         recall.spines["top"].set_visible(False)
-    _legend_above(ax, drawn)
+    # Counts fall with the threshold, and recall is above.
+    ax.legend(drawn, [str(each.get_label()) for each in drawn], loc="lower left", framealpha=0.9)
     return ax
