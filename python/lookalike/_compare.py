@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from lookalike import _engine
@@ -71,6 +72,25 @@ class Comparison:
     differences: tuple[Difference, ...] = ()
     #: How many of these differ, by kind, if these were asked for.
     difference_counts: DifferenceCounts | None = None
+    #: The options that it was made with.
+    _options: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def _repr_html_(self) -> str | None:
+        """Both texts next to each other with their differences marked, for notebooks; ``None`` where these were not asked
+        for."""
+        if not self.differences:
+            return None
+        from lookalike._notebook import framed_texts
+
+        return framed_texts(("First text", "Second text"), [self._sentence()], self._texts(), self._options)
+
+    def _sentence(self) -> str:
+        verdict = "Similar" if self.similar else "Not similar"
+        contained = f"containment {self.containment_a:.6f} of the first and {self.containment_b:.6f} of the second"
+        return f"{verdict}: Jaccard similarity {self.jaccard:.6f}, {contained}; {self.shared} shared shingles."
+
+    def _texts(self) -> tuple[str, str]:
+        return "".join(part.a for part in self.differences), "".join(part.b for part in self.differences)
 
 
 def compare(
@@ -120,6 +140,7 @@ def compare(
         **figures,
         differences=tuple(Difference(*part) for part in parts),
         difference_counts=None if counts is None else DifferenceCounts(*counts),
+        _options={**options},
     )
 
 

@@ -95,6 +95,12 @@ class Contamination:
         --drop``."""
         self._findings.write("documents", path_option("path", path))
 
+    def _repr_html_(self) -> str:
+        """The page of :meth:`write_report` in a frame, for notebooks."""
+        from lookalike._notebook import framed
+
+        return framed(self)
+
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Contamination cannot be pickled; pickle its tables: items, matches, benchmarks")
 

@@ -37,6 +37,14 @@ class Explanation:
     def __str__(self) -> str:
         return self.reason
 
+    def _repr_html_(self) -> str:
+        """The reason, and both texts next to each other with their differences marked, for notebooks."""
+        from lookalike._notebook import framed_texts
+
+        made = self.comparison
+        sentences = [self.reason, made._sentence()]
+        return framed_texts((str(self.a), str(self.b)), sentences, made._texts(), made._options)
+
 
 def explained(found: Found, a: Any, b: Any, options: Mapping[str, Any] | None) -> Explanation:
     """Compares two documents of a run as the run does.

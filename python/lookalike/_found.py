@@ -187,6 +187,21 @@ class Found:
         return self._once("counts", lambda: self._findings.counts())
 
     @property
+    def sources(self) -> Table:
+        """A row for each source, in reading order: ``source`` (a file, a folder directly below a folder of texts, or the
+        value of ``source_field``; documents in memory without one are ``documents`` and ``reference``), ``reference``
+        (whether its documents always stay), ``documents`` (empty ones included), ``bytes`` of their texts, ``duplicates``
+        and ``duplicate_bytes``.
+
+        >>> import lookalike
+        >>> docs = [{"text": "a b c d e f", "site": "x"}, {"text": "A B C D E F!", "site": "y"}]
+        >>> sources = lookalike.find(docs, source_field="site").sources
+        >>> sources["source"], sources["documents"], sources["duplicates"]
+        (['x', 'y'], [1, 1], [1, 0])
+        """
+        return self._once("sources", lambda: Table(self._findings.sources()))
+
+    @property
     def cut_from_mail(self) -> dict[str, int]:
         """Text that was cut from messages: ``quoting_messages``, ``signed_messages``,
         ``signature_words``, ``signature_bytes``."""

@@ -2,7 +2,8 @@
 
 use crate::call::{self, Watch};
 use crate::compared_input::ComparedInput;
-use crate::error::{DocumentError, OptionError};
+use crate::error::{DocumentError, OptionError, run_error};
+use crate::find::unexpected;
 use crate::inputs::ComparedInputs;
 use crate::options::KeywordOptions;
 use lookalike::core::params::Params;
@@ -10,6 +11,7 @@ use lookalike::difference::{Differences, Places};
 use lookalike::error::Error;
 use lookalike::pair_similarity::PairSimilarity;
 use lookalike::read::{Collection, Document, DocumentSink, ReadBuffers, ReadError, SkippedItem};
+use lookalike::report::html::{self, ComparisonPage};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -88,6 +90,33 @@ fn parts(a: &str, b: &str, params: &Params) -> (Vec<PartTuple>, [usize; 5]) {
     }
     let Places { words, same_words, case, punctuation, white_space } = found.places;
     (parts, [words, same_words, case, punctuation, white_space])
+}
+
+/// The page of two texts as they are compared, with their differences marked.
+#[pyfunction]
+pub(crate) fn comparison_page(
+    py: Python<'_>,
+    title: &str,
+    names: [String; 2],
+    sentences: Vec<String>,
+    texts: [String; 2],
+    options: &Bound<'_, PyDict>,
+) -> PyResult<String> {
+    let options = KeywordOptions::new(options)?;
+    let normalization = options.normalization()?;
+    let params = options.params(normalization)?;
+    options.finish()?;
+    let page = py.detach(|| {
+        let [a, b] = &texts;
+        let differences = Differences::between(a, b, params.shingle(), Some(PATIENCE));
+        let names = names.each_ref().map(String::as_str);
+        let page =
+            ComparisonPage { title, names, sentences: &sentences, differences: &differences };
+        let mut out = Vec::new();
+        html::comparison(&mut out, &page).map(|()| out)
+    });
+    let page = page.map_err(|error| run_error(Error::of_io(error)))?;
+    String::from_utf8(page).map_err(|_| unexpected("the page of two texts is no UTF-8"))
 }
 
 /// The texts of a collection as they are compared, at most two, how many documents there are, and

@@ -8,6 +8,7 @@ use crate::ids::{IdColumn, IdKind};
 use crate::inputs::ComparedInputs;
 use crate::options::{KeywordOptions, RunArguments};
 use crate::parameters::BetterSettingTuple;
+use crate::passages::named;
 use crate::remaining_texts::RemainingTexts;
 use crate::run_findings::{RowNumbers, RunFindings, SimilarityColumns};
 use crate::skipped;
@@ -15,11 +16,11 @@ use crate::table::ArrowTable;
 use crate::text_column::TextColumn;
 use crate::unit_columns::{self, UnitColumns};
 use arrow_array::ArrayRef;
-use arrow_array::builder::{Float64Builder, UInt64Builder};
+use arrow_array::builder::{BooleanBuilder, Float64Builder, UInt64Builder};
 use lookalike::audit::{AuditOptions, true_neighbours};
 use lookalike::core::verify::Overlap;
 use lookalike::error::Error;
-use lookalike::find::{ESTIMATE_COLUMNS, FindOptions, in_collection};
+use lookalike::find::{ESTIMATE_COLUMNS, FindOptions, SourceCounts, in_collection};
 use lookalike::progress::{Progress, Stage};
 use lookalike::report::run_page::RunSubject;
 use pyo3::prelude::*;
@@ -177,6 +178,25 @@ impl PyFindings {
         let dict = PyDict::new(py);
         all.iter().try_for_each(|(name, count)| dict.set_item(name, count))?;
         Ok(dict)
+    }
+
+    /// Documents by source, in reading order: `source`, `reference`, `documents`, `bytes`,
+    /// `duplicates` and `duplicate_bytes`.
+    fn sources(&self) -> PyResult<ArrowTable> {
+        let (mut names, mut references) = (TextColumn::default(), BooleanBuilder::new());
+        let mut numbers: [UInt64Builder; 4] = Default::default();
+        for source in &self.run.findings.sources {
+            let SourceCounts { name, documents, bytes, duplicates, duplicate_bytes, reference } =
+                source;
+            names.push(Some(name));
+            references.append_value(*reference);
+            let counts = [documents, bytes, duplicates, duplicate_bytes];
+            numbers.iter_mut().zip(counts).for_each(|(column, count)| column.append_value(*count));
+        }
+        let references = Arc::new(references.finish()) as ArrayRef;
+        let mut columns = vec![("source", names.finish(), false), ("reference", references, false)];
+        columns.extend(named(["documents", "bytes", "duplicates", "duplicate_bytes"], numbers));
+        ArrowTable::new(columns)
     }
 
     /// What was left out of messages.

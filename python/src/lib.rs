@@ -64,7 +64,7 @@ mod _engine {
     #[pymodule_export]
     use super::capsule::{producer_failed, stream_columns};
     #[pymodule_export]
-    use super::compare::compare;
+    use super::compare::{compare, comparison_page};
     #[pymodule_export]
     use super::contamination::{PyContamination, contamination};
     #[pymodule_export]

@@ -50,7 +50,7 @@ def pictures(cell: Any) -> list[bytes]:
     return [base64.b64decode(each["image/png"]) for each in data if "image/png" in each]
 
 
-@pytest.mark.parametrize("what", ["choice.curve(", "axes.hist("])
+@pytest.mark.parametrize("what", ["plot.s_curve(", "plot.similarity_histogram("])
 def test_both_pictures_are_drawn(cells: list[Any], what: str) -> None:
     drawn = [picture for cell in cells if what in cell.source for picture in pictures(cell)]
     assert len(drawn) == 1

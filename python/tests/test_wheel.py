@@ -44,7 +44,7 @@ def test_one_wheel_for_every_cpython(installed: importlib.metadata.Distribution)
 
 def test_files(installed: importlib.metadata.Distribution) -> None:
     names = {str(file) for file in installed.files or []}
-    for name in ("__init__.py", "_engine.pyi", "py.typed", "errors.py", "__main__.py"):
+    for name in ("__init__.py", "_engine.pyi", "py.typed", "errors.py", "__main__.py", "plot/tables.py"):
         assert f"lookalike/{name}" in names
     assert not [name for name in names if "test" in name], "tests are no part of the wheel"
     licences = [name for name in names if "licenses/LICENSE-" in name]
@@ -60,7 +60,7 @@ def test_an_import_brings_nothing_else() -> None:
         "print(*sorted({name.partition('.')[0] for name in set(sys.modules) - before}))"
     )
     modules = run(code).split()
-    heavy = {"numpy", "pyarrow", "pandas", "polars", "duckdb", "datasets", "tqdm", "asyncio"}
+    heavy = {"numpy", "pyarrow", "pandas", "polars", "duckdb", "datasets", "tqdm", "asyncio", "matplotlib", "altair"}
     assert not heavy & set(modules)
     others = set(modules) - {"lookalike"} - sys.stdlib_module_names
     assert not others, "modules that are no part of Python"

@@ -95,7 +95,7 @@ fn beginning(text: &str) -> (&str, bool) {
 }
 
 /// Rows of both sides; between them what is folded.
-fn hunks(out: &mut dyn Write, found: &Differences) -> io::Result<()> {
+pub(super) fn hunks(out: &mut dyn Write, found: &Differences) -> io::Result<()> {
     let mut row = DifferenceRow::default();
     let last = found.stretches.len().saturating_sub(1);
     for (at, stretch) in found.stretches.iter().enumerate() {

@@ -13,6 +13,7 @@
 
 mod chart;
 mod choice;
+mod comparison;
 mod contamination;
 mod differences;
 mod escape;
@@ -26,6 +27,7 @@ mod section;
 mod skipped;
 
 pub(super) use choice::{ChosenPair, SampleChoice};
+pub use comparison::{ComparisonPage, comparison};
 pub use contamination::contamination;
 pub use page::{
     About, Page, PageDuplicate, PageGroup, PageParameter, PageSample, PageSkipped, Streams,

@@ -1,0 +1,59 @@
+//! The page of two texts: side by side, with their differences marked.
+
+use super::differences::hunks;
+use super::escape::EscapedText;
+use super::frame;
+use crate::difference::Differences;
+use std::io::{self, Write};
+
+/// What the page of two texts says of them.
+#[derive(Debug, Clone, Copy)]
+pub struct ComparisonPage<'a> {
+    /// Its title.
+    pub title: &'a str,
+    /// The name of each text.
+    pub names: [&'a str; 2],
+    /// Sentences before the texts, a paragraph each.
+    pub sentences: &'a [String],
+    /// Where the texts differ.
+    pub differences: &'a Differences<'a>,
+}
+
+/// Writes the page. Both texts are on it as a whole.
+///
+/// ```
+/// use lookalike::core::params::ShingleRule;
+/// use lookalike::difference::Differences;
+/// use lookalike::report::html::{self, ComparisonPage};
+///
+/// let differences = Differences::between("one two", "one 2", &ShingleRule::default(), None);
+/// let (title, names) = ("Two texts", ["draft", "final"]);
+/// let page = ComparisonPage { title, names, sentences: &[], differences: &differences };
+/// let mut out = Vec::new();
+/// html::comparison(&mut out, &page)?;
+/// let page = String::from_utf8(out)?;
+/// assert!(page.contains("one <del class=\"changed\">two</del>"));
+/// assert!(page.contains("one <ins class=\"changed\">2</ins>"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Those of `out`.
+pub fn comparison(out: &mut dyn Write, page: &ComparisonPage<'_>) -> io::Result<()> {
+    frame::begin(out, &EscapedText(page.title).to_string())?;
+    for sentence in page.sentences {
+        writeln!(out, "<p>{}</p>", EscapedText(sentence))?;
+    }
+    let [first, second] = page.names.map(EscapedText);
+    write!(
+        out,
+        "<p class=\"note\"><del>Struck out</del>: only in the first. <ins>Underlined</ins>: only \
+         in the second. <del class=\"same-words\">Dotted</del>: the same words in other case, \
+         punctuation or white space.</p>\n<div class=\"sides\" tabindex=\"0\" role=\"group\" \
+         aria-label=\"Both texts side by side\"><div class=\"row heads\"><p><bdi>{first}</bdi></p>\
+         <p><bdi>{second}</bdi></p></div>\n"
+    )?;
+    hunks(out, page.differences)?;
+    out.write_all(b"</div>\n")?;
+    frame::end(out)
+}

@@ -1,0 +1,52 @@
+"""The library that draws."""
+
+from __future__ import annotations
+
+import importlib
+from importlib.util import find_spec
+from typing import Any, Literal
+
+from lookalike._options import refused
+from lookalike.errors import OptionError
+
+__all__ = ["Backend", "draw"]
+
+Backend = Literal["matplotlib", "altair"]
+
+#: In the order in which they are looked for, with the module that draws by them.
+_MODULES = {"matplotlib": "lookalike.plot._matplotlib", "altair": "lookalike.plot._altair"}
+
+
+def draw(name: str, table: Any, backend: Backend | None, ax: Any) -> Any:
+    """Draws a table by the function ``name`` of the library's module.
+
+    :raises ImportError: the library, or each of them, is not installed.
+    :raises OptionError: there is no such library, or it has no Axes.
+    """
+    chosen = _chosen(backend, ax)
+    try:
+        module = importlib.import_module(_MODULES[chosen])
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != chosen:
+            raise
+        raise ImportError(f"backend={chosen!r} needs {chosen}, which is not installed: pip install {chosen}") from error
+    function = getattr(module, name)
+    return function(table, ax) if chosen == "matplotlib" else function(table)
+
+
+def _chosen(backend: str | None, ax: Any) -> str:
+    if backend is not None and (not isinstance(backend, str) or backend not in _MODULES):
+        raise refused("backend", "'matplotlib' or 'altair'", backend)
+    if ax is not None:
+        if backend == "altair":
+            raise OptionError("ax is for matplotlib; charts of altair are put together by altair's | and &")
+        return "matplotlib"
+    if backend is not None:
+        return backend
+    for library in _MODULES:
+        if find_spec(library) is not None:
+            return library
+    raise ImportError(
+        "lookalike.plot draws by matplotlib or altair, and neither is installed: pip install matplotlib, or pip install "
+        "altair; lookalike.plot.tables has the figures without either"
+    )

@@ -1,0 +1,79 @@
+"""How many groups have how many documents."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from lookalike._found import Found
+from lookalike._options import refused
+
+__all__ = ["GroupSizes", "SizeStep", "group_sizes"]
+
+
+@dataclass(frozen=True)
+class SizeStep:
+    """The groups of some sizes."""
+
+    #: Documents of the smallest and of the largest group that is counted here.
+    least: int
+    most: int
+    #: How many groups there are.
+    groups: int
+    #: How many documents are in them, keepers included.
+    documents: int
+
+    @property
+    def label(self) -> str:
+        """The sizes in words."""
+        return f"{self.least}" if self.least == self.most else f"{self.least} to {self.most}"
+
+
+@dataclass(frozen=True)
+class GroupSizes:
+    """Groups by their number of documents."""
+
+    #: Sizes 2, 3, 4, then steps that double: 5 to 8, 9 to 16, …, up to the largest group.
+    steps: tuple[SizeStep, ...]
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are."""
+        return sum(step.groups for step in self.steps)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict for each step: ``sizes`` (in words), ``from``, ``to``, ``groups``, ``documents``."""
+        return [
+            {"sizes": step.label, "from": step.least, "to": step.most, "groups": step.groups, "documents": step.documents}
+            for step in self.steps
+        ]
+
+
+def group_sizes(result: Found | GroupSizes) -> GroupSizes:
+    """Counts the groups of a result by size, in the steps of the HTML report.
+
+    :param result: of :func:`lookalike.find`.
+    :raises OptionError: it is something else.
+
+    >>> import lookalike.plot
+    >>> found = lookalike.find(["a b c d e f"] * 3 + ["u v w x y z"] * 2)
+    >>> [(step.label, step.groups, step.documents) for step in lookalike.plot.tables.group_sizes(found).steps]
+    [('2', 1, 2), ('3', 1, 3)]
+    """
+    if isinstance(result, GroupSizes):
+        return result
+    if not isinstance(result, Found):
+        raise refused("result", "what lookalike.find gave", result)
+    sizes = Counter(Counter(result.groups["group"]).values())
+    return GroupSizes(tuple(_steps(sizes)))
+
+
+def _steps(sizes: Counter[int]) -> Iterator[SizeStep]:
+    least, most, largest = 2, 2, max(sizes, default=0)
+    while least <= largest:
+        inside = [size for size in sizes if least <= size <= most]
+        groups, documents = sum(sizes[size] for size in inside), sum(size * sizes[size] for size in inside)
+        yield SizeStep(least, most, groups, documents)
+        least, most = most + 1, most + 1 if most < 4 else 2 * most

@@ -1,0 +1,150 @@
+"""The probability that a pair is found, by similarity, and what an audit measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lookalike import _engine
+from lookalike._found import Found
+from lookalike._measure import Audit, Tuned
+from lookalike._options import refused
+from lookalike.errors import OptionError
+from lookalike.plot._given_table import refuse_with_table
+
+__all__ = ["MeasuredRecall", "SCurve", "s_curve"]
+
+#: Steps of the curve between 0 and 1.
+_STEPS = 200
+
+
+@dataclass(frozen=True)
+class MeasuredRecall:
+    """The recall that an audit measured for a range of similarities."""
+
+    #: Similarities from ``least`` to below ``most``; 1 and 1 are equal sets.
+    least: float
+    most: float
+    #: Documents of the sample with a neighbour there, and how many of these neighbours the run found.
+    documents: int
+    found: int
+    #: The share of true neighbours that was found, 0 to 1.
+    recall: float
+    #: Holds the true recall with at least the confidence of the audit.
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class SCurve:
+    """The predicted recall at each similarity, and the recall that was measured."""
+
+    #: Least similarity of a duplicate, 0 to 1.
+    threshold: float
+    #: The predicted recall of a pair at the threshold.
+    predicted_recall: float
+    #: Bands and rows; ``None`` of a run without signatures, which compares every similar pair.
+    bands: int | None
+    rows_per_band: int | None
+    #: Points of the curve: similarities, ascending, and the probability that a pair is compared. Without
+    #: signatures it is 1 from the threshold on, and undefined below.
+    similarities: tuple[float, ...]
+    probabilities: tuple[float, ...]
+    #: What an audit measured by range of similarity, where documents of its sample have neighbours there.
+    measured: tuple[MeasuredRecall, ...] = ()
+    #: What it measured over all of them; ``None`` where nothing was measured.
+    overall: MeasuredRecall | None = None
+    #: Confidence level of the intervals; ``None`` without an audit.
+    confidence: float | None = None
+    #: A sentence why recall may be lower than predicted; ``None`` if the prediction holds.
+    recall_caveat: str | None = None
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict for each point of the curve: ``similarity``, ``probability``."""
+        points = zip(self.similarities, self.probabilities, strict=True)
+        return [{"similarity": similarity, "probability": probability} for similarity, probability in points]
+
+    def measured_rows(self) -> list[dict[str, Any]]:
+        """A dict for each range with a measured recall: ``from``, ``to``, ``middle``, ``documents``, ``found``,
+        ``recall``, ``low``, ``high`` (the ends of the interval)."""
+        return [
+            {
+                "from": each.least,
+                "to": each.most,
+                "middle": (each.least + each.most) / 2,
+                "documents": each.documents,
+                "found": each.found,
+                "recall": each.recall,
+                "low": each.interval[0],
+                "high": each.interval[1],
+            }
+            for each in self.measured
+        ]
+
+
+def s_curve(result: Found | Tuned | SCurve, audit: Audit | None = None) -> SCurve:
+    """The predicted recall of a run by similarity, and what an audit of it measured.
+
+    :param result: of :func:`lookalike.find` or :func:`lookalike.tune`.
+    :param audit: of :func:`lookalike.audit` for this result. Without one, nothing is said to be measured.
+    :raises OptionError: ``result`` is something else, or ``audit`` is of a run with another threshold or prediction.
+
+    >>> import lookalike.plot
+    >>> curve = lookalike.plot.tables.s_curve(lookalike.tune(threshold=0.8))
+    >>> curve.bands, curve.rows_per_band, round(curve.predicted_recall, 3), curve.measured
+    (21, 6, 0.998, ())
+    >>> curve.rows()[100]["similarity"], round(curve.rows()[100]["probability"], 3)
+    (0.5, 0.282)
+    """
+    if isinstance(result, SCurve):
+        refuse_with_table(audit=audit)
+        return result
+    if isinstance(result, Tuned):
+        run: Mapping[str, Any] = {
+            "threshold": result.threshold,
+            "predicted_recall": result.predicted_recall,
+            "bands": result.bands,
+            "rows": result.rows,
+            "recall_caveat": result.recall_caveat,
+        }
+    elif isinstance(result, Found):
+        run = result.parameters
+    else:
+        raise refused("result", "what lookalike.find or lookalike.tune gave", result)
+    # Without signatures nothing is predicted, since nothing is missed.
+    threshold, predicted = run["threshold"], run.get("predicted_recall", 1.0)
+    bands, rows = run.get("bands"), run.get("rows")
+    if bands is None or rows is None:
+        similarities, probabilities = [threshold, 1.0], [1.0, 1.0]
+    else:
+        similarities = [step / _STEPS for step in range(_STEPS + 1)]
+        probabilities = _engine.curve(similarities, bands, rows)
+    points = (tuple(similarities), tuple(probabilities))
+    curve = SCurve(threshold, predicted, bands, rows, *points, recall_caveat=run.get("recall_caveat"))
+    return curve if audit is None else _with_audit(curve, audit)
+
+
+def _with_audit(curve: SCurve, audit: Audit) -> SCurve:
+    if not isinstance(audit, Audit):
+        raise refused("audit", "what lookalike.audit gave", audit)
+    of_audit = (audit.details["threshold"], audit.predicted_recall)
+    of_curve = (curve.threshold, curve.predicted_recall)
+    # Reports have predictions with some decimals only.
+    if any(abs(a - b) > 1e-6 for a, b in zip(of_audit, of_curve, strict=True)):
+        raise OptionError(
+            f"audit: expected one of a run with threshold {of_curve[0]:g} and predicted recall {of_curve[1]:.6f}, got one "
+            f"with {of_audit[0]:g} and {of_audit[1]:.6f}; audit this result"
+        )
+    measured = [_measured(range_) for range_ in audit.details["ranges"]]
+    overall = _measured({**audit.details, "from": audit.details["threshold"], "to": 1.0})
+    there = tuple(each for each in measured if each is not None)
+    return replace(curve, measured=there, overall=overall, confidence=audit.confidence)
+
+
+def _measured(figures: Mapping[str, Any]) -> MeasuredRecall | None:
+    """``None`` where no document of the sample has such a neighbour, so that nothing was measured."""
+    if figures["recall"] is None:
+        return None
+    interval = (figures["interval"]["low"], figures["interval"]["high"])
+    counts = (figures["documents"], figures["found"])
+    return MeasuredRecall(figures["from"], figures["to"], *counts, figures["recall"], interval)

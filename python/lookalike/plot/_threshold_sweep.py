@@ -1,0 +1,183 @@
+"""What a collection gives at one threshold after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lookalike._find import find
+from lookalike._found import Found
+from lookalike._measure import Audit, audit
+from lookalike._options import Options, Unpack, number_option, refused
+from lookalike._progress import Progress
+from lookalike.errors import ChangedError, DocumentTypeError, OptionError
+
+__all__ = ["SweepStep", "ThresholdSweep", "checked_sweep", "threshold_sweep"]
+
+
+@dataclass(frozen=True)
+class SweepStep:
+    """What a run found at one threshold."""
+
+    #: Least similarity of a duplicate.
+    threshold: float
+    #: How many groups there are, and how many duplicates in them.
+    groups: int
+    duplicates: int
+    #: The recall that an audit measured; ``None`` without one, and where no document of its sample has a neighbour.
+    recall: float | None = None
+    #: Holds the true recall with at least the confidence of the audit; ``None`` without :attr:`recall`.
+    interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class ThresholdSweep:
+    """Runs over the same documents at several thresholds, ascending."""
+
+    #: How many documents there are.
+    documents: int
+    steps: tuple[SweepStep, ...]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict for each threshold: ``threshold``, ``groups``, ``duplicates``, ``recall``, ``low``, ``high``; the last three
+        are ``None`` where recall was not measured."""
+        return [
+            {
+                "threshold": step.threshold,
+                "groups": step.groups,
+                "duplicates": step.duplicates,
+                "recall": step.recall,
+                "low": None if step.interval is None else step.interval[0],
+                "high": None if step.interval is None else step.interval[1],
+            }
+            for step in self.steps
+        ]
+
+    def measured(self) -> list[dict[str, Any]]:
+        """Those of :meth:`rows` whose recall was measured."""
+        return [row for row in self.rows() if row["recall"] is not None]
+
+    @classmethod
+    def of_runs(cls, runs: Iterable[tuple[Found, Audit | None]]) -> ThresholdSweep:
+        """From runs over the same documents at different thresholds, each with its audit or ``None``.
+
+        :raises OptionError: there is no run, or two have one threshold.
+        :raises ChangedError: the runs had different numbers of documents.
+        """
+        return cls._of_steps((found.counts["documents"], _step(found, audited)) for found, audited in runs)
+
+    @classmethod
+    def _of_steps(cls, counted: Iterable[tuple[int, SweepStep]]) -> ThresholdSweep:
+        """From steps, each with the number of its documents."""
+        documents, steps = None, list[SweepStep]()
+        for count, step in counted:
+            if documents not in (None, count):
+                raise ChangedError(
+                    f"docs gave {documents} documents, and {count} when they were read again; runs are compared over the "
+                    "same documents: give a list, or files"
+                )
+            documents = count
+            steps.append(step)
+        steps.sort(key=lambda step: step.threshold)
+        if documents is None:
+            raise OptionError("thresholds: expected one or more, got none")
+        for before, after in zip(steps, steps[1:], strict=False):
+            if before.threshold == after.threshold:
+                raise OptionError(f"thresholds: expected different ones, got {after.threshold:g} twice")
+        return cls(documents, tuple(steps))
+
+
+def _step(found: Found, audited: Audit | None) -> SweepStep:
+    counts = found.counts
+    recall = None if audited is None else audited.recall
+    interval = None if audited is None or recall is None else audited.interval
+    return SweepStep(found.parameters["threshold"], counts["groups"], counts["duplicates"], recall, interval)
+
+
+def threshold_sweep(
+    docs: Any,
+    thresholds: Iterable[float],
+    *,
+    sample: int | None = None,
+    confidence: float = 0.95,
+    audit_seed: int | None = None,
+    progress: bool | Progress | None = False,
+    text: Any = None,
+    id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
+    reference: Any = None,
+    recall: float | None = 0.99,
+    **options: Unpack[Options],
+) -> ThresholdSweep:
+    """Finds the near-duplicates of the same documents at each of these thresholds.
+
+    :param docs: as for :func:`lookalike.find`, but for what can be read only once.
+    :param thresholds: different ones, each above 0, at most 1.
+    :param sample: documents that the audit of each run draws (:func:`lookalike.audit`); without it, recall is not
+        measured.
+    :param confidence, audit_seed: the confidence level of the intervals, and the random seed of the samples.
+    :param text, id, reference, recall, progress, options: as for :func:`lookalike.find`.
+    :raises OptionError: a threshold or another option cannot be what was given.
+    :raises DocumentTypeError: ``docs`` can be read only once.
+    :raises ChangedError: the documents changed between two runs.
+
+    Cost: that of :func:`lookalike.find` for each threshold, and with ``sample`` that of an audit, two further passes over
+    the documents. One result is held at a time.
+
+    >>> import lookalike.plot
+    >>> docs = ["a b c d e f g h", "a b c d e f g x", "new"]
+    >>> sweep = lookalike.plot.tables.threshold_sweep(docs, [0.5, 0.9], sample=10)
+    >>> [(step.threshold, step.groups, step.duplicates, step.recall) for step in sweep.steps]
+    [(0.5, 1, 1, 1.0), (0.9, 0, 0, None)]
+    """
+    for side, name in ((docs, "docs"), (reference, "reference")):
+        if isinstance(side, Iterator) or hasattr(side, "read_next_batch"):
+            raise DocumentTypeError(
+                f"{name}: expected documents that can be read for each threshold, got {type(side).__name__}, which can be "
+                "read once; give a list"
+            )
+    wanted = _checked_thresholds(thresholds)
+    drawn: Any = {} if audit_seed is None else {"seed": audit_seed}
+
+    def run(threshold: float) -> tuple[int, SweepStep]:
+        # The result ends with this call, before the next run.
+        found = find(
+            docs,
+            threshold=threshold,
+            recall=recall,
+            text=text,
+            id=id,
+            reference=reference,
+            progress=progress,
+            **options,
+        )
+        measured = None
+        if sample is not None:
+            measured = audit(found, sample=sample, confidence=confidence, progress=progress, **drawn)
+        return found.counts["documents"], _step(found, measured)
+
+    return ThresholdSweep._of_steps(map(run, wanted))
+
+
+def _checked_thresholds(thresholds: Any) -> list[float]:
+    """Before the first run, which may take long."""
+    if isinstance(thresholds, (str, bytes)) or not isinstance(thresholds, Iterable):
+        raise refused("thresholds", "a list of numbers above 0, at most 1", thresholds)
+    checked = [number_option("thresholds", threshold) for threshold in thresholds]
+    for threshold in checked:
+        if not 0 < threshold <= 1:
+            raise refused("thresholds", "numbers above 0, at most 1", threshold)
+    repeated = {threshold for threshold in checked if checked.count(threshold) > 1}
+    if repeated:
+        raise OptionError(f"thresholds: expected different ones, got {min(repeated):g} twice")
+    return checked
+
+
+def checked_sweep(sweep: object) -> ThresholdSweep:
+    """A table of this kind.
+
+    :raises OptionError: it is none.
+    """
+    if not isinstance(sweep, ThresholdSweep):
+        raise refused("sweep", "what lookalike.plot.tables.threshold_sweep gave", sweep)
+    return sweep
