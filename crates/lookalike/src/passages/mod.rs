@@ -12,6 +12,7 @@
 //! | `anchor_log` | first reading: anchors |
 //! | `candidates` | runs whose anchors repeat |
 //! | `records` | second reading: these runs, sorted and joined to unitigs |
+//! | `first_runs` | the first one of the runs that are equal |
 //! | `places` | third reading: words compared, places found in texts |
 //! | `rows` | the places of passages in the order of a report |
 //! | `checkpoint` | what an interrupted run goes on from |
@@ -24,6 +25,7 @@ mod candidates;
 mod checkpoint;
 mod cuts;
 mod findings;
+mod first_runs;
 mod options;
 mod pipeline;
 mod places;

@@ -2,12 +2,13 @@
 //! joined to unitigs.
 //!
 //! ```text
-//! runs ─ (hash, number) ─ sorted ─ (number, number of the first equal run) ─ sorted ─ classes
+//! runs ─ (hash, number) ─ sorted ─ number of the first equal run, by the number ─ classes
 //! ```
 
 use super::anchor_log::fingerprint;
 use super::candidates::{CandidateRange, CandidateRuns};
 use super::cuts::TokenCuts;
+use super::first_runs::FirstRunsWriter;
 use crate::error::Error;
 use crate::find::workers::{Counter, on_threads};
 use crate::find::{DocumentBlock, FindOptions, TextRun};
@@ -18,12 +19,12 @@ use crate::words::WordRule;
 use lookalike_core::passage::maximal::TokenRange;
 use lookalike_core::passage::position_set::PositionSet;
 use lookalike_core::passage::run_hash::RunHasher;
-use lookalike_core::passage::unitig::{RepeatedRun, RunRecord, Unitigs, group_equal};
+use lookalike_core::passage::unitig::{EqualRun, RepeatedRun, RunRecord, Unitigs, group_equal};
 use lookalike_core::shingle::Shingler;
 use std::sync::{Mutex, PoisonError};
 
 /// Records that a thread gathers before they are sorted in.
-const GATHERED: usize = 1 << 14;
+pub(super) const GATHERED: usize = 1 << 14;
 /// Bytes of memory for each class while unitigs are made.
 const CLASS_BYTES: u64 = 8;
 
@@ -44,26 +45,24 @@ impl RunSelection<'_> {
     pub(super) fn unitigs(&self, seed: u64, progress: &dyn Progress) -> Result<Unitigs, Error> {
         let (temp, budget) = (self.run.temp(), self.run.budget);
         let records = self.records(seed, progress)?;
-        let mut sorter = ValueSorter::new(temp, budget.share(4));
-        let mut gathered = Vec::with_capacity(GATHERED);
-        let mut firsts = PositionSet::new(self.candidates.len);
+        let len = self.candidates.len;
+        let mut runs = FirstRunsWriter::new(temp, len, budget.share(3), budget.share(4));
+        let mut firsts = PositionSet::new(len);
         group_equal(records.iter().map(|value| value.map(record)), |run| {
             firsts.insert(run.first);
-            gathered.push(u128::from(run.run) << 64 | u128::from(run.first));
-            if gathered.len() == GATHERED { sorter.append(&mut gathered) } else { Ok(()) }
+            runs.push(run)
         })?;
         drop(records);
-        sorter.append(&mut gathered)?;
-        let runs = sorter.finish()?;
+        let runs = runs.finish()?;
         let classes = firsts.number_members();
-        budget.need(classes as u64 * CLASS_BYTES)?;
+        budget.need(classes as u64 * CLASS_BYTES + runs.held())?;
         let repeated = || {
             let mut places = self.candidates.places();
             let firsts = &firsts;
-            runs.iter().map(move |value| {
-                let value = value?;
-                let (document, position) = places.of((value >> 64) as u64)?;
-                Ok(RepeatedRun { document, position, class: firsts.number(value as u64) })
+            runs.iter().map(move |run| {
+                let EqualRun { run, first } = run?;
+                let (document, position) = places.of(run)?;
+                Ok(RepeatedRun { document, position, class: firsts.number(first) })
             })
         };
         Unitigs::new(repeated, classes)

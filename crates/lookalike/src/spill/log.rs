@@ -44,7 +44,8 @@ impl LogValue for u32 {
     const BYTES: usize = 4;
 
     fn write(values: &[Self], out: &mut Vec<u8>) {
-        out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        out.reserve(Self::BYTES * values.len());
+        values.iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
     }
 
     fn read(bytes: &[u8], out: &mut Vec<Self>) {
@@ -56,7 +57,8 @@ impl LogValue for u64 {
     const BYTES: usize = 8;
 
     fn write(values: &[Self], out: &mut Vec<u8>) {
-        out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        out.reserve(Self::BYTES * values.len());
+        values.iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
     }
 
     fn read(bytes: &[u8], out: &mut Vec<Self>) {

@@ -26,7 +26,8 @@ impl LogValue for u128 {
     const BYTES: usize = 16;
 
     fn write(values: &[Self], out: &mut Vec<u8>) {
-        out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        out.reserve(Self::BYTES * values.len());
+        values.iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
     }
 
     fn read(bytes: &[u8], out: &mut Vec<Self>) {

@@ -1,0 +1,104 @@
+//! Of each run that repeats, the first one that is equal to it: a number for each run in memory, or
+//! sorted pairs where these do not fit.
+
+use super::records::GATHERED;
+use crate::error::Error;
+use crate::spill::{SortedValues, TempSpace, ValueSorter};
+use lookalike_core::passage::unitig::EqualRun;
+use std::sync::Arc;
+
+/// Represents no run.
+const NONE: u32 = u32::MAX;
+
+/// Takes runs in any order.
+pub(super) enum FirstRunsWriter {
+    Direct(Vec<u32>),
+    Sorting { sorter: ValueSorter, gathered: Vec<u128> },
+}
+
+impl FirstRunsWriter {
+    /// For runs numbered below `len`, in at most `direct` bytes, or sorted in `sorted` bytes where
+    /// that is too little.
+    pub(super) fn new(temp: &Arc<TempSpace>, len: u64, direct: usize, sorted: usize) -> Self {
+        if len < u64::from(NONE) && len.saturating_mul(size_of::<u32>() as u64) <= direct as u64 {
+            return Self::Direct(vec![NONE; len as usize]);
+        }
+        let sorter = ValueSorter::new(temp, sorted);
+        Self::Sorting { sorter, gathered: Vec::with_capacity(GATHERED) }
+    }
+
+    /// Takes a run.
+    pub(super) fn push(&mut self, run: EqualRun) -> Result<(), Error> {
+        match self {
+            Self::Direct(first) => {
+                if let Some(first) = first.get_mut(run.run as usize) {
+                    *first = run.first as u32;
+                }
+                Ok(())
+            }
+            Self::Sorting { sorter, gathered } => {
+                gathered.push(u128::from(run.run) << 64 | u128::from(run.first));
+                if gathered.len() == GATHERED { sorter.append(gathered) } else { Ok(()) }
+            }
+        }
+    }
+
+    /// All runs that were taken.
+    pub(super) fn finish(self) -> Result<FirstRuns, Error> {
+        match self {
+            Self::Direct(first) => Ok(FirstRuns { direct: first, sorted: None }),
+            Self::Sorting { mut sorter, mut gathered } => {
+                sorter.append(&mut gathered)?;
+                Ok(FirstRuns { direct: Vec::new(), sorted: Some(sorter.finish()?) })
+            }
+        }
+    }
+}
+
+/// Runs in ascending order.
+pub(super) struct FirstRuns {
+    /// By the number of the run.
+    direct: Vec<u32>,
+    sorted: Option<SortedValues>,
+}
+
+impl FirstRuns {
+    /// Bytes of memory that do not depend on a share.
+    pub(super) fn held(&self) -> u64 {
+        (self.direct.len() * size_of::<u32>()) as u64
+    }
+
+    /// The runs, each with the first one.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Result<EqualRun, Error>> + '_ {
+        let runs = (0..).zip(&self.direct).filter(|(_, first)| **first != NONE);
+        let direct = runs.map(|(run, first)| Ok(EqualRun { run, first: u64::from(*first) }));
+        let pair = |value: u128| EqualRun { run: (value >> 64) as u64, first: value as u64 };
+        let sorted = self.sorted.iter().flat_map(SortedValues::iter);
+        direct.chain(sorted.map(move |value| value.map(pair)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_give_the_same_runs() {
+        let parent = tempfile::tempdir().unwrap();
+        let temp = Arc::new(TempSpace::new(parent.path().to_owned()));
+        let pairs = [(90, 3), (3, 3), (7, 7), (99, 7), (8, 7), (0, 0), (1, 0)];
+        let of = |direct: usize| {
+            let mut writer = FirstRunsWriter::new(&temp, 100, direct, 0);
+            for (run, first) in pairs {
+                writer.push(EqualRun { run, first }).unwrap();
+            }
+            let runs = writer.finish().unwrap();
+            let found: Result<Vec<EqualRun>, Error> = runs.iter().collect();
+            (found.unwrap(), runs.held())
+        };
+        let mut expected = pairs.map(|(run, first)| EqualRun { run, first });
+        expected.sort_unstable();
+        assert_eq!(of(400), (expected.to_vec(), 400));
+        assert_eq!(of(399), (expected.to_vec(), 0));
+    }
+}
