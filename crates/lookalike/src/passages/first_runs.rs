@@ -1,12 +1,13 @@
 //! Of each run that repeats, the first one that is equal to it: a number for each run in memory, or
 //! sorted pairs where these do not fit.
 
-use super::records::GATHERED;
 use crate::error::Error;
 use crate::spill::{SortedValues, TempSpace, ValueSorter};
 use lookalike_core::passage::unitig::EqualRun;
 use std::sync::Arc;
 
+/// Runs that are gathered before they are sorted in.
+const GATHERED: usize = 1 << 14;
 /// Represents no run.
 const NONE: u32 = u32::MAX;
 

@@ -24,7 +24,7 @@ use lookalike_core::shingle::Shingler;
 use std::sync::{Mutex, PoisonError};
 
 /// Records that a thread gathers before they are sorted in.
-pub(super) const GATHERED: usize = 1 << 14;
+const GATHERED: usize = 1 << 14;
 /// Bytes of memory for each class while unitigs are made.
 const CLASS_BYTES: u64 = 8;
 

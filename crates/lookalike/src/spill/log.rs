@@ -45,7 +45,9 @@ impl LogValue for u32 {
 
     fn write(values: &[Self], out: &mut Vec<u8>) {
         out.reserve(Self::BYTES * values.len());
-        values.iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
+        for value in values {
+            out.extend_from_slice(&value.to_le_bytes());
+        }
     }
 
     fn read(bytes: &[u8], out: &mut Vec<Self>) {
@@ -58,7 +60,9 @@ impl LogValue for u64 {
 
     fn write(values: &[Self], out: &mut Vec<u8>) {
         out.reserve(Self::BYTES * values.len());
-        values.iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
+        for value in values {
+            out.extend_from_slice(&value.to_le_bytes());
+        }
     }
 
     fn read(bytes: &[u8], out: &mut Vec<Self>) {
