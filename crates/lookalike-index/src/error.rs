@@ -81,6 +81,13 @@ pub enum IndexError {
         /// The problem, and the remedy.
         why: String,
     },
+    /// A model of categories cannot be stored.
+    Categories {
+        /// Its bytes.
+        got: usize,
+        /// The most bytes.
+        most: usize,
+    },
     /// A decision cannot be stored.
     Decision {
         /// Its place among those that were given, from 0.
@@ -253,6 +260,11 @@ impl NamesParameters for IndexError {
             ),
             Self::ReadOnly { index, cause } => write!(f, "{index} cannot be written to: {cause}"),
             Self::Document { id, why } => write!(f, "document {id:?} cannot be stored: {why}"),
+            Self::Categories { got, most } => write!(
+                f,
+                "the model of categories has {got} bytes, at most {most} are kept: make fewer \
+                 topics"
+            ),
             Self::Decision { position, got, most } => fmt_decision(f, [position + 1, *got, *most]),
             Self::IdTaken { id } => {
                 write!(f, "document {id:?} is there already: update replaces it")
