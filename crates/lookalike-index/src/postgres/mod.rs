@@ -12,7 +12,7 @@
 //! | `schema` | creates and migrates the tables |
 //! | `plan` | the effect of a batch of changes, without the database |
 //! | `copy` | bulk insertion |
-//! | `categories` | the model of categories and their members: replaces, adds, reads |
+//! | `write_categories`, `categories` | the model of categories and their members |
 //! | `add_decisions`, `decisions` | the log of decisions: adds to it, reads it |
 //! | `postings` | rows of bands |
 //! | `write` | a batch of changes as one transaction |
@@ -41,6 +41,7 @@ mod schema;
 mod snapshot;
 mod tls;
 mod write;
+mod write_categories;
 
 pub use defaults::{Defaults, with_defaults};
 
@@ -145,7 +146,7 @@ impl Backend for PostgresBackend {
         through: u64,
         members: &[CategoryMember],
     ) -> Result<u64, IndexError> {
-        categories::replace(&self.pool, self.wait()?, model, (through, members))
+        write_categories::replace(&self.pool, self.wait()?, model, (through, members))
     }
 
     fn add_category_members(
@@ -154,7 +155,7 @@ impl Backend for PostgresBackend {
         through: u64,
         members: &[CategoryMember],
     ) -> Result<bool, IndexError> {
-        categories::add_members(&self.pool, self.wait()?, number, (through, members))
+        write_categories::add_members(&self.pool, self.wait()?, number, (through, members))
     }
 
     fn add_decisions(&self, entries: &[&str]) -> Result<u64, IndexError> {

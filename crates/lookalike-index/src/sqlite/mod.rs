@@ -41,6 +41,7 @@ mod test_index;
 mod tuning;
 mod validation;
 mod write;
+mod write_categories;
 
 use crate::access::Access;
 use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats};
@@ -201,7 +202,7 @@ impl Backend for FolderBackend {
         through: u64,
         members: &[CategoryMember],
     ) -> Result<u64, IndexError> {
-        categories::replace(&self.state, model, through, members)
+        write_categories::replace(&self.state, model, through, members)
     }
 
     fn add_category_members(
@@ -210,7 +211,7 @@ impl Backend for FolderBackend {
         through: u64,
         members: &[CategoryMember],
     ) -> Result<bool, IndexError> {
-        categories::add_members(&self.state, number, through, members)
+        write_categories::add_members(&self.state, number, through, members)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {

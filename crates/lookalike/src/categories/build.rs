@@ -4,7 +4,7 @@ use super::labels::{WordCounts, is_telling};
 use super::leaders::{self, CategoryLevel, Leaders, WordKeys, WordSigner};
 use super::model::{CategoryBuffers, CategoryEntry, CategoryModel, CategoryNumber};
 use super::topics::Topics;
-use super::vocabulary::Vocabulary;
+use super::vocabulary::TopicVocabulary;
 use super::words::each_word;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -16,19 +16,20 @@ pub const MAX_TOPICS: usize = 1000;
 /// Documents of the sample that a category below a topic has at least.
 const LEAST_MEMBERS: u32 = 3;
 
-/// Documents that a model is made of. The order in which they are added decides which of them are
-/// leaders; everything else is the same in any order.
+/// Documents that a model is made of.
 #[derive(Debug, Default)]
 pub struct CategorySample {
-    /// The distinct words of each document: hashes, ascending.
-    documents: Vec<Vec<u64>>,
+    /// The rank of each document, and its distinct words: hashes, ascending.
+    documents: Vec<(u64, Vec<u64>)>,
     /// Words that may be in a label.
     names: HashMap<u64, Box<str>>,
 }
 
 impl CategorySample {
-    /// Adds a document. Costs 8 bytes for each of its distinct words, and each new word.
-    pub fn add(&mut self, text: &str) {
+    /// Adds a document. The documents with the least ranks are leaders first; a model is the same
+    /// whatever the order in which they are added. Costs 8 bytes for each distinct word of the
+    /// document, and the bytes of each word that is new.
+    pub fn add(&mut self, rank: u64, text: &str) {
         let mut words = Vec::new();
         each_word(text, |hash, word| {
             words.push(hash);
@@ -38,7 +39,7 @@ impl CategorySample {
         });
         words.sort_unstable();
         words.dedup();
-        self.documents.push(words);
+        self.documents.push((rank, words));
     }
 
     /// The number of documents.
@@ -59,21 +60,34 @@ impl CategorySample {
 
     /// The model of the documents, with at most `topics` topics; those that would be empty are left
     /// out. Costs about topics × words of documents × 100 operations.
-    pub fn model(&self, topics: usize) -> CategoryModel {
-        let all = WordCounts::of(self.documents.iter().map(Vec::as_slice));
+    pub fn model(mut self, topics: usize) -> CategoryModel {
+        self.documents.sort();
+        let documents: Vec<Vec<u64>> = self.documents.into_iter().map(|(_, words)| words).collect();
+        let all = WordCounts::of(documents.iter().map(Vec::as_slice));
         let counts = all.words.iter().map(|(hash, count)| (*hash, *count));
-        let vocabulary = Vocabulary::new(self.documents.len(), counts);
+        let vocabulary = TopicVocabulary::new(documents.len(), counts);
         let mut signer = WordSigner::new();
-        let keys: Vec<WordKeys> = self.documents.iter().map(|words| signer.keys(words)).collect();
-        let tree = CategoryDraft::new(&self.documents, &keys, &vocabulary, topics);
+        let keys: Vec<WordKeys> = documents.iter().map(|words| signer.keys(words)).collect();
+        let tree = CategoryDraft::new(&documents, &keys, &vocabulary, topics);
         let mut model = tree.model(vocabulary);
-        self.label(&mut model, &keys, &all);
+        let labels = SampleLabels { documents: &documents, keys: &keys, names: &self.names };
+        labels.write(&mut model, &all);
         model
     }
+}
 
-    fn label(&self, model: &mut CategoryModel, keys: &[WordKeys], all: &WordCounts) {
+/// What the labels of a model are made of.
+struct SampleLabels<'a> {
+    documents: &'a [Vec<u64>],
+    keys: &'a [WordKeys],
+    names: &'a HashMap<u64, Box<str>>,
+}
+
+impl SampleLabels<'_> {
+    /// Labels the categories of a model, parents first.
+    fn write(&self, model: &mut CategoryModel, all: &WordCounts) {
         let mut buffers = CategoryBuffers::default();
-        let numbers = self.documents.iter().zip(keys);
+        let numbers = self.documents.iter().zip(self.keys);
         let mut members: Vec<(CategoryNumber, usize)> = numbers
             .enumerate()
             .map(|(place, (words, keys))| (model.of_words(words, Some(keys), &mut buffers), place))
@@ -90,7 +104,7 @@ impl CategorySample {
                 above.extend_from_slice(&category.label);
                 parent = category.parent;
             }
-            let label = WordCounts::of(own).label(all, &self.names, &above);
+            let label = WordCounts::of(own).label(all, self.names, &above);
             model.categories[number as usize - 1].label = label;
         }
     }
@@ -115,7 +129,7 @@ impl CategoryDraft {
     fn new(
         documents: &[Vec<u64>],
         keys: &[WordKeys],
-        vocabulary: &Vocabulary,
+        vocabulary: &TopicVocabulary,
         topics: usize,
     ) -> Self {
         let mut places: Vec<Vec<u32>> = vec![Vec::new(); documents.len()];
@@ -143,7 +157,7 @@ impl CategoryDraft {
     }
 
     /// The model: siblings by their numbers of documents, topics without documents left out.
-    fn model(self, vocabulary: Vocabulary) -> CategoryModel {
+    fn model(self, vocabulary: TopicVocabulary) -> CategoryModel {
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len() + 1];
         let root = self.nodes.len();
         for (place, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.members > 0) {

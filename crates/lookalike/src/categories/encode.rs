@@ -5,7 +5,7 @@ use super::labels::{MAX_LABEL_WORDS, MAX_WORD_BYTES};
 use super::leaders::CategoryLevel;
 use super::model::{CategoryEntry, CategoryModel};
 use super::topics::Topics;
-use super::vocabulary::{MAX_WORDS, Vocabulary};
+use super::vocabulary::{MAX_WORDS, TopicVocabulary};
 use std::fmt;
 
 /// The first bytes of a model.
@@ -89,7 +89,8 @@ impl CategoryModel {
         if words > MAX_WORDS || count > MAX_TOPICS {
             return Err(damaged("it has too many words or topics"));
         }
-        let vocabulary = Vocabulary { hashes: rest.hashes(words)?, weights: rest.small(words)? };
+        let vocabulary =
+            TopicVocabulary { hashes: rest.hashes(words)?, weights: rest.small(words)? };
         let topics = Topics { count, vectors: rest.small(words * count)? };
         let mut entries = Vec::new();
         for _ in 0..categories {

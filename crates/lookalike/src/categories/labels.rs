@@ -28,8 +28,8 @@ impl WordCounts {
         counts
     }
 
-    /// The words that tell documents of a category (`self`) from all others of a sample (`all`), the
-    /// most telling first, but for those of `except`. Only words of `names` are considered.
+    /// The words that tell documents of a category (`self`) from all others of a sample (`all`),
+    /// the most telling first, but for those of `except`. Only words of `names` are considered.
     ///
     /// A word in a share p of the category's documents and a share q of the others counts
     /// p · log₂(p / q), its part of the divergence of both; ties go by word.
@@ -62,8 +62,8 @@ impl WordCounts {
     }
 }
 
-/// Whether a word can be in a label: no number, no single Latin letter or pair of them, none that is
-/// very long.
+/// Whether a word can be in a label: no number, no single Latin letter or pair of them, none that
+/// is very long.
 pub(super) fn is_telling(word: &str) -> bool {
     let is_short = word.is_ascii() && word.len() < 3;
     word.starts_with(char::is_alphabetic) && !is_short && word.len() <= MAX_WORD_BYTES

@@ -139,9 +139,9 @@ fn within(parent: u32, key: u64) -> u64 {
     mix64(key ^ u64::from(parent).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-/// The leaders of a level among documents: in the order of the documents, each that is similar to no
-/// leader before it. Only those are given that at least `least` documents are closest to. A
-/// document is its parent, its words and their keys; without a parent it is left out.
+/// The leaders of a level among documents: in the order of the documents, each that is similar to
+/// no leader before it. Only those are given that at least `least` documents are closest to. A
+/// document is its parent, its words and their keys.
 pub(super) fn select<'a>(
     documents: impl Iterator<Item = (u32, &'a [u64], &'a WordKeys)> + Clone,
     level: CategoryLevel,

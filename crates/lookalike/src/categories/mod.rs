@@ -12,8 +12,8 @@
 //! | level | category |
 //! |---|---|
 //! | 0.2 | a topic: documents of a common vocabulary, by k-means over weighted words |
-//! | 0.5 | in a topic, documents that share half of their words with a leader, or three quarters of the shorter |
-//! | 0.8 | in such a category, those that share four of five words, or nine of ten of the shorter |
+//! | 0.5 | in a topic: documents that share half of their words with a leader |
+//! | 0.8 | in such a category: documents that share four of five words with a leader |
 //!
 //! All arithmetic is in integers; equal samples give equal models on every machine.
 

@@ -2,7 +2,7 @@
 
 use super::leaders::{CategoryLevel, Leaders, WordKeys, WordSigner};
 use super::topics::Topics;
-use super::vocabulary::{Vocabulary, WordPlace};
+use super::vocabulary::{TopicVocabulary, WordPlace};
 use super::words::word_set;
 
 /// The number of a category: 1 for the first one, in the order of the tree, so that those below a
@@ -33,7 +33,7 @@ pub struct Category {
 /// whatever other documents there are.
 #[derive(Debug, Clone)]
 pub struct CategoryModel {
-    pub(super) vocabulary: Vocabulary,
+    pub(super) vocabulary: TopicVocabulary,
     pub(super) topics: Topics,
     pub(super) categories: Vec<Category>,
     /// The words of the leader of each category; none for topics.
@@ -79,7 +79,11 @@ impl Default for CategoryBuffers {
 impl CategoryModel {
     /// Of categories in the order of the tree: one of a level is in the last one of the level above
     /// it. The topics are those of `topics`, in their order.
-    pub(super) fn new(vocabulary: Vocabulary, topics: Topics, entries: Vec<CategoryEntry>) -> Self {
+    pub(super) fn new(
+        vocabulary: TopicVocabulary,
+        topics: Topics,
+        entries: Vec<CategoryEntry>,
+    ) -> Self {
         let mut model = Self {
             vocabulary,
             topics,
@@ -97,13 +101,12 @@ impl CategoryModel {
             open[depth].1 += 1;
             open[depth + 1] = (number, 0);
             let parent = open[depth].0;
-            match entry.level {
-                CategoryLevel::Topic => model.topic_numbers.push(number),
-                _ => {
-                    let keys = signer.keys(&entry.leader);
-                    model.leaders.add(parent, entry.leader.clone(), &keys);
-                    model.leader_numbers.push(number);
-                }
+            if entry.level == CategoryLevel::Topic {
+                model.topic_numbers.push(number);
+            } else {
+                let keys = signer.keys(&entry.leader);
+                model.leaders.add(parent, entry.leader.clone(), &keys);
+                model.leader_numbers.push(number);
             }
             let places = open[..=depth].iter().map(|(_, place)| place.to_string());
             model.categories.push(Category {

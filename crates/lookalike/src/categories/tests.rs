@@ -6,7 +6,7 @@ use super::*;
 /// half of their words in common.
 pub(super) fn sample() -> CategorySample {
     let mut sample = CategorySample::default();
-    texts().iter().for_each(|text| sample.add(text));
+    (0..).zip(texts()).for_each(|(rank, text)| sample.add(rank, &text));
     sample
 }
 
@@ -92,9 +92,18 @@ fn models_of_few_documents_or_none() {
     let mut buffers = CategoryBuffers::default();
     assert_eq!(empty.category("one two", &mut buffers), NO_CATEGORY);
     let mut one = CategorySample::default();
-    one.add("");
-    one.add("one two three");
+    one.add(0, "");
+    one.add(1, "one two three");
     let model = one.model(5);
     assert_eq!(model.category("one two three", &mut buffers), NO_CATEGORY);
     assert_eq!(CategoryModel::decode(&model.encode()).unwrap().categories(), model.categories());
+}
+
+#[test]
+fn the_order_of_adding_changes_nothing() {
+    let mut reversed = CategorySample::default();
+    let texts = texts();
+    let ranked = (0..).zip(&texts).collect::<Vec<(u64, &String)>>();
+    ranked.iter().rev().for_each(|(rank, text)| reversed.add(*rank, text));
+    assert_eq!(reversed.model(2).encode(), sample().model(2).encode());
 }

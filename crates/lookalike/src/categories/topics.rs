@@ -2,7 +2,7 @@
 //! decompositions for large sparse text data*, 2001), in integers, so that neither the machine nor
 //! the order of the documents within a sum changes a result.
 
-use super::vocabulary::{Vocabulary, WordPlace};
+use super::vocabulary::{TopicVocabulary, WordPlace};
 use lookalike_core::hash::SplitMix64;
 
 /// Runs with other beginnings; the best one stays.
@@ -35,7 +35,11 @@ type DocumentVector = Vec<(WordPlace, u32)>;
 
 impl Topics {
     /// At most `count` topics of documents, each the places of its words.
-    pub(super) fn new(vocabulary: &Vocabulary, documents: &[Vec<WordPlace>], count: usize) -> Self {
+    pub(super) fn new(
+        vocabulary: &TopicVocabulary,
+        documents: &[Vec<WordPlace>],
+        count: usize,
+    ) -> Self {
         let worded = documents.iter().filter(|words| !words.is_empty());
         let vectors: Vec<_> = worded.map(|words| vocabulary.unit_vector(words)).collect();
         let (count, words) = (count.min(vectors.len()), vocabulary.hashes.len());
@@ -154,7 +158,7 @@ mod tests {
     use super::*;
 
     /// Documents of two vocabularies of ten words, and one that has no word.
-    fn documents() -> (Vocabulary, Vec<Vec<WordPlace>>) {
+    fn documents() -> (TopicVocabulary, Vec<Vec<WordPlace>>) {
         let mut random = SplitMix64::new(7);
         let mut documents: Vec<Vec<WordPlace>> = (0..60)
             .map(|document| {
@@ -167,7 +171,7 @@ mod tests {
             .collect();
         documents.push(Vec::new());
         let counts = (0..20).map(|word: u64| (word, 20));
-        (Vocabulary::new(60, counts), documents)
+        (TopicVocabulary::new(60, counts), documents)
     }
 
     #[test]
@@ -188,7 +192,7 @@ mod tests {
         let (vocabulary, documents) = documents();
         assert_eq!(Topics::new(&vocabulary, &documents[58..], 5).count, 2);
         assert_eq!(Topics::new(&vocabulary, &documents[60..], 5), Topics::default());
-        let none = Vocabulary::default();
+        let none = TopicVocabulary::default();
         assert_eq!(Topics::new(&none, &[Vec::new()], 3).count, 0);
     }
 }

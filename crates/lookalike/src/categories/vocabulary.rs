@@ -12,14 +12,14 @@ pub(super) type WordPlace = u32;
 
 /// Words that topics are made of, and how much each of them says.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Vocabulary {
+pub(super) struct TopicVocabulary {
     /// Hashes of the words, ascending.
     pub(super) hashes: Vec<u64>,
     /// log₂ of documents / documents with the word, in units of 1/256.
     pub(super) weights: Vec<u16>,
 }
 
-impl Vocabulary {
+impl TopicVocabulary {
     /// Of the words that documents have, with the number of documents of each: those that are in
     /// two documents or more and in no more than half of them, the most frequent first, ties by
     /// hash.
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn words_of_one_document_or_of_most_are_left_out() {
         let counts = [(5, 1), (9, 2), (3, 50), (4, 51), (7, 25)];
-        let words = Vocabulary::new(100, counts.into_iter());
+        let words = TopicVocabulary::new(100, counts.into_iter());
         assert_eq!(words.hashes, [3, 7, 9]);
         assert_eq!(words.weights, [256, 512, 1444]);
         let mut places = Vec::new();
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn of_too_many_words_the_most_frequent_stay() {
         let counts = (0..MAX_WORDS as u64 + 5).map(|hash| (hash, if hash < 5 { 2 } else { 3 }));
-        let words = Vocabulary::new(10, counts);
+        let words = TopicVocabulary::new(10, counts);
         assert_eq!((words.hashes.len(), words.hashes[0]), (MAX_WORDS, 5));
     }
 }

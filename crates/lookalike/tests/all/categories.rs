@@ -4,6 +4,9 @@
 //! labels that `docs/reference/categories.md` reports. The sets are in the folder that
 //! `LOOKALIKE_DATA` names, or in `../shared/data` next to the repository.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests that print figures")]
+#![allow(clippy::disallowed_methods, reason = "the folder of the sets is in the environment")]
+
 use flate2::read::GzDecoder;
 use lookalike::categories::{CategoryBuffers, CategoryModel, CategorySample};
 use lookalike::core::hash::token_hash;
@@ -16,7 +19,7 @@ use std::path::PathBuf;
 /// A document: id, text, class if it has exactly one.
 type ClassifiedDocument = (String, String, Option<String>);
 
-/// The documents of a set, in the order in which an index samples them.
+/// The documents of a set.
 fn documents(set: &str) -> Option<Vec<ClassifiedDocument>> {
     let sibling = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let data = std::env::var_os("LOOKALIKE_DATA").map_or_else(sibling, PathBuf::from);
@@ -27,9 +30,7 @@ fn documents(set: &str) -> Option<Vec<ClassifiedDocument>> {
     };
     let mut text = String::new();
     GzDecoder::new(file).read_to_string(&mut text).unwrap();
-    let mut documents: Vec<_> = text.lines().map(document).collect();
-    documents.sort_by_key(|(id, ..)| (token_hash(id.as_bytes()), id.clone()));
-    Some(documents)
+    Some(text.lines().map(document).collect())
 }
 
 fn document(line: &str) -> ClassifiedDocument {
@@ -45,8 +46,11 @@ fn document(line: &str) -> ClassifiedDocument {
 
 fn model(documents: &[ClassifiedDocument], topics: Option<usize>) -> CategoryModel {
     let mut sample = CategorySample::default();
-    documents.iter().for_each(|(_, text, _)| sample.add(text));
-    sample.model(topics.unwrap_or_else(|| sample.default_topics()))
+    for (id, text, _) in documents {
+        sample.add(token_hash(id.as_bytes()), text);
+    }
+    let topics = topics.unwrap_or_else(|| sample.default_topics());
+    sample.model(topics)
 }
 
 /// The adjusted Rand index of topics and classes, over the documents with one class.
