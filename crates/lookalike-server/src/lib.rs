@@ -65,6 +65,8 @@ mod address;
 mod app;
 mod body;
 mod bulk;
+mod categories;
+mod category_cache;
 mod compare;
 pub mod config;
 mod config_error;
