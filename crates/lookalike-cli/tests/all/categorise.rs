@@ -90,6 +90,11 @@ fn what_is_added_has_its_category_and_changes_no_other() {
     assert!(ship["path"].is_string() && ship["label"].is_array());
     let shown = place.run_with_input(&["query", "x", "-"], SHIPS.as_bytes());
     assert!(shown.ok().contains("  category "));
+    // Also where nothing resembles the text.
+    let alone = place.run_with_input(&["query", "x", "-"], b"a captain on an island").ok();
+    assert!(alone.contains("  category "), "{alone}");
+    let quiet = place.run_with_input(&["query", "x", "-", "-q"], b"a captain on an island").ok();
+    assert!(quiet.is_empty(), "{quiet}");
     place.file("b.jsonl", format!("{{\"id\":\"new\",\"text\":\"{SHIPS} number1\"}}\n"));
     place.run(&["index", "add", "x", "b.jsonl", "-q"]).ok();
     let now = tree(&place, &["--show"]);

@@ -1,6 +1,6 @@
 //! A model ↔ bytes, as `docs/reference/categories.md` specifies them.
 
-use super::build::MAX_TOPICS;
+use super::build::{MAX_SAMPLE, MAX_TOPICS};
 use super::labels::{MAX_LABEL_WORDS, MAX_WORD_BYTES};
 use super::leaders::CategoryLevel;
 use super::model::{CategoryEntry, CategoryModel};
@@ -86,8 +86,9 @@ impl CategoryModel {
             return Err(CategoryModelError::Version { got, expected: VERSION });
         }
         let [words, count, categories] = [rest.length()?, rest.length()?, rest.length()?];
-        if words > MAX_WORDS || count > MAX_TOPICS {
-            return Err(damaged("it has too many words or topics"));
+        // A category below a topic has three documents of the sample.
+        if words > MAX_WORDS || count > MAX_TOPICS || categories > MAX_SAMPLE {
+            return Err(damaged("it has too many words, topics or categories"));
         }
         let vocabulary =
             TopicVocabulary { hashes: rest.hashes(words)?, weights: rest.small(words)? };

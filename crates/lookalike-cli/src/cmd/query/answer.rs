@@ -94,6 +94,12 @@ impl<'a> QueryOutput<'a> {
         Ok(QueryCategories { query, matches })
     }
 
+    /// The category for people.
+    fn category_phrase(&self, number: Option<CategoryNumber>) -> Option<String> {
+        let Category { path, label, .. } = self.category(number)?;
+        Some(format!("category {path}: {}", one_line(&label.join(" "))))
+    }
+
     fn category(&self, number: Option<CategoryNumber>) -> Option<&Category> {
         self.categories.as_ref()?.model().get(number?)
     }
@@ -123,7 +129,11 @@ impl<'a> QueryOutput<'a> {
             return writeln!(self.out, "{value}");
         }
         if answer.matches.is_empty() {
-            return Ok(());
+            let category = self.category_phrase(categories.query).filter(|_| !self.args.quiet);
+            return match category {
+                Some(category) => writeln!(self.out, "{}  {category}", one_line(id)),
+                None => Ok(()),
+            };
         }
         self.table(id, answer, categories.query)
     }
@@ -139,13 +149,10 @@ impl<'a> QueryOutput<'a> {
         }
         let what = if self.estimated { "  estimate" } else { "similarity" };
         let id = one_line(id);
-        let category = self.category(category).map_or_else(String::new, |category| {
-            format!("  category {}: {}", category.path, one_line(&category.label.join(" ")))
-        });
-        writeln!(
-            self.out,
-            "{LESS}{what}  resembles{LESS:#} {BOLD}{id}{BOLD:#}{LESS}{category}{LESS:#}"
-        )?;
+        let category = self.category_phrase(category);
+        let category =
+            category.map_or_else(String::new, |phrase| format!("{LESS}  {phrase}{LESS:#}"));
+        writeln!(self.out, "{LESS}{what}  resembles{LESS:#} {BOLD}{id}{BOLD:#}{category}")?;
         for Match { record, similarity } in &answer.matches {
             // Three decimals, cut and not rounded, as in the table of groups.
             let mut number = similarity.six_decimals();
