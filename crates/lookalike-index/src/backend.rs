@@ -4,6 +4,7 @@
 //! decides nothing about similarity. Every implementation passes the same conformance tests
 //! (`tests/conformance`).
 
+use crate::category_table::{CategoryMember, CategoryState};
 use crate::containment;
 use crate::decision_log::DecisionCallback;
 use crate::entry::{IndexEntry, IndexRecord, RecordFields};
@@ -80,6 +81,33 @@ pub trait Backend: Send + Sync {
     /// [`IndexError::Decision`] for one that cannot be stored, and write errors. After an error,
     /// nothing has changed.
     fn add_decisions(&self, entries: &[&str]) -> Result<u64, IndexError>;
+
+    /// Replaces the categories: a model, and the category of each document up to number `through`;
+    /// members whose document is gone are left out. Returns the number of the model. All is
+    /// durable when it returns.
+    ///
+    /// # Errors
+    /// [`IndexError::Categories`] for a model that cannot be stored, and write errors. After an
+    /// error, nothing has changed.
+    fn replace_categories(
+        &self,
+        model: &[u8],
+        through: u64,
+        members: &[CategoryMember],
+    ) -> Result<u64, IndexError>;
+
+    /// Adds the categories of later documents, up to number `through`, by the model with that
+    /// number; `false`, and nothing has changed, where the index has another model by now. It is no
+    /// change of the [version](Snapshot::version): the categories were the same before.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    fn add_category_members(
+        &self,
+        number: u64,
+        through: u64,
+        members: &[CategoryMember],
+    ) -> Result<bool, IndexError>;
 
     /// A snapshot of the index, which does not see later changes. It holds resources such as a
     /// connection until it is dropped.
@@ -188,6 +216,36 @@ pub trait Snapshot: Send {
         most: usize,
         each: DecisionCallback<'_>,
     ) -> Result<usize, IndexError>;
+
+    /// Which categories the index has, if any.
+    ///
+    /// # Errors
+    /// Read errors.
+    fn categories(&mut self) -> Result<Option<CategoryState>, IndexError>;
+
+    /// The model of the categories, if there are any.
+    ///
+    /// # Errors
+    /// Read errors, [`IndexError::Damaged`] for a damaged model.
+    fn category_model(&mut self) -> Result<Option<Vec<u8>>, IndexError>;
+
+    /// The number of stored members of each category that has any, by ascending category.
+    ///
+    /// # Errors
+    /// Read errors.
+    fn category_counts(&mut self) -> Result<Vec<(u32, u64)>, IndexError>;
+
+    /// At most `most` stored members, numbered above `after`, of the categories from the first to
+    /// the last one, by ascending number.
+    ///
+    /// # Errors
+    /// Read errors.
+    fn category_members(
+        &mut self,
+        categories: (u32, u32),
+        after: u64,
+        most: usize,
+    ) -> Result<Vec<CategoryMember>, IndexError>;
 
     /// Gives at most `most` documents numbered `from` or more to `each`, by ascending number;
     /// returns how many.

@@ -81,6 +81,13 @@ pub enum IndexError {
         /// The problem, and the remedy.
         why: String,
     },
+    /// A model of categories cannot be stored.
+    Categories {
+        /// Its bytes.
+        got: usize,
+        /// The most bytes.
+        most: usize,
+    },
     /// A decision cannot be stored.
     Decision {
         /// Its place among those that were given, from 0.
@@ -253,6 +260,7 @@ impl NamesParameters for IndexError {
             ),
             Self::ReadOnly { index, cause } => write!(f, "{index} cannot be written to: {cause}"),
             Self::Document { id, why } => write!(f, "document {id:?} cannot be stored: {why}"),
+            Self::Categories { got, most } => fmt_categories(f, *got, *most),
             Self::Decision { position, got, most } => fmt_decision(f, [position + 1, *got, *most]),
             Self::IdTaken { id } => {
                 write!(f, "document {id:?} is there already: update replaces it")
@@ -289,6 +297,10 @@ impl NamesParameters for IndexError {
             Self::Database { index, why, .. } => write!(f, "{index}: {why}"),
         }
     }
+}
+
+fn fmt_categories(f: &mut fmt::Formatter<'_>, got: usize, most: usize) -> fmt::Result {
+    write!(f, "the model of categories has {got} bytes, at most {most} are kept: make fewer topics")
 }
 
 fn fmt_decision(f: &mut fmt::Formatter<'_>, numbers: [usize; 3]) -> fmt::Result {

@@ -82,6 +82,7 @@
 
 mod access;
 pub mod backend;
+pub mod category_table;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod checksum;
 pub mod compact;

@@ -2,6 +2,7 @@
 //! is too slow for more than a few thousand documents.
 
 use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats, posting_keys};
+use crate::category_table::{CategoryMember, CategoryState};
 use crate::decision_log::DecisionCallback;
 use crate::entry::{IndexEntry, IndexRecord, RecordFields};
 use crate::error::IndexError;
@@ -23,6 +24,8 @@ struct MemoryState {
     records: BTreeMap<u64, IndexRecord>,
     numbers: BTreeMap<String, u64>,
     decisions: Vec<String>,
+    categories: Option<(CategoryState, Vec<u8>)>,
+    members: BTreeMap<u64, u32>,
 }
 
 impl MemoryBackend {
@@ -37,6 +40,14 @@ impl MemoryBackend {
 }
 
 impl MemoryState {
+    /// The members whose documents are still there.
+    fn members(&self) -> impl Iterator<Item = CategoryMember> {
+        let members = self.members.iter();
+        let there = members.filter(|(document, _)| self.records.contains_key(document));
+        there
+            .map(|(document, category)| CategoryMember { document: *document, category: *category })
+    }
+
     fn put(&mut self, entry: &IndexEntry<'_>, store: StoredContent) -> ChangeOutcome {
         let before = self.numbers.get(entry.id).copied();
         let old = before.and_then(|number| self.records.remove(&number));
@@ -107,6 +118,41 @@ impl Backend for MemoryBackend {
         let last = state.decisions.len() as u64;
         *guard = Arc::new(state);
         Ok(last)
+    }
+
+    fn replace_categories(
+        &self,
+        model: &[u8],
+        through: u64,
+        members: &[CategoryMember],
+    ) -> Result<u64, IndexError> {
+        let mut guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = MemoryState::clone(&guard);
+        let number = state.categories.as_ref().map_or(0, |(before, _)| before.number) + 1;
+        state.categories = Some((CategoryState { number, through }, model.to_vec()));
+        state.members.clear();
+        state.members.extend(members.iter().map(|member| (member.document, member.category)));
+        state.version += 1;
+        *guard = Arc::new(state);
+        Ok(number)
+    }
+
+    fn add_category_members(
+        &self,
+        number: u64,
+        through: u64,
+        members: &[CategoryMember],
+    ) -> Result<bool, IndexError> {
+        let mut guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = MemoryState::clone(&guard);
+        let Some((stored, _)) = state.categories.as_mut().filter(|one| one.0.number == number)
+        else {
+            return Ok(false);
+        };
+        stored.through = stored.through.max(through);
+        state.members.extend(members.iter().map(|member| (member.document, member.category)));
+        *guard = Arc::new(state);
+        Ok(true)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {
@@ -221,6 +267,33 @@ impl Snapshot for MemorySnapshot {
             count += 1;
         }
         Ok(count)
+    }
+
+    fn categories(&mut self) -> Result<Option<CategoryState>, IndexError> {
+        Ok(self.state.categories.as_ref().map(|(state, _)| *state))
+    }
+
+    fn category_model(&mut self) -> Result<Option<Vec<u8>>, IndexError> {
+        Ok(self.state.categories.as_ref().map(|(_, model)| model.clone()))
+    }
+
+    fn category_counts(&mut self) -> Result<Vec<(u32, u64)>, IndexError> {
+        let mut counts = BTreeMap::new();
+        for member in self.state.members() {
+            *counts.entry(member.category).or_default() += 1;
+        }
+        Ok(counts.into_iter().collect())
+    }
+
+    fn category_members(
+        &mut self,
+        (first, last): (u32, u32),
+        after: u64,
+        most: usize,
+    ) -> Result<Vec<CategoryMember>, IndexError> {
+        let members = self.state.members().filter(|member| member.document > after);
+        let within = members.filter(|member| (first..=last).contains(&member.category));
+        Ok(within.take(most).collect())
     }
 
     fn scan(

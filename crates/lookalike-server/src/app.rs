@@ -1,6 +1,7 @@
 //! The state shared by all requests, and JSON responses.
 
 use crate::body::BodyMemory;
+use crate::category_cache::CategoryCache;
 use crate::config::Config;
 use crate::decision_cache::DecisionCache;
 use crate::document_groups::{self, ComputeLimits};
@@ -32,6 +33,7 @@ pub(crate) struct App {
     pub(crate) writer: Option<IndexWriter>,
     pub(crate) groups: GroupCache,
     pub(crate) decisions: Arc<DecisionCache>,
+    pub(crate) categories: Arc<CategoryCache>,
     pub(crate) metrics: Metrics,
     pub(crate) log: Logger,
     /// Memory of bodies.
@@ -65,6 +67,7 @@ impl App {
             writer,
             groups: start_groups(&index, &config).map_err(thread)?,
             decisions: Arc::default(),
+            categories: Arc::default(),
             metrics,
             log,
             memory: BodyMemory::new(limits.held_bytes),

@@ -3,6 +3,7 @@
 use crate::address::{self, QueryParameters, expected};
 use crate::app::{App, HandlerResult, json_bytes};
 use crate::body;
+use crate::category_cache::{self, CategoryCache};
 use crate::json::{self, WholeNumber};
 use crate::metadata::BoundedMetadata;
 use crate::pool::PoolWorker;
@@ -13,9 +14,10 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use lookalike::index::{DocumentFields, PreparedDocument, TextPreparer, time};
+use lookalike::categories::CategoryNumber;
+use lookalike::index::{DocumentFields, IndexCategories, PreparedDocument, TextPreparer, time};
 use lookalike::store::IndexError;
-use lookalike::store::backend::ChangeOutcome;
+use lookalike::store::backend::{ChangeOutcome, Snapshot};
 use lookalike::store::entry::{IndexRecord, Metadata, RecordFields};
 use lookalike::store::query_by_id::record;
 use lookalike::store::set;
@@ -210,10 +212,16 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
     let parameters = QueryParameters::read(request.uri().query(), &["text"])?;
     let right = right(&request);
     let text = parameters.choice("text", &[("true", true), ("false", false)], false)?;
+    let cache = Arc::clone(&app.categories);
     let read = move |worker: &mut PoolWorker| {
         let wanted = RecordFields { set: true, signature: true, metadata: true, text };
         let record = find(worker, &id, wanted)?;
         let mut shown = to_json(&record, right)?;
+        let mut snapshot = worker.index.snapshot()?;
+        if let Some(all) = cache.read(&mut *snapshot)? {
+            let category = all.of_document(&mut *snapshot, record.number)?;
+            shown.insert("category".to_owned(), category_cache::shown(&all, category));
+        }
         if text {
             shown.insert("text".to_owned(), record.text.into());
         }
@@ -334,8 +342,9 @@ pub(crate) fn bytes(value: &impl serde::Serialize) -> Result<Vec<u8>, Problem> {
 
 /// `GET /v1/documents`
 pub(crate) async fn list(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
-    let parameters = QueryParameters::read(request.uri().query(), &["after", "limit"])?;
+    let parameters = QueryParameters::read(request.uri().query(), &["after", "category", "limit"])?;
     let limit = parameters.number("limit", LIST_MAX, LIST)?;
+    let category = parameters.text("category").map(str::to_owned);
     let from = match parameters.text("after") {
         None => 0,
         Some(cursor) => {
@@ -345,34 +354,81 @@ pub(crate) async fn list(State(app): State<Arc<App>>, request: Request) -> Handl
         }
     };
     let right = right(&request);
-    let read = move |worker: &mut PoolWorker| list_from(worker, from, limit, right);
+    let cache = Arc::clone(&app.categories);
+    let read = move |worker: &mut PoolWorker| {
+        let part = DocumentsPart { from, limit, right };
+        list_part(worker, part, category.as_deref(), &cache)
+    };
     Ok(json_bytes(StatusCode::OK, app.pool.run(read).await?))
 }
 
-fn list_from(
-    worker: &PoolWorker,
-    mut from: u64,
+/// Documents that are read at once for a list.
+const STEP: usize = 50;
+
+/// The requested part of a list: documents numbered `from` or more.
+#[derive(Clone, Copy)]
+struct DocumentsPart {
+    from: u64,
     limit: usize,
     right: Right,
+}
+
+/// A part of the list of all documents, or of those of the category with a path and below it.
+fn list_part(
+    worker: &PoolWorker,
+    DocumentsPart { mut from, limit, right }: DocumentsPart,
+    path: Option<&str>,
+    cache: &CategoryCache,
 ) -> Result<Vec<u8>, Problem> {
-    const STEP: usize = 50;
     let mut snapshot = worker.index.snapshot()?;
-    let wanted = RecordFields { set: true, signature: true, metadata: true, text: false };
+    let categories = cache.read(&mut *snapshot)?;
+    let category = path.map(|path| category_cache::named(categories.as_ref(), path)).transpose()?;
+    let filter = categories.as_ref().zip(category);
     let (now, mut documents, mut more) = (time::now(), JsonList::default(), true);
     while more && documents.len < limit && documents.bytes() < LIST_BYTES {
         let most = STEP.min(limit - documents.len);
-        let mut written = Ok(());
-        let count = snapshot.scan(from, most, wanted, &mut |record| {
-            from = record.number.saturating_add(1);
-            if !record.is_expired(now) && written.is_ok() {
-                written = documents.push(&to_json(record, right)?);
+        let (records, count) = read_step(&mut *snapshot, &mut from, most, filter)?;
+        for record in records.iter().filter(|record| !record.is_expired(now)) {
+            let mut shown = to_json(record, right)?;
+            if let Some(all) = &categories {
+                let category = all.of_document(&mut *snapshot, record.number)?;
+                shown.insert("category".to_owned(), category_cache::shown(all, category));
             }
-            Ok(())
-        })?;
-        written?;
+            documents.push(&shown)?;
+        }
         more = count == most;
     }
     let next = more.then(|| from.saturating_sub(1).to_string());
     let rest = next.map_or_else(|| json!({}), |next| json!({ "next": next }));
     documents.into_object("documents", &rest)
+}
+
+/// At most `most` documents numbered `from` or more, of a category if there is one, and how many
+/// were found; `from` becomes the number after the last.
+fn read_step(
+    snapshot: &mut dyn Snapshot,
+    from: &mut u64,
+    most: usize,
+    filter: Option<(&IndexCategories, CategoryNumber)>,
+) -> Result<(Vec<IndexRecord>, usize), IndexError> {
+    let wanted = RecordFields { set: true, signature: true, metadata: true, text: false };
+    let mut records = Vec::with_capacity(most);
+    let mut take = |record: &IndexRecord| {
+        records.push(record.clone());
+        Ok(())
+    };
+    let count = match filter {
+        None => {
+            let count = snapshot.scan(*from, most, wanted, &mut take)?;
+            *from = records.last().map_or(*from, |last| last.number.saturating_add(1));
+            count
+        }
+        Some((all, category)) => {
+            let numbers = all.members(snapshot, category, from.saturating_sub(1), most)?;
+            snapshot.records(&numbers, wanted, &mut take)?;
+            *from = numbers.last().map_or(*from, |last| last.saturating_add(1));
+            numbers.len()
+        }
+    };
+    Ok((records, count))
 }

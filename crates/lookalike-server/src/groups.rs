@@ -3,6 +3,7 @@
 use crate::address::{QueryParameters, expected};
 use crate::app::{App, HandlerResult, json, json_bytes};
 use crate::beginning::{self, beginning};
+use crate::category_cache::{self, CategoryCache};
 use crate::decision_cache::DecisionsInForce;
 use crate::document_groups::{self, DocumentGroups, GroupOrder};
 use crate::documents::{JsonList, visible};
@@ -16,7 +17,7 @@ use axum::extract::{Request, State};
 use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderValue, StatusCode};
 use lookalike::decisions::Judgment;
-use lookalike::index::time;
+use lookalike::index::{IndexCategories, time};
 use lookalike::store::Index;
 use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::RecordFields;
@@ -77,10 +78,11 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
     let at = cursor.unwrap_or(GroupsCursor { computed: found.computed, from: 0, skip: 0 });
     let list = Arc::clone(&found);
     let part = ListPart { at, limit, stale, right, decided, order, filter, beginning };
-    let decisions = Arc::clone(&app.decisions);
+    let (decisions, categories) = (Arc::clone(&app.decisions), Arc::clone(&app.categories));
     let show = move |worker: &mut PoolWorker| {
         let index = &worker.index;
-        decisions.read(index, |in_force| show(index, &list, in_force, &part, time::now()))
+        decisions
+            .read(index, |in_force| show(index, &list, (in_force, &categories), &part, time::now()))
     };
     let (page, goes_on) = app.pool.run(show).await?;
     if goes_on {
@@ -137,6 +139,8 @@ struct GroupsAnswer<'a> {
     in_force: &'a DecisionsInForce,
     /// The decisions about texts that have changed since.
     changed: &'a HashSet<u64>,
+    /// Those of the index, where it has any.
+    categories: Option<IndexCategories>,
     now: i64,
     /// Characters of the beginnings of texts that are shown.
     beginning: usize,
@@ -224,6 +228,12 @@ impl GroupsAnswer<'_> {
         if self.in_force.is_kept(keeper_id, self.changed) {
             keeper.insert("decision".to_owned(), Judgment::Keep.name().into());
         }
+        if let Some(all) = &self.categories
+            && let Some(number) = self.snapshot.number_of(keeper_id)?
+        {
+            let category = all.of_document(&mut *self.snapshot, number)?;
+            keeper.insert("category".to_owned(), category_cache::shown(all, category));
+        }
         let mut others = JsonList::default();
         for (duplicate, similarity) in group.duplicates.iter().skip(skip) {
             if others.len > 0 && self.is_full() {
@@ -267,7 +277,7 @@ struct ListPart {
 fn show(
     index: &Index,
     found: &DocumentGroups,
-    in_force: &DecisionsInForce,
+    (in_force, cache): (&DecisionsInForce, &CategoryCache),
     part: &ListPart,
     now: i64,
 ) -> Result<(Vec<u8>, bool), Problem> {
@@ -278,11 +288,13 @@ fn show(
     // The documents may have changed or expired since the list was chosen.
     let stale = stale || found.is_stale(snapshot.version(), now);
     let changed = review.changed();
+    let categories = cache.read(&mut *snapshot)?;
     let mut shown = GroupsAnswer {
         right,
         snapshot: &mut *snapshot,
         in_force,
         changed,
+        categories,
         now,
         beginning,
         documents: 0,
@@ -367,7 +379,8 @@ mod tests {
             let list = DocumentGroups::new(Vec::new(), HashSet::new());
             let list = DocumentGroups { version, computed: 1, expires: Some(1000), ..list };
             let in_force = DecisionsInForce::default();
-            let (page, _) = show(&index, &list, &in_force, &part, now).unwrap();
+            let (page, _) =
+                show(&index, &list, (&in_force, &CategoryCache::default()), &part, now).unwrap();
             serde_json::from_slice::<Value>(&page).unwrap()["stale"] == true
         };
         assert!(!stale_at(version, 999));

@@ -66,6 +66,8 @@ mod app;
 mod beginning;
 mod body;
 mod bulk;
+mod categories;
+mod category_cache;
 mod compare;
 pub mod config;
 mod config_error;

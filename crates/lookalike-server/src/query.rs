@@ -3,6 +3,7 @@
 use crate::app::{App, HandlerResult, json_bytes};
 use crate::beginning::{self, beginning};
 use crate::body;
+use crate::category_cache::{self, CategoryCache};
 use crate::documents::{JsonList, check_text, visible};
 use crate::json::{self, AtMost};
 use crate::pool::PoolWorker;
@@ -11,8 +12,9 @@ use crate::similarity::{rounded, six_decimals};
 use crate::token::{Right, right};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
+use lookalike::categories::{CategoryBuffers, CategoryNumber};
 use lookalike::core::error::ParamsError;
-use lookalike::index::time;
+use lookalike::index::{IndexCategories, time};
 use lookalike::store::IndexError;
 use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::{Metadata, RecordFields};
@@ -21,6 +23,7 @@ use lookalike::store::nearest::NearestRequest;
 use lookalike::store::query::{self, Match, QueryRequest};
 use lookalike::store::query_by_id::query_stored;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -57,6 +60,8 @@ struct QueryResponse {
     predicted_recall: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     recall_caveat: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    category: Option<Value>,
 }
 
 #[derive(Serialize)]
@@ -69,6 +74,8 @@ struct ResponseMatch<'a> {
     containment_of_query: Option<f64>,
     containment_of_match: Option<f64>,
     bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    category: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     metadata: Option<&'a Metadata>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,14 +97,23 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
     let text_bytes = app.config.limits.text_bytes;
     let body_bytes = whole.bytes.len();
     let work = app.work_memory(body_bytes).await?;
+    let cache = Arc::clone(&app.categories);
     let answer = move |worker: &mut PoolWorker| {
         let asked: QueryBody = json::parse(&whole.bytes)?;
-        let found = asked.answer(worker, text_bytes, right);
+        let found = asked.answer(worker, text_bytes, right, &cache);
         worker.release_buffers(whole.bytes.len());
         drop((asked, whole, work));
         found
     };
     Ok(json_bytes(StatusCode::OK, app.pool.run_sized(body_bytes, answer).await?))
+}
+
+/// What the matches of an answer are read from.
+struct FoundContext<'a> {
+    snapshot: &'a mut dyn Snapshot,
+    right: Right,
+    /// Those of the index, and that of the query; none where the index has none.
+    categories: Option<(IndexCategories, CategoryNumber)>,
 }
 
 impl QueryBody {
@@ -106,6 +122,7 @@ impl QueryBody {
         worker: &mut PoolWorker,
         text_bytes: u64,
         right: Right,
+        cache: &CategoryCache,
     ) -> Result<Vec<u8>, Problem> {
         let default = worker.index.settings().threshold;
         let threshold = self.threshold.unwrap_or(default);
@@ -145,13 +162,27 @@ impl QueryBody {
                     &question,
                     scratch,
                 )?;
-                self.found(&answer, &question, shingles, (&mut *snapshot, right))
+                let all = cache.read(&mut *snapshot)?;
+                let all = all.map(|all| {
+                    let category = all.model().category(text, &mut CategoryBuffers::default());
+                    (all, category)
+                });
+                let context = FoundContext { snapshot: &mut *snapshot, right, categories: all };
+                self.found(&answer, &question, shingles, context)
             }
             (None, Some(id)) => {
                 let (mut snapshot, settings) = (index.snapshot()?, index.settings());
                 let found = query_stored(&mut *snapshot, settings, id, &question, scratch)?;
                 let (stored, answer) = found.ok_or_else(|| Problem::unknown_document(id))?;
-                self.found(&answer, &question, stored.shingles(), (&mut *snapshot, right))
+                let all = match (cache.read(&mut *snapshot)?, snapshot.number_of(id)?) {
+                    (Some(all), Some(number)) => {
+                        let category = all.of_document(&mut *snapshot, number)?;
+                        Some((all, category))
+                    }
+                    _ => None,
+                };
+                let context = FoundContext { snapshot: &mut *snapshot, right, categories: all };
+                self.found(&answer, &question, stored.shingles(), context)
             }
             (None, None) => Err(bad("expected text, or id of a document that is there")),
             (Some(_), Some(_)) => Err(bad("there are both text and id: leave one out")),
@@ -186,7 +217,7 @@ impl QueryBody {
         answer: &query::QueryResult,
         question: &QueryRequest<'_>,
         shingles: Option<usize>,
-        (snapshot, right): (&mut dyn Snapshot, Right),
+        FoundContext { snapshot, right, categories: all }: FoundContext<'_>,
     ) -> Result<Vec<u8>, Problem> {
         let mut matches = JsonList::default();
         let first = self.beginning()?;
@@ -196,13 +227,21 @@ impl QueryBody {
             ..RecordFields::default()
         };
         for one in &answer.matches {
+            let category = match &all {
+                Some((all, _)) => {
+                    let number = all.of_document(&mut *snapshot, one.record.number)?;
+                    Some(category_cache::shown(all, number))
+                }
+                None => None,
+            };
             if wanted == RecordFields::default() {
-                matches.push(&ResponseMatch::new(one))?;
+                matches.push(&ResponseMatch { category, ..ResponseMatch::new(one) })?;
             } else {
                 let mut written = Ok(());
                 snapshot.records(&[one.record.number], wanted, &mut |record| {
                     let metadata = visible(&record.metadata, right);
                     written = matches.push(&ResponseMatch {
+                        category: category.clone(),
                         metadata: wanted.metadata.then_some(&*metadata),
                         text: (self.texts == Some(true))
                             .then_some(StoredText(record.text.as_deref())),
@@ -232,6 +271,7 @@ impl QueryBody {
             nearest,
             predicted_recall: rounded(answer.predicted_recall),
             recall_caveat: answer.recall_caveat.map(|caveat| caveat.to_string()),
+            category: all.map(|(all, number)| category_cache::shown(&all, number)),
         };
         matches.into_object("matches", &rest)
     }
@@ -250,6 +290,7 @@ impl<'a> ResponseMatch<'a> {
             containment_of_query: overlap.map(|o| rounded(o.containment_left())),
             containment_of_match: overlap.map(|o| rounded(o.containment_right())),
             bytes: one.record.bytes,
+            category: None,
             metadata: None,
             text: None,
             beginning: None,

@@ -3,8 +3,8 @@
 use crate::app::App;
 use crate::problem::{Code, Problem};
 use crate::{
-    bulk, compare, decisions, documents, extraction, groups, middleware, page, passages, query,
-    status,
+    bulk, categories, compare, decisions, documents, extraction, groups, middleware, page,
+    passages, query, status,
 };
 use axum::Router;
 use axum::extract::Request;
@@ -32,6 +32,7 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         .route("/v1/extract", post(extraction::post))
         .route("/v1/groups", get(groups::get))
         .route("/v1/agreement", get(decisions::agreement))
+        .route("/v1/categories", get(categories::get))
         .route("/v1/decisions", get(decisions::list).post(decisions::post))
         .fallback(nothing_here)
         .method_not_allowed_fallback(wrong_method)

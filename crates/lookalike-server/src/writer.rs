@@ -164,6 +164,8 @@ fn write_all(index: &Index, receiver: &Receiver<WriteJob>, sizes: &BatchSizes) {
             drop((changes, held));
             let _ = job.reply.send(outcome);
         }
+        // Readers find categories that are not stored, so that an error or a panic loses nothing.
+        let _ = catch_unwind(AssertUnwindSafe(|| lookalike::index::catch_up(index)));
     }
 }
 

@@ -40,6 +40,7 @@
 //! | [`mod@contamination`] | a benchmark and a corpus | items that the corpus has |
 //! | [`evaluate`] | a report and a truth file | precision, recall, F1, adjusted Rand index |
 //! | [`tune`] | a threshold, a recall, a sample | bands × rows, what they cost, advice |
+//! | [`categories`] | a sample of texts | a tree of categories, and the category of any text |
 //! | [`index`] | an index and texts | documents in it, what resembles a text, groups |
 //! | [`pair_similarity`] | two texts | how similar they are |
 //! | [`difference`] | two texts | the words that differ |
@@ -54,6 +55,7 @@
 //! one is here.
 
 pub mod audit;
+pub mod categories;
 pub mod contamination;
 pub mod decisions;
 pub mod dedup;

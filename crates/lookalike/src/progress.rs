@@ -19,6 +19,8 @@ pub enum Stage {
     Compare,
     /// Read documents and put them into an index; counted in bytes of input.
     Add,
+    /// Read the texts of an index and find the category of each; counted in documents.
+    Categorise,
     /// Draw a sample for an audit or for `tune`; counted in bytes of input.
     Draw,
     /// Find the sample's true neighbours; counted in bytes of input.
@@ -42,6 +44,7 @@ impl fmt::Display for Stage {
             Self::Select => "find repeated passages",
             Self::Compare => "compare words",
             Self::Add => "read and add",
+            Self::Categorise => "find categories",
             Self::Draw => "draw documents",
             Self::Search => "find neighbours",
             Self::Judge => "judge the sample",

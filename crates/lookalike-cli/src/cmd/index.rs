@@ -1,6 +1,7 @@
 //! `lookalike index …`: documents that are kept, so that what resembles a new one is found at once.
 
 mod add;
+mod categorise;
 mod create;
 mod decisions;
 mod export;
@@ -41,6 +42,7 @@ enum IndexCommand {
     Remove(remove::RemoveArgs),
     Groups(groups::GroupsArgs),
     Decisions(decisions::DecisionsArgs),
+    Categorise(categorise::CategoriseArgs),
     Stats(stats::StatsArgs),
     Export(export::ExportArgs),
     Compact(maintenance::CompactArgs),
@@ -58,6 +60,7 @@ pub(crate) fn run(args: &mut IndexArgs, worker: WorkerOption<'_>) -> CommandResu
         IndexCommand::Remove(args) => remove::run(args, worker),
         IndexCommand::Groups(args) => groups::run(args),
         IndexCommand::Decisions(args) => decisions::run(args),
+        IndexCommand::Categorise(args) => categorise::run(args),
         IndexCommand::Stats(args) => stats::run(args),
         IndexCommand::Export(args) => export::run(args),
         IndexCommand::Compact(args) => maintenance::compact(args),

@@ -9,8 +9,8 @@ use crate::extraction::WorkerOption;
 use crate::member::FileMember;
 use answer::QueryOutput;
 pub(crate) use args::QueryArgs;
-use lookalike::index::TextPreparer;
-use lookalike::index::time;
+use lookalike::categories::CategoryBuffers;
+use lookalike::index::{IndexCategories, TextPreparer, time};
 use lookalike::read::{
     Collection, Document, DocumentSink, Format, Normalization, ReadBuffers, ReadOptions,
     SkippedItem,
@@ -57,7 +57,8 @@ pub(crate) fn run(args: &mut QueryArgs, worker: WorkerOption<'_>) -> CommandResu
     };
     let asker = QuerySetup { index: &index, args, now: time::now() };
     let mut snapshot = index.snapshot()?;
-    let mut asking = QueryOutput::new(args, &index);
+    let categories = IndexCategories::read(&mut *snapshot, None)?;
+    let mut asking = QueryOutput::new(args, &index, categories);
     for id in &args.id {
         asker.stored(id, &mut *snapshot, &mut asking)?;
     }
@@ -126,7 +127,12 @@ impl QuerySetup<'_> {
         let (settings, question) = (self.index.settings(), self.question());
         let found = query_stored(snapshot, settings, id, &question, &mut Buffers::default())?;
         let (stored, answer) = found.ok_or_else(unknown)?;
-        Ok(asking.print(id, &stored.query_document(), &question, &answer)?)
+        let number = snapshot.number_of(id)?;
+        let category = asking.categories.as_ref().zip(number);
+        let category =
+            category.map(|(all, number)| all.of_document(snapshot, number)).transpose()?;
+        let categories = asking.categories_of(&answer, category, snapshot)?;
+        Ok(asking.print(id, &stored.query_document(), &question, &answer, &categories)?)
     }
 
     /// Asks for one document of a file.
@@ -141,6 +147,7 @@ impl QuerySetup<'_> {
             asker: self,
             preparer: TextPreparer::new(self.index.settings())?,
             buffers: Buffers::default(),
+            category_buffers: CategoryBuffers::default(),
             snapshot,
             asking,
         };
@@ -158,6 +165,7 @@ impl QuerySetup<'_> {
             asker: self,
             preparer: TextPreparer::new(self.index.settings())?,
             buffers: Buffers::default(),
+            category_buffers: CategoryBuffers::default(),
             snapshot,
             asking,
         };
@@ -177,6 +185,7 @@ struct QueryRunner<'a, 'b> {
     asker: &'a QuerySetup<'a>,
     preparer: TextPreparer,
     buffers: Buffers,
+    category_buffers: CategoryBuffers,
     snapshot: &'a mut dyn Snapshot,
     asking: &'a mut QueryOutput<'b>,
 }
@@ -190,7 +199,11 @@ impl DocumentSink for QueryRunner<'_, '_> {
         let settings = self.asker.index.settings();
         let answer = query(&mut *self.snapshot, settings, &probe, &question, &mut self.buffers);
         let answer = answer.map_err(|error: IndexError| CommandError::from(error))?;
-        Ok(self.asking.print(document.id, &probe, &question, &answer)?)
+        let category = self.asking.categories.as_ref();
+        let category =
+            category.map(|all| all.model().category(document.text, &mut self.category_buffers));
+        let categories = self.asking.categories_of(&answer, category, &mut *self.snapshot)?;
+        Ok(self.asking.print(document.id, &probe, &question, &answer, &categories)?)
     }
 
     fn skipped(&mut self, skipped: SkippedItem) -> Result<(), CommandError> {

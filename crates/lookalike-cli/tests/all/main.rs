@@ -11,6 +11,7 @@ mod crash;
 mod advice;
 mod audit;
 mod bad_input;
+mod categorise;
 mod compare;
 mod contamination;
 mod decisions;

@@ -1,7 +1,8 @@
 //! Backup of a snapshot to a folder, and restoring an index from one.
 //!
 //! `docs.copy` has the rows of `docs` as the server copies them (COPY, binary), `decisions.copy`
-//! those of `decisions`; `index.json` all else. It is written last: a folder without it is
+//! those of `decisions`, `categories.copy` and `category_members.copy` those of these tables;
+//! `index.json` all else. It is written last: a folder without it is
 //! incomplete. Restoring rebuilds postings.
 
 use super::address::Address;
@@ -21,6 +22,8 @@ use std::sync::Arc;
 
 const ROWS: &str = "docs.copy";
 const DECISIONS: &str = "decisions.copy";
+/// Tables of categories, each in a file with its name.
+const CATEGORIES: [&str; 2] = ["categories", "category_members"];
 const MANIFEST: &str = "index.json";
 /// The value of `kind` in [`MANIFEST`].
 const KIND: &str = "lookalike index, copied from PostgreSQL";
@@ -43,6 +46,9 @@ struct BackupManifest {
     /// Whether there is a file of decisions.
     #[serde(default)]
     decisions: bool,
+    /// Whether there are files of categories.
+    #[serde(default)]
+    categories: bool,
     settings: serde_json::Value,
 }
 
@@ -99,6 +105,9 @@ fn copy(
     let rows = format!("SELECT {COLUMNS} FROM docs ORDER BY doc");
     copy_rows(connection, &rows, &to.join(ROWS))?;
     copy_rows(connection, "SELECT * FROM decisions ORDER BY number", &to.join(DECISIONS))?;
+    for table in CATEGORIES {
+        copy_rows(connection, &format!("SELECT * FROM {table}"), &to.join(copy_name(table)))?;
+    }
     let name = to.join(MANIFEST);
     let write = || {
         let settings = serde_json::to_value(settings)?;
@@ -108,6 +117,7 @@ fn copy(
             documents,
             checksums: true,
             decisions: true,
+            categories: true,
             settings,
         };
         let mut file = private_file(&name)?;
@@ -117,6 +127,11 @@ fn copy(
         File::open(to)?.sync_all()
     };
     write().map_err(|error| file_error(&name, error))
+}
+
+/// The name of the file with the rows of a table.
+fn copy_name(table: &str) -> String {
+    format!("{table}.copy")
 }
 
 /// Copies the rows of a query to a file.
@@ -151,6 +166,11 @@ pub(super) fn restore(url: &str, from: &Path) -> Result<(), IndexError> {
     copy_back(&mut connection, &from.join(ROWS), &format!("docs ({columns})"))?;
     if manifest.decisions {
         copy_back(&mut connection, &from.join(DECISIONS), "decisions")?;
+    }
+    if manifest.categories {
+        for table in CATEGORIES {
+            copy_back(&mut connection, &from.join(copy_name(table)), table)?;
+        }
     }
     connection.execute("DROP INDEX bands_key")?;
     fill(&mut connection, &settings, "bands")?;

@@ -1,6 +1,7 @@
 //! Checks a snapshot: every row of `docs`, whether all its postings exist and no others, and the
 //! counts.
 
+use super::categories;
 use super::decisions;
 use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::{BandPosting, Postings};
@@ -74,6 +75,14 @@ pub(super) fn check(
     match decisions::read(connection, (0, usize::MAX), &mut |_, _| Ok(())) {
         Err(IndexError::Damaged { what, why }) => totals.problem(what, why, false),
         other => drop(other?),
+    }
+    match categories::model(connection) {
+        Err(IndexError::Damaged { what, why }) => totals.problem(what, why, false),
+        other => drop(other?),
+    }
+    for what in categories::problems(connection)? {
+        let what = format!("{what}; make categories again");
+        totals.problem("category_members".to_owned(), what, false);
     }
     Ok(totals.problems)
 }

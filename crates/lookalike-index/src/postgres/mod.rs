@@ -12,6 +12,7 @@
 //! | `schema` | creates and migrates the tables |
 //! | `plan` | the effect of a batch of changes, without the database |
 //! | `copy` | bulk insertion |
+//! | `write_categories`, `categories` | the model of categories and their members |
 //! | `add_decisions`, `decisions` | the log of decisions: adds to it, reads it |
 //! | `postings` | rows of bands |
 //! | `write` | a batch of changes as one transaction |
@@ -24,6 +25,7 @@
 mod add_decisions;
 mod address;
 mod backup;
+mod categories;
 mod check;
 mod compact;
 mod copy;
@@ -39,11 +41,13 @@ mod schema;
 mod snapshot;
 mod tls;
 mod write;
+mod write_categories;
 
 pub use defaults::{Defaults, with_defaults};
 
 use crate::access::Access;
 use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats};
+use crate::category_table::CategoryMember;
 use crate::error::{IndexError, Unwritable};
 use crate::settings::IndexSettings;
 use address::Address;
@@ -134,6 +138,24 @@ impl Backend for PostgresBackend {
 
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
         write::write(&self.pool, &self.settings, self.wait()?, changes)
+    }
+
+    fn replace_categories(
+        &self,
+        model: &[u8],
+        through: u64,
+        members: &[CategoryMember],
+    ) -> Result<u64, IndexError> {
+        write_categories::replace(&self.pool, self.wait()?, model, (through, members))
+    }
+
+    fn add_category_members(
+        &self,
+        number: u64,
+        through: u64,
+        members: &[CategoryMember],
+    ) -> Result<bool, IndexError> {
+        write_categories::add_members(&self.pool, self.wait()?, number, (through, members))
     }
 
     fn add_decisions(&self, entries: &[&str]) -> Result<u64, IndexError> {

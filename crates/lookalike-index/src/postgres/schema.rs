@@ -7,10 +7,11 @@ use crate::settings::IndexSettings;
 use std::sync::Arc;
 
 /// Migrations from version n to n + 1. Published ones never change.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("migration_1.sql"),
     include_str!("migration_2.sql"),
     include_str!("migration_3.sql"),
+    include_str!("migration_4.sql"),
 ];
 
 /// Minimum version of PostgreSQL.

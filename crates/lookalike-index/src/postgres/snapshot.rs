@@ -1,9 +1,11 @@
 //! Snapshots: read-only transactions.
 
+use super::categories;
 use super::decisions;
 use super::pool::{ConnectionPool, PooledConnection};
 use super::row::{column, columns, record};
 use crate::backend::Snapshot;
+use crate::category_table::{CategoryMember, CategoryState};
 use crate::decision_log::DecisionCallback;
 use crate::entry::{IndexRecord, RecordFields};
 use crate::error::IndexError;
@@ -131,6 +133,27 @@ impl Snapshot for PostgresSnapshot {
         each: DecisionCallback<'_>,
     ) -> Result<usize, IndexError> {
         decisions::read(&mut self.connection, (after, most), each)
+    }
+
+    fn categories(&mut self) -> Result<Option<CategoryState>, IndexError> {
+        categories::state(&mut self.connection)
+    }
+
+    fn category_model(&mut self) -> Result<Option<Vec<u8>>, IndexError> {
+        categories::model(&mut self.connection)
+    }
+
+    fn category_counts(&mut self) -> Result<Vec<(u32, u64)>, IndexError> {
+        categories::counts(&mut self.connection)
+    }
+
+    fn category_members(
+        &mut self,
+        range: (u32, u32),
+        after: u64,
+        most: usize,
+    ) -> Result<Vec<CategoryMember>, IndexError> {
+        categories::members(&mut self.connection, range, (after, most))
     }
 
     fn scan(

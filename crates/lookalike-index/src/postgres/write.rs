@@ -200,6 +200,7 @@ fn delete(
          RETURNING doc, sig, octet_length(set), octet_length(text)",
         &[&docs],
     )?;
+    connection.query("DELETE FROM category_members WHERE doc = ANY($1)", &[&docs])?;
     let (mut postings, mut damaged) = (Postings::new(settings), Vec::<i64>::new());
     for row in &rows {
         let (doc, bytes): (i64, &[u8]) = (column(row, "docs", 0)?, column(row, "docs", 1)?);

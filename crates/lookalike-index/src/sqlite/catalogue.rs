@@ -1,6 +1,6 @@
 //! The catalogue: the database of documents, which is authoritative, and its connections.
 
-use super::catalogue_schema::{CHECKSUMS, DECISIONS, SCHEMA};
+use super::catalogue_schema::{CATEGORIES, CHECKSUMS, DECISIONS, SCHEMA};
 use super::catalogue_state::CatalogueState;
 use super::index_folder::IndexFolder;
 use super::reserve::LOG_PAGES;
@@ -15,8 +15,10 @@ use std::time::Duration;
 
 /// `application_id` of the database: the letters `LkAl`.
 const APPLICATION: i64 = 0x4c6b_416c;
-/// `user_version` of the database: 1 has no checksums of rows, 2 no decisions.
-const CATALOGUE_VERSION: u32 = 3;
+/// `user_version` of the database: 1 has no checksums of rows, 2 no decisions, 3 no categories.
+const CATALOGUE_VERSION: u32 = 4;
+/// The version of a catalogue with decisions, without categories.
+const DECISIONS_VERSION: u32 = 3;
 /// The version of a catalogue without decisions.
 const CHECKSUMS_VERSION: u32 = 2;
 
@@ -39,7 +41,23 @@ pub(super) fn create_decisions(connection: &Connection) -> rusqlite::Result<()> 
     if has_decisions(connection)? {
         return Ok(());
     }
-    connection.execute_batch(&format!("{DECISIONS}; PRAGMA user_version = {CATALOGUE_VERSION}"))
+    connection.execute_batch(&format!("{DECISIONS}; PRAGMA user_version = {DECISIONS_VERSION}"))
+}
+
+/// Whether a catalogue has the tables of categories.
+pub(super) fn has_categories(connection: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT 1 FROM sqlite_schema WHERE name = 'categories'";
+    connection.prepare_cached(sql)?.exists([])
+}
+
+/// Adds the tables of categories to a catalogue of version 2 or 3, in a transaction.
+pub(super) fn create_categories(connection: &Connection) -> rusqlite::Result<()> {
+    if has_categories(connection)? {
+        return Ok(());
+    }
+    create_decisions(connection)?;
+    let tables = CATEGORIES.join(";\n");
+    connection.execute_batch(&format!("{tables}; PRAGMA user_version = {CATALOGUE_VERSION}"))
 }
 
 /// Creates an empty catalogue.
@@ -85,7 +103,7 @@ pub(super) fn open(path: &Path, flags: OpenFlags, kib: u32) -> rusqlite::Result<
     Ok(connection)
 }
 
-/// Reads the version of a catalogue, 1 to 3.
+/// Reads the version of a catalogue, 1 to 4.
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`], [`IndexError::Version`].

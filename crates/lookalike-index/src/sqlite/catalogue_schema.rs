@@ -57,6 +57,19 @@ pub(super) const DECISIONS: &str = "CREATE TABLE decisions(
   checksum INTEGER NOT NULL
 ) STRICT";
 
+/// The tables that version 4 adds. Members are derived from the model and the texts of documents,
+/// so that they have no checksums.
+pub(super) const CATEGORIES: [&str; 2] = [
+    "CREATE TABLE categories(
+  one INTEGER PRIMARY KEY CHECK(one = 1),
+  number INTEGER NOT NULL,
+  through INTEGER NOT NULL,
+  checksum INTEGER NOT NULL,
+  model BLOB NOT NULL
+) STRICT",
+    "CREATE TABLE category_members(doc INTEGER PRIMARY KEY, category INTEGER NOT NULL) STRICT",
+];
+
 /// The statements that SQLite stores for a catalogue of `version`.
 pub(super) fn schema(version: u32) -> Vec<String> {
     let mut statements = SCHEMA.map(str::to_owned);
@@ -71,5 +84,8 @@ pub(super) fn schema(version: u32) -> Vec<String> {
     }
     let mut statements = Vec::from(statements);
     statements.extend((version >= 3).then(|| DECISIONS.to_owned()));
+    if version >= 4 {
+        statements.extend(CATEGORIES.map(str::to_owned));
+    }
     statements
 }

@@ -1,6 +1,7 @@
 //! Checks all stored data.
 
 use super::catalogue;
+use super::categories;
 use super::decisions;
 use super::index_state::{FolderSnapshot, IndexState};
 use super::maintenance::count_rows;
@@ -61,6 +62,8 @@ pub(super) fn check(state: &Arc<IndexState>) -> Result<Vec<IndexProblem>, IndexE
     let result = documents(&snapshot, &mut checker, &mut problems);
     collect_damage(result, &mut problems)?;
     let result = check_decisions(&snapshot, &mut problems);
+    collect_damage(result, &mut problems)?;
+    let result = check_categories(&snapshot, &mut problems);
     collect_damage(result, &mut problems)?;
     Ok(problems)
 }
@@ -219,6 +222,29 @@ fn check_decisions(
         }
         other => other.map(drop),
     }
+}
+
+/// Checks the categories.
+fn check_categories(
+    snapshot: &FolderSnapshot,
+    problems: &mut Vec<IndexProblem>,
+) -> Result<(), IndexError> {
+    let (place, connection) = (&snapshot.state.place, snapshot.connection()?);
+    match categories::model(place, connection) {
+        Err(IndexError::Damaged { what, why }) => {
+            problems.push(IndexProblem { place: what, what: why, repairable: false });
+        }
+        other => drop(other?),
+    }
+    for what in categories::problems(place, connection)? {
+        let what = format!("{what}; make categories again");
+        problems.push(IndexProblem {
+            place: "category_members".to_owned(),
+            what,
+            repairable: false,
+        });
+    }
+    Ok(())
 }
 
 /// The number of the first row after `number`, or the end.

@@ -6,6 +6,7 @@
 
 use super::catalogue_state::CatalogueState;
 use super::catalogue_writer::CatalogueWriter;
+use super::categories;
 use super::decisions;
 use super::index_folder::IndexFolder;
 use super::lock::lock;
@@ -18,6 +19,7 @@ use super::reserve;
 use super::tuning::Tuning;
 use crate::backend::SetCallback;
 use crate::backend::Snapshot;
+use crate::category_table::{CategoryMember, CategoryState};
 use crate::decision_log::DecisionCallback;
 use crate::entry::{IndexRecord, RecordFields};
 use crate::error::{IndexError, Unwritable};
@@ -281,6 +283,27 @@ impl Snapshot for FolderSnapshot {
         each: DecisionCallback<'_>,
     ) -> Result<usize, IndexError> {
         decisions::read(&self.state.place, self.connection()?, (after, most), each)
+    }
+
+    fn categories(&mut self) -> Result<Option<CategoryState>, IndexError> {
+        categories::state(&self.state.place, self.connection()?)
+    }
+
+    fn category_model(&mut self) -> Result<Option<Vec<u8>>, IndexError> {
+        categories::model(&self.state.place, self.connection()?)
+    }
+
+    fn category_counts(&mut self) -> Result<Vec<(u32, u64)>, IndexError> {
+        categories::counts(&self.state.place, self.connection()?)
+    }
+
+    fn category_members(
+        &mut self,
+        range: (u32, u32),
+        after: u64,
+        most: usize,
+    ) -> Result<Vec<CategoryMember>, IndexError> {
+        categories::members(&self.state.place, self.connection()?, range, (after, most))
     }
 
     fn scan(

@@ -15,6 +15,7 @@ mod catalogue;
 mod catalogue_schema;
 mod catalogue_state;
 mod catalogue_writer;
+mod categories;
 mod check;
 mod checksums;
 mod decisions;
@@ -40,9 +41,11 @@ mod test_index;
 mod tuning;
 mod validation;
 mod write;
+mod write_categories;
 
 use crate::access::Access;
 use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats};
+use crate::category_table::CategoryMember;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
 use index_folder::IndexFolder;
@@ -191,6 +194,24 @@ impl Backend for FolderBackend {
 
     fn add_decisions(&self, entries: &[&str]) -> Result<u64, IndexError> {
         add_decisions::add(&self.state, entries)
+    }
+
+    fn replace_categories(
+        &self,
+        model: &[u8],
+        through: u64,
+        members: &[CategoryMember],
+    ) -> Result<u64, IndexError> {
+        write_categories::replace(&self.state, model, through, members)
+    }
+
+    fn add_category_members(
+        &self,
+        number: u64,
+        through: u64,
+        members: &[CategoryMember],
+    ) -> Result<bool, IndexError> {
+        write_categories::add_members(&self.state, number, through, members)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {

@@ -3,6 +3,7 @@
 use super::catalogue;
 use super::catalogue_state::CatalogueState;
 use super::catalogue_writer::CatalogueWriter;
+use super::categories;
 use super::id_filter::IdFilter;
 use super::index_folder::IndexFolder;
 use super::index_state::IndexState;
@@ -395,7 +396,7 @@ pub(super) fn remove_rows(
     head.set_bytes = head.set_bytes.saturating_sub(sets.unwrap_or(0));
     let texts = delete("DELETE FROM texts WHERE doc = ?1 RETURNING length(zstd)")?;
     head.text_bytes = head.text_bytes.saturating_sub(texts.unwrap_or(0));
-    Ok(())
+    categories::remove_member(connection, number)
 }
 
 /// Records that postings contain a removed document.

@@ -285,7 +285,7 @@ fn another_version_is_refused() {
     catalogue.execute_batch("PRAGMA user_version = 7").unwrap();
     for access in [Access::Read, WRITE] {
         let error = open(&folder, access).map(drop).unwrap_err();
-        let is_right = matches!(error, IndexError::Version { got: 7, expected: 3, .. });
+        let is_right = matches!(error, IndexError::Version { got: 7, expected: 4, .. });
         assert!(is_right, "{error}");
     }
 }
@@ -315,6 +315,36 @@ fn a_catalogue_has_version_3_from_its_first_decision_on() {
     assert_eq!(problems.len(), 1);
     assert_eq!((&problems[0].place[..], problems[0].repairable), ("decision 2", false));
     let read = reader.snapshot().unwrap().decisions(0, 9, &mut |_, _| Ok(()));
+    assert!(matches!(read, Err(IndexError::Damaged { .. })));
+}
+
+#[test]
+fn a_catalogue_has_version_4_from_its_first_categories_on() {
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join("index");
+    filled(&folder);
+    let version = || -> u32 {
+        let catalogue = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
+        catalogue.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap()
+    };
+    let (writer, reader) = (open(&folder, WRITE).unwrap(), open(&folder, Access::Read).unwrap());
+    assert_eq!(reader.snapshot().unwrap().categories().unwrap(), None);
+    assert_eq!(writer.replace_categories(b"model", 0, &[]).unwrap(), 1);
+    assert_eq!(version(), 4);
+    // One that was open before sees them, too, and decisions do not change the version.
+    assert!(reader.snapshot().unwrap().categories().unwrap().is_some());
+    writer.add_decisions(&["{}"]).unwrap();
+    assert_eq!(version(), 4);
+    drop(writer);
+    assert_clean(&*open(&folder, WRITE).unwrap());
+
+    let catalogue = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
+    catalogue.execute_batch("UPDATE categories SET model = x'00', through = 4000000").unwrap();
+    catalogue.execute_batch("INSERT INTO category_members VALUES(4000000, 1)").unwrap();
+    let problems = reader.check().unwrap();
+    let places: Vec<_> = problems.iter().map(|problem| problem.place.as_str()).collect();
+    assert_eq!(places, ["model 1 of categories", "category_members", "category_members"]);
+    let read = reader.snapshot().unwrap().category_model();
     assert!(matches!(read, Err(IndexError::Damaged { .. })));
 }
 

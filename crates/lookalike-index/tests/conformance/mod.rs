@@ -10,6 +10,7 @@
 #![allow(clippy::unwrap_used, clippy::cast_possible_wrap, reason = "these are tests")]
 
 mod asking;
+mod categories;
 mod containment;
 mod decisions;
 pub mod documents;
@@ -19,6 +20,7 @@ mod nearest;
 mod writing;
 
 pub use asking::*;
+pub use categories::*;
 pub use containment::*;
 pub use decisions::*;
 pub use histories::*;
@@ -64,6 +66,7 @@ macro_rules! suite {
             readers_go_on_beside_a_writer,
             writers_from_several_threads_take_turns,
             a_backup_is_the_index_at_one_moment,
+            categories_are_kept_and_follow_documents,
             decisions_are_kept_in_order,
             ids_of_any_kind,
             documents_without_shingles,

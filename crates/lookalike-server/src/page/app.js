@@ -2,6 +2,7 @@
 // Starts the page.
 
 import { showAdd, watchAdd } from "./add.js";
+import { showCategories } from "./categories.js";
 import { showCompare, watchCompare } from "./compare.js";
 import { showDocument } from "./document.js";
 import { at, focusHeading } from "./dom.js";
@@ -36,6 +37,6 @@ watchAdd();
 watchReview();
 start({
   query: showQuery, groups: showGroups, review: showReview, compare: showCompare, document: showDocument,
-  index: showIndex, add: showAdd,
+  categories: showCategories, index: showIndex, add: showAdd,
 });
 showIndexName();

@@ -2,6 +2,7 @@
 // The view of one document of the index, with its removal.
 
 import { documentPath, request } from "./api.js";
+import { categoryLink } from "./categories.js";
 import { at, button, make, metadata, shownId, tiles } from "./dom.js";
 import { count, size, time, visible } from "./format.js";
 import { longText } from "./gradually.js";
@@ -48,6 +49,7 @@ const facts = (found) => {
     ["Added", time(found.added)]];
   if (found.modified) rows.push(["Last changed", time(found.modified)]);
   if (found.expires) rows.push(["Counts as removed from", time(found.expires)]);
+  if (found.category) rows.push(["Category", categoryLink(found.category)]);
   return tiles(rows);
 };
 

@@ -23,6 +23,7 @@ pub(crate) const FILES: &[(&str, &str, &str)] = &[
     ("/agreement.js", JAVASCRIPT, include_str!("agreement.js")),
     ("/api.js", JAVASCRIPT, include_str!("api.js")),
     ("/app.js", JAVASCRIPT, include_str!("app.js")),
+    ("/categories.js", JAVASCRIPT, include_str!("categories.js")),
     ("/compare.js", JAVASCRIPT, include_str!("compare.js")),
     ("/curve.js", JAVASCRIPT, include_str!("curve.js")),
     ("/decision_log.js", JAVASCRIPT, include_str!("decision_log.js")),

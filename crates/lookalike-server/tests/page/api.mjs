@@ -57,6 +57,12 @@ export const groups = (from, to, duplicates = 3) => Array.from({ length: to - fr
     })),
   }));
 
+/** A tree with words of any kind in its labels. */
+const CATEGORIES = [
+  ["1", null, 0.2, ["window", "motif", "server"], 1063], ["1.1", "1", 0.5, ["لوحة", HOSTILE], 12],
+  ["1.1.1", "1.1", 0.8, [], 5], ["2", null, 0.2, ["sale", "shipping", "offer"], 919],
+].map(([path, parent, level, label, documents]) => ({ path, parent, level, label, documents }));
+
 const ANSWERS = {
   "GET /v1/settings": () => ({ json: SETTINGS }),
   "GET /v1/stats": () => ({ json: STATS }),
@@ -110,6 +116,17 @@ const ANSWERS = {
       disputed_total: 15,
     },
   }),
+  "GET /v1/categories": () => ({ json: { categories: CATEGORIES, model: 3, without_category: 7 } }),
+  "GET /v1/documents": ({ query }) => {
+    const from = Number(query.get("after") ?? 0);
+    return {
+      json: {
+        documents: Array.from({ length: 50 }, (_, place) =>
+          documentOf(place === 0 ? HOSTILE : `letters/${from + place}.txt`)),
+        ...from === 0 ? { next: "50" } : {},
+      },
+    };
+  },
   "POST /v1/compare": () => ({ json: comparison(STRETCHES) }),
   "GET /v1/groups": ({ query }) => {
     const from = Number(query.get("after") ?? 0), to = Math.min(from + 50, 120);
@@ -129,6 +146,7 @@ ANSWERS["POST /v1/decisions"] = ({ body: { decisions } }) =>
 
 const documentOf = (id) => ({
   id, bytes: 1834, shingles: 262, metadata: { source: "letters", [HOSTILE]: HOSTILE },
+  category: { path: "1.1", label: ["window", HOSTILE] },
   added: "2026-11-20T10:00:00Z", modified: "2024-03-02T08:00:00Z",
   text: `${HOSTILE}\n${words(300, "text")}`,
 });

@@ -389,6 +389,34 @@ const grouped = withMock({}, async (browser, server) => {
   assert.equal(server.calls.at(-1).query.get("threshold"), "0.9");
 });
 
+const categories = withMock({}, async (page, server) => {
+  const documents = () => server.calls.filter(({ path }) => path === "/v1/documents").at(-1).query;
+  await page.open(`${server.url}#/categories`);
+  await page.see("1,989 documents in 2 topics.");
+  await page.see("1 window, motif, server");
+  assert.ok(!server.calls.some(({ path }) => path === "/v1/documents"));
+  await page.click("#view-categories tbody a");
+  await page.see("Category 1: window, motif, server");
+  await page.wait("document.querySelectorAll('#view-categories table').length === 2");
+  assert.equal(documents().get("category"), "1");
+  await page.click("#view-categories .pages a");
+  await page.wait("document.querySelector('#view-categories .pages a').textContent === 'First'");
+  assert.equal(documents().get("after"), "50");
+  await page.run("location.hash = '#/categories?path=1.1'");
+  await page.see("Up to category 1");
+  await page.run("location.hash = '#/categories?path=none'");
+  await page.see("Documents in no category");
+  assert.equal(documents().get("category"), "none");
+  await page.open(`${server.url}#/document?id=a`);
+  await page.wait("document.querySelector('#view-document a[href=\"#/categories?path=1.1\"]')");
+  const none = { "GET /v1/categories": () =>
+    ({ json: { categories: [], model: null, without_category: 0 } }) };
+  await withMock(none, async (other, empty) => {
+    await other.open(`${empty.url}#/categories`);
+    await other.see("The index has no categories.");
+  })(page);
+});
+
 const groupStates = async (browser) => {
   let state = "pending", asked = 0;
   const answer = () => {
@@ -877,6 +905,7 @@ export const CASES = {
   "missing differences are told": noDifferences,
   "large texts are drawn in parts": largeTexts,
   "groups are browsed": grouped,
+  "categories are browsed, with their documents": categories,
   "groups that are pending, stale, large or none": groupStates,
   "groups are decided about by keys, with undo and redo": reviewing,
   "groups to decide about are filtered": reviewFilter,

@@ -1,6 +1,7 @@
 //! Prepared blocks → batches → the backend.
 
 use super::add_options::{AddOptions, Existing};
+use super::categories::catch_up;
 use super::existing_ids::ExistingIds;
 use super::prepared_block::{PreparedBlock, PreparedRow, RowLocation};
 use crate::error::Error;
@@ -92,7 +93,8 @@ impl<'a> BatchWriter<'a> {
         Ok(self.counts)
     }
 
-    /// Writes blocks as they come, up to the first that fails.
+    /// Writes blocks as they come, up to the first that fails, and then the categories of their
+    /// documents, where the index has categories.
     pub(super) fn write_all<E: From<NotWritten>>(
         &mut self,
         blocks: &mut dyn Iterator<Item = PreparedBlock<E>>,
@@ -109,7 +111,9 @@ impl<'a> BatchWriter<'a> {
             }
             block.failure.map_or(Ok(()), Err)?;
         }
-        Ok(self.write(batch)?)
+        self.write(batch)?;
+        catch_up(self.index).map_err(NotWritten::from)?;
+        Ok(())
     }
 
     /// Counts what a block has in addition to its documents.

@@ -6,6 +6,7 @@
 mod actions;
 mod audit;
 mod candidates;
+mod categories;
 mod collection;
 mod containment;
 mod contamination;

@@ -9,13 +9,15 @@ use super::args::QueryArgs;
 use crate::summary::{percent, write_reasons};
 use crate::terminal::{self, Stdout, Style};
 use crate::text_width::{shorten, visible};
+use lookalike::categories::{Category, CategoryNumber};
 use lookalike::core::params::RecallCaveat;
-use lookalike::index::time;
+use lookalike::index::{IndexCategories, time};
 use lookalike::read::SkippedItem;
 use lookalike::report::phrases::{count, one_line, thousands};
-use lookalike::store::Index;
+use lookalike::store::backend::Snapshot;
 use lookalike::store::query::{Match, MatchSimilarity, QueryDocument, QueryRequest, QueryResult};
 use lookalike::store::settings::StoredContent;
+use lookalike::store::{Index, IndexError};
 use serde_json::{Map, Number, Value, json};
 use std::io::{self, BufWriter, Write};
 
@@ -43,10 +45,23 @@ pub(super) struct QueryOutput<'a> {
     recall: Option<(f64, f64)>,
     recall_caveat: Option<RecallCaveat>,
     skipped: Vec<SkippedItem>,
+    /// Those of the index, where it has any.
+    pub(super) categories: Option<IndexCategories>,
+}
+
+/// The categories of the document of a query, and of its matches; none where the index has none.
+#[derive(Default)]
+pub(super) struct QueryCategories {
+    query: Option<CategoryNumber>,
+    matches: Vec<CategoryNumber>,
 }
 
 impl<'a> QueryOutput<'a> {
-    pub(super) fn new(args: &'a QueryArgs, index: &Index) -> Self {
+    pub(super) fn new(
+        args: &'a QueryArgs,
+        index: &Index,
+        categories: Option<IndexCategories>,
+    ) -> Self {
         let out = terminal::stdout().json_if(args.json);
         Self {
             args,
@@ -60,7 +75,33 @@ impl<'a> QueryOutput<'a> {
             recall: None,
             recall_caveat: index.settings().recall_caveat(),
             skipped: Vec::new(),
+            categories,
         }
+    }
+
+    /// The categories of an answer to a query whose document has this one.
+    pub(super) fn categories_of(
+        &self,
+        answer: &QueryResult,
+        query: Option<CategoryNumber>,
+        snapshot: &mut dyn Snapshot,
+    ) -> Result<QueryCategories, IndexError> {
+        let Some(all) = self.categories.as_ref().filter(|_| self.args.json) else {
+            return Ok(QueryCategories { query, matches: Vec::new() });
+        };
+        let of = |one: &Match| all.of_document(&mut *snapshot, one.record.number);
+        let matches = answer.matches.iter().map(of).collect::<Result<_, _>>()?;
+        Ok(QueryCategories { query, matches })
+    }
+
+    /// The category for people.
+    fn category_phrase(&self, number: Option<CategoryNumber>) -> Option<String> {
+        let Category { path, label, .. } = self.category(number)?;
+        Some(format!("category {path}: {}", one_line(&label.join(" "))))
+    }
+
+    fn category(&self, number: Option<CategoryNumber>) -> Option<&Category> {
+        self.categories.as_ref()?.model().get(number?)
     }
 
     /// Takes down what is no document.
@@ -75,6 +116,7 @@ impl<'a> QueryOutput<'a> {
         probe: &QueryDocument<'_>,
         question: &QueryRequest<'_>,
         answer: &QueryResult,
+        categories: &QueryCategories,
     ) -> io::Result<()> {
         self.asked += 1;
         self.with_matches += u64::from(answer.found > 0);
@@ -83,22 +125,34 @@ impl<'a> QueryOutput<'a> {
         let recall = self.recall.map_or(1.0, |(_, recall)| recall).min(answer.predicted_recall);
         self.recall = Some((question.threshold, recall));
         if self.args.json {
-            let value = self.value(id, probe, question, answer);
+            let value = self.value(id, probe, question, (answer, categories));
             return writeln!(self.out, "{value}");
         }
         if answer.matches.is_empty() {
-            return Ok(());
+            let category = self.category_phrase(categories.query).filter(|_| !self.args.quiet);
+            return match category {
+                Some(category) => writeln!(self.out, "{}  {category}", one_line(id)),
+                None => Ok(()),
+            };
         }
-        self.table(id, answer)
+        self.table(id, answer, categories.query)
     }
 
-    fn table(&mut self, id: &str, answer: &QueryResult) -> io::Result<()> {
+    fn table(
+        &mut self,
+        id: &str,
+        answer: &QueryResult,
+        category: Option<CategoryNumber>,
+    ) -> io::Result<()> {
         if self.with_matches > 1 {
             writeln!(self.out)?;
         }
         let what = if self.estimated { "  estimate" } else { "similarity" };
         let id = one_line(id);
-        writeln!(self.out, "{LESS}{what}  resembles{LESS:#} {BOLD}{id}{BOLD:#}")?;
+        let category = self.category_phrase(category);
+        let category =
+            category.map_or_else(String::new, |phrase| format!("{LESS}  {phrase}{LESS:#}"));
+        writeln!(self.out, "{LESS}{what}  resembles{LESS:#} {BOLD}{id}{BOLD:#}{category}")?;
         for Match { record, similarity } in &answer.matches {
             // Three decimals, cut and not rounded, as in the table of groups.
             let mut number = similarity.six_decimals();
@@ -124,7 +178,7 @@ impl<'a> QueryOutput<'a> {
         id: &str,
         probe: &QueryDocument<'_>,
         question: &QueryRequest<'_>,
-        answer: &QueryResult,
+        (answer, categories): (&QueryResult, &QueryCategories),
     ) -> Value {
         let shingles = if self.estimated { Value::Null } else { json!(probe.set.len()) };
         let nearest = question.nearest.map(|nearest| nearest.count);
@@ -139,6 +193,14 @@ impl<'a> QueryOutput<'a> {
         });
         if let Some(count) = nearest {
             value["nearest"] = json!(count);
+        }
+        if self.categories.is_some() {
+            let named = |number| self.category(number).map(of_category);
+            value["category"] = json!(named(categories.query));
+            let matches = value["matches"].as_array_mut().into_iter().flatten();
+            for (found, number) in matches.zip(&categories.matches) {
+                found["category"] = json!(named(Some(*number)));
+            }
         }
         if let Some(caveat) = answer.recall_caveat {
             value["recall_caveat"] = json!(caveat.to_string());
@@ -199,6 +261,10 @@ fn matches_line(with_matches: u64, queries: u64, least: Option<f64>) -> String {
         None => "at any similarity above 0".to_owned(),
     };
     format!("{some} of {all} queries {have} a match {similarity}")
+}
+
+fn of_category(category: &Category) -> Value {
+    json!({ "path": category.path, "label": category.label })
 }
 
 fn of_match(found: &Match) -> Value {

@@ -4,6 +4,7 @@
 
 mod access;
 mod bad_input;
+mod categories;
 mod client;
 mod decisions;
 mod documents;

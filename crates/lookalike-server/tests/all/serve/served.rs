@@ -4,6 +4,7 @@ use crate::serve::client::Client;
 use lookalike::core::params::{Measure, Params, ParamsBuilder, Scheme};
 use lookalike::read::Normalization;
 use lookalike::store::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats};
+use lookalike::store::category_table::CategoryMember;
 use lookalike::store::memory::MemoryBackend;
 use lookalike::store::settings::{IndexSettings, StoredContent};
 use lookalike::store::{Index, IndexError};
@@ -34,6 +35,10 @@ impl Served {
     }
 
     pub(crate) fn with_settings(settings: IndexSettings, change: impl FnOnce(&mut Config)) -> Self {
+        Self::with_memory(MemoryBackend::new(settings), change)
+    }
+
+    pub(crate) fn with_memory(memory: MemoryBackend, change: impl FnOnce(&mut Config)) -> Self {
         let mut config = Config { listen: "127.0.0.1:0".parse().unwrap(), ..Config::default() };
         config.limits.workers = 2;
         // A machine that halts the tests for some seconds must not end their connections.
@@ -41,7 +46,7 @@ impl Served {
         config.limits.idle_time = PATIENCE;
         change(&mut config);
         let gate = Arc::new(Gate::default());
-        let backend = Gated { memory: MemoryBackend::new(settings), gate: Arc::clone(&gate) };
+        let backend = Gated { memory, gate: Arc::clone(&gate) };
         let server = Server::bind(Index::new(Box::new(backend)).unwrap(), config).unwrap();
         let client = Client { address: server.address(), token: None };
         let stop = StopHandle::new();
@@ -188,6 +193,24 @@ impl Backend for Gated {
             return Err(IndexError::DiskFull { index: self.name().to_owned() });
         }
         self.memory.add_decisions(entries)
+    }
+
+    fn replace_categories(
+        &self,
+        model: &[u8],
+        through: u64,
+        members: &[CategoryMember],
+    ) -> Result<u64, IndexError> {
+        self.memory.replace_categories(model, through, members)
+    }
+
+    fn add_category_members(
+        &self,
+        number: u64,
+        through: u64,
+        members: &[CategoryMember],
+    ) -> Result<bool, IndexError> {
+        self.memory.add_category_members(number, through, members)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {

@@ -1,0 +1,54 @@
+//! The categories of an index: a model, and the category of each document that had been looked at
+//! by then.
+//!
+//! An index keeps the model, and does not read it: `lookalike::categories` specifies its bytes and
+//! which category a text is in. Documents that were added since the last look are those numbered
+//! above [`CategoryState::through`]; who reads categories finds theirs by their texts.
+
+use crate::error::IndexError;
+
+/// The most bytes of a model.
+pub const MAX_MODEL_BYTES: usize = 512 << 20;
+
+/// Which categories an index has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CategoryState {
+    /// The number of the model: another one for each that is made.
+    pub number: u64,
+    /// The number of the last document whose category is stored, if it is still there.
+    pub through: u64,
+}
+
+/// A document and the number of its category; 0 for none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CategoryMember {
+    /// The number of the document.
+    pub document: u64,
+    /// The number of its category in the model.
+    pub category: u32,
+}
+
+/// Checks that a model can be stored.
+///
+/// # Errors
+/// [`IndexError::Categories`].
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+pub(crate) fn check(model: &[u8]) -> Result<(), IndexError> {
+    if model.len() > MAX_MODEL_BYTES {
+        return Err(IndexError::Categories { got: model.len(), most: MAX_MODEL_BYTES });
+    }
+    Ok(())
+}
+
+/// Checks that a model is as it was stored.
+///
+/// # Errors
+/// [`IndexError::Damaged`].
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+pub(crate) fn verify(number: u64, model: &[u8], stored: u64) -> Result<(), IndexError> {
+    if crate::checksum::content(number, model) == stored {
+        return Ok(());
+    }
+    let why = "its checksum is wrong; make categories again".to_owned();
+    Err(IndexError::Damaged { what: format!("model {number} of categories"), why })
+}

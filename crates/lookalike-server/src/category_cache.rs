@@ -1,0 +1,57 @@
+//! The categories of the index, in memory, and the category of a document in answers.
+
+use crate::address::expected;
+use crate::problem::Problem;
+use lookalike::categories::{CategoryNumber, NO_CATEGORY};
+use lookalike::index::IndexCategories;
+use lookalike::store::IndexError;
+use lookalike::store::backend::Snapshot;
+use serde_json::{Value, json};
+use std::sync::{Mutex, PoisonError};
+
+/// The value of the parameter `category` for documents that are in none.
+const NONE: &str = "none";
+
+/// The model of the categories that was read last.
+#[derive(Default)]
+pub(crate) struct CategoryCache(Mutex<Option<IndexCategories>>);
+
+impl CategoryCache {
+    /// The categories of a snapshot, if it has any.
+    pub(crate) fn read(
+        &self,
+        snapshot: &mut dyn Snapshot,
+    ) -> Result<Option<IndexCategories>, IndexError> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let read = IndexCategories::read(snapshot, known.as_ref())?;
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&read);
+        Ok(read)
+    }
+}
+
+/// The category of a document, as answers have it; `null` for none.
+pub(crate) fn shown(categories: &IndexCategories, number: CategoryNumber) -> Value {
+    categories
+        .model()
+        .get(number)
+        .map_or(Value::Null, |category| json!({ "path": category.path, "label": category.label }))
+}
+
+/// The number of the category that a parameter names.
+pub(crate) fn named(
+    categories: Option<&IndexCategories>,
+    path: &str,
+) -> Result<CategoryNumber, Problem> {
+    let wrong = |what: &str| expected("category", path, what);
+    let Some(categories) = categories else {
+        return Err(wrong(
+            "nothing: the index has no categories, `lookalike index categorise` \
+                          makes them",
+        ));
+    };
+    if path == NONE {
+        return Ok(NO_CATEGORY);
+    }
+    let found = categories.model().find(path);
+    found.ok_or_else(|| wrong("the path of a category of GET /v1/categories, or none"))
+}

@@ -1,0 +1,114 @@
+//! Categories over HTTP: the tree, and the documents of one.
+
+use crate::serve::served::{Served, settings};
+use lookalike::categories::CategorySample;
+use lookalike::store::backend::Backend;
+use lookalike::store::memory::MemoryBackend;
+use lookalike::store::settings::StoredContent;
+use serde_json::{Value, json};
+
+const SHIPS: &str = "ship harbour sails anchor captain voyage mast storm island rope";
+const CATS: &str = "cat kitten purrs whiskers mouse paw fur sleeps sofa milk";
+
+/// A server with categories of two topics, in the first one of which nearly equal documents have a
+/// category of their own, and without documents.
+fn served() -> Served {
+    let mut sample = CategorySample::default();
+    for n in 0..4u64 {
+        sample.add(n, &format!("{SHIPS} and the long way home number{n}"));
+        let cats: Vec<&str> = CATS.split(' ').skip(n as usize).take(6).collect();
+        sample.add(10 + n, &format!("{} a{n} b{n} c{n} d{n}", cats.join(" ")));
+    }
+    let memory = MemoryBackend::new(settings(StoredContent::Texts));
+    memory.replace_categories(&sample.model(2).encode(), 0, &[]).unwrap();
+    Served::with_memory(memory, |_| {})
+}
+
+fn ids(list: &Value) -> Vec<&str> {
+    let documents = list["documents"].as_array().unwrap().iter();
+    documents.map(|document| document["id"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_new_document_has_its_category_at_once() {
+    let served = served();
+    let client = &served.client;
+    let put = |id: &str, text: &str| {
+        client.put(&format!("/v1/documents/{id}"), &json!({ "text": text })).ok(201);
+    };
+    let tree = client.get("/v1/categories").ok(200);
+    let paths = tree["categories"].as_array().unwrap().iter().map(|one| one["path"].clone());
+    let paths: Vec<Value> = paths.collect();
+    assert_eq!((&tree["model"], &tree["without_category"]), (&json!(1), &json!(0)));
+    assert!(paths.iter().any(|path| path.as_str().unwrap().len() == "1.1.1".len()), "{paths:?}");
+    put("ship", &format!("{SHIPS} and the long way home number9"));
+    put("sailor", "a captain in a harbour");
+    put("cat", "the kitten purrs, a paw on its fur");
+    put("numbers", "17 18 19");
+    let tree = client.get("/v1/categories").ok(200);
+    let documents = |path: &str| {
+        let all = tree["categories"].as_array().unwrap();
+        all.iter().find(|one| one["path"] == path).unwrap()["documents"].clone()
+    };
+    let topic = |word: &str| {
+        let id = if word == "ship" { "ship" } else { "cat" };
+        let category = &client.get(&format!("/v1/documents/{id}")).ok(200)["category"];
+        let path = category["path"].as_str().unwrap().to_owned();
+        path.split('.').next().unwrap().to_owned()
+    };
+    let (ships, cats) = (topic("ship"), topic("cat"));
+    assert_ne!(ships, cats);
+    assert_eq!((documents(&ships), documents(&cats)), (json!(2), json!(1)));
+    assert_eq!(tree["without_category"], 1);
+    let list = |query: &str| client.get(&format!("/v1/documents?{query}")).ok(200);
+    assert_eq!(ids(&list(&format!("category={ships}"))), ["ship", "sailor"]);
+    assert_eq!(ids(&list(&format!("category={cats}"))), ["cat"]);
+    assert_eq!(ids(&list("category=none")), ["numbers"]);
+    let near = client.get("/v1/documents/ship").ok(200)["category"]["path"].clone();
+    assert_eq!(near.as_str().unwrap().split('.').count(), 3);
+    assert_eq!(ids(&list(&format!("category={}", near.as_str().unwrap()))), ["ship"]);
+    // Page by page.
+    let first = list(&format!("category={ships}&limit=1"));
+    assert_eq!(ids(&first), ["ship"]);
+    let after = first["next"].as_str().unwrap();
+    assert_eq!(ids(&list(&format!("category={ships}&limit=1&after={after}"))), ["sailor"]);
+    assert_eq!(client.get("/v1/documents/numbers").ok(200)["category"], Value::Null);
+}
+
+#[test]
+fn answers_to_queries_have_categories() {
+    let served = served();
+    let client = &served.client;
+    let text = format!("{SHIPS} and the long way home number1");
+    client.put("/v1/documents/a", &json!({ "text": text })).ok(201);
+    let asked = json!({ "text": text });
+    let found = client.post("/v1/query", &asked).ok(200);
+    assert!(found["category"]["path"].is_string());
+    assert_eq!(found["matches"][0]["category"], found["category"]);
+    client.put("/v1/documents/b", &json!({ "text": text })).ok(201);
+    let groups = loop {
+        let answer = client.get("/v1/groups");
+        if answer.status == 200 && answer.json()["stale"] == json!(false) {
+            break answer.ok(200);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    };
+    assert_eq!(groups["groups"][0]["keeper"]["category"], found["category"]);
+    let by_id = client.post("/v1/query", &json!({ "id": "a" })).ok(200);
+    assert_eq!(by_id["category"], found["category"]);
+}
+
+#[test]
+fn without_categories_there_are_none() {
+    let served = Served::start();
+    let client = &served.client;
+    client.put("/v1/documents/a", &json!({ "text": "one two three" })).ok(201);
+    let tree = client.get("/v1/categories").ok(200);
+    assert_eq!(tree, json!({ "categories": [], "model": null, "without_category": 0 }));
+    assert!(client.get("/v1/documents/a").ok(200).get("category").is_none());
+    let refused = client.get("/v1/documents?category=1").problem(400, "bad-parameter");
+    assert!(refused["detail"].as_str().unwrap().contains("lookalike index categorise"));
+    let unknown = self::served().client.get("/v1/documents?category=1.9");
+    let refused = unknown.problem(400, "bad-parameter");
+    assert!(refused["detail"].as_str().unwrap().contains("GET /v1/categories"));
+}

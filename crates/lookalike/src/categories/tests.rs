@@ -1,0 +1,109 @@
+//! Tests of models as a whole.
+
+use super::*;
+
+/// Documents of two topics; in the first one, some that differ in a word or two, and some that have
+/// half of their words in common.
+pub(super) fn sample() -> CategorySample {
+    let mut sample = CategorySample::default();
+    (0..).zip(texts()).for_each(|(rank, text)| sample.add(rank, &text));
+    sample
+}
+
+fn texts() -> Vec<String> {
+    let cats = "cat kitten purrs whiskers mouse paw fur sleeps sofa milk";
+    let ships = "ship harbour sails anchor captain voyage mast storm island rope";
+    let pick = |words: &str, skip: usize| {
+        let chosen = words.split(' ').enumerate().filter(|(at, _)| (at + skip) % 10 < 5);
+        chosen.map(|(_, word)| word.to_owned()).collect::<Vec<_>>().join(" ")
+    };
+    let mut texts = Vec::new();
+    for n in 0..10 {
+        texts.push(format!("{} the a{n} b{n} c{n} d{n} e{n} f{n}", pick(cats, n)));
+        texts.push(format!("{} the g{n} h{n} i{n} j{n} k{n} l{n}", pick(ships, n)));
+    }
+    for n in 0..4 {
+        texts.push(format!("{ships} and the long way home for the crew {n}"));
+    }
+    for n in 0..4 {
+        texts.push(format!("{ships} and the long way out m{n} n{n} o{n}"));
+    }
+    texts
+}
+
+#[test]
+fn a_tree_has_topics_and_what_is_similar_in_them() {
+    let model = sample().model(2);
+    let mut buffers = CategoryBuffers::default();
+    let texts = texts();
+    let mut path = |text: &str| {
+        let number = model.category(text, &mut buffers);
+        model.get(number).map_or("", |category| category.path.as_str())
+    };
+    let (ship, cat) = (path(&texts[1]), path(&texts[0]));
+    assert_eq!((ship, cat), ("1", "2"));
+    for (place, text) in texts[..20].iter().enumerate() {
+        assert_eq!(path(text), if place % 2 == 0 { "2" } else { "1" }, "{place}");
+    }
+    // Eight documents with most words in common, four of them nearly equal.
+    assert!(texts[20..24].iter().all(|text| path(text) == "1.1.1"));
+    assert!(texts[24..].iter().all(|text| path(text) == "1.1"));
+    let levels = model.categories().iter().map(|one| (one.path.as_str(), one.level, one.last));
+    let expected = [
+        ("1", CategoryLevel::Topic, 3),
+        ("1.1", CategoryLevel::Related, 3),
+        ("1.1.1", CategoryLevel::Alike, 3),
+        ("2", CategoryLevel::Topic, 4),
+    ];
+    assert_eq!(levels.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn labels_are_words_of_the_topic() {
+    let model = sample().model(2);
+    let label = |path| model.get(model.find(path).unwrap()).unwrap().label.clone();
+    let has = |path, word: &str| label(path).iter().any(|one| one == word);
+    assert!(["ship", "harbour", "sails"].iter().any(|word| has("1", word)), "{:?}", label("1"));
+    assert!(["cat", "kitten", "purrs"].iter().any(|word| has("2", word)), "{:?}", label("2"));
+    assert!(["crew", "home", "for"].iter().any(|word| has("1.1.1", word)), "{:?}", label("1.1.1"));
+    assert!(!label("1.1").is_empty() && label("1.1").iter().all(|word| !has("1", word)));
+    assert!(label("1.1.1").iter().all(|word| !has("1", word) && !has("1.1", word)));
+}
+
+#[test]
+fn a_document_is_categorized_by_its_text_alone() {
+    let model = sample().model(2);
+    let mut buffers = CategoryBuffers::default();
+    let text = "a captain, his ship and an anchor in the harbour";
+    let number = model.category(text, &mut buffers);
+    assert_eq!(model.get(number).unwrap().path, "1");
+    for other in texts() {
+        model.category(&other, &mut buffers);
+    }
+    assert_eq!(model.category(text, &mut buffers), number);
+    assert_eq!(model.category("", &mut buffers), NO_CATEGORY);
+    assert_eq!(model.category("zzz unheard", &mut buffers), NO_CATEGORY);
+}
+
+#[test]
+fn models_of_few_documents_or_none() {
+    let empty = CategorySample::default().model(5);
+    assert!(empty.categories().is_empty());
+    let mut buffers = CategoryBuffers::default();
+    assert_eq!(empty.category("one two", &mut buffers), NO_CATEGORY);
+    let mut one = CategorySample::default();
+    one.add(0, "");
+    one.add(1, "one two three");
+    let model = one.model(5);
+    assert_eq!(model.category("one two three", &mut buffers), NO_CATEGORY);
+    assert_eq!(CategoryModel::decode(&model.encode()).unwrap().categories(), model.categories());
+}
+
+#[test]
+fn the_order_of_adding_changes_nothing() {
+    let mut reversed = CategorySample::default();
+    let texts = texts();
+    let ranked = (0..).zip(&texts).collect::<Vec<(u64, &String)>>();
+    ranked.iter().rev().for_each(|(rank, text)| reversed.add(*rank, text));
+    assert_eq!(reversed.model(2).encode(), sample().model(2).encode());
+}
