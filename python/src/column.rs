@@ -49,7 +49,12 @@ impl ValueColumn {
 
     /// Integers.
     pub(crate) fn of_integers(values: Vec<Option<i64>>) -> Self {
-        let (rows, array): (_, ArrayRef) = (values.len(), Arc::new(Int64Array::from(values)));
+        Self::of_int64(Int64Array::from(values))
+    }
+
+    /// The integers of an array.
+    pub(crate) fn of_int64(values: Int64Array) -> Self {
+        let (rows, array): (_, ArrayRef) = (values.len(), Arc::new(values));
         Self { arrays: vec![array], starts: vec![0], rows, write: number::<Int64Type> }
     }
 

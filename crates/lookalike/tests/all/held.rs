@@ -8,7 +8,8 @@ use lookalike::error::Error;
 use lookalike::find::{self, FindOptions, Findings, PairList};
 use lookalike::progress::{Interruption, NoProgress, Progress, Stage};
 use lookalike::read::{
-    Collection, DocumentRows, Field, InMemoryDocuments, ReadError, ReadOptions, Side, SkipReason,
+    Collection, DocumentRows, Field, InMemoryDocuments, ReadError, ReadOptions, RowError, Side,
+    SkipReason,
 };
 use lookalike::tune;
 use std::num::NonZeroUsize;
@@ -28,9 +29,9 @@ impl DocumentRows for Rows {
         Ok(&self.0[row].0)
     }
 
-    fn text(&self, row: usize) -> Result<&str, SkipReason> {
+    fn text<'a>(&'a self, row: usize, _: &'a mut String) -> Result<&'a str, RowError> {
         let null = || SkipReason::Null { field: Field::Text, name: "text".to_owned() };
-        self.0[row].1.as_deref().ok_or_else(null)
+        self.0[row].1.as_deref().ok_or_else(|| null().into())
     }
 
     fn field(&self, row: usize, _: usize, buffer: &mut String) -> bool {
