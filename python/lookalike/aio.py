@@ -190,9 +190,9 @@ class AsyncIndex:
     ...     yield "a", "one text of the day"
     ...     yield "b", "another text of the day"
     >>> async def main():
-    ...     async with AsyncIndex.create(os.path.join(tempfile.mkdtemp(), "news"), shingle="bag") as index:
+    ...     async with AsyncIndex.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
     ...         added = await index.add(articles())
-    ...         async for matches in index.query_stream(["one text", "another text"], threshold=0.3, limit=1):
+    ...         async for matches in index.query_stream(["One text of the day!", "Another text of the day."]):
     ...             print([match.id for match in matches])
     ...         return added.added, [id async for id in index.ids()]
     >>> asyncio.run(main())

@@ -31,7 +31,6 @@ from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, StratifiedGroupKFold
-from sklearn.utils.validation import check_is_fitted
 
 from lookalike._find import find
 from lookalike._options import Options, Unpack, refused, whole_option
@@ -47,8 +46,8 @@ _MOST_BITS = 16
 class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """MinHash signatures of texts, as features.
 
-    Nothing is learned: ``fit`` checks the parameters, and the same text has the same row wherever and with
-    whatever others it is transformed.
+    Nothing is learned, and nothing needs to be fitted: ``fit`` checks the parameters, and the same text has the same
+    row wherever and with whatever others it is transformed.
 
     ==============  =============================================================================
     ``output``      is
@@ -72,7 +71,7 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
     :param shingle, tokens, case, frequencies, stop_words, normalize, language, segment, scheme, seed, threads:
         as for :func:`lookalike.prepare`; :data:`lookalike.OPTIONS` says what each means.
 
-    :raises OptionError: from ``fit``, a parameter cannot be what was given.
+    :raises OptionError: from ``fit`` and ``transform``, a parameter cannot be what was given.
     :raises DocumentTypeError: the texts are no documents in memory.
 
     >>> from sklearn.linear_model import LogisticRegression
@@ -123,20 +122,19 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
         self.check_parameters()
         # Signatures of no text: the engine refuses what it cannot do.
         self._prepared([])
-        self.n_features_out_ = self.num_hashes << (self.bits if self.output == "sparse" else 0)
         return self
 
     def transform(self, X: Any) -> Any:  # noqa: N803
         """A row for each text: of a list, an array, a ``Series``, or whatever :func:`lookalike.find` takes that is in
         memory."""
-        check_is_fitted(self)
         _refuse_paths(X)
+        self.check_parameters()
         signatures, is_empty = _matrix(self._prepared(X), self.num_hashes)
         return signatures if self.output == "dense" else _one_hot(signatures, is_empty, self.bits)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """The names of the columns: ``minhash0``, …, or ``minhash0_0`` with the bits as a number."""
-        check_is_fitted(self)
+        self.check_parameters()
         names = [f"minhash{value}" for value in range(self.num_hashes)]
         if self.output == "sparse":
             names = [f"{name}_{bits}" for name in names for bits in range(1 << self.bits)]
@@ -166,9 +164,6 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
         tags.requires_fit = False
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "n_features_out_")
 
 
 def _refuse_paths(texts: Any) -> None:
