@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections import deque
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterable, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
 from typing import Any, TypeVar
@@ -115,12 +114,7 @@ async def run(
     except asyncio.CancelledError:
         stop.stop()
         future.cancel()
-        while not ended.done():
-            try:
-                await asyncio.wait([ended])
-            except asyncio.CancelledError:
-                # The call is ending already.
-                continue
+        await _settled(ended)
         if not ended.cancelled():
             # Nobody else asks for it.
             ended.exception()
@@ -146,35 +140,90 @@ def refuse_within(index: object, name: str) -> None:
 class LoopRows(Iterator[Any]):
     """The items of an asynchronous iterable, for a call in another thread.
 
-    The call takes some hundred at a time, and the iterable makes no more until they are used up.
+    One task takes them out of the iterable, from the first to the last, when the call asks: some hundred at a
+    time, and no more until they are used up.
     """
 
     def __init__(self, items: AsyncIterable[Any], stop: StopSignal, index: object) -> None:
-        self._items: AsyncIterator[Any] = aiter(items)
+        self._items = items
         self._loop = asyncio.get_running_loop()
         self._stop = stop
         self._index = index
-        self._ready: deque[Any] = deque()
-        #: What the iterable raised behind the items that are ready.
-        self._raised: BaseException | None = None
+        #: What the call asked for, and waits for.
+        self._requests: asyncio.Queue[Future[_Items]] = asyncio.Queue()
+        self._task: asyncio.Task[None] | None = None
+        self._ready: Iterator[Any] = iter(())
         self._is_over = False
+        self._raised: BaseException | None = None
 
     def __next__(self) -> Any:
-        if not self._ready and self._raised is None and not self._is_over:
-            self._stop.check()
-            self._stop.wait(asyncio.run_coroutine_threadsafe(self._fetch(), self._loop))
-        if self._ready:
-            return self._ready.popleft()
+        for item in self._ready:
+            return item
         if self._raised is not None:
             raise self._raised
-        raise StopIteration
+        if self._is_over:
+            raise StopIteration
+        self._stop.check()
+        request: Future[_Items] = Future()
+        self._loop.call_soon_threadsafe(self._ask, request)
+        items, self._is_over, self._raised = self._stop.wait(request)
+        self._ready = iter(items)
+        return next(self)
 
-    async def _fetch(self) -> None:
+    def _ask(self, request: Future[_Items]) -> None:
+        if self._task is None:
+            self._task = self._loop.create_task(self._take())
+        self._requests.put_nowait(request)
+
+    async def _take(self) -> None:
         _waiting.set(_waiting.get() | {id(self._index)})
+        request = await self._requests.get()
+        items: list[Any] = []
+        coming = aiter(self._items)
         try:
-            while len(self._ready) < _ROWS:
-                self._ready.append(await anext(self._items))
-        except StopAsyncIteration:
-            self._is_over = True
+            async for item in coming:
+                items.append(item)
+                if len(items) == _ROWS:
+                    _answer(request, (items, False, None))
+                    items = []
+                    request = await self._requests.get()
+            _answer(request, (items, True, None))
         except Exception as error:
-            self._raised = error
+            _answer(request, (items, False, error))
+        finally:
+            # A generator that is left before its end ends now, and in this task.
+            close = getattr(coming, "aclose", None)
+            if close is not None:
+                await close()
+
+    async def close(self) -> None:
+        """Ends the task, when the call has ended."""
+        if self._task is None:
+            return
+        self._task.cancel()
+        is_cancelled = await _settled(self._task)
+        if not self._task.cancelled() and (error := self._task.exception()) is not None:
+            raise error
+        if is_cancelled:
+            raise asyncio.CancelledError
+
+
+#: Items, whether they are the last ones, and what the iterable raised behind them.
+_Items = tuple[list[Any], bool, BaseException | None]
+
+
+def _answer(request: Future[_Items], items: _Items) -> None:
+    """Answers a request that nobody has withdrawn."""
+    if request.set_running_or_notify_cancel():
+        request.set_result(items)
+
+
+async def _settled(future: asyncio.Future[Any]) -> bool:
+    """Waits until it is done, whatever happens; whether this task was cancelled meanwhile."""
+    is_cancelled = False
+    while not future.done():
+        try:
+            await asyncio.wait([future])
+        except asyncio.CancelledError:
+            is_cancelled = True
+    return is_cancelled

@@ -80,12 +80,17 @@ def _awaited_addition(
         self: AsyncIndex, documents: Any, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs
     ) -> _Result:
         stop = StopSignal()
-        if isinstance(documents, AsyncIterable):
-            documents = LoopRows(documents, stop, self._index)
+        from_loop = LoopRows(documents, stop, self._index) if isinstance(documents, AsyncIterable) else None
+        if from_loop is not None:
+            documents = from_loop
         elif isinstance(documents, Iterator) and not hasattr(documents, "__arrow_c_stream__"):
             documents = stop.checked(documents)
         call = _stoppable(partial(method, self._index, documents, *args, **kwargs), stop)
-        return await self._run(True, call, stop)
+        try:
+            return await self._run(True, call, stop)
+        finally:
+            if from_loop is not None:
+                await from_loop.close()
 
     return _described(method, awaited)
 

@@ -351,6 +351,48 @@ def test_the_source_waits_for_the_index(tmp_path: Path) -> None:
     assert made <= 512
 
 
+def test_the_source_runs_in_one_task_and_is_closed_there(tmp_path: Path) -> None:
+    async def work() -> None:
+        tasks: list[object] = []
+
+        async def source(bad: int) -> AsyncIterator[tuple[str, Any]]:
+            try:
+                for number in range(1_000):
+                    tasks.append(asyncio.current_task())
+                    yield f"d{number}", FOX if number != bad else None
+            finally:
+                await asyncio.sleep(0)
+                tasks.append(asyncio.current_task())
+                tasks.append("closed")
+
+        async with AsyncIndex.create(tmp_path / "news") as index:
+            await index.add(source(-1))
+            assert tasks[-1] == "closed" and len(tasks) == 1_002 and len(set(tasks[:-1])) == 1
+            tasks.clear()
+            with pytest.raises(DocumentError):
+                await index.update(source(700))
+            assert tasks[-1] == "closed" and len(set(tasks[:-1])) == 1
+
+    within(work())
+
+
+def test_a_source_that_is_not_closed_well_says_so(tmp_path: Path) -> None:
+    async def source() -> AsyncIterator[tuple[str, Any]]:
+        try:
+            for number in range(1_000):
+                yield f"d{number}", FOX if number != 3 else None
+        finally:
+            raise LookupError("the source does not close")
+
+    async def work() -> None:
+        async with AsyncIndex.create(tmp_path / "news") as index:
+            with pytest.raises(LookupError) as error:
+                await index.add(source())
+            assert isinstance(error.value.__context__, DocumentError)
+
+    within(work())
+
+
 def test_what_the_source_raises_comes_out_and_what_came_before_is_stored(tmp_path: Path) -> None:
     async def failing() -> AsyncIterator[tuple[str, str]]:
         for document in DOCS[:300]:
