@@ -14,8 +14,8 @@ anything with the Arrow PyCapsule     columns of it, not copied: pyarrow, polars
 interface
 ``datasets.Dataset``                  its Arrow table
 ``datasets.IterableDataset``          an iterable of ``dict``
-iterable without a length, where      the same; its texts go to a temporary file as they come
-``memory`` is given
+iterable without a length, reader of  the same; its texts go to a temporary file as they come
+batches, where ``memory`` is given
 ====================================  ==========================================================
 """
 
@@ -34,7 +34,7 @@ from lookalike._options import FILE_OPTIONS
 from lookalike._pandas_input import of_pandas
 from lookalike._python_rows import row_kind
 from lookalike._results import Table
-from lookalike._streamed_input import is_streamed, of_stream
+from lookalike._streamed_input import is_streamed, of_batches, of_stream
 from lookalike.errors import DocumentTypeError, FileError, OptionError
 
 __all__ = ["Given", "given", "refuse_dates", "refuse_unused", "token_rule"]
@@ -151,6 +151,9 @@ def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> Giv
             f"{expected} a {type(docs).__name__}, which has no order, so that rows and results would change from run "
             "to run; give a list, such as sorted(docs), or a dict of texts by id"
         )
+    batches = None if memory is None else of_batches(docs, columns, memory)
+    if batches is not None:
+        return batches
     for taker in (of_pandas, of_datasets, of_lazy_polars, of_arrow, _mapping):
         taken = taker(docs, columns)
         if taken is not None:

@@ -1,4 +1,5 @@
-"""Documents of an iterable that need not fit in memory: their texts go to a temporary file as they come.
+"""Documents of an iterable, or of a reader of record batches, that need not fit in memory: their texts go to a
+temporary file as they come.
 
 Whether an iterable is kept is decided by the caller: it is not where a limit on memory is given and no
 document is to be given back. Ids, and the columns that decide what is kept, stay in memory.
@@ -11,13 +12,14 @@ from itertools import chain
 from typing import Any
 
 from lookalike import _engine
-from lookalike._given import Columns, Given
+from lookalike._arrow_input import engine_of
+from lookalike._given import Columns, Given, is_of
 from lookalike._python_rows import RowKind, row_kind
 from lookalike.errors import DocumentError, DocumentTypeError
 
-__all__ = ["is_streamed", "of_stream"]
+__all__ = ["is_streamed", "of_batches", "of_stream"]
 
-#: Rows that are taken at a time: at most so many, of about so many characters.
+#: Rows that are taken at a time: the most, and about how many characters they have.
 _ROWS, _CHARACTERS = 1024, 1 << 20
 
 
@@ -40,11 +42,40 @@ def of_stream(first: Any, rest: Iterator[Any], columns: Columns, memory: Mapping
         # Nothing of them is in memory while the next ones come.
         rows.clear()
     kind.check_all()
+    return Given(spool.finish(), _not_given_back, unused=kind.unused, tokens=bool(tokens))
 
-    def select(_: Sequence[bool]) -> Any:
-        raise DocumentTypeError("the documents of this iterable are not in memory, and cannot be given back")
 
-    return Given(spool.finish(), select, unused=kind.unused, tokens=bool(tokens))
+def of_batches(docs: Any, columns: Columns, memory: Mapping[str, Any]) -> Given | None:
+    """The documents of a reader of record batches, or of a DuckDB relation, which is executed once; ``None`` for
+    others, and for one without a batch.
+
+    :param memory: as for :func:`of_stream`.
+    """
+    if is_of("pyarrow", docs) and hasattr(docs, "read_next_batch"):
+        batches: Iterator[Any] = iter(docs)
+    else:
+        # Of a relation; the second name is that of earlier versions.
+        fetch = getattr(docs, "to_arrow_reader", None) or getattr(docs, "fetch_arrow_reader", None)
+        if fetch is None:
+            return None
+        batches = iter(fetch(_ROWS))
+    spool, tokens, is_empty = _engine.DocumentSpool(dict(memory)), False, True
+    for batch in batches:
+        is_empty = False
+        for first in range(0, batch.num_rows, _ROWS):
+            start = len(spool)
+            try:
+                documents, of_lists = engine_of(batch.slice(first, _ROWS), columns)
+                spool.append_documents(documents)
+            except DocumentError as error:
+                raise _further(error, start) from None
+            tokens = tokens or of_lists
+    # Without a batch, the columns are unknown.
+    return None if is_empty else Given(spool.finish(), _not_given_back, tokens=tokens)
+
+
+def _not_given_back(_: Sequence[bool]) -> Any:
+    raise DocumentTypeError("the documents of this iterable are not in memory, and cannot be given back")
 
 
 def _append(

@@ -66,8 +66,7 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
     :param output: what ``transform`` gives.
     :param num_hashes: values of a signature, 1 to 8192; the standard error of an estimate of J is
         ``sqrt(J * (1 - J) / num_hashes)``.
-    :param bits: bits of a value that are used by ``output="sparse"``, 1 to 16; others are for
-        ``output="dense"`` too, which does not use them.
+    :param bits: with ``output="sparse"``, bits of a value that select a column, 1 to 16.
     :param shingle, tokens, case, frequencies, stop_words, normalize, language, segment, scheme, seed, threads:
         as for :func:`lookalike.prepare`; :data:`lookalike.OPTIONS` says what each means.
 

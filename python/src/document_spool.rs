@@ -3,14 +3,14 @@
 
 use crate::array_chunks::ArrayChunks;
 use crate::column::ValueColumn;
-use crate::documents::{DocumentTexts, FieldColumn, PythonDocuments};
+use crate::documents::{DocumentIds, DocumentTexts, FieldColumn, PythonDocuments};
 use crate::error::{DocumentError, DocumentTypeError, OptionError, read_error};
 use crate::options::KeywordOptions;
-use crate::text::{self, TextRows};
+use crate::text::{self, TextRows, at_row};
 use crate::text_column::TextColumn;
-use arrow_array::Array;
 use arrow_array::builder::Int64Builder;
-use arrow_schema::Field;
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{DataType, Field};
 use lookalike::read::SpooledTexts;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -34,10 +34,12 @@ enum SpooledIds {
     Unknown,
     /// Their rows.
     Rows,
-    /// Of so many rows none has an id, so that its type is not known.
+    /// None of this many rows has an id, so that the type of ids is not known.
     Missing(usize),
     Texts(PackedTexts),
     Numbers(Int64Builder),
+    /// Integers of one type.
+    Columns(Vec<ArrayRef>),
 }
 
 /// Texts in one piece of memory.
@@ -74,6 +76,16 @@ impl DocumentSpool {
         texts.py().detach(|| columns.texts.append(all)).map_err(read_error)
     }
 
+    /// Adds documents of a batch of a table; rows in errors count from 0 here.
+    fn append_documents(&mut self, py: Python<'_>, documents: &PythonDocuments) -> PyResult<()> {
+        let columns = self.columns.as_mut().ok_or_else(finished)?;
+        let rows = Arc::clone(documents.rows());
+        columns.ids.append_column(py, rows.ids(), rows.len())?;
+        columns.append_field_columns(rows.fields());
+        let all = (0..rows.len()).map(|row| rows.text_bytes(row));
+        py.detach(|| columns.texts.append(all)).map_err(read_error)
+    }
+
     /// All of them; nothing can be added from then on.
     fn finish(&mut self, py: Python<'_>) -> PyResult<PythonDocuments> {
         let columns = self.columns.take().ok_or_else(finished)?;
@@ -96,6 +108,10 @@ impl DocumentSpool {
 
 fn finished() -> PyErr {
     OptionError::new_err("the documents are complete, and take no more")
+}
+
+fn other_type() -> PyErr {
+    DocumentTypeError::new_err("ids of two batches are of different types; convert them first")
 }
 
 /// Refuses columns of other lengths, which would be those of other rows.
@@ -126,9 +142,44 @@ impl SpooledColumns {
         }
         Ok(())
     }
+
+    fn append_field_columns(&mut self, fields: &[(String, FieldColumn)]) {
+        if self.fields.is_empty() {
+            self.fields =
+                fields.iter().map(|(name, _)| (name.clone(), PackedTexts::default())).collect();
+        }
+        let mut value = String::new();
+        for ((_, column), (_, packed)) in fields.iter().zip(&mut self.fields) {
+            for row in 0..column.len() {
+                value.clear();
+                let is_there = column.write(row, &mut value);
+                packed.0.push(is_there.then_some(value.as_str()));
+            }
+        }
+    }
 }
 
 impl SpooledIds {
+    /// Adds those of a batch of a table, which are of the same type in every batch.
+    fn append_column(&mut self, py: Python<'_>, ids: &DocumentIds, rows: usize) -> PyResult<()> {
+        match (&mut *self, ids) {
+            (Self::Unknown | Self::Rows, DocumentIds::Rows) => *self = Self::Rows,
+            (Self::Unknown, DocumentIds::Texts(_)) => {
+                *self = Self::Texts(PackedTexts::default());
+                return self.append_column(py, ids, rows);
+            }
+            (Self::Texts(packed), DocumentIds::Texts(ids)) => packed.append_ids(py, ids)?,
+            (Self::Unknown, DocumentIds::Numbers(numbers)) => {
+                *self = Self::Columns(numbers.copied_integers().ok_or_else(other_type)?);
+            }
+            (Self::Columns(arrays), DocumentIds::Numbers(numbers)) => {
+                arrays.extend(numbers.copied_integers().ok_or_else(other_type)?);
+            }
+            _ => return Err(other_type()),
+        }
+        Ok(())
+    }
+
     fn append(&mut self, ids: Option<&Bound<'_, PyAny>>, rows: usize) -> PyResult<()> {
         let Some(ids) = ids else {
             *self = Self::Rows;
@@ -145,7 +196,7 @@ impl SpooledIds {
                 }
                 Ok(())
             }
-            Self::Unknown | Self::Rows | Self::Missing(_) => Ok(()),
+            Self::Unknown | Self::Rows | Self::Missing(_) | Self::Columns(_) => Ok(()),
         }
     }
 
@@ -186,6 +237,14 @@ impl SpooledIds {
                 let (texts, bytes) = packed.finish(py)?;
                 (Some(FieldColumn::Texts(texts)), bytes)
             }
+            Self::Columns(arrays) => {
+                let bytes = arrays.iter().map(|array| array.get_array_memory_size() as u64).sum();
+                let kind =
+                    arrays.first().map_or(DataType::Int64, |array| array.data_type().clone());
+                let field = Arc::new(Field::new("ids", kind, true));
+                let ids = ValueColumn::of_arrow(ArrayChunks { field, arrays }, "the id")?;
+                (Some(FieldColumn::Values(ids)), bytes)
+            }
             Self::Numbers(mut numbers) => {
                 let numbers = numbers.finish();
                 let bytes = numbers.get_array_memory_size() as u64;
@@ -202,6 +261,20 @@ impl PackedTexts {
                 Ok(text) => self.0.push(text),
                 // A `str` is UTF-8.
                 Err(error) => return Err(DocumentTypeError::new_err(error.to_string())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Those of an Arrow column, which may have anything.
+    fn append_ids(&mut self, py: Python<'_>, ids: &TextRows) -> PyResult<()> {
+        for row in 0..ids.len() {
+            match ids.bytes(row).map(str::from_utf8).transpose() {
+                Ok(id) => self.0.push(id),
+                Err(error) => {
+                    let text = format!("row {row}: the id is not UTF-8: {error}");
+                    return Err(at_row(DocumentError::new_err(text), py, row));
+                }
             }
         }
         Ok(())

@@ -5,7 +5,9 @@ use crate::capsule::{self};
 use crate::column::{ValueColumn, type_name};
 use crate::error::{DocumentError, DocumentTypeError};
 use crate::text::{self, TextRows, at_row};
-use lookalike::read::{DocumentRows, Field, InMemoryDocuments, RowError, SkipReason, SpooledTexts};
+use lookalike::read::{
+    DocumentRowError, DocumentRows, Field, InMemoryDocuments, SkipReason, SpooledTexts,
+};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
@@ -65,7 +67,7 @@ impl DocumentTexts {
 }
 
 /// What names documents.
-enum DocumentIds {
+pub(crate) enum DocumentIds {
     /// Their rows, from 0.
     Rows,
     Texts(TextRows),
@@ -116,10 +118,21 @@ impl FieldColumn {
         Ok(Self::Values(ValueColumn::of_integers(ids)))
     }
 
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Texts(texts) => texts.len(),
             Self::Values(values) => values.len(),
+        }
+    }
+
+    /// Writes the value of a row as text; false where there is none.
+    pub(crate) fn write(&self, row: usize, out: &mut String) -> bool {
+        match self {
+            Self::Texts(texts) => text_of(texts, row, Field::Extra).is_ok_and(|value| {
+                out.push_str(value);
+                true
+            }),
+            Self::Values(values) => values.write(row, out),
         }
     }
 }
@@ -322,8 +335,26 @@ impl DocumentTable {
     }
 
     /// How many there are.
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.texts.len()
+    }
+
+    /// What names them.
+    pub(crate) fn ids(&self) -> &DocumentIds {
+        &self.ids
+    }
+
+    /// The columns that decide what is kept, by name.
+    pub(crate) fn fields(&self) -> &[(String, FieldColumn)] {
+        &self.fields
+    }
+
+    /// Bytes of a text in memory; none where the row has none.
+    pub(crate) fn text_bytes(&self, row: usize) -> Option<&[u8]> {
+        match &self.texts {
+            DocumentTexts::InMemory(texts) => texts.bytes(row),
+            DocumentTexts::Spooled(_) => None,
+        }
     }
 }
 
@@ -355,7 +386,7 @@ impl DocumentRows for PythonSource {
         }
     }
 
-    fn text<'a>(&'a self, row: usize, buffer: &'a mut String) -> Result<&'a str, RowError> {
+    fn text<'a>(&'a self, row: usize, buffer: &'a mut String) -> Result<&'a str, DocumentRowError> {
         match &self.rows.texts {
             DocumentTexts::InMemory(texts) => Ok(text_of(texts, row, Field::Text)?),
             DocumentTexts::Spooled(texts) => {
@@ -380,16 +411,7 @@ impl DocumentRows for PythonSource {
     }
 
     fn field(&self, row: usize, field: usize, buffer: &mut String) -> bool {
-        match self.rows.fields.get(field).map(|(_, column)| column) {
-            Some(FieldColumn::Texts(texts)) => {
-                text_of(texts, row, Field::Extra).is_ok_and(|value| {
-                    buffer.push_str(value);
-                    true
-                })
-            }
-            Some(FieldColumn::Values(values)) => values.write(row, buffer),
-            None => false,
-        }
+        self.rows.fields.get(field).is_some_and(|(_, column)| column.write(row, buffer))
     }
 }
 

@@ -268,3 +268,95 @@ def test_the_limit_holds() -> None:
     assert limited[0] == unlimited[0] == 5_000
     assert unlimited[1] > 170_000_000, "the texts alone are 176 MB"
     assert limited[1] <= 100 << 20
+
+
+def readers(table: Any) -> dict[str, Callable[[], Any]]:
+    duckdb = pytest.importorskip("duckdb")
+    return {
+        "batches": lambda: table.to_reader(max_chunksize=700),
+        "one batch": lambda: table.to_reader(),
+        "relation": lambda: duckdb.connect().from_arrow(table),
+    }
+
+
+def arrow_ids(pa: Any, kind: str) -> Any:
+    numbers = range(ROWS)
+    return {
+        "str": lambda: pa.array([f"d{n}" for n in numbers]),
+        "dictionary": lambda: pa.array([f"d{n}" for n in numbers]).dictionary_encode(),
+        "int16": lambda: pa.array([n - 99 for n in numbers], pa.int16()),
+        "uint64": lambda: pa.array([2**63 + n for n in numbers], pa.uint64()),
+    }[kind]()
+
+
+@pytest.mark.parametrize("ids", ["str", "dictionary", "int16", "uint64"])
+@pytest.mark.parametrize("reader", ["batches", "one batch", "relation"])
+def test_batches_are_taken_one_by_one(reader: str, ids: str) -> None:
+    pa = pytest.importorskip("pyarrow")
+    dates = pa.array([n % 91 for n in range(ROWS)], pa.int32()).cast(pa.date32())
+    table = pa.table({"id": arrow_ids(pa, ids), "body": TEXTS, "day": dates, "title": ["A title"] * ROWS})
+    for options in ({"text": "body"}, {"text": ["title", "body"], "id": False}, {"text": "body", "keep": "field:day"}):
+        expected = lookalike.find(table, pairs=True, **options)
+        same(lookalike.find(readers(table)[reader](), pairs=True, memory=MEMORY, **options), expected)
+
+
+def test_batches_of_tokens_and_of_nothing() -> None:
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"text": [text.split() for text in TEXTS]})
+    same(lookalike.find(table.to_reader(700), pairs=True, memory=MEMORY), lookalike.find(table, pairs=True))
+    nothing = pa.table({"text": pa.array([], pa.string())})
+    assert lookalike.find(nothing.to_reader(), memory=MEMORY).counts["documents"] == 0
+
+
+def test_errors_of_batches_are_those_of_a_table() -> None:
+    pa = pytest.importorskip("pyarrow")
+    tables = [
+        pa.table({"text": pa.array(replaced(TEXTS, 1_500, None))}),
+        pa.table({"text": TEXTS, "id": pa.array([f"d{n}" if n != 1_500 else "" for n in range(ROWS)])}),
+        pa.table({"text": TEXTS, "id": pa.array([n if n != 1_500 else 3 for n in range(ROWS)])}),
+        pa.table({"body": TEXTS}),
+        pa.table({"text": pa.array(range(ROWS))}),
+    ]
+    for table in tables:
+        raised = []
+        for given, more in ((table, {}), (table.to_reader(700), {"memory": MEMORY})):
+            with pytest.raises(DocumentError) as error:
+                lookalike.find(given, **more)
+            raised.append((error.type, str(error.value), error.value.row))
+        assert raised[0] == raised[1]
+
+    def failing() -> Iterator[Any]:
+        yield from table.to_batches(700)
+        raise LookupError("the source is gone")
+
+    table = pa.table({"text": TEXTS})
+    with pytest.raises(LookupError, match="the source is gone"):
+        lookalike.find(pa.RecordBatchReader.from_batches(table.schema, failing()), memory=MEMORY)
+
+
+def test_texts_of_batches_that_are_no_text() -> None:
+    pa = pytest.importorskip("pyarrow")
+    texts = pa.array([b"\xff" if n == 1_500 else text.encode() for n, text in enumerate(TEXTS)]).view(pa.string())
+    table = pa.table({"text": texts})
+    expected = lookalike.find(table, pairs=True, skip_bad=True)
+    assert len(expected.skipped) == 1
+    same(lookalike.find(table.to_reader(700), pairs=True, skip_bad=True, memory=MEMORY), expected)
+
+
+def test_batches_are_not_kept() -> None:
+    pa = pytest.importorskip("pyarrow")
+    schema = pa.schema([("text", pa.string()), ("id", pa.int64())])
+    before, most, size = pa.total_allocated_bytes(), 0, 0
+
+    def batches() -> Iterator[Any]:
+        nonlocal most, size
+        for first in range(0, ROWS, 100):
+            rows = range(first, min(first + 100, ROWS))
+            batch = pa.record_batch([[TEXTS[row] for row in rows], list(rows)], schema)
+            size = max(size, batch.nbytes)
+            most = max(most, pa.total_allocated_bytes() - before)
+            yield batch
+
+    reader = pa.RecordBatchReader.from_batches(schema, batches())
+    assert lookalike.find(reader, memory=MEMORY).counts["documents"] == ROWS
+    assert most < 6 * size, "the batch before it, and buffers of pyarrow that are larger than their content"

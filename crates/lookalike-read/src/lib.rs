@@ -134,7 +134,7 @@ pub use reread::RetainedBlock;
 pub use retained_state::RetainedState;
 pub use scratch::ReadBuffers;
 pub use skipped::{SkipReason, SkippedItem, limit_parameter};
-pub use source::in_memory::{DocumentRows, InMemoryDocuments, RowError};
+pub use source::in_memory::{DocumentRowError, DocumentRows, InMemoryDocuments};
 pub use source::spooled_texts::SpooledTexts;
 pub use spool::Spool;
 pub use stamp::{InputStamp, Stamp};

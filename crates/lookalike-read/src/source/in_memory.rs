@@ -23,20 +23,20 @@ const BLOCK_DOCUMENTS: usize = 4096;
 
 /// Why a row has no text.
 #[derive(Debug)]
-pub enum RowError {
+pub enum DocumentRowError {
     /// There is no document that could be read: an error, or an entry for the list of skipped rows.
     Skipped(SkipReason),
     /// It cannot be read, which ends the run.
     Failed(ReadError),
 }
 
-impl From<SkipReason> for RowError {
+impl From<SkipReason> for DocumentRowError {
     fn from(reason: SkipReason) -> Self {
         Self::Skipped(reason)
     }
 }
 
-impl From<ReadError> for RowError {
+impl From<ReadError> for DocumentRowError {
     fn from(error: ReadError) -> Self {
         Self::Failed(error)
     }
@@ -62,7 +62,7 @@ pub trait DocumentRows: Send + Sync {
     ///
     /// # Errors
     /// Why the row has none.
-    fn text<'a>(&'a self, row: usize, buffer: &'a mut String) -> Result<&'a str, RowError>;
+    fn text<'a>(&'a self, row: usize, buffer: &'a mut String) -> Result<&'a str, DocumentRowError>;
 
     /// Bytes of the text of a row, about.
     fn bytes(&self, row: usize) -> usize {
@@ -141,8 +141,8 @@ impl InMemorySource {
             };
             let text = match rows.text(row, &mut text) {
                 Ok(text) => text,
-                Err(RowError::Failed(error)) => return Err(error),
-                Err(RowError::Skipped(reason)) => {
+                Err(DocumentRowError::Failed(error)) => return Err(error),
+                Err(DocumentRowError::Skipped(reason)) => {
                     sink.skipped(self.reject_row(number, Some(id.to_owned()), reason)?)?;
                     continue;
                 }
@@ -181,8 +181,8 @@ impl InMemorySource {
         }
         match rows.text(row, buffer) {
             Ok(text) => Ok((place(row, text) == at).then_some(text)),
-            Err(RowError::Skipped(_)) => Ok(None),
-            Err(RowError::Failed(error)) => Err(error),
+            Err(DocumentRowError::Skipped(_)) => Ok(None),
+            Err(DocumentRowError::Failed(error)) => Err(error),
         }
     }
 }

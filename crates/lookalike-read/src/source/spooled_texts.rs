@@ -2,9 +2,10 @@
 //! other and does not keep.
 
 use crate::error::ReadError;
+use crate::skipped::SkipReason;
+use crate::source::in_memory::DocumentRowError;
 use crate::spool::Spool;
 use std::collections::BTreeSet;
-use std::io;
 use std::path::Path;
 
 /// Texts by row in a temporary file. In memory there are 8 bytes for each row.
@@ -15,8 +16,8 @@ use std::path::Path;
 /// let mut texts = SpooledTexts::in_folder(&std::env::temp_dir())?;
 /// texts.append([Some("one".as_bytes()), None, Some("three".as_bytes())])?;
 /// let mut buffer = String::new();
-/// assert_eq!(texts.text(2, &mut buffer)?, Some("three"));
-/// assert_eq!(texts.text(1, &mut buffer)?, None);
+/// assert!(matches!(texts.text(2, &mut buffer), Ok(Some("three"))));
+/// assert!(matches!(texts.text(1, &mut buffer), Ok(None)));
 /// # Ok::<(), lookalike_read::ReadError>(())
 /// ```
 #[derive(Debug)]
@@ -45,29 +46,24 @@ impl SpooledTexts {
         }
     }
 
-    /// Adds rows; `None` is a row without a text. The texts are written in one piece, which is in
-    /// memory until then.
+    /// Adds rows, whose texts should be UTF-8; `None` is a row without a text. The texts are written
+    /// in one piece, which is in memory until then.
     ///
     /// # Errors
-    /// [`ReadError::Spool`]; no row is added then.
+    /// [`ReadError::Spool`]; the rows are of no use then.
     pub fn append<'a>(
         &mut self,
         texts: impl IntoIterator<Item = Option<&'a [u8]>>,
     ) -> Result<(), ReadError> {
-        let (rows, mut bytes, start) = (self.ends.len(), Vec::new(), self.total_bytes());
-        for (row, text) in (rows..).zip(texts) {
+        let (mut bytes, start) = (Vec::new(), self.total_bytes());
+        for (row, text) in (self.ends.len()..).zip(texts) {
             match text {
                 Some(text) => bytes.extend_from_slice(text),
                 None => drop(self.missing.insert(row)),
             }
             self.ends.push(start + bytes.len() as u64);
         }
-        let written = self.spool.append(&bytes);
-        if written.is_err() {
-            self.ends.truncate(rows);
-            self.missing.split_off(&rows);
-        }
-        written.map(drop)
+        self.spool.append(&bytes).map(drop)
     }
 
     /// Number of rows.
@@ -84,20 +80,22 @@ impl SpooledTexts {
     /// threads may read at once.
     ///
     /// # Errors
-    /// [`ReadError::Spool`], also where the bytes are not UTF-8.
+    /// [`SkipReason::NotUtf8`]; [`ReadError::Spool`].
     pub fn text<'a>(
         &self,
         row: usize,
         buffer: &'a mut String,
-    ) -> Result<Option<&'a str>, ReadError> {
+    ) -> Result<Option<&'a str>, DocumentRowError> {
         if row >= self.len() || self.missing.contains(&row) {
             return Ok(None);
         }
         let mut bytes = std::mem::take(buffer).into_bytes();
         bytes.resize(self.bytes(row), 0);
         self.spool.read_at(&mut bytes, self.start(row))?;
-        let invalid = |error| self.spool.failed(io::Error::new(io::ErrorKind::InvalidData, error));
-        *buffer = String::from_utf8(bytes).map_err(invalid)?;
+        *buffer = String::from_utf8(bytes).map_err(|error| {
+            let valid = error.utf8_error().valid_up_to() as u64;
+            SkipReason::NotUtf8 { column: valid + 1 }
+        })?;
         Ok(Some(buffer))
     }
 
@@ -157,11 +155,15 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_an_error_of_the_file() {
+    fn bytes_that_are_no_text_are_a_reason_to_skip_the_row() {
         let mut texts = spooled();
-        texts.append([Some(&b"\xff"[..])]).unwrap();
-        let error = texts.text(0, &mut String::new()).unwrap_err();
-        assert!(matches!(error, ReadError::Spool { .. }), "{error}");
+        texts.append([Some(&b"ab\xffc"[..]), Some(b"d")]).unwrap();
+        let mut buffer = String::new();
+        let error = texts.text(0, &mut buffer).unwrap_err();
+        let DocumentRowError::Skipped(SkipReason::NotUtf8 { column: 3 }) = error else {
+            panic!("{error:?}");
+        };
+        assert_eq!(texts.text(1, &mut buffer).unwrap(), Some("d"));
     }
 
     #[test]

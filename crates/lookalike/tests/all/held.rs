@@ -8,8 +8,8 @@ use lookalike::error::Error;
 use lookalike::find::{self, FindOptions, Findings, Memory, PairList};
 use lookalike::progress::{Interruption, NoProgress, Progress, Stage};
 use lookalike::read::{
-    Collection, DocumentRows, Field, InMemoryDocuments, ReadError, ReadOptions, RowError, Side,
-    SkipReason, SpooledTexts,
+    Collection, DocumentRowError, DocumentRows, Field, InMemoryDocuments, ReadError, ReadOptions,
+    Side, SkipReason, SpooledTexts,
 };
 use lookalike::tune;
 use std::io;
@@ -30,7 +30,7 @@ impl DocumentRows for Rows {
         Ok(&self.0[row].0)
     }
 
-    fn text<'a>(&'a self, row: usize, _: &'a mut String) -> Result<&'a str, RowError> {
+    fn text<'a>(&'a self, row: usize, _: &'a mut String) -> Result<&'a str, DocumentRowError> {
         let null = || SkipReason::Null { field: Field::Text, name: "text".to_owned() };
         self.0[row].1.as_deref().ok_or_else(|| null().into())
     }
@@ -65,7 +65,7 @@ impl DocumentRows for SpooledRows {
         self.rows.id(row, buffer)
     }
 
-    fn text<'a>(&'a self, row: usize, buffer: &'a mut String) -> Result<&'a str, RowError> {
+    fn text<'a>(&'a self, row: usize, buffer: &'a mut String) -> Result<&'a str, DocumentRowError> {
         if self.unreadable == Some(row) {
             let error = io::Error::other("the disk is gone");
             return Err(ReadError::Spool { path: "texts".into(), error }.into());
@@ -224,7 +224,9 @@ fn the_least_memory_includes_what_documents_by_row_take() {
     let reading = reading(&options);
     let least = |collection: &Collection| {
         let found = find::in_collection(collection, &limited(&options, 1), &NoProgress);
-        let Err(Error::MemoryTooSmall { got: 1, least }) = found else { panic!("{found:?}") };
+        let Err(Error::MemoryTooSmall { got: 1, least }) = found else {
+            panic!("expected an error of the memory, got {:?}", found.err());
+        };
         least
     };
     let collection = held(SpooledRows::new(rows(count), None), &reading);
@@ -238,8 +240,8 @@ fn a_text_that_cannot_be_read_is_no_row_to_skip() {
     let options = FindOptions { threads: NonZeroUsize::MIN, ..options() };
     let reading = ReadOptions { skip_bad: true, ..reading(&options) };
     let collection = held(SpooledRows::new(rows(30), Some(17)), &reading);
-    let found = find::in_collection(&collection, &options, &NoProgress);
-    assert!(matches!(found, Err(Error::Read(ReadError::Spool { .. }))), "{found:?}");
+    let error = find::in_collection(&collection, &options, &NoProgress).err();
+    assert!(matches!(error, Some(Error::Read(ReadError::Spool { .. }))), "{error:?}");
 }
 
 #[test]
