@@ -80,7 +80,7 @@ impl DocumentSpool {
     fn append_documents(&mut self, py: Python<'_>, documents: &PythonDocuments) -> PyResult<()> {
         let columns = self.columns.as_mut().ok_or_else(finished)?;
         let rows = Arc::clone(documents.rows());
-        columns.ids.append_column(py, rows.ids(), rows.len())?;
+        columns.ids.append_column(py, rows.ids())?;
         columns.append_field_columns(rows.fields());
         let all = (0..rows.len()).map(|row| rows.text_bytes(row));
         py.detach(|| columns.texts.append(all)).map_err(read_error)
@@ -161,12 +161,13 @@ impl SpooledColumns {
 
 impl SpooledIds {
     /// Adds those of a batch of a table, which are of the same type in every batch.
-    fn append_column(&mut self, py: Python<'_>, ids: &DocumentIds, rows: usize) -> PyResult<()> {
+    fn append_column(&mut self, py: Python<'_>, ids: &DocumentIds) -> PyResult<()> {
         match (&mut *self, ids) {
             (Self::Unknown | Self::Rows, DocumentIds::Rows) => *self = Self::Rows,
-            (Self::Unknown, DocumentIds::Texts(_)) => {
-                *self = Self::Texts(PackedTexts::default());
-                return self.append_column(py, ids, rows);
+            (Self::Unknown, DocumentIds::Texts(ids)) => {
+                let mut packed = PackedTexts::default();
+                packed.append_ids(py, ids)?;
+                *self = Self::Texts(packed);
             }
             (Self::Texts(packed), DocumentIds::Texts(ids)) => packed.append_ids(py, ids)?,
             (Self::Unknown, DocumentIds::Numbers(numbers)) => {

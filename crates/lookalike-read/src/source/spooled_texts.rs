@@ -46,8 +46,8 @@ impl SpooledTexts {
         }
     }
 
-    /// Adds rows, whose texts should be UTF-8; `None` is a row without a text. The texts are written
-    /// in one piece, which is in memory until then.
+    /// Adds rows, whose texts should be UTF-8; `None` is a row without a text. The texts are
+    /// written in one piece, which is in memory until then.
     ///
     /// # Errors
     /// [`ReadError::Spool`]; the rows are of no use then.
