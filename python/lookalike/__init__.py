@@ -16,6 +16,9 @@
 :func:`evaluate`       precision and recall of what was found, where the truth is known
 :func:`tune`           bands and rows for a threshold and a recall, and what they cost
 :class:`Index`         documents that stay in a folder, and what resembles one
+``lookalike.aio``      an index for an event loop
+``lookalike.pandas``   ``df.lookalike``, once it is imported; so has ``lookalike.polars``
+``lookalike.sklearn``  signatures as features, and splits that keep near-duplicates together
 ``lookalike.errors``   what can go wrong
 =====================  =========================================================================
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lookalike import _engine
-from lookalike._given import ID, TEXT, Columns, Given, is_of, stretches
+from lookalike._given import ID, TEXT, Columns, Given, RowValues, is_of, stretches
 from lookalike._results import Table
 from lookalike.errors import OptionError
 
@@ -52,7 +52,7 @@ def engine_of(docs: Any, columns: Columns) -> tuple[_engine.Documents, bool]:
     names = (docs.columns if is_of("polars", docs) else docs.schema.names) if is_table else ()
     id_name = columns.id_name or (ID if columns.id is None and ID in names else None)
     ids = None if id_name is None else _values(docs[id_name])
-    return columns.of_rows(lists, ids, [_values(docs[name]) for name in columns.fields])
+    return columns.of_rows(RowValues(lists, ids, [_values(docs[name]) for name in columns.fields]))
 
 
 def _token_lists(docs: Any, columns: Columns) -> list[list[Any]] | None:

@@ -8,7 +8,14 @@ from typing import Any, Literal, NoReturn, TypeVar
 
 from lookalike import _engine
 from lookalike._inputs import given, refuse_unused, token_rule
-from lookalike._options import ContaminationOptions, Unpack, check_options, named, path_option
+from lookalike._options import (
+    ContaminationOptions,
+    Unpack,
+    check_options,
+    memory_options,
+    named,
+    path_option,
+)
 from lookalike._progress import Progress, shown
 from lookalike._results import Table
 from lookalike.errors import OptionError
@@ -149,7 +156,7 @@ def contamination(
     arguments = named({"ngram": ngram, "threshold": threshold, **options}, text, id)
     fields = _fields(against_field)
     tokens = options.get("tokens")
-    corpus = given(docs, text=text, id=id, tokens=tokens, alone=False)
+    corpus = given(docs, text=text, id=id, tokens=tokens, alone=False, memory=memory_options(options))
     sides = [given(against, text=field or text, id=id, tokens=tokens, alone=False) for field in fields]
     for field, side in zip(fields, sides, strict=True):
         if field is not None and "text" in side.unused:

@@ -8,7 +8,15 @@ from typing import Any, Literal
 from lookalike import _engine
 from lookalike._found import Found
 from lookalike._inputs import Given, given, refuse_dates, refuse_unused, token_rule
-from lookalike._options import OTHER_OPTIONS, CompareOptions, Options, Unpack, check_options, named
+from lookalike._options import (
+    OTHER_OPTIONS,
+    CompareOptions,
+    Options,
+    Unpack,
+    check_options,
+    memory_options,
+    named,
+)
 from lookalike._progress import Progress, shown
 
 __all__ = ["Run", "find"]
@@ -115,6 +123,7 @@ class Run:
             fields=self._fields,
             back=back,
             alone=False,
+            memory=None if back else memory_options(self._given),
         )
 
     def find(

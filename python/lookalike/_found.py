@@ -118,6 +118,14 @@ class Found:
         return self._once("mask", lambda: Table(self._findings.decisions(self._row_count("mask")))["kept"])
 
     @property
+    def kept_rows(self) -> list[int]:
+        """The rows of the documents in memory that stay, from 0, ascending: ``dataset.select(found.kept_rows)``.
+
+        :raises OptionError: as :attr:`mask`.
+        """
+        return self._once("kept_rows", lambda: [row for row, stays in enumerate(self.mask) if stays])
+
+    @property
     def labels(self) -> list[int]:
         """A number for each document in memory, by its row: documents of a group have the least row of
         theirs, all others their own.

@@ -12,7 +12,7 @@ from lookalike import _engine
 from lookalike._results import Table
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 
-__all__ = ["ID", "TEXT", "Columns", "Given", "at_row", "field_values", "is_of", "shown", "stretches"]
+__all__ = ["ID", "TEXT", "Columns", "Given", "RowValues", "at_row", "field_values", "is_of", "shown", "stretches"]
 
 #: Default names of columns.
 TEXT, ID = "text", "id"
@@ -64,6 +64,18 @@ class Given:
                 raise OptionError(
                     f"annotate=True adds the column {name!r}, which is there already; drop or rename it first"
                 )
+
+
+@dataclass(frozen=True)
+class RowValues:
+    """Columns of Python values of the same rows."""
+
+    #: Those of each column of the text.
+    texts: Sequence[Sequence[Any]]
+    #: The ids; ``None`` where rows are the ids.
+    ids: Sequence[Any] | None = None
+    #: Those of each column that decides what is kept.
+    fields: Sequence[Iterable[Any]] = ()
 
 
 @dataclass(frozen=True)
@@ -143,25 +155,29 @@ class Columns:
         texts = None if self.text is None else self.texts
         return _engine.Documents.of_arrow(table, texts, self.id_name, self.id is None, list(self.fields))
 
-    def of_rows(
-        self,
-        texts: Sequence[Sequence[Any]],
-        ids: Sequence[Any] | None,
-        fields: Sequence[Iterable[Any]] = (),
-    ) -> tuple[_engine.Documents, bool]:
-        """Documents of Python values, and whether they are lists of tokens.
+    def of_rows(self, values: RowValues) -> tuple[_engine.Documents, bool]:
+        """Documents of Python values, and whether they are lists of tokens."""
+        texts, fields, tokens = self.engine_values(values)
+        return _engine.Documents.of_texts(texts, values.ids, fields), bool(tokens)
 
-        :param texts: the values of each column of the text.
-        :param fields: those of each column that decides what is kept.
+    def engine_values(
+        self, values: RowValues, tokens: bool | None = None
+    ) -> tuple[Sequence[Any], list[tuple[str, list[str | None]]], bool | None]:
+        """The texts of some rows and their fields by name, as the engine takes them, and whether the texts are
+        lists of tokens.
+
+        :param tokens: whether those of earlier rows are; ``None`` where none of these has a text.
         """
+        texts = values.texts
         first = next((value for value in texts[0] if value is not None), None)
-        tokens = isinstance(first, (list, tuple)) or type(first).__name__ == "ndarray"
+        if tokens is None and first is not None:
+            tokens = isinstance(first, (list, tuple)) or type(first).__name__ == "ndarray"
         if tokens:
             texts = [[_joined_tokens(row, value) for row, value in enumerate(column)] for column in texts]
         if len(texts) > 1:
-            texts = [[_joined_texts(row, values) for row, values in enumerate(zip(*texts, strict=True))]]
-        named = [(name, field_values(name, values)) for name, values in zip(self.fields, fields, strict=True)]
-        return _engine.Documents.of_texts(texts[0], ids, named), tokens
+            texts = [[_joined_texts(row, parts) for row, parts in enumerate(zip(*texts, strict=True))]]
+        named = zip(self.fields, values.fields, strict=True)
+        return texts[0], [(name, field_values(name, column)) for name, column in named], tokens
 
 
 def is_of(package: str, value: Any) -> bool:

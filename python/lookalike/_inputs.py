@@ -14,6 +14,8 @@ anything with the Arrow PyCapsule     columns of it, not copied: pyarrow, polars
 interface
 ``datasets.Dataset``                  its Arrow table
 ``datasets.IterableDataset``          an iterable of ``dict``
+iterable without a length, reader of  the same; its texts go to a temporary file as they come
+batches, where ``memory`` is given
 ====================================  ==========================================================
 """
 
@@ -22,16 +24,18 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any
 
-from lookalike import _engine
 from lookalike._arrow_input import of_arrow, of_lazy_polars
 from lookalike._datasets_input import of_datasets
-from lookalike._given import ID, TEXT, Columns, Given, at_row, shown
+from lookalike._given import Columns, Given, RowValues, shown
 from lookalike._options import FILE_OPTIONS
 from lookalike._pandas_input import of_pandas
+from lookalike._python_rows import row_kind
 from lookalike._results import Table
-from lookalike.errors import DocumentError, DocumentTypeError, FileError, OptionError
+from lookalike._streamed_input import is_streamed, of_batches, of_stream
+from lookalike.errors import DocumentTypeError, FileError, OptionError
 
 __all__ = ["Given", "given", "refuse_dates", "refuse_unused", "token_rule"]
 
@@ -45,6 +49,7 @@ def given(
     fields: Sequence[str] = (),
     back: bool = False,
     alone: bool = True,
+    memory: Mapping[str, Any] | None = None,
 ) -> Given:
     """Takes documents of any type, in their current state.
 
@@ -56,6 +61,8 @@ def given(
     :param back: whether some of them are to be given back.
     :param alone: whether there are no others that ``text`` and ``id`` may be for; see
         :func:`refuse_unused`.
+    :param memory: the options ``memory`` and ``temp_dir`` where texts of an iterable go to a temporary file as they come;
+        ``None`` where it is kept.
     """
     names = text if text is None or isinstance(text, str) else _names(text)
     if isinstance(names, str) and not _is_name(names):
@@ -64,7 +71,7 @@ def given(
         raise OptionError(
             f"id: expected the name of a column, or False for rows, got {shown(id)}"
         )
-    taken = _taken(docs, Columns(names, id, tuple(fields), back, tokens == "given"))
+    taken = _taken(docs, Columns(names, id, tuple(fields), back, tokens == "given"), memory)
     if alone:
         refuse_unused({}, taken)
     return taken
@@ -133,7 +140,7 @@ def refuse_unused(options: Mapping[str, Any], *sides: Given) -> None:
                 )
 
 
-def _taken(docs: Any, columns: Columns) -> Given:
+def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> Given:
     if isinstance(docs, (str, os.PathLike)):
         return _files([docs], columns)
     expected = "expected documents (a list of str, (id, text) pairs, a table, a path …), got"
@@ -144,6 +151,9 @@ def _taken(docs: Any, columns: Columns) -> Given:
             f"{expected} a {type(docs).__name__}, which has no order, so that rows and results would change from run "
             "to run; give a list, such as sorted(docs), or a dict of texts by id"
         )
+    batches = None if memory is None else of_batches(docs, columns, memory)
+    if batches is not None:
+        return batches
     for taker in (of_pandas, of_datasets, of_lazy_polars, of_arrow, _mapping):
         taken = taker(docs, columns)
         if taken is not None:
@@ -156,7 +166,7 @@ def _taken(docs: Any, columns: Columns) -> Given:
             f"{expected} {type(docs).__name__}, a frame without the Arrow PyCapsule interface; convert it first, "
             "to pandas, polars or pyarrow"
         )
-    return _iterable(docs, columns)
+    return _iterable(docs, columns, memory)
 
 
 def _files(paths: Iterable[Any], columns: Columns) -> Given:
@@ -197,7 +207,7 @@ def _mapping(docs: Any, columns: Columns) -> Given | None:
     columns.refuse_fields(what)
     items = list(docs.items())
     ids = None if columns.id is False else [key for key, _ in items]
-    documents, tokens = columns.of_rows([[text for _, text in items]], ids)
+    documents, tokens = columns.of_rows(RowValues([[text for _, text in items]], ids))
 
     def survivors(kept: Sequence[bool]) -> Any:
         return {key: text for (key, text), keep in zip(items, kept, strict=True) if keep}
@@ -210,8 +220,14 @@ def _mapping(docs: Any, columns: Columns) -> Given | None:
     return Given(documents, survivors, rewrite=rewrite, unused=unused, tokens=tokens)
 
 
-def _iterable(docs: Iterable[Any], columns: Columns) -> Given:
+def _iterable(docs: Iterable[Any], columns: Columns, memory: Mapping[str, Any] | None) -> Given:
     """Texts, pairs or records, as determined by the first one."""
+    if memory is not None and is_streamed(docs):
+        coming = iter(docs)
+        some = list(islice(coming, 1))
+        if some and not isinstance(some[0], os.PathLike):
+            return of_stream(some[0], coming, columns, memory)
+        docs = chain(some, coming)
     # Another thread of the caller may change the list in the meantime.
     rows = list(docs)
     first = next(iter(rows), "")
@@ -232,49 +248,8 @@ def _iterable(docs: Iterable[Any], columns: Columns) -> Given:
         parts = zip(rows, left["kept"], left["text"], strict=True)
         return [put(row, text) for row, keep, text in parts if keep]
 
-    if isinstance(first, Mapping):
-        documents, tokens = _records(rows, columns)
-        return Given(documents, survivors, rewrite=rewrite, tokens=tokens)
-    columns.refuse_fields("a list of texts")
-    if isinstance(first, (tuple, list)) and not columns.tokens:
-        unused = columns.without_meaning("a list of (id, text) pairs")
-        documents, tokens = _pairs(rows, columns)
-    else:
-        unused = columns.without_meaning("a list of texts")
-        documents, tokens = columns.of_rows([rows], None)
-    return Given(documents, survivors, rewrite=rewrite, unused=unused, tokens=tokens)
-
-
-def _pairs(rows: Sequence[Any], columns: Columns) -> tuple[_engine.Documents, bool]:
-    ids: list[Any] = []
-    texts: list[Any] = []
-    for number, row in enumerate(rows):
-        if not isinstance(row, (tuple, list)) or len(row) != 2:
-            raise at_row(number, f"expected a pair (id, text), got {shown(row)}; tokens='given' takes lists of tokens")
-        ids.append(row[0])
-        texts.append(row[1])
-    return columns.of_rows([texts], None if columns.id is False else ids)
-
-
-def _records(rows: Sequence[Any], columns: Columns) -> tuple[_engine.Documents, bool]:
-    has_id = columns.id_name is not None or (columns.id is None and ID in rows[0])
-    id_name = columns.id_name if columns.id_name is not None else ID
-    wanted = [*columns.texts, *([id_name] if has_id else [])]
-    for number, row in enumerate(rows):
-        if not isinstance(row, Mapping):
-            raise at_row(number, f"expected a dict like those before, got {shown(row)}")
-        for name in wanted:
-            if name not in row:
-                there = ", ".join(map(str, row)) or "none"
-                raise at_row(number, f"there is no {name!r}; there are {there}")
-        if columns.id is None and not has_id and ID in row:
-            raise at_row(
-                number, f"there is an {ID!r}, those before have none; give all of them one, or take rows by id=False"
-            )
-    for name in columns.fields:
-        if not any(name in row for row in rows):
-            there = ", ".join(map(str, rows[0]))
-            raise DocumentError(f"there is no {name!r} in any of the {len(rows)} dicts; in the first there are {there}")
-    ids = [row[id_name] for row in rows] if has_id else None
-    fields = [[row.get(name) for row in rows] for name in columns.fields]
-    return columns.of_rows([[row[name] for row in rows] for name in columns.texts], ids, fields)
+    kind = row_kind(first, columns)
+    values = kind.values(rows, 0)
+    kind.check_all()
+    documents, tokens = columns.of_rows(values)
+    return Given(documents, survivors, rewrite=rewrite, unused=kind.unused, tokens=tokens)

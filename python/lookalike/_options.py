@@ -43,6 +43,7 @@ __all__ = [
     "Unpack",
     "check_options",
     "flag_option",
+    "memory_options",
     "named",
     "number_option",
     "path_option",
@@ -326,6 +327,13 @@ def named(
             short = name.removesuffix("_field")
             raise OptionError(f"{short} is {column!r} and {name} is {options[name]!r}, which mean the same; give one")
     return {**options, **columns}
+
+
+def memory_options(options: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The options about memory, where it is limited; else ``None``."""
+    if options.get("memory") is None:
+        return None
+    return {name: options[name] for name in ("memory", "temp_dir") if name in options}
 
 
 def _column(name: str, value: object, expected: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lookalike import _engine
-from lookalike._given import ID, Columns, Given, is_of, stretches
+from lookalike._given import ID, Columns, Given, RowValues, is_of, stretches
 from lookalike._results import Table
 from lookalike.errors import DocumentTypeError
 
@@ -91,13 +91,13 @@ def _pandas_frame(frame: Any, columns: Columns) -> tuple[_engine.Documents, bool
         return exact.engine(frame[used]), False
     fields = [frame[name].tolist() for name in columns.fields]
     ids = None if id_name is None else present(frame[id_name])
-    return columns.of_rows([present(frame[name]) for name in columns.texts], ids, fields)
+    return columns.of_rows(RowValues([present(frame[name]) for name in columns.texts], ids, fields))
 
 
 def _pandas_series(series: Any, columns: Columns) -> tuple[_engine.Documents, bool]:
     if hasattr(series, "__arrow_c_stream__") and _is_arrow(series):
         return _engine.Documents.of_arrow(series, None, None, False, []), False
-    return columns.of_rows([present(series)], None)
+    return columns.of_rows(RowValues([present(series)]))
 
 
 def present(series: Any) -> list[Any]:

@@ -11,7 +11,7 @@ use arrow_array::types::{
     Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, Int64Array};
+use arrow_array::{Array, ArrayRef, Int64Array, PrimitiveArray};
 use arrow_schema::{DataType, TimeUnit};
 use pyo3::prelude::*;
 use std::fmt::{Display, Write};
@@ -49,8 +49,18 @@ impl ValueColumn {
 
     /// Integers.
     pub(crate) fn of_integers(values: Vec<Option<i64>>) -> Self {
-        let (rows, array): (_, ArrayRef) = (values.len(), Arc::new(Int64Array::from(values)));
+        Self::of_int64(Int64Array::from(values))
+    }
+
+    /// The integers of an array.
+    pub(crate) fn of_int64(values: Int64Array) -> Self {
+        let (rows, array): (_, ArrayRef) = (values.len(), Arc::new(values));
         Self { arrays: vec![array], starts: vec![0], rows, write: number::<Int64Type> }
+    }
+
+    /// Copies of its arrays, which keep nothing else in memory; none where these are not integers.
+    pub(crate) fn copied_integers(&self) -> Option<Vec<ArrayRef>> {
+        self.arrays.iter().map(copied).collect()
     }
 
     /// How many rows there are.
@@ -98,6 +108,24 @@ impl ValueColumn {
         }
         None
     }
+}
+
+/// A copy of an array of integers.
+fn copied(array: &ArrayRef) -> Option<ArrayRef> {
+    fn of<T: ArrowPrimitiveType>(array: &ArrayRef) -> ArrayRef {
+        Arc::new(array.as_primitive::<T>().iter().collect::<PrimitiveArray<T>>())
+    }
+    Some(match array.data_type() {
+        DataType::Int8 => of::<Int8Type>(array),
+        DataType::Int16 => of::<Int16Type>(array),
+        DataType::Int32 => of::<Int32Type>(array),
+        DataType::Int64 => of::<Int64Type>(array),
+        DataType::UInt8 => of::<UInt8Type>(array),
+        DataType::UInt16 => of::<UInt16Type>(array),
+        DataType::UInt32 => of::<UInt32Type>(array),
+        DataType::UInt64 => of::<UInt64Type>(array),
+        _ => return None,
+    })
 }
 
 fn any<T: ArrowPrimitiveType>(array: &dyn Array, is: impl Fn(T::Native) -> bool) -> bool {

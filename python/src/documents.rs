@@ -5,14 +5,16 @@ use crate::capsule::{self};
 use crate::column::{ValueColumn, type_name};
 use crate::error::{DocumentError, DocumentTypeError};
 use crate::text::{self, TextRows, at_row};
-use lookalike::read::{DocumentRows, Field, InMemoryDocuments, SkipReason};
+use lookalike::read::{
+    DocumentRowError, DocumentRows, Field, InMemoryDocuments, SkipReason, SpooledTexts,
+};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Documents in memory: texts, and where they have them ids and fields.
+/// Documents by row: texts, and where they have them ids and fields.
 #[pyclass(frozen, name = "Documents", module = "lookalike._engine")]
 pub(crate) struct PythonDocuments {
     rows: Arc<DocumentTable>,
@@ -20,20 +22,59 @@ pub(crate) struct PythonDocuments {
 
 /// Columns of the same number of rows.
 pub(crate) struct DocumentTable {
-    texts: TextRows,
+    texts: DocumentTexts,
     ids: DocumentIds,
     fields: Vec<(String, FieldColumn)>,
+    /// Bytes of memory that count against a limit: of documents that the caller does not keep.
+    held: u64,
+}
+
+/// Where texts are.
+pub(crate) enum DocumentTexts {
+    InMemory(TextRows),
+    Spooled(SpooledTexts),
+}
+
+impl DocumentTexts {
+    fn len(&self) -> usize {
+        match self {
+            Self::InMemory(texts) => texts.len(),
+            Self::Spooled(texts) => texts.len(),
+        }
+    }
+
+    /// Bytes of the text of a row.
+    fn bytes(&self, row: usize) -> usize {
+        match self {
+            Self::InMemory(texts) => texts.bytes(row).map_or(0, <[u8]>::len),
+            Self::Spooled(texts) => texts.bytes(row),
+        }
+    }
+
+    fn total(&self) -> u64 {
+        match self {
+            Self::InMemory(texts) => texts.total(),
+            Self::Spooled(texts) => texts.total_bytes(),
+        }
+    }
+
+    fn first_missing(&self) -> Option<usize> {
+        match self {
+            Self::InMemory(texts) => texts.first_missing(),
+            Self::Spooled(texts) => texts.first_missing(),
+        }
+    }
 }
 
 /// What names documents.
-enum DocumentIds {
+pub(crate) enum DocumentIds {
     /// Their rows, from 0.
     Rows,
     Texts(TextRows),
     Numbers(ValueColumn),
 }
 
-enum FieldColumn {
+pub(crate) enum FieldColumn {
     Texts(TextRows),
     Values(ValueColumn),
 }
@@ -77,16 +118,27 @@ impl FieldColumn {
         Ok(Self::Values(ValueColumn::of_integers(ids)))
     }
 
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Texts(texts) => texts.len(),
             Self::Values(values) => values.len(),
         }
     }
+
+    /// Writes the value of a row as text; false where there is none.
+    pub(crate) fn write(&self, row: usize, out: &mut String) -> bool {
+        match self {
+            Self::Texts(texts) => text_of(texts, row, Field::Extra).is_ok_and(|value| {
+                out.push_str(value);
+                true
+            }),
+            Self::Values(values) => values.write(row, out),
+        }
+    }
 }
 
 /// An id that is a number, as `operator.index` has it; `None` and NaN are none.
-fn integer(value: &Bound<'_, PyAny>, row: usize) -> PyResult<Option<i64>> {
+pub(crate) fn integer(value: &Bound<'_, PyAny>, row: usize) -> PyResult<Option<i64>> {
     if text::is_missing(value) {
         return Ok(None);
     }
@@ -153,7 +205,7 @@ impl PythonDocuments {
                 Err(texts) => TextRows::joined(&texts),
             }
         };
-        Self::new(py, texts, ids, fields)
+        Self::of_columns(py, DocumentTexts::InMemory(texts), ids, fields, 0)
     }
 
     /// A list of `str`, and a list of ids (all `str` or all `int`) of the same length or `None`;
@@ -174,7 +226,8 @@ impl PythonDocuments {
             Ok((name, FieldColumn::Texts(texts)))
         };
         let fields = fields.into_iter().map(column).collect::<PyResult<_>>()?;
-        Self::new(py, TextRows::of_python(texts, "the text")?, ids, fields)
+        let texts = DocumentTexts::InMemory(TextRows::of_python(texts, "the text")?);
+        Self::of_columns(py, texts, ids, fields, 0)
     }
 
     fn __len__(&self) -> usize {
@@ -200,11 +253,14 @@ impl PythonDocuments {
 }
 
 impl PythonDocuments {
-    fn new(
+    /// Columns of the same number of rows. `held` is what of them counts against a limit on memory,
+    /// in bytes.
+    pub(crate) fn of_columns(
         py: Python<'_>,
-        texts: TextRows,
+        texts: DocumentTexts,
         ids: Option<FieldColumn>,
         fields: Vec<(String, FieldColumn)>,
+        held: u64,
     ) -> PyResult<Self> {
         let rows = texts.len();
         let all = ids.iter().map(|column| ("ids", column.len()));
@@ -220,7 +276,7 @@ impl PythonDocuments {
             Some(FieldColumn::Texts(texts)) => DocumentIds::Texts(texts),
             Some(FieldColumn::Values(values)) => DocumentIds::Numbers(values),
         };
-        let rows = DocumentTable { texts, ids, fields };
+        let rows = DocumentTable { texts, ids, fields, held };
         rows.refuse_empty_ids(py)?;
         Ok(Self { rows: Arc::new(rows) })
     }
@@ -279,8 +335,26 @@ impl DocumentTable {
     }
 
     /// How many there are.
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.texts.len()
+    }
+
+    /// What names them.
+    pub(crate) fn ids(&self) -> &DocumentIds {
+        &self.ids
+    }
+
+    /// The columns that decide what is kept, by name.
+    pub(crate) fn fields(&self) -> &[(String, FieldColumn)] {
+        &self.fields
+    }
+
+    /// Bytes of a text in memory; none where the row has none.
+    pub(crate) fn text_bytes(&self, row: usize) -> Option<&[u8]> {
+        match &self.texts {
+            DocumentTexts::InMemory(texts) => texts.bytes(row),
+            DocumentTexts::Spooled(_) => None,
+        }
     }
 }
 
@@ -312,40 +386,47 @@ impl DocumentRows for PythonSource {
         }
     }
 
-    fn text(&self, row: usize) -> Result<&str, SkipReason> {
-        text_of(&self.rows.texts, row, Field::Text)
+    fn text<'a>(&'a self, row: usize, buffer: &'a mut String) -> Result<&'a str, DocumentRowError> {
+        match &self.rows.texts {
+            DocumentTexts::InMemory(texts) => Ok(text_of(texts, row, Field::Text)?),
+            DocumentTexts::Spooled(texts) => {
+                texts.text(row, buffer)?.ok_or_else(|| missing(Field::Text).into())
+            }
+        }
     }
 
     fn bytes(&self, row: usize) -> usize {
-        self.rows.texts.bytes(row).map_or(0, <[u8]>::len)
+        self.rows.texts.bytes(row)
+    }
+
+    fn buffered_bytes(&self, row: usize) -> usize {
+        match &self.rows.texts {
+            DocumentTexts::InMemory(_) => 0,
+            DocumentTexts::Spooled(texts) => texts.bytes(row),
+        }
+    }
+
+    fn held_bytes(&self) -> u64 {
+        self.rows.held
     }
 
     fn field(&self, row: usize, field: usize, buffer: &mut String) -> bool {
-        match self.rows.fields.get(field).map(|(_, column)| column) {
-            Some(FieldColumn::Texts(texts)) => {
-                text_of(texts, row, Field::Extra).is_ok_and(|value| {
-                    buffer.push_str(value);
-                    true
-                })
-            }
-            Some(FieldColumn::Values(values)) => values.write(row, buffer),
-            None => false,
-        }
+        self.rows.fields.get(field).is_some_and(|(_, column)| column.write(row, buffer))
     }
 }
 
 /// The text of a row, which is looked at each time: its producer may be wrong, or
 /// have changed it since.
 fn text_of(texts: &TextRows, row: usize, field: Field) -> Result<&str, SkipReason> {
-    let name = || match field {
-        Field::Id => "id".to_owned(),
-        _ => "text".to_owned(),
-    };
-    let Some(bytes) = texts.bytes(row) else {
-        return Err(SkipReason::Null { field, name: name() });
-    };
+    let Some(bytes) = texts.bytes(row) else { return Err(missing(field)) };
     simdutf8::basic::from_utf8(bytes).map_err(|_| {
         let at = std::str::from_utf8(bytes).err().map_or(0, |error| error.valid_up_to());
         SkipReason::NotUtf8 { column: at as u64 + 1 }
     })
+}
+
+/// Why a row has no value.
+fn missing(field: Field) -> SkipReason {
+    let name = if field == Field::Id { "id" } else { "text" };
+    SkipReason::Null { field, name: name.to_owned() }
 }

@@ -22,6 +22,7 @@ mod contamination;
 mod datasketch;
 mod decisions;
 mod dedup;
+mod document_spool;
 mod documents;
 mod error;
 mod evaluate;
@@ -69,6 +70,8 @@ mod _engine {
     use super::contamination::{PyContamination, contamination};
     #[pymodule_export]
     use super::dedup::{dedup, dedup_passages};
+    #[pymodule_export]
+    use super::document_spool::DocumentSpool;
     #[pymodule_export]
     use super::documents::PythonDocuments;
     #[pymodule_export]

@@ -110,6 +110,11 @@ impl TextRows {
         self.slices.iter().map(|slice| slice.length as u64).sum()
     }
 
+    /// Bytes of memory that say where the texts are.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        (self.slices.capacity() * size_of::<Slice>()) as u64
+    }
+
     /// The first row without a text.
     pub(crate) fn first_missing(&self) -> Option<usize> {
         self.slices.iter().position(|slice| slice.start.is_null())

@@ -41,6 +41,9 @@ def test_example(guide: str, line: int, example: str, defined: dict[str, dict[st
     """What a comment behind a ``print`` says is printed, and nothing that is not said."""
     if re.search(r"\b(pyarrow|table)\b", example) and not importlib.util.find_spec("pyarrow"):
         pytest.skip("pyarrow is not installed, which the example is about")
+    for package in ("pandas", "polars", "datasets", "sklearn"):
+        if re.search(rf"^(import|from) (lookalike\.)?{package}\b", example, re.M) and not importlib.util.find_spec(package):
+            pytest.skip(f"{package} is not installed, which the example is about")
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         # Empty lines before it make the numbers in a traceback those of the guide.

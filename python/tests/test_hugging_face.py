@@ -97,3 +97,24 @@ def test_lists_of_tokens_in_a_dataset() -> None:
     found = lookalike.find(dataset, text="tokens", skip_bad=True)
     assert [(group.keeper, len(group)) for group in found] == [(0, 2)] and found.counts["empty"] == 1
     assert lookalike.dedup(dataset, text="tokens")["tokens"][:] == [["New York", "is", "big"], ["x"], []]
+
+
+def test_rows_are_filtered_by_the_mask(stored: Any) -> None:
+    """What ``datasets`` has for it, of a dataset in files, of one whose rows were chosen, and of a stream."""
+    for dataset in (stored, stored.shuffle(seed=5, keep_in_memory=True)):
+        found = lookalike.find(dataset)
+        mask = found.mask
+        expected = lookalike.dedup(dataset)["id"][:]
+        filtered = dataset.filter(lambda _, row: mask[row], with_indices=True, keep_in_memory=True)
+        assert filtered["id"][:] == expected
+        assert dataset.select(found.kept_rows)["id"][:] == expected
+        labels = found.labels
+        labelled = dataset.map(lambda _, row: {"group": labels[row]}, with_indices=True, keep_in_memory=True)
+        assert labelled["group"][:] == labels
+        assert labelled.filter(lambda n, row: labels[row] == row, with_indices=True, keep_in_memory=True).num_rows == len(
+            set(labels)
+        )
+    streamed = stored.to_iterable_dataset()
+    mask = lookalike.find(streamed, memory="200MiB").mask
+    kept = [row["id"] for row in streamed.filter(lambda _, row: mask[row], with_indices=True)]
+    assert kept == lookalike.dedup(stored)["id"][:]

@@ -59,9 +59,40 @@ def of_each(frame: Frame, lazy: Lazy, reader: Reader, dataset: Dataset, rows: It
 '''
 
 
-def test_dedup_has_the_type_of_its_documents(tmp_path: Path) -> None:
+AWAITED = '''
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from typing_extensions import assert_type
+
+import lookalike
+from lookalike.aio import AsyncIndex, OpeningIndex
+
+
+async def of_each(rows: AsyncIterator[tuple[str, str]]) -> None:
+    assert_type(AsyncIndex.create("news", threshold=0.5), OpeningIndex)
+    async with AsyncIndex.open("news", read_only=True) as index:
+        assert_type(index, AsyncIndex)
+        assert_type(await index.add(rows, on_existing="keep"), lookalike.Added)
+        assert_type(await index.query("a text", limit=3), lookalike.Matches)
+        assert_type(await index.query_many(["a text"]), list[lookalike.Matches])
+        assert_type(await index.get("a"), lookalike.Document | None)
+        assert_type(await index.groups(keep="first"), lookalike.Found)
+        assert_type(await index.count(), int)
+        async for id in index.ids():
+            assert_type(id, str)
+        async for matches in index.query_stream(["a text"]):
+            assert_type(matches, lookalike.Matches)
+        await index.query("a text", limits=3)  # type: ignore[call-arg]
+        AsyncIndex.create("news", thresholds=0.5)  # type: ignore[call-arg]
+'''
+
+
+@pytest.mark.parametrize("code", [CODE, AWAITED], ids=["dedup", "awaited"])
+def test_types_are_those_of_the_documents_and_of_the_index(tmp_path: Path, code: str) -> None:
     api = pytest.importorskip("mypy.api", reason="mypy checks the types")
-    (tmp_path / "uses.py").write_text(CODE)
+    (tmp_path / "uses.py").write_text(code)
     options = ["--strict", "--allow-empty-bodies", "--disable-error-code=empty-body", "--cache-dir", str(tmp_path / "cache")]
     said, complaints, code = api.run([*options, "--follow-imports=silent", str(tmp_path / "uses.py")])
     assert (code, complaints) == (0, ""), said

@@ -60,7 +60,7 @@ def test_an_import_brings_nothing_else() -> None:
         "print(*sorted({name.partition('.')[0] for name in set(sys.modules) - before}))"
     )
     modules = run(code).split()
-    heavy = {"numpy", "pyarrow", "pandas", "polars", "duckdb", "datasets", "tqdm", "asyncio", "matplotlib", "altair"}
+    heavy = {"numpy", "pyarrow", "pandas", "polars", "duckdb", "datasets", "tqdm", "asyncio", "matplotlib", "altair", "sklearn"}
     assert not heavy & set(modules)
     others = set(modules) - {"lookalike"} - sys.stdlib_module_names
     assert not others, "modules that are no part of Python"

@@ -191,6 +191,12 @@ impl Collection {
         self.inputs.bytes
     }
 
+    /// Bytes of memory that documents by row take for good and that a limit on memory includes
+    /// ([`DocumentRows::held_bytes`](crate::DocumentRows::held_bytes)).
+    pub fn held_bytes(&self) -> u64 {
+        self.inputs.sources.iter().map(|source| source.held_bytes()).sum()
+    }
+
     /// How many of [`bytes`](Self::bytes) have been read, for progress.
     pub fn bytes_read(&self) -> u64 {
         self.inputs.settings.consumed.load(Ordering::Relaxed)

@@ -1,5 +1,5 @@
-//! Documents that the caller has in memory, as a source: nothing is copied, and verification reads
-//! them where they are.
+//! Documents that the caller has by row, in memory or in a file of its own, as a source: nothing is
+//! copied, and verification reads them where they are.
 
 use crate::description::StatedFields;
 use crate::document::{Document, DocumentPosition, Raw};
@@ -21,7 +21,28 @@ use std::sync::atomic::Ordering;
 /// Maximum number of documents in a block.
 const BLOCK_DOCUMENTS: usize = 4096;
 
-/// Documents in memory, by row. A row must not change during a run; many threads read at once.
+/// Why a row has no text.
+#[derive(Debug)]
+pub enum DocumentRowError {
+    /// There is no document that could be read: an error, or an entry for the list of skipped rows.
+    Skipped(SkipReason),
+    /// It cannot be read, which ends the run.
+    Failed(ReadError),
+}
+
+impl From<SkipReason> for DocumentRowError {
+    fn from(reason: SkipReason) -> Self {
+        Self::Skipped(reason)
+    }
+}
+
+impl From<ReadError> for DocumentRowError {
+    fn from(error: ReadError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Documents by row. A row must not change during a run; many threads read at once.
 pub trait DocumentRows: Send + Sync {
     /// Number of rows.
     fn len(&self) -> usize;
@@ -37,15 +58,26 @@ pub trait DocumentRows: Send + Sync {
     /// Why the row has none, such as [`SkipReason::Null`].
     fn id<'a>(&'a self, row: usize, buffer: &'a mut String) -> Result<&'a str, SkipReason>;
 
-    /// The text of a row.
+    /// The text of a row; `buffer` takes one that is not in memory.
     ///
     /// # Errors
     /// Why the row has none.
-    fn text(&self, row: usize) -> Result<&str, SkipReason>;
+    fn text<'a>(&'a self, row: usize, buffer: &'a mut String) -> Result<&'a str, DocumentRowError>;
 
     /// Bytes of the text of a row, about.
     fn bytes(&self, row: usize) -> usize {
-        self.text(row).map_or(0, str::len)
+        self.text(row, &mut String::new()).map_or(0, str::len)
+    }
+
+    /// Bytes that [`text`](Self::text) puts into the buffer; 0 for a text that is in memory.
+    fn buffered_bytes(&self, _row: usize) -> usize {
+        0
+    }
+
+    /// Bytes of memory that a limit on memory includes: those of rows whose texts are not in
+    /// memory. What the caller has in memory in any case is not counted.
+    fn held_bytes(&self) -> u64 {
+        0
     }
 
     /// The value of [`ReadOptions::fields`](crate::ReadOptions::fields) of that number in a row,
@@ -96,7 +128,8 @@ impl InMemorySource {
     fn read(&self, range: Range<usize>, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         let rows = &*self.rows;
         let fields = self.info.settings.options.fields.len();
-        let (mut id, mut value, mut extra) = (String::new(), String::new(), ExtraFields::default());
+        let (mut id, mut text, mut value) = (String::new(), String::new(), String::new());
+        let mut extra = ExtraFields::default();
         for row in range {
             let number = row as u64;
             let id = match rows.id(row, &mut id) {
@@ -106,9 +139,10 @@ impl InMemorySource {
                     continue;
                 }
             };
-            let text = match rows.text(row) {
+            let text = match rows.text(row, &mut text) {
                 Ok(text) => text,
-                Err(reason) => {
+                Err(DocumentRowError::Failed(error)) => return Err(error),
+                Err(DocumentRowError::Skipped(reason)) => {
                     sink.skipped(self.reject_row(number, Some(id.to_owned()), reason)?)?;
                     continue;
                 }
@@ -135,20 +169,31 @@ impl InMemorySource {
     }
 
     /// The text at a place, unless it is not what was read there.
-    fn text(&self, at: DocumentPosition, id: &str) -> Option<&str> {
+    fn text<'a>(
+        &'a self,
+        at: DocumentPosition,
+        id: &str,
+        buffer: &'a mut String,
+    ) -> Result<Option<&'a str>, ReadError> {
         let (rows, row) = (&*self.rows, at.start as usize);
-        let mut buffer = String::new();
-        if row >= rows.len() || rows.id(row, &mut buffer).ok()? != id {
-            return None;
+        if row >= rows.len() || rows.id(row, &mut String::new()).ok() != Some(id) {
+            return Ok(None);
         }
-        let text = rows.text(row).ok()?;
-        (place(row, text) == at).then_some(text)
+        match rows.text(row, buffer) {
+            Ok(text) => Ok((place(row, text) == at).then_some(text)),
+            Err(DocumentRowError::Skipped(_)) => Ok(None),
+            Err(DocumentRowError::Failed(error)) => Err(error),
+        }
     }
 }
 
 impl Source for InMemorySource {
     fn info(&self) -> &Arc<SourceInfo> {
         &self.info
+    }
+
+    fn held_bytes(&self) -> u64 {
+        self.rows.held_bytes()
     }
 
     fn open_lane(self: Arc<Self>, _: u32) -> Result<Box<dyn LaneReader>, ReadError> {
@@ -188,9 +233,10 @@ struct RowBlock {
 }
 
 impl BlockContent for RowBlock {
-    /// They are in memory already.
+    /// Of the longest text that is not in memory already.
     fn bytes(&self) -> u64 {
-        0
+        let rows = &*self.source.rows;
+        self.range.clone().map(|row| rows.buffered_bytes(row) as u64).max().unwrap_or(0)
     }
 
     fn read(&self, _: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
@@ -224,7 +270,9 @@ impl RetainedContent for RowBlock {
         take: TakeText<'_>,
     ) -> Result<(), ReadError> {
         let changed = || self.location(place).changed("it is no longer what it was".to_owned());
-        take(self.source.text(place, id).ok_or_else(changed)?, StatedFields::Nothing);
+        let mut buffer = String::new();
+        let text = self.source.text(place, id, &mut buffer)?.ok_or_else(changed)?;
+        take(text, StatedFields::Nothing);
         Ok(())
     }
 

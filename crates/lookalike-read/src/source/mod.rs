@@ -16,6 +16,7 @@ mod record_stream;
 pub(crate) mod records;
 #[cfg(feature = "parquet")]
 pub(crate) mod row_groups;
+pub(crate) mod spooled_texts;
 
 use crate::document::DocumentPosition;
 use crate::error::ReadError;
@@ -53,6 +54,11 @@ pub(crate) trait Source: Send + Sync {
         let (info, lanes) = (self.info(), self.lanes());
         let bytes = info.stamp.map_or(0, |stamp| stamp.bytes) / u64::from(lanes.max(1));
         (0..lanes).map(|lane| (LaneRange::whole(info.number, lane), bytes)).collect()
+    }
+
+    /// Bytes of memory that the source takes for good and that a limit on memory includes.
+    fn held_bytes(&self) -> u64 {
+        0
     }
 
     /// Opens a lane at its start.

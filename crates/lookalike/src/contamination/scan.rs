@@ -35,7 +35,7 @@ pub(super) fn scan(
     progress: &dyn Progress,
 ) -> Result<CorpusScan, Error> {
     let budget = Budget::new(&options.memory, options.threads.get())?;
-    let budget = budget.with_held(benchmark.bytes)?;
+    let budget = budget.with_held(benchmark.bytes + corpus.held_bytes())?;
     if let Some(bytes) = budget.longest_record() {
         corpus.limit_records(bytes);
     }

@@ -105,8 +105,8 @@ impl Budget {
         blocks: usize,
         columns: usize,
     ) -> Result<Self, Error> {
-        let resident = DOCUMENT_BYTES * documents as u64 + BLOCK_BYTES * blocks as u64;
-        let budget = Self { resident, columns: Some(columns as u64), ..self };
+        let made = DOCUMENT_BYTES * documents as u64 + BLOCK_BYTES * blocks as u64;
+        let budget = Self { resident: self.resident + made, columns: Some(columns as u64), ..self };
         budget.check()?;
         Ok(budget)
     }

@@ -75,6 +75,7 @@ pub fn in_collection(
     estimates::check(options)?;
     options.check_decisions()?;
     let budget = Budget::new(&options.memory, options.threads.get())?.with_unit(collection.unit());
+    let budget = budget.with_held(collection.held_bytes())?;
     if let Some(bytes) = budget.longest_record() {
         collection.limit_records(bytes);
     }

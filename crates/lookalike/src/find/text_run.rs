@@ -48,6 +48,7 @@ impl TextRun {
     ) -> Result<(Self, AnchorLog), Error> {
         let budget =
             Budget::new(&options.memory, options.threads.get())?.with_unit(collection.unit());
+        let budget = budget.with_held(collection.held_bytes())?;
         if let Some(bytes) = budget.longest_record() {
             collection.limit_records(bytes);
         }

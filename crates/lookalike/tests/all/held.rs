@@ -5,12 +5,14 @@ use lookalike::audit::{AuditOptions, true_neighbours};
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::error::Error;
-use lookalike::find::{self, FindOptions, Findings, PairList};
+use lookalike::find::{self, FindOptions, Findings, Memory, PairList};
 use lookalike::progress::{Interruption, NoProgress, Progress, Stage};
 use lookalike::read::{
-    Collection, DocumentRows, Field, InMemoryDocuments, ReadError, ReadOptions, Side, SkipReason,
+    Collection, DocumentRowError, DocumentRows, Field, InMemoryDocuments, ReadError, ReadOptions,
+    Side, SkipReason, SpooledTexts,
 };
 use lookalike::tune;
+use std::io;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -28,14 +30,64 @@ impl DocumentRows for Rows {
         Ok(&self.0[row].0)
     }
 
-    fn text(&self, row: usize) -> Result<&str, SkipReason> {
+    fn text<'a>(&'a self, row: usize, _: &'a mut String) -> Result<&'a str, DocumentRowError> {
         let null = || SkipReason::Null { field: Field::Text, name: "text".to_owned() };
-        self.0[row].1.as_deref().ok_or_else(null)
+        self.0[row].1.as_deref().ok_or_else(|| null().into())
     }
 
     fn field(&self, row: usize, _: usize, buffer: &mut String) -> bool {
         buffer.push_str(&self.0[row].2);
         !self.0[row].2.is_empty()
+    }
+}
+
+/// The same rows with their texts in a file; reading the text of one of them fails.
+struct SpooledRows {
+    rows: Rows,
+    texts: SpooledTexts,
+    unreadable: Option<usize>,
+}
+
+impl SpooledRows {
+    fn new(rows: Rows, unreadable: Option<usize>) -> Self {
+        let mut texts = SpooledTexts::in_folder(&std::env::temp_dir()).unwrap();
+        texts.append(rows.0.iter().map(|row| row.1.as_deref().map(str::as_bytes))).unwrap();
+        Self { rows, texts, unreadable }
+    }
+}
+
+impl DocumentRows for SpooledRows {
+    fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    fn id<'a>(&'a self, row: usize, buffer: &'a mut String) -> Result<&'a str, SkipReason> {
+        self.rows.id(row, buffer)
+    }
+
+    fn text<'a>(&'a self, row: usize, buffer: &'a mut String) -> Result<&'a str, DocumentRowError> {
+        if self.unreadable == Some(row) {
+            let error = io::Error::other("the disk is gone");
+            return Err(ReadError::Spool { path: "texts".into(), error }.into());
+        }
+        let null = || SkipReason::Null { field: Field::Text, name: "text".to_owned() };
+        self.texts.text(row, buffer)?.ok_or_else(|| null().into())
+    }
+
+    fn bytes(&self, row: usize) -> usize {
+        self.texts.bytes(row)
+    }
+
+    fn buffered_bytes(&self, row: usize) -> usize {
+        self.texts.bytes(row)
+    }
+
+    fn held_bytes(&self) -> u64 {
+        self.texts.held_bytes()
+    }
+
+    fn field(&self, row: usize, field: usize, buffer: &mut String) -> bool {
+        self.rows.field(row, field, buffer)
     }
 }
 
@@ -70,7 +122,7 @@ fn reading(options: &FindOptions) -> ReadOptions {
     ReadOptions { fields: options.fields(), ..ReadOptions::default() }
 }
 
-fn held(rows: Rows, reading: &ReadOptions) -> Collection {
+fn held(rows: impl DocumentRows + 'static, reading: &ReadOptions) -> Collection {
     let documents = InMemoryDocuments { name: "documents".to_owned(), rows: Arc::new(rows) };
     Collection::of_sides(Side::InMemory(&[documents]), Side::InMemory(&[]), reading).unwrap()
 }
@@ -136,6 +188,65 @@ fn held_documents_are_found_as_those_of_a_file_are() {
     };
     found.replay(&mut count_rows).unwrap();
     assert_eq!(again, count);
+}
+
+/// With a limit on memory, which includes the positions of the texts.
+fn limited(options: &FindOptions, limit: u64) -> FindOptions {
+    let memory =
+        Memory { limit: Some(limit), temp_dir: Some(std::env::temp_dir()), ..Memory::default() };
+    FindOptions { memory, ..options.clone() }
+}
+
+#[test]
+fn documents_whose_texts_are_in_a_file_are_found_as_those_in_memory_are() {
+    let (options, count) = (options(), 12_000);
+    let reading = ReadOptions { skip_bad: true, ..reading(&options) };
+    let documents = || {
+        let mut rows = rows(count);
+        rows.0[7].1 = None;
+        rows
+    };
+    let in_memory =
+        find::in_collection(&held(documents(), &reading), &options, &NoProgress).unwrap();
+    let collection = held(SpooledRows::new(documents(), None), &reading);
+    assert!(collection.held_bytes() >= 8 * count as u64);
+    let limited = limited(&options, 200 << 20);
+    let found = find::in_collection(&collection, &limited, &NoProgress).unwrap();
+    assert_eq!(reported(&in_memory), reported(&found));
+    assert_eq!(in_memory.counts, found.counts);
+    assert_eq!(found.counts.skipped, 1);
+    assert_eq!(found.text(9).unwrap(), in_memory.text(9).unwrap());
+}
+
+#[test]
+fn the_least_memory_includes_what_documents_by_row_take() {
+    let (options, count) = (options(), 3_000);
+    let reading = reading(&options);
+    let refused = |collection: &Collection, limit: u64| match find::in_collection(
+        collection,
+        &limited(&options, limit),
+        &NoProgress,
+    )
+    .err()
+    {
+        Some(Error::MemoryTooSmall { got, least }) if got == limit => least,
+        other => panic!("expected an error of the memory, got {other:?}"),
+    };
+    // Before anything is read.
+    let least = refused(&held(rows(count), &reading), 1);
+    let collection = held(SpooledRows::new(rows(count), None), &reading);
+    let held_bytes = collection.held_bytes();
+    assert!(held_bytes >= 8 * count as u64);
+    assert_eq!(refused(&collection, least), least + held_bytes);
+}
+
+#[test]
+fn a_text_that_cannot_be_read_is_no_row_to_skip() {
+    let options = FindOptions { threads: NonZeroUsize::MIN, ..options() };
+    let reading = ReadOptions { skip_bad: true, ..reading(&options) };
+    let collection = held(SpooledRows::new(rows(30), Some(17)), &reading);
+    let error = find::in_collection(&collection, &options, &NoProgress).err();
+    assert!(matches!(error, Some(Error::Read(ReadError::Spool { .. }))), "{error:?}");
 }
 
 #[test]

@@ -9,8 +9,8 @@ use lookalike::error::Error;
 use lookalike::find::{self, FindOptions, Findings, Grouping, PairList};
 use lookalike::progress::NoProgress;
 use lookalike::read::{
-    Collection, Document, DocumentRows, DocumentSink, InMemoryDocuments, ReadBuffers, ReadError,
-    ReadOptions, Side, SkipReason, SkippedItem,
+    Collection, Document, DocumentRowError, DocumentRows, DocumentSink, InMemoryDocuments,
+    ReadBuffers, ReadError, ReadOptions, Side, SkipReason, SkippedItem,
 };
 use lookalike::report::csv::{self, CellRule};
 use lookalike::shard::{
@@ -36,7 +36,7 @@ impl DocumentRows for Rows {
         Ok(&self.0[row].0)
     }
 
-    fn text(&self, row: usize) -> Result<&str, SkipReason> {
+    fn text<'a>(&'a self, row: usize, _: &'a mut String) -> Result<&'a str, DocumentRowError> {
         Ok(&self.0[row].1)
     }
 

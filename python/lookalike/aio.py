@@ -1,0 +1,370 @@
+"""An index from an event loop: every method that works is awaited, and blocks nothing.
+
+>>> import asyncio, tempfile, os
+>>> from lookalike.aio import AsyncIndex
+>>> async def main() -> list[str]:
+...     async with AsyncIndex.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+...         await index.add({"a": "a text of some words", "b": "another one"})
+...         return [match.id for match in await index.query("A text of some words.")]
+>>> asyncio.run(main())
+['a']
+
+The engine works in other threads than that of the loop, and without the interpreter's lock. Calls that read
+run in parallel, as many as there are workers; calls that write run one after the other, in the order in which
+they were made. Further ones wait in a queue.
+
+A task that is cancelled ends when its call has ended, so that nothing goes on behind it and the index
+is as some whole number of finished steps left it:
+
+==========================================  ======================================================
+call                                        ends, when its task is cancelled
+==========================================  ======================================================
+one that waits in the queue                 at once; it never begins
+``add``, ``update``                         at the next document of an iterator, else at the next
+                                            batch, some thousand documents; what came before stays,
+                                            as with Ctrl-C
+``groups``                                  where it reports progress, with no result
+``query_stream``, ``ids``                   after the batch that is under way
+all others                                  when they are done: what they write is written
+==========================================  ======================================================
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Generator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial, wraps
+from inspect import getdoc
+from itertools import islice
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, NoReturn, ParamSpec, TypeVar
+
+from lookalike._async_calls import LoopRows, StopSignal, WorkerPool, refuse_within, run
+from lookalike._index import Index
+from lookalike._index_arguments import Where, iterator_of
+from lookalike._index_types import Json, Matches
+from lookalike._options import whole_option
+from lookalike._progress import shown
+from lookalike.errors import DocumentTypeError, StoreError
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+__all__ = ["AsyncIndex", "OpeningIndex"]
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+#: Ids that are read at a time.
+_PAGE = 4096
+
+
+def _awaited(
+    method: Callable[Concatenate[Index, _Parameters], _Result], *, writes: bool = False
+) -> Callable[Concatenate[AsyncIndex, _Parameters], Coroutine[Any, Any, _Result]]:
+    """The method of :class:`AsyncIndex` that calls one of :class:`lookalike.Index` in a worker."""
+
+    async def awaited(self: AsyncIndex, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+        return await self._run(writes, partial(method, self._index, *args, **kwargs), StopSignal())
+
+    return _described(method, awaited)
+
+
+def _awaited_addition(
+    method: Callable[Concatenate[Index, Any, _Parameters], _Result],
+) -> Callable[Concatenate[AsyncIndex, Any, _Parameters], Coroutine[Any, Any, _Result]]:
+    """The same of a method that takes documents and reports progress, at which it can be stopped."""
+
+    async def awaited(
+        self: AsyncIndex, documents: Any, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs
+    ) -> _Result:
+        stop = StopSignal()
+        from_loop = LoopRows(documents, stop, self._index) if isinstance(documents, AsyncIterable) else None
+        if from_loop is not None:
+            documents = from_loop
+        elif isinstance(documents, Iterator) and not hasattr(documents, "__arrow_c_stream__"):
+            documents = stop.checked(documents)
+        call = _stoppable(partial(method, self._index, documents, *args, **kwargs), stop)
+        try:
+            return await self._run(True, call, stop)
+        finally:
+            if from_loop is not None:
+                await from_loop.close()
+
+    return _described(method, awaited)
+
+
+def _awaited_search(
+    method: Callable[Concatenate[Index, _Parameters], _Result],
+) -> Callable[Concatenate[AsyncIndex, _Parameters], Coroutine[Any, Any, _Result]]:
+    """The same of a method that reads and reports progress."""
+
+    async def awaited(self: AsyncIndex, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+        stop = StopSignal()
+        call = _stoppable(partial(method, self._index, *args, **kwargs), stop)
+        return await self._run(False, call, stop)
+
+    return _described(method, awaited)
+
+
+def _stoppable(method: partial[_Result], stop: StopSignal) -> Callable[[], _Result]:
+    """The call of a method, which ends where it reports progress."""
+
+    def call() -> _Result:
+        with shown(method.keywords.get("progress")) as reporter:
+
+            def report(stage: str, done: int, total: int | None) -> None:
+                stop.check()
+                if reporter is not None:
+                    reporter(stage, done, total)
+
+            return method(progress=report)
+
+    return call
+
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _described(method: Callable[..., Any], awaited: _Method) -> _Method:
+    """The same with the name and the signature of the method, and the first paragraph about it."""
+    module = awaited.__module__
+    described: Any = wraps(method)(awaited)
+    described.__module__ = module
+    described.__qualname__ = f"AsyncIndex.{method.__name__}"
+    about = (getdoc(method) or "").partition("\n\n")[0]
+    described.__doc__ = f"{about}\n\nAwaitable; see :meth:`lookalike.Index.{method.__name__}`."
+    made: _Method = described
+    return made
+
+
+class OpeningIndex:
+    """An index that is being opened: ``async with opening as index``, or ``index = await opening``."""
+
+    def __init__(self, open_: Callable[[], Index]) -> None:
+        self._open = open_
+        self._opened: AsyncIndex | None = None
+
+    def __await__(self) -> Generator[Any, None, AsyncIndex]:
+        return self._made().__await__()
+
+    async def _made(self) -> AsyncIndex:
+        opened: list[Index] = []
+        with ThreadPoolExecutor(1, "lookalike-open") as pool:
+            try:
+                await run(pool.submit, lambda: opened.append(self._open()), StopSignal())
+                return AsyncIndex(opened[0])
+            except BaseException:
+                # It was opened although nobody waits for it any more.
+                for index in opened:
+                    index.close()
+                raise
+
+    async def __aenter__(self) -> AsyncIndex:
+        self._opened = await self._made()
+        return self._opened
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._opened is not None:
+            await self._opened.close()
+
+
+def _opening(method: Callable[_Parameters, Index]) -> Callable[_Parameters, OpeningIndex]:
+    def opening(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> OpeningIndex:
+        return OpeningIndex(partial(method, *args, **kwargs))
+
+    return _described(method, opening)
+
+
+class AsyncIndex:
+    """A :class:`lookalike.Index` for coroutines.
+
+    Methods have the parameters, results and errors of those of the index, and are awaited. ``len(index)`` is
+    ``await index.count()``, ``id in index`` is ``await index.contains(id)``. A function for ``progress`` is called in
+    a worker thread: ``loop.call_soon_threadsafe`` gets from there to the loop.
+
+    :param index: an open index, which this closes.
+    :param workers: how many calls read at a time, 1 or more; each of them has the threads that it asks for.
+
+    >>> import asyncio, tempfile, os, lookalike
+    >>> from lookalike.aio import AsyncIndex
+    >>> async def articles():
+    ...     yield "a", "one text of the day"
+    ...     yield "b", "another text of the day"
+    >>> async def main():
+    ...     async with AsyncIndex.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+    ...         added = await index.add(articles())
+    ...         async for matches in index.query_stream(["One text of the day!", "Another text of the day."]):
+    ...             print([match.id for match in matches])
+    ...         return added.added, [id async for id in index.ids()]
+    >>> asyncio.run(main())
+    ['a']
+    ['b']
+    (2, ['a', 'b'])
+    """
+
+    __slots__ = ("_index", "_pool")
+
+    def __init__(self, index: Index, *, workers: int = 4) -> None:
+        if not isinstance(index, Index):
+            raise DocumentTypeError(
+                f"expected an open lookalike.Index, got {type(index).__name__}; AsyncIndex.open(path) opens one"
+            )
+        self._index = index
+        self._pool = WorkerPool(os.path.basename(index.name) or "index", whole_option("workers", workers, 1))
+
+    create = staticmethod(_opening(Index.create))
+    open = staticmethod(_opening(Index.open))
+
+    add = _awaited_addition(Index.add)
+    update = _awaited_addition(Index.update)
+    add_one = _awaited(Index.add_one, writes=True)
+    remove = _awaited(Index.remove, writes=True)
+    compact = _awaited(Index.compact, writes=True)
+    repair = _awaited(Index.repair, writes=True)
+    query = _awaited(Index.query)
+    query_many = _awaited(Index.query_many)
+    get = _awaited(Index.get)
+    groups = _awaited_search(Index.groups)
+    stats = _awaited(Index.stats)
+    check = _awaited(Index.check)
+    backup = _awaited(Index.backup)
+    export = _awaited(Index.export)
+
+    @property
+    def index(self) -> Index:
+        """The index itself, whose methods block."""
+        return self._index
+
+    @property
+    def name(self) -> str:
+        """Its path or address."""
+        return self._index.name
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it was opened for reading only."""
+        return self._index.read_only
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed, or was opened by the parent of this forked process."""
+        return self._index.closed
+
+    @property
+    def settings(self) -> dict[str, Json]:
+        """The settings it was created with, as :attr:`lookalike.Index.settings` has them."""
+        return self._index.settings
+
+    async def count(self) -> int:
+        """How many documents there are; expired ones count until :meth:`compact`."""
+        return await self._run(False, self._index.__len__, StopSignal())
+
+    async def contains(self, id: str | UUID) -> bool:
+        """Whether there is a document with this id that has not expired."""
+        return await self._run(False, partial(self._index.__contains__, id), StopSignal())
+
+    async def ids(self) -> AsyncIterator[str]:
+        """Ids of all documents that have not expired, as :meth:`lookalike.Index.ids` gives them; some thousand are
+        read at a time."""
+        ids = self._index.ids()
+        while page := await self._run(False, lambda: list(islice(ids, _PAGE)), StopSignal()):
+            for id in page:
+                yield id
+
+    async def query_stream(
+        self,
+        texts: Iterable[str] | AsyncIterable[str],
+        *,
+        limit: int | None = 10,
+        threshold: float | None = None,
+        nearest: int | None = None,
+        where: Where | None = None,
+        with_texts: bool = False,
+        threads: int | None = None,
+        batch: int = 256,
+    ) -> AsyncIterator[Matches]:
+        """Matches of each text, in the order of the texts, of which there may be any number.
+
+        :param texts: the texts; an asynchronous iterable, or one that is taken in a worker.
+        :param batch: how many texts are taken and answered at a time, 1 or more; the first matches come when there are
+            as many, or no more.
+
+        Other parameters and errors are those of :meth:`lookalike.Index.query_many`.
+        """
+        options: dict[str, Any] = {
+            "limit": limit,
+            "threshold": threshold,
+            "nearest": nearest,
+            "where": where,
+            "with_texts": with_texts,
+            "threads": threads,
+        }
+        size = whole_option("batch", batch, 1)
+        async for some in self._batches(texts, size):
+            for matches in await self._run(False, partial(self._index.query_many, some, **options), StopSignal()):
+                yield matches
+
+    async def _batches(self, texts: Iterable[str] | AsyncIterable[str], size: int) -> AsyncIterator[list[str]]:
+        if not isinstance(texts, AsyncIterable):
+            rows: Iterator[str] = iterator_of("texts", texts, "str")
+            while some := await self._run(False, lambda: list(islice(rows, size)), StopSignal()):
+                yield some
+            return
+        some = []
+        async for text in texts:
+            some.append(text)
+            if len(some) == size:
+                yield some
+                some = []
+        if some:
+            yield some
+
+    async def close(self) -> None:
+        """Closes it when all calls that were made before have ended; later ones raise :class:`StoreError`. Otherwise
+        does nothing if it is closed. A task that is cancelled meanwhile ends when it is closed."""
+
+        def close() -> None:
+            self._pool.close()
+            self._index.close()
+
+        refuse_within(self._index, self.name)
+        self._pool.is_closed = True
+        with ThreadPoolExecutor(1, "lookalike-close") as pool:
+            await run(pool.submit, close, StopSignal())
+
+    async def __aenter__(self) -> AsyncIndex:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def _run(self, writes: bool, call: Callable[[], _Result], stop: StopSignal) -> _Result:
+        if writes:
+            refuse_within(self._index, self.name)
+        if self._pool.is_closed:
+            raise StoreError(f"{self.name}: the index is closed, open it again")
+        return await run(partial(self._pool.submit, writes), call, stop)
+
+    def __len__(self) -> NoReturn:
+        raise TypeError("an AsyncIndex has no len(), which would block the loop; await index.count()")
+
+    def __bool__(self) -> Literal[True]:
+        """True, also for an index without documents."""
+        return True
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<lookalike.aio.AsyncIndex {self.name!r}, closed>"
+        return f"<lookalike.aio.AsyncIndex {self.name!r}, {'reading' if self.read_only else 'writing'}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"{self.name}: an open index cannot be pickled or copied: hand its path to the other process and open it "
+            "there, with lookalike.aio.AsyncIndex.open(path, read_only=True)"
+        )

@@ -1,0 +1,50 @@
+"""``df.lookalike`` and ``series.lookalike``: near-duplicates of pandas.
+
+Importing this module registers both.
+
+>>> import pandas
+>>> import lookalike.pandas
+>>> frame = pandas.DataFrame({"body": ["one text of the day", "One text, of the day!", "another"]}, index=[7, 8, 9])
+>>> frame.lookalike.dedup("body").index.tolist()
+[8, 9]
+>>> frame[frame.lookalike.mask("body")].index.tolist()
+[8, 9]
+>>> frame.assign(group=frame.lookalike.labels("body"))["group"].tolist()
+[0, 0, 2]
+>>> frame["body"].lookalike.find().counts["duplicates"]
+1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas
+
+from lookalike._frame_methods import KEPT, ColumnMethods, FrameMethods
+
+__all__ = ["FrameAccessor", "SeriesAccessor"]
+
+
+class FrameAccessor(FrameMethods["pandas.DataFrame", "pandas.DataFrame", "pandas.Series"]):
+    """``df.lookalike`` of a ``pandas.DataFrame``. Columns of results have the index of the frame."""
+
+    def _column(self, values: Sequence[Any], name: str) -> pandas.Series:
+        return _made(values, name, self._docs.index)
+
+
+class SeriesAccessor(ColumnMethods["pandas.Series", "pandas.Series"]):
+    """``series.lookalike`` of a ``pandas.Series`` of texts. Columns of results have its index."""
+
+    def _column(self, values: Sequence[Any], name: str) -> pandas.Series:
+        return _made(values, name, self._docs.index)
+
+
+def _made(values: Sequence[Any], name: str, index: pandas.Index) -> pandas.Series:
+    # The type does not depend on the rows, of which there may be none.
+    return pandas.Series(values, index=index, name=name, dtype="bool" if name == KEPT else "int64")
+
+
+pandas.api.extensions.register_dataframe_accessor("lookalike")(FrameAccessor)
+pandas.api.extensions.register_series_accessor("lookalike")(SeriesAccessor)

@@ -1,0 +1,84 @@
+"""``df.lookalike`` of a ``DataFrame``, a ``LazyFrame`` and a ``Series``, and ``pl.col("text").lookalike`` of an
+expression: near-duplicates of polars.
+
+Importing this module registers all four.
+
+>>> import polars
+>>> import lookalike.polars
+>>> frame = polars.DataFrame({"body": ["one text of the day", "One text, of the day!", "another"], "n": [7, 8, 9]})
+>>> frame.lookalike.dedup("body")["n"].to_list()
+[8, 9]
+>>> frame.lazy().lookalike.dedup("body")["n"].to_list()
+[8, 9]
+>>> frame.filter(frame.lookalike.mask("body"))["n"].to_list()
+[8, 9]
+>>> frame.lazy().filter(polars.col("body").lookalike.mask()).collect()["n"].to_list()
+[8, 9]
+>>> frame.with_columns(group=polars.col("body").lookalike.labels())["group"].to_list()
+[0, 0, 2]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars
+
+from lookalike._find import find
+from lookalike._frame_methods import KEPT, LABEL, ColumnMethods, FrameMethods
+
+__all__ = ["ExprNamespace", "FrameNamespace", "LazyFrameNamespace", "SeriesNamespace"]
+
+
+class FrameNamespace(FrameMethods[polars.DataFrame, polars.DataFrame, polars.Series]):
+    """``df.lookalike`` of a ``polars.DataFrame``."""
+
+    def _column(self, values: Sequence[Any], name: str) -> polars.Series:
+        return _made(values, name)
+
+
+class LazyFrameNamespace(FrameMethods[polars.LazyFrame, polars.DataFrame, polars.Series]):
+    """``lf.lookalike`` of a ``polars.LazyFrame``: each method executes the query once. In a query, and without that, an
+    expression does the same: ``lf.filter(pl.col("text").lookalike.mask())``."""
+
+    def _column(self, values: Sequence[Any], name: str) -> polars.Series:
+        return _made(values, name)
+
+
+class SeriesNamespace(ColumnMethods[polars.Series, polars.Series]):
+    """``series.lookalike`` of a ``polars.Series`` of texts."""
+
+    def _column(self, values: Sequence[Any], name: str) -> polars.Series:
+        return _made(values, name)
+
+
+class ExprNamespace:
+    """``pl.col("text").lookalike`` of an expression of texts; arguments are those of :func:`lookalike.find`. All rows
+    are compared with all, so that the whole column is needed: of a query that is executed in batches, too."""
+
+    def __init__(self, texts: polars.Expr) -> None:
+        self._texts = texts
+
+    def mask(self, **options: Any) -> polars.Expr:
+        """Whether each text stays; booleans."""
+        return self._texts.map_batches(
+            lambda texts: _made(find(texts, **options).mask, KEPT).alias(texts.name), return_dtype=polars.Boolean
+        )
+
+    def labels(self, **options: Any) -> polars.Expr:
+        """A number that the texts of a group share, as :attr:`lookalike.Found.labels` has it; 64-bit integers."""
+        return self._texts.map_batches(
+            lambda texts: _made(find(texts, **options).labels, LABEL).alias(texts.name), return_dtype=polars.Int64
+        )
+
+
+def _made(values: Sequence[Any], name: str) -> polars.Series:
+    # The type does not depend on the rows, of which there may be none.
+    return polars.Series(name, values, dtype=polars.Boolean if name == KEPT else polars.Int64)
+
+
+polars.api.register_dataframe_namespace("lookalike")(FrameNamespace)
+polars.api.register_lazyframe_namespace("lookalike")(LazyFrameNamespace)
+polars.api.register_series_namespace("lookalike")(SeriesNamespace)
+polars.api.register_expr_namespace("lookalike")(ExprNamespace)

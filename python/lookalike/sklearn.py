@@ -1,0 +1,294 @@
+"""For scikit-learn: texts as features, and cross-validation in which no copy of a test text is among the
+training texts.
+
+>>> from lookalike.sklearn import NearDuplicateKFold, SignatureTransformer
+>>> texts = ["the hall is closed on monday", "The hall is closed on Monday!", "minutes of the meeting", "a third text"]
+>>> SignatureTransformer(num_hashes=16, bits=4, shingle="bag").fit_transform(texts).shape
+(4, 256)
+>>> for train, test in NearDuplicateKFold(2, shingle="bag").split(texts):
+...     print(train.tolist(), test.tolist())
+[2, 3] [0, 1]
+[0, 1] [2, 3]
+
+========================================  ========================================================
+:class:`SignatureTransformer`             MinHash signatures as a sparse or a dense matrix
+:func:`near_duplicate_groups`             for each text the number of its group, for ``GroupKFold`` and
+                                          all else that takes ``groups``
+:class:`NearDuplicateKFold`               a splitter that keeps such groups together
+========================================  ========================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from numbers import Integral
+from os import PathLike
+from typing import Any, Literal
+
+import numpy
+from numpy.typing import NDArray
+from scipy.sparse import coo_matrix, csr_matrix
+from scipy.sparse.csgraph import connected_components
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.model_selection import BaseCrossValidator, GroupKFold, StratifiedGroupKFold
+
+from lookalike._find import find
+from lookalike._options import Options, Unpack, refused, whole_option
+from lookalike._sign import Prepared, prepare
+from lookalike.errors import DocumentTypeError, OptionError
+
+__all__ = ["NearDuplicateKFold", "SignatureTransformer", "near_duplicate_groups"]
+
+#: The most bits of a value that become a column each.
+_MOST_BITS = 16
+
+
+class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """MinHash signatures of texts, as features.
+
+    Nothing is learned, and nothing needs to be fitted: ``fit`` checks the parameters, and the same text has the same
+    row wherever and with whatever others it is transformed.
+
+    ==============  =============================================================================
+    ``output``      is
+    ==============  =============================================================================
+    ``"sparse"``    a CSR matrix of float64 with ``num_hashes * 2**bits`` columns: of each hash value the lowest
+                    ``bits`` bits select a column, which is 1. The product of two rows, divided by ``num_hashes``,
+                    is J + (1 - J) / 2**bits in the mean, where J is the Jaccard similarity of the texts: a
+                    linear model over these columns is one over shared shingles (b-bit minwise hashing: Li and
+                    König, WWW 2010).
+    ``"dense"``     an array of uint32 with ``num_hashes`` columns, the values themselves: categories, to be
+                    compared for equality. ``metric="hamming"`` is 1 - J in the mean.
+    ==============  =============================================================================
+
+    A text without a token has a row of zeros. Equal columns of other parameters have nothing to do with each other.
+
+    :param output: what ``transform`` gives.
+    :param num_hashes: values of a signature, 1 to 8192; the standard error of an estimate of J is
+        ``sqrt(J * (1 - J) / num_hashes)``.
+    :param bits: with ``output="sparse"``, bits of a value that select a column, 1 to 16.
+    :param shingle, tokens, case, frequencies, stop_words, normalize, language, segment, scheme, seed, threads:
+        as for :func:`lookalike.prepare`; :data:`lookalike.OPTIONS` says what each means.
+
+    :raises OptionError: from ``fit`` and ``transform``, a parameter cannot be what was given.
+    :raises DocumentTypeError: the texts are no documents in memory.
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from lookalike.sklearn import SignatureTransformer
+    >>> model = make_pipeline(SignatureTransformer(shingle="words:1"), LogisticRegression())
+    >>> texts = ["good and cheap", "cheap and good too", "bad and dear", "dear and bad again"]
+    >>> model.fit(texts, ["+", "+", "-", "-"]).predict(["good, cheap", "dear, bad"]).tolist()
+    ['+', '-']
+    """
+
+    def __init__(
+        self,
+        *,
+        output: Literal["sparse", "dense"] = "sparse",
+        num_hashes: int = 128,
+        bits: int = 8,
+        shingle: str = "words:5",
+        tokens: str | None = None,
+        case: str | None = None,
+        frequencies: bool | None = None,
+        stop_words: str | Sequence[str] | None = None,
+        normalize: str | None = None,
+        language: str | None = None,
+        segment: str | None = None,
+        scheme: str | None = None,
+        seed: int | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self.output = output
+        self.num_hashes = num_hashes
+        self.bits = bits
+        self.shingle = shingle
+        self.tokens = tokens
+        self.case = case
+        self.frequencies = frequencies
+        self.stop_words = stop_words
+        self.normalize = normalize
+        self.language = language
+        self.segment = segment
+        self.scheme = scheme
+        self.seed = seed
+        self.threads = threads
+
+    def fit(self, X: Any, y: Any = None) -> SignatureTransformer:  # noqa: N803 - scikit-learn's name
+        """Checks the parameters; texts are not read."""
+        _refuse_paths(X)
+        self.check_parameters()
+        # Signatures of no text: the engine refuses what it cannot do.
+        self._prepared([])
+        return self
+
+    def transform(self, X: Any) -> Any:  # noqa: N803
+        """A row for each text: of a list, an array, a ``Series``, or whatever :func:`lookalike.find` takes that is in
+        memory."""
+        _refuse_paths(X)
+        self.check_parameters()
+        signatures, is_empty = _matrix(self._prepared(X), self.num_hashes)
+        return signatures if self.output == "dense" else _one_hot(signatures, is_empty, self.bits)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """The names of the columns: ``minhash0``, …, or ``minhash0_0`` with the bits as a number."""
+        self.check_parameters()
+        names = [f"minhash{value}" for value in range(self.num_hashes)]
+        if self.output == "sparse":
+            names = [f"{name}_{bits}" for name in names for bits in range(1 << self.bits)]
+        return numpy.asarray(names, dtype=object)
+
+    def check_parameters(self) -> None:
+        """:raises OptionError: a parameter cannot be what was given."""
+        if self.output not in ("sparse", "dense"):
+            raise refused("output", "'sparse' or 'dense'", self.output)
+        whole_option("num_hashes", self.num_hashes, 1)
+        if whole_option("bits", self.bits, 1) > _MOST_BITS:
+            raise refused("bits", f"a whole number from 1 to {_MOST_BITS}", self.bits)
+
+    def _prepared(self, texts: Any) -> Prepared:
+        signing = {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if name not in ("output", "bits") and value is not None
+        }
+        # One band has the fewest keys, which nobody looks at.
+        return prepare(texts, id=False, bands=1, rows=self.num_hashes, **signing)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.requires_fit = False
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def _refuse_paths(texts: Any) -> None:
+    if isinstance(texts, (str, PathLike)):
+        raise DocumentTypeError(f"expected several texts, such as a list of str, got one {type(texts).__name__}")
+
+
+def _matrix(prepared: Prepared, num_hashes: int) -> tuple[NDArray[numpy.uint32], NDArray[numpy.bool_]]:
+    """The signatures, and which of them are of texts without a token."""
+    columns = {name: data for name, _, _, data in prepared.engine.state()}
+    (_, _, (values,), _) = columns["signature"][3][0]
+    (shingles,) = columns["shingles"][2]
+    signatures = numpy.frombuffer(values, numpy.uint32).reshape(len(prepared), num_hashes)
+    return signatures.copy(), numpy.frombuffer(shingles, numpy.uint64) == 0
+
+
+def _one_hot(signatures: NDArray[numpy.uint32], is_empty: NDArray[numpy.bool_], bits: int) -> Any:
+    """The lowest bits of each value as a column."""
+    rows, values = signatures.shape
+    kind = numpy.int32 if values << bits < 2**31 else numpy.int64
+    columns = (signatures & numpy.uint32((1 << bits) - 1)).astype(kind)
+    columns += numpy.arange(values, dtype=kind) << bits
+    ends = numpy.cumsum(numpy.where(is_empty, 0, values), dtype=numpy.int64)
+    places = columns[~is_empty].ravel()
+    shape = (rows, values << bits)
+    return csr_matrix((numpy.ones(len(places)), places, numpy.concatenate(([0], ends))), shape=shape)
+
+
+def near_duplicate_groups(docs: Any, *, groups: Any = None, **options: Unpack[Options]) -> NDArray[numpy.int64]:
+    """For each document a number that all documents have which are connected to it by verified pairs: ``groups`` for
+    ``GroupKFold``, ``StratifiedGroupKFold``, ``GroupShuffleSplit``, ….
+
+    No verified pair is between two groups, chains of pairs included. Pairs that the run misses may be:
+    ``exact=True`` misses none, else :func:`lookalike.audit` measures how many.
+
+    :param docs: documents in memory, as for :func:`lookalike.find`.
+    :param groups: groups that are kept together as well, such as authors: a value for each document.
+    :param options: those of :func:`lookalike.find`: ``threshold=0.8``, ``recall=0.99``, ``text``, ``id``,
+        ``measure``, ``exact``, …; ``group`` is always ``"components"``.
+    :raises OptionError: the documents are in files, or an option cannot be what was given.
+
+    >>> from lookalike.sklearn import near_duplicate_groups
+    >>> near_duplicate_groups(["a b c d e", "another", "A B C D E!"]).tolist()
+    [0, 1, 0]
+    >>> near_duplicate_groups(["a b c d e", "another", "A B C D E!"], groups=["ann", "bob", "bob"]).tolist()
+    [0, 0, 0]
+    """
+    if "group" in options:
+        raise OptionError("group is 'components' here, so that no similar pair is divided; leave it out")
+    grouping: Any = {**options, "group": "components"}
+    labels = numpy.asarray(find(docs, **grouping).labels, dtype=numpy.int64)
+    return labels if groups is None else _joined(labels, groups)
+
+
+def _joined(labels: NDArray[numpy.int64], groups: Any) -> NDArray[numpy.int64]:
+    """The components of two divisions into groups; the least row of each is its number."""
+    others = numpy.asarray(groups)
+    rows = len(labels)
+    if others.shape != (rows,):
+        raise OptionError(f"groups: expected a value for each of the {rows} documents, got the shape {others.shape}")
+    _, others = numpy.unique(others, return_inverse=True)
+    # Documents are connected to nodes: one for each group of either division.
+    nodes = numpy.concatenate((rows + labels, 2 * rows + others))
+    documents = numpy.tile(numpy.arange(rows), 2)
+    edges = coo_matrix((numpy.ones(2 * rows, dtype=bool), (documents, nodes)), shape=(3 * rows, 3 * rows))
+    _, components = connected_components(edges, directed=False)
+    _, first, members = numpy.unique(components[:rows], return_index=True, return_inverse=True)
+    return first[members].astype(numpy.int64)
+
+
+class NearDuplicateKFold(BaseCrossValidator):  # type: ignore[misc]
+    """K folds of texts, in which near-duplicates are on the same side of every split.
+
+    Without that, copies of test texts are learned, and the score says how well they are remembered.
+    ``split(X)`` finds the near-duplicates among ``X``, so that it works where texts are what is split: with
+    ``cross_val_score(pipeline, texts, y, cv=NearDuplicateKFold(5))``. For other features use ``GroupKFold`` with
+    :func:`near_duplicate_groups` of the texts.
+
+    :param n_splits: how many folds, 2 or more.
+    :param stratified: whether folds have about the same shares of the classes ``y``.
+    :param shuffle: whether groups are assigned to folds at random.
+    :param random_state: the seed for that.
+    :param options: those of :func:`near_duplicate_groups`, such as ``threshold=0.7``.
+
+    >>> from lookalike.sklearn import NearDuplicateKFold
+    >>> texts = ["one text of the day", "One text, of the day!", "another", "and a third"]
+    >>> [test.tolist() for _, test in NearDuplicateKFold(n_splits=3).split(texts)]
+    [[0, 1], [3], [2]]
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        stratified: bool = False,
+        shuffle: bool = False,
+        random_state: Any = None,
+        **options: Unpack[Options],
+    ) -> None:
+        if not isinstance(n_splits, Integral) or n_splits < 2:
+            raise refused("n_splits", "a whole number from 2", n_splits)
+        self.n_splits: int = int(n_splits)
+        self.stratified: bool = stratified
+        self.shuffle: bool = shuffle
+        self.random_state: Any = random_state
+        self.options: dict[str, Any] = {**options}
+
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None  # noqa: N803
+    ) -> Iterator[tuple[NDArray[numpy.intp], NDArray[numpy.intp]]]:
+        """The rows of each split: those to train with, and those to test with.
+
+        :param X: the texts.
+        :param y: the classes, which ``stratified=True`` needs.
+        :param groups: groups that are kept together as well.
+        :raises ValueError: there are fewer groups than folds.
+        """
+        labels = near_duplicate_groups(X, groups=groups, **self.options)
+        kind = StratifiedGroupKFold if self.stratified else GroupKFold
+        folds = kind(self.n_splits, shuffle=self.shuffle, random_state=self.random_state)
+        yield from folds.split(numpy.zeros(len(labels)), y, labels)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: N803
+        """How many folds there are."""
+        return self.n_splits
+
+    def __repr__(self) -> str:
+        named = {name: getattr(self, name) for name in ("n_splits", "stratified", "shuffle", "random_state")}
+        return f"NearDuplicateKFold({', '.join(f'{name}={value!r}' for name, value in {**named, **self.options}.items())})"
