@@ -345,8 +345,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     keep: KeepArgs,
 
-    /// Files or folders whose documents are always kept; documents of INPUT that resemble one of
-    /// them are its duplicates
+    /// Files, folders or indexes whose documents are always kept; documents of INPUT that resemble
+    /// one of them are its duplicates
     #[arg(long, value_name = "INPUT")]
     reference: Vec<PathBuf>,
 

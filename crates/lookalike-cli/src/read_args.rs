@@ -137,6 +137,7 @@ impl ReadArgs {
             extract: self.extract.options(worker),
             max_expanded: self.extract.max_expanded(),
             normalization: self.normalization(),
+            shingle: None,
             unit: self.unit(),
         }
     }

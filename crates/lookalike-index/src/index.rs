@@ -6,7 +6,7 @@ use crate::compact::CompactSignatures;
 use crate::error::IndexError;
 use crate::query::{QueryBuffers, QueryDocument, QueryRequest, QueryResult, query};
 use crate::settings::IndexSettings;
-use lookalike_core::params::Params;
+use lookalike_core::params::{Params, ParamsBuilder, ShingleRule};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
@@ -140,6 +140,34 @@ impl Index {
     /// The parameters that its settings describe: how documents are shingled, signed and banded.
     pub fn params(&self) -> &Params {
         &self.params
+    }
+
+    /// Checks that its shingle sets are those that a run would make, which cuts documents by a rule
+    /// and has this normalization, as text.
+    ///
+    /// # Errors
+    /// [`IndexError::OtherSettings`] with the first difference.
+    pub fn check_shingles(
+        &self,
+        rule: &ShingleRule,
+        normalization: &str,
+    ) -> Result<(), IndexError> {
+        let (settings, params) = (self.settings(), &self.params);
+        let has_bands = settings.containment.is_none();
+        let requested = Params::new(&ParamsBuilder {
+            shingle: rule.clone(),
+            measure: params.measure(),
+            threshold: params.threshold(),
+            exact: params.exact(),
+            recall: params.recall(),
+            num_hashes: has_bands.then(|| params.num_hashes()),
+            bands: has_bands.then(|| params.bands()),
+            rows: has_bands.then(|| params.rows()),
+            scheme: params.scheme(),
+            seed: params.seed(),
+        })?;
+        let requested = IndexSettings::new(&requested, normalization, settings.store)?;
+        settings.check_compatible(&requested, self.name())
     }
 
     /// Finds the documents that are similar to a document, in a snapshot. See [`query`].

@@ -45,7 +45,7 @@ pub struct Collection {
 
 /// The options that decide which documents there are, in words.
 fn reading(options: &ReadOptions) -> String {
-    let mut options = ReadOptions { leave_out: Vec::new(), ..options.clone() };
+    let mut options = ReadOptions { leave_out: Vec::new(), shingle: None, ..options.clone() };
     // The process that reads a file does not change its documents.
     options.extract.worker = None;
     // Runs that compare documents are called as they were before there were units.

@@ -13,6 +13,7 @@ use crate::settings::SourceSettings;
 use crate::skipped::{SkipReason, SkippedItem};
 use crate::source::Source;
 use crate::source::files::FileSource;
+use crate::source::from_index::{IndexContent, IndexSource};
 use crate::source::in_memory::InMemorySource;
 use crate::source::records::{RecordInput, RecordSource};
 #[cfg(feature = "parquet")]
@@ -20,11 +21,15 @@ use crate::source::row_groups::ParquetSource;
 use crate::source_info::SourceInfo;
 use crate::stamp::Stamp;
 use crate::table_problem::TableProblem;
+use crate::unit::TextUnit;
 use crate::walk::{self, name_of};
+use lookalike_index::index::{self, Access, Index, IndexLocation};
+use lookalike_index::settings::StoredContent;
 use std::fs::{self, File};
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 /// Bytes in which the first that is not blank must be.
 const SNIFFED_BYTES: u64 = 64 << 10;
@@ -84,18 +89,22 @@ pub(crate) fn open(
     let encoding = options.encoding.as_deref().map(encoding::by_label).transpose()?;
     let settings = SourceSettings::new(options.clone(), encoding, block_bytes);
     let opened = OpenedInputs::new(settings);
-    let mut opener = Opener { options, alone: false, named: Vec::new(), opened };
+    let mut opener =
+        Opener { options, is_reference: false, alone: false, named: Vec::new(), opened };
     if matches!(inputs, Side::Paths([]) | Side::InMemory([])) {
         return Err(ReadError::NoInputs);
     }
     opener.side(inputs)?;
     opener.opened.first_reference = opener.opened.sources.len() as u32;
+    opener.is_reference = true;
     opener.side(reference)?;
     Ok(opener.opened)
 }
 
 struct Opener<'a> {
     options: &'a ReadOptions,
+    /// Whether documents to compare with are opened.
+    is_reference: bool,
     /// There is one input only, or one reference.
     alone: bool,
     /// Text files named one after the other: they become one source.
@@ -132,6 +141,11 @@ impl Opener<'_> {
                 return Err(ReadError::StdinTwice);
             }
             return self.stream(path, "stdin".to_owned(), Box::new(io::stdin()));
+        }
+        if self.is_reference
+            && let Some(location) = IndexLocation::among_inputs(path)
+        {
+            return self.index(&location);
         }
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => ReadError::Missing { path: shown.clone() },
@@ -171,6 +185,31 @@ impl Opener<'_> {
             self.push_records(&info, format, RecordInput::File(compression))?;
         }
         Ok(())
+    }
+
+    /// The documents of an index, as they are now.
+    fn index(&mut self, location: &IndexLocation) -> Result<(), ReadError> {
+        let index = Arc::new(index::open(location, Access::Read)?);
+        let content = self.index_content(&index)?;
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let now = i64::try_from(since.as_nanos()).unwrap_or(i64::MAX);
+        self.flush();
+        let info = self.opened.unnamed(index.name());
+        let metadata = !self.options.fields.is_empty();
+        let source = IndexSource::open(info, &index, now, metadata, content)?;
+        self.opened.sources.push(Arc::new(source.holding(index)));
+        Ok(())
+    }
+
+    /// Shingle sets where the run has the same, texts otherwise.
+    fn index_content(&self, index: &Index) -> Result<IndexContent, ReadError> {
+        let Some(shingle) = &self.options.shingle else { return Ok(IndexContent::Texts) };
+        let normalization = self.options.normalization.to_string();
+        match index.check_shingles(shingle, &normalization) {
+            Ok(()) if self.options.unit == TextUnit::Document => Ok(IndexContent::Sets),
+            Err(error) if index.settings().store == StoredContent::Sets => Err(error.into()),
+            _ => Ok(IndexContent::Texts),
+        }
     }
 
     /// A file, or the files in it where it is an archive that can be read at any place.

@@ -3,6 +3,7 @@
 use crate::format::kind::Format;
 use crate::normalize::Normalization;
 use crate::unit::TextUnit;
+use lookalike_core::params::ShingleRule;
 use std::path::PathBuf;
 
 /// How the inputs are to be read. `Default` finds the format of each input by its name and first
@@ -66,6 +67,9 @@ pub struct ReadOptions {
     pub max_expanded: Option<u64>,
     /// What is done to every text.
     pub normalization: Normalization,
+    /// How the run cuts documents. An index among the references whose documents are cut so, and
+    /// that has the same `normalization`, gives its shingle sets; another one gives its texts.
+    pub shingle: Option<ShingleRule>,
     /// What is compared as a document; units other than documents have the id `DOC#n`, n from 1.
     pub unit: TextUnit,
 }
@@ -90,6 +94,7 @@ impl Default for ReadOptions {
             extract: lookalike_extract::ExtractOptions::default(),
             max_expanded: None,
             normalization: Normalization::default(),
+            shingle: None,
             unit: TextUnit::Document,
         }
     }

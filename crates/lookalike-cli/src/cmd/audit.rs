@@ -100,6 +100,7 @@ pub(crate) fn run(args: &mut AuditArgs, worker: WorkerOption<'_>) -> CommandResu
     // What cannot be read is an error before the work.
     args.pairs.as_deref().map(audit::pairs_file).transpose()?;
     let mut reading = args.reading.options(worker);
+    reading.shingle = Some(report.params.shingle().clone());
     reading.leave_out = args.pairs.iter().cloned().chain([args.report.clone()]).collect();
     let mut options = AuditOptions { ids_by_file: report.ids_by_file, ..audit_options(args)? };
     options.decisions = args.decisions.read()?;

@@ -2,6 +2,7 @@
 
 mod action_args;
 mod actions;
+mod add;
 mod args;
 mod cut_args;
 mod outputs;
@@ -15,9 +16,11 @@ use crate::explicit_args::ExplicitArgs;
 use crate::extraction::WorkerOption;
 use crate::progress_bar::StageBar;
 use crate::summary::Summary;
+use crate::terminal;
 use crate::termination;
 use crate::waiting::WaitingNote;
 use actions::ActionSummary;
+use add::ReferenceIndex;
 pub(crate) use args::DedupArgs;
 use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::dedup::{AnnotationSubject, Destination, RemovedList, SurvivorCounts, apply};
@@ -48,6 +51,8 @@ pub(crate) fn run(given: &mut ExplicitArgs<DedupArgs>, worker: WorkerOption<'_>)
     let own = targets.all().map(Target::path).chain(args.result.actions.script.as_deref());
     reading.leave_out = own.map(Path::to_owned).collect();
     reading.fields = options.fields();
+    reading.shingle = Some(options.params.shingle().clone());
+    let index = ReferenceIndex::open(args)?;
     let reference = args.run.reference();
     let bands_auto = args.parameters.bands_auto(args.inputs.iter().chain(reference))?;
     let waiting = WaitingNote::new(args.inputs.iter().chain(reference), args.result.quiet);
@@ -82,6 +87,7 @@ pub(crate) fn run(given: &mut ExplicitArgs<DedupArgs>, worker: WorkerOption<'_>)
         let outputs = DedupOutputs::create(&plan, &targets, list)?;
         written = write(outputs, &findings, &collection, &options, plan.cells)?;
     }
+    let added = index.map(|index| index.add(&findings, &collection, &options)).transpose()?;
     // The list of what goes, where no survivors are written with it.
     let alone = plan.destination.is_none() && !args.result.dry_run;
     let removed = targets.removed.as_ref().filter(|_| alone).map(list).transpose()?;
@@ -96,6 +102,9 @@ pub(crate) fn run(given: &mut ExplicitArgs<DedupArgs>, worker: WorkerOption<'_>)
     };
     let is_folder = plan.destination.as_ref().is_some_and(Destination::is_folder);
     print::print(args, &summary, written.as_ref(), taken.as_ref(), is_folder)?;
+    if let Some(added) = added.filter(|_| !args.result.quiet) {
+        terminal::stderr().message(&added)?;
+    }
     let failed = taken.as_ref().map_or(0, ActionSummary::failed);
     let found = args.result.exit_code && findings.counts.duplicates > 0;
     findings.finish()?;

@@ -37,6 +37,7 @@ pub(crate) fn run(args: &mut FindArgs, worker: WorkerOption<'_>) -> CommandResul
     // A second run must not find the files of the first among its documents.
     reading.leave_out = targets.paths().map(Path::to_owned).collect();
     reading.fields = options.fields();
+    reading.shingle = Some(options.params.shingle().clone());
     let open = || Collection::open_with_reference(&args.inputs, reference, &reading);
     let waiting = WaitingNote::new(args.inputs.iter().chain(reference), args.result.quiet);
     let collection = open()?;

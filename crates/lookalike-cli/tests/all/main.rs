@@ -23,6 +23,7 @@ mod find;
 mod golden;
 mod index;
 mod passages;
+mod reference_index;
 mod report;
 mod resume;
 mod resume_passages;

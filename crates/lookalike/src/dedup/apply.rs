@@ -162,7 +162,7 @@ pub fn find_files(
 }
 
 /// The decisions of all groups, and about documents that resemble duplicates.
-fn decide(findings: &Findings, options: &FindOptions) -> Result<SortedRecords, Error> {
+pub(super) fn decide(findings: &Findings, options: &FindOptions) -> Result<SortedRecords, Error> {
     let rules: Vec<String> = options.keep.rules().iter().map(ToString::to_string).collect();
     let limit = options.memory.limit.map(|limit| limit / DECISION_SHARE);
     let memory = limit.unwrap_or(DECISION_BYTES).min(DECISION_BYTES);

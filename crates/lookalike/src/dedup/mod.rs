@@ -15,6 +15,7 @@ mod apply;
 mod decisions;
 mod destination;
 mod files;
+mod index_survivors;
 mod non_documents;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -26,6 +27,7 @@ pub use crate::error::SurvivorsProblem;
 pub use annotation::{Annotate, AnnotationSubject, DEFAULT_FIELD};
 pub use apply::{apply, apply_cuts, find_files};
 pub use destination::Destination;
+pub use index_survivors::add_survivors;
 pub use non_documents::{Others, OthersCopied, RefusedFile};
 pub use removed::RemovedList;
 pub use survivors::{SurvivorCounts, Survivors};

@@ -7,7 +7,6 @@ use crate::read::Collection;
 use lookalike_core::error::ParamsError;
 use lookalike_core::params::{Measure, Params, ParamsBuilder};
 use lookalike_index::Index;
-use lookalike_index::settings::IndexSettings;
 
 /// What is asked of the documents of an index; what is `None` is what the index has.
 #[derive(Debug, Clone, Copy)]
@@ -69,22 +68,7 @@ pub fn groups(
     now: i64,
     progress: &dyn Progress,
 ) -> Result<Findings, Error> {
-    let (settings, params) = (index.settings(), index.params());
-    let has_bands = settings.containment.is_none();
-    let asked = Params::new(&ParamsBuilder {
-        shingle: options.params.shingle().clone(),
-        measure: params.measure(),
-        threshold: params.threshold(),
-        exact: params.exact(),
-        recall: params.recall(),
-        num_hashes: has_bands.then(|| params.num_hashes()),
-        bands: has_bands.then(|| params.bands()),
-        rows: has_bands.then(|| params.rows()),
-        scheme: params.scheme(),
-        seed: params.seed(),
-    })?;
-    let asked = IndexSettings::new(&asked, &settings.normalization, settings.store)?;
-    settings.check_compatible(&asked, index.name())?;
+    index.check_shingles(options.params.shingle(), &index.settings().normalization)?;
     let collection = Collection::of_index(index, now, &options.fields())?;
     find::in_collection(&collection, options, progress)
 }

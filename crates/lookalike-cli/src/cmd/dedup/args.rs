@@ -57,7 +57,7 @@ pub(super) struct DedupOutputArgs {
     /// standard output. A folder (it exists and is empty, or the name ends in /) gets a file for
     /// each input. Of text files: a folder gets copies, FILE.txt, .csv or .jsonl a list
     #[arg(long, short, value_name = "OUT")]
-    #[arg(required_unless_present_any = ["dry_run", "move_to", "script", "link", "removed"])]
+    #[arg(required_unless_present_any = ["dry_run", "move_to", "script", "link", "removed", "add"])]
     pub(super) output: Option<PathBuf>,
 
     /// Copy documents only to a folder OUT; everything else in the inputs is copied as well
@@ -85,6 +85,10 @@ pub(super) struct DedupOutputArgs {
     /// with --passages the parts of texts that go
     #[arg(long, value_name = "FILE")]
     pub(super) removed: Option<PathBuf>,
+
+    /// Add the documents that stay to the index that is a --reference
+    #[arg(long, requires = "reference", conflicts_with_all = ["dry_run", "passages"])]
+    pub(super) add: bool,
 
     /// Write what was not read, and why, and the empty documents to FILE.csv
     #[arg(long, value_name = "FILE")]

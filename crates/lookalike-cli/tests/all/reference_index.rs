@@ -1,0 +1,129 @@
+//! An index as the reference of a run: what it holds stays, what resembles it goes.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use crate::command::{Place, root};
+use std::fmt::Write as _;
+
+const FOX: &str = "the quick brown fox jumps over the lazy dog in the green park";
+
+fn line(id: &str, text: &str) -> String {
+    serde_json::json!({ "id": id, "text": text }).to_string() + "\n"
+}
+
+fn place() -> Place {
+    let place = Place::new();
+    let old = line("a", &format!("{FOX} today"))
+        + &line("b", "once upon a time there was an old woman who lived in a small house");
+    let other = "something completely different about the weather in the north of it";
+    let new =
+        line("x", &format!("{FOX} now")) + &line("y", other) + &line("z", &format!("{other} all"));
+    place.file("old.jsonl", old).file("new.jsonl", new);
+    place
+}
+
+/// Documents of an index decide as those of a file do, whether their texts or only their shingles
+/// are stored, and whatever the shingles of the run are where texts are.
+#[test]
+fn an_index_decides_as_its_documents_do() {
+    let place = Place::new();
+    let mut lines = String::new();
+    for entry in std::fs::read_dir(root().join("fixtures/sample")).unwrap() {
+        let entry = entry.unwrap();
+        if entry.path().extension().is_some_and(|end| end == "txt") {
+            let text = std::fs::read_to_string(entry.path()).unwrap();
+            write!(lines, "{}", line(entry.file_name().to_str().unwrap(), &text)).unwrap();
+        }
+    }
+    let mut all: Vec<&str> = lines.lines().collect();
+    all.sort_unstable();
+    let half = |from: usize| {
+        let some = all.iter().skip(from).step_by(2).copied();
+        some.collect::<Vec<_>>().join("\n") + "\n"
+    };
+    place.file("old.jsonl", half(0)).file("new.jsonl", half(1));
+    for store in ["texts", "sets"] {
+        place.run(&["index", "create", store, "old.jsonl", "--store", store]).ok();
+    }
+    let run = |reference: &str, more: &[&str]| {
+        let args = ["dedup", "new.jsonl", "--reference", reference, "-o", "out.jsonl", "-q"];
+        place.run(&[&args[..], &["--removed", "gone.csv"], more].concat()).ok();
+        [place.read("out.jsonl"), place.read("gone.csv")]
+    };
+    let words: [&[&str]; 3] =
+        [&["-t", "0.5"], &["-t", "0.5", "--exact"], &["--measure", "containment"]];
+    for more in words {
+        let expected = run("old.jsonl", more);
+        assert!(expected[1].contains(",reference\n"), "{more:?}: {}", expected[1]);
+        for store in ["texts", "sets"] {
+            assert_eq!(run(store, more), expected, "{store} {more:?}");
+        }
+    }
+    let chars = ["--shingle", "chars:9", "-t", "0.5"];
+    assert_eq!(run("texts", &chars), run("old.jsonl", &chars));
+    let fold = ["--normalize", "fold", "-t", "0.5"];
+    assert_eq!(run("texts", &fold), run("old.jsonl", &fold));
+    let args =
+        ["dedup", "new.jsonl", "--reference", "sets", "-o", "x.jsonl", "--shingle", "words:3"];
+    let message = place.run(&args).fails(1);
+    assert!(message.contains("words:5") && message.contains("words:3"), "{message}");
+    let found = ["find", "new.jsonl", "--reference", "sets", "-t", "0.5", "--json", "-q"];
+    let report = place.run(&found).ok();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["counts"]["reference"], half(0).lines().count());
+}
+
+#[test]
+fn what_stays_is_added_and_found_the_next_time() {
+    let place = place();
+    place.run(&["index", "create", "news", "old.jsonl", "--store", "texts"]).ok();
+    let args = [
+        "dedup",
+        "new.jsonl",
+        "--reference",
+        "news",
+        "--add",
+        "--removed",
+        "gone.csv",
+        "-t",
+        "0.7",
+    ];
+    let run = place.run(&args);
+    assert!(run.err.contains("added to news: 1 document"), "{}", run.err);
+    run.ok();
+    let gone = place.read("gone.csv");
+    assert!(gone.contains("x,new.jsonl,1,a,") && gone.contains("y,new.jsonl,2,z,"), "{gone}");
+    let exported = place.run(&["index", "export", "news"]).ok();
+    assert!(
+        exported.contains("\"z\"") && exported.contains("\"source\":\"new.jsonl\""),
+        "{exported}"
+    );
+    let again = place.run(&args);
+    assert!(again.err.contains("added to news: 0 documents"), "{}", again.err);
+    again.ok();
+    assert_eq!(
+        place.read("gone.csv").lines().filter(|line| line.ends_with(",reference")).count(),
+        3
+    );
+    // An id that is there with another text.
+    place.file(
+        "new.jsonl",
+        line("a", "an article about something that nobody has written about yet"),
+    );
+    let message = place.run(&args).fails(1);
+    assert!(message.contains("\"a\" is there already"), "{message}");
+}
+
+#[test]
+fn adding_without_an_index_is_refused() {
+    let place = place();
+    place.run(&["index", "create", "sketches", "old.jsonl", "--store", "signatures"]).ok();
+    let dedup = |more: &[&str]| place.run(&[&["dedup", "new.jsonl"], more].concat());
+    let message = dedup(&["--reference", "old.jsonl", "--add"]).fails(2);
+    assert!(message.contains("one index among --reference, there are 0"), "{message}");
+    dedup(&["--add"]).fails(2);
+    dedup(&["--reference", "sketches", "--add", "--dry-run"]).fails(2);
+    let message = dedup(&["--reference", "sketches", "-o", "out.jsonl"]).fails(1);
+    assert!(message.contains("sets"), "{message}");
+    let message = dedup(&["--reference", "sketches", "--add", "--normalize", "nfc"]).fails(2);
+    assert!(message.contains("normal form"), "{message}");
+}

@@ -1,0 +1,120 @@
+//! Documents that stay → an index, so that the next run has them as a reference.
+
+use super::Decision;
+use super::apply::decide;
+use super::decisions::DecisionCursor;
+use crate::error::Error;
+use crate::extract::Fields;
+use crate::find::{FindOptions, Findings};
+use crate::index::{AddCounts, AddOptions, FeedError, InterruptedAdd, NewDocument, add_documents};
+use crate::progress::Progress;
+use crate::read::{Collection, Document};
+use lookalike_index::entry::Metadata;
+use lookalike_index::{Index, IndexError};
+use serde_json::Value;
+use std::convert::Infallible;
+
+/// Documents that are added at a time, and bytes of texts.
+const BATCH_DOCUMENTS: usize = 4096;
+const BATCH_BYTES: usize = 16 << 20;
+
+/// Reads the inputs again and adds every document that stays to an index, in reading order, with
+/// its source and what it says of itself as metadata. Documents without tokens, and those that were
+/// left out of the run, are not added.
+///
+/// Cost: one more pass over the inputs, by one thread, and that of [`add_documents`]. Memory: a
+/// batch of documents.
+///
+/// # Errors
+/// [`Error::Read`] and [`Error::Changed`] when an input is no longer what it was, [`Error::Index`]
+/// for a document that cannot be stored, such as one whose id the index has, where the options
+/// refuse that. All documents before it are stored.
+pub fn add_survivors(
+    findings: &Findings,
+    collection: &Collection,
+    options: &FindOptions,
+    (index, add): (&Index, &AddOptions),
+    progress: &dyn Progress,
+) -> Result<AddCounts, Error> {
+    let decided = decide(findings, options)?;
+    let mut decisions = DecisionCursor::new(&decided);
+    let mut batch =
+        SurvivorBatch { index, add, documents: Vec::new(), bytes: 0, counts: AddCounts::default() };
+    findings.replay(&mut |number, document| {
+        progress.advance(0)?;
+        let status = findings.status(number);
+        let decision = decisions.of(number)?;
+        if status.left_out || status.empty || matches!(decision, Decision::Duplicate { .. }) {
+            return Ok(());
+        }
+        batch.push(document, collection.file_of(status.source, document.id))
+    })?;
+    batch.write()?;
+    collection.check_unchanged()?;
+    Ok(batch.counts)
+}
+
+/// Documents that are added together.
+struct SurvivorBatch<'a> {
+    index: &'a Index,
+    add: &'a AddOptions,
+    documents: Vec<NewDocument<String>>,
+    bytes: usize,
+    counts: AddCounts,
+}
+
+impl SurvivorBatch<'_> {
+    fn push(&mut self, document: &Document<'_>, source: &str) -> Result<(), Error> {
+        self.bytes += document.text.len();
+        self.documents.push(NewDocument {
+            id: document.id.to_owned(),
+            text: document.text.to_owned(),
+            metadata: metadata(document, source),
+            modified: document.modified.and_then(|time| i64::try_from(time).ok()),
+            expires: None,
+        });
+        let is_full = self.documents.len() >= BATCH_DOCUMENTS || self.bytes >= BATCH_BYTES;
+        if is_full { self.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> Result<(), Error> {
+        let mut documents = std::mem::take(&mut self.documents).into_iter();
+        self.bytes = 0;
+        let added = add_documents::<String, Infallible>(self.index, self.add, |batch| {
+            documents.by_ref().for_each(|document| batch.push(document));
+            Ok(false)
+        });
+        let (added, result) = match added {
+            Ok(added) => (added, Ok(())),
+            Err(interrupted) => {
+                let InterruptedAdd { before, error } = *interrupted;
+                (before, Err(index_error(error)))
+            }
+        };
+        self.counts.added += added.added;
+        self.counts.existing += added.existing;
+        self.counts.replaced += added.replaced;
+        self.counts.without_shingles += added.without_shingles;
+        result
+    }
+}
+
+fn index_error(error: FeedError<Infallible>) -> Error {
+    let error: IndexError = match error {
+        FeedError::Feed(never) => match never {},
+        FeedError::Document { error, .. } | FeedError::Index(error) => error,
+    };
+    Error::Index(error)
+}
+
+/// The source of a document, and what it says of itself.
+fn metadata(document: &Document<'_>, source: &str) -> Metadata {
+    let mut metadata = Metadata::new();
+    metadata.insert("source".to_owned(), Value::String(source.to_owned()));
+    for name in document.about.iter().flat_map(|_| Fields::NAMES) {
+        if let Some(value) = document.about.and_then(|about| about.get(name)) {
+            metadata.insert(name.to_owned(), Value::String(value.to_owned()));
+        }
+    }
+    metadata
+}
