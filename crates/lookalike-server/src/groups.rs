@@ -236,7 +236,7 @@ fn show(
     // The documents may have changed or expired since the list was chosen.
     let stale = stale || found.is_stale(snapshot.version(), now);
     let changed = review.changed();
-    let categories = cache.read(&mut *snapshot)?;
+    let categories = cache.for_answer(&mut *snapshot)?;
     let (snapshot, documents, bytes) = (&mut *snapshot, 0, 0);
     let mut shown =
         GroupsAnswer { right, snapshot, in_force, changed, categories, now, documents, bytes };
