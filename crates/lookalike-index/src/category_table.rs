@@ -5,6 +5,7 @@
 //! which category a text is in. Documents that were added since the last look are those numbered
 //! above [`CategoryState::through`]; who reads categories finds theirs by their texts.
 
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 use crate::error::IndexError;
 
 /// The most bytes of a model.

@@ -27,6 +27,18 @@ impl CategoryCache {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&read);
         Ok(read)
     }
+
+    /// The same for answers that only name the category of a document: none where the model is
+    /// damaged, which `GET /v1/categories` and `lookalike index check` report.
+    pub(crate) fn for_answer(
+        &self,
+        snapshot: &mut dyn Snapshot,
+    ) -> Result<Option<IndexCategories>, IndexError> {
+        match self.read(snapshot) {
+            Err(IndexError::Damaged { .. }) => Ok(None),
+            read => read,
+        }
+    }
 }
 
 /// The category of a document, as answers have it; `null` for none.

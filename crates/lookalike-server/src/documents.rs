@@ -218,7 +218,7 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
         let record = find(worker, &id, wanted)?;
         let mut shown = to_json(&record, right)?;
         let mut snapshot = worker.index.snapshot()?;
-        if let Some(all) = cache.read(&mut *snapshot)? {
+        if let Some(all) = cache.for_answer(&mut *snapshot)? {
             let category = all.of_document(&mut *snapshot, record.number)?;
             shown.insert("category".to_owned(), category_cache::shown(&all, category));
         }
@@ -381,7 +381,7 @@ fn list_part(
     cache: &CategoryCache,
 ) -> Result<Vec<u8>, Problem> {
     let mut snapshot = worker.index.snapshot()?;
-    let categories = cache.read(&mut *snapshot)?;
+    let categories = cache.for_answer(&mut *snapshot)?;
     let category = path.map(|path| category_cache::named(categories.as_ref(), path)).transpose()?;
     let filter = categories.as_ref().zip(category);
     let (now, mut documents, mut more) = (time::now(), JsonList::default(), true);

@@ -288,7 +288,7 @@ fn show(
     // The documents may have changed or expired since the list was chosen.
     let stale = stale || found.is_stale(snapshot.version(), now);
     let changed = review.changed();
-    let categories = cache.read(&mut *snapshot)?;
+    let categories = cache.for_answer(&mut *snapshot)?;
     let mut shown = GroupsAnswer {
         right,
         snapshot: &mut *snapshot,

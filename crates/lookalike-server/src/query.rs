@@ -162,7 +162,7 @@ impl QueryBody {
                     &question,
                     scratch,
                 )?;
-                let all = cache.read(&mut *snapshot)?;
+                let all = cache.for_answer(&mut *snapshot)?;
                 let all = all.map(|all| {
                     let category = all.model().category(text, &mut CategoryBuffers::default());
                     (all, category)
@@ -174,7 +174,7 @@ impl QueryBody {
                 let (mut snapshot, settings) = (index.snapshot()?, index.settings());
                 let found = query_stored(&mut *snapshot, settings, id, &question, scratch)?;
                 let (stored, answer) = found.ok_or_else(|| Problem::unknown_document(id))?;
-                let all = match (cache.read(&mut *snapshot)?, snapshot.number_of(id)?) {
+                let all = match (cache.for_answer(&mut *snapshot)?, snapshot.number_of(id)?) {
                     (Some(all), Some(number)) => {
                         let category = all.of_document(&mut *snapshot, number)?;
                         Some((all, category))

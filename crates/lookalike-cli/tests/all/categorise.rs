@@ -61,6 +61,10 @@ fn a_tree_is_made_kept_and_shown() {
     again["model"] = json!(1);
     assert_eq!(again, made);
     place.run(&["index", "check", "x"]).ok();
+    let groups = ["index", "groups", "x", "--threshold", "0.3", "--json"];
+    let groups: Value = serde_json::from_str(&place.run(&groups).ok()).unwrap();
+    let category = &groups["groups"][0]["category"];
+    assert!(category["path"].is_string() && category["label"].is_array(), "{groups}");
     let members = ["index", "categorise", "x", "--show", "--members", "members.csv"];
     place.run(&members).ok();
     let rows = place.read("members.csv");

@@ -29,13 +29,14 @@ const words = (label) => label.length > 0 ? label.map(visible).join(", ") : "wit
  */
 export const categoryLink = ({ path, label }) =>
   make("a", { href: address("categories", { path }) }, `${visible(path)} `,
-    make("bdi", {}, words(label)));
+    make("bdi", { class: "full" }, words(label)));
 
 const shares = (category) => LEVELS.get(category.level) ?? String(category.level);
 
 const tree = (all, caption) => make("div", { class: "wide" }, table(
   ["Category", "Documents", "In common"],
-  all.map((category) => [categoryLink(category), count(category.documents), shares(category)]),
+  all.map((category) => [categoryLink(category), count(category.documents),
+    make("span", { class: "size" }, shares(category))]),
   caption));
 
 /** The path of the category that one is in, or nothing. */
@@ -49,7 +50,8 @@ const titled = (all, path) => {
 
 const listed = (found) => make("div", { class: "wide" }, table(["Document", "Size"],
   found.documents.map(({ id, bytes }) => [
-    make("a", { href: address("document", { id }) }, shownId(id, "id")), size(bytes)]),
+    make("a", { href: address("document", { id }) }, shownId(id)),
+    make("span", { class: "size" }, size(bytes))]),
   "Documents of the category"));
 
 const pages = (found, path, after) => {

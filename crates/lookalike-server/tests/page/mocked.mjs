@@ -400,7 +400,7 @@ const categories = withMock({}, async (page, server) => {
   await page.wait("document.querySelectorAll('#view-categories table').length === 2");
   assert.equal(documents().get("category"), "1");
   await page.click("#view-categories .pages a");
-  await page.wait("document.querySelector('#view-categories .pages a').textContent === 'First'");
+  await page.wait("document.querySelector('#view-categories .pages a')?.textContent === 'First'");
   assert.equal(documents().get("after"), "50");
   await page.run("location.hash = '#/categories?path=1.1'");
   await page.see("Up to category 1");

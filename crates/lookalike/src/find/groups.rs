@@ -2,6 +2,7 @@
 
 use super::batch::ComponentBatch;
 use super::decision::BatchDecisions;
+use super::group_categories::GroupCategories;
 use crate::error::Error;
 use crate::find::options::FindOptions;
 use crate::read::UnitRange;
@@ -64,6 +65,7 @@ pub struct Group {
 pub struct Groups {
     sorted: SortedRecords,
     units: bool,
+    categories: Option<GroupCategories>,
 }
 
 impl Groups {
@@ -87,6 +89,16 @@ impl Groups {
         self.units = units;
     }
 
+    /// The categories of the groups, where the documents are those of an index that has some.
+    pub fn categories(&self) -> Option<&GroupCategories> {
+        self.categories.as_ref()
+    }
+
+    /// The same groups with their categories.
+    pub(crate) fn set_categories(&mut self, categories: GroupCategories) {
+        self.categories = Some(categories);
+    }
+
     /// The groups in order; may be asked for again. They are read as they are asked for.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<Group>> + '_ {
         self.sorted.decoded("a group", |_, payload| decode(payload))
@@ -106,12 +118,12 @@ impl Groups {
         for group in groups {
             sorter.push(&key(group), &encode(group))?;
         }
-        Ok(Self { sorted: sorter.finish()?, units: false })
+        Ok(Self { sorted: sorter.finish()?, units: false, categories: None })
     }
 
     /// Of records as [`records`] makes them.
     pub(super) fn new(sorted: SortedRecords) -> Self {
-        Self { sorted, units: false }
+        Self { sorted, units: false, categories: None }
     }
 }
 

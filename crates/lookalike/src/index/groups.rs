@@ -1,7 +1,9 @@
 //! The documents of an index in, groups of near-duplicates out: the same as of a fresh run.
 
+use super::categories::IndexCategories;
+use crate::categories::{Category, NO_CATEGORY};
 use crate::error::Error;
-use crate::find::{self, FindOptions, Findings};
+use crate::find::{self, CategoryName, FindOptions, Findings, GroupCategories};
 use crate::progress::Progress;
 use crate::read::Collection;
 use lookalike_core::error::ParamsError;
@@ -70,5 +72,29 @@ pub fn groups(
 ) -> Result<Findings, Error> {
     index.check_shingles(options.params.shingle(), &index.settings().normalization)?;
     let collection = Collection::of_index(index, now, &options.fields())?;
-    find::in_collection(&collection, options, progress)
+    let mut findings = find::in_collection(&collection, options, progress)?;
+    if let Some(categories) = group_categories(index, &findings)? {
+        findings.groups.set_categories(categories);
+    }
+    Ok(findings)
+}
+
+/// The categories of the keepers of groups, where the index has categories.
+fn group_categories(index: &Index, findings: &Findings) -> Result<Option<GroupCategories>, Error> {
+    let mut snapshot = index.snapshot()?;
+    let Some(categories) = IndexCategories::read(&mut *snapshot, None)? else { return Ok(None) };
+    let mut groups = Vec::with_capacity(findings.groups.len());
+    for group in findings.groups.iter() {
+        let group = group.map_err(Error::of_io)?;
+        // A keeper that was removed since has no category.
+        let number = snapshot.number_of(&group.keeper.id)?;
+        let category = number.map(|number| categories.of_document(&mut *snapshot, number));
+        groups.push(category.transpose()?.unwrap_or(NO_CATEGORY));
+    }
+    let name = |category: &Category| {
+        let (path, label) = (category.path.clone(), category.label.clone());
+        CategoryName { path, label }
+    };
+    let names = categories.model().categories().iter().map(name).collect();
+    Ok(Some(GroupCategories::new(names, groups)))
 }

@@ -271,7 +271,7 @@ pub fn summary(
     let measure = options.params.measure();
     for (number, group) in (1u64..).zip(findings.groups.iter()) {
         out.write_all(if number == 1 { b"\n" } else { b",\n" })?;
-        jsonl::group(out, number, &group?, measure)?;
+        jsonl::group(out, number, &group?, measure, findings.groups.categories())?;
     }
     out.write_all(b"]")?;
     let skipped = findings.skipped.iter().map(|each| {

@@ -1,6 +1,6 @@
 //! Groups as JSON, one object per line.
 
-use crate::find::{Group, Groups};
+use crate::find::{Group, GroupCategories, Groups};
 use crate::read::UnitRange;
 use crate::read::unit::parent_id;
 use crate::report::csv::UNIT_COLUMNS;
@@ -15,13 +15,14 @@ use std::io::{self, Write};
 ///
 /// With `"containment":0.987654` behind the similarity where that is the measure, and
 /// `"reference":true` behind a keeper of a reference collection. A unit, keeper or duplicate, has
-/// `"parent":"DOC","start":0,"end":9,"start_char":0,"end_char":9`.
+/// `"parent":"DOC","start":0,"end":9,"start_char":0,"end_char":9`. Groups of an index with
+/// categories end with `"category":{"path":"2.1","label":["word"]}`, that of the keeper, or null.
 ///
 /// # Errors
 /// Those of `out`, and of temporary files that hold groups.
 pub fn groups(out: &mut dyn Write, groups: &Groups, measure: Measure) -> io::Result<()> {
     for (number, each) in (1u64..).zip(groups.iter()) {
-        group(out, number, &each?, measure)?;
+        group(out, number, &each?, measure, groups.categories())?;
         out.write_all(b"\n")?;
     }
     Ok(())
@@ -34,6 +35,7 @@ pub(crate) fn group(
     number: u64,
     group: &Group,
     measure: Measure,
+    categories: Option<&GroupCategories>,
 ) -> io::Result<()> {
     write!(out, "{{\"group\":{number},\"keeper\":")?;
     serde_json::to_writer(&mut *out, &group.keeper.id)?;
@@ -53,7 +55,12 @@ pub(crate) fn group(
         unit(out, &duplicate.id, duplicate.unit)?;
         out.write_all(b"}")?;
     }
-    out.write_all(b"]}")
+    out.write_all(b"]")?;
+    if let Some(categories) = categories {
+        out.write_all(b",\"category\":")?;
+        serde_json::to_writer(&mut *out, &categories.of_group(number))?;
+    }
+    out.write_all(b"}")
 }
 
 /// The members of a unit; none of a document.

@@ -83,7 +83,7 @@ impl GroupLines {
                 csv::group(out, self.next, &group, self.measure, CellRule::Exact)?;
             }
             LineFormat::Jsonl(out) => {
-                jsonl::group(out, self.next, &group, self.measure)?;
+                jsonl::group(out, self.next, &group, self.measure, None)?;
                 out.push(b'\n');
             }
         }

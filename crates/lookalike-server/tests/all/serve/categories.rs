@@ -99,6 +99,19 @@ fn answers_to_queries_have_categories() {
 }
 
 #[test]
+fn a_damaged_model_ends_no_query() {
+    let memory = MemoryBackend::new(settings(StoredContent::Texts));
+    memory.replace_categories(b"no model", 0, &[]).unwrap();
+    let served = Served::with_memory(memory, |_| {});
+    let client = &served.client;
+    client.put("/v1/documents/a", &json!({ "text": SHIPS })).ok(201);
+    let found = client.post("/v1/query", &json!({ "text": SHIPS })).ok(200);
+    assert!(found["found"] == 1 && found.get("category").is_none());
+    assert_eq!(ids(&client.get("/v1/documents").ok(200)), ["a"]);
+    client.get("/v1/categories").problem(500, "internal");
+}
+
+#[test]
 fn without_categories_there_are_none() {
     let served = Served::start();
     let client = &served.client;

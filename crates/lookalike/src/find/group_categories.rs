@@ -1,0 +1,33 @@
+//! The categories of groups, where the documents are those of an index with categories.
+
+use serde::Serialize;
+
+/// A category as reports have it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CategoryName {
+    /// Its place in the tree.
+    pub path: String,
+    /// Its most telling words.
+    pub label: Vec<String>,
+}
+
+/// The category of the keeper of each group.
+#[derive(Debug, Clone, Default)]
+pub struct GroupCategories {
+    names: Vec<CategoryName>,
+    /// For each group the number of its category, from 1 in `names`; 0 for none.
+    groups: Vec<u32>,
+}
+
+impl GroupCategories {
+    /// Of all categories, and for each group the number of its own, from 1; 0 for none.
+    pub(crate) fn new(names: Vec<CategoryName>, groups: Vec<u32>) -> Self {
+        Self { names, groups }
+    }
+
+    /// The category of a group, numbered from 1; `None` for a keeper in no category.
+    pub(crate) fn of_group(&self, number: u64) -> Option<&CategoryName> {
+        let group = self.groups.get((number as usize).checked_sub(1)?)?;
+        self.names.get((*group as usize).checked_sub(1)?)
+    }
+}
