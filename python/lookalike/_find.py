@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from lookalike import _engine
 from lookalike._found import Found
+from lookalike._index_maintenance import IndexMaintenance
 from lookalike._inputs import Given, given, refuse_dates, refuse_unused, token_rule
 from lookalike._options import (
     OTHER_OPTIONS,
@@ -47,8 +48,8 @@ def find(
         ``["title", "body"]``, the texts are joined, each a paragraph.
     :param id: the column of ids (``str`` or ``int``, no two the same); ``"id"`` where there is
         one, else rows, from 0; ``False`` for rows in any case.
-    :param reference: documents that are always kept, of any of these kinds; those of ``docs`` that
-        resemble one of them are its duplicates.
+    :param reference: documents that are always kept, of any of these kinds, or an :class:`Index`; those of
+        ``docs`` that resemble one of them are its duplicates.
     :param pairs: whether all verified pairs are listed, too.
     :param estimates: whether the pairs have ``estimated_jaccard``, ``error`` and
         ``standard_error`` of their signatures; needs ``pairs=True``.
@@ -103,6 +104,9 @@ class Run:
         deciding: dict[str, Any] = {key: options[key] for key in _DECIDING if key in options}
         self._fields = _engine.fields(deciding)
         self._given = options
+        if isinstance(reference, IndexMaintenance):
+            # The engine opens it a second time, for reading.
+            reference = reference.name
         self._beside = [] if reference is None else [self._take(reference)]
         self.reference = self._beside[0].engine if self._beside else None
 

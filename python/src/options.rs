@@ -40,7 +40,8 @@ impl RunArguments {
         let reading = options.reading(normalization, crate::extraction::options(py)?)?;
         options.finish()?;
         find.skip_repeated_ids = reading.skip_bad;
-        let reading = ReadOptions { fields: find.fields(), ..reading };
+        let shingle = Some(find.params.shingle().clone());
+        let reading = ReadOptions { fields: find.fields(), shingle, ..reading };
         Ok(Self { find, auto, reading })
     }
 }
@@ -379,6 +380,7 @@ impl<'py> KeywordOptions<'py> {
             extract: self.extraction(extract)?,
             max_expanded: self.bytes("max_expanded")?,
             normalization,
+            shingle: None,
             unit: self.choice("unit")?.unwrap_or_default(),
         })
     }

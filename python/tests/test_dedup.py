@@ -477,3 +477,17 @@ def test_units_are_taken_out_of_files(tmp_path: Path) -> None:
         lookalike.find(path, unit="page")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="document, paragraph, line or sentence"):
         lookalike.find([SAME, OTHER], unit="page")  # type: ignore[arg-type]
+
+
+def test_an_index_is_a_reference(tmp_path: Path) -> None:
+    fox = "the quick brown fox jumps over the lazy dog in the green park"
+    docs = {"x": f"{fox} now", "y": "something completely different about the weather in the north of it"}
+    for store in ("texts", "sets"):
+        path = tmp_path / store
+        with lookalike.Index.create(path, store=store) as index:
+            index.add([("a", f"{fox} today")])
+            assert lookalike.dedup(docs, reference=index, threshold=0.7) == {"y": docs["y"]}
+        found = lookalike.find(docs, reference=str(path), threshold=0.7)
+        assert [(group.keeper, [one.id for one in group.duplicates]) for group in found] == [("a", ["x"])]
+    with pytest.raises(lookalike.errors.LookalikeError, match="words:3"):
+        lookalike.find(docs, reference=str(tmp_path / "sets"), shingle="words:3")

@@ -60,12 +60,7 @@ pub(crate) fn run(given: &mut ExplicitArgs<DedupArgs>, worker: WorkerOption<'_>)
     let collection = open()?;
     drop(waiting);
     args.result.actions.check(&collection, &args.inputs, reference)?;
-    if let Some(option) = args.result.actions.any() {
-        args.reading.refuse_units(&format!(
-            "decides about parts of files, {option} moves or lists whole files; leave one of both \
-             out (--output FOLDER/ writes files without the parts that go)"
-        ))?;
-    }
+    refuse_actions_on_units(args)?;
     if bands_auto {
         let (bar, quiet) = (StageBar::new(args.result.quiet), args.result.quiet);
         bands::choose(&open()?, &builder, &mut options, &bar, quiet)?;
@@ -113,6 +108,15 @@ pub(crate) fn run(given: &mut ExplicitArgs<DedupArgs>, worker: WorkerOption<'_>)
         return Err(CommandError::Data(problem));
     }
     Ok(ExitCode::found_if(found))
+}
+
+/// Refuses actions on whole files where parts of them are compared.
+fn refuse_actions_on_units(args: &DedupArgs) -> Result<(), CommandError> {
+    let Some(option) = args.result.actions.any() else { return Ok(()) };
+    args.reading.refuse_units(&format!(
+        "decides about parts of files, {option} moves or lists whole files; leave one of both out \
+         (--output FOLDER/ writes files without the parts that go)"
+    ))
 }
 
 fn options(args: &DedupArgs, builder: &ParamsBuilder) -> Result<FindOptions, CommandError> {
