@@ -1,7 +1,6 @@
 //! The categories of the index, in memory, and the category of a document in answers.
 
-use crate::address::expected;
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 use lookalike::categories::{CategoryNumber, NO_CATEGORY};
 use lookalike::index::IndexCategories;
 use lookalike::store::IndexError;
@@ -54,16 +53,17 @@ pub(crate) fn named(
     categories: Option<&IndexCategories>,
     path: &str,
 ) -> Result<CategoryNumber, Problem> {
-    let wrong = |what: &str| expected("category", path, what);
+    let unknown = |detail: String| Problem::new(Code::UNKNOWN_CATEGORY, detail);
     let Some(categories) = categories else {
-        return Err(wrong(
-            "nothing: the index has no categories, `lookalike index categorise` \
-                          makes them",
-        ));
+        let detail = "the index has no categories: `lookalike index categorise` makes them";
+        return Err(unknown(detail.to_owned()));
     };
     if path == NONE {
         return Ok(NO_CATEGORY);
     }
     let found = categories.model().find(path);
-    found.ok_or_else(|| wrong("the path of a category of GET /v1/categories, or none"))
+    found.ok_or_else(|| {
+        let path = lookalike::store::entry::shortened_id(path);
+        unknown(format!("there is no category {path:?}: GET /v1/categories lists all"))
+    })
 }

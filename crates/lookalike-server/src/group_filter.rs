@@ -13,8 +13,8 @@ use std::ops::RangeInclusive;
 const CONDITION: &str = "MEMBER, or MEMBER=VALUE with one of = != < <= > >= ~, such as language=en";
 /// Maximum number of conditions on metadata.
 const CONDITIONS_MAX: usize = 100;
-/// Maximum length of what is searched for, in bytes.
-const SEARCH_BYTES: usize = 1_000;
+/// Maximum length of what is searched for, in characters.
+const SEARCH_CHARS: usize = 200;
 
 /// Conditions that a group meets.
 #[derive(Debug)]
@@ -46,8 +46,8 @@ impl GroupFilter {
             return Err(expected("filter", &got, &format!("at most {CONDITIONS_MAX} conditions")));
         }
         let search = parameters.text("search").filter(|text| !text.is_empty());
-        if let Some(text) = search.filter(|text| text.len() > SEARCH_BYTES) {
-            return Err(expected("search", text, &format!("at most {SEARCH_BYTES} bytes")));
+        if let Some(text) = search.filter(|text| text.chars().count() > SEARCH_CHARS) {
+            return Err(expected("search", text, &format!("at most {SEARCH_CHARS} characters")));
         }
         Ok(Self {
             similarity: similarity("least", 0.0)?..=similarity("most", 1.0)?,
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn impossible_conditions_are_refused() {
-        let long = format!("search={}", "x".repeat(1_001));
+        let long = format!("search={}", "x".repeat(201));
         for wrong in ["least=-1", "most=2", "most=NaN", "min_documents=0", "filter==x", &long] {
             assert!(filter(wrong).is_err(), "{wrong}");
         }

@@ -44,6 +44,7 @@ codes! {
     CROSS_ORIGIN 403 "cross-origin" "The request comes from another site";
     UNKNOWN_ADDRESS 404 "unknown-address" "There is nothing at this address";
     UNKNOWN_DOCUMENT 404 "unknown-document" "There is no document with this id";
+    UNKNOWN_CATEGORY 404 "unknown-category" "There is no category with this path";
     WRONG_METHOD 405 "wrong-method" "The address does not take this method";
     SLOW_BODY 408 "slow-body" "The body came too slowly";
     ID_TAKEN 409 "id-taken" "There is a document with this id";

@@ -70,8 +70,8 @@ fn nested_documents(first: u64, families: u64) -> String {
 fn place_with_inputs() -> Place {
     let place = Place::new();
     fs::create_dir(place.path("t")).unwrap();
-    place.file("a.jsonl", nested_documents(0, 6_000));
-    place.file("b.jsonl.gz", gzip(nested_documents(6_000, 3_000).as_bytes()));
+    place.file("a.jsonl", nested_documents(0, 3_000));
+    place.file("b.jsonl.gz", gzip(nested_documents(3_000, 1_500).as_bytes()));
     place
 }
 
@@ -82,8 +82,8 @@ fn killed_at_any_moment_they_end_with_the_same_bytes() {
     let scenarios = scenarios();
     let expected: Vec<_> = scenarios.iter().map(|scenario| scenario.expected(&place)).collect();
     // Three rounds that cut, with their ends: one part of each family goes in each.
-    assert!(expected[1].0[1].lines().count() > 6_000, "{}", expected[1].0[1].lines().count());
-    let (mut kills, enough) = (0, if is_soak() { 100 } else { 10 });
+    assert!(expected[1].0[1].lines().count() > 3_000, "{}", expected[1].0[1].lines().count());
+    let (mut kills, enough) = (0, if is_soak() { 100 } else { 6 });
     while kills < enough {
         for (scenario, (expected, time)) in scenarios.iter().zip(&expected) {
             kills += kill_and_resume(scenario, &place, expected, *time, &mut random);

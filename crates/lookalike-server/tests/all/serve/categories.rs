@@ -119,9 +119,9 @@ fn without_categories_there_are_none() {
     let tree = client.get("/v1/categories").ok(200);
     assert_eq!(tree, json!({ "categories": [], "model": null, "without_category": 0 }));
     assert!(client.get("/v1/documents/a").ok(200).get("category").is_none());
-    let refused = client.get("/v1/documents?category=1").problem(400, "bad-parameter");
+    let refused = client.get("/v1/documents?category=1").problem(404, "unknown-category");
     assert!(refused["detail"].as_str().unwrap().contains("lookalike index categorise"));
     let unknown = self::served().client.get("/v1/documents?category=1.9");
-    let refused = unknown.problem(400, "bad-parameter");
+    let refused = unknown.problem(404, "unknown-category");
     assert!(refused["detail"].as_str().unwrap().contains("GET /v1/categories"));
 }
