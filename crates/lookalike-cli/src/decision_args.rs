@@ -1,10 +1,10 @@
 //! The option that names what people decided.
 
 use crate::cmd::CommandError;
-use crate::index_place::place;
+use crate::index_place;
 use clap::Args;
 use lookalike::decisions::{self, Decisions, ReviewDecision};
-use lookalike::store::index::{Access, IndexLocation, open};
+use lookalike::store::index::{Access, open};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -32,10 +32,8 @@ impl DecisionArgs {
 
 /// Reads decisions from a file, or from the log of an index.
 fn read(named: &Path) -> Result<Vec<ReviewDecision>, CommandError> {
-    let location = match IndexLocation::among_inputs(named) {
-        None => return Ok(decisions::read_file(named)?),
-        Some(IndexLocation::Postgres(url)) => place(&url)?,
-        Some(folder) => folder,
+    let Some(location) = index_place::among_inputs(named)? else {
+        return Ok(decisions::read_file(named)?);
     };
     Ok(decisions::of_index(&open(&location, Access::Read)?, 0)?)
 }

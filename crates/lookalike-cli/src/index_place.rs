@@ -2,6 +2,7 @@
 
 use crate::cmd::CommandError;
 use lookalike::store::index::IndexLocation;
+use std::path::{Path, PathBuf};
 
 /// Where an index is; an address of PostgreSQL gets from the environment what it does not say.
 ///
@@ -16,4 +17,28 @@ pub(crate) fn place(text: &str) -> Result<IndexLocation, CommandError> {
         }
         place => Ok(place),
     }
+}
+
+/// The index that an input names, as [`place`]; `None` for files and folders of documents.
+///
+/// # Errors
+/// As for [`place`].
+pub(crate) fn among_inputs(input: &Path) -> Result<Option<IndexLocation>, CommandError> {
+    match IndexLocation::among_inputs(input) {
+        Some(IndexLocation::Postgres(url)) => place(&url).map(Some),
+        other => Ok(other),
+    }
+}
+
+/// The inputs as they are opened: addresses of PostgreSQL as [`place`] gives them. They may have
+/// passwords that the user did not write: do not show them.
+///
+/// # Errors
+/// As for [`place`].
+pub(crate) fn with_environment(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
+    let opened = inputs.iter().map(|input| match among_inputs(input)? {
+        Some(IndexLocation::Postgres(url)) => Ok(PathBuf::from(url)),
+        _ => Ok(input.clone()),
+    });
+    opened.collect()
 }

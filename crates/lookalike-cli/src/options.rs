@@ -3,6 +3,7 @@
 use crate::cmd::CommandError;
 use crate::decision_args::DecisionArgs;
 use crate::extraction::size;
+use crate::index_place;
 use crate::named_values::one_of;
 use clap::Args;
 use lookalike::core::error::ParamsError;
@@ -481,6 +482,14 @@ impl RunArgs {
     /// Collections whose documents are always kept.
     pub(crate) fn reference(&self) -> &[PathBuf] {
         &self.reference
+    }
+
+    /// The same, as they are opened: see [`index_place::with_environment`].
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn opened_reference(&self) -> Result<Vec<PathBuf>, CommandError> {
+        index_place::with_environment(&self.reference)
     }
 }
 

@@ -10,6 +10,9 @@ use lookalike_core::params::{Params, ParamsBuilder, ShingleRule};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
+/// What is shown of an address that cannot be read, which may have a password in it.
+const HIDDEN: &str = "postgres://…";
+
 /// Where an index is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IndexLocation {
@@ -26,6 +29,17 @@ impl IndexLocation {
         if is_database { Self::Postgres(text.to_owned()) } else { Self::Folder(text.into()) }
     }
 
+    /// As it is shown: an address without what is secret in it.
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Folder(folder) => folder.display().to_string(),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(url) => crate::postgres::shown(url).unwrap_or_else(|| HIDDEN.to_owned()),
+            #[cfg(not(feature = "postgres"))]
+            Self::Postgres(_) => HIDDEN.to_owned(),
+        }
+    }
+
     /// The place of an index that is named among files and folders of documents: a database, or a
     /// folder with the catalogue of an index. `None` for everything else.
     pub fn among_inputs(input: &Path) -> Option<Self> {
@@ -40,15 +54,11 @@ impl IndexLocation {
 
     #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
     fn not_built(&self) -> IndexError {
-        match self {
-            Self::Folder(folder) => {
-                IndexError::NotBuilt { index: folder.display().to_string(), feature: "sqlite" }
-            }
-            // The address may have a password in it.
-            Self::Postgres(_) => {
-                IndexError::NotBuilt { index: "postgres://…".to_owned(), feature: "postgres" }
-            }
-        }
+        let feature = match self {
+            Self::Folder(_) => "sqlite",
+            Self::Postgres(_) => "postgres",
+        };
+        IndexError::NotBuilt { index: self.shown(), feature }
     }
 }
 
@@ -195,5 +205,19 @@ impl Deref for Index {
 
     fn deref(&self) -> &(dyn Backend + 'static) {
         &*self.backend
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shown_address_has_no_password() {
+        assert_eq!(IndexLocation::of("folder/news").shown(), "folder/news");
+        for url in ["postgres://me:secret@db/news?index=a", "postgres://me:se@cret@db/news"] {
+            let shown = IndexLocation::of(url).shown();
+            assert!(shown.starts_with("postgres://") && !shown.contains("cret"), "{shown}");
+        }
     }
 }

@@ -104,6 +104,7 @@ pub mod settings;
 pub mod sketches;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+pub mod time;
 
 pub use error::IndexError;
 pub use index::Index;

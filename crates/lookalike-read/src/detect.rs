@@ -25,11 +25,11 @@ use crate::unit::TextUnit;
 use crate::walk::{self, name_of};
 use lookalike_index::index::{self, Access, Index, IndexLocation};
 use lookalike_index::settings::StoredContent;
+use lookalike_index::time;
 use std::fs::{self, File};
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::SystemTime;
 
 /// Bytes in which the first that is not blank must be.
 const SNIFFED_BYTES: u64 = 64 << 10;
@@ -189,15 +189,13 @@ impl Opener<'_> {
 
     /// The documents of an index, as they are now.
     fn index(&mut self, location: &IndexLocation) -> Result<(), ReadError> {
-        let index = Arc::new(index::open(location, Access::Read)?);
+        let index = index::open(location, Access::Read)?;
         let content = self.index_content(&index)?;
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let now = i64::try_from(since.as_nanos()).unwrap_or(i64::MAX);
         self.flush();
         let info = self.opened.unnamed(index.name());
         let metadata = !self.options.fields.is_empty();
-        let source = IndexSource::open(info, &index, now, metadata, content)?;
-        self.opened.sources.push(Arc::new(source.holding(index)));
+        let source = IndexSource::open(info, &index, time::now(), metadata, content)?;
+        self.opened.sources.push(Arc::new(source));
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use super::{CommandError, CommandResult};
 use crate::decision_args::DecisionArgs;
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
+use crate::index_place;
 use crate::progress_bar::StageBar;
 use crate::read_args::ReadArgs;
 use crate::terminal;
@@ -105,7 +106,8 @@ pub(crate) fn run(args: &mut AuditArgs, worker: WorkerOption<'_>) -> CommandResu
     let mut options = AuditOptions { ids_by_file: report.ids_by_file, ..audit_options(args)? };
     options.decisions = args.decisions.read()?;
     let bar = StageBar::new(args.quiet);
-    let open = || Collection::open_with_reference(&args.inputs, &args.reference, &reading);
+    let reference = index_place::with_environment(&args.reference)?;
+    let open = || Collection::open_with_reference(&args.inputs, &reference, &reading);
     let neighbours = audit::true_neighbours(open, &report.params, &options, &bar)?;
     drop(bar);
     report.check(neighbours.inputs())?;

@@ -56,7 +56,8 @@ pub(crate) fn run(given: &mut ExplicitArgs<DedupArgs>, worker: WorkerOption<'_>)
     let reference = args.run.reference();
     let bands_auto = args.parameters.bands_auto(args.inputs.iter().chain(reference))?;
     let waiting = WaitingNote::new(args.inputs.iter().chain(reference), args.result.quiet);
-    let open = || Collection::open_with_reference(&args.inputs, reference, &reading);
+    let opened_reference = args.run.opened_reference()?;
+    let open = || Collection::open_with_reference(&args.inputs, &opened_reference, &reading);
     let collection = open()?;
     drop(waiting);
     args.result.actions.check(&collection, &args.inputs, reference)?;

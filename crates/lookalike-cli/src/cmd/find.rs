@@ -38,7 +38,8 @@ pub(crate) fn run(args: &mut FindArgs, worker: WorkerOption<'_>) -> CommandResul
     reading.leave_out = targets.paths().map(Path::to_owned).collect();
     reading.fields = options.fields();
     reading.shingle = Some(options.params.shingle().clone());
-    let open = || Collection::open_with_reference(&args.inputs, reference, &reading);
+    let opened_reference = args.run.opened_reference()?;
+    let open = || Collection::open_with_reference(&args.inputs, &opened_reference, &reading);
     let waiting = WaitingNote::new(args.inputs.iter().chain(reference), args.result.quiet);
     let collection = open()?;
     drop(waiting);

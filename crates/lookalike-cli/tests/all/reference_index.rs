@@ -21,11 +21,8 @@ fn place() -> Place {
     place
 }
 
-/// Documents of an index decide as those of a file do, whether their texts or only their shingles
-/// are stored, and whatever the shingles of the run are where texts are.
-#[test]
-fn an_index_decides_as_its_documents_do() {
-    let place = Place::new();
+/// The documents of the sample in two halves, every second of them, as lines of JSON.
+fn halves() -> [String; 2] {
     let mut lines = String::new();
     for entry in std::fs::read_dir(root().join("fixtures/sample")).unwrap() {
         let entry = entry.unwrap();
@@ -36,11 +33,19 @@ fn an_index_decides_as_its_documents_do() {
     }
     let mut all: Vec<&str> = lines.lines().collect();
     all.sort_unstable();
-    let half = |from: usize| {
+    [0, 1].map(|from| {
         let some = all.iter().skip(from).step_by(2).copied();
         some.collect::<Vec<_>>().join("\n") + "\n"
-    };
-    place.file("old.jsonl", half(0)).file("new.jsonl", half(1));
+    })
+}
+
+/// Documents of an index decide as those of a file do, whether their texts or only their shingles
+/// are stored, and whatever the shingles of the run are where texts are.
+#[test]
+fn an_index_decides_as_its_documents_do() {
+    let place = Place::new();
+    let [old, new] = halves();
+    place.file("old.jsonl", &old).file("new.jsonl", &new);
     for store in ["texts", "sets"] {
         place.run(&["index", "create", store, "old.jsonl", "--store", store]).ok();
     }
@@ -69,7 +74,7 @@ fn an_index_decides_as_its_documents_do() {
     let found = ["find", "new.jsonl", "--reference", "sets", "-t", "0.5", "--json", "-q"];
     let report = place.run(&found).ok();
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
-    assert_eq!(report["counts"]["reference"], half(0).lines().count());
+    assert_eq!(report["counts"]["reference"], old.lines().count());
 }
 
 #[test]
@@ -126,4 +131,30 @@ fn adding_without_an_index_is_refused() {
     assert!(message.contains("sets"), "{message}");
     let message = dedup(&["--reference", "sketches", "--add", "--normalize", "nfc"]).fails(2);
     assert!(message.contains("normal form"), "{message}");
+}
+
+/// A run with an index as reference and its audit read the same documents, whether the texts of the
+/// index or only their shingles are stored; the figures are those of the documents in a file.
+#[test]
+fn runs_with_an_index_are_audited() {
+    let place = Place::new();
+    let [old, new] = halves();
+    place.file("old.jsonl", &old).file("new.jsonl", &new);
+    for store in ["texts", "sets"] {
+        place.run(&["index", "create", store, "old.jsonl", "--store", store]).ok();
+    }
+    let audited = |reference: &str| {
+        let inputs = ["new.jsonl", "--reference", reference, "-q"];
+        let run = ["-t", "0.5", "--pairs", "pairs.csv", "--report", "r.json"];
+        place.run(&[&["find"], &inputs[..], &run].concat()).ok();
+        let report = ["--pairs", "pairs.csv", "--json"];
+        place.run(&[&["audit", "r.json"], &inputs[..], &report].concat()).ok()
+    };
+    let expected = audited("old.jsonl");
+    assert!(expected.contains("\"recall\""), "{expected}");
+    for reference in ["texts", "sets"] {
+        assert_eq!(audited(reference), expected, "{reference}");
+        let find = ["find", "new.jsonl", "--reference", reference, "-q", "--audit", "10"];
+        place.run(&find).ok();
+    }
 }

@@ -109,6 +109,11 @@ impl Address {
     }
 }
 
+/// The address for messages: without user and password; `None` if it cannot be read.
+pub fn shown(url: &str) -> Option<String> {
+    Address::parse_unverified(url).ok().map(|address| address.name)
+}
+
 fn check_name(name: &str) -> Result<(), IndexError> {
     let what = if name.is_empty() {
         "index= is empty: give it a name"

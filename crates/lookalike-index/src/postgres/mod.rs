@@ -43,6 +43,7 @@ mod tls;
 mod write;
 mod write_categories;
 
+pub use address::shown;
 pub use defaults::{Defaults, with_defaults};
 
 use crate::access::Access;

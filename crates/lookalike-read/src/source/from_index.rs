@@ -39,8 +39,6 @@ pub(crate) struct IndexSource {
     /// Whether the index keeps texts.
     texts: bool,
     content: IndexContent,
-    /// The index, where nobody else holds it.
-    _index: Option<Arc<Index>>,
 }
 
 /// What is given of the documents of an index.
@@ -192,12 +190,7 @@ impl IndexSource {
             return Err(IndexError::NoSets { what: "grouping of its documents" });
         }
         let snapshot = Mutex::new(index.snapshot()?);
-        Ok(Self { info, snapshot, now, metadata, texts, content, _index: None })
-    }
-
-    /// The same, with the index open as long as the source is there.
-    pub(crate) fn holding(self, index: Arc<Index>) -> Self {
-        Self { _index: Some(index), ..self }
+        Ok(Self { info, snapshot, now, metadata, texts, content })
     }
 
     fn snapshot(&self) -> MutexGuard<'_, Box<dyn Snapshot>> {

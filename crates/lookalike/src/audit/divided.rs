@@ -18,11 +18,11 @@ use super::{AuditOptions, check_confidence, search};
 use crate::digest::InputsDigest;
 use crate::document_pass::{DocumentVisitor, each_document};
 use crate::error::{AuditError, Error};
+use crate::find::shingles::ShingleCutter;
 use crate::progress::Progress;
 use crate::read::{BlockNumber, Collection, Document, DocumentSink, SkippedItem};
 use crate::shard::{BlockError, ShardBlock};
 use lookalike_core::params::Params;
-use lookalike_core::shingle::Shingler;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 
@@ -96,7 +96,7 @@ pub fn draw_share(
     let drawers = each_document(share, options.threads, progress, || ShareDrawer {
         lots,
         limit,
-        shingler: Shingler::with_kernel(params.shingle(), options.kernel),
+        cutter: ShingleCutter::of_rule(params.shingle(), options.kernel),
         reference: false,
         drawn: Vec::new(),
     })?;
@@ -107,7 +107,7 @@ pub fn draw_share(
 struct ShareDrawer {
     lots: IdHasher,
     limit: u64,
-    shingler: Shingler,
+    cutter: ShingleCutter,
     reference: bool,
     drawn: Vec<DrawnDocument>,
 }
@@ -120,7 +120,7 @@ impl DocumentSink for ShareDrawer {
             return Ok(());
         }
         let mut shingles = Vec::new();
-        let fingerprint = self.shingler.set(document.text, &mut shingles);
+        let fingerprint = self.cutter.set(document, &mut shingles);
         if !shingles.is_empty() {
             let (id, reference) = (document.id.to_owned(), self.reference);
             self.drawn.push(DrawnDocument { id, reference, fingerprint, shingles });

@@ -33,13 +33,13 @@ pub use report::{Report, pairs_file};
 use crate::decisions::{Decisions, SeparatedPairs};
 use crate::document_pass::{DocumentVisitor, each_document};
 use crate::error::Error;
+use crate::find::shingles::ShingleCutter;
 use crate::progress::{Progress, Stage, timed};
 use crate::read::{BlockNumber, Collection, Document, DocumentSink, SkippedItem};
 use draw::{DocumentSample, IdHasher, Position, SampledDocument};
 
 use lookalike_core::kernel::Kernel;
 use lookalike_core::params::Params;
-use lookalike_core::shingle::Shingler;
 use search::{FoundNeighbours, SearchedSample, Searcher};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -150,7 +150,7 @@ fn draw(
     let most = options.sample.get();
     let drawers = each_document(collection, options.threads, progress, || Drawer {
         lots,
-        shingler: Shingler::with_kernel(params.shingle(), options.kernel),
+        cutter: ShingleCutter::of_rule(params.shingle(), options.kernel),
         sample: DocumentSample::new(most),
         documents: 0,
         reference: false,
@@ -168,7 +168,7 @@ fn draw(
 /// smallest so far, which is so for some n·ln(N/n) of N documents.
 struct Drawer {
     lots: IdHasher,
-    shingler: Shingler,
+    cutter: ShingleCutter,
     sample: DocumentSample,
     documents: u64,
     reference: bool,
@@ -179,7 +179,7 @@ impl DocumentSink for Drawer {
     type Error = Error;
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
-        let Document { id, text, .. } = *document;
+        let id = document.id;
         self.documents += 1;
         self.position.1 += 1;
         let lot = self.lots.document(id);
@@ -187,7 +187,7 @@ impl DocumentSink for Drawer {
             return Ok(());
         }
         let mut set = Vec::new();
-        let fingerprint = self.shingler.set(text, &mut set);
+        let fingerprint = self.cutter.set(document, &mut set);
         if !set.is_empty() {
             set.shrink_to_fit();
             let (position, reference) = (self.position, self.reference);

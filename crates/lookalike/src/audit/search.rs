@@ -8,12 +8,12 @@ use crate::digest::InputsDigest;
 use crate::document_pass::DocumentVisitor;
 use crate::error::AuditError;
 use crate::error::Error;
+use crate::find::shingles::ShingleCutter;
 use crate::progress::{Interruption, Progress};
 use crate::read::{BlockNumber, Document, DocumentSink, SkippedItem};
 use lookalike_core::hash::mix64;
 use lookalike_core::kernel::Kernel;
 use lookalike_core::params::Params;
-use lookalike_core::shingle::Shingler;
 use lookalike_core::verify::{self, Overlap};
 use std::collections::HashMap;
 
@@ -102,7 +102,7 @@ impl SearchedSample {
 /// One thread's tools and findings.
 pub(super) struct Searcher<'a> {
     searched: &'a SearchedSample,
-    shingler: Shingler,
+    cutter: ShingleCutter,
     hits: Hits,
     candidates: Vec<u32>,
     set: Vec<u64>,
@@ -157,7 +157,7 @@ impl<'a> Searcher<'a> {
     ) -> Self {
         Self {
             searched,
-            shingler: Shingler::with_kernel(searched.params.shingle(), kernel),
+            cutter: ShingleCutter::of_rule(searched.params.shingle(), kernel),
             hits: Hits::default(),
             candidates: Vec::new(),
             set: Vec::new(),
@@ -168,7 +168,7 @@ impl<'a> Searcher<'a> {
     }
 
     /// Compares a document with the sets that it may resemble.
-    fn compare(&mut self, id: &str, text: &str, fingerprint: u128) {
+    fn compare(&mut self, document: &Document<'_>, fingerprint: u128) {
         let searched = self.searched;
         let mut made = false;
         for candidate in std::mem::take(&mut self.candidates) {
@@ -178,14 +178,14 @@ impl<'a> Searcher<'a> {
                 Some(Overlap { intersection: size, left: size, right: size })
             } else {
                 if !made {
-                    self.shingler.set(text, &mut self.set);
+                    self.cutter.set(document, &mut self.set);
                     made = true;
                 }
                 let (measure, threshold) = (searched.params.measure(), searched.params.threshold());
                 verify::overlap_at_least(&class.set, &self.set, measure, threshold)
             };
             if let Some(overlap) = overlap {
-                self.count(class, id, fingerprint, &overlap);
+                self.count(class, document.id, fingerprint, &overlap);
             }
         }
     }
@@ -214,10 +214,9 @@ impl DocumentSink for Searcher<'_> {
     type Error = Error;
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
-        let Document { id, text, .. } = *document;
-        let shingles = self.shingler.shingle(text);
+        let shingles = self.cutter.shingles(document);
         let fingerprint = shingles.fingerprint;
-        self.found.inputs.add(id, fingerprint);
+        self.found.inputs.add(document.id, fingerprint);
         self.found.texts = self.found.texts.wrapping_add(text_digest(fingerprint as u64));
         if shingles.hashes.is_empty() {
             return Ok(());
@@ -226,7 +225,7 @@ impl DocumentSink for Searcher<'_> {
         let index = &self.searched.index;
         index.candidates(shingles.hashes, &mut self.hits, &mut self.candidates);
         if !self.candidates.is_empty() {
-            self.compare(id, text, fingerprint);
+            self.compare(document, fingerprint);
             // A document may be compared with the whole sample, and a block is many of them.
             self.progress.advance(0)?;
         }

@@ -1,15 +1,9 @@
 //! Points in time as RFC 3339 writes them, to ns since 1970 and back.
 
 use lookalike_extract::date;
-use std::time::{SystemTime, UNIX_EPOCH};
+pub use lookalike_index::time::now;
 
 const NS: i64 = 1_000_000_000;
-
-/// Now, in ns since 1970.
-pub fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
-}
 
 /// A time as RFC 3339 has it, in UTC, with as many digits behind the seconds as it needs.
 pub fn format(ns: i64) -> String {

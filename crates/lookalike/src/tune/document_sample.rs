@@ -19,7 +19,7 @@ pub const SAMPLE_DOCUMENTS: usize = 2_000;
 pub struct TextSample {
     /// Texts of the sample in random order, so that the first few are a sample, too.
     pub texts: Vec<String>,
-    /// Documents of the collection.
+    /// Documents of the collection, those without texts left out.
     pub documents: u64,
     /// Records and files that could not be read as documents, in no promised order.
     pub skipped: Vec<SkippedItem>,
@@ -28,6 +28,7 @@ pub struct TextSample {
 /// Draws `size` documents, or all where there are fewer. One pass on one thread; memory for the
 /// texts of the sample.
 ///
+/// Documents without texts, those of an index that stores shingle sets alone, are not drawn.
 /// A document is drawn by the hash of its id and the seed, so the sample depends on the documents
 /// there are, and neither on their order nor on how they are split into files.
 ///
@@ -76,7 +77,10 @@ impl DocumentSink for SampleSink {
     type Error = ReadError;
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
-        let &Document { id, text, place, .. } = document;
+        let &Document { id, text, place, shingled, .. } = document;
+        if shingled.is_some() {
+            return Ok(());
+        }
         self.documents += 1;
         let id_hash = hash::mix64(hash::token_hash(id.as_bytes()) ^ self.seed);
         if self.sample.wants(id_hash) {

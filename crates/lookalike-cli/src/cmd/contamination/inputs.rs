@@ -108,8 +108,9 @@ fn is_one_folder(a: &Path, b: &Path) -> bool {
 
 /// The index that is named, where there is one; it is named alone.
 fn index_among(inputs: &[PathBuf]) -> Result<Option<Index>, CommandError> {
-    let place = inputs.iter().find_map(|input| Some((input, IndexLocation::among_inputs(input)?)));
-    let Some((input, place)) = place else { return Ok(None) };
+    let is_index = |input: &&PathBuf| IndexLocation::among_inputs(input).is_some();
+    let Some(input) = inputs.iter().find(is_index) else { return Ok(None) };
+    let Some(place) = index_place::among_inputs(input)? else { return Ok(None) };
     if inputs.len() > 1 {
         return Err(CommandError::Usage(format!(
             "{} is an index, which is read by itself: leave out the other inputs next to it, and \
@@ -117,10 +118,6 @@ fn index_among(inputs: &[PathBuf]) -> Result<Option<Index>, CommandError> {
             input.display()
         )));
     }
-    let place = match place {
-        IndexLocation::Postgres(url) => index_place::place(&url)?,
-        folder @ IndexLocation::Folder(_) => folder,
-    };
     Ok(Some(open(&place, Access::Read)?))
 }
 

@@ -2,7 +2,7 @@
 
 use super::args::DedupArgs;
 use crate::cmd::CommandError;
-use crate::index_place::place;
+use crate::index_place;
 use lookalike::dedup::add_survivors;
 use lookalike::error::Error;
 use lookalike::find::{FindOptions, Findings};
@@ -10,7 +10,7 @@ use lookalike::index::{AddOptions, time};
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, Normalization};
 use lookalike::report::phrases::count;
-use lookalike::store::index::{Access, IndexLocation, open};
+use lookalike::store::index::{Access, open};
 use lookalike::store::{Index, IndexError};
 use std::time::Duration;
 
@@ -33,21 +33,15 @@ impl ReferenceIndex {
                            normal form; leave out --add or the options of normalization";
             return Err(CommandError::Usage(message.to_owned()));
         }
-        let locations = args.run.reference().iter().filter_map(|path| {
-            let location = IndexLocation::among_inputs(path)?;
-            Some((path, location))
-        });
-        let location = match locations.collect::<Vec<_>>().as_slice() {
-            [(_, IndexLocation::Postgres(url))] => place(url)?,
-            [(_, folder)] => folder.clone(),
-            all => {
-                return Err(CommandError::Usage(format!(
-                    "--add needs one index among --reference, there are {}",
-                    all.len()
-                )));
-            }
+        let named = args.run.reference().iter().map(|path| index_place::among_inputs(path));
+        let indexes = named.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()?;
+        let [location] = indexes.as_slice() else {
+            return Err(CommandError::Usage(format!(
+                "--add needs one index among --reference, there are {}",
+                indexes.len()
+            )));
         };
-        Ok(Some(Self(open(&location, Access::Write { wait: WAIT })?)))
+        Ok(Some(Self(open(location, Access::Write { wait: WAIT })?)))
     }
 
     /// Adds what stays; gives in words what was done.

@@ -59,7 +59,8 @@ pub(super) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
     reading.leave_out = targets.all().map(|target| target.path().to_owned()).collect();
     reading.fields = options.fields();
     let waiting = WaitingNote::new(args.inputs.iter().chain(reference), args.result.quiet);
-    let collection = Collection::open_with_reference(&args.inputs, reference, &reading)?;
+    let opened_reference = args.run.opened_reference()?;
+    let collection = Collection::open_with_reference(&args.inputs, &opened_reference, &reading)?;
     drop(waiting);
     let plan = OutputPlan::new(args, &collection, &reading, AnnotationSubject::Passages)?;
     if let Some(destination) = &plan.destination {

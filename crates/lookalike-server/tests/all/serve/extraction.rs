@@ -37,8 +37,12 @@ fn texts_are_those_that_the_command_line_reads() {
         let name = file.rsplit('/').next().unwrap();
         let answer = extract(client, name, &fixture(file)).ok(200);
         let expected = String::from_utf8(fixture(expected)).unwrap();
-        // The files of the tests have fields before their texts, and a line end behind.
-        assert!(expected.trim_end().ends_with(text(&answer).trim_end()), "{file}: {answer}");
+        // The files of the office tests have fields and an empty line before their texts.
+        let expected = match file.starts_with("office/") {
+            true => expected.split_once("\n\n").map_or("", |(_, text)| text),
+            false => &expected,
+        };
+        assert_eq!(text(&answer).trim_end(), expected.trim_end(), "{file}");
         assert_eq!(answer["parts"][0]["kind"], kind);
         assert_eq!(answer["parts"][0]["within"], "");
     }

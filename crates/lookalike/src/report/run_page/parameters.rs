@@ -6,7 +6,8 @@ use crate::find::{FindOptions, Grouping};
 use crate::read::Normalization;
 use crate::report::html::PageParameter;
 use lookalike_core::params::{Case, Measure, Params, ShingleRule, StopWords, Unit};
-use std::path::PathBuf;
+use lookalike_index::index::IndexLocation;
+use std::path::{Path, PathBuf};
 
 fn row(name: &'static str, value: &impl ToString, meaning: impl Into<String>) -> PageParameter {
     PageParameter { name, value: value.to_string(), meaning: meaning.into() }
@@ -93,6 +94,12 @@ fn found(params: &Params) -> Vec<PageParameter> {
     ]
 }
 
+/// An input as it is shown: an address of a database without its password.
+fn shown(input: &Path) -> String {
+    let index = IndexLocation::among_inputs(input);
+    index.map_or_else(|| input.display().to_string(), |index| index.shown())
+}
+
 /// What stays, and what is counted together.
 fn kept(options: &FindOptions, reference: &[PathBuf]) -> Vec<PageParameter> {
     let (group, meaning) = match options.grouping {
@@ -102,9 +109,21 @@ fn kept(options: &FindOptions, reference: &[PathBuf]) -> Vec<PageParameter> {
     let keep = "Which document of a group stays; the first rule that tells two apart decides";
     let mut rows = vec![row("--keep", &options.keep, keep), row("--group", &group, meaning)];
     let documents = "Documents that always stay and are not compared with each other";
-    rows.extend(reference.iter().map(|path| row("--reference", &path.display(), documents)));
+    rows.extend(reference.iter().map(|path| row("--reference", &shown(path), documents)));
     if let Some(name) = &options.source_field {
         rows.push(row("--source-field", &name, "Its value is the source that is counted"));
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_shown_without_its_password() {
+        assert_eq!(shown(Path::new("old.jsonl")), "old.jsonl");
+        let address = shown(Path::new("postgres://me:secret@db/news"));
+        assert!(address.starts_with("postgres://") && !address.contains("secret"), "{address}");
+    }
 }
