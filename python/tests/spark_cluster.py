@@ -103,6 +103,7 @@ class SparkCluster:
         environment = os.environ | {
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_JAVA_OPTS": _SHORT_LIVED,
             "SPARK_LOCAL_DIRS": str(self.folder / f"local-{name}"),
         }
         command = [str(self._program), f"org.apache.spark.deploy.{kind}", "--host", "127.0.0.1", *arguments]
@@ -170,6 +171,9 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
+_SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
 def _settings() -> dict[str, str]:
     """Those of every application; executors find the modules of the tests."""
     path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
@@ -181,6 +185,9 @@ def _settings() -> dict[str, str]:
         "spark.executor.memory": "640m",
         "spark.executorEnv.PYTHONPATH": path,
         "spark.sql.shuffle.partitions": "3",
+        # Code is compiled by the fast compiler alone: no process lives long enough for the other.
+        "spark.driver.extraJavaOptions": _SHORT_LIVED,
+        "spark.executor.extraJavaOptions": _SHORT_LIVED,
         # An executor that was killed is started again at once.
         "spark.deploy.maxExecutorRetries": "-1",
         "spark.network.timeout": "600s",
