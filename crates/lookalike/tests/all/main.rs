@@ -1,8 +1,8 @@
 //! The tests of the library, one module for each subject.
 //!
-//! `html` and `histories` are test programs of their own: they start a browser and PostgreSQL, and a
-//! process has the locks of its parent's other threads, such as those of indexes, until it executes
-//! its program.
+//! `html` and `histories` are test programs of their own: they start a browser and PostgreSQL, and
+//! a process has the locks of its parent's other threads, such as those of indexes, until it
+//! executes its program.
 
 mod actions;
 mod audit;

@@ -1,4 +1,5 @@
 //! A run over files, and everything that it finds in the bytes of reports.
+#![allow(clippy::unwrap_used, reason = "this is a part of tests")]
 
 use lookalike::find::{self, FindOptions, Findings};
 use lookalike::progress::NoProgress;

@@ -131,8 +131,8 @@ impl Model {
     }
 }
 
-/// Applies a random history to an index, which `reopened` opens again now and then; the index at the
-/// end, and what is left, but for a document `gone` that expires at 5 ns.
+/// Applies a random history to an index, which `reopened` opens again now and then; the index at
+/// the end, and what is left, but for a document `gone` that expires at 5 ns.
 pub(crate) fn applied(
     mut index: Index,
     seed: u64,
