@@ -1,9 +1,10 @@
-"""Times of the service while people decide about groups: `python bench/review.py INDEX`.
+"""Times of the service while people decide about groups: `python bench/review.py INDEX [--walk]`.
 
 Starts `lookalike serve INDEX` (the release build), waits until the groups are computed, and measures
 from outside, in milliseconds: the first page of the queue, 1,000 steps of a review (a decision, and the
 comparison of the next pair), a list of 50,000 decisions at once, and whether all of it is there after
-`kill -9`. INDEX is changed: take a copy.
+`kill -9`. With `--walk`, 200 groups are decided about by keyboard in headless Chromium first (Node,
+chromedriver and Chromium are needed). INDEX is changed: take a copy.
 """
 
 import http.client
@@ -13,6 +14,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 PROGRAM = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", "target")) / "release" / "lookalike"
@@ -72,6 +74,8 @@ def review(connection, found):
                 took += ask(connection, "POST", "/v1/decisions", {"decisions": [judged]})[1]
                 times.append(took)
                 decided.append(pair)
+        if "next" not in found:
+            break
         found, took = ask(connection, "GET", f"{QUEUE}&limit=20&after={found['next']}")
         pages.append(took)
     return decided, times, pages
@@ -101,18 +105,33 @@ def stored(connection):
         after = page["next"]
 
 
+def walk():
+    """Decides about 200 groups in a browser, which prints its times."""
+    cases = pathlib.Path(__file__).parent.parent / "crates/lookalike-server/tests/page/run.mjs"
+    with tempfile.TemporaryDirectory() as folder:
+        url = f"http://{ADDRESS[0]}:{ADDRESS[1]}/"
+        subprocess.run(["node", cases, "walk", folder, url], check=True)
+
+
 def percentile(times, share):
+    if not times:
+        return float("nan")
     return sorted(times)[min(len(times) - 1, int(share * len(times)))]
 
 
-def main(index):
+def main(index, walks):
     server = start(index)
     connection = http.client.HTTPConnection(*ADDRESS)
-    before = stored(connection)
     found, _ = queue(connection)
     found, first = ask(connection, "GET", QUEUE + "&limit=20")
     print(f"documents {found['documents']}, groups {found['groups_total']}")
     print(f"first page of the queue: {first:.0f} ms")
+    if walks:
+        walk()
+        # The server may have closed a connection that was idle meanwhile.
+        connection = http.client.HTTPConnection(*ADDRESS)
+        found, _ = queue(connection)
+    before = stored(connection)
     decided, times, pages = review(connection, found)
     print(f"a step (decision, next comparison): median {percentile(times, 0.5):.1f} ms, "
           f"p99 {percentile(times, 0.99):.1f} ms of {len(times)}; "
@@ -132,6 +151,6 @@ def main(index):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--walk"]):
         sys.exit(__doc__)
-    main(sys.argv[1])
+    main(sys.argv[1], len(sys.argv) == 3)

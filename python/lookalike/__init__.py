@@ -28,6 +28,7 @@ and parameters give the same bytes.
 
 from lookalike._compare import Comparison, Difference, DifferenceCounts, compare
 from lookalike._contamination import Contamination, contamination
+from lookalike._decisions import DecisionCounts
 from lookalike._dedup import Written, dedup
 from lookalike._engine import VERSION as __version__
 from lookalike._evaluate import Evaluation, evaluate
@@ -37,6 +38,7 @@ from lookalike._found import Found, Group, Member
 from lookalike._index import Index
 from lookalike._index_types import (
     Added,
+    Category,
     Document,
     Match,
     Matches,
@@ -55,8 +57,10 @@ __all__ = [
     "OPTIONS",
     "Added",
     "Audit",
+    "Category",
     "Comparison",
     "Contamination",
+    "DecisionCounts",
     "Difference",
     "DifferenceCounts",
     "Document",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar, overload
 
 from lookalike import _engine
+from lookalike._decisions import DecisionCounts, decision_counts
 from lookalike._find import Run
 from lookalike._found import advice, better_setting_of
 from lookalike._inputs import Given
@@ -34,6 +35,8 @@ class Written:
     parameters: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     #: A setting that finds clearly more, as :attr:`Found.better_setting` has it.
     better_setting: dict[str, Any] | None = field(default=None, repr=False, compare=False)
+    #: What became of decisions of people, as :attr:`Found.decisions` has it.
+    decisions: DecisionCounts | None = field(default=None, repr=False, compare=False)
     #: Documents that stay without some of their words, with ``passages``.
     changed: int = 0
     #: With ``passages``, what goes of each source: ``source``, ``documents``, ``changed``, ``removed``,
@@ -158,8 +161,9 @@ def dedup(
         ``docs/dedup.md`` says, with ``related`` and a neighbour among it. Tables get the columns
         ``lookalike_kept``, ``lookalike_group``, ``lookalike_keeper``, ``lookalike_jaccard`` (and
         ``lookalike_containment`` where that is the measure), ``lookalike_reason``,
-        ``lookalike_neighbour`` and ``lookalike_neighbour_jaccard`` (and
-        ``lookalike_neighbour_containment``); lists become lists of pairs (document, dict of these).
+        ``lookalike_neighbour``, ``lookalike_neighbour_jaccard`` (and
+        ``lookalike_neighbour_containment``) and ``lookalike_group_size`` (of a document that stays: the documents of
+        its group, itself among them, 1 in none); lists become lists of pairs (document, dict of these).
     :param removed: for paths, a file ``.csv`` or ``.jsonl`` for the documents that go, with what
         stays for them and why. Inputs are never written over.
     :param passages: cuts repeated passages out of the texts in place of whole near-duplicates: of each the first
@@ -229,6 +233,7 @@ _IDLE = (
     "frequencies",
     "stop_words",
     "group",
+    "decisions",
 )
 
 
@@ -298,7 +303,7 @@ def _dedup_files(
 ) -> Written:
     target = _output(output)
     with shown(progress) as reporter:
-        kept, gone, files, parameters, better = _engine.dedup(
+        kept, gone, files, parameters, better, decided = _engine.dedup(
             paths,
             run.reference,
             run.options,
@@ -307,4 +312,11 @@ def _dedup_files(
             None if removed is None else path_option("removed", removed),
             reporter,
         )
-    return Written(kept, gone, files, parameters=parameters, better_setting=better_setting_of(better))
+    return Written(
+        kept,
+        gone,
+        files,
+        parameters=parameters,
+        better_setting=better_setting_of(better),
+        decisions=decision_counts(decided),
+    )

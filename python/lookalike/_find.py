@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, Literal
 
 from lookalike import _engine
+from lookalike._decisions import decisions_option
 from lookalike._found import Found
 from lookalike._index_maintenance import IndexMaintenance
 from lookalike._inputs import Given, given, refuse_dates, refuse_unused, token_rule
@@ -20,7 +21,7 @@ from lookalike._options import (
 )
 from lookalike._progress import Progress, shown
 
-__all__ = ["Run", "find"]
+__all__ = ["Run", "find", "with_decisions"]
 
 
 def find(
@@ -57,7 +58,8 @@ def find(
         is done and of how much (``int``, or ``None`` where that is not known).
     :param options: those of the command line, named with ``_`` for ``-``; :data:`OPTIONS` lists
         them: ``shingle="words:5"``, ``measure="containment"``, ``exact=True``, ``keep="first"``,
-        ``threads=4``, ``skip_bad=True``, …
+        ``threads=4``, ``skip_bad=True``, … ``decisions`` are what people decided: the path of a file or of an index,
+        an :class:`Index`, or a list of dicts (``docs/reference/decisions.md``).
 
     :raises OptionError: an option cannot be what was given.
     :raises DocumentError: a document cannot be used; ``row`` says which.
@@ -81,6 +83,13 @@ def find(
     return run.found(run.take(docs), progress)
 
 
+def with_decisions(options: dict[str, Any]) -> dict[str, Any]:
+    """The options with decisions as the engine takes them."""
+    if options.get("decisions") is None:
+        return options
+    return {**options, "decisions": decisions_option(options["decisions"])}
+
+
 _DECIDING = ("keep", "source_field")
 
 
@@ -98,7 +107,7 @@ class Run:
         others: Collection[str] = OTHER_OPTIONS,
     ) -> None:
         check_options(options, function, accepted, others)
-        self.options = named(options, text, id_)
+        self.options = with_decisions(named(options, text, id_))
         self._text, self._id = text, id_
         # The columns that decide what is kept, in the order in which the engine asks for them.
         deciding: dict[str, Any] = {key: options[key] for key in _DECIDING if key in options}

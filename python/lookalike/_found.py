@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeVar, overload
 
 from lookalike import _engine
+from lookalike._decisions import DecisionCounts, decision_counts
 from lookalike._options import path_option, row_or_id
 from lookalike._results import Table
 from lookalike.errors import OptionError
@@ -208,6 +209,19 @@ class Found:
         (['x', 'y'], [1, 1], [1, 0])
         """
         return self._once("sources", lambda: Table(self._findings.sources()))
+
+    @property
+    def decisions(self) -> DecisionCounts | None:
+        """What became of the decisions that were given: how many were applied, which had no effect, which contradict
+        each other, which are asked again; ``None`` without decisions.
+
+        >>> import lookalike
+        >>> docs = {"a": "one two three four five six", "b": "One, two, three; four five six!"}
+        >>> found = lookalike.find(docs, decisions=[{"decision": "not_duplicate", "documents": ["a", "b"]}])
+        >>> len(found), found.decisions.applied, found.decisions.asked_again
+        (0, 1, [])
+        """
+        return self._once("decisions", lambda: decision_counts(self._findings.decision_counts()))
 
     @property
     def cut_from_mail(self) -> dict[str, int]:

@@ -30,6 +30,7 @@ _ADDED = tuple(
         "neighbour",
         "neighbour_jaccard",
         "neighbour_containment",
+        "group_size",
     )
 )
 

@@ -8,7 +8,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from lookalike._engine import StoredIndex
+from lookalike._decisions import decisions_option
 from lookalike._found import Found
+from lookalike._index_categories import IndexCategories
 from lookalike._index_arguments import (
     When,
     Where,
@@ -36,7 +38,6 @@ from lookalike._index_types import (
     Removed,
     matches,
 )
-from lookalike._index_maintenance import IndexMaintenance
 from lookalike._options import Reading, Unpack, check_options
 from lookalike._progress import Progress, shown
 from lookalike.errors import OptionError
@@ -52,7 +53,7 @@ OnExisting = Literal["error", "update", "keep"]
 _PAGE = 4096
 
 
-class Index(IndexMaintenance):
+class Index(IndexCategories):
     """A persistent index of documents in a folder, with similarity search.
 
     Made by :meth:`create` and :meth:`open`. Use it in a ``with`` statement, or :meth:`close` it.
@@ -498,9 +499,12 @@ class Index(IndexMaintenance):
         row = self._stored.get(id)
         return None if row is None else Document._make(row)
 
-    def ids(self) -> Iterator[str]:
+    def ids(self, category: str | None = None) -> Iterator[str]:
         """Ids of all documents that have not expired, in the order in which they were put (one
         that was replaced counts again). Documents that are added meanwhile are among them.
+
+        :param category: Only those of the category with this path and below it; ``"none"`` for those in none.
+        :raises OptionError: There is no such category.
 
         >>> import lookalike, tempfile, os
         >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
@@ -509,9 +513,14 @@ class Index(IndexMaintenance):
         ['b', 'a']
         """
         after = 0
-        while (page := self._stored.ids(after, _PAGE)) is not None:
+        while (page := self._page(category, after)) is not None:
             ids, after = page
             yield from ids
+
+    def _page(self, category: str | None, after: int) -> tuple[list[str], int] | None:
+        if category is None:
+            return self._stored.ids(after, _PAGE)
+        return self._stored.category_ids(text_option("category", category), after, _PAGE)
 
     def groups(
         self,
@@ -525,6 +534,7 @@ class Index(IndexMaintenance):
         pairs: bool = False,
         estimates: bool = False,
         source_field: str | None = None,
+        decisions: Any = None,
         memory: int | str | None = None,
         temp_dir: str | os.PathLike[str] | None = None,
         threads: int | None = None,
@@ -543,6 +553,8 @@ class Index(IndexMaintenance):
         :param estimates: Whether the pairs have ``estimated_jaccard``, ``error`` and
             ``standard_error`` of their signatures; needs ``pairs=True``.
         :param source_field: The member of metadata whose value documents are counted under.
+        :param decisions: What people decided, as :func:`lookalike.find` takes it; None for the decisions that the
+            index keeps, False for none.
         :raises StoreError: The index keeps signatures only.
         :raises KeyboardInterrupt: Ctrl-C, when the work has stopped.
         :warns RunawayWarning: Many documents look alike without being similar, which takes long.
@@ -565,6 +577,8 @@ class Index(IndexMaintenance):
             "pairs": pairs,
             "estimates": estimates,
             "source_field": source_field,
+            "decisions": None if decisions is False else decisions_option(decisions),
+            "own_decisions": decisions is None,
             "memory": memory,
             "temp_dir": None if temp_dir is None else folder_path(temp_dir),
             "threads": threads,

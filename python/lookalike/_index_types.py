@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 __all__ = [
     "Added",
+    "Category",
     "Document",
     "Match",
     "Matches",
@@ -147,6 +148,21 @@ class Problem(NamedTuple):
     what: str
     #: Whether :meth:`Index.repair` fixes it without loss.
     repairable: bool
+
+
+class Category(NamedTuple):
+    """Documents of an index that have words in common."""
+
+    #: Its place in the tree: ``"2"``, ``"2.1"``, ``"2.1.3"``.
+    path: str
+    #: The path of the category that it is in; None for a topic.
+    parent: str | None
+    #: The least similarity of its level: 0.2 for topics, 0.5 and 0.8 below them.
+    level: float
+    #: The words that tell it from the others, the most telling first.
+    label: tuple[str, ...]
+    #: Documents in it and below it; expired ones count until :meth:`Index.compact`.
+    documents: int
 
 
 class Stats(NamedTuple):

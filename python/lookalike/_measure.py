@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lookalike import _engine
+from lookalike._find import with_decisions
 from lookalike._found import Found
 from lookalike._inputs import given, refuse_unused, token_rule
 from lookalike._options import (
@@ -94,7 +95,7 @@ def audit(
     :param confidence: confidence level of the intervals, above 0, below 1.
     :param text, id, reference: for a report, as in that run.
     :param options: ``seed``, the random seed of the sample, 1 by default; ``threads``; for a report, how paths are
-        read and what is done to texts, as in that run.
+        read, what is done to texts, and ``decisions``, as in that run.
     :raises LookalikeError: the documents are not those of the report.
 
     Cost: two passes over the documents.
@@ -118,7 +119,7 @@ def audit(
             return Audit.of_json(found.engine.audit({**options}, sample, confidence, reporter))
         if docs is None:
             raise OptionError("a report does not hold its documents: give them as docs")
-        arguments = named(options, text, id)
+        arguments = with_decisions(named(options, text, id))
         check_options(arguments)
         report = path_option("found", found)
         sides = [given(side, text=text, id=id, alone=False) for side in (docs, reference) if side is not None]

@@ -145,6 +145,7 @@ class Options(_Comparing, _BandsOrAuto, Reading, _Fields, total=False):
     keep: str | Sequence[str] | None
     group: Literal["stars", "components"] | None
     source_field: str | None
+    decisions: Any
     memory: int | str | None
     temp_dir: str | os.PathLike[str] | None
     threads: int | None
@@ -215,6 +216,7 @@ class AuditOptions(_Wording, Reading, _Fields, total=False):
 
     seed: int | None
     threads: int | None
+    decisions: Any
 
 
 #: What each option means.
@@ -242,6 +244,8 @@ OPTIONS: dict[str, str] = {
     "group": "'stars', or 'components': chains are followed",
     "pairs": "whether all verified pairs are listed",
     "estimates": "whether pairs have the estimates of their signatures",
+    "decisions": "what people decided (docs/reference/decisions.md): the path of a file or an index, an Index, or a list "
+    "of dicts",
     "source_field": "the column whose value documents are counted under",
     "memory": "the most memory for the run, in bytes or such as '512MiB'",
     "temp_dir": "the folder for temporary files",

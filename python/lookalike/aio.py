@@ -96,14 +96,14 @@ def _awaited_addition(
 
 
 def _awaited_search(
-    method: Callable[Concatenate[Index, _Parameters], _Result],
+    method: Callable[Concatenate[Index, _Parameters], _Result], *, writes: bool = False
 ) -> Callable[Concatenate[AsyncIndex, _Parameters], Coroutine[Any, Any, _Result]]:
-    """The same of a method that reads and reports progress."""
+    """The same of a method that reports progress."""
 
     async def awaited(self: AsyncIndex, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
         stop = StopSignal()
         call = _stoppable(partial(method, self._index, *args, **kwargs), stop)
-        return await self._run(False, call, stop)
+        return await self._run(writes, call, stop)
 
     return _described(method, awaited)
 
@@ -225,6 +225,9 @@ class AsyncIndex:
     remove = _awaited(Index.remove, writes=True)
     compact = _awaited(Index.compact, writes=True)
     repair = _awaited(Index.repair, writes=True)
+    categorise = _awaited_search(Index.categorise, writes=True)
+    categories = _awaited(Index.categories)
+    category = _awaited(Index.category)
     query = _awaited(Index.query)
     query_many = _awaited(Index.query_many)
     get = _awaited(Index.get)
@@ -267,10 +270,10 @@ class AsyncIndex:
         """Whether there is a document with this id that has not expired."""
         return await self._run(False, partial(self._index.__contains__, id), StopSignal())
 
-    async def ids(self) -> AsyncIterator[str]:
-        """Ids of all documents that have not expired, as :meth:`lookalike.Index.ids` gives them; some thousand are
-        read at a time."""
-        ids = self._index.ids()
+    async def ids(self, category: str | None = None) -> AsyncIterator[str]:
+        """Ids of all documents that have not expired, or of those of a category, as :meth:`lookalike.Index.ids` gives
+        them; some thousand are read at a time."""
+        ids = self._index.ids(category)
         while page := await self._run(False, lambda: list(islice(ids, _PAGE)), StopSignal()):
             for id in page:
                 yield id

@@ -35,6 +35,7 @@ pub(crate) fn audit(
     let how = self::options(sample, seed, confidence, given.threads()?)?;
     let normalization = given.normalization()?;
     let mut reading = given.reading(normalization, crate::extraction::options(py)?)?;
+    let decisions = given.decisions(py)?;
     given.finish()?;
     reading.leave_out = vec![report.clone()];
     let inputs = Arc::new(ComparedInputs::new(py, &documents, reference.as_ref(), reading)?);
@@ -42,7 +43,7 @@ pub(crate) fn audit(
     let theirs = Arc::clone(&inputs);
     call::reading(py, progress.as_ref(), move |watch| {
         let report = Report::open(&report)?;
-        let how = AuditOptions { ids_by_file: report.ids_by_file, ..how };
+        let how = AuditOptions { ids_by_file: report.ids_by_file, decisions, ..how };
         let neighbours = true_neighbours(|| theirs.open(), &report.params, &how, watch)?;
         report.check(neighbours.inputs())?;
         watch.begin(Stage::Judge, None);

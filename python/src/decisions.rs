@@ -27,6 +27,8 @@ struct DecisionRow {
     reason: usize,
     /// The keeper of a duplicate, or the neighbour of a related document.
     other: Option<OtherDocument>,
+    /// The documents of its group, itself among them; none where it goes.
+    group_size: Option<u64>,
 }
 
 impl DecisionRow {
@@ -90,7 +92,8 @@ impl DecisionRows {
             Some(status) if status.empty => (true, EMPTY),
             Some(_) => (true, UNIQUE),
         };
-        DecisionRow { kept, group: None, reason, other: None }
+        let group_size = kept.then_some(1);
+        DecisionRow { kept, group: None, reason, other: None, group_size }
     }
 
     /// Takes the groups; `by_id` is the place of the reason `id`.
@@ -101,12 +104,14 @@ impl DecisionRows {
             if let Some(decision) = self.decision(found.rows.row(keeper.document, keeper.reference))
             {
                 (decision.group, decision.reason) = (Some(number), KEEPER);
+                decision.group_size = Some(1 + group.duplicates.len() as u64);
             }
             let name = self.name(keeper.id);
             for duplicate in &group.duplicates {
                 let row = found.rows.row(duplicate.document, false);
                 let Some(decision) = self.decision(row) else { continue };
                 (decision.kept, decision.group) = (false, Some(number));
+                decision.group_size = None;
                 decision.other = Some(OtherDocument { name, overlap: duplicate.overlap });
                 decision.reason = match duplicate.decided_by {
                     _ if keeper.reference => by_id + 1,
@@ -129,7 +134,7 @@ impl DecisionRows {
     }
 
     /// The columns `kept`, `group`, `keeper`, the similarities with that one, `reason`,
-    /// `neighbour`, and the similarities with that one.
+    /// `neighbour`, the similarities with that one, and `group_size`.
     ///
     /// # Errors
     /// What the table refuses.
@@ -156,6 +161,8 @@ impl DecisionRows {
         });
         let with_neighbour = neighbour_names.zip(with_neighbour);
         columns.extend(with_neighbour.map(|(name, (_, column, null))| (name, column, null)));
+        let sizes: Vec<Option<u64>> = self.rows.iter().map(|row| row.group_size).collect();
+        columns.push(("group_size", Arc::new(UInt64Array::from(sizes)), true));
         ArrowTable::new(columns)
     }
 

@@ -26,9 +26,9 @@ use std::sync::Arc;
 /// What a list of removed documents can be.
 const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
 
-/// How many documents stay, how many went, how many files there are, the parameters of the run, and
-/// a setting that finds more.
-type DedupTuple<'py> = (u64, u64, u64, Bound<'py, PyDict>, BetterSettingTuple<'py>);
+/// How many documents stay, how many went, how many files there are, the parameters of the run, a
+/// setting that finds more, and what became of decisions: JSON.
+type DedupTuple<'py> = (u64, u64, u64, Bound<'py, PyDict>, BetterSettingTuple<'py>, Option<String>);
 
 /// Writes the documents that stay.
 #[pyfunction]
@@ -74,7 +74,8 @@ pub(crate) fn dedup<'py>(
     })?;
     let SurvivorCounts { kept, removed, files, .. } = written;
     let better = parameters::better_setting(py, findings.better_setting.as_ref())?;
-    Ok((kept, removed, files, parameters::of_run(py, &find)?, better))
+    let decisions = findings.decisions.as_ref().map(crate::reviewed::counts).transpose()?;
+    Ok((kept, removed, files, parameters::of_run(py, &find)?, better, decisions))
 }
 
 /// How many documents stay, how many went, how many lost words, how many files there are, and what

@@ -155,8 +155,8 @@ impl PyFindings {
     }
 
     /// What was decided about every row of documents in memory, in their order: `kept`, `group`,
-    /// `keeper` (an id), the similarities with it, `reason`, `neighbour` (an id) and the
-    /// similarities with that one. `rows` is how many there are.
+    /// `keeper` (an id), the similarities with it, `reason`, `neighbour` (an id), the similarities
+    /// with that one, and `group_size`. `rows` is how many there are.
     fn decisions(&self, py: Python<'_>, rows: usize) -> PyResult<ArrowTable> {
         py.detach(|| DecisionRows::of(&self.run, rows)).map_err(run_error)?.table(&self.run)
     }
@@ -178,6 +178,11 @@ impl PyFindings {
         let dict = PyDict::new(py);
         all.iter().try_for_each(|(name, count)| dict.set_item(name, count))?;
         Ok(dict)
+    }
+
+    /// What became of decisions of people: JSON, as reports have it; none where there were none.
+    fn decision_counts(&self) -> PyResult<Option<String>> {
+        self.run.findings.decisions.as_ref().map(crate::reviewed::counts).transpose()
     }
 
     /// Documents by source, in reading order: `source`, `reference`, `documents`, `bytes`,
@@ -283,8 +288,9 @@ impl PyFindings {
         let how = crate::audit::options(sample, seed, confidence, threads)?;
         let (inputs, findings) = (Arc::clone(&self.inputs), Arc::clone(&self.run.findings));
         let params = self.run.options.params.clone();
+        let decisions = self.run.options.decisions.clone();
         call::reading(py, progress.as_ref(), move |watch| {
-            let how = AuditOptions { ids_by_file: findings.ids_by_file, ..how };
+            let how = AuditOptions { ids_by_file: findings.ids_by_file, decisions, ..how };
             let neighbours = true_neighbours(|| inputs.open(), &params, &how, watch)?;
             watch.begin(Stage::Judge, None);
             let audit = neighbours.judge_findings(&findings)?;

@@ -40,6 +40,7 @@ mod passages;
 mod pickled;
 mod prepare;
 mod remaining_texts;
+mod reviewed;
 mod run_findings;
 mod skipped;
 mod stages;

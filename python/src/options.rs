@@ -38,6 +38,7 @@ impl RunArguments {
         let normalization = options.normalization()?;
         let (mut find, auto) = options.run(normalization)?;
         let reading = options.reading(normalization, crate::extraction::options(py)?)?;
+        find.decisions = options.decisions(py)?;
         options.finish()?;
         find.skip_repeated_ids = reading.skip_bad;
         let shingle = Some(find.params.shingle().clone());
@@ -61,7 +62,7 @@ impl<'py> KeywordOptions<'py> {
         }
     }
 
-    fn take(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    pub(crate) fn take(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         let value = self.0.get_item(name)?;
         if value.is_some() {
             self.0.del_item(name)?;

@@ -387,15 +387,17 @@ def test_related_documents_name_their_neighbour() -> None:
     said = [what for _, what in lookalike.dedup(bad, threshold=0.87, annotate=True, skip_bad=True)]
     assert [what["reason"] for what in said[3:]] == ["skipped", "skipped"]
     assert [what["kept"] for what in said] == [True, False, True, False, False]
+    assert [what["group_size"] for what in said] == [2, None, 1, None, None]
     reference = lookalike.dedup([b, OTHER], reference=[a], annotate=True)
     assert [what["reason"] for _, what in reference] == ["reference", "unique"]
     pa = pytest.importorskip("pyarrow")
     marked = lookalike.dedup(pa.Table.from_pylist(docs), threshold=0.87, annotate=True)
     assert marked.column_names == ["id", "text"] + [
         f"lookalike_{name}"
-        for name in ("kept", "group", "keeper", "jaccard", "reason", "neighbour", "neighbour_jaccard")
+        for name in ("kept", "group", "keeper", "jaccard", "reason", "neighbour", "neighbour_jaccard", "group_size")
     ]
     assert marked["lookalike_neighbour"].to_pylist() == [None, None, "b"]
+    assert marked["lookalike_group_size"].to_pylist() == [2, None, 1]
     with pytest.raises(OptionError, match="'lookalike_reason', which is there already"):
         lookalike.dedup(pa.table({"text": [a], "lookalike_reason": [1]}), annotate=True)
 

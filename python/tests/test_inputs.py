@@ -63,7 +63,7 @@ def test_arrow_is_given_back() -> None:
     marked = lookalike.dedup(table, keep="first", annotate=True)
     assert marked.column_names == [
         "id", "text", "n", "lookalike_kept", "lookalike_group", "lookalike_keeper", "lookalike_jaccard",
-        "lookalike_reason", "lookalike_neighbour", "lookalike_neighbour_jaccard",
+        "lookalike_reason", "lookalike_neighbour", "lookalike_neighbour_jaccard", "lookalike_group_size",
     ]
     assert marked["lookalike_kept"].to_pylist() == [i % 3 == 0 for i in range(90)]
     assert marked["lookalike_keeper"].to_pylist()[:3] == [None, "d000", "d000"]

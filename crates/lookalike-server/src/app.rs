@@ -1,5 +1,6 @@
 //! The state shared by all requests, and JSON responses.
 
+use crate::agreement_cache::AgreementCache;
 use crate::body::BodyMemory;
 use crate::category_cache::CategoryCache;
 use crate::config::Config;
@@ -33,6 +34,7 @@ pub(crate) struct App {
     pub(crate) writer: Option<IndexWriter>,
     pub(crate) groups: GroupCache,
     pub(crate) decisions: Arc<DecisionCache>,
+    pub(crate) agreement: Arc<AgreementCache>,
     pub(crate) categories: Arc<CategoryCache>,
     pub(crate) metrics: Metrics,
     pub(crate) log: Logger,
@@ -67,6 +69,7 @@ impl App {
             writer,
             groups: start_groups(&index, &config).map_err(thread)?,
             decisions: Arc::default(),
+            agreement: Arc::default(),
             categories: Arc::default(),
             metrics,
             log,

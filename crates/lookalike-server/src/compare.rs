@@ -10,11 +10,12 @@ use crate::similarity::{rounded, six_decimals};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use lookalike::core::verify;
-use lookalike::difference::{DifferencePart, Differences, Places};
+use lookalike::difference::{DifferencePart, Differences, MovedBlock, Places};
 use lookalike::store::entry::RecordFields;
 use lookalike::store::query::MatchSimilarity;
 use lookalike::store::set;
 use serde::{Deserialize, Serialize, Serializer};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -81,6 +82,7 @@ struct ComparedText {
 struct TextParts {
     texts: [String; 2],
     stretches: Vec<DifferencePart>,
+    moved: MovedParts,
 }
 
 /// A part of both texts, or of one of them.
@@ -91,6 +93,41 @@ struct TextPart<'a> {
     /// Whether the other text has the same words here.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     same_words: bool,
+    /// The number of the block, from 1, that the other text has at another place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved: Option<usize>,
+}
+
+/// A part of a text with the number of the moved block that it is.
+type NumberedPart = (Range<usize>, Option<usize>);
+
+/// Blocks that are moved: the numbered bytes of each text, in its order.
+struct MovedParts([Vec<(Range<usize>, usize)>; 2]);
+
+impl MovedParts {
+    fn new(blocks: &[MovedBlock]) -> Self {
+        let numbered = || (1..).zip(blocks);
+        let a = numbered().map(|(number, block)| (block.a.clone(), number));
+        let b = numbered().map(|(number, block)| (block.b.clone(), number));
+        let (a, mut b): (Vec<_>, Vec<_>) = (a.collect(), b.collect());
+        b.sort_by_key(|(bytes, _)| bytes.start);
+        Self([a, b])
+    }
+
+    /// A part of a text, cut where blocks begin and end.
+    fn cut(&self, side: usize, part: Range<usize>) -> Vec<NumberedPart> {
+        let blocks = &self.0[side];
+        let first = blocks.partition_point(|(bytes, _)| bytes.start < part.start);
+        let inside = blocks[first..].iter().take_while(|(bytes, _)| bytes.end <= part.end);
+        let (mut parts, mut from) = (Vec::new(), part.start);
+        for (bytes, number) in inside {
+            parts.push((from..bytes.start, None));
+            parts.push((bytes.clone(), Some(*number)));
+            from = bytes.end;
+        }
+        parts.push((from..part.end, None));
+        parts
+    }
 }
 
 impl Serialize for TextParts {
@@ -98,17 +135,19 @@ impl Serialize for TextParts {
         let [a, b] = &self.texts;
         let parts = self.stretches.iter().flat_map(|stretch| {
             let same_words = !stretch.is_equal() && stretch.has_same_words();
-            let (a, b) = (a.get(stretch.a.clone()), b.get(stretch.b.clone()));
-            let parts = if stretch.is_equal() {
-                [Some(("same", a)), None]
+            let sides = if stretch.is_equal() {
+                vec![("same", a, vec![(stretch.a.clone(), None)])]
             } else {
-                [Some(("a", a)), Some(("b", b))]
+                let cut = |side, part: &Range<usize>| self.moved.cut(side, part.clone());
+                vec![("a", a, cut(0, &stretch.a)), ("b", b, cut(1, &stretch.b))]
             };
-            let texts = parts.into_iter().flatten();
-            texts.map(move |(kind, text)| TextPart {
-                kind,
-                text: text.unwrap_or_default(),
-                same_words,
+            sides.into_iter().flat_map(move |(kind, text, parts)| {
+                parts.into_iter().map(move |(bytes, moved)| TextPart {
+                    kind,
+                    text: text.get(bytes).unwrap_or_default(),
+                    same_words,
+                    moved,
+                })
             })
         });
         serializer.collect_seq(parts.filter(|part| !part.text.is_empty()))
@@ -122,6 +161,7 @@ struct DifferenceCounts {
     case: usize,
     punctuation: usize,
     white_space: usize,
+    moved: usize,
 }
 
 /// `POST /v1/compare`
@@ -239,10 +279,12 @@ fn compare_texts(a: &mut ShingledSide, b: &mut ShingledSide, worker: &PoolWorker
         };
     };
     let found = Differences::between(&a, &b, worker.index.params().shingle(), Some(PATIENCE));
-    let Differences { stretches, places, cut_short, .. } = found;
+    let Differences { stretches, places, moved, cut_short, .. } = found;
+    let blocks = moved.len();
+    let moved = MovedParts::new(&moved);
     let Places { words, same_words, case, punctuation, white_space } = places;
     ComparedText {
-        differences: Some(TextParts { texts: [a, b], stretches }),
+        differences: Some(TextParts { texts: [a, b], stretches, moved }),
         differences_missing: None,
         differences_cut_short: Some(cut_short),
         difference_counts: Some(DifferenceCounts {
@@ -251,6 +293,7 @@ fn compare_texts(a: &mut ShingledSide, b: &mut ShingledSide, worker: &PoolWorker
             case,
             punctuation,
             white_space,
+            moved: blocks,
         }),
     }
 }

@@ -20,7 +20,12 @@ impl DecisionCache {
         work: impl FnOnce(&DecisionsInForce) -> Result<T, Problem>,
     ) -> Result<T, Problem> {
         let last = self.0.read().unwrap_or_else(PoisonError::into_inner).last;
-        let new = decisions::of_index(index, last).map_err(problem)?;
+        let mut new = Vec::new();
+        let mut take = |decision: ReviewDecision| {
+            // Notes are in the log only.
+            new.push(ReviewDecision { note: None, ..decision });
+        };
+        decisions::each_of_index(index, last, &mut take).map_err(problem)?;
         if !new.is_empty() {
             let mut in_force = self.0.write().unwrap_or_else(PoisonError::into_inner);
             in_force.apply(new);

@@ -10,7 +10,7 @@ use crate::problem::{Code, Problem};
 use crate::token::client_name;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use lookalike::decisions::{self, Agreements, DecisionFields, ReviewDecision};
+use lookalike::decisions::{self, DecisionFields, ReviewDecision};
 use lookalike::error::Error;
 use lookalike::index::time;
 use lookalike::store::{Index, IndexError};
@@ -94,11 +94,11 @@ pub(crate) async fn list(State(app): State<Arc<App>>, request: Request) -> Handl
 pub(crate) async fn agreement(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     let parameters = QueryParameters::read(request.uri().query(), &["limit"])?;
     let limit = parameters.number("limit", DISPUTED_MAX, DISPUTED)?;
+    let cache = Arc::clone(&app.agreement);
     let look = move |worker: &mut PoolWorker| {
-        let all = decisions::of_index(&worker.index, 0).map_err(problem)?;
-        documents::bytes(&Agreements::new(&all, limit))
+        documents::bytes(&cache.compared(&worker.index, limit, problem)?)
     };
-    // The whole log is read, which takes some time where it is long.
+    // The first time the whole log is read, which takes some time where it is long.
     Ok(json_bytes(StatusCode::OK, app.pool.run_sized(usize::MAX, look).await?))
 }
 

@@ -6,7 +6,7 @@ use crate::review_progress::ReviewProgress;
 use crate::similarity::six_decimals;
 use lookalike::core::error::ParamsError;
 use lookalike::core::params::{Params, ParamsBuilder};
-use lookalike::decisions::{self, Decisions};
+use lookalike::decisions::{self, Decisions, ReviewDecision};
 use lookalike::error::Error;
 use lookalike::find::{FindOptions, Findings, Memory, NoEffect};
 use lookalike::index;
@@ -111,9 +111,14 @@ pub(crate) fn find(
     let mut options = FindOptions::new(params);
     options.threads = NonZeroUsize::MIN;
     options.memory = limits.memory.clone();
-    let decisions = decisions::of_index(index, 0).map_err(problem)?;
-    if !decisions.is_empty() {
-        options.decisions = Some(Arc::new(Decisions::new(decisions)));
+    let mut decided = Vec::new();
+    let mut take = |decision: ReviewDecision| {
+        // Notes are in the log only.
+        decided.push(ReviewDecision { note: None, ..decision });
+    };
+    decisions::each_of_index(index, 0, &mut take).map_err(problem)?;
+    if !decided.is_empty() {
+        options.decisions = Some(Arc::new(Decisions::new(decided)));
     }
     let findings = index::groups(index, &options, now, progress).map_err(problem)?;
     let (mut groups, mut bytes) = (Vec::new(), 0);

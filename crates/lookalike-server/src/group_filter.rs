@@ -27,12 +27,14 @@ pub(crate) struct GroupFilter {
     conditions: Vec<MetadataFilter>,
     /// What this document contains, in lower case.
     search: Option<String>,
+    /// The path of the category that the keeper is in, or in one below it.
+    category: Option<String>,
 }
 
 impl GroupFilter {
     /// Names of the parameters; `filter` may be present several times.
-    pub(crate) const PARAMETERS: [&str; 6] =
-        ["least", "most", "min_documents", "max_documents", "filter", "search"];
+    pub(crate) const PARAMETERS: [&str; 7] =
+        ["least", "most", "min_documents", "max_documents", "filter", "search", "category"];
 
     pub(crate) fn read(parameters: &QueryParameters) -> Result<Self, Problem> {
         let similarity = |name, default| parameters.share(name, default);
@@ -54,6 +56,7 @@ impl GroupFilter {
             documents: documents("min_documents", 1)?..=documents("max_documents", usize::MAX)?,
             conditions,
             search: search.map(str::to_lowercase),
+            category: parameters.text("category").map(str::to_owned),
         })
     }
 
@@ -61,6 +64,11 @@ impl GroupFilter {
     pub(crate) fn fits(&self, group: &DocumentGroup) -> bool {
         self.documents.contains(&(group.duplicates.len() + 1))
             && group.duplicates.iter().any(|(_, similarity)| self.similarity.contains(similarity))
+    }
+
+    /// The path of the category of its keeper, or of one above it.
+    pub(crate) fn category(&self) -> Option<&str> {
+        self.category.as_deref()
     }
 
     /// Whether documents have to be read.

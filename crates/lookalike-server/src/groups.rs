@@ -16,6 +16,7 @@ use crate::token::{Right, right};
 use axum::extract::{Request, State};
 use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderValue, StatusCode};
+use lookalike::categories::CategoryNumber;
 use lookalike::decisions::Judgment;
 use lookalike::index::{IndexCategories, time};
 use lookalike::store::Index;
@@ -161,8 +162,30 @@ impl GroupsAnswer<'_> {
         self.read_documents >= READ_DOCUMENTS || self.read_bytes >= READ_BYTES
     }
 
-    /// Whether a document of the group meets the conditions of the filter.
-    fn fits(&mut self, group: &DocumentGroup, filter: &GroupFilter) -> Result<bool, Problem> {
+    /// Whether the keeper is in the category, or in one below it.
+    fn is_in(&mut self, group: &DocumentGroup, category: CategoryNumber) -> Result<bool, Problem> {
+        let Some(all) = &self.categories else { return Ok(false) };
+        self.read_documents += 1;
+        let Some(number) = self.snapshot.number_of(&group.keeper.id)? else { return Ok(false) };
+        let found = all.of_document(&mut *self.snapshot, number)?;
+        Ok(all.model().is_within(found, category))
+    }
+
+    /// Whether the group meets the conditions of the filter for which documents are read.
+    fn fits(
+        &mut self,
+        group: &DocumentGroup,
+        filter: &GroupFilter,
+        category: Option<CategoryNumber>,
+    ) -> Result<bool, Problem> {
+        if let Some(category) = category
+            && !self.is_in(group, category)?
+        {
+            return Ok(false);
+        }
+        if !filter.reads_documents() {
+            return Ok(true);
+        }
         let wanted =
             RecordFields { metadata: true, text: filter.reads_texts(), ..RecordFields::default() };
         let duplicates = group.duplicates.iter().map(|(member, _)| member);
@@ -184,17 +207,17 @@ impl GroupsAnswer<'_> {
     }
 
     /// A document; `None` if it has expired. A removed one has no metadata.
-    fn member(&mut self, member: &GroupMember) -> Result<Option<Map<String, Value>>, Problem> {
+    fn member(&mut self, member: &GroupMember) -> Result<Option<ShownMember>, Problem> {
         let has_beginning = self.beginning > 0 && self.read_bytes + member.bytes <= READ_BYTES;
         let wanted =
             RecordFields { metadata: true, text: has_beginning, ..RecordFields::default() };
         let (mut metadata, mut is_expired, now) = (Value::Null, false, self.now);
-        let (right, most, mut first) = (self.right, self.beginning, None);
+        let (right, mut text) = (self.right, None);
         if let Some(number) = self.snapshot.number_of(&member.id)? {
             self.snapshot.records(&[number], wanted, &mut |record| {
                 is_expired = record.is_expired(now);
                 metadata = Value::Object(visible(&record.metadata, right).into_owned());
-                first = record.text.as_deref().map(|text| beginning(text, most).to_owned());
+                text.clone_from(&record.text);
                 Ok(())
             })?;
         }
@@ -202,17 +225,18 @@ impl GroupsAnswer<'_> {
             return Ok(None);
         }
         self.documents += 1;
+        let first = text.as_deref().map(|text| beginning(text, self.beginning).to_owned());
         self.bytes += member.id.len() + metadata.to_string().len();
         self.bytes += first.as_ref().map_or(0, String::len);
         self.read_bytes += if has_beginning { member.bytes } else { 0 };
-        let mut shown = Map::new();
-        shown.insert("id".to_owned(), member.id.as_str().into());
-        shown.insert("bytes".to_owned(), member.bytes.into());
-        shown.insert("metadata".to_owned(), metadata);
+        let mut fields = Map::new();
+        fields.insert("id".to_owned(), member.id.as_str().into());
+        fields.insert("bytes".to_owned(), member.bytes.into());
+        fields.insert("metadata".to_owned(), metadata);
         if let Some(first) = first {
-            shown.insert("beginning".to_owned(), first.into());
+            fields.insert("beginning".to_owned(), first.into());
         }
-        Ok(Some(shown))
+        Ok(Some(ShownMember { fields, text }))
     }
 
     /// A part of a group, from a duplicate on, with at least one, and the number of duplicates
@@ -223,7 +247,8 @@ impl GroupsAnswer<'_> {
         skip: usize,
     ) -> Result<(Option<Vec<u8>>, usize), Problem> {
         let (all, mut passed) = (group.duplicates.len(), skip);
-        let Some(mut keeper) = self.member(&group.keeper)? else { return Ok((None, all)) };
+        let Some(keeper) = self.member(&group.keeper)? else { return Ok((None, all)) };
+        let ShownMember { fields: mut keeper, text: keeper_text } = keeper;
         let keeper_id = &group.keeper.id;
         if self.in_force.is_kept(keeper_id, self.changed) {
             keeper.insert("decision".to_owned(), Judgment::Keep.name().into());
@@ -240,8 +265,14 @@ impl GroupsAnswer<'_> {
                 break;
             }
             passed += 1;
-            if let Some(mut shown) = self.member(duplicate)? {
+            if let Some(ShownMember { fields: mut shown, text }) = self.member(duplicate)? {
                 shown.insert("similarity".to_owned(), (*similarity).into());
+                // Equal sets are of equal texts or of others.
+                if *similarity >= 1.0
+                    && let Some((text, keeper_text)) = text.as_ref().zip(keeper_text.as_ref())
+                {
+                    shown.insert("equal_text".to_owned(), (text == keeper_text).into());
+                }
                 let judgment = self.in_force.of_pair(keeper_id, &duplicate.id, self.changed);
                 if let Some(judgment) = judgment {
                     shown.insert("decision".to_owned(), judgment.name().into());
@@ -257,6 +288,12 @@ impl GroupsAnswer<'_> {
         });
         Ok((Some(others.into_object("duplicates", &rest)?), passed))
     }
+}
+
+/// A document of a group, and its text where it was read.
+struct ShownMember {
+    fields: Map<String, Value>,
+    text: Option<String>,
 }
 
 /// The requested part of a list.
@@ -289,6 +326,8 @@ fn show(
     let stale = stale || found.is_stale(snapshot.version(), now);
     let changed = review.changed();
     let categories = cache.for_answer(&mut *snapshot)?;
+    let named = |path| category_cache::named(categories.as_ref(), path);
+    let category = filter.category().map(named).transpose()?;
     let mut shown = GroupsAnswer {
         right,
         snapshot: &mut *snapshot,
@@ -312,11 +351,11 @@ fn show(
             (at.from, at.skip) = (at.from + 1, 0);
             continue;
         }
-        if filter.reads_documents() {
+        if filter.reads_documents() || category.is_some() {
             if shown.has_read_enough() {
                 break;
             }
-            if !shown.fits(group, filter)? {
+            if !shown.fits(group, filter, category)? {
                 (at.from, at.skip) = (at.from + 1, 0);
                 continue;
             }

@@ -62,6 +62,7 @@
 //! blocking work. Nothing here prints, exits, or reads the environment.
 
 mod address;
+mod agreement_cache;
 mod app;
 mod beginning;
 mod body;

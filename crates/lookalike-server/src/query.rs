@@ -24,6 +24,7 @@ use lookalike::store::query::{self, Match, QueryRequest};
 use lookalike::store::query_by_id::query_stored;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -74,6 +75,9 @@ struct ResponseMatch<'a> {
     containment_of_query: Option<f64>,
     containment_of_match: Option<f64>,
     bytes: u64,
+    /// Of a match whose set is the one of the query, where both texts are read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    equal_text: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     category: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -210,6 +214,20 @@ impl QueryBody {
         number.map(Some).ok_or_else(wrong)
     }
 
+    /// The text that is searched, or that of the document; `None` where the index keeps no texts.
+    fn asked_text(&self, snapshot: &mut dyn Snapshot) -> Result<Option<Cow<'_, str>>, Problem> {
+        let Some(id) = &self.id else { return Ok(self.text.as_deref().map(Cow::Borrowed)) };
+        let mut text = None;
+        if let Some(number) = snapshot.number_of(id)? {
+            let wanted = RecordFields { text: true, ..RecordFields::default() };
+            snapshot.records(&[number], wanted, &mut |record| {
+                text.clone_from(&record.text);
+                Ok(())
+            })?;
+        }
+        Ok(text.map(Cow::Owned))
+    }
+
     /// The JSON response. Metadata and texts are read and serialized match by match to limit
     /// memory.
     fn found(
@@ -226,6 +244,11 @@ impl QueryBody {
             text: self.texts == Some(true) || first.is_some(),
             ..RecordFields::default()
         };
+        let has_equal_set = |one: &Match| {
+            one.similarity.overlap().is_some_and(|overlap| overlap.is_of_equal_sets())
+        };
+        let compares = wanted.text && answer.matches.iter().any(has_equal_set);
+        let asked = if compares { self.asked_text(snapshot)? } else { None };
         for one in &answer.matches {
             let category = match &all {
                 Some((all, _)) => {
@@ -240,8 +263,11 @@ impl QueryBody {
                 let mut written = Ok(());
                 snapshot.records(&[one.record.number], wanted, &mut |record| {
                     let metadata = visible(&record.metadata, right);
+                    let texts = asked.as_deref().zip(record.text.as_deref());
+                    let texts = texts.filter(|_| has_equal_set(one));
                     written = matches.push(&ResponseMatch {
                         category: category.clone(),
+                        equal_text: texts.map(|(asked, text)| asked == text),
                         metadata: wanted.metadata.then_some(&*metadata),
                         text: (self.texts == Some(true))
                             .then_some(StoredText(record.text.as_deref())),
@@ -290,6 +316,7 @@ impl<'a> ResponseMatch<'a> {
             containment_of_query: overlap.map(|o| rounded(o.containment_left())),
             containment_of_match: overlap.map(|o| rounded(o.containment_right())),
             bytes: one.record.bytes,
+            equal_text: None,
             category: None,
             metadata: None,
             text: None,

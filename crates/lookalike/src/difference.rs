@@ -4,6 +4,8 @@
 //! too. Where words are equal by that rule, the texts may still differ in case, punctuation and
 //! white space. Such stretches are of a kind of their own, so each text can be shown as it is.
 
+use crate::moved_blocks::moved_blocks;
+pub use crate::moved_blocks::{MIN_MOVED_WORDS, MovedBlock};
 use lookalike_core::params::{Case, ShingleRule, TokenRule, Unit};
 use lookalike_core::text::{self, CharClass};
 use similar::DiffOp;
@@ -26,6 +28,9 @@ pub struct Differences<'a> {
     pub counts: [usize; 3],
     /// Number of stretches that differ.
     pub places: Places,
+    /// Of the stretches whose words differ, the words that the other text has at another place:
+    /// bytes of each text, in the order of the first.
+    pub moved: Vec<MovedBlock>,
     /// Whether time ran out before the shortest way was found.
     pub cut_short: bool,
 }
@@ -119,6 +124,10 @@ impl<'a> Differences<'a> {
                 None => runs.push((shared, a, b)),
             }
         }
+        let changed: Vec<_> = runs.iter().filter(|(shared, ..)| !shared).collect();
+        let changed: Vec<_> = changed.iter().map(|(_, a, b)| [a.clone(), b.clone()]).collect();
+        let moved = moved_blocks(&a_keys, &b_keys, &changed);
+        let moved = moved.into_iter().map(|block| block.in_bytes(&a, &b)).collect();
         let mut builder = DifferenceBuilder { a: &a, b: &b, stretches: Vec::new() };
         for (shared, a, b) in runs {
             if shared {
@@ -129,7 +138,7 @@ impl<'a> Differences<'a> {
         }
         let stretches = builder.finish();
         let places = Places::of(&stretches);
-        Self { a, b, stretches, counts, places, cut_short }
+        Self { a, b, stretches, counts, places, moved, cut_short }
     }
 
     /// The parts of both texts.
@@ -146,6 +155,13 @@ impl<'a> Differences<'a> {
     pub fn variations(&self) -> impl Iterator<Item = &DifferencePart> {
         let is_variation = |kind| matches!(kind, DifferenceKind::SameWords(_));
         self.stretches.iter().filter(move |stretch| is_variation(stretch.kind))
+    }
+}
+
+impl MovedBlock {
+    /// The bytes of the words of both texts.
+    fn in_bytes(&self, a: &WordPositions<'_>, b: &WordPositions<'_>) -> Self {
+        Self { a: a.bytes(&self.a), b: b.bytes(&self.b) }
     }
 }
 
@@ -364,6 +380,12 @@ impl<'a> WordPositions<'a> {
         &self.text[bytes]
     }
 
+    /// The bytes from the first to the last of some words.
+    fn bytes(&self, words: &Range<usize>) -> Range<usize> {
+        let last = words.end.checked_sub(1).and_then(|last| self.places.get(last));
+        self.start(words.start)..last.map_or(self.text.len(), |place| place.end)
+    }
+
     /// The first word that begins at a byte or after it; the number of words where none does.
     pub fn word_from(&self, byte: usize) -> usize {
         self.places.partition_point(|place| place.start < byte)
@@ -399,6 +421,27 @@ mod tests {
         let found = shown(a, b);
         let found: Vec<_> = found.iter().map(|(k, a, b)| (*k, a.as_str(), b.as_str())).collect();
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn moved_blocks_are_found_in_what_differs() {
+        let block = "This one was at the front, and is at the end.";
+        let words: Vec<String> = (0..40).map(|i| format!("word{i}")).collect();
+        let rest = format!(" {}", words.join(" "));
+        let (a, b) = (format!("{block}{rest} ends"), format!("{rest} begins. {block}"));
+        let found = Differences::between(&a, &b, &ShingleRule::default(), None);
+        let texts = found.moved.iter().map(|moved| [&a[moved.a.clone()], &b[moved.b.clone()]]);
+        let words = "This one was at the front, and is at the end";
+        assert_eq!(texts.collect::<Vec<_>>(), [[words; 2]]);
+        for moved in &found.moved {
+            let inside = |stretch: &DifferencePart| {
+                let [a, b] = [(&stretch.a, &moved.a), (&stretch.b, &moved.b)]
+                    .map(|(all, part)| all.start <= part.start && part.end <= all.end);
+                !stretch.has_same_words() && (a || b)
+            };
+            assert_eq!(found.stretches.iter().filter(|one| inside(one)).count(), 2);
+        }
+        assert!(Differences::between(&a, &a, &ShingleRule::default(), None).moved.is_empty());
     }
 
     #[test]

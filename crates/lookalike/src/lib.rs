@@ -68,6 +68,7 @@ pub mod find;
 pub mod folding;
 mod id_sample;
 pub mod index;
+mod moved_blocks;
 pub mod pair_similarity;
 pub mod passages;
 pub mod progress;

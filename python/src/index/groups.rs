@@ -7,10 +7,12 @@ use crate::error::{params_error, run_error};
 use crate::find::PyFindings;
 use crate::options::KeywordOptions;
 use lookalike::core::params::Params;
+use lookalike::decisions::{self, Decisions};
 use lookalike::error::Error;
 use lookalike::index::{self, GroupingOptions, params_for, time};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::sync::Arc;
 
 /// Finds the groups. `arguments` are the options of `find` that an index does not determine.
 ///
@@ -24,9 +26,16 @@ pub(super) fn groups(
 ) -> PyResult<PyFindings> {
     let options = KeywordOptions::new(arguments)?;
     let params = params(handle.index.params(), &options)?;
-    let find = options.find(params)?;
+    let mut find = options.find(params)?;
+    // Those of the index itself, unless others are named, or none.
+    let own = options.flag("own_decisions")?;
+    find.decisions = options.decisions(py)?;
     options.finish()?;
     let found = call::long(py, progress, |watch| {
+        if own {
+            let decided = Decisions::new(decisions::of_index(&handle.index, 0)?);
+            find.decisions = (decided.read > 0).then(|| Arc::new(decided));
+        }
         match index::groups(&handle.index, &find, time::now(), watch) {
             Err(Error::Interrupted) => Err(Error::Interrupted),
             found => Ok(found),

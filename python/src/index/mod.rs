@@ -2,6 +2,7 @@
 
 mod add;
 mod arrow_json;
+mod categories;
 mod convert;
 mod groups;
 pub(crate) mod interruptible;

@@ -1,6 +1,7 @@
 //! The class that `lookalike.Index` wraps.
 
 use super::add::{self, AddSettings, AddTuple, IteratorRows, ProgressCallback};
+use super::categories::{self, CategoryTuple};
 use super::convert::{id as id_text, text};
 use super::groups;
 use super::interruptible::interruptible;
@@ -370,6 +371,44 @@ impl StoredIndex {
         let found = groups::groups(py, &handle, arguments, progress.as_ref());
         py.detach(move || drop(handle));
         found
+    }
+
+    #[pyo3(signature = (arguments, progress=None))]
+    fn categorise(
+        &self,
+        py: Python<'_>,
+        arguments: &Bound<'_, PyDict>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<()> {
+        let handle = self.opened.get()?;
+        let made = categories::make(py, &handle, arguments, progress.as_ref());
+        py.detach(move || drop(handle));
+        made
+    }
+
+    /// Path, path of the category above, similarity, words and documents of each category.
+    fn categories(&self, py: Python<'_>) -> PyResult<Vec<CategoryTuple>> {
+        let handle = self.opened.get()?;
+        interruptible(py, move || categories::tree(&handle))?.map_err(index_error)
+    }
+
+    /// The path of the category of a document; `None` in none.
+    fn category(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+        let id = id_text(id, || "the id".to_owned())?;
+        let found = self.opened.detached(py, |handle| categories::of_document(handle, &id))?;
+        Ok(found.ok_or_else(|| unknown(self.opened.name(), &id))?.path)
+    }
+
+    /// As `ids`, of the documents of a category and below it.
+    fn category_ids(
+        &self,
+        py: Python<'_>,
+        path: &str,
+        after: u64,
+        most: usize,
+    ) -> PyResult<Option<(Vec<String>, u64)>> {
+        let handle = self.opened.get()?;
+        py.detach(move || categories::ids(&handle, path, after, most))
     }
 
     /// Counts and sizes, in the order of `lookalike.Stats`.

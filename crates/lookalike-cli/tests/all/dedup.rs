@@ -139,6 +139,9 @@ fn a_document_whose_neighbours_have_other_keepers_is_related_and_not_unique() {
         assert_eq!(notes[1]["neighbour_jaccard"], 0.811_321);
         assert_eq!((&notes[1]["kept"], notes[1]["group"].is_null()), (&true.into(), true));
         assert!(notes[3].get("neighbour").is_none());
+        // What goes has none; the sizes of what stays add up to all documents.
+        let sizes: Vec<Option<u64>> = notes.iter().map(|n| n["group_size"].as_u64()).collect();
+        assert_eq!(sizes, [None, Some(1), Some(2), Some(1)], "{more:?}");
     }
     let rows = place
         .read("in.jsonl")
@@ -160,10 +163,10 @@ fn a_document_whose_neighbours_have_other_keepers_is_related_and_not_unique() {
     assert_eq!(
         ends[0],
         "lookalike_kept,lookalike_group,lookalike_keeper,lookalike_jaccard,\
-        lookalike_reason,lookalike_neighbour,lookalike_neighbour_jaccard"
+        lookalike_reason,lookalike_neighbour,lookalike_neighbour_jaccard,lookalike_group_size"
     );
-    assert_eq!(ends[2], "true,,,,related,b,0.811321");
-    assert_eq!(ends[4], "true,,,,unique,,");
+    assert_eq!(ends[2], "true,,,,related,b,0.811321,1");
+    assert_eq!(ends[4], "true,,,,unique,,,1");
 }
 
 #[test]

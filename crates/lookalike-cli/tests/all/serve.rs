@@ -3,7 +3,7 @@
 #![cfg(feature = "serve")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests, too")]
 
-use crate::command::Place;
+use crate::command::{Place, is_soak};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
@@ -108,6 +108,96 @@ fn what_was_acknowledged_outlives_a_kill() {
     assert!(acknowledged.len() >= 200);
     let served = Served::start(&place, &["--log", "off"]);
     for id in &acknowledged {
+        let (status, body) = served.ask("GET", &format!("/v1/documents/{id}"), "").unwrap();
+        assert_eq!(status, 200, "{id} was acknowledged and is gone: {body}");
+    }
+    served.signal("-TERM");
+    assert_eq!(served.end().0, Some(0));
+    assert!(!place.run(&["index", "check", "docs"]).ok().contains("damaged"));
+}
+
+/// What a service has acknowledged so far.
+#[derive(Default)]
+struct Acknowledged {
+    documents: Mutex<Vec<String>>,
+    /// The notes of decisions, which are numbered.
+    decisions: Mutex<Vec<String>>,
+    next: AtomicU32,
+}
+
+impl Acknowledged {
+    /// Puts documents and decides about them in turns, until the service is gone.
+    fn send(&self, address: &str) {
+        loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let id = format!("d{number}");
+            let body = format!("{{\"text\":\"the words of document {id} are these\"}}");
+            match ask(address, "PUT", &format!("/v1/documents/{id}"), &body) {
+                Some((201, _)) => self.documents.lock().unwrap().push(id),
+                Some((status, body)) => panic!("{status} {body}"),
+                None => return,
+            }
+            let judged = ["duplicate", "not_duplicate"][number as usize % 2];
+            let note = format!("n{number}");
+            let body = format!(
+                "{{\"decisions\":[{{\"decision\":\"{judged}\",\"documents\":[\"d{number}\",\"d0\"],\
+                 \"note\":\"{note}\"}},{{\"decision\":\"keep\",\"documents\":[\"d{number}\"],\
+                 \"note\":\"{note}\"}}]}}"
+            );
+            match ask(address, "POST", "/v1/decisions", &body) {
+                Some((200, _)) => self.decisions.lock().unwrap().push(note),
+                // Two equal documents are no pair.
+                Some((422, _)) if number == 0 => {}
+                Some((status, body)) => panic!("{status} {body}"),
+                None => return,
+            }
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.documents.lock().unwrap().len() + self.decisions.lock().unwrap().len()
+    }
+}
+
+/// The notes of all decisions in the log of an index, in its order.
+fn noted(place: &Place) -> Vec<String> {
+    let lines = place.run(&["index", "decisions", "docs"]).ok();
+    let note = |line: &str| {
+        let decision: serde_json::Value = serde_json::from_str(line).unwrap();
+        decision["note"].as_str().unwrap().to_owned()
+    };
+    lines.lines().map(note).collect()
+}
+
+#[test]
+fn decisions_that_were_acknowledged_outlive_kills() {
+    let place = place();
+    let acknowledged = Acknowledged::default();
+    let kills = if is_soak() { 300 } else { 4 };
+    for kill in 0..kills {
+        let served = Served::start(&place, &["--log", "off"]);
+        let enough = acknowledged.count() + 1 + kill % 7 * 9;
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| acknowledged.send(&served.address));
+            }
+            while acknowledged.count() < enough {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            served.signal("-KILL");
+        });
+        assert_eq!(served.end().0, None);
+        let log = noted(&place);
+        let decisions = acknowledged.decisions.lock().unwrap();
+        // Those of a request are stored together: all or none.
+        assert!(log.chunks(2).all(|two| two.len() == 2 && two[0] == two[1]), "kill {kill}");
+        let there: std::collections::HashSet<&String> = log.iter().collect();
+        let lost: Vec<&String> = decisions.iter().filter(|note| !there.contains(note)).collect();
+        assert!(lost.is_empty(), "kill {kill}: {lost:?} were acknowledged and are gone");
+        assert!(log.len() >= 2 * decisions.len());
+    }
+    let served = Served::start(&place, &["--log", "off"]);
+    for id in &*acknowledged.documents.lock().unwrap() {
         let (status, body) = served.ask("GET", &format!("/v1/documents/{id}"), "").unwrap();
         assert_eq!(status, 200, "{id} was acknowledged and is gone: {body}");
     }

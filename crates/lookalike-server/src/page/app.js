@@ -4,6 +4,7 @@
 import { showAdd, watchAdd } from "./add.js";
 import { showCategories } from "./categories.js";
 import { showCompare, watchCompare } from "./compare.js";
+import { watchDifferences } from "./difference_walk.js";
 import { showDocument } from "./document.js";
 import { at, focusHeading } from "./dom.js";
 import { visible } from "./format.js";
@@ -33,6 +34,7 @@ watchToken();
 onToken(showIndexName);
 watchQuery();
 watchCompare();
+watchDifferences();
 watchAdd();
 watchReview();
 start({

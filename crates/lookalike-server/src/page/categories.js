@@ -83,6 +83,8 @@ const drawOne = ({ categories }, found, path, after) => {
   show("", [make("h2", {}, titled(categories, path)),
     make("p", {}, make("a", { href: address("categories", { path: up }) },
       up === undefined ? "All categories" : `Up to category ${visible(up)}`)),
+    make("p", {}, make("a", { href: address("review", { category: path }) },
+      "Decide about the groups of this category")),
     below.length > 0 ? tree(below, "Categories in this one") : null,
     found.documents.length > 0 ? listed(found) : make("p", {}, "There is no document in it."),
     pages(found, path, after)]);

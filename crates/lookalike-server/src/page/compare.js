@@ -14,14 +14,23 @@ const show = (status, nodes) => {
   at("compare-results").replaceChildren(...nodes);
 };
 
+/** What a similarity is; equal sets of shingles are of equal texts or of others. */
+const kind = (found) => {
+  if (found.estimated) return "estimated by signatures";
+  if (found.jaccard < 1) return "exact Jaccard similarity";
+  if (!found.difference_counts) return "exact: the sets of shingles are equal";
+  const { words, same_words: sameWords } = found.difference_counts;
+  return words + sameWords === 0 ? "exact: the texts are equal"
+    : "exact: the sets of shingles are equal, the texts are not";
+};
+
 /**
  * The figures of a comparison.
  * @param {any} found of the API
  * @returns {HTMLElement}
  */
 export const figures = (found) => {
-  const rows = [["Similarity", similarity(found.jaccard),
-    found.estimated ? "estimated by signatures" : "exact Jaccard similarity"]];
+  const rows = [["Similarity", similarity(found.jaccard), kind(found)]];
   if (typeof found.shared === "number") {
     rows.push(["Shared shingles", count(found.shared),
       `of ${count(found.shingles_a)} and ${count(found.shingles_b)}`]);
@@ -65,7 +74,7 @@ export const sides = (found, a, b, mine) => {
  */
 export const outcome = (found) => {
   if (!found.differences) return "Compared.";
-  const { words, same_words: sameWords } = found.difference_counts;
+  const { words, same_words: sameWords, moved = 0 } = found.difference_counts;
   const kinds = [["case", found.difference_counts.case],
     ["punctuation", found.difference_counts.punctuation],
     ["white space", found.difference_counts.white_space]].filter(([, places]) => places > 0)
@@ -73,7 +82,8 @@ export const outcome = (found) => {
   const written = `${counted(sameWords, "place")} with the same words written differently`;
   if (words === 0 && sameWords === 0) return "The texts are equal.";
   if (words === 0) return `No word differs; ${written} (${kinds}).`;
-  const differ = `The texts differ in ${counted(words, "place")}`;
+  const blocks = moved > 0 ? `, with ${counted(moved, "moved block")}` : "";
+  const differ = `The texts differ in ${counted(words, "place")}${blocks}`;
   return sameWords === 0 ? `${differ}.` : `${differ}; ${written} (${kinds}).`;
 };
 

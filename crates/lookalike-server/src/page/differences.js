@@ -1,7 +1,8 @@
 "use strict";
 // Shows two texts in columns, from their equal and different parts.
 
-import { make } from "./dom.js";
+import { DifferenceWalk } from "./difference_walk.js";
+import { button, make } from "./dom.js";
 import { count, counted } from "./format.js";
 import { gradually, longText, pieces } from "./gradually.js";
 
@@ -68,15 +69,32 @@ const SIGNS = { " ": "\u2423", "\n": "\u21b5\n", "\t": "\u21e5", "\r": "\u240d" 
 const signs = (text) => text.replace(/[^]/gu, (c) => SIGNS[c] ||
   `\\u{${c.codePointAt(0).toString(16)}}`);
 
-/** Words are marked, the blanks around them are not; of the same words, whatever differs. */
-const marked = (tag, text, sameWords) => {
-  if (sameWords) {
-    return [make(tag, { class: "same-words" }, text.trim() === "" ? signs(text) : text)];
-  }
+/**
+ * Words are marked, the blanks around them are not; of the same words, whatever differs.
+ * @param {"del"|"ins"} tag
+ * @param {{text: string, moved?: number}} piece
+ * @param {{number: number, sameWords: boolean}} place of the difference
+ */
+const marked = (tag, { text, moved }, { number, sameWords }) => {
+  const mark = (name, inner) => make(tag, { class: name, "data-place": number,
+    "data-moved": moved }, inner);
+  if (sameWords) return [mark("same-words", text.trim() === "" ? signs(text) : text)];
   const inner = text.trim();
-  if (inner === "") return [make(tag, { class: "blank" }, text.replace(/\n/g, "↵\n"))];
+  if (inner === "") return [mark("blank", text.replace(/\n/g, "↵\n"))];
   const from = text.indexOf(inner);
-  return [text.slice(0, from), make(tag, {}, inner), text.slice(from + inner.length)];
+  const parts = [text.slice(0, from), mark(moved === undefined ? undefined : "moved", inner),
+    text.slice(from + inner.length)];
+  if (moved !== undefined) parts.splice(1, 0, movedButton(tag, moved), " ");
+  return parts;
+};
+
+/** Goes to the other place of a moved block; what it does is known where the box is. */
+const movedButton = (tag, moved) => {
+  const other = tag === "del" ? "second" : "first";
+  return button(`Moved ${count(moved)}`, () => {}, {
+    class: "link moved-to", "data-other": `${tag === "del" ? "ins" : "del"} ${moved}`,
+    "aria-label": `Moved block ${count(moved)}: go to its place in the ${other} text`,
+  });
 };
 
 /** What is side by side until a line ends or something is folded. */
@@ -99,10 +117,10 @@ class Row {
     this.add(text);
   }
 
-  only(side, text, sameWords) {
-    if (side === "a") this.left.push(...marked("del", text, sameWords));
-    else this.right.push(...marked("ins", text, sameWords));
-    this.add(text);
+  only(side, piece, place) {
+    if (side === "a") this.left.push(...marked("del", piece, place));
+    else this.right.push(...marked("ins", piece, place));
+    this.add(piece.text);
   }
 
   add(text) {
@@ -121,10 +139,16 @@ class Row {
   }
 }
 
+/** The segments of one side of a difference, the long ones in several. */
+const cut = (segments) => segments.flatMap(({ text, moved }) =>
+  Array.from(pieces(text), (piece) => ({ text: piece, moved })));
+
 /** Draws rows one after the other. */
 class Rows {
   constructor() {
     this.row = new Row();
+    /** Differences that are drawn. */
+    this.places = 0;
   }
 
   * end() {
@@ -141,15 +165,16 @@ class Rows {
     }
   }
 
-  /** What is long goes over several rows. */
+  /** What is long, and each moved block, is in a row of its own. */
   * changed(a, b, sameWords) {
-    const left = Array.from(pieces(a)), right = Array.from(pieces(b));
+    const left = cut(a), right = cut(b), place = { number: this.places, sameWords };
     const most = Math.max(left.length, right.length), lines = this.row.empty &&
-      [a, b].every((text) => text === "" || text.endsWith("\n"));
+      [a, b].every((segments) => segments.length === 0 || segments.at(-1).text.endsWith("\n"));
+    this.places += most > 0 ? 1 : 0;
     for (let i = 0; i < most; i += 1) {
       if (i > 0) yield* this.end();
-      if (left[i]) this.row.only("a", left[i], sameWords);
-      if (right[i]) this.row.only("b", right[i], sameWords);
+      if (left[i]) this.row.only("a", left[i], place);
+      if (right[i]) this.row.only("b", right[i], place);
     }
     if (lines && most > 0) yield* this.end();
   }
@@ -170,32 +195,40 @@ class Rows {
 /** Parts of either text that follow each other are one change, unless of another kind. */
 function* rows(parts) {
   const drawn = new Rows();
-  let a = "", b = "", sameWords = false;
+  let a = [], b = [], sameWords = false;
   for (const [place, part] of parts.entries()) {
-    const { kind, text } = part;
+    const { kind, text, moved } = part;
     if (kind === "same" || Boolean(part.same_words) !== sameWords) {
       yield* drawn.changed(a, b, sameWords);
-      a = "";
-      b = "";
+      a = [];
+      b = [];
       sameWords = Boolean(part.same_words);
     }
-    if (kind === "a") a += text;
-    else if (kind === "b") b += text;
+    if (kind === "a") a.push({ text, moved });
+    else if (kind === "b") b.push({ text, moved });
     else yield* drawn.same(text, place === 0, place === parts.length - 1);
   }
   yield* drawn.changed(a, b, sameWords);
   yield* drawn.end();
 }
 
-const legend = (changed, written) => make("p", { class: "note" }, ...changed ? [
+/** Differences, as the rows count them: parts of one kind that follow each other are one. */
+const places = (parts) => parts.filter((part, at) => part.kind !== "same" && (at === 0 ||
+  parts[at - 1].kind === "same" ||
+  Boolean(parts[at - 1].same_words) !== Boolean(part.same_words))).length;
+
+const legend = (changed, written, moved) => make("p", { class: "note" }, ...changed ? [
   "Words that are only in the first are ", make("del", {}, "struck through"),
   ", those only in the second ", make("ins", {}, "underlined"), ". "] : [],
 ...written ? ["The same words in other case, punctuation or white space are ",
-  make("ins", { class: "same-words" }, "dotted"), "."] : []);
+  make("ins", { class: "same-words" }, "dotted"), ". "] : [],
+...moved ? ["What is ", make("ins", { class: "moved" }, "in a frame"),
+  " is in both, at different places."] : []);
 
 /**
  * Both texts side by side.
- * @param {Array<{kind: "same"|"a"|"b", text: string, same_words?: boolean}>} parts in order
+ * @param {Array<{kind: "same"|"a"|"b", text: string, same_words?: boolean, moved?: number}>} parts
+ *   in order
  * @param {[Node, Node]} names what to call the texts
  * @returns {Node[]}
  */
@@ -203,13 +236,16 @@ export const differences = (parts, names) => {
   const differing = parts.filter(({ kind }) => kind !== "same");
   const changed = differing.some((part) => !part.same_words);
   const written = differing.some((part) => part.same_words);
+  const moved = differing.some((part) => part.moved !== undefined);
   const heads = names.map((name) =>
     make("div", { class: "head", role: "columnheader" }, name));
   const body = make("div", { class: "rows", role: "rowgroup" });
-  gradually(body, rows(parts), BUDGET);
+  const drawUntil = gradually(body, rows(parts), BUDGET);
   const box = make("div", {
     class: "sides", role: "table", "aria-label": "Both texts side by side", tabindex: "0",
   }, make("div", { role: "rowgroup", class: "heads" },
     make("div", { class: "row", role: "row" }, ...heads)), body);
-  return changed || written ? [legend(changed, written), box] : [box];
+  if (!changed && !written) return [box];
+  const walk = new DifferenceWalk(box, places(parts), drawUntil);
+  return [legend(changed, written, moved), walk.element, box];
 };

@@ -67,13 +67,16 @@ export const button = (text, act, attributes = {}) => {
  */
 export const shownId = (id, name = "full") => make("bdi", { class: name }, visible(id));
 
+const tag = (text) => text ? [" ", make("span", { class: "tag" }, text)] : [];
+
 /**
  * A bar and the figure of a share.
  * @param {number} value 0 to 1
  * @param {boolean} estimated
+ * @param {boolean|undefined} equalText whether the texts are equal, where their shingles are
  * @returns {HTMLElement}
  */
-export const bar = (value, estimated = false) => {
+export const bar = (value, estimated = false, equalText = undefined) => {
   const width = Math.min(Math.max(value, 0), 1) * 100;
   const picture = draw("svg", {
     class: "bar", viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true",
@@ -81,7 +84,7 @@ export const bar = (value, estimated = false) => {
   draw("rect", { width: width.toFixed(2), height: 8 }));
   return make("span", { class: "similarity" }, picture, " ",
     make("span", { class: "figure" }, similarity(value)),
-    estimated ? make("span", { class: "tag" }, "estimated") : null);
+    ...tag(estimated ? "estimated" : { true: "equal texts", false: "texts differ" }[equalText]));
 };
 
 /**

@@ -28,6 +28,7 @@ pub(crate) const FILES: &[(&str, &str, &str)] = &[
     ("/curve.js", JAVASCRIPT, include_str!("curve.js")),
     ("/decision_log.js", JAVASCRIPT, include_str!("decision_log.js")),
     ("/described.js", JAVASCRIPT, include_str!("described.js")),
+    ("/difference_walk.js", JAVASCRIPT, include_str!("difference_walk.js")),
     ("/differences.js", JAVASCRIPT, include_str!("differences.js")),
     ("/document.js", JAVASCRIPT, include_str!("document.js")),
     ("/dom.js", JAVASCRIPT, include_str!("dom.js")),

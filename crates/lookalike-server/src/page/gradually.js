@@ -11,6 +11,7 @@ const SLICE = 12;
  * @param {HTMLElement} box the parent element
  * @param {Iterator<{element: Node, cost: number}>} parts
  * @param {number} budget cost of the first part, and of each further one
+ * @returns {(isThere: () => boolean) => void} draws on until something is there, or all is drawn
  */
 export const gradually = (box, parts, budget) => {
   const rest = make("div", { class: "buttons" });
@@ -51,6 +52,7 @@ export const gradually = (box, parts, budget) => {
   };
   rest.append(button("Show more", goingOn(batch)), button("Show all", goingOn(all)));
   batch();
+  return some;
 };
 
 /** UTF-16 units of one piece of text. */

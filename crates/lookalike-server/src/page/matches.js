@@ -69,7 +69,7 @@ const item = (match, asked) => {
     class: "button", href: address("compare", { a: asked, b: match.id }),
   }, "Show the differences", make("span", { class: "unseen" }, ` to ${named}`));
   return make("li", { class: "match" },
-    make("div", { class: "match-head" }, bar(match.similarity, match.estimated),
+    make("div", { class: "match-head" }, bar(match.similarity, match.estimated, match.equal_text),
       make("a", { class: "match-id", href: address("document", { id: match.id }) },
         shownId(match.id))),
     facts(match, asked === undefined ? "your text" : "the other"), ...described(match),

@@ -23,7 +23,7 @@ const row = (group, member, chosen) => {
     make("td", { class: "who" }, make("a", { href: address("document", { id: member.id }) },
       shownId(member.id)), keeper ? make("span", { class: "tag" }, "Keeper") : null,
     ...described(member)),
-    make("td", { class: "how" }, keeper ? "" : bar(member.similarity)),
+    make("td", { class: "how" }, keeper ? "" : bar(member.similarity, false, member.equal_text)),
     make("td", { class: "num" }, size(member.bytes)), links);
 };
 

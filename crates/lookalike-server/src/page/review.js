@@ -39,11 +39,11 @@ class Review {
   }
 
   async begin() {
-    show("Asking for the groups …", [filterForm(this.params)]);
+    show("Asking for the groups …", [filterForm(this.params, this.signal)]);
     try {
       await this.queue.begin(() => {
         show("The groups are being computed. This takes a while in a large index.",
-          [filterForm(this.params)]);
+          [filterForm(this.params, this.signal)]);
       });
     } catch (error) {
       if (error.name !== "AbortError") show("", [problem(error, () => reshow("review"))]);
@@ -83,7 +83,7 @@ class Review {
     const stale = this.queue.stale ? make("div", { class: "warning stale" },
       make("p", {}, "The index has changed since these groups were computed."),
       make("div", { class: "buttons" }, button("Look again", () => reshow("review")))) : "";
-    at("review-results").replaceChildren(filterForm(this.params), stale, this.progress, this.problems,
+    at("review-results").replaceChildren(filterForm(this.params, this.signal), stale, this.progress, this.problems,
       buttons, noted, this.stage, bulkForm(this), agreement(this.signal));
   }
 
@@ -146,7 +146,7 @@ class Review {
       return make("tr", { class: isShown ? "shown" : undefined },
         make("td", { class: "who" }, name, tag ? make("span", { class: "tag" }, tag) : null,
           ...described(member)),
-        make("td", { class: "how" }, isKeeper ? "" : bar(member.similarity)),
+        make("td", { class: "how" }, isKeeper ? "" : bar(member.similarity, false, member.equal_text)),
         make("td", { class: "num" }, size(member.bytes)));
     });
     const head = make("thead", {}, make("tr", {}, ...["Document", "Similarity to the keeper",

@@ -1,8 +1,10 @@
 "use strict";
 // Which groups are decided about: the form, its address, and the query that it makes.
 
+import { request } from "./api.js";
 import { BEGINNING } from "./described.js";
 import { make } from "./dom.js";
+import { visible } from "./format.js";
 import { address, go } from "./router.js";
 import { settings } from "./settings.js";
 
@@ -22,6 +24,8 @@ const TEXTS = [
   { name: "to", label: "to", type: "date", filter: (day) => `date<${dayAfter(day)}` },
 ];
 const SEARCH = { name: "search", label: "Text, title or id contains" };
+/** The field that is one of the categories of the index. */
+const CATEGORY = { name: "category", label: "Category of the keeper" };
 
 /** Dates of documents go on with a time, so that the next day is the end. */
 const dayAfter = (day) => {
@@ -39,7 +43,7 @@ export const filterOf = (params) => {
     state: params.get("state") ?? "undecided", order: params.get("order") ?? "doubt",
     beginning: String(BEGINNING),
   });
-  for (const { name } of [...NUMBERS, SEARCH]) {
+  for (const { name } of [...NUMBERS, SEARCH, CATEGORY]) {
     if (params.get(name)) filter.set(name, params.get(name));
   }
   for (const { name, filter: condition } of TEXTS) {
@@ -65,27 +69,52 @@ const typed = ({ name, label, type = "text" }, params) => field(name, label, mak
   value: params.get(name) ?? "",
 }));
 
+/** A choice of the categories, which are asked for when the field is seen; hidden without any. */
+const categoryField = (params, signal) => {
+  const chosen = params.get(CATEGORY.name) ?? "";
+  const options = [["", "any"]];
+  if (chosen) options.push([chosen, visible(chosen)]);
+  const box = choice(CATEGORY.name, CATEGORY.label, options, chosen);
+  const fill = async () => {
+    try {
+      const { categories, model } = await request("GET", "v1/categories", { signal });
+      box.hidden = model === null && chosen === "";
+      const named = categories.map(({ path, label }) =>
+        [path, [visible(path), ...label.slice(0, 3).map(visible)].join(" ")]);
+      box.querySelector("select").replaceChildren(...[options[0], ...named, ["none", "in none"]]
+        .map(([value, text]) => make("option", { value, selected: value === chosen }, text)));
+    } catch (error) {
+      // The filter is what it was; the list of groups reports what is wrong with the server.
+      if (error.name !== "AbortError") box.hidden = chosen === "";
+    }
+  };
+  return { box, fill };
+};
+
 /**
  * The form of the filter; it goes to the address of what was chosen.
  * @param {URLSearchParams} params of the address
+ * @param {AbortSignal} signal
  * @returns {HTMLElement}
  */
-export const filterForm = (params) => {
-  const [threshold, ...numbers] = NUMBERS, more = [...numbers, ...TEXTS, SEARCH];
+export const filterForm = (params, signal) => {
+  const [threshold, ...numbers] = NUMBERS, more = [...numbers, ...TEXTS, SEARCH, CATEGORY];
   const least = number(threshold, params);
   settings().then((found) => { least.querySelector("input").placeholder = found.threshold; },
     () => {});
+  const category = categoryField(params, signal);
+  const rest = make("details", { class: "fold more", open: more.some(({ name }) => params.get(name)) },
+    make("summary", {}, "More filters"),
+    make("div", { class: "controls" },
+      ...numbers.map((one) => number(one, params)),
+      ...[...TEXTS, SEARCH].map((one) => typed(one, params)), category.box));
+  rest.addEventListener("toggle", category.fill, { once: true });
   const box = make("form", { class: "controls" },
     choice("state", "Groups", [["undecided", "not decided"], ["all", "all"],
       ["decided", "decided"]], params.get("state") ?? "undecided"),
     choice("order", "First", [["doubt", "the least similar"], ["size", "the largest"]],
       params.get("order") ?? "doubt"),
-    least,
-    make("details", { class: "fold more", open: more.some(({ name }) => params.get(name)) },
-      make("summary", {}, "More filters"),
-      make("div", { class: "controls" },
-        ...numbers.map((one) => number(one, params)),
-        ...[...TEXTS, SEARCH].map((one) => typed(one, params)))),
+    least, rest,
     make("button", { type: "submit" }, "Show"));
   box.addEventListener("submit", (event) => {
     event.preventDefault();

@@ -28,13 +28,22 @@ export const STRETCHES = [
   { kind: "a", text: "The board" },
 ];
 
+/** Parts of two letters, of which one has its first sentence at the end. */
+export const MOVED = [
+  { kind: "a", text: "This sentence of eight words is a block.", moved: 1 },
+  { kind: "a", text: "\nThe first one only. " },
+  { kind: "same", text: `${words(9_000, "word")}\nand so on ` },
+  { kind: "b", text: "and on\n" },
+  { kind: "b", text: "This sentence of eight words is a block", moved: 1 },
+];
+
 /** Places that differ; parts that follow each other and are of one kind are one place. */
 const counted = (parts) => {
   const starts = (wanted) => parts.filter((part, place) => part.kind !== "same" &&
     Boolean(part.same_words) === wanted && (place === 0 || parts[place - 1].kind === "same" ||
     Boolean(parts[place - 1].same_words) !== wanted)).length;
   return { words: starts(false), same_words: starts(true), case: starts(true), punctuation: 0,
-    white_space: 0 };
+    white_space: 0, moved: parts.filter(({ kind, moved }) => kind === "a" && moved).length };
 };
 
 /** What comparing two documents gives. */

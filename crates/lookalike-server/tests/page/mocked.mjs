@@ -3,7 +3,8 @@
 // keyboard, and what it says when something goes wrong.
 
 import assert from "node:assert/strict";
-import { answering, comparison, groups, HOSTILE, match, STRETCHES, words } from "./api.mjs";
+import { answering, comparison, groups, HOSTILE, match, MOVED, STRETCHES, words } from "./api.mjs";
+import { findings } from "./access.mjs";
 import { KEYS, pause } from "./driver.mjs";
 import { mock, refusal, SETTINGS } from "./mock.mjs";
 
@@ -224,7 +225,7 @@ const sideBySide = withMock({}, async (browser, server) => {
   await browser.open(`${server.url}#/compare?a=letters%2Fa.txt&b=b`);
   await browser.see("The texts differ in 3 places.");
   const row = await browser.run("return Array.from(document.querySelectorAll('.rows > .row'), " +
-    "row => Array.from(row.children, cell => cell.innerHTML))");
+    "row => Array.from(row.children, cell => cell.innerHTML.replaceAll(/ data-place=\"\\d+\"/g, '')))");
   const changed = row.find(([left]) => left.includes("Monday"));
   assert.ok(changed[0].endsWith("held on <del>Monday</del> in the large hall.\n"), changed[0]);
   assert.ok(changed[1].endsWith("held on <ins>Thursday</ins> in the large hall.\n"), changed[1]);
@@ -890,6 +891,142 @@ const reviewRefused = async (browser) => {
   })(browser);
 };
 
+const walking = withMock({}, async (browser, server) => {
+  const said = () => browser.run("return document.querySelector('.walk [role=status]').textContent");
+  const current = () => browser.run("return Array.from(document.querySelectorAll('.current'), " +
+    "mark => mark.textContent).join(' ')");
+  const inView = () => browser.run("const {top, bottom} = document.querySelector('.current')" +
+    ".getBoundingClientRect(); return top >= 0 && bottom <= innerHeight");
+  await browser.open(`${server.url}#/compare?a=a.txt&b=b.txt`);
+  await browser.see("The texts differ in 3 places.");
+  await browser.view(390, 700, "light");
+  await browser.press("f");
+  assert.equal(await said(), "Difference 1 of 3: “Monday” in the first, “Thursday” in the second.");
+  assert.equal(await current(), "Monday Thursday");
+  assert.equal(await inView(), true);
+  await browser.press("f", "F");
+  assert.equal(await current(), "The board");
+  assert.equal(await inView(), true);
+  await browser.press("f");
+  assert.equal(await said(), "This is the last difference.");
+  assert.equal(await current(), "The board");
+  await browser.press("b");
+  assert.equal(await said(), "Difference 2 of 3: “Nobody had to stand.” in the second.");
+  // The same by buttons, which keep the focus.
+  await browser.click(".walk button");
+  await browser.press(KEYS.enter);
+  assert.equal(await said(), "This is the first difference.");
+  await browser.click(".walk button:nth-child(2)");
+  assert.equal(await current(), "Nobody had to stand.");
+  // What is typed is typed.
+  await browser.type("#compare-a", "f");
+  assert.equal(await current(), "Nobody had to stand.");
+  await browser.view(1280, 900, "light");
+  await browser.run("location.hash = '#/review'");
+  await browser.wait("document.querySelector('.review-differences .walk')");
+  await browser.press("f", "f");
+  assert.equal(await browser.run("return document.querySelector('.review-differences .current')" +
+    ".textContent"), "Nobody had to stand.");
+  assert.deepEqual(decided(server), []);
+});
+
+const moving = withMock({
+  "POST /v1/compare": () => ({ json: comparison(MOVED) }),
+}, async (browser, server) => {
+  await browser.open(`${server.url}#/compare?a=a.txt&b=b.txt`);
+  await browser.see("The texts differ in 2 places, with 1 moved block.");
+  await browser.see("is in both, at different places.");
+  const text = "This sentence of eight words is a block";
+  const blocks = () => browser.run("return Array.from(document.querySelectorAll('.rows .moved'), " +
+    "mark => `${mark.localName} ${mark.textContent}`)");
+  assert.deepEqual(await blocks(), [`del ${text}.`, `ins ${text}`]);
+  assert.equal(await browser.run("return document.querySelectorAll('.rows del:not(.moved)').length"),
+    1);
+  // By keyboard to the other place, and back.
+  await browser.run("document.querySelector('.moved-to').focus()");
+  await browser.press(KEYS.enter);
+  const place = "document.activeElement.getAttribute('aria-label')";
+  assert.equal(await browser.run(`return ${place}`),
+    "Moved block 1: go to its place in the first text");
+  assert.equal(await browser.run("return document.querySelector('.walk [role=status]').textContent"),
+    `Difference 2 of 2: “and on ${text}” in the second.`);
+  await browser.press(KEYS.enter);
+  assert.equal(await browser.run(`return ${place}`),
+    "Moved block 1: go to its place in the second text");
+  assert.deepEqual(await findings(browser), []);
+  await browser.view(390, 700, "dark");
+  assert.deepEqual(await findings(browser), []);
+  await browser.view(1280, 900, "light");
+});
+
+/** Equal sets of shingles are of equal texts or of others. */
+const equalSets = withMock({
+  "POST /v1/compare": ({ body }) => ({ json: comparison(
+    body.b.id === "same" ? [{ kind: "same", text: "All of it." }] : STRETCHES, { jaccard: 1 }) }),
+  "POST /v1/query": ({ body }) => ({ json: {
+    matches: [match("one", 1, { equal_text: true }), match("other", 1, { equal_text: false }),
+      match("near", 0.999999)],
+    found: 3, candidates: 3, shingles: 9, threshold: body.threshold, predicted_recall: 0.99,
+  } }),
+  "GET /v1/groups": () => {
+    const [group] = groups(0, 1, 2);
+    group.duplicates.forEach((one, place) => Object.assign(one, { similarity: 1,
+      equal_text: place === 1 }));
+    return { json: { groups: [group], groups_total: 1, groups_decided: 0, duplicates_total: 2,
+      documents: 3, version: 1, stale: false } };
+  },
+}, async (browser, server) => {
+  await search(browser);
+  await browser.wait("document.querySelectorAll('.match').length === 3");
+  const tags = (inside) => browser.run("return Array.from(document.querySelectorAll(arguments[0]), " +
+    "one => one.innerText.replace(/\\s+/g, ' ').trim())", `${inside} .similarity`);
+  assert.deepEqual(await tags(".match"),
+    ["1.000000 equal texts", "1.000000 texts differ", "0.999999"]);
+  await browser.open(`${server.url}#/compare?a=a&b=same`);
+  await browser.see("The texts are equal.");
+  await browser.see("exact: the texts are equal");
+  await browser.open(`${server.url}#/compare?a=a&b=other`);
+  await browser.see("exact: the sets of shingles are equal, the texts are not");
+  await browser.open(`${server.url}#/review`);
+  await browser.wait("document.querySelector('.review-members')");
+  assert.deepEqual(await tags(".review-members"), ["1.000000 texts differ", "1.000000 equal texts"]);
+  await browser.open(`${server.url}#/groups`);
+  await browser.wait("document.querySelector('.group summary')");
+  await browser.click(".group summary");
+  await browser.wait("document.querySelector('.group .members')");
+  assert.deepEqual(await tags(".group .members"), ["1.000000 texts differ", "1.000000 equal texts"]);
+});
+
+const byCategory = withMock({}, async (browser, server) => {
+  await browser.open(`${server.url}#/categories?path=1.1`);
+  await browser.see("Decide about the groups of this category");
+  await browser.run("Array.from(document.querySelectorAll('#view-categories a'))" +
+    ".find(link => link.textContent.startsWith('Decide')).click()");
+  await browser.see("7 of 120 groups decided");
+  const asked = () => server.calls.findLast(({ path }) => path === "/v1/groups").query;
+  assert.equal(asked().get("category"), "1.1");
+  // The filter is shown, with all categories to choose from.
+  await browser.wait("document.querySelectorAll('#review-category option').length === 6");
+  assert.equal(await browser.run("return document.querySelector('#review-category').value"), "1.1");
+  await browser.run("document.querySelector('#review-category').value = '2'");
+  await browser.run("document.querySelector('#view-review form').requestSubmit()");
+  await browser.wait("location.hash.includes('category=2')");
+  await browser.see("7 of 120 groups decided");
+  assert.equal(asked().get("category"), "2");
+  assert.deepEqual(await findings(browser), []);
+});
+
+/** Without categories there is no field for them. */
+const noCategories = withMock({
+  "GET /v1/categories": () => ({ json: { categories: [], model: null, without_category: 0 } }),
+}, async (browser, server) => {
+  await browser.run("location.hash = '#/review'");
+  await browser.see("7 of 120 groups decided");
+  assert.equal(server.calls.filter(({ path }) => path === "/v1/categories").length, 0);
+  await browser.click("#view-review .more summary");
+  await browser.wait("document.querySelector('#review-category').closest('.field').hidden");
+});
+
 /** All cases by name. */
 export const CASES = {
   "a text is searched, and a match compared": searching,
@@ -913,6 +1050,11 @@ export const CASES = {
   "a filter that leaves few groups is followed": reviewSparse,
   "many pairs are decided about at once, and taken back": reviewingMany,
   "decisions that could not be stored are kept and sent again": reviewRefused,
+  "differences are gone through by keys and buttons": walking,
+  "moved blocks are marked, and gone between": moving,
+  "equal shingles are told apart from equal texts": equalSets,
+  "groups to decide about are those of a category": byCategory,
+  "an index without categories has no filter by them": noCategories,
   "the index is shown": theIndex,
   "hostile ids, texts and metadata are texts": hostile,
   "the token": tokens,

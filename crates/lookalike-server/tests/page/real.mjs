@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import { HOSTILE, words } from "./api.mjs";
 import { findings } from "./access.mjs";
 import { KEYS, pause } from "./driver.mjs";
+import { summary, walk } from "./walk.mjs";
 
 const LETTER = `${words(60, "word")}, and the meeting was held on Monday.\n${words(60, "more")}`;
 const EDITED = LETTER.replace("Monday", "Thursday");
@@ -156,6 +157,43 @@ const decisions = async (browser, { open }) => {
   await sound(browser);
 };
 
+/** Pairs of documents that are put for the walk. */
+const PAIRS = 200;
+
+const walked = async (browser, { open }) => {
+  const put = async (id, text) => {
+    const answer = await fetch(new URL(`v1/documents/${id}`, open), {
+      method: "PUT", headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ text, metadata: { source: "walk" } }),
+    });
+    assert.equal(answer.status, 201);
+  };
+  for (let pair = 0; pair < PAIRS; pair += 1) {
+    const text = words(40, `walk${pair}x`);
+    await Promise.all([put(`walk-${pair}-a`, `${text} and the end`), put(`walk-${pair}-b`, text)]);
+  }
+  // The list of groups is computed in the background.
+  const query = new URL("v1/groups?filter=source%3Dwalk&limit=1000", open);
+  for (let found = {}; found.stale !== false || found.groups.length < PAIRS;) {
+    found = await (await fetch(query)).json();
+    await pause(20);
+  }
+  const keyOf = ([, duplicate]) => Number(duplicate.split("-")[1]) % 3 === 0 ? "n" : "d";
+  const { decided, steps, answers } = await walk(browser, `${open}#/review?source=walk`, PAIRS,
+    keyOf);
+  console.log(`until the next pair is shown: ${summary(steps)}\nanswers: ${summary(answers)}`);
+  assert.equal(decided.length, PAIRS);
+  assert.equal(new Set(decided.map(([, pair]) => String(pair))).size, PAIRS, "each pair once");
+  // What is shown was asked for before.
+  assert.equal(steps.length, PAIRS - 1);
+  const log = await (await fetch(new URL("v1/decisions?limit=10000", open))).json();
+  const stored = log.decisions.filter(({ documents }) => documents[0].startsWith("walk-"));
+  const name = { n: "not_duplicate", d: "duplicate" };
+  assert.deepEqual(stored.map(({ decision, documents }) => [decision, documents]),
+    decided.map(([key, pair]) => [name[key], pair]));
+  await sound(browser);
+};
+
 const withTokens = async (browser, { guarded, reading, writing }) => {
   const enter = async (token) => {
     await browser.wait("document.querySelector('#token').open");
@@ -203,6 +241,7 @@ export const CASES = {
   "the files of the page are served": served,
   "documents come, are found, compared, grouped, and go": fromFirstToLast,
   "decisions are stored": decisions,
+  "200 groups are decided about by keyboard": walked,
   "tokens let in, for reading and for writing": withTokens,
   "refusals of the server are told": refused,
 };

@@ -139,6 +139,12 @@ impl CategoryModel {
         self.categories.iter().position(|one| one.path == path).map(|at| at as u32 + 1)
     }
 
+    /// Whether a category is another one or below it. [`NO_CATEGORY`] is within itself only.
+    pub fn is_within(&self, category: CategoryNumber, above: CategoryNumber) -> bool {
+        let last = self.get(above).map_or(above, |above| above.last);
+        (above..=last).contains(&category)
+    }
+
     /// The category of a text, as far down the tree as one takes it. It depends on the first 64 KiB
     /// of the text and on nothing else.
     pub fn category(&self, text: &str, buffers: &mut CategoryBuffers) -> CategoryNumber {

@@ -49,16 +49,46 @@ pub struct Agreements {
     pub disputed_total: u64,
 }
 
-impl Agreements {
-    /// Compares the decisions, which come in the order in which they were made; `most` disputed
-    /// pairs are given. O(n log n) for n decisions, and for each pair the square of the people who
-    /// judged it.
-    pub fn new(decisions: &[ReviewDecision], most: usize) -> Self {
+/// The last judgment of each person about each pair. Memory: ids and names of each judgment.
+#[derive(Debug, Clone, Default)]
+pub struct JudgedPairs {
+    pairs: BTreeMap<[String; 2], BTreeMap<String, bool>>,
+    last: u64,
+}
+
+impl JudgedPairs {
+    /// Takes the next decision, in the order in which they were made.
+    pub fn add(&mut self, decision: &ReviewDecision) {
+        self.last = decision.line;
+        let (Some(who), [a, b]) = (&decision.who, decision.documents.as_slice()) else { return };
+        let pair = if a < b { [a.clone(), b.clone()] } else { [b.clone(), a.clone()] };
+        let is_duplicate = match decision.judgment {
+            Judgment::Duplicate => true,
+            Judgment::NotDuplicate => false,
+            Judgment::Undecided => {
+                if let Some(people) = self.pairs.get_mut(&pair) {
+                    people.remove(who);
+                }
+                return;
+            }
+            Judgment::Keep | Judgment::KeepAll => return,
+        };
+        self.pairs.entry(pair).or_default().insert(who.clone(), is_duplicate);
+    }
+
+    /// The number of the decision that was taken last; 0 before the first.
+    pub fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// Compares what people said; `most` disputed pairs are given. O(n) for n pairs, and for each
+    /// pair the square of the people who judged it.
+    pub fn agreements(&self, most: usize) -> Agreements {
         let mut counts: BTreeMap<[&str; 2], [u64; 4]> = BTreeMap::new();
-        let mut found = Self::default();
-        for (documents, judgments) in &judged_pairs(decisions) {
+        let mut found = Agreements::default();
+        for (documents, judgments) in &self.pairs {
             let people: Vec<(&str, bool)> =
-                judgments.iter().map(|(who, is_duplicate)| (*who, *is_duplicate)).collect();
+                judgments.iter().map(|(who, is_duplicate)| (who.as_str(), *is_duplicate)).collect();
             for (place, (first, left)) in people.iter().enumerate() {
                 for (second, right) in &people[place + 1..] {
                     let count = counts.entry([first, second]).or_default();
@@ -75,33 +105,13 @@ impl Agreements {
             }
             found.disputed_total += 1;
             if found.disputed.len() < most {
-                let documents = documents.map(str::to_owned);
+                let documents = documents.clone();
                 found.disputed.push(DisputedPair { documents, duplicate, not_duplicate });
             }
         }
         found.people = counts.into_iter().map(|(people, count)| agreement(people, count)).collect();
         found
     }
-}
-
-/// The last judgment of each person about each pair.
-fn judged_pairs(decisions: &[ReviewDecision]) -> BTreeMap<[&str; 2], BTreeMap<&str, bool>> {
-    let mut pairs: BTreeMap<[&str; 2], BTreeMap<&str, bool>> = BTreeMap::new();
-    for decision in decisions {
-        let (Some(who), [a, b]) = (&decision.who, decision.documents.as_slice()) else { continue };
-        let pair = if a < b { [a.as_str(), b] } else { [b.as_str(), a] };
-        match decision.judgment {
-            Judgment::Duplicate => drop(pairs.entry(pair).or_default().insert(who, true)),
-            Judgment::NotDuplicate => drop(pairs.entry(pair).or_default().insert(who, false)),
-            Judgment::Undecided => {
-                if let Some(people) = pairs.get_mut(&pair) {
-                    people.remove(who.as_str());
-                }
-            }
-            Judgment::Keep | Judgment::KeepAll => {}
-        }
-    }
-    pairs
 }
 
 /// `count`: both said duplicate, only the first, only the second, none of both.
@@ -167,7 +177,10 @@ mod tests {
                 ..decided(Keep, Some("eve"), "x", "x")
             },
         ];
-        let found = Agreements::new(&decisions, 10);
+        let mut judged = JudgedPairs::default();
+        decisions.iter().for_each(|decision| judged.add(decision));
+        assert_eq!(judged.last(), 1);
+        let found = judged.agreements(10);
         let [only] = found.people.as_slice() else { panic!("{found:?}") };
         assert_eq!((only.people.clone(), only.pairs), (["ann", "bob"].map(str::to_owned), 2));
         assert_eq!((only.both_duplicate, only.only_first_duplicate), (1, 1));
@@ -177,7 +190,7 @@ mod tests {
             (disputed.duplicate[0].as_str(), disputed.not_duplicate[0].as_str()),
             ("ann", "bob")
         );
-        let short = Agreements::new(&decisions, 0);
+        let short = judged.agreements(0);
         assert_eq!((short.disputed.len(), short.disputed_total), (0, 1));
     }
 }

@@ -23,21 +23,36 @@ pub struct AddedDecisions {
 /// of the decisions.
 ///
 /// # Errors
-/// Read errors of the index, [`Error::Decisions`] for an entry that is no decision.
+/// As [`each_of_index`].
 pub fn of_index(index: &Index, after: u64) -> Result<Vec<ReviewDecision>, Error> {
-    let mut entries = Vec::new();
-    index.snapshot()?.decisions(after, usize::MAX, &mut |number, json| {
-        entries.push((number, json.to_owned()));
+    let mut decisions = Vec::new();
+    each_of_index(index, after, &mut |decision| decisions.push(decision))?;
+    Ok(decisions)
+}
+
+/// Gives the decisions of an index that are numbered above `after` to `each`, one after the other.
+///
+/// # Errors
+/// Read errors of the index, [`Error::Decisions`] for an entry that is no decision; `each` has
+/// then had those before it.
+pub fn each_of_index(
+    index: &Index,
+    after: u64,
+    each: &mut dyn FnMut(ReviewDecision),
+) -> Result<(), Error> {
+    let mut wrong = None;
+    index.snapshot()?.decisions(after, usize::MAX, &mut |line, json| {
+        match decision(json.as_bytes(), line) {
+            _ if wrong.is_some() => {}
+            Ok(parsed) => parsed.into_iter().for_each(&mut *each),
+            Err(problem) => {
+                let path = index.name().into();
+                wrong = Some(DecisionError::Line { path, line, problem });
+            }
+        }
         Ok(())
     })?;
-    let parse =
-        |(line, json): (u64, String)| {
-            let parsed = decision(json.as_bytes(), line).map_err(|problem| {
-                DecisionError::Line { path: index.name().into(), line, problem }
-            })?;
-            Ok(parsed)
-        };
-    entries.into_iter().filter_map(|entry| parse(entry).transpose()).collect()
+    wrong.map_or(Ok(()), |error| Err(error.into()))
 }
 
 /// Adds decisions to the log of an index, all or none. A decision without hashes gets those of the

@@ -18,10 +18,10 @@ mod in_force;
 mod log;
 mod separated;
 
-pub use agreement::{Agreement, Agreements, DisputedPair};
+pub use agreement::{Agreement, Agreements, DisputedPair, JudgedPairs};
 pub use decision::{Judgment, ReviewDecision};
 pub use fields::DecisionFields;
 pub use file::{read, read_file};
 pub use in_force::{Contradiction, ContradictionKind, Decisions, JudgedPair, KeptDocument};
-pub use log::{AddedDecisions, add_to_index, of_index};
+pub use log::{AddedDecisions, add_to_index, each_of_index, of_index};
 pub use separated::SeparatedPairs;

@@ -27,14 +27,17 @@ pub enum AnnotationSubject {
 
 impl Annotate {
     /// The names of the columns, in the order `kept`, `group`, `keeper`, similarity, `reason`,
-    /// `neighbour`, and the similarity with that one; of passages `kept`, `cut_words`, `passages`.
+    /// `neighbour`, the similarity with that one, and `group_size`; of passages `kept`,
+    /// `cut_words`, `passages`.
     pub fn columns(&self) -> Vec<String> {
         let named = |name: &str| format!("{}_{name}", self.field);
         let AnnotationSubject::Groups(measure) = self.subject else {
             return ["kept", "cut_words", "passages"].map(named).to_vec();
         };
         let (measure, neighbour) = (measure.to_string(), format!("neighbour_{measure}"));
-        ["kept", "group", "keeper", &measure, "reason", "neighbour", &neighbour].map(named).to_vec()
+        let pair = ["neighbour", &neighbour];
+        let all = ["kept", "group", "keeper", &measure, "reason", pair[0], pair[1], "group_size"];
+        all.map(named).to_vec()
     }
 }
 
@@ -52,6 +55,8 @@ pub(super) struct AnnotationValues<'a> {
     /// The most similar duplicate of another keeper, and their similarity with six decimals; none
     /// where it is in a group or resembles nothing.
     pub(super) neighbour: Option<(&'a str, &'a str)>,
+    /// The documents of its group, itself among them: 1 in none; none where it goes.
+    pub(super) group_size: Option<u64>,
     /// Of passages in place of all but `kept`: the words that are repeated, and where they are.
     pub(super) passages: Option<(u64, &'a [TextSpan])>,
 }
@@ -65,6 +70,7 @@ impl<'a> AnnotationValues<'a> {
             similarity: None,
             reason,
             neighbour: None,
+            group_size: Some(1),
             passages: None,
         };
         match *decision {
@@ -73,13 +79,16 @@ impl<'a> AnnotationValues<'a> {
                 Self { neighbour: Some((neighbour, similarity)), ..stays(None, "related") }
             }
             Decision::Empty => stays(None, "empty"),
-            Decision::Keeper { group } => stays(Some(group), "keeper"),
+            Decision::Keeper { group, size } => {
+                Self { group_size: Some(size), ..stays(Some(group), "keeper") }
+            }
             Decision::Duplicate { group, keeper, similarity, reason } => Self {
                 kept: false,
                 group: Some(group),
                 keeper: Some(keeper),
                 similarity: Some(similarity),
                 reason,
+                group_size: None,
                 ..stays(None, "")
             },
             Decision::Repeated { kept, words, spans } => {
@@ -102,6 +111,7 @@ impl<'a> AnnotationValues<'a> {
             self.reason.to_owned(),
             neighbour.to_owned(),
             neighbour_similarity.to_owned(),
+            self.group_size.map(|size| size.to_string()).unwrap_or_default(),
         ]
     }
 
@@ -114,6 +124,8 @@ impl<'a> AnnotationValues<'a> {
             return out.extend_from_slice(members.as_bytes());
         };
         self.json_removed(measure, out);
+        let size = self.group_size.map_or_else(|| "null".to_owned(), |size| size.to_string());
+        out.extend_from_slice(format!(",\"group_size\":{size}").as_bytes());
         if let Some((neighbour, similarity)) = self.neighbour {
             let neighbour = serde_json::Value::from(neighbour);
             let more = format!(",\"neighbour\":{neighbour},\"neighbour_{measure}\":{similarity}");

@@ -170,7 +170,8 @@ pub(super) fn decide(findings: &Findings, options: &FindOptions) -> Result<Sorte
     let measure = options.params.measure();
     for (number, group) in (1u64..).zip(findings.groups.iter()) {
         let Group { keeper, duplicates } = group.map_err(Error::of_io)?;
-        decisions.add(keeper.document, &Decision::Keeper { group: number })?;
+        let size = 1 + duplicates.len() as u64;
+        decisions.add(keeper.document, &Decision::Keeper { group: number, size })?;
         for duplicate in &duplicates {
             let rule = duplicate.decided_by.and_then(|rule| rules.get(usize::from(rule)));
             let decision = Decision::Duplicate {

@@ -29,9 +29,10 @@ impl DecisionCollector {
         let mut payload = Vec::new();
         match *decision {
             Decision::Unique | Decision::Empty | Decision::Repeated { .. } => return Ok(()),
-            Decision::Keeper { group } => {
+            Decision::Keeper { group, size } => {
                 payload.push(KEEPER);
                 payload.extend(group.to_be_bytes());
+                payload.extend(size.to_be_bytes());
             }
             Decision::Duplicate { group, keeper, similarity, reason } => {
                 payload.push(DUPLICATE);
@@ -103,7 +104,10 @@ fn decoded(payload: &[u8]) -> Option<Decision<'_>> {
     }
     let group = u64::from_be_bytes(*rest.split_off(..8)?.first_chunk()?);
     match kind {
-        KEEPER => Some(Decision::Keeper { group }),
+        KEEPER => {
+            let size = u64::from_be_bytes(rest.try_into().ok()?);
+            Some(Decision::Keeper { group, size })
+        }
         DUPLICATE => {
             let (similarity, reason) = (take_text(&mut rest)?, take_text(&mut rest)?);
             let keeper = std::str::from_utf8(rest).ok()?;
@@ -139,7 +143,7 @@ mod tests {
         let mut decisions = DecisionCollector::new(None, 1 << 20);
         decisions.add(9, &duplicate).unwrap();
         decisions.add(11, &related).unwrap();
-        decisions.add(300, &Decision::Keeper { group: 1 }).unwrap();
+        decisions.add(300, &Decision::Keeper { group: 1, size: 70_000 }).unwrap();
         let decided = decisions.finish().unwrap();
         for _ in 0..2 {
             let mut cursor = DecisionCursor::new(&decided);
@@ -147,7 +151,7 @@ mod tests {
             assert_eq!(cursor.of(9).unwrap(), duplicate);
             assert_eq!(cursor.of(10).unwrap(), Decision::Unique);
             assert_eq!(cursor.of(11).unwrap(), related);
-            assert_eq!(cursor.of(300).unwrap(), Decision::Keeper { group: 1 });
+            assert_eq!(cursor.of(300).unwrap(), Decision::Keeper { group: 1, size: 70_000 });
             assert_eq!(cursor.of(301).unwrap(), Decision::Unique);
         }
     }

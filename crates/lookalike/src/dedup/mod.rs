@@ -53,6 +53,8 @@ pub enum Decision<'a> {
     Keeper {
         /// The number of the group, from 1.
         group: u64,
+        /// The documents of the group, this one among them.
+        size: u64,
     },
     /// It goes.
     Duplicate {

@@ -1,29 +1,27 @@
-//! Groups of an index are those of a fresh run over the same documents, whatever became of it
-//! before; adding keeps what it did.
+//! Groups of an index are those of a fresh run over the same documents; adding keeps what it did.
+//! `tests/histories` has what became of an index before.
 
 #![allow(clippy::unwrap_used, reason = "this is a test")]
 
+use crate::fresh_run::{find, reported};
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::keep::KeepPolicy;
-use lookalike::core::params::{Measure, Params, ParamsBuilder};
-use lookalike::find::{self, FindOptions, Findings, Grouping, PairList};
+use lookalike::core::params::{Params, ParamsBuilder};
+use lookalike::find::{FindOptions, PairList};
 use lookalike::index::{
     AddOptions, DocumentFields, Existing, PreparedDocument, TextPreparer, add, groups, remove,
     remove_inputs,
 };
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, Normalization, ReadOptions};
-use lookalike::report;
 use lookalike::store::backend::Change;
-use lookalike::store::entry::{Metadata, RecordFields};
+use lookalike::store::entry::RecordFields;
 use lookalike::store::memory::MemoryBackend;
 use lookalike::store::settings::{IndexSettings, StoredContent};
 use lookalike::store::{Index, IndexError};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::io::Write;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
@@ -58,38 +56,6 @@ fn create(kept: Kept, at: &Path, builder: &ParamsBuilder, store: StoredContent) 
     }
 }
 
-/// What a document says, by its id; the model of an index.
-#[derive(Debug, Clone)]
-struct Said {
-    text: String,
-    year: Value,
-    /// The order in which documents were put.
-    at: usize,
-}
-
-/// Texts of few words that resemble each other more or less, some equal, some empty.
-fn text(random: &mut SplitMix64) -> String {
-    let family = random.below(6);
-    let mut words: Vec<String> = (0..30 + family).map(|i| format!("f{family}w{i}")).collect();
-    for _ in 0..random.below(4) {
-        let at = random.below(words.len() as u64) as usize;
-        words[at] = format!("x{}", random.below(5));
-    }
-    match random.below(20) {
-        0 => String::new(),
-        1 => words[..3].join(" "),
-        _ => words.join(" ") + &" and so on".repeat(random.below(3) as usize),
-    }
-}
-
-fn year(random: &mut SplitMix64) -> Value {
-    match random.below(4) {
-        0 => Value::Null,
-        1 => json!(format!("{}", 1990 + random.below(30))),
-        _ => json!(1990 + random.below(30)),
-    }
-}
-
 fn prepared(
     preparer: &mut TextPreparer,
     id: &str,
@@ -98,123 +64,6 @@ fn prepared(
 ) -> PreparedDocument {
     let stored_text = preparer.keeps_texts().then(|| text.to_owned());
     preparer.prepare(text).document(id.to_owned(), stored_text, fields)
-}
-
-/// Applies a random history and gives what is left of it, with one document that has expired.
-fn live(index: &Index, random: &mut SplitMix64) -> BTreeMap<String, Said> {
-    let mut model: BTreeMap<String, Said> = BTreeMap::new();
-    let mut preparer = TextPreparer::new(index.settings()).unwrap();
-    for at in 0..150 {
-        let id = format!("d{}", random.below(60));
-        if random.below(4) == 0 {
-            index.write(&[Change::Remove(&id)]).unwrap();
-            model.remove(&id);
-            continue;
-        }
-        let said = Said { text: text(random), year: year(random), at };
-        let mut metadata = Metadata::new();
-        metadata.insert("year".to_owned(), said.year.clone());
-        let fields = DocumentFields { metadata, added: 1, ..DocumentFields::default() };
-        let document = prepared(&mut preparer, &id, &said.text, fields);
-        index.write(&[Change::Put(document.entry())]).unwrap();
-        model.insert(id, said);
-        if at % 50 == 49 {
-            index.compact(0).unwrap();
-        }
-    }
-    let fields = DocumentFields { added: 1, expires: Some(5), ..DocumentFields::default() };
-    let gone = prepared(&mut preparer, "gone", "f1w0 f1w1 f1w2 f1w3 f1w4 f1w5 f1w6", fields);
-    index.write(&[Change::Put(gone.entry())]).unwrap();
-    model
-}
-
-/// The documents that are left, in the order in which they were put, as a file.
-fn survivors(folder: &Path, model: &BTreeMap<String, Said>) -> PathBuf {
-    let path = folder.join("survivors.jsonl");
-    let mut all: Vec<_> = model.iter().collect();
-    all.sort_by_key(|(_, said)| said.at);
-    let mut file = std::fs::File::create(&path).unwrap();
-    for (id, Said { text, year, .. }) in all {
-        writeln!(file, "{}", json!({"id": id, "text": text, "year": year})).unwrap();
-    }
-    path
-}
-
-fn find(inputs: &[PathBuf], options: &FindOptions) -> Findings {
-    let reading = ReadOptions { fields: options.fields(), ..ReadOptions::default() };
-    find::in_collection(&Collection::open(inputs, &reading).unwrap(), options, &NoProgress).unwrap()
-}
-
-/// Everything that was found, in the bytes of reports.
-fn reported(findings: &Findings, options: &FindOptions) -> String {
-    let measure = options.params.measure();
-    let mut out = Vec::new();
-    report::jsonl::groups(&mut out, &findings.groups, measure).unwrap();
-    if let Some(pairs) = &findings.pairs {
-        report::csv::pairs(&mut out, pairs, measure, report::csv::CellRule::Exact).unwrap();
-    }
-    let mut summary = Vec::new();
-    report::json::summary(&mut summary, findings, options, None).unwrap();
-    let mut summary: Value = serde_json::from_slice(&summary).unwrap();
-    // Places have other names, and the clock goes on. The effect of folding is measured of texts
-    // that are read, which those of an index are not.
-    for member in ["sources", "times", "seconds", "folding"] {
-        summary.as_object_mut().unwrap().remove(member);
-    }
-    if options.params.exact() {
-        // Rare shingles are counted with their repeats in texts, which sets do not have.
-        summary["counts"]["candidates"] = Value::Null;
-    }
-    String::from_utf8(out).unwrap() + &format!("{summary:#}")
-}
-
-fn variants(index: &Index) -> Vec<FindOptions> {
-    let builder = ParamsBuilder::default();
-    let with = |builder: ParamsBuilder| FindOptions::new(Params::new(&builder).unwrap());
-    let mut all = vec![FindOptions::new(index.params().clone())];
-    all.push(FindOptions {
-        pairs: PairList::Exact,
-        ..with(ParamsBuilder { threshold: 0.5, ..builder.clone() })
-    });
-    all.push(FindOptions {
-        grouping: Grouping::Components,
-        pairs: PairList::Exact,
-        ..with(builder.clone())
-    });
-    for rule in ["shortest", "first", "last", "field:year", "field:year:asc", "path:d1*"] {
-        let keep = KeepPolicy::new(vec![rule.parse().unwrap()]);
-        all.push(FindOptions { keep, ..with(ParamsBuilder { threshold: 0.6, ..builder.clone() }) });
-    }
-    all.push(with(ParamsBuilder { exact: true, threshold: 0.7, ..builder.clone() }));
-    all.push(with(ParamsBuilder { measure: Measure::Containment, threshold: 0.7, ..builder }));
-    all[1].memory.limit = Some(64 << 20);
-    all[1].threads = NonZeroUsize::MIN;
-    all
-}
-
-#[test]
-fn groups_are_those_of_a_fresh_run_after_any_history() {
-    for (kept, seeds) in EVERYWHERE.iter().map(|kept| (*kept, 1..4)) {
-        for seed in seeds {
-            let folder = TempDir::new().unwrap();
-            let builder = ParamsBuilder { threshold: 0.7, ..ParamsBuilder::default() };
-            let index = create(kept, folder.path(), &builder, StoredContent::Sets);
-            let mut random = SplitMix64::new(seed);
-            let model = live(&index, &mut random);
-            let path = survivors(folder.path(), &model);
-            for options in variants(&index) {
-                let fresh = find(std::slice::from_ref(&path), &options);
-                let same = groups(&index, &options, 10, &NoProgress).unwrap();
-                assert!(!fresh.groups.is_empty());
-                let what = format!("{kept:?} {seed} {} {}", options.params, options.keep);
-                // A file of records has one name, documents of an index have each its id.
-                if !options.keep.to_string().contains("path") {
-                    assert_eq!(reported(&same, &options), reported(&fresh, &options), "{what}");
-                }
-                assert!(!reported(&same, &options).contains("gone"));
-            }
-        }
-    }
 }
 
 #[test]
@@ -444,7 +293,10 @@ fn numbers_do_not_depend_on_threads() {
     let folder = TempDir::new().unwrap();
     let mut random = SplitMix64::new(3);
     for file in 0..3 {
-        let line = |i| json!({"id": format!("{file}-{i}"), "text": text(&mut random).repeat(40)});
+        let line = |i| {
+            let words: Vec<_> = (0..60).map(|_| format!("w{}", random.below(40))).collect();
+            json!({"id": format!("{file}-{i}"), "text": words.join(" ").repeat(20)})
+        };
         let lines: Vec<String> = (0..1500).map(line).map(|line| line.to_string()).collect();
         std::fs::write(folder.path().join(format!("{file}.jsonl")), lines.join("\n")).unwrap();
     }

@@ -1,7 +1,8 @@
 //! The tests of the library, one module for each subject.
 //!
-//! `html` is a test program of its own: it starts a browser, and a process has the locks of its
-//! parent's other threads, such as those of indexes, until it executes its program.
+//! `html` and `histories` are test programs of their own: they start a browser and PostgreSQL, and
+//! a process has the locks of its parent's other threads, such as those of indexes, until it
+//! executes its program.
 
 mod actions;
 mod audit;
@@ -15,6 +16,8 @@ mod dedup;
 mod exact;
 mod examples;
 mod files;
+#[path = "../histories/fresh_run.rs"]
+mod fresh_run;
 mod held;
 mod huge;
 mod index;

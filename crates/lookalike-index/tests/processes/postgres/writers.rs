@@ -2,7 +2,7 @@
 
 use super::{WRITE, postgres_open};
 use crate::conformance::documents::{Document, Maker, settings};
-use crate::conformance::{assert_clean, now};
+use crate::conformance::{assert_clean, decisions, now};
 use crate::postgres_server::{drop_index, server};
 use lookalike_core::hash::SplitMix64;
 use lookalike_index::IndexError;
@@ -23,6 +23,11 @@ fn batch(maker: &mut Maker, name: &str, round: u64) -> Vec<Document> {
         _ => format!("{name} {round} {i}"),
     });
     ids.map(|id| maker.document(&id, 1)).collect()
+}
+
+/// The decision that follows a batch.
+fn decision(name: &str, round: u64) -> String {
+    format!("{{\"note\":\"{name} {round}\"}}")
 }
 
 /// What a child process does: the process is this program again, which reads from the environment
@@ -46,6 +51,7 @@ fn write_on_and_on() {
         let changes: Vec<Change<'_>> = documents.iter().map(Document::put).collect();
         let done = backend.write(&changes).unwrap();
         let added = done.iter().filter(|done| **done == ChangeOutcome::Added).count();
+        backend.add_decisions(&[&decision(&name, round)]).unwrap();
         writeln!(out, "\nstored {round} {added}").unwrap();
         out.flush().unwrap();
     }
@@ -99,6 +105,11 @@ fn several_processes_lose_nothing_and_double_nothing() {
     assert_eq!(ids.len(), records.len(), "no id twice");
     assert_eq!(records.len() as u64, 7 + 3 * ROUNDS * (EACH - 3));
     assert_eq!(records.len() as u64, added, "each was added once");
+    let log = decisions(&*backend, 0);
+    let wanted: BTreeSet<String> =
+        names.iter().flat_map(|name| (0..ROUNDS).map(|round| decision(name, round))).collect();
+    assert_eq!(log.len(), wanted.len(), "no decision twice");
+    assert_eq!(log.into_iter().collect::<BTreeSet<_>>(), wanted);
     assert_clean(&*backend);
     drop(backend);
     drop_index(server, &url);
@@ -130,14 +141,15 @@ fn an_id_is_added_by_one_of_several() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the size of a soak is in the environment")]
 fn what_is_acknowledged_outlives_the_process() {
-    const KILLS: u64 = 50;
+    let kills = if std::env::var_os("LOOKALIKE_SOAK").is_some() { 300 } else { 50 };
     let Some(server) = server() else { return };
     let url = server.fresh();
     let backend = postgres::create(&url, &settings(StoredContent::Sets)).unwrap();
     let mut random = SplitMix64::new(17);
-    let mut acknowledged = 0;
-    for kill in 0..KILLS {
+    let (mut acknowledged, mut decided) = (0, 0);
+    for kill in 0..kills {
         let name = format!("k{kill}");
         let (mut child, mut out) = child(&url, &name, 1_000_000);
         let wanted = random.below(6);
@@ -164,11 +176,17 @@ fn what_is_acknowledged_outlives_the_process() {
         };
         assert!((0..rounds).all(&mut is_there), "round {kill}: an acknowledged batch is lost");
         assert!(!is_there(rounds + 1), "at most one is there that was not acknowledged");
+        let log = decisions(&*backend, decided);
+        decided += log.len() as u64;
+        let made: Vec<String> = (0..log.len() as u64).map(|round| decision(&name, round)).collect();
+        assert_eq!(log, made, "round {kill}");
+        let is_one_more = (rounds..=rounds + 1).contains(&(log.len() as u64));
+        assert!(is_one_more, "round {kill}: an acknowledged decision is lost");
         if kill % 10 == 9 {
             assert_clean(&*backend);
         }
     }
-    assert!(acknowledged > KILLS, "the processes were killed while they wrote");
+    assert!(acknowledged > kills, "the processes were killed while they wrote");
     assert_clean(&*backend);
     drop(backend);
     drop_index(server, &url);

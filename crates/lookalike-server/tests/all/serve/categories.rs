@@ -98,6 +98,64 @@ fn answers_to_queries_have_categories() {
     assert_eq!(by_id["category"], found["category"]);
 }
 
+/// Groups that are up to date.
+fn settled(served: &Served, query: &str) -> Value {
+    loop {
+        let answer = served.client.get(&format!("/v1/groups?{query}"));
+        if answer.status == 200 && answer.json()["stale"] == json!(false) {
+            return answer.ok(200);
+        }
+        assert!(answer.status == 202 || answer.status == 200, "{}", answer.status);
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn groups_are_those_of_a_category() {
+    let served = served();
+    let client = &served.client;
+    let cat = "the kitten purrs, a paw on its fur, a mouse sleeps on the sofa";
+    let other = "17 18 19 20 21 22 23 24 25 26";
+    for (name, text) in [
+        ("ship", format!("{SHIPS} and the long way home number9")),
+        ("cat", cat.to_owned()),
+        ("other", other.to_owned()),
+    ] {
+        for copy in ["a", "b"] {
+            let body = json!({ "text": text });
+            client.put(&format!("/v1/documents/{name}-{copy}"), &body).ok(201);
+        }
+    }
+    let keepers = |query: &str| -> Vec<String> {
+        let answer = settled(&served, query);
+        let groups = answer["groups"].as_array().unwrap().iter();
+        let mut all: Vec<_> =
+            groups.map(|group| group["keeper"]["id"].as_str().unwrap().to_owned()).collect();
+        all.sort();
+        all
+    };
+    let path = |id: &str| {
+        let document = client.get(&format!("/v1/documents/{id}")).ok(200);
+        document["category"]["path"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(keepers(""), ["cat-a", "other-a", "ship-a"]);
+    let near = path("ship-a");
+    assert_eq!(near.split('.').count(), 3, "{near}");
+    let topic = near.split('.').next().unwrap();
+    for path in [topic, &near[..near.rfind('.').unwrap()], &near] {
+        assert_eq!(keepers(&format!("category={path}")), ["ship-a"], "{path}");
+    }
+    let cats = path("cat-a");
+    assert_eq!(keepers(&format!("category={}", cats.split('.').next().unwrap())), ["cat-a"]);
+    assert_eq!(keepers("category=none"), ["other-a"]);
+    assert_eq!(keepers("category=none&search=kitten"), [""; 0]);
+    assert_eq!(keepers(&format!("category={topic}&search=harbour")), ["ship-a"]);
+    client.get("/v1/groups?category=99").problem(404, "unknown-category");
+    // A page at a time.
+    let first = settled(&served, &format!("category={topic}&limit=1"));
+    assert_eq!(first["groups"][0]["keeper"]["id"], "ship-a");
+}
+
 #[test]
 fn a_damaged_model_ends_no_query() {
     let memory = MemoryBackend::new(settings(StoredContent::Texts));
@@ -118,6 +176,8 @@ fn without_categories_there_are_none() {
     client.put("/v1/documents/a", &json!({ "text": "one two three" })).ok(201);
     let tree = client.get("/v1/categories").ok(200);
     assert_eq!(tree, json!({ "categories": [], "model": null, "without_category": 0 }));
+    settled(&served, "");
+    client.get("/v1/groups?category=1").problem(404, "unknown-category");
     assert!(client.get("/v1/documents/a").ok(200).get("category").is_none());
     let refused = client.get("/v1/documents?category=1").problem(404, "unknown-category");
     assert!(refused["detail"].as_str().unwrap().contains("lookalike index categorise"));

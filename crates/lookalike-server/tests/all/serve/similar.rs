@@ -161,7 +161,7 @@ fn a_comparison_shows_the_words_that_differ() {
         { "kind": "a", "text": "today" }, { "kind": "b", "text": "tomorrow, maybe" }]);
     assert_eq!(compared["differences"], wanted);
     let counts = json!({ "words": 1, "same_words": 0, "case": 0, "punctuation": 0,
-        "white_space": 0 });
+        "white_space": 0, "moved": 0 });
     assert_eq!(compared["difference_counts"], counts);
     let sides = json!({ "a": { "id": "a" }, "b": { "id": "a" } });
     let same = client.post("/v1/compare", &sides).ok(200);
@@ -185,8 +185,75 @@ fn a_comparison_shows_each_text_as_it_is() {
     assert!(parts.contains(&same_words), "{compared}");
     assert!(parts.contains(&json!({ "kind": "b", "text": "Tuesday" })), "{compared}");
     let counts = json!({ "words": 1, "same_words": 3, "case": 1, "punctuation": 2,
-        "white_space": 1 });
+        "white_space": 1, "moved": 0 });
     assert_eq!(compared["difference_counts"], counts);
+}
+
+#[test]
+fn a_comparison_marks_moved_blocks() {
+    let served = Served::start();
+    let words: Vec<String> = (0..60).map(|i| format!("word{i}")).collect();
+    let rest = format!(" {}", words.join(" "));
+    let block = "This sentence of eight words is a block";
+    let (a, b) = (format!("{block}. It{rest} ends"), format!("It{rest} goes on. {block}"));
+    let sides = json!({ "a": { "text": a }, "b": { "text": b }, "differences": true });
+    let compared = served.client.post("/v1/compare", &sides).ok(200);
+    let parts = compared["differences"].as_array().unwrap();
+    let side = |kind: &str| -> String {
+        let parts = parts.iter().filter(|part| part["kind"] == "same" || part["kind"] == kind);
+        parts.map(|part| part["text"].as_str().unwrap()).collect()
+    };
+    assert_eq!((side("a"), side("b")), (a, b), "the parts are both texts");
+    for kind in ["a", "b"] {
+        let part = json!({ "kind": kind, "text": block, "moved": 1 });
+        assert!(parts.contains(&part), "{compared}");
+    }
+    assert_eq!(parts.iter().filter(|part| part.get("moved").is_some()).count(), 2);
+    assert_eq!(compared["difference_counts"]["moved"], 1);
+}
+
+#[test]
+fn equal_sets_of_shingles_are_told_apart_from_equal_texts() {
+    let served = Served::start();
+    let client = &served.client;
+    for (id, text) in [
+        ("a", format!("{FOX} now")),
+        ("b", format!("{FOX} NOW!")),
+        ("c", format!("{FOX} now")),
+        ("d", format!("{FOX} today")),
+    ] {
+        client.put(&format!("/v1/documents/{id}"), &json!({ "text": text })).ok(201);
+    }
+    let equal = |list: &Value| -> Vec<(String, Value)> {
+        let pair =
+            |one: &Value| (one["id"].as_str().unwrap().to_owned(), one["equal_text"].clone());
+        let mut all: Vec<_> = list.as_array().unwrap().iter().map(pair).collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        all
+    };
+    let expected = |all: &[(&str, Value)]| -> Vec<(String, Value)> {
+        all.iter().map(|(id, value)| ((*id).to_owned(), value.clone())).collect()
+    };
+    let asked = json!({ "text": format!("{FOX} now"), "beginning": 5, "threshold": 0.6 });
+    let found = client.post("/v1/query", &asked).ok(200);
+    let wanted = [("a", json!(true)), ("b", json!(false)), ("c", json!(true)), ("d", Value::Null)];
+    assert_eq!(equal(&found["matches"]), expected(&wanted));
+    let asked = json!({ "id": "b", "texts": true, "threshold": 0.6 });
+    let found = client.post("/v1/query", &asked).ok(200);
+    let wanted = [("a", json!(false)), ("c", json!(false)), ("d", Value::Null)];
+    assert_eq!(equal(&found["matches"]), expected(&wanted));
+    // Texts that are not read are not compared.
+    let found = client.post("/v1/query", &json!({ "id": "b", "threshold": 0.6 })).ok(200);
+    assert!(found["matches"].as_array().unwrap().iter().all(|one| one.get("equal_text").is_none()));
+    // The longest document is the keeper.
+    let groups = settled(client, "/v1/groups?beginning=5&threshold=0.6");
+    let group = &groups["groups"][0];
+    assert_eq!(group["keeper"]["id"], "d");
+    let groups = settled(client, "/v1/groups?beginning=5&threshold=0.99");
+    let group = &groups["groups"][0];
+    assert_eq!(group["keeper"]["id"], "b");
+    let wanted = [("a", json!(false)), ("c", json!(false))];
+    assert_eq!(equal(&group["duplicates"]), expected(&wanted));
 }
 
 /// Groups that are up to date.

@@ -175,7 +175,7 @@ impl Collector {
             | Decision::Related { .. }
             | Decision::Empty
             | Decision::Repeated { .. } => {}
-            Decision::Keeper { group } => drop(self.keepers.insert(group, path.to_owned())),
+            Decision::Keeper { group, .. } => drop(self.keepers.insert(group, path.to_owned())),
             Decision::Duplicate { group, keeper, similarity, reason } => {
                 current.duplicates += 1;
                 if current.file.is_none() {

@@ -44,6 +44,7 @@ fn cells(annotate: &Annotate) -> &'static [Cell] {
             Cell::Text,
             Cell::Text,
             Cell::Double,
+            Cell::Int64,
         ],
         AnnotationSubject::Passages => &[Cell::Bool, Cell::Int64, Cell::Text],
     }
@@ -230,7 +231,7 @@ impl Rewriter {
         let values = AnnotationValues::of(decision);
         let number = |text: Option<&str>| text.and_then(|text| text.parse().ok());
         match self.notes.as_mut_slice() {
-            [kept, group, keeper, similarity, reason, neighbour, likeness] => {
+            [kept, group, keeper, similarity, reason, neighbour, likeness, size] => {
                 push_bool(kept, Some(values.kept));
                 push_number(group, values.group);
                 push_text(keeper, values.keeper);
@@ -238,6 +239,7 @@ impl Rewriter {
                 push_text(reason, Some(values.reason));
                 push_text(neighbour, values.neighbour.map(|(id, _)| id));
                 push_double(likeness, number(values.neighbour.map(|(_, similarity)| similarity)));
+                push_number(size, values.group_size);
             }
             [kept, cut_words, passages] => {
                 let (words, spans) = values.passages.unwrap_or_default();

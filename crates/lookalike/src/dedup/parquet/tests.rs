@@ -273,11 +273,12 @@ proptest! {
                 } else {
                     ("\"related\"", "\"kö\"", "0.812345")
                 };
-                let expected = ["true", "null", "null", "null", reason, near, similarity];
+                let expected = ["true", "null", "null", "null", reason, near, similarity, "1"];
                 prop_assert_eq!(notes, expected);
             } else if annotated {
                 let n = n.to_string();
-                let keeper = ["false", &n, "\"kö\"", "0.912345", "\"longest\"", "null", "null"];
+                let known = ["false", &n, "\"kö\"", "0.912345", "\"longest\"", "null", "null"];
+                let keeper = [&known[..], &["null"]].concat();
                 prop_assert_eq!(notes, keeper);
             }
         }
@@ -285,7 +286,7 @@ proptest! {
         let fields = before.metadata().file_metadata().schema().get_fields();
         let written = after.metadata().file_metadata().schema().get_fields();
         prop_assert_eq!(&written[..fields.len()], fields);
-        prop_assert_eq!(written.len() - fields.len(), if annotated { 7 } else { 0 });
+        prop_assert_eq!(written.len() - fields.len(), if annotated { 8 } else { 0 });
         prop_assert_eq!(
             after.metadata().file_metadata().key_value_metadata(),
             before.metadata().file_metadata().key_value_metadata()

@@ -1,0 +1,28 @@
+//! What each person said about each pair, in memory: read from the log of the index before it is
+//! compared.
+
+use crate::problem::Problem;
+use lookalike::decisions::{self, Agreements, JudgedPairs};
+use lookalike::error::Error;
+use lookalike::store::Index;
+use std::sync::{Mutex, PoisonError};
+
+/// The judgments of an index.
+#[derive(Default)]
+pub(crate) struct AgreementCache(Mutex<JudgedPairs>);
+
+impl AgreementCache {
+    /// Compares what is in the log now; of what it had before, nothing is read again.
+    pub(crate) fn compared(
+        &self,
+        index: &Index,
+        most: usize,
+        problem: impl FnOnce(Error) -> Problem,
+    ) -> Result<Agreements, Problem> {
+        let mut judged = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = judged.last();
+        let read = decisions::each_of_index(index, last, &mut |decision| judged.add(&decision));
+        read.map_err(problem)?;
+        Ok(judged.agreements(most))
+    }
+}

@@ -1,0 +1,95 @@
+"use strict";
+// A walk through the queue of groups: each pair is decided about by a key, as soon as its differences
+// are shown.
+
+/**
+ * What runs on the page: marks each key, and measures until the differences of the next pair are
+ * drawn. The measures are entries of the browser's performance timeline, named "step".
+ */
+const WATCH = () => {
+  performance.clearMeasures("step");
+  performance.clearResourceTimings();
+  performance.setResourceTimingBufferSize(10_000);
+  const shown = () => document.querySelector(".review-differences .sides");
+  let last = shown();
+  document.addEventListener("keydown", () => performance.mark("key"), { capture: true });
+  new MutationObserver(() => {
+    const now = shown();
+    if (now === last) return;
+    last = now;
+    if (now) performance.measure("step", "key");
+  }).observe(document.querySelector("#review-results"), { childList: true, subtree: true });
+};
+
+/** The pair that is shown, once its differences are; nothing at the end of the queue. */
+const SHOWN = `return new Promise((done) => {
+  const look = () => {
+    const ids = Array.from(document.querySelectorAll(
+      ".review-members tr:first-child .who .full, .review-members .shown .who .full"),
+      (id) => id.textContent);
+    if (document.querySelector(".review-differences .sides") && ids.length > 1) done(ids);
+    else if (document.querySelector("#review-status").textContent.includes("last of these groups"))
+      done(null);
+    else setTimeout(look, 2);
+  };
+  look();
+})`;
+
+/** What was measured on the page, in ms. */
+const MEASURED = `return {
+  steps: performance.getEntriesByName("step").map(({ duration }) => duration),
+  answers: performance.getEntriesByType("resource").filter(({ name }) => /v1\\/(compare|groups)/
+    .test(name)).map(({ duration }) => duration),
+}`;
+
+/**
+ * Decides about all pairs of the groups of the queue at an address, until there are enough groups
+ * or it ends.
+ * @param {import("./driver.mjs").Browser} browser
+ * @param {string} url of the view, with its filter
+ * @param {number} most groups
+ * @param {(pair: string[]) => string} keyOf the key for a pair
+ * @returns {Promise<{decided: Array<[string, string[]]>, steps: number[], answers: number[]}>} what
+ *   was decided; the times until the next pair was drawn, and those of the network's answers, in ms
+ */
+export const walk = async (browser, url, most, keyOf) => {
+  await browser.open(url);
+  await browser.wait("document.querySelector('.review-differences .sides')");
+  await browser.run(`(${WATCH})()`);
+  const decided = [], keepers = new Set();
+  for (;;) {
+    const pair = await browser.run(SHOWN);
+    if (pair === null || keepers.add(pair[0]).size > most) break;
+    const key = keyOf(pair);
+    decided.push([key, pair]);
+    await browser.press(key);
+  }
+  await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
+  return { decided, ...await browser.run(MEASURED) };
+};
+
+/**
+ * One line about times.
+ * @param {number[]} times in ms
+ * @returns {string}
+ */
+export const summary = (times) => {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share) => (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0)
+    .toFixed(1);
+  const over = times.filter((time) => time > 100).length;
+  return `median ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms, ${over} over 100 ms ` +
+    `of ${times.length}`;
+};
+
+/** Decides about 200 groups of a service that somebody else has started, and prints the times. */
+const served = async (browser, { open }) => {
+  const { decided, steps, answers } = await walk(browser, `${open}#/review`, 200,
+    ([, duplicate]) => duplicate.length % 3 === 0 ? "n" : "d");
+  console.log(`${decided.length} pairs decided about by keyboard`);
+  console.log(`until the next pair is shown: ${summary(steps)}`);
+  console.log(`answers of the network: ${summary(answers)}`);
+};
+
+/** All cases by name. */
+export const CASES = { "groups of a service are decided about by keyboard": served };

@@ -1,0 +1,109 @@
+//! The words of two texts that differ → the blocks of them that both have at different places.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Words of the shortest block.
+pub const MIN_MOVED_WORDS: usize = 8;
+/// Places of the second text at which a block of the first is looked for.
+const MOST_PLACES: usize = 16;
+
+/// A part of the first text that the second has at another place, in words or in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MovedBlock {
+    /// In the first text.
+    pub a: Range<usize>,
+    /// In the second text.
+    pub b: Range<usize>,
+}
+
+/// The blocks of at least [`MIN_MOVED_WORDS`] words that are in `changed` parts of both texts, in
+/// the order of the first text, none of which overlap in either. A block is as long as it can be
+/// from its first word on; of several places in the second text, of which the first 16 are looked
+/// at, it is the one where it is longest. Takes the words as numbers, equal ones for equal words.
+/// O(n) for n changed words.
+pub(crate) fn moved_blocks(a: &[u32], b: &[u32], changed: &[[Range<usize>; 2]]) -> Vec<MovedBlock> {
+    let mut places: HashMap<&[u32], Vec<Range<usize>>> = HashMap::new();
+    for [_, run] in changed {
+        for (offset, window) in b[run.clone()].windows(MIN_MOVED_WORDS).enumerate() {
+            let list = places.entry(window).or_default();
+            if list.len() < MOST_PLACES {
+                list.push(run.start + offset..run.end);
+            }
+        }
+    }
+    let mut moved: Vec<MovedBlock> = Vec::new();
+    let mut is_taken = vec![false; b.len()];
+    for [run, _] in changed.iter().filter(|_| !places.is_empty()) {
+        let mut at = run.start;
+        while at + MIN_MOVED_WORDS <= run.end {
+            let list = places.get(&a[at..at + MIN_MOVED_WORDS]).map_or(&[][..], Vec::as_slice);
+            let free = list.iter().map(|place| {
+                let pairs = a[at..run.end].iter().zip(place.clone());
+                let same = pairs.take_while(|(word, to)| **word == b[*to] && !is_taken[*to]);
+                (same.count(), place.start)
+            });
+            // Of equal lengths the first place.
+            let best = free.max_by(|(m, p), (n, q)| m.cmp(n).then(q.cmp(p)));
+            match best.filter(|(length, _)| *length >= MIN_MOVED_WORDS) {
+                Some((length, to)) => {
+                    is_taken[to..to + length].fill(true);
+                    moved.push(MovedBlock { a: at..at + length, b: to..to + length });
+                    at += length;
+                }
+                None => at += 1,
+            }
+        }
+    }
+    moved
+}
+
+#[cfg(test)]
+#[allow(clippy::single_range_in_vec_init, reason = "ranges of words")]
+mod tests {
+    use super::*;
+
+    fn moved(a: &[u32], b: &[u32]) -> Vec<(Range<usize>, Range<usize>)> {
+        let whole = [[0..a.len(), 0..b.len()]];
+        moved_blocks(a, b, &whole).into_iter().map(|block| (block.a, block.b)).collect()
+    }
+
+    #[test]
+    fn blocks_are_as_long_as_they_can_be() {
+        let block: Vec<u32> = (0..12).collect();
+        let a = [&[90, 91][..], &block, &[92]].concat();
+        let b = [&block[..], &[80, 81, 82]].concat();
+        assert_eq!(moved(&a, &b), [(2..14, 0..12)]);
+        assert_eq!(moved(&a[..9], &b), [], "seven words are too few");
+    }
+
+    #[test]
+    fn words_are_in_one_block_only() {
+        let block: Vec<u32> = (0..8).collect();
+        let twice = [&block[..], &[70], &block].concat();
+        assert_eq!(moved(&twice, &block), [(0..8, 0..8)]);
+        assert_eq!(moved(&block, &twice), [(0..8, 0..8)]);
+        assert_eq!(moved(&twice, &twice), [(0..17, 0..17)]);
+        // The longer of two places.
+        let longer: Vec<u32> = (0..10).collect();
+        let b = [&block[..], &[70], &longer].concat();
+        assert_eq!(moved(&longer, &b), [(0..10, 9..19)]);
+    }
+
+    #[test]
+    fn blocks_end_where_a_changed_part_does() {
+        let words: Vec<u32> = (0..20).collect();
+        let parts = [[0..10, 0..0], [10..20, 0..20]];
+        let blocks = moved_blocks(&words, &words, &parts);
+        let blocks: Vec<_> = blocks.into_iter().map(|block| (block.a, block.b)).collect();
+        assert_eq!(blocks, [(0..10, 0..10), (10..20, 10..20)]);
+    }
+
+    #[test]
+    fn repeats_take_no_more_than_linear_time() {
+        let same = vec![7; 200_000];
+        assert_eq!(moved(&same, &same), [(0..200_000, 0..200_000)]);
+        let [a, b] = [[1, 2, 3], [1, 2, 4]].map(|three| three.repeat(50_000));
+        assert_eq!(moved(&a, &b), []);
+    }
+}

@@ -1,0 +1,175 @@
+//! Random histories of an index: documents that are added, changed and removed, and decisions about
+//! them, with a model of what is left.
+
+use lookalike::core::hash::SplitMix64;
+use lookalike::decisions::{self, ReviewDecision};
+use lookalike::index::{DocumentFields, PreparedDocument, TextPreparer};
+use lookalike::store::Index;
+use lookalike::store::backend::Change;
+use lookalike::store::entry::Metadata;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Events of a history.
+const EVENTS: usize = 200;
+/// The index is compacted and opened again after each of this many events.
+const REOPENED: usize = 50;
+/// Ids that documents have.
+const IDS: u64 = 60;
+
+/// What a document says.
+#[derive(Debug, Clone)]
+struct Said {
+    text: String,
+    year: Value,
+    /// The order in which documents were put.
+    at: usize,
+}
+
+/// What is left of a history.
+#[derive(Debug, Default)]
+pub(crate) struct Model {
+    documents: BTreeMap<String, Said>,
+    /// Lines of a file of decisions.
+    decisions: Vec<String>,
+}
+
+/// Texts of few words that resemble each other more or less, some equal, some empty.
+fn text(random: &mut SplitMix64) -> String {
+    let family = random.below(6);
+    let mut words: Vec<String> = (0..30 + family).map(|i| format!("f{family}w{i}")).collect();
+    for _ in 0..random.below(4) {
+        let at = random.below(words.len() as u64) as usize;
+        words[at] = format!("x{}", random.below(5));
+    }
+    match random.below(20) {
+        0 => String::new(),
+        1 => words[..3].join(" "),
+        _ => words.join(" ") + &" and so on".repeat(random.below(3) as usize),
+    }
+}
+
+fn year(random: &mut SplitMix64) -> Value {
+    match random.below(4) {
+        0 => Value::Null,
+        1 => json!(format!("{}", 1990 + random.below(30))),
+        _ => json!(1990 + random.below(30)),
+    }
+}
+
+fn prepared(
+    preparer: &mut TextPreparer,
+    id: &str,
+    text: &str,
+    fields: DocumentFields,
+) -> PreparedDocument {
+    let stored_text = preparer.keeps_texts().then(|| text.to_owned());
+    preparer.prepare(text).document(id.to_owned(), stored_text, fields)
+}
+
+impl Model {
+    /// Two documents, mostly such as are near-duplicates; the second may not be there.
+    fn pair(&self, random: &mut SplitMix64) -> [String; 2] {
+        let any = |random: &mut SplitMix64| format!("d{}", random.below(IDS));
+        let a = any(random);
+        let family = |id: &String| self.documents.get(id)?.text.get(..2);
+        let near: Vec<&String> = match family(&a) {
+            Some(_) => self.documents.keys().filter(|id| family(id) == family(&a)).collect(),
+            None => Vec::new(),
+        };
+        let b = match near.len() {
+            0 | 1 => any(random),
+            _ if random.below(6) == 0 => any(random),
+            several => near[random.below(several as u64) as usize].clone(),
+        };
+        [a, b]
+    }
+
+    /// A decision, as a line of a file; `None` where it would be about one document twice.
+    fn decision(&self, random: &mut SplitMix64) -> Option<String> {
+        let [a, b] = self.pair(random);
+        let who = ["ann", "bob"][random.below(2) as usize];
+        let (decision, documents) = match random.below(9) {
+            0 => ("keep", vec![a]),
+            1 => ("undecided", vec![a]),
+            _ if a == b => return None,
+            2 => ("undecided", vec![a, b]),
+            3 => ("keep_all", vec![a, b]),
+            4 | 5 => ("duplicate", vec![a, b]),
+            _ => ("not_duplicate", vec![a, b]),
+        };
+        Some(json!({"decision": decision, "documents": documents, "who": who}).to_string())
+    }
+
+    /// Adds a decision to the log of an index, which may add hashes of texts to it.
+    fn decide(&mut self, index: &Index, line: &str) {
+        let read = decisions::read(line.as_bytes(), Path::new("a line")).unwrap();
+        let added = decisions::add_to_index(index, read, "2026-01-01T00:00:00Z").unwrap();
+        let stored = decisions::of_index(index, added.last - 1).unwrap();
+        self.decisions.extend(stored.iter().map(ReviewDecision::to_json));
+    }
+
+    /// The documents that are left, in the order in which they were put, as a file.
+    pub(crate) fn write_documents(&self, folder: &Path) -> PathBuf {
+        let path = folder.join("survivors.jsonl");
+        let mut all: Vec<_> = self.documents.iter().collect();
+        all.sort_by_key(|(_, said)| said.at);
+        let mut file = std::fs::File::create(&path).unwrap();
+        for (id, Said { text, year, .. }) in all {
+            writeln!(file, "{}", json!({"id": id, "text": text, "year": year})).unwrap();
+        }
+        path
+    }
+
+    /// The decisions, as a file.
+    pub(crate) fn write_decisions(&self, folder: &Path) -> PathBuf {
+        let path = folder.join("decisions.jsonl");
+        std::fs::write(&path, self.decisions.join("\n")).unwrap();
+        path
+    }
+}
+
+/// Applies a random history to an index, which `reopened` opens again now and then; the index at
+/// the end, and what is left, but for a document `gone` that expires at 5 ns.
+pub(crate) fn applied(
+    mut index: Index,
+    seed: u64,
+    reopened: impl Fn(Index) -> Index,
+) -> (Index, Model) {
+    let mut random = SplitMix64::new(seed);
+    let mut model = Model::default();
+    let mut preparer = TextPreparer::new(index.settings()).unwrap();
+    for at in 0..EVENTS {
+        let id = format!("d{}", random.below(IDS));
+        match random.below(10) {
+            0 | 1 => {
+                index.write(&[Change::Remove(&id)]).unwrap();
+                model.documents.remove(&id);
+            }
+            2..5 => {
+                if let Some(line) = model.decision(&mut random) {
+                    model.decide(&index, &line);
+                }
+            }
+            _ => {
+                let said = Said { text: text(&mut random), year: year(&mut random), at };
+                let mut metadata = Metadata::new();
+                metadata.insert("year".to_owned(), said.year.clone());
+                let fields = DocumentFields { metadata, added: 1, ..DocumentFields::default() };
+                let document = prepared(&mut preparer, &id, &said.text, fields);
+                index.write(&[Change::Put(document.entry())]).unwrap();
+                model.documents.insert(id, said);
+            }
+        }
+        if at % REOPENED == REOPENED - 1 {
+            index.compact(0).unwrap();
+            index = reopened(index);
+        }
+    }
+    let fields = DocumentFields { added: 1, expires: Some(5), ..DocumentFields::default() };
+    let gone = prepared(&mut preparer, "gone", "f1w0 f1w1 f1w2 f1w3 f1w4 f1w5 f1w6", fields);
+    index.write(&[Change::Put(gone.entry())]).unwrap();
+    (index, model)
+}

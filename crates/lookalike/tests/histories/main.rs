@@ -1,0 +1,172 @@
+//! Groups of an index are those of a fresh run over the same documents with the same decisions,
+//! whatever became of both before, on every backend.
+//!
+//! A program of its own: it starts PostgreSQL, and a process has the locks of its parent's other
+//! threads, such as those of indexes, until it executes its program.
+#![allow(clippy::unwrap_used, reason = "this is a test")]
+
+mod fresh_run;
+mod history;
+#[cfg(feature = "postgres")]
+#[path = "../../../lookalike-index/tests/processes/postgres_server.rs"]
+mod postgres_server;
+
+use fresh_run::{find, reported};
+use lookalike::core::keep::KeepPolicy;
+use lookalike::core::params::{Measure, Params, ParamsBuilder};
+use lookalike::decisions::{self, Decisions};
+use lookalike::find::{FindOptions, Grouping, NoEffect, PairList};
+use lookalike::index::groups;
+use lookalike::progress::NoProgress;
+use lookalike::read::Normalization;
+use lookalike::store::Index;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+use lookalike::store::index::{Access, IndexLocation, create, open};
+use lookalike::store::memory::MemoryBackend;
+use lookalike::store::settings::{IndexSettings, StoredContent};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+/// Parameters that need other parts of an index.
+fn variants(index: &Index) -> Vec<FindOptions> {
+    let builder = ParamsBuilder::default();
+    let with = |builder: ParamsBuilder| FindOptions::new(Params::new(&builder).unwrap());
+    let mut all = vec![FindOptions::new(index.params().clone())];
+    all.push(FindOptions {
+        pairs: PairList::Exact,
+        ..with(ParamsBuilder { threshold: 0.5, ..builder.clone() })
+    });
+    all.push(FindOptions {
+        grouping: Grouping::Components,
+        pairs: PairList::Exact,
+        ..with(builder.clone())
+    });
+    for rule in ["shortest", "first", "last", "field:year", "field:year:asc", "path:d1*"] {
+        let keep = KeepPolicy::new(vec![rule.parse().unwrap()]);
+        all.push(FindOptions { keep, ..with(ParamsBuilder { threshold: 0.6, ..builder.clone() }) });
+    }
+    all.push(with(ParamsBuilder { exact: true, threshold: 0.7, ..builder.clone() }));
+    all.push(with(ParamsBuilder { measure: Measure::Containment, threshold: 0.7, ..builder }));
+    all[1].memory.limit = Some(64 << 20);
+    all[1].threads = NonZeroUsize::MIN;
+    all
+}
+
+/// What decisions did in some runs.
+#[derive(Debug, Default)]
+struct Effects {
+    applied: u64,
+    changed: usize,
+    unknown: usize,
+    contradictions: usize,
+    /// Runs whose groups are other ones than without decisions.
+    other_groups: usize,
+}
+
+/// Holds the groups of an index against those of a fresh run, without decisions and with those of
+/// its log, which are those of the file.
+fn hold(index: &Index, folder: &Path, model: &history::Model, what: &str, effects: &mut Effects) {
+    let (documents, lines) = (model.write_documents(folder), model.write_decisions(folder));
+    let of_file = Decisions::new(decisions::read_file(&lines).unwrap());
+    let of_index = Decisions::new(decisions::of_index(index, 0).unwrap());
+    assert_eq!(of_file, of_index, "{what}");
+    for options in variants(index) {
+        let what = format!("{what} {} {}", options.params, options.keep);
+        let run = |made: &Decisions, in_index: bool| {
+            let decisions = (!made.is_empty()).then(|| Arc::new(made.clone()));
+            let options = FindOptions { decisions, ..options.clone() };
+            let found = if in_index {
+                groups(index, &options, 10, &NoProgress).unwrap()
+            } else {
+                find(std::slice::from_ref(&documents), &options)
+            };
+            (reported(&found, &options), found)
+        };
+        let none = Decisions::default();
+        let [(fresh, _), (same, undecided)] = [false, true].map(|place| run(&none, place));
+        let (decided_fresh, _) = run(&of_file, false);
+        let (decided_same, found) = run(&of_index, true);
+        assert!(!undecided.groups.is_empty() && !decided_same.contains("gone"), "{what}");
+        // A file of records has one name, documents of an index have each its id.
+        if !options.keep.to_string().contains("path") {
+            assert_eq!(same, fresh, "{what}");
+            assert_eq!(decided_same, decided_fresh, "{what}");
+        }
+        let counts = found.decisions.as_ref().unwrap();
+        effects.applied += counts.applied();
+        effects.changed += usize::from(counts.count(NoEffect::Changed) > 0);
+        effects.unknown += usize::from(counts.count(NoEffect::Unknown) > 0);
+        effects.contradictions += counts.contradictions.len();
+        let list = |text: &str| -> Vec<String> {
+            let lines = text.lines().take_while(|line| line.starts_with("{\""));
+            lines.map(str::to_owned).collect()
+        };
+        effects.other_groups += usize::from(list(&same) != list(&decided_same));
+    }
+}
+
+fn settings(store: StoredContent) -> IndexSettings {
+    let builder = ParamsBuilder { threshold: 0.7, ..ParamsBuilder::default() };
+    let params = Params::new(&builder).unwrap();
+    IndexSettings::new(&params, &Normalization::default().to_string(), store).unwrap()
+}
+
+/// Some histories, each on an index that `create` makes in a folder and `reopened` opens again.
+fn histories(
+    name: &str,
+    create: impl Fn(&Path, &IndexSettings) -> Index,
+    reopened: impl Fn(Index, &Path) -> Index,
+) {
+    let mut effects = Effects::default();
+    for (seed, store) in
+        [(1, StoredContent::Texts), (2, StoredContent::Sets), (3, StoredContent::Texts)]
+    {
+        let folder = TempDir::new().unwrap();
+        let index = create(folder.path(), &settings(store));
+        let (index, model) = history::applied(index, seed, |index| reopened(index, folder.path()));
+        hold(&index, folder.path(), &model, &format!("{name} {seed}"), &mut effects);
+    }
+    let Effects { applied, changed, unknown, contradictions, other_groups } = effects;
+    assert!(applied > 100 && changed > 0 && unknown > 0 && contradictions > 0, "{effects:?}");
+    assert!(other_groups > 10, "{effects:?}");
+}
+
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+fn opened_again(index: Index, at: &IndexLocation) -> Index {
+    drop(index);
+    open(at, Access::Write { wait: std::time::Duration::from_secs(10) }).unwrap()
+}
+
+#[test]
+fn groups_are_those_of_a_fresh_run_after_any_history_in_memory() {
+    let create = |_: &Path, settings: &IndexSettings| {
+        Index::new(Box::new(MemoryBackend::new(settings.clone()))).unwrap()
+    };
+    histories("memory", create, |index, _| index);
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn groups_are_those_of_a_fresh_run_after_any_history_in_a_folder() {
+    let at = |folder: &Path| IndexLocation::Folder(folder.join("x.lookalike"));
+    let make = |folder: &Path, settings: &IndexSettings| create(&at(folder), settings).unwrap();
+    histories("folder", make, |index, folder| opened_again(index, &at(folder)));
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+fn groups_are_those_of_a_fresh_run_after_any_history_in_postgresql() {
+    use std::cell::RefCell;
+    let Some(server) = postgres_server::server() else { return };
+    let url = RefCell::new(String::new());
+    let make = |_: &Path, settings: &IndexSettings| {
+        *url.borrow_mut() = server.fresh();
+        create(&IndexLocation::Postgres(url.borrow().clone()), settings).unwrap()
+    };
+    let again = |index: Index, _: &Path| {
+        opened_again(index, &IndexLocation::Postgres(url.borrow().clone()))
+    };
+    histories("PostgreSQL", make, again);
+}

@@ -1,0 +1,87 @@
+"""Decisions of people about documents, and what became of them in a run."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from lookalike._index_maintenance import IndexMaintenance
+from lookalike._options import path_option, refused
+from lookalike.errors import OptionError
+
+__all__ = ["DecisionCounts", "decision_counts", "decisions_option"]
+
+_EXPECTED = "the path of a file or an index, an Index, or a list of dicts such as {'decision': 'keep', 'documents': ['a']}"
+
+
+@dataclass(frozen=True)
+class DecisionCounts:
+    """What became of the decisions of a run; ``docs/reference/decisions.md`` has the rules."""
+
+    #: Decisions that were given.
+    read: int
+    #: Decisions in force: of several about one pair or document, the last.
+    in_force: int
+    #: How many of these had an effect on the run.
+    applied: int
+    #: The others, each a dict of ``line`` (from 1), ``documents`` (ids) and ``reason``: ``unknown``, ``changed`` or
+    #: ``empty``.
+    unapplied: list[dict[str, Any]]
+    #: Decisions that contradict each other, each a dict of ``lines``, ``documents`` and ``kind``: ``two_people``,
+    #: ``connected`` or ``both_kept``.
+    contradictions: list[dict[str, Any]]
+
+    @property
+    def asked_again(self) -> list[dict[str, Any]]:
+        """Those of ``unapplied`` about texts that have changed since: these are to be decided about again."""
+        return [decision for decision in self.unapplied if decision["reason"] == "changed"]
+
+
+def decision_counts(engine: str | None) -> DecisionCounts | None:
+    """From the JSON of the engine."""
+    return None if engine is None else DecisionCounts(**json.loads(engine))
+
+
+def decisions_option(value: object) -> str | bytes | None:
+    """What the engine takes: a path, or the lines of a file.
+
+    :raises OptionError: it is something else, or has no form in JSON.
+    """
+    if value is None:
+        return None
+    if isinstance(value, IndexMaintenance):
+        # The engine opens it a second time, for reading.
+        return value.name
+    if isinstance(value, (str, os.PathLike)):
+        return path_option("decisions", value)
+    if isinstance(value, Mapping) or not isinstance(value, Iterable) or isinstance(value, (bytes, bytearray)):
+        raise refused("decisions", _EXPECTED, value)
+    return b"".join(_line(place, decision) for place, decision in enumerate(value, 1))
+
+
+def _line(place: int, decision: object) -> bytes:
+    if not isinstance(decision, Mapping):
+        raise refused(f"decisions, line {place}", "a dict", decision)
+    members = dict(decision)
+    documents = members.get("documents")
+    if isinstance(documents, (list, tuple)):
+        members["documents"] = [_id(document) for document in documents]
+    when = members.get("when")
+    if isinstance(when, datetime):
+        members["when"] = when.isoformat()
+    try:
+        return json.dumps(members, ensure_ascii=False).encode() + b"\n"
+    except (TypeError, ValueError) as error:
+        # A lone surrogate is a ValueError, too.
+        raise OptionError(f"decisions, line {place}: {error}") from None
+
+
+def _id(document: object) -> object:
+    """An id as the engine has it: rows and numbers are digits."""
+    is_number = isinstance(document, int) and not isinstance(document, bool)
+    return str(document) if is_number or isinstance(document, UUID) else document

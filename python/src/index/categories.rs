@@ -1,0 +1,144 @@
+//! Categories of the documents of an index.
+
+use super::open_index::Handle;
+use crate::call;
+use crate::error::{OptionError, StoreError, index_error, run_error};
+use crate::options::KeywordOptions;
+use lookalike::categories::{CategoryNumber, MAX_TOPICS, NO_CATEGORY};
+use lookalike::error::Error;
+use lookalike::index::{CategoriseOptions, IndexCategories, categorise, time};
+use lookalike::store::IndexError;
+use lookalike::store::entry::RecordFields;
+use lookalike::store::query_by_id::record;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Path, path of the category above it, similarity of its level, words, documents.
+pub(super) type CategoryTuple = (String, Option<String>, f64, Vec<String>, u64);
+
+/// The value for documents that are in no category.
+const NONE: &str = "none";
+
+/// Makes categories, in place of those that there are.
+///
+/// # Errors
+/// `OptionError` for an invalid option, and errors of the engine.
+pub(super) fn make(
+    py: Python<'_>,
+    handle: &Handle,
+    arguments: &Bound<'_, PyDict>,
+    progress: Option<&Py<PyAny>>,
+) -> PyResult<()> {
+    let given = KeywordOptions::new(arguments)?;
+    let topics = given.count("topics")?;
+    if let Some(got) = topics.filter(|topics| topics.get() > MAX_TOPICS) {
+        let expected = format!("topics: expected a number from 1 to {MAX_TOPICS}, got {got}");
+        return Err(OptionError::new_err(expected));
+    }
+    let options = CategoriseOptions { topics, threads: given.threads()? };
+    given.finish()?;
+    let made = call::long(py, progress, |watch| {
+        match categorise(&handle.index, options, time::now(), watch) {
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            made => Ok(made),
+        }
+    });
+    match made? {
+        Ok(_) => Ok(()),
+        Err(Error::Index(IndexError::NoTexts { index })) => Err(StoreError::new_err(format!(
+            "{index} keeps no texts, which categories are made of: create it again with \
+             store=\"texts\""
+        ))),
+        Err(Error::Index(error)) => Err(index_error(error)),
+        Err(error) => Err(run_error(error)),
+    }
+}
+
+/// The tree, from top to bottom; empty where the index has no categories.
+///
+/// # Errors
+/// Read errors.
+pub(super) fn tree(handle: &Handle) -> Result<Vec<CategoryTuple>, IndexError> {
+    let mut snapshot = handle.index.snapshot()?;
+    let Some(categories) = IndexCategories::read(&mut *snapshot, None)? else {
+        return Ok(Vec::new());
+    };
+    let counts = categories.counts(&mut *snapshot)?;
+    let model = categories.model();
+    let rows = model.categories().iter().zip(&counts[1..]).map(|(category, documents)| {
+        let parent = category.parent.and_then(|parent| model.get(parent));
+        (
+            category.path.clone(),
+            parent.map(|parent| parent.path.clone()),
+            category.level.similarity(),
+            category.label.clone(),
+            *documents,
+        )
+    });
+    Ok(rows.collect())
+}
+
+/// The category of a document that is there.
+pub(super) struct FoundCategory {
+    /// Its path; none where the document is in no category, or there are none.
+    pub(super) path: Option<String>,
+}
+
+/// The category of a document; `None` for one that is not there.
+///
+/// # Errors
+/// Read errors.
+pub(super) fn of_document(handle: &Handle, id: &str) -> Result<Option<FoundCategory>, IndexError> {
+    let mut snapshot = handle.index.snapshot()?;
+    let found = record(&mut *snapshot, id, time::now(), RecordFields::default())?;
+    let Some(found) = found else { return Ok(None) };
+    let Some(categories) = IndexCategories::read(&mut *snapshot, None)? else {
+        return Ok(Some(FoundCategory { path: None }));
+    };
+    let number = categories.of_document(&mut *snapshot, found.number)?;
+    let path = categories.model().get(number).map(|category| category.path.clone());
+    Ok(Some(FoundCategory { path }))
+}
+
+/// Up to `most` ids of documents of a category, or below it, with numbers above `after`, and the
+/// last number; `None` after the last document.
+///
+/// # Errors
+/// `OptionError` for a category that is not there, and read errors.
+pub(super) fn ids(
+    handle: &Handle,
+    path: &str,
+    after: u64,
+    most: usize,
+) -> PyResult<Option<(Vec<String>, u64)>> {
+    let mut snapshot = handle.index.snapshot().map_err(index_error)?;
+    let categories = IndexCategories::read(&mut *snapshot, None).map_err(index_error)?;
+    let Some(categories) = categories else {
+        let none = "the index has no categories: index.categorise() makes them";
+        return Err(OptionError::new_err(format!("category: {none}")));
+    };
+    let category = number(&categories, path)?;
+    let numbers = categories.members(&mut *snapshot, category, after, most).map_err(index_error)?;
+    let (now, mut ids) = (time::now(), Vec::with_capacity(numbers.len()));
+    let read = snapshot.records(&numbers, RecordFields::default(), &mut |record| {
+        if !record.is_expired(now) {
+            ids.push(record.id.clone());
+        }
+        Ok(())
+    });
+    read.map_err(index_error)?;
+    Ok(numbers.last().map(|last| (ids, *last)))
+}
+
+fn number(categories: &IndexCategories, path: &str) -> PyResult<CategoryNumber> {
+    if path == NONE {
+        return Ok(NO_CATEGORY);
+    }
+    let found = categories.model().find(path);
+    found.ok_or_else(|| {
+        OptionError::new_err(format!(
+            "category: there is none with the path {path:?}; index.categories() lists all, and \
+             \"none\" is for documents in none"
+        ))
+    })
+}
