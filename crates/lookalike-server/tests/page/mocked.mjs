@@ -930,6 +930,18 @@ const walking = withMock({}, async (browser, server) => {
   assert.deepEqual(decided(server), []);
 });
 
+/** The context of a difference is found in one pass, whatever the words are. */
+const longWords = withMock({
+  "POST /v1/compare": () => ({ json: comparison([{ kind: "a", text: "first" },
+    { kind: "same", text: ` ${words(60, "territory")} ` }, { kind: "b", text: "last" }]) }),
+}, async (browser, server) => {
+  await browser.open(`${server.url}#/compare?a=a.txt&b=b.txt`);
+  await browser.see("The texts differ in 2 places.");
+  const shown = await browser.run("return Array.from(document.querySelectorAll('.rows .first'), " +
+    "cell => cell.textContent)");
+  assert.deepEqual(shown.map((text) => text.trim().split(" ").length), [13, 12]);
+});
+
 const moving = withMock({
   "POST /v1/compare": () => ({ json: comparison(MOVED) }),
 }, async (browser, server) => {
@@ -1051,6 +1063,7 @@ export const CASES = {
   "many pairs are decided about at once, and taken back": reviewingMany,
   "decisions that could not be stored are kept and sent again": reviewRefused,
   "differences are gone through by keys and buttons": walking,
+  "texts of long words are drawn": longWords,
   "moved blocks are marked, and gone between": moving,
   "equal shingles are told apart from equal texts": equalSets,
   "groups to decide about are those of a category": byCategory,
