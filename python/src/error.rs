@@ -2,7 +2,7 @@
 
 use lookalike::audit::AuditError;
 use lookalike::core::error::ParamsError;
-use lookalike::error::{ContaminationError, Error};
+use lookalike::error::{ContaminationError, DecisionError, Error};
 use lookalike::read::ReadError;
 use lookalike::store::IndexError;
 use lookalike::store::error::Unwritable;
@@ -53,6 +53,11 @@ pub(crate) fn run_error(error: Error) -> PyErr {
         Error::MemoryTooSmall { .. } | Error::Estimates { .. } | Error::Contamination(_) => {
             OptionError::new_err(text)
         }
+        Error::Decisions(DecisionError::Read { source, .. }) => match source.raw_os_error() {
+            Some(number) => numbered(text, number),
+            None => FileError::new_err(text),
+        },
+        Error::Decisions(_) => FileError::new_err(text),
         Error::Write { .. } | Error::Survivors { .. } | Error::Spill { .. } => {
             FileError::new_err(text)
         }

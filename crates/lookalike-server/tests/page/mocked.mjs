@@ -895,18 +895,19 @@ const walking = withMock({}, async (browser, server) => {
   const said = () => browser.run("return document.querySelector('.walk [role=status]').textContent");
   const current = () => browser.run("return Array.from(document.querySelectorAll('.current'), " +
     "mark => mark.textContent).join(' ')");
-  const inView = () => browser.run("const {top, bottom} = document.querySelector('.current')" +
-    ".getBoundingClientRect(); return top >= 0 && bottom <= innerHeight");
+  // Rows around it get their heights when they are near what is seen.
+  const inView = () => browser.wait("(({top, bottom}) => top >= 0 && bottom <= innerHeight)" +
+    "(document.querySelector('.current').getBoundingClientRect())");
   await browser.open(`${server.url}#/compare?a=a.txt&b=b.txt`);
   await browser.see("The texts differ in 3 places.");
   await browser.view(390, 700, "light");
   await browser.press("f");
   assert.equal(await said(), "Difference 1 of 3: “Monday” in the first, “Thursday” in the second.");
   assert.equal(await current(), "Monday Thursday");
-  assert.equal(await inView(), true);
+  await inView();
   await browser.press("f", "F");
   assert.equal(await current(), "The board");
-  assert.equal(await inView(), true);
+  await inView();
   await browser.press("f");
   assert.equal(await said(), "This is the last difference.");
   assert.equal(await current(), "The board");
@@ -928,6 +929,18 @@ const walking = withMock({}, async (browser, server) => {
   assert.equal(await browser.run("return document.querySelector('.review-differences .current')" +
     ".textContent"), "Nobody had to stand.");
   assert.deepEqual(decided(server), []);
+});
+
+/** The context of a difference is found in one pass, whatever the words are. */
+const longWords = withMock({
+  "POST /v1/compare": () => ({ json: comparison([{ kind: "a", text: "first" },
+    { kind: "same", text: ` ${words(60, "territory")} ` }, { kind: "b", text: "last" }]) }),
+}, async (browser, server) => {
+  await browser.open(`${server.url}#/compare?a=a.txt&b=b.txt`);
+  await browser.see("The texts differ in 2 places.");
+  const shown = await browser.run("return Array.from(document.querySelectorAll('.rows .first'), " +
+    "cell => cell.textContent)");
+  assert.deepEqual(shown.map((text) => text.trim().split(" ").length), [13, 12]);
 });
 
 const moving = withMock({
@@ -1051,6 +1064,7 @@ export const CASES = {
   "many pairs are decided about at once, and taken back": reviewingMany,
   "decisions that could not be stored are kept and sent again": reviewRefused,
   "differences are gone through by keys and buttons": walking,
+  "texts of long words are drawn": longWords,
   "moved blocks are marked, and gone between": moving,
   "equal shingles are told apart from equal texts": equalSets,
   "groups to decide about are those of a category": byCategory,

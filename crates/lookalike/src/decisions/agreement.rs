@@ -178,7 +178,9 @@ mod tests {
             },
         ];
         let mut judged = JudgedPairs::default();
-        decisions.iter().for_each(|decision| judged.add(decision));
+        for decision in &decisions {
+            judged.add(decision);
+        }
         assert_eq!(judged.last(), 1);
         let found = judged.agreements(10);
         let [only] = found.people.as_slice() else { panic!("{found:?}") };
