@@ -16,6 +16,7 @@ from lookalike._inputs import Given
 from lookalike._options import CUT_OPTIONS, DedupOptions, Unpack, flag_option, path_option
 from lookalike._progress import Progress, shown
 from lookalike._results import Table
+from lookalike._row_file import KeptRows
 from lookalike.errors import OptionError
 
 __all__ = ["Written", "dedup"]
@@ -111,18 +112,23 @@ def dedup(
 ) -> list[tuple[tuple[_Id, str], dict[str, Any]]]: ...
 @overload
 def dedup(
-    docs: list[_Docs] | tuple[_Docs, ...] | Iterator[_Docs],
+    docs: list[_Docs] | tuple[_Docs, ...],
     *,
     annotate: Literal[True],
     **arguments: Unpack[_Arguments],
 ) -> list[tuple[_Docs, dict[str, Any]]]: ...
 @overload
 def dedup(
-    docs: tuple[_Docs, ...] | Iterator[_Docs],
-    *,
-    annotate: Literal[False] = False,
-    **arguments: Unpack[_Arguments],
+    docs: Iterator[_Docs], *, annotate: Literal[True], **arguments: Unpack[_Arguments]
+) -> Sequence[tuple[_Docs, dict[str, Any]]]: ...
+@overload
+def dedup(
+    docs: tuple[_Docs, ...], *, annotate: Literal[False] = False, **arguments: Unpack[_Arguments]
 ) -> list[_Docs]: ...
+@overload
+def dedup(
+    docs: Iterator[_Docs], *, annotate: Literal[False] = False, **arguments: Unpack[_Arguments]
+) -> Sequence[_Docs]: ...
 @overload
 def dedup(docs: _FrameType, *, annotate: bool = False, **arguments: Unpack[_Arguments]) -> _FrameType: ...
 @overload
@@ -150,8 +156,9 @@ def dedup(
 
     Documents in memory come back in the type that they were given in: a list as a list, a
     ``pandas.DataFrame`` as one, a ``datasets.Dataset`` as one. Streams (a ``RecordBatchReader``, a
-    DuckDB relation) come back as a ``pyarrow.Table``, iterables as a list. Rows are those at the
-    beginning of the call; streams and queries are read once.
+    DuckDB relation) come back as a ``pyarrow.Table``, iterables as a list; with ``memory``, the rows of an iterable
+    without a length go to a temporary file as they come, pickled, and what stays is a sequence that reads them
+    from there each time. Rows are those at the beginning of the call; streams and queries are read once.
 
     :param docs: as for :func:`find`.
     :param output: for paths, the file or folder to write, in the format of the input, as
@@ -186,7 +193,8 @@ def dedup(
     else:
         _refuse_cuts(options)
     run = Run(arguments, text, id, reference, "dedup", DedupOptions)
-    documents = run.take(docs, back=True)
+    by_parts = passages or options.get("unit") not in (None, "document")
+    documents = run.take(docs, back=True, changed=by_parts)
     if passages and (annotate or removed is not None):
         name = "annotate" if annotate else "removed"
         raise OptionError(f"{name} says what becomes of whole documents, passages cuts words out of them; leave one out")
@@ -200,7 +208,7 @@ def dedup(
             "with what they are from"
         )
     rows = len(documents.engine)
-    if passages or options.get("unit") not in (None, "document"):
+    if by_parts:
         if annotate:
             raise OptionError("annotate says what becomes of whole documents, unit takes parts out of them; leave one out")
         return _without_parts(run, documents, rows, passages, progress)
@@ -213,6 +221,8 @@ def dedup(
     if documents.annotate is not None:
         return documents.annotate(decisions, {name: f"lookalike_{name}" for name in table.column_names})
     everything = documents.select([True] * rows)
+    if isinstance(everything, KeptRows):
+        return everything.with_decisions(table)
     pairs = everything.items() if isinstance(everything, dict) else everything
     return list(zip(pairs, table, strict=True))
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -60,6 +58,8 @@ def evaluate(found: Any, truth: Any, *, threshold: float | None = None, all_memb
     >>> e.precision, e.recall, e.missed
     (1.0, 0.5, [('1', '2')])
     """
+    import tempfile
+
     least = None if threshold is None else number_option("threshold", threshold)
     flag_option("all_members", all_members)
     with tempfile.TemporaryDirectory() as folder:
@@ -78,6 +78,8 @@ def evaluate(found: Any, truth: Any, *, threshold: float | None = None, all_memb
 
 def _written(side: Any, name: str, path: str) -> str:
     """Writes pairs or groups to a file."""
+    import csv
+
     header, rows = _rows(side, name)
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)

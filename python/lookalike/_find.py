@@ -119,15 +119,19 @@ class Run:
         self._beside = [] if reference is None else [self._take(reference)]
         self.reference = self._beside[0].engine if self._beside else None
 
-    def take(self, docs: Any, back: bool = False) -> Given:
-        """Documents, with which the options are complete."""
-        taken = self._take(docs, back)
+    def take(self, docs: Any, back: bool = False, changed: bool = False) -> Given:
+        """Documents, with which the options are complete.
+
+        :param back: whether they are given back.
+        :param changed: whether with other texts, for which those of an iterable are kept in memory.
+        """
+        taken = self._take(docs, back, changed)
         refuse_unused(self._given, taken, *self._beside)
         refuse_dates(self._given.get("keep"), taken)
         self.options = token_rule(self.options, taken, *self._beside)
         return taken
 
-    def _take(self, docs: Any, back: bool = False) -> Given:
+    def _take(self, docs: Any, back: bool = False, changed: bool = False) -> Given:
         return given(
             docs,
             text=self._text,
@@ -136,7 +140,7 @@ class Run:
             fields=self._fields,
             back=back,
             alone=False,
-            memory=None if back else memory_options(self._given),
+            memory=None if changed else memory_options(self._given),
         )
 
     def find(

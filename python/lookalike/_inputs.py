@@ -21,7 +21,6 @@ batches, where ``memory`` is given
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
@@ -151,7 +150,8 @@ def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> Giv
             f"{expected} a {type(docs).__name__}, which has no order, so that rows and results would change from run "
             "to run; give a list, such as sorted(docs), or a dict of texts by id"
         )
-    batches = None if memory is None else of_batches(docs, columns, memory)
+    # Batches that are given back are a table, which is in memory anyway.
+    batches = None if memory is None or columns.back else of_batches(docs, columns, memory)
     if batches is not None:
         return batches
     for taker in (of_pandas, of_datasets, of_lazy_polars, of_arrow, _mapping):
@@ -181,6 +181,8 @@ def _files(paths: Iterable[Any], columns: Columns) -> Given:
 
 def _paths(paths: Iterable[Any]) -> list[str]:
     """Paths, patterns among them, as they are found."""
+    import glob
+
     found: list[str] = []
     for path in paths:
         name = os.fspath(path)

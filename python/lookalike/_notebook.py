@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,8 @@ _WORDS = ("shingle", "tokens", "case")
 
 def framed(found: Found | Passages | Contamination) -> str:
     """The page of a run in a frame of its own, whose styles and scripts do not meet those of the notebook."""
+    import tempfile
+
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "page.html")
         found.write_report(path)

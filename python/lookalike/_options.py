@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import operator
 import os
 from collections.abc import Collection, Mapping, Sequence
@@ -303,6 +302,8 @@ def check_options(
     known: frozenset[str] = accepted.__optional_keys__
     for name in options:
         if name not in OPTIONS:
+            import difflib
+
             near = difflib.get_close_matches(name, OPTIONS, 1)
             there = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(OPTIONS)}"
             raise OptionError(f"there is no option {name!r}; {there}")

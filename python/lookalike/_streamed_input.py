@@ -1,13 +1,15 @@
 """Documents of an iterable, or of a reader of record batches, that need not fit in memory: their texts go to a
 temporary file as they come.
 
-Whether an iterable is kept is decided by the caller: it is not where a limit on memory is given and no
-document is to be given back. Ids, and the columns that decide what is kept, stay in memory.
+Whether an iterable is kept is decided by the caller: it is not where a limit on memory is given. Where documents are
+to be given back, whole rows go to a second file (``_row_file.py``). Ids, and the columns that decide what is kept, stay
+in memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -15,6 +17,7 @@ from lookalike import _engine
 from lookalike._arrow_input import engine_of
 from lookalike._given import Columns, Given, is_of
 from lookalike._python_rows import RowKind, row_kind
+from lookalike._row_file import KeptRows, RowFile
 from lookalike.errors import DocumentError, DocumentTypeError
 
 __all__ = ["is_streamed", "of_batches", "of_stream"]
@@ -32,17 +35,21 @@ def of_stream(first: Any, rest: Iterator[Any], columns: Columns, memory: Mapping
     """The documents of an iterable whose first row was taken.
 
     :param memory: the options ``memory`` and ``temp_dir``.
-    :raises FileError: the temporary file cannot be made, or written.
+    :raises FileError: a temporary file cannot be made, or written.
     """
     kind = row_kind(first, columns)
     spool = _engine.DocumentSpool(dict(memory))
+    whole = RowFile(memory) if columns.back else None
     tokens: bool | None = None
     for rows in _parts(chain((first,), rest), kind):
         tokens = _append(spool, columns, kind, rows, tokens)
+        if whole is not None:
+            whole.append(rows)
         # Nothing of them is in memory while the next ones come.
         rows.clear()
     kind.check_all()
-    return Given(spool.finish(), _not_given_back, unused=kind.unused, tokens=bool(tokens))
+    select = _not_given_back if whole is None else partial(KeptRows, whole)
+    return Given(spool.finish(), select, unused=kind.unused, tokens=bool(tokens))
 
 
 def of_batches(docs: Any, columns: Columns, memory: Mapping[str, Any]) -> Given | None:

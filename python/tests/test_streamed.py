@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import lookalike
-from lookalike.errors import DocumentError, FileError, OptionError
+from lookalike.errors import DocumentError, DocumentTypeError, FileError, OptionError
 from test_find import texts
 
 #: More rows than are taken at a time.
@@ -123,8 +123,71 @@ def test_passages_and_contamination() -> None:
     assert seen.counts["contaminated"] == 3
 
 
-def test_dedup_gives_the_rows_back() -> None:
-    assert lookalike.dedup(iter(TEXTS), memory=MEMORY) == lookalike.dedup(TEXTS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_dedup_gives_the_rows_back(kind: str) -> None:
+    rows, options = KINDS[kind]
+    expected = lookalike.dedup(rows, **options)
+    assert 100 < len(expected) < ROWS
+    left = lookalike.dedup(iter(rows), memory=MEMORY, **options)
+    assert list(left) == expected
+    assert list(left) == expected, "read again"
+    assert len(left) == len(expected)
+    places = [0, 1, len(expected) // 2, len(expected) - 1, -1, -len(expected)]
+    assert [left[at] for at in places] == [expected[at] for at in places]
+    assert left[3:1_500:7] == expected[3:1_500:7]
+    for at in (len(expected), -len(expected) - 1):
+        with pytest.raises(IndexError):
+            left[at]
+    with_decisions = lookalike.dedup(iter(rows), memory=MEMORY, annotate=True, **options)
+    assert list(with_decisions) == lookalike.dedup(rows, annotate=True, **options)
+
+
+def test_dedup_keeps_no_rows_in_memory() -> None:
+    alive: weakref.WeakSet[Record] = weakref.WeakSet()
+    most = 0
+
+    def made() -> Iterator[Record]:
+        nonlocal most
+        for number, text in enumerate(TEXTS):
+            row = Record(id=number, text=text)
+            alive.add(row)
+            most = max(most, len(alive))
+            yield row
+
+    left = lookalike.dedup(made(), memory=MEMORY)
+    assert most <= 1024 + 2, "some rows are in memory at a time"
+    assert len(alive) == 0
+    assert [row["id"] for row in left] == [row["id"] for row in lookalike.dedup(records_of(TEXTS))]
+
+
+class Record(dict[str, Any]):
+    """A dict that a weak reference can be made to."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+
+def records_of(given: list[str]) -> list[dict[str, Any]]:
+    return [{"id": number, "text": text} for number, text in enumerate(given)]
+
+
+def test_dedup_with_rows_that_cannot_be_pickled() -> None:
+    rows = [{"id": number, "text": text, "open": lambda: None} for number, text in enumerate(TEXTS)]
+    with pytest.raises(DocumentTypeError, match="row from 0 on cannot be pickled.*leave out memory"):
+        lookalike.dedup(iter(rows), memory=MEMORY)
+    assert len(lookalike.dedup(iter(rows))) < ROWS
+
+
+def test_dedup_of_parts_and_of_few_rows() -> None:
+    assert list(lookalike.dedup(iter(["a b c", "A B C"]), memory=MEMORY)) == ["a b c"]
+    assert list(lookalike.dedup(iter([]), memory=MEMORY)) == []
+    lines = [f"{text}\nthe same last line of each" for text in TEXTS[:50]]
+    expected = lookalike.dedup(lines, unit="line")
+    assert lookalike.dedup(iter(lines), unit="line", memory=MEMORY) == expected
+
+
+def test_dedup_without_a_folder_for_the_rows(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="temp_dir"):
+        lookalike.dedup(iter(TEXTS), memory=MEMORY, temp_dir=tmp_path / "absent")
 
 
 @pytest.mark.parametrize("rows", [[], ["one text"], [None, "a b c d e", None, "A B C D E"]], ids=["none", "one", "gaps"])

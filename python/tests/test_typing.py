@@ -9,7 +9,7 @@ import pytest
 CODE = '''
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,7 @@ def of_each(frame: Frame, lazy: Lazy, reader: Reader, dataset: Dataset, rows: It
     assert_type(lookalike.dedup(["a"], annotate=True), list[tuple[str, dict[str, Any]]])
     assert_type(lookalike.dedup([("a", "text")], unit="line"), list[tuple[str, str]])
     assert_type(lookalike.dedup(("a", "b")), list[str])
-    assert_type(lookalike.dedup(rows), list[str])
+    assert_type(lookalike.dedup(rows), Sequence[str])
     assert_type(lookalike.dedup({1: "text"}), dict[int, str])
     assert_type(lookalike.dedup({1: "text"}, annotate=True), list[tuple[tuple[int, str], dict[str, Any]]])
     assert_type(lookalike.dedup("a.jsonl", output="b.jsonl"), lookalike.Written)

@@ -66,6 +66,38 @@ def test_an_import_brings_nothing_else() -> None:
     assert not others, "modules that are no part of Python"
 
 
+def test_an_import_leaves_modules_of_python_for_later() -> None:
+    """Those that a function needs: what an import takes is mostly that of the modules it brings."""
+    code = "import sys; before = set(sys.modules); import lookalike; print(*sorted(set(sys.modules) - before))"
+    modules = set(run(code).split())
+    late = {
+        "asyncio",
+        "concurrent.futures",
+        "csv",
+        "difflib",
+        "email",
+        "glob",
+        "html",
+        "http",
+        "importlib.metadata",
+        "logging",
+        "multiprocessing",
+        "pickle",
+        "random",
+        "shutil",
+        "socket",
+        "sqlite3",
+        "subprocess",
+        "tempfile",
+        "threading",
+        "unittest",
+        "xml",
+    }
+    assert not late & modules
+    own = {"_notebook", "_worker", "aio", "datasketch", "pandas", "plot", "polars", "ray", "sklearn", "spark", "stages"}
+    assert not {f"lookalike.{name}" for name in own} & modules
+
+
 def run(code: str) -> str:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return done.stdout

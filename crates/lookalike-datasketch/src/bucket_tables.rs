@@ -224,8 +224,7 @@ impl BucketTables {
     pub fn query(&mut self, bands: &BandBytes, count: usize) -> Vec<u32> {
         self.query = self.query.wrapping_add(1);
         let mut found = Vec::new();
-        for (band, key) in bands.pieces(self.count).take(count).enumerate() {
-            let mut number = self.head(band, key);
+        for (band, mut number) in self.heads(bands, count).into_iter().enumerate() {
             while number != NONE {
                 let owner = self.records[number as usize].owner;
                 let met = &mut self.met[owner as usize];
@@ -297,6 +296,25 @@ impl BucketTables {
         (0..self.count).map(|band| 4 + self.length_at(record.start, band)).sum()
     }
 
+    /// The first records of the buckets of the first `count` bands.
+    ///
+    /// All hashes, then all entries of tables, then all bytes: what one step reads depends on
+    /// nothing else of the step, so that the processor waits for memory once a step instead of
+    /// once a band. With hashes of sixteen bytes at a time, a query takes a quarter to a third less
+    /// time (`bench/python_datasketch.py`).
+    fn heads(&self, bands: &BandBytes, count: usize) -> Vec<u32> {
+        let hashes: Vec<u64> = bands.pieces(self.count).take(count).map(hash_of).collect();
+        let entries = self.tables.iter().zip(&hashes).map(|(table, hash)| table.get(hash).copied());
+        let entries: Vec<Option<u32>> = entries.collect();
+        let keys = bands.pieces(self.count).zip(entries).enumerate();
+        keys.map(|(band, (key, entry))| match entry {
+            None => NONE,
+            Some(head) if head != NONE && self.band(head, band) == key => head,
+            Some(_) => self.head(band, key),
+        })
+        .collect()
+    }
+
     /// The first record of the bucket of `key`.
     fn head(&self, band: usize, key: &[u8]) -> u32 {
         self.table_key(band, key).1
@@ -362,14 +380,16 @@ impl BucketTables {
     }
 }
 
-/// A hash of bytes, eight at a time.
+/// A hash of bytes, sixteen at a time: each product waits for the one before.
 fn hash_of(bytes: &[u8]) -> u64 {
     let mut hash = bytes.len() as u64 ^ 0x9e37_79b9_7f4a_7c15;
-    let (words, rest) = bytes.as_chunks::<8>();
-    let mut last = [0; 8];
+    let (pairs, rest) = bytes.as_chunks::<16>();
+    let mut last = [0; 16];
     last[..rest.len()].copy_from_slice(rest);
-    for word in words.iter().chain([&last]) {
-        let product = u128::from(hash ^ u64::from_le_bytes(*word)) * 0xa076_1d64_78bd_642f;
+    for pair in pairs.iter().chain([&last]) {
+        let pair = u128::from_le_bytes(*pair);
+        let (low, high) = (pair as u64, (pair >> 64) as u64);
+        let product = u128::from(hash ^ low) * u128::from(high ^ 0xa076_1d64_78bd_642f);
         hash = (product as u64) ^ (product >> 64) as u64 ^ 0xe703_7ed1_a0b4_28db;
     }
     hash

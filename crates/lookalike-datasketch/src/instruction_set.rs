@@ -63,7 +63,9 @@ impl Vectors {
             Self::Avx2 => is_x86_feature_detected!("avx2"),
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => {
-                is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq")
+                Self::Avx2.is_available()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512dq")
             }
             #[cfg(not(target_arch = "x86_64"))]
             _ => false,

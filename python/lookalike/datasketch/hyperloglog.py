@@ -106,9 +106,12 @@ class HyperLogLog:
         return self.m - int(np.count_nonzero(self.reg))
 
     def _linearcounting(self, num_zero: int) -> float:
-        """The estimate from the number of registers that are 0 (Whang et al. 1990)."""
+        """The estimate from the number of registers that are 0 (Whang et al. 1990); without one,
+        which is no basis for it, that without corrections."""
         import numpy as np
 
+        if num_zero == 0:
+            return self._raw_count()
         return float(self.m * np.log(self.m / float(num_zero)))
 
     def _largerange_correction(self, e: float) -> float:
@@ -127,9 +130,8 @@ class HyperLogLog:
                 "may be larger than usual; HyperLogLogPlusPlus has no such place",
                 stacklevel=2,
             )
-        zeros = self._zeros()
-        if e <= small and zeros > 0:
-            return self._linearcounting(zeros)
+        if e <= small:
+            return self._linearcounting(self._zeros())
         return e if e <= (1 << 32) / 30.0 else self._largerange_correction(e)
 
     def merge(self, other: HyperLogLog) -> None:

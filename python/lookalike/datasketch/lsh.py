@@ -101,6 +101,8 @@ class MinHashLSH(_native.Tables):
         prepickle: bool | None = None,
         hashfunc: Callable[[bytes], bytes] | None = None,
     ) -> None:
+        # An attribute of its own is found faster than that of the class.
+        self._kept = None
         b, r = checked_bands(threshold, num_perm, weights, params)
         config: dict[str, Any] = storage_config if storage_config else {"type": "dict"}
         kind = checked_storage(config)
@@ -498,6 +500,7 @@ class MinHashLSH(_native.Tables):
         return keys, hashtables
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        self._kept = None
         b, r = state["b"], state["r"]
         self._begin(state["h"], b, r, state.get("prepickle"), state.get("hashfunc"))
         self.__dict__.update({k: v for k, v in state.items() if k not in _NOT_ATTRIBUTES})

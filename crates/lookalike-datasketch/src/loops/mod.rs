@@ -19,12 +19,17 @@ const BLOCK64: usize = 8;
 /// 2⁶¹ − 1, the prime of the scheme `legacy`.
 pub(crate) const MERSENNE: u64 = (1 << 61) - 1;
 
-/// A loop compiled for each instruction set, and the choice among them; one for AVX2 may be apart.
+/// A loop compiled for each instruction set, and the choice among them; those for AVX2 and for
+/// AVX-512 may be apart.
 macro_rules! dispatched {
     ($(#[$doc:meta])* $name:ident = $body:ident ($($arg:ident: $type:ty),*)) => {
         dispatched! { $(#[$doc])* $name = $body or $body ($($arg: $type),*) }
     };
     ($(#[$doc:meta])* $name:ident = $body:ident or $avx2:ident ($($arg:ident: $type:ty),*)) => {
+        dispatched! { $(#[$doc])* $name = $body or $avx2 or $body ($($arg: $type),*) }
+    };
+    ($(#[$doc:meta])* $name:ident = $body:ident or $avx2:ident or $avx512:ident
+        ($($arg:ident: $type:ty),*)) => {
         $(#[$doc])*
         pub fn $name(instructions: InstructionSet, $($arg: $type),*) {
             #[cfg(target_arch = "x86_64")]
@@ -35,7 +40,7 @@ macro_rules! dispatched {
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx512f,avx512dq")]
             fn avx512($($arg: $type),*) {
-                $body($($arg),*);
+                $avx512($($arg),*);
             }
             match instructions.vectors {
                 Vectors::Portable => $body($($arg),*),
@@ -63,7 +68,10 @@ dispatched! {
 }
 dispatched! {
     /// Lowers `minima[k]` to the least `((a[k]·h + b[k]) mod 2⁶⁴) mod (2⁶¹ − 1) mod 2³²`.
-    legacy = legacy_body or legacy_avx2 (a: &[u64], b: &[u64], hashes: &[u64], minima: &mut [u64])
+    /// Products of 32 bits are faster than those of 64 also where there are both: 17 and 27 ns a
+    /// token, measured as above.
+    legacy = legacy_body or legacy_avx2 or legacy_avx2
+        (a: &[u64], b: &[u64], hashes: &[u64], minima: &mut [u64])
 }
 dispatched! {
     /// Lowers each of `minima` to that of `others`.

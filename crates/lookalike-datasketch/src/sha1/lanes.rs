@@ -24,18 +24,18 @@ pub(super) const LANES: usize = 8;
 /// Bytes of the longest token that fits into a block with its end and its length.
 pub(super) const LONGEST: usize = 55;
 /// The same, into the first half of the block.
-const LONGEST_IN_HALF: usize = 31;
+pub(super) const LONGEST_IN_HALF: usize = 31;
 
-const CONSTANTS: [u32; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];
+pub(super) const CONSTANTS: [u32; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];
 
 /// The first eight bytes of the SHA-1 of each token, which has at most [`LONGEST`] bytes, as a
 /// number, the first byte the lowest.
 #[target_feature(enable = "avx2")]
 pub(super) fn hash(tokens: &[&[u8]; LANES]) -> [u64; LANES] {
     let mut words = [_mm256_setzero_si256(); 16];
-    halves(tokens, 0, &mut words);
+    words[..8].copy_from_slice(&eight_words(tokens, 0));
     if tokens.iter().any(|token| token.len() > LONGEST_IN_HALF) {
-        halves(tokens, 8, &mut words);
+        words[8..].copy_from_slice(&eight_words(tokens, 8));
     }
     let bits = tokens.map(|token| (8 * token.len() as u32).cast_signed());
     words[15] =
@@ -48,6 +48,13 @@ pub(super) fn hash(tokens: &[&[u8]; LANES]) -> [u64; LANES] {
     rounds.twenty::<3>();
     let [a, b, ..] = rounds.state;
     let (a, b) = (add(a, all(START[0])), add(b, all(START[1])));
+    first_bytes(a, b)
+}
+
+/// The first eight bytes of hashes whose first two words these are.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn first_bytes(a: __m256i, b: __m256i) -> [u64; LANES] {
     joined(reversed(a), reversed(b))
 }
 
@@ -55,15 +62,16 @@ pub(super) fn hash(tokens: &[&[u8]; LANES]) -> [u64; LANES] {
 // A closure would be compiled without the vectors: its vectors would go through memory.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn halves(tokens: &[&[u8]; LANES], from: usize, words: &mut [__m256i; 16]) {
+pub(super) fn eight_words(tokens: &[&[u8]; LANES], from: usize) -> [__m256i; 8] {
     let [a, b, c, d, e, f, g, h] = tokens;
-    let four = [half(a, from), half(b, from), half(c, from), half(d, from)];
-    let low = four_columns(four);
+    let low = four_columns([half(a, from), half(b, from), half(c, from), half(d, from)]);
     let high = four_columns([half(e, from), half(f, from), half(g, from), half(h, from)]);
+    let mut words = [_mm256_setzero_si256(); 8];
     for k in 0..4 {
-        words[from + k] = reversed(_mm256_permute2x128_si256::<0x20>(low[k], high[k]));
-        words[from + k + 4] = reversed(_mm256_permute2x128_si256::<0x31>(low[k], high[k]));
+        words[k] = reversed(_mm256_permute2x128_si256::<0x20>(low[k], high[k]));
+        words[k + 4] = reversed(_mm256_permute2x128_si256::<0x31>(low[k], high[k]));
     }
+    words
 }
 
 /// Words 0 to 3 of four rows in the lower halves, words 4 to 7 in the upper ones.
