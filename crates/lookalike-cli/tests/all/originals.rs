@@ -66,7 +66,7 @@ fn records_come_back_as_they_are_in_their_input() {
     place
         .run(&["index", "create", "archive", "corpus.jsonl", "table.csv", "--store", "originals"])
         .ok();
-    let csv = json(&place.run(&["index", "export", "archive"]).ok().lines().last().unwrap());
+    let csv = json(place.run(&["index", "export", "archive"]).ok().lines().last().unwrap());
     let id = csv["id"].as_str().unwrap();
     assert_eq!(original(&place, &[id]), b"c,\"seven, eight\r\nnine\"\r");
     let export = place.run(&["index", "export", "archive"]).ok();

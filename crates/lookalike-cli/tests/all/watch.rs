@@ -76,7 +76,7 @@ impl Watch {
 
     /// Sends a signal; the exit code.
     fn end(mut self, signal: Signal) -> Option<i32> {
-        kill(Pid::from_raw(self.child.id() as i32), signal).unwrap();
+        kill(Pid::from_raw(self.child.id().cast_signed()), signal).unwrap();
         let status = self.child.wait().unwrap();
         assert!(self.lines.iter().next().is_none(), "nothing more is reported");
         status.code()
