@@ -150,6 +150,7 @@ impl MadeDocument {
             signature: &self.signature,
             set: &self.code,
             text: None,
+            original: None,
             metadata: &self.metadata,
             added: 1_700_000_000_000_000_000,
             modified: None,

@@ -32,7 +32,7 @@ use clap::{Parser, Subcommand};
 use cmd::serve;
 use cmd::{
     CommandResult, audit, compare, completions, contamination, dedup, evaluate, find, index, man,
-    passages, query, shard, tune,
+    passages, query, shard, tune, watch,
 };
 pub use exit_code::ExitCode;
 use explicit_args::ExplicitArgs;
@@ -91,6 +91,7 @@ enum Command {
     Index(index::IndexArgs),
     Query(query::QueryArgs),
     Shard(shard::ShardArgs),
+    Watch(Box<watch::WatchArgs>),
     #[cfg(feature = "serve")]
     Serve(serve::ServeArgs),
     Completions(completions::CompletionsArgs),
@@ -101,12 +102,13 @@ enum Command {
 }
 
 impl Command {
-    /// Whether it has temporary files of its own; the server looks after signals itself.
+    /// Whether it has temporary files of its own; the server and a watch look after signals
+    /// themselves.
     fn writes_files(&self) -> bool {
         match self {
             Self::Find(_) | Self::Dedup(_) | Self::Tune(_) | Self::Audit(_) => true,
             Self::Contamination(_) | Self::Index(_) | Self::Passages(_) | Self::Shard(_) => true,
-            Self::Compare(_) | Self::Evaluate(_) | Self::Query(_) => false,
+            Self::Compare(_) | Self::Evaluate(_) | Self::Query(_) | Self::Watch(_) => false,
             Self::Completions(_) | Self::Man(_) | Self::ExtractWorker => false,
             #[cfg(feature = "serve")]
             Self::Serve(_) => false,
@@ -184,6 +186,7 @@ fn outcome(
         Command::Index(args) => index::run(args, worker),
         Command::Query(args) => query::run(args, worker),
         Command::Shard(args) => shard::run(args, arguments, worker),
+        Command::Watch(args) => watch::run(args, worker),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, worker),
         Command::Completions(args) => completions::run(args),

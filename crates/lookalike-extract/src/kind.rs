@@ -110,6 +110,47 @@ impl FileKind {
     }
 }
 
+impl FileKind {
+    /// The media type of a file of this kind, without parameters.
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Self::Text => "text/plain",
+            Self::Html => "text/html",
+            Self::Mail => "message/rfc822",
+            Self::Mbox => "application/mbox",
+            Self::Pdf => "application/pdf",
+            Self::Rtf => "application/rtf",
+            Self::Docx => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            Self::Pptx => {
+                "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+            }
+            Self::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            Self::Odf => "application/vnd.oasis.opendocument.text",
+            Self::Epub => "application/epub+zip",
+            Self::Zip => "application/zip",
+            Self::Tar => "application/x-tar",
+            Self::Warc => "application/warc",
+            Self::Gzip => "application/gzip",
+            Self::Zstd => "application/zstd",
+            Self::Other(_) | Self::Binary => "application/octet-stream",
+        }
+    }
+
+    /// The same of a file with this name, which tells sheets and slides of `OpenDocument` from
+    /// texts.
+    pub fn media_type_of(self, name: &str) -> &'static str {
+        let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+        match (self, ending.as_deref()) {
+            (Self::Odf, Some("ods")) => "application/vnd.oasis.opendocument.spreadsheet",
+            (Self::Odf, Some("odp")) => "application/vnd.oasis.opendocument.presentation",
+            (Self::Text, Some("md")) => "text/markdown",
+            (Self::Text, Some("csv")) => "text/csv",
+            (Self::Text, Some("json")) => "application/json",
+            _ => self.media_type(),
+        }
+    }
+}
+
 /// Extensions of files that are plain text whatever their content.
 const SOURCE_CODE: [&str; 34] = [
     "c", "cc", "cpp", "cs", "css", "csv", "go", "h", "hpp", "java", "js", "json", "jsonl", "jsx",

@@ -9,6 +9,7 @@ use crate::containment;
 use crate::decision_log::DecisionCallback;
 use crate::entry::{IndexEntry, IndexRecord, RecordFields};
 use crate::error::IndexError;
+use crate::original::DocumentVersion;
 use crate::set;
 use crate::settings::{ContainmentSettings, IndexSettings};
 use serde::Serialize;
@@ -247,6 +248,26 @@ pub trait Snapshot: Send {
         most: usize,
     ) -> Result<Vec<CategoryMember>, IndexError>;
 
+    /// The versions of the document with an id, by time; none if there is no such document.
+    ///
+    /// # Errors
+    /// [`IndexError::NoOriginals`] for an index without originals, read errors,
+    /// [`IndexError::Damaged`] for a damaged version.
+    fn versions(&mut self, id: &str) -> Result<Vec<DocumentVersion>, IndexError>;
+
+    /// The original of a version, byte for byte; its SHA-256 is verified.
+    ///
+    /// # Errors
+    /// As [`versions`](Self::versions), and [`IndexError::Damaged`] for an original that is not
+    /// what was stored, or whose base is missing.
+    fn original(&mut self, version: &DocumentVersion) -> Result<Vec<u8>, IndexError>;
+
+    /// The text of a version; `None` if the version is gone, or was stored without a text.
+    ///
+    /// # Errors
+    /// As [`versions`](Self::versions).
+    fn version_text(&mut self, version: &DocumentVersion) -> Result<Option<String>, IndexError>;
+
     /// Gives at most `most` documents numbered `from` or more to `each`, by ascending number;
     /// returns how many.
     ///
@@ -293,6 +314,24 @@ pub struct Stats {
     pub text_bytes: u64,
     /// Bytes of postings on the disk.
     pub segment_bytes: u64,
+    /// Counts of originals, where the index keeps any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub originals: Option<OriginalStats>,
+}
+
+/// Counts of originals.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct OriginalStats {
+    /// Versions of documents.
+    pub versions: u64,
+    /// Distinct originals.
+    pub originals: u64,
+    /// Originals that are stored as a difference from another one.
+    pub differences: u64,
+    /// Bytes of the distinct originals.
+    pub bytes: u64,
+    /// Bytes that they take.
+    pub stored_bytes: u64,
 }
 
 /// The keys by which a document is found: the bucket keys of its signature, or in an index for

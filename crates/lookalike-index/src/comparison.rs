@@ -200,7 +200,7 @@ pub(crate) fn compare(
 ) -> Result<ComparisonCounts, IndexError> {
     match settings.store {
         StoredContent::Signatures => compare_signatures(snapshot, numbers, document, request, each),
-        StoredContent::Sets | StoredContent::Texts => {
+        StoredContent::Sets | StoredContent::Texts | StoredContent::Originals => {
             compare_sets(snapshot, numbers, settings.measure(), document, request, buffers, each)
         }
     }

@@ -1,6 +1,7 @@
 //! A document to add, and a document as it is stored.
 
 use crate::error::IndexError;
+use crate::original::OriginalEntry;
 use serde_json::{Map, Value};
 
 /// Maximum length of an id, in bytes of UTF-8.
@@ -31,6 +32,8 @@ pub struct IndexEntry<'a> {
     pub set: &'a [u8],
     /// Its text; ignored if the index keeps no texts.
     pub text: Option<&'a str>,
+    /// What it was read from; its text if it is `None`. Ignored if the index keeps no originals.
+    pub original: Option<OriginalEntry<'a>>,
     /// Its metadata.
     pub metadata: &'a Metadata,
     /// When it is added, in ns since 1970.

@@ -112,6 +112,11 @@ pub enum IndexError {
         /// The place.
         index: String,
     },
+    /// The index keeps no originals, which are needed here.
+    NoOriginals {
+        /// The place.
+        index: String,
+    },
     /// A search for the nearest documents in an index whose measure signatures do not estimate.
     NearestMeasure {
         /// The measure of the index.
@@ -193,6 +198,10 @@ const OF_SKETCHES: &str = "keeps sketches of lookalike.datasketch, no documents:
 const NO_TEXTS: &str = "keeps no texts, whose words are compared here: name the files that its \
      documents were read from, or create it again with";
 
+/// The error of an index without originals, with its remedy up to the option.
+const NO_ORIGINALS: &str = "keeps no originals: read the files that its documents were read from, \
+     or create it again with";
+
 /// Why an index cannot be written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -268,6 +277,9 @@ impl NamesParameters for IndexError {
             Self::NoSets { what } => fmt_no_sets(f, what, name),
             Self::NoTexts { index } => {
                 write!(f, "{index} {NO_TEXTS} {} texts", name(Parameter::Store))
+            }
+            Self::NoOriginals { index } => {
+                write!(f, "{index} {NO_ORIGINALS} {} originals", name(Parameter::Store))
             }
             Self::NearestMeasure { got, expected } => write!(
                 f,

@@ -11,6 +11,7 @@
 //! | [`settings`] | how documents are compared; stored, and verified at opening |
 //! | [`sketches`] | sketches of other programs in place of documents |
 //! | [`entry`] | a document as it is added, and as it is read |
+//! | [`original`] | the bytes that a document was read from, and its versions |
 //! | [`set`] | shingle sets in few bytes |
 //! | [`backend`] | the traits of a storage backend |
 //! | [`memory`] | an index in memory; the reference implementation of the tests |
@@ -56,6 +57,7 @@
 //!     signature: &signature,
 //!     set: &encoded,
 //!     text: None,
+//!     original: None,
 //!     metadata: &Metadata::default(),
 //!     added: 0,
 //!     modified: None,
@@ -95,6 +97,10 @@ pub mod filter;
 pub mod index;
 pub mod memory;
 pub mod nearest;
+pub mod original;
+#[cfg(feature = "sqlite")]
+mod original_code;
+mod original_limits;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 pub mod query;

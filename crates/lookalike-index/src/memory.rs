@@ -6,6 +6,8 @@ use crate::category_table::{CategoryMember, CategoryState};
 use crate::decision_log::DecisionCallback;
 use crate::entry::{IndexEntry, IndexRecord, RecordFields};
 use crate::error::IndexError;
+use crate::original::DocumentVersion;
+use crate::original_limits::original_of;
 use crate::settings::{IndexSettings, StoredContent};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,6 +28,16 @@ struct MemoryState {
     decisions: Vec<String>,
     categories: Option<(CategoryState, Vec<u8>)>,
     members: BTreeMap<u64, u32>,
+    /// Versions by id.
+    versions: BTreeMap<String, Vec<StoredVersion>>,
+}
+
+/// A version, its original and its text.
+#[derive(Debug, Clone)]
+struct StoredVersion {
+    version: DocumentVersion,
+    original: Vec<u8>,
+    text: Option<String>,
 }
 
 impl MemoryBackend {
@@ -59,9 +71,9 @@ impl MemoryState {
             fingerprint: entry.fingerprint,
             bytes: entry.bytes,
             signature: entry.signature.to_vec(),
-            set: (store != StoredContent::Signatures).then(|| entry.set.to_vec()),
+            set: store.has_sets().then(|| entry.set.to_vec()),
             metadata: entry.metadata.clone(),
-            text: entry.text.filter(|_| store == StoredContent::Texts).map(str::to_owned),
+            text: entry.text.filter(|_| store.has_texts()).map(str::to_owned),
             added: entry.added,
             modified: entry.modified,
             expires: entry.expires,
@@ -71,6 +83,39 @@ impl MemoryState {
         if is_replaced { ChangeOutcome::Replaced } else { ChangeOutcome::Added }
     }
 
+    /// Records the version of the document that was put last.
+    fn put_version(&mut self, entry: &IndexEntry<'_>) -> Result<(), IndexError> {
+        let original = original_of(entry)?;
+        let (document, sha256) = (self.last, original.sha256);
+        let versions = self.versions.entry(entry.id.to_owned()).or_default();
+        let number = versions.len() as u64 + 1;
+        if let Some(StoredVersion { version, text, .. }) = versions.last_mut() {
+            if version.sha256 == sha256 {
+                version.document = document;
+                *text = entry.text.map(str::to_owned);
+                return Ok(());
+            }
+            version.ended = Some(entry.added);
+        }
+        versions.push(StoredVersion {
+            version: DocumentVersion {
+                number,
+                document,
+                original: document,
+                sha256,
+                bytes: original.bytes.len() as u64,
+                media_type: original.media_type.to_owned(),
+                name: original.name.to_owned(),
+                added: entry.added,
+                ended: None,
+                modified: entry.modified,
+            },
+            original: original.bytes.to_vec(),
+            text: entry.text.map(str::to_owned),
+        });
+        Ok(())
+    }
+
     fn apply(
         &mut self,
         change: &Change<'_>,
@@ -78,16 +123,21 @@ impl MemoryState {
     ) -> Result<ChangeOutcome, IndexError> {
         let Some(entry) = change.entry() else {
             let removed = self.numbers.remove(change.id());
+            self.versions.remove(change.id());
             removed.and_then(|number| self.records.remove(&number));
             return Ok(removed.map_or(ChangeOutcome::Absent, |_| ChangeOutcome::Removed));
         };
-        entry.check(settings.num_hashes)?;
+        settings.check_entry(entry)?;
         let stored = self.numbers.get(entry.id).and_then(|number| self.records.get(number));
         let exists = stored.is_some_and(|record| !record.is_expired(entry.added));
         if matches!(change, Change::Add(_)) && exists {
             return Err(IndexError::IdTaken { id: entry.id.to_owned() });
         }
-        Ok(self.put(entry, settings.store))
+        let outcome = self.put(entry, settings.store);
+        if settings.store.has_originals() {
+            self.put_version(entry)?;
+        }
+        Ok(outcome)
     }
 }
 
@@ -199,6 +249,18 @@ struct MemorySnapshot {
 }
 
 impl MemorySnapshot {
+    fn expect_originals(&self) -> Result<(), IndexError> {
+        if self.settings.store.has_originals() {
+            return Ok(());
+        }
+        Err(IndexError::NoOriginals { index: "the index in memory".to_owned() })
+    }
+
+    fn stored(&self, version: &DocumentVersion) -> Option<&StoredVersion> {
+        let mut all = self.state.versions.values().flatten();
+        all.find(|stored| stored.version.original == version.original)
+    }
+
     /// A record with the requested fields only.
     fn wanted(record: &IndexRecord, wanted: RecordFields) -> IndexRecord {
         let mut record = record.clone();
@@ -294,6 +356,26 @@ impl Snapshot for MemorySnapshot {
         let members = self.state.members().filter(|member| member.document > after);
         let within = members.filter(|member| (first..=last).contains(&member.category));
         Ok(within.take(most).collect())
+    }
+
+    fn versions(&mut self, id: &str) -> Result<Vec<DocumentVersion>, IndexError> {
+        self.expect_originals()?;
+        let versions = self.state.versions.get(id).into_iter().flatten();
+        Ok(versions.map(|stored| stored.version.clone()).collect())
+    }
+
+    fn original(&mut self, version: &DocumentVersion) -> Result<Vec<u8>, IndexError> {
+        self.expect_originals()?;
+        let missing = || IndexError::Damaged {
+            what: format!("original {}", version.original),
+            why: "it is missing".to_owned(),
+        };
+        self.stored(version).map(|stored| stored.original.clone()).ok_or_else(missing)
+    }
+
+    fn version_text(&mut self, version: &DocumentVersion) -> Result<Option<String>, IndexError> {
+        self.expect_originals()?;
+        Ok(self.stored(version).and_then(|stored| stored.text.clone()))
     }
 
     fn scan(

@@ -3,6 +3,7 @@
 
 use crate::containment::{self, MAX_ANCHORS, anchors_for};
 use crate::error::IndexError;
+use crate::original::{DEFAULT_ORIGINAL_BYTES, MAX_ORIGINAL_BYTES};
 use crate::sketches::{MAX_NUMBERS, SketchSettings};
 use lookalike_core::curve;
 use lookalike_core::error::ParamsError;
@@ -17,6 +18,8 @@ use serde::{Deserialize, Serialize};
 pub const FORMAT_VERSION: u32 = 1;
 /// The version of settings with [`IndexSettings::containment`], which older programs refuse.
 pub const CONTAINMENT_VERSION: u32 = 2;
+/// The version of settings with [`IndexSettings::originals`], which older programs refuse.
+pub const ORIGINALS_VERSION: u32 = 3;
 
 /// The stored content of a document in addition to its signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -28,13 +31,33 @@ pub enum StoredContent {
     Sets,
     /// Its shingle set and its text, compressed: differences can be shown.
     Texts,
+    /// The same and the bytes that it was read from, of each of its versions.
+    Originals,
+}
+
+impl StoredContent {
+    /// Whether shingle sets are stored.
+    pub fn has_sets(self) -> bool {
+        self != Self::Signatures
+    }
+
+    /// Whether texts are stored.
+    pub fn has_texts(self) -> bool {
+        matches!(self, Self::Texts | Self::Originals)
+    }
+
+    /// Whether originals are stored.
+    pub fn has_originals(self) -> bool {
+        self == Self::Originals
+    }
 }
 
 /// The parameters that an index was created with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IndexSettings {
-    /// [`FORMAT_VERSION`], or [`CONTAINMENT_VERSION`] where there is `containment`.
+    /// [`FORMAT_VERSION`], or [`CONTAINMENT_VERSION`] where there is `containment`, or
+    /// [`ORIGINALS_VERSION`] where there is `originals`.
     pub version: u32,
     /// Unit and size of a shingle, such as `words:5`.
     pub shingle: String,
@@ -72,6 +95,23 @@ pub struct IndexSettings {
     /// value then, and there are no bands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub containment: Option<ContainmentSettings>,
+    /// Which originals are stored, where `store` is `originals`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub originals: Option<OriginalSettings>,
+}
+
+/// Which originals are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OriginalSettings {
+    /// The most bytes of an original, 1 to [`MAX_ORIGINAL_BYTES`]; a document with more is refused.
+    pub max_bytes: u64,
+}
+
+impl Default for OriginalSettings {
+    fn default() -> Self {
+        Self { max_bytes: DEFAULT_ORIGINAL_BYTES }
+    }
 }
 
 /// How candidates for containment are found; see [`crate::containment`].
@@ -116,7 +156,11 @@ impl IndexSettings {
             hashes: list.hashes().to_vec(),
         });
         Ok(Self {
-            version: if containment.is_some() { CONTAINMENT_VERSION } else { FORMAT_VERSION },
+            version: match containment {
+                _ if store.has_originals() => ORIGINALS_VERSION,
+                Some(_) => CONTAINMENT_VERSION,
+                None => FORMAT_VERSION,
+            },
             shingle: ShingleRule::new(rule.unit(), rule.size())?.to_string(),
             tokens: rule.tokens().to_string(),
             case: rule.case().to_string(),
@@ -133,7 +177,30 @@ impl IndexSettings {
             store,
             sketches: None,
             containment,
+            originals: store.has_originals().then(OriginalSettings::default),
         })
+    }
+
+    /// The same with another limit on the bytes of an original.
+    ///
+    /// # Errors
+    /// [`ParamsError::Parse`] for a limit that is out of range, and for an index without originals.
+    pub fn with_max_original(mut self, max_bytes: u64) -> Result<Self, ParamsError> {
+        let wrong = |got: String, expected| ParamsError::Parse {
+            parameter: Parameter::Store,
+            got,
+            expected,
+        };
+        let Some(originals) = &mut self.originals else {
+            let got = format!("{:?} with a limit on originals", self.store).to_lowercase();
+            return Err(wrong(got, "originals"));
+        };
+        if !(1..=MAX_ORIGINAL_BYTES).contains(&max_bytes) {
+            let got = format!("originals of at most {max_bytes} bytes");
+            return Err(wrong(got, "originals of at most 1 to 536870912 bytes"));
+        }
+        originals.max_bytes = max_bytes;
+        Ok(self)
     }
 
     /// The parameters they describe.
@@ -260,14 +327,17 @@ impl IndexSettings {
             why: format!("its settings cannot be read: {error}"),
         };
         let SettingsVersion { version: got } = serde_json::from_str(json).map_err(not)?;
-        if !(FORMAT_VERSION..=CONTAINMENT_VERSION).contains(&got) {
-            let (index, expected) = (index.to_owned(), CONTAINMENT_VERSION);
+        if !(FORMAT_VERSION..=ORIGINALS_VERSION).contains(&got) {
+            let (index, expected) = (index.to_owned(), ORIGINALS_VERSION);
             return Err(IndexError::Version { index, got, expected });
         }
         let settings: Self = serde_json::from_str(json).map_err(not)?;
+        if let Some(why) = settings.originals_problem() {
+            return Err(IndexError::NotAnIndex { index: index.to_owned(), why });
+        }
         let anchors = settings.containment.map(|containment| containment.anchors);
         let why = match anchors {
-            None if got == FORMAT_VERSION => return Ok(settings),
+            None if got != CONTAINMENT_VERSION => return Ok(settings),
             None => "its settings lack the member containment".to_owned(),
             Some(_) if got == FORMAT_VERSION || settings.sketches.is_some() => {
                 "its settings have a member containment, which does not belong there".to_owned()
@@ -281,6 +351,27 @@ impl IndexSettings {
             Some(_) => return Ok(settings),
         };
         Err(IndexError::NotAnIndex { index: index.to_owned(), why })
+    }
+
+    /// What is wrong with the settings of originals.
+    fn originals_problem(&self) -> Option<String> {
+        let has = self.version == ORIGINALS_VERSION;
+        let problem = match self.originals {
+            None if !has && !self.store.has_originals() => return None,
+            Some(OriginalSettings { max_bytes })
+                if has && self.store.has_originals() && self.sketches.is_none() =>
+            {
+                if (1..=MAX_ORIGINAL_BYTES).contains(&max_bytes) {
+                    return None;
+                }
+                format!(
+                    "a limit of {max_bytes} bytes on originals, expected 1 to {MAX_ORIGINAL_BYTES}"
+                )
+            }
+            None => "no member originals, which settings of version 3 have".to_owned(),
+            Some(_) => "a member originals, which does not belong there".to_owned(),
+        };
+        Some(format!("its settings have {problem}"))
     }
 }
 
@@ -321,6 +412,7 @@ impl IndexSettings {
             store: StoredContent::Signatures,
             sketches: Some(sketches),
             containment: None,
+            originals: None,
         }
     }
 
@@ -413,10 +505,10 @@ mod tests {
     #[test]
     fn another_version_is_refused_by_name() {
         let mut other = settings();
-        other.version = 3;
+        other.version = 4;
         let json = other.to_json("x").unwrap().replace("\"shingle\"", "\"shingles\"");
         let error = IndexSettings::from_json(&json, "x").unwrap_err();
-        assert!(matches!(error, IndexError::Version { got: 3, expected: 2, .. }));
+        assert!(matches!(error, IndexError::Version { got: 4, expected: 3, .. }));
         assert!(matches!(IndexSettings::from_json("[]", "x"), Err(IndexError::NotAnIndex { .. })));
     }
 
@@ -459,6 +551,38 @@ mod tests {
         let low = Params::new(&ParamsBuilder { threshold: 0.001, ..builder }).unwrap();
         let error = IndexSettings::new(&low, "", StoredContent::Sets).unwrap_err().to_string();
         assert!(error.contains("higher threshold"), "{error}");
+    }
+
+    #[test]
+    fn settings_with_originals_have_a_version_of_their_own() {
+        let params = Params::new(&ParamsBuilder::default()).unwrap();
+        let settings = IndexSettings::new(&params, "", StoredContent::Originals).unwrap();
+        assert_eq!((settings.version, settings.originals), (3, Some(OriginalSettings::default())));
+        let json = settings.to_json("x").unwrap();
+        assert_eq!(IndexSettings::from_json(&json, "x").unwrap(), settings);
+        let max = r#""originals":{"max_bytes":268435456}"#;
+        for (from, to) in [
+            (r#""version":3"#, r#""version":1"#),
+            (r#""version":3"#, r#""version":2"#),
+            (r#""store":"originals""#, r#""store":"texts""#),
+            (max, r#""originals":{"max_bytes":0}"#),
+            (max, r#""originals":{"max_bytes":536870913}"#),
+            (&format!(",{max}"), ""),
+        ] {
+            assert!(json.contains(from), "{json}");
+            let other = IndexSettings::from_json(&json.replace(from, to), "x");
+            assert!(matches!(other, Err(IndexError::NotAnIndex { .. })), "{to}: {other:?}");
+        }
+        let limited = settings.clone().with_max_original(7).unwrap();
+        assert_eq!(limited.originals, Some(OriginalSettings { max_bytes: 7 }));
+        let error = settings.with_max_original(0).unwrap_err().to_string();
+        assert!(error.contains("536870912"), "{error}");
+        assert!(self::settings().with_max_original(7).is_err());
+        let builder = ParamsBuilder { measure: Measure::Containment, ..ParamsBuilder::default() };
+        let params = Params::new(&builder).unwrap();
+        let both = IndexSettings::new(&params, "", StoredContent::Originals).unwrap();
+        let json = both.to_json("x").unwrap();
+        assert_eq!(IndexSettings::from_json(&json, "x").unwrap(), both);
     }
 
     #[test]

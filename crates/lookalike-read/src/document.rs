@@ -30,8 +30,22 @@ pub struct Document<'a> {
     pub about: Option<&'a lookalike_extract::Fields>,
     /// The part of the input that it was made of.
     pub raw: Raw<'a>,
+    /// The bytes that it was read from; `None` for documents of tables, of an index and in memory.
+    pub contents: Option<DocumentContents<'a>>,
     /// The document that it is a part of, where units are compared.
     pub parent: Option<UnitParent<'a>>,
+}
+
+/// The bytes that a document was read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DocumentContents<'a> {
+    /// A file without compression, or a record, as it is in its input. A document that is a part of
+    /// a file (an attachment) has those of the file; several documents may share them.
+    pub bytes: &'a [u8],
+    /// Their media type, such as `text/html`.
+    pub media_type: &'static str,
+    /// The name of the file without folders; empty for a record.
+    pub name: &'a str,
 }
 
 /// The document that a unit is a part of.

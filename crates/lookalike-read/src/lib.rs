@@ -119,8 +119,8 @@ pub use comparison_side::Side;
 pub use content_hash::Content;
 pub use description::Description;
 pub use document::{
-    BlockNumber, Document, DocumentPosition, DocumentSink, MAX_DOCUMENT_BYTES, Raw, StoredShingles,
-    UnitParent, UnitRange,
+    BlockNumber, Document, DocumentContents, DocumentPosition, DocumentSink, MAX_DOCUMENT_BYTES,
+    Raw, StoredShingles, UnitParent, UnitRange,
 };
 pub use error::ReadError;
 pub use format::jsonl::has_member;

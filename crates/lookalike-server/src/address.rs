@@ -14,6 +14,19 @@ pub(crate) fn id(path: &str) -> Result<String, Problem> {
     Ok(id)
 }
 
+/// The id in a path `/v1/documents/{id}/…`, and the number in `/versions/{number}` behind it.
+pub(crate) fn id_and_version(path: &str) -> Result<(String, Option<u64>), Problem> {
+    let rest = path.strip_prefix("/v1/documents/").unwrap_or_default();
+    let (raw, rest) = rest.split_once('/').unwrap_or((rest, ""));
+    let id = id(raw)?;
+    let number = rest.strip_prefix("versions/").and_then(|rest| rest.split('/').next());
+    let number = number.map(|text| {
+        let number = text.parse().ok().filter(|number| *number >= 1);
+        number.ok_or_else(|| expected("the version in the address", text, "a number from 1"))
+    });
+    Ok((id, number.transpose()?))
+}
+
 fn decode(raw: &str) -> Result<String, &'static str> {
     let bytes = raw.as_bytes();
     let is_cut = |at: usize| {
@@ -128,6 +141,17 @@ mod tests {
         for wrong in ["%", "%2", "%zz", "%ff", "", "%00", &"x".repeat(20_000)] {
             let problem = id(&format!("/v1/documents/{wrong}")).unwrap_err();
             assert_eq!(problem.code, Code::BAD_ID, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn versions_are_numbers_behind_an_id() {
+        let read = |rest: &str| id_and_version(&format!("/v1/documents/{rest}"));
+        assert_eq!(read("a%2Fb/original").unwrap(), ("a/b".to_owned(), None));
+        assert_eq!(read("a/versions").unwrap(), ("a".to_owned(), None));
+        assert_eq!(read("a/versions/12/original").unwrap(), ("a".to_owned(), Some(12)));
+        for wrong in ["/original", "%/original", "a/versions/0/original", "a/versions/x/original"] {
+            assert!(read(wrong).is_err(), "{wrong}");
         }
     }
 

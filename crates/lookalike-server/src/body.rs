@@ -121,7 +121,8 @@ pub(crate) async fn file(
     whole(headers, body, limits, memory).await
 }
 
-async fn whole(
+/// Reads a whole body whose declared type the caller has read.
+pub(crate) async fn whole(
     headers: &HeaderMap,
     body: Body,
     limits: &crate::ServerLimits,

@@ -3,7 +3,8 @@
 use crate::app::{App, HandlerResult, json_bytes};
 use crate::body;
 use crate::documents::{bytes, check_text, find};
-use crate::json::{self, Object};
+use crate::json::{self, Object, WholeNumber};
+use crate::originals;
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
 use crate::similarity::{rounded, six_decimals};
@@ -44,6 +45,7 @@ struct CompareRequest {
 struct CompareSide {
     text: Option<String>,
     id: Option<String>,
+    version: Option<WholeNumber>,
 }
 
 /// A side, shingled.
@@ -241,7 +243,21 @@ impl CompareSide {
         reserve: Reserve<'_>,
     ) -> Result<ShingledSide, Problem> {
         let bad = |what: &str| Err(Problem::new(Code::BAD_MEMBER, format!("{name}: {what}")));
+        let version = self.version.map(|version| version.0);
         match (self.text, self.id) {
+            (Some(_), None) if version.is_some() => bad("version belongs to an id: leave it out"),
+            (None, Some(id)) if version.is_some() => {
+                let mut snapshot = worker.index.snapshot()?;
+                let version = originals::version(worker, &mut *snapshot, &id, version)?;
+                if version.bytes > SMALL {
+                    reserve(version.bytes as usize)?;
+                }
+                let text = snapshot.version_text(&version)?.unwrap_or_default();
+                drop(snapshot);
+                let prepared = worker.preparer.prepare(&text);
+                let (set, signature) = (prepared.set.to_vec(), prepared.signature.to_vec());
+                Ok(ShingledSide { set: Some(set), signature, text: wants_text.then_some(text) })
+            }
             (Some(text), None) => {
                 check_text(&text, text_bytes)?;
                 let prepared = worker.preparer.prepare(&text);

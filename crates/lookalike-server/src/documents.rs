@@ -2,8 +2,10 @@
 
 use crate::address::{self, QueryParameters, expected};
 use crate::app::{App, HandlerResult, json_bytes};
-use crate::body;
+use crate::body::{self, WholeBody};
 use crate::category_cache::{self, CategoryCache};
+use crate::document_file::{self, FileHead, FileToWrite};
+pub(crate) use crate::document_to_write::{DocumentToWrite, check_text, file_name};
 use crate::json::{self, WholeNumber};
 use crate::metadata::BoundedMetadata;
 use crate::pool::PoolWorker;
@@ -25,6 +27,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
+use tokio::sync::OwnedSemaphorePermit;
 
 /// Maximum time to live, about 220 years: later times overflow ns since 1970.
 const TTL_MAX: u64 = 7_000_000_000;
@@ -65,24 +68,6 @@ impl WriteMode {
     }
 }
 
-/// A document of a request, ready to be written.
-pub(crate) struct DocumentToWrite {
-    pub(crate) document: PreparedDocument,
-    /// Bytes of memory of its metadata.
-    pub(crate) metadata_memory: usize,
-    /// Number of its shingles.
-    shingles: usize,
-}
-
-impl DocumentToWrite {
-    /// Bytes of memory of the document.
-    fn memory(&self) -> usize {
-        let PreparedDocument { id, signature, set, text, .. } = &self.document;
-        let text = text.as_ref().map_or(0, String::capacity);
-        text + set.capacity() + 4 * signature.capacity() + self.metadata_memory + id.capacity()
-    }
-}
-
 impl DocumentRequest {
     /// Shingles and signs it.
     pub(crate) fn prepare(
@@ -96,27 +81,10 @@ impl DocumentRequest {
         let modified = self.modified.as_deref().map(|at| time_of("modified", at)).transpose()?;
         let expires = expiry(self.expires.as_deref(), self.ttl_seconds.map(|ttl| ttl.0), added)?;
         let BoundedMetadata { metadata, memory } = self.metadata.unwrap_or_default();
-        let (bytes, keeps_texts) = (self.text.len() as u64, preparer.keeps_texts());
-        let prepared = preparer.prepare(&self.text);
         let fields = DocumentFields { metadata, added, modified, expires };
-        let document = prepared.document(id, keeps_texts.then_some(self.text), fields);
-        let document = PreparedDocument { bytes, ..document };
-        document.entry().check(document.signature.len())?;
-        Ok(DocumentToWrite { document, metadata_memory: memory, shingles: prepared.set.len() })
+        let document = DocumentToWrite::new(id, self.text, fields, preparer)?;
+        Ok(DocumentToWrite { metadata_memory: memory, ..document })
     }
-}
-
-/// Checks the length of a text.
-pub(crate) fn check_text(text: &str, most: u64) -> Result<(), Problem> {
-    if text.len() as u64 <= most {
-        return Ok(());
-    }
-    let detail = format!(
-        "the text has {} bytes, at most {most} are taken: divide it, or start the server with a \
-         greater --max-text",
-        text.len()
-    );
-    Err(Problem::new(Code::TEXT_TOO_LARGE, detail))
 }
 
 fn time_of(member: &str, text: &str) -> Result<i64, Problem> {
@@ -157,8 +125,13 @@ fn expiry(expires: Option<&str>, ttl: Option<u64>, now: i64) -> Result<Option<i6
 /// `PUT /v1/documents/{id}`
 pub(crate) async fn put(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     let id = address::id(request.uri().path())?;
-    let mode = WriteMode::of(&QueryParameters::read(request.uri().query(), &["mode"])?)?;
+    let parameters = QueryParameters::read(request.uri().query(), &["mode", "name"])?;
+    let mode = WriteMode::of(&parameters)?;
     let (parts, body) = request.into_parts();
+    if let Some(head) = FileHead::of(&parts.headers, parameters.text("name"))? {
+        let whole = body::whole(&parts.headers, body, &app.config.limits, &app.memory).await?;
+        return put_file(&app, id, mode, head, whole).await;
+    }
     let limits = &app.config.limits;
     let mut whole = body::json(&parts.headers, body, limits, &app.memory).await?;
     let text_bytes = limits.text_bytes;
@@ -176,6 +149,42 @@ pub(crate) async fn put(State(app): State<Arc<App>>, request: Request) -> Handle
         Ok((document, whole.held.into_iter().chain(work).collect()))
     };
     let (document, held) = app.pool.run_sized(body_bytes, prepare).await?;
+    write_one(&app, mode, document, held, Vec::new()).await
+}
+
+/// Puts the document that a file is.
+async fn put_file(
+    app: &Arc<App>,
+    id: String,
+    mode: WriteMode,
+    head: FileHead,
+    whole: WholeBody,
+) -> HandlerResult {
+    let limits = &app.config.limits;
+    let text_bytes = limits.text_bytes;
+    // What is unpacked may take as much as is allowed, however small the file is.
+    let work = app.work.wait(limits.unpacked_bytes()).await?;
+    let prepare = move |worker: &mut PoolWorker| {
+        let WholeBody { bytes, held } = whole;
+        let prepared = document_file::prepare(&head, id, &bytes, worker, text_bytes);
+        worker.release_buffers(bytes.len());
+        // The document has its own copy of the bytes, which those of the body make room for.
+        drop(bytes);
+        Ok((prepared?, held.into_iter().chain([work]).collect()))
+    };
+    let (file, held) = app.pool.run_sized(usize::MAX, prepare).await?;
+    let FileToWrite { document, left_out } = file;
+    write_one(app, mode, document, held, left_out).await
+}
+
+/// Writes a document, and answers when it is stored.
+async fn write_one(
+    app: &Arc<App>,
+    mode: WriteMode,
+    document: DocumentToWrite,
+    held: Vec<OwnedSemaphorePermit>,
+    left_out: Vec<Value>,
+) -> HandlerResult {
     let DocumentToWrite { document, shingles, .. } = document;
     let id = document.id.clone();
     let changes = Changes { changes: vec![mode.change(document)], stop: false, held };
@@ -184,7 +193,11 @@ pub(crate) async fn put(State(app): State<Arc<App>>, request: Request) -> Handle
         ChangeOutcome::Added => (StatusCode::CREATED, "added"),
         _ => (StatusCode::OK, "replaced"),
     };
-    crate::app::json(status, &json!({ "id": id, "done": done, "shingles": shingles }))
+    let mut answer = json!({ "id": id, "done": done, "shingles": shingles });
+    if !left_out.is_empty() {
+        answer["left_out"] = left_out.into();
+    }
+    crate::app::json(status, &answer)
 }
 
 /// `DELETE /v1/documents/{id}`
@@ -298,15 +311,6 @@ pub(crate) fn visible(metadata: &Metadata, right: Right) -> Cow<'_, Metadata> {
     let mut metadata = metadata.clone();
     metadata.insert(SOURCE.to_owned(), name.into());
     Cow::Owned(metadata)
-}
-
-/// The last part of an absolute path or of one with `..`.
-fn file_name(source: &str) -> Option<&str> {
-    let path = source.strip_prefix("file:").unwrap_or(source);
-    let is_drive = path.as_bytes().get(1) == Some(&b':')
-        && matches!(path.as_bytes().get(2), Some(b'/' | b'\\'));
-    let hides = is_drive || path.starts_with(['/', '\\']) || path.starts_with("..");
-    hides.then(|| path.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default())
 }
 
 /// The JSON of a document. Needs its set, signature and metadata.

@@ -3,17 +3,16 @@
 use crate::address::QueryParameters;
 use crate::app::{App, HandlerResult, json_bytes};
 use crate::body;
+use crate::document_file::check_name;
 use crate::documents::JsonList;
 use crate::pool::PoolWorker;
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use lookalike::extract::{ExtractedPart, FailedPart, Fields, PartSink};
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
 
-/// Maximum length of a file's name, in bytes.
-const NAME_BYTES: usize = 4096;
 /// Maximum number of parts in a response, with a text or without.
 const PARTS_MAX: usize = 1_000;
 
@@ -44,10 +43,7 @@ struct Rest {
 pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     let parameters = QueryParameters::read(request.uri().query(), &["name"])?;
     let name = parameters.text("name").unwrap_or_default().to_owned();
-    if name.len() > NAME_BYTES {
-        let detail = format!("name has {} bytes: expected at most {NAME_BYTES}", name.len());
-        return Err(Problem::new(Code::BAD_PARAMETER, detail));
-    }
+    check_name(&name)?;
     let (parts, body) = request.into_parts();
     let limits = &app.config.limits;
     let whole = body::file(&parts.headers, body, limits, &app.memory).await?;

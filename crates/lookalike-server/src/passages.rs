@@ -20,7 +20,6 @@ use lookalike::passages::{DEFAULT_WORDS, TextSpan};
 use lookalike::store::backend::Snapshot;
 use lookalike::store::containment;
 use lookalike::store::entry::{IndexRecord, RecordFields, shortened_id};
-use lookalike::store::settings::StoredContent;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -113,7 +112,7 @@ impl PassagesBody {
     ) -> Result<Vec<u8>, Problem> {
         let index = Arc::clone(&worker.index);
         let settings = index.settings();
-        if settings.store != StoredContent::Texts {
+        if !settings.store.has_texts() {
             let detail = "the index keeps no texts, whose words are compared here: create it with \
                           --store texts";
             return Err(Problem::new(Code::NO_SETS, detail));

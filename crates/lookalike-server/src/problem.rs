@@ -44,6 +44,7 @@ codes! {
     CROSS_ORIGIN 403 "cross-origin" "The request comes from another site";
     UNKNOWN_ADDRESS 404 "unknown-address" "There is nothing at this address";
     UNKNOWN_DOCUMENT 404 "unknown-document" "There is no document with this id";
+    UNKNOWN_VERSION 404 "unknown-version" "The document has no version with this number";
     UNKNOWN_CATEGORY 404 "unknown-category" "There is no category with this path";
     WRONG_METHOD 405 "wrong-method" "The address does not take this method";
     SLOW_BODY 408 "slow-body" "The body came too slowly";
@@ -58,8 +59,11 @@ codes! {
     ANSWER_TOO_LARGE 422 "answer-too-large" "The answer would be too large";
     BAD_TIME 422 "bad-time" "A time is none, or cannot be used";
     BAD_DECISION 422 "bad-decision" "A decision cannot be one";
+    UNREADABLE_FILE 422 "unreadable-file" "The file has no text that can be read";
+    NO_ORIGINALS 422 "no-originals" "The index keeps no originals";
     NO_SETS 422 "no-sets" "The index keeps too little for this";
     INTERNAL 500 "internal" "The server failed";
+    DAMAGED_ORIGINAL 500 "damaged-original" "The original is damaged";
     BUSY 503 "busy" "The server has all it can do";
     TIMEOUT 503 "timeout" "The answer took too long";
     UNREADABLE 503 "unreadable" "The index cannot be read";
@@ -160,6 +164,7 @@ impl From<IndexError> for Problem {
             | IndexError::Params(ParamsError::Threshold { .. }) => {
                 Self::new(Code::BAD_MEMBER, detail)
             }
+            IndexError::NoOriginals { .. } => Self::new(Code::NO_ORIGINALS, detail),
             IndexError::NoSets { .. } => Self::new(Code::NO_SETS, detail),
             IndexError::ReadOnly { .. } => Self::new(Code::READ_ONLY, detail),
             IndexError::InUse { .. } => {

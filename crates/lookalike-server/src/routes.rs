@@ -3,8 +3,8 @@
 use crate::app::App;
 use crate::problem::{Code, Problem};
 use crate::{
-    bulk, categories, compare, decisions, documents, extraction, groups, middleware, page,
-    passages, query, status,
+    bulk, categories, compare, decisions, documents, extraction, groups, middleware, originals,
+    page, passages, query, status,
 };
 use axum::Router;
 use axum::extract::Request;
@@ -26,6 +26,9 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
             "/v1/documents/{id}",
             put(documents::put).get(documents::get).delete(documents::delete),
         )
+        .route("/v1/documents/{id}/original", get(originals::original))
+        .route("/v1/documents/{id}/versions", get(originals::versions))
+        .route("/v1/documents/{id}/versions/{version}/original", get(originals::original))
         .route("/v1/query", post(query::post))
         .route("/v1/compare", post(compare::post))
         .route("/v1/passages", post(passages::post))

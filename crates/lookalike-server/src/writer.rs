@@ -37,7 +37,8 @@ impl OwnedChange {
     fn bytes(&self) -> usize {
         match self {
             Self::Add(document) | Self::Put(document) => {
-                document.set.len() + document.text.as_ref().map_or(0, String::len)
+                let original = document.original.as_ref().map_or(0, |one| one.bytes().len());
+                document.set.len() + document.text.as_ref().map_or(0, String::len) + original
             }
             Self::Remove(_) => 0,
         }
@@ -228,7 +229,7 @@ fn refusal<'a>(
         }
         OwnedChange::Add(document) | OwnedChange::Put(document) => document,
     };
-    if let Err(error) = document.entry().check(index.settings().num_hashes) {
+    if let Err(error) = index.settings().check_entry(&document.entry()) {
         return Ok(Some(error));
     }
     let (id, is_add) = (&document.id, matches!(change, OwnedChange::Add(_)));

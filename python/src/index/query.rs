@@ -11,7 +11,6 @@ use lookalike::store::filter::MetadataFilter;
 use lookalike::store::nearest::NearestRequest;
 use lookalike::store::query::{Match, QueryRequest, QueryResult};
 use lookalike::store::query_by_id::query_stored;
-use lookalike::store::settings::StoredContent;
 use lookalike::store::{Index, IndexError, set};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -155,7 +154,7 @@ pub(super) fn threads(given: Option<usize>) -> Result<NonZeroUsize, String> {
 /// # Errors
 /// A message with the remedy.
 pub(super) fn expect_texts(index: &Index, texts: bool) -> Result<(), String> {
-    if !texts || index.settings().store == StoredContent::Texts {
+    if !texts || index.settings().store.has_texts() {
         return Ok(());
     }
     let kept = format!("{:?}", index.settings().store).to_lowercase();

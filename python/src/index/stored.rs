@@ -318,7 +318,7 @@ impl StoredIndex {
             let wanted = RecordFields {
                 metadata: true,
                 set: handle.index.settings().store != StoredContent::Signatures,
-                text: handle.index.settings().store == StoredContent::Texts,
+                text: handle.index.settings().store.has_texts(),
                 ..RecordFields::default()
             };
             record(handle.index.snapshot()?.as_mut(), &id, time::now(), wanted)

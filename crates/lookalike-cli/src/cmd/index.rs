@@ -8,9 +8,11 @@ mod export;
 mod groups;
 mod maintenance;
 mod open;
+mod original;
 mod remove;
 mod settings;
 mod stats;
+mod versions;
 
 pub(super) use open::PlaceArgs;
 pub(super) use settings::SettingsArgs;
@@ -43,6 +45,8 @@ enum IndexCommand {
     Groups(groups::GroupsArgs),
     Decisions(decisions::DecisionsArgs),
     Categorise(categorise::CategoriseArgs),
+    Original(original::OriginalArgs),
+    Versions(versions::VersionsArgs),
     Stats(stats::StatsArgs),
     Export(export::ExportArgs),
     Compact(maintenance::CompactArgs),
@@ -61,6 +65,8 @@ pub(crate) fn run(args: &mut IndexArgs, worker: WorkerOption<'_>) -> CommandResu
         IndexCommand::Groups(args) => groups::run(args),
         IndexCommand::Decisions(args) => decisions::run(args),
         IndexCommand::Categorise(args) => categorise::run(args),
+        IndexCommand::Original(args) => original::run(args),
+        IndexCommand::Versions(args) => versions::run(args),
         IndexCommand::Stats(args) => stats::run(args),
         IndexCommand::Export(args) => export::run(args),
         IndexCommand::Compact(args) => maintenance::compact(args),

@@ -16,6 +16,7 @@ pub(crate) mod query;
 pub(crate) mod serve;
 pub(crate) mod shard;
 pub(crate) mod tune;
+pub(crate) mod watch;
 
 use crate::exit_code::ExitCode;
 use lookalike::audit::AuditError;

@@ -20,7 +20,6 @@ use lookalike::store::entry::RecordFields;
 use lookalike::store::nearest::NearestRequest;
 use lookalike::store::query::{QueryBuffers as Buffers, QueryRequest, query};
 use lookalike::store::query_by_id::query_stored;
-use lookalike::store::settings::StoredContent;
 use lookalike::store::{Index, IndexError};
 use std::path::Path;
 
@@ -37,7 +36,7 @@ pub(crate) fn run(args: &mut QueryArgs, worker: WorkerOption<'_>) -> CommandResu
     }
     let index = args.place.read()?;
     args.asked.check_compatible(&index, &args.reading)?;
-    if args.text && index.settings().store != StoredContent::Texts {
+    if args.text && !index.settings().store.has_texts() {
         return Err(CommandError::Usage(format!(
             "{} keeps no texts to show: leave out --text, or create an index with --store texts",
             index.name()

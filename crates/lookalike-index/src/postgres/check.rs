@@ -146,14 +146,14 @@ fn document(one: &IndexRecord, settings: &IndexSettings, decoded: &mut Vec<u64>)
         wrong.push(format!("its signature has {got} values, the index {expected}"));
     }
     match (&one.set, settings.store) {
-        (Some(code), StoredContent::Sets | StoredContent::Texts) => {
+        (Some(code), StoredContent::Sets | StoredContent::Texts | StoredContent::Originals) => {
             if let Err(error) = set::decode(code, decoded) {
                 wrong.push(error.to_string());
             } else if decoded.is_empty() != one.signature.is_empty() {
                 wrong.push("its set and its signature are not those of one document".to_owned());
             }
         }
-        (None, StoredContent::Sets | StoredContent::Texts) => {
+        (None, StoredContent::Sets | StoredContent::Texts | StoredContent::Originals) => {
             wrong.push("its shingle set is missing".to_owned());
         }
         (Some(_), StoredContent::Signatures) => {
@@ -161,7 +161,7 @@ fn document(one: &IndexRecord, settings: &IndexSettings, decoded: &mut Vec<u64>)
         }
         (None, StoredContent::Signatures) => {}
     }
-    if one.text.is_some() && settings.store != StoredContent::Texts {
+    if one.text.is_some() && !settings.store.has_texts() {
         wrong.push("it has a text, the index keeps none".to_owned());
     }
     wrong

@@ -60,5 +60,6 @@ pub(super) fn stats(
         set_bytes: number(2)?,
         text_bytes: number(3)?,
         segment_bytes: number(5)?,
+        originals: None,
     })
 }

@@ -81,6 +81,7 @@ fn new(url: &str, settings: &IndexSettings, wait: Duration) -> Result<PostgresBa
             expected: "jaccard, or an index in a folder, which finds containment",
         }));
     }
+    schema::check_originals(settings)?;
     let pool = Arc::new(ConnectionPool::new(Address::parse(url)?, false));
     schema::create(&pool, settings)?;
     Ok(PostgresBackend { pool, settings: settings.clone(), wait: Some(wait) })

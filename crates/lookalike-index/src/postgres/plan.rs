@@ -108,6 +108,7 @@ mod tests {
             signature: &[],
             set: &[],
             text: None,
+            original: None,
             metadata: &metadata,
             added: 0,
             modified: None,

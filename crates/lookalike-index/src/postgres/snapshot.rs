@@ -9,6 +9,7 @@ use crate::category_table::{CategoryMember, CategoryState};
 use crate::decision_log::DecisionCallback;
 use crate::entry::{IndexRecord, RecordFields};
 use crate::error::IndexError;
+use crate::original::DocumentVersion;
 use postgres::SimpleQueryMessage;
 use postgres::types::ToSql;
 use std::sync::Arc;
@@ -36,6 +37,11 @@ impl PostgresSnapshot {
     /// The connection, for statements that only this backend needs.
     pub(super) fn connection(&mut self) -> &mut PooledConnection {
         &mut self.connection
+    }
+
+    /// The error of an operation on originals, which only an index in a folder keeps.
+    fn no_originals(&self) -> IndexError {
+        IndexError::NoOriginals { index: self.connection.pool().name().to_owned() }
     }
 
     /// Passes the rows of a statement to `each` as they arrive; returns their number.
@@ -154,6 +160,18 @@ impl Snapshot for PostgresSnapshot {
         most: usize,
     ) -> Result<Vec<CategoryMember>, IndexError> {
         categories::members(&mut self.connection, range, (after, most))
+    }
+
+    fn versions(&mut self, _: &str) -> Result<Vec<DocumentVersion>, IndexError> {
+        Err(self.no_originals())
+    }
+
+    fn original(&mut self, _: &DocumentVersion) -> Result<Vec<u8>, IndexError> {
+        Err(self.no_originals())
+    }
+
+    fn version_text(&mut self, _: &DocumentVersion) -> Result<Option<String>, IndexError> {
+        Err(self.no_originals())
     }
 
     fn scan(

@@ -11,7 +11,7 @@ use crate::backend::{Change, ChangeOutcome};
 use crate::checksum::RowFields;
 use crate::entry::{IndexEntry, MAX_METADATA_BYTES, shortened_id};
 use crate::error::IndexError;
-use crate::settings::{IndexSettings, StoredContent};
+use crate::settings::IndexSettings;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
@@ -173,8 +173,8 @@ fn prepare<'a>(
              some out"
         )));
     }
-    let set = (settings.store != StoredContent::Signatures).then_some(entry.set);
-    let text = entry.text.filter(|_| settings.store == StoredContent::Texts);
+    let set = settings.store.has_sets().then_some(entry.set);
+    let text = entry.text.filter(|_| settings.store.has_texts());
     let text = text.map(|text| compress_text(text, entry.id)).transpose()?;
     let long = set.map_or(0, <[u8]>::len) + text.as_ref().map_or(0, Vec::len);
     if long > MAX_ROW_BYTES {

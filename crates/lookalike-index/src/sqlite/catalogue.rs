@@ -1,6 +1,6 @@
 //! The catalogue: the database of documents, which is authoritative, and its connections.
 
-use super::catalogue_schema::{CATEGORIES, CHECKSUMS, DECISIONS, SCHEMA};
+use super::catalogue_schema::{ARCHIVE, CATEGORIES, CHECKSUMS, DECISIONS, SCHEMA};
 use super::catalogue_state::CatalogueState;
 use super::index_folder::IndexFolder;
 use super::reserve::LOG_PAGES;
@@ -15,8 +15,11 @@ use std::time::Duration;
 
 /// `application_id` of the database: the letters `LkAl`.
 const APPLICATION: i64 = 0x4c6b_416c;
-/// `user_version` of the database: 1 has no checksums of rows, 2 no decisions, 3 no categories.
-const CATALOGUE_VERSION: u32 = 4;
+/// `user_version` of the database: 1 has no checksums of rows, 2 no decisions, 3 no categories, 4
+/// no originals.
+const CATALOGUE_VERSION: u32 = 5;
+/// The version of a catalogue with categories, without originals.
+const CATEGORIES_VERSION: u32 = 4;
 /// The version of a catalogue with decisions, without categories.
 const DECISIONS_VERSION: u32 = 3;
 /// The version of a catalogue without decisions.
@@ -57,6 +60,13 @@ pub(super) fn create_categories(connection: &Connection) -> rusqlite::Result<()>
     }
     create_decisions(connection)?;
     let tables = CATEGORIES.join(";\n");
+    connection.execute_batch(&format!("{tables}; PRAGMA user_version = {CATEGORIES_VERSION}"))
+}
+
+/// Adds the tables of originals to a new catalogue, in a transaction.
+fn create_archive(connection: &Connection) -> rusqlite::Result<()> {
+    create_categories(connection)?;
+    let tables = ARCHIVE.join(";\n");
     connection.execute_batch(&format!("{tables}; PRAGMA user_version = {CATALOGUE_VERSION}"))
 }
 
@@ -75,6 +85,9 @@ pub(super) fn create(place: &IndexFolder, settings: &IndexSettings) -> Result<()
              INSERT INTO state VALUES(1, 0, 0, 0, 1, 0, 0, 0, 0);"
         ))?;
         add_checksums(&connection)?;
+        if settings.store.has_originals() {
+            create_archive(&connection)?;
+        }
         let sum = checksum::content(0, json.as_bytes()).cast_signed();
         connection.execute("INSERT INTO settings VALUES(1, ?1, ?2)", params![json, sum])?;
         connection.execute_batch("COMMIT")
@@ -103,7 +116,7 @@ pub(super) fn open(path: &Path, flags: OpenFlags, kib: u32) -> rusqlite::Result<
     Ok(connection)
 }
 
-/// Reads the version of a catalogue, 1 to 4.
+/// Reads the version of a catalogue, 1 to 5.
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`], [`IndexError::Version`].
@@ -165,6 +178,11 @@ pub(super) fn settings(
     }
     let settings = IndexSettings::from_json(&json, &place.name)?;
     settings.check_sketches(&place.name)?;
+    let has_tables = version(place, connection)? >= CATALOGUE_VERSION;
+    if settings.store.has_originals() != has_tables {
+        let why = "its settings and its catalogue do not agree on whether it keeps originals";
+        return Err(place.damaged(why.to_owned()));
+    }
     Ok(settings)
 }
 

@@ -70,6 +70,35 @@ pub(super) const CATEGORIES: [&str; 2] = [
     "CREATE TABLE category_members(doc INTEGER PRIMARY KEY, category INTEGER NOT NULL) STRICT",
 ];
 
+/// The tables that version 5 adds, for an index that keeps originals.
+pub(super) const ARCHIVE: [&str; 6] = [
+    "CREATE TABLE originals(
+  original INTEGER PRIMARY KEY,
+  sha256 BLOB NOT NULL,
+  bytes INTEGER NOT NULL,
+  base INTEGER,
+  zstd BLOB NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT",
+    "CREATE UNIQUE INDEX originals_sha256 ON originals(sha256)",
+    "CREATE INDEX originals_base ON originals(base) WHERE base IS NOT NULL",
+    "CREATE TABLE versions(
+  doc INTEGER PRIMARY KEY,
+  id_key INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  original INTEGER NOT NULL,
+  added INTEGER NOT NULL,
+  ended INTEGER,
+  modified INTEGER,
+  type TEXT NOT NULL,
+  name TEXT NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT",
+    "CREATE INDEX versions_id ON versions(id_key)",
+    "CREATE INDEX versions_original ON versions(original)",
+];
+
 /// The statements that SQLite stores for a catalogue of `version`.
 pub(super) fn schema(version: u32) -> Vec<String> {
     let mut statements = SCHEMA.map(str::to_owned);
@@ -86,6 +115,9 @@ pub(super) fn schema(version: u32) -> Vec<String> {
     statements.extend((version >= 3).then(|| DECISIONS.to_owned()));
     if version >= 4 {
         statements.extend(CATEGORIES.map(str::to_owned));
+    }
+    if version >= 5 {
+        statements.extend(ARCHIVE.map(str::to_owned));
     }
     statements
 }

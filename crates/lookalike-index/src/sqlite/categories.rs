@@ -1,11 +1,12 @@
 //! Reads categories: the tables `categories` and `category_members`, which version 4 of the
-//! catalogue has. A catalogue gets them with its first categories.
+//! catalogue has. A catalogue gets them with its first categories, or empty with tables of
+//! originals.
 
 use super::catalogue;
 use super::index_folder::IndexFolder;
 use crate::category_table::{self, CategoryMember, CategoryState};
 use crate::error::IndexError;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 /// Which categories there are.
 ///
@@ -20,10 +21,11 @@ pub(super) fn state(
             return Ok(None);
         }
         let sql = "SELECT number, through FROM categories";
-        connection.prepare_cached(sql)?.query_row([], |row| {
+        let state = connection.prepare_cached(sql)?.query_row([], |row| {
             let number = row.get::<_, i64>(0)?.cast_unsigned();
-            Ok(Some(CategoryState { number, through: row.get::<_, i64>(1)?.cast_unsigned() }))
-        })
+            Ok(CategoryState { number, through: row.get::<_, i64>(1)?.cast_unsigned() })
+        });
+        state.optional()
     };
     read().map_err(|error| place.database(error))
 }
@@ -46,7 +48,7 @@ pub(super) fn model(
         let (number, sum) = (row.get::<_, i64>(0)?, row.get::<_, i64>(1)?);
         Ok((number.cast_unsigned(), sum.cast_unsigned(), row.get::<_, Vec<u8>>(2)?))
     });
-    let (number, sum, model) = row.map_err(failed)?;
+    let Some((number, sum, model)) = row.optional().map_err(failed)? else { return Ok(None) };
     category_table::verify(number, &model, sum)?;
     Ok(Some(model))
 }

@@ -2,6 +2,7 @@
 
 use super::catalogue;
 use super::categories;
+use super::check_archive;
 use super::decisions;
 use super::index_state::{FolderSnapshot, IndexState};
 use super::maintenance::count_rows;
@@ -64,6 +65,8 @@ pub(super) fn check(state: &Arc<IndexState>) -> Result<Vec<IndexProblem>, IndexE
     let result = check_decisions(&snapshot, &mut problems);
     collect_damage(result, &mut problems)?;
     let result = check_categories(&snapshot, &mut problems);
+    collect_damage(result, &mut problems)?;
+    let result = check_archive::check(&snapshot, &mut problems);
     collect_damage(result, &mut problems)?;
     Ok(problems)
 }
@@ -339,5 +342,11 @@ pub(super) fn stats(snapshot: &FolderSnapshot) -> Result<Stats, IndexError> {
         set_bytes: snapshot.head.set_bytes,
         text_bytes: snapshot.head.text_bytes,
         segment_bytes: sum(&Segment::file_bytes),
+        originals: if snapshot.state.settings.store.has_originals() {
+            let stats = check_archive::stats(snapshot.connection()?);
+            Some(stats.map_err(|error| place.database(error))?)
+        } else {
+            None
+        },
     })
 }

@@ -11,18 +11,21 @@ use super::decisions;
 use super::index_folder::IndexFolder;
 use super::lock::lock;
 use super::merge_signal::MergeSignal;
+use super::originals::Originals;
 use super::posting::{PostingList, id_key};
 use super::posting_view::PostingView;
 use super::read_connection::ReadConnection;
 use super::record_reader::RecordReader;
 use super::reserve;
 use super::tuning::Tuning;
+use super::versions;
 use crate::backend::SetCallback;
 use crate::backend::Snapshot;
 use crate::category_table::{CategoryMember, CategoryState};
 use crate::decision_log::DecisionCallback;
 use crate::entry::{IndexRecord, RecordFields};
 use crate::error::{IndexError, Unwritable};
+use crate::original::DocumentVersion;
 use crate::settings::IndexSettings;
 use rusqlite::Connection;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -306,6 +309,23 @@ impl Snapshot for FolderSnapshot {
         categories::members(&self.state.place, self.connection()?, range, (after, most))
     }
 
+    fn versions(&mut self, id: &str) -> Result<Vec<DocumentVersion>, IndexError> {
+        self.expect_originals()?;
+        let rows = versions::of_id(&self.state.place, self.connection()?, id)?;
+        Ok(rows.into_iter().map(|row| row.version).collect())
+    }
+
+    fn original(&mut self, version: &DocumentVersion) -> Result<Vec<u8>, IndexError> {
+        self.expect_originals()?;
+        let (place, connection) = (&self.state.place, self.connection()?);
+        Originals { place, connection }.read(version.original)
+    }
+
+    fn version_text(&mut self, version: &DocumentVersion) -> Result<Option<String>, IndexError> {
+        self.expect_originals()?;
+        self.reader()?.text_of(version.document)
+    }
+
     fn scan(
         &mut self,
         from: u64,
@@ -314,6 +334,15 @@ impl Snapshot for FolderSnapshot {
         each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<usize, IndexError> {
         self.reader()?.range((from, u64::MAX), most, wanted, each)
+    }
+}
+
+impl FolderSnapshot {
+    fn expect_originals(&self) -> Result<(), IndexError> {
+        if self.state.settings.store.has_originals() {
+            return Ok(());
+        }
+        Err(IndexError::NoOriginals { index: self.state.place.name.clone() })
     }
 }
 

@@ -8,15 +8,18 @@ use super::index_folder::IndexFolder;
 use super::index_state::IndexState;
 use super::lock::lock;
 use super::merge::{merge, swap};
+use super::originals::Originals;
 use super::posting_view::collect_run;
+use super::remove_rows::{remove_rows, remove_text};
 use super::segment::{Segment, SegmentEntry};
 use super::segment_file::SegmentFile;
 use super::tuning::Tuning;
 use super::validation::segment_number;
-use super::write::{add_tombstone, flush, next_name, remove_rows, write_run};
+use super::write::{add_tombstone, flush, next_name, write_run};
+use super::write_versions;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use std::sync::Arc;
 
 /// Documents removed in one transaction.
@@ -34,6 +37,15 @@ const PAGES_AT_ONCE: usize = 4_000;
 pub(super) fn compact(state: &Arc<IndexState>, now: i64) -> Result<(), IndexError> {
     let mut full = false;
     repeat_sparingly(state, &mut full, REMOVED_AT_ONCE, |most| remove_expired(state, now, most))?;
+    if !full && state.settings.store.has_originals() {
+        match remove_unused_originals(state) {
+            Err(IndexError::DiskFull { .. }) => {
+                full = true;
+                state.free_reserve()?;
+            }
+            done => done?,
+        }
+    }
     if full {
         release_pages(state, &mut full)?;
     }
@@ -147,11 +159,52 @@ fn remove_expired(state: &IndexState, now: i64, most: usize) -> Result<usize, In
         writer.head.changes += 1;
         for number in &numbers {
             let change = writer.head.changes;
+            if state.settings.store.has_originals() {
+                let (connection, head) = (&writer.connection, &mut writer.head);
+                write_versions::remove_all(&state.place, connection, head, *number)?;
+            }
             remove_rows(&writer.connection, &mut writer.head, *number).map_err(failed)?;
+            remove_text(&writer.connection, &mut writer.head, *number).map_err(failed)?;
             add_tombstone(&writer.connection, *number, change).map_err(failed)?;
         }
         Ok(numbers.len())
     })
+}
+
+/// Removes originals that no version has and that stay only because others are differences from
+/// them; each in a transaction.
+fn remove_unused_originals(state: &IndexState) -> Result<(), IndexError> {
+    let mut after = 0;
+    loop {
+        let mut guard = lock(&state.writer);
+        let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
+        let next = writer.transaction(state, |writer, _| {
+            let sql = "SELECT original FROM originals WHERE original > ?1
+                AND NOT EXISTS (SELECT 1 FROM versions
+                                WHERE versions.original = originals.original)
+                ORDER BY original LIMIT 1";
+            let read = || -> rusqlite::Result<Option<i64>> {
+                let mut statement = writer.connection.prepare_cached(sql)?;
+                statement.query_row([after], |row| row.get(0)).optional()
+            };
+            let next = read().map_err(|error| state.place.database(error))?;
+            if let Some(number) = next.map(i64::cast_unsigned) {
+                let (place, connection) = (&state.place, &writer.connection);
+                let originals = Originals { place, connection };
+                match originals.detach_from(number) {
+                    Ok(()) => originals.release(number)?,
+                    // It stays, for what can still be read of the others.
+                    Err(IndexError::Damaged { .. }) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(next)
+        })?;
+        match next {
+            Some(number) => after = number,
+            None => return Ok(()),
+        }
+    }
 }
 
 /// Releases unused pages of the catalogue.

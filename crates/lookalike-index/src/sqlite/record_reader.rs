@@ -130,6 +130,24 @@ impl RecordReader<'_> {
         })
     }
 
+    /// The text of a document or of a version with this number, if one is stored.
+    ///
+    /// # Errors
+    /// Errors of SQLite, [`IndexError::Damaged`] for a text that is not what was stored.
+    pub(super) fn text_of(&self, number: u64) -> Result<Option<String>, IndexError> {
+        let mut text = None;
+        let mut record = IndexRecord { number, ..IndexRecord::default() };
+        let read = self.other_table(TEXT, true, &mut record, "text", |_, code| {
+            text = Some(decompressed(code)?);
+            Ok(())
+        });
+        match read {
+            Ok(()) => Ok(text),
+            Err(RowError::Sql(error)) => Err(self.place.database(error)),
+            Err(RowError::Row(why)) => Err(self.damaged(number, &why)),
+        }
+    }
+
     fn give(
         &self,
         mut rows: Rows<'_>,

@@ -27,6 +27,7 @@ pub(super) fn entry<'a>(id: &'a str, metadata: &'a Metadata) -> IndexEntry<'a> {
         signature: &[],
         set: &[0],
         text: None,
+        original: None,
         metadata,
         added: 0,
         modified: None,

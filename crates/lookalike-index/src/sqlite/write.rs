@@ -3,7 +3,6 @@
 use super::catalogue;
 use super::catalogue_state::CatalogueState;
 use super::catalogue_writer::CatalogueWriter;
-use super::categories;
 use super::id_filter::IdFilter;
 use super::index_folder::IndexFolder;
 use super::index_state::IndexState;
@@ -11,15 +10,18 @@ use super::lock::lock;
 use super::posting::{Posting, PostingList, PostingRun, id_key};
 use super::posting_view::PostingView;
 use super::record_reader::RecordReader;
+use super::remove_rows::{remove_rows, remove_text};
 use super::segment::Segment;
 use super::segment_file::SegmentFile;
+use super::similar_documents::SimilarDocuments;
 use super::validation::segment_name;
+use super::write_versions::{self, NewVersion};
 use crate::backend::{Change, ChangeOutcome, posting_keys};
 use crate::checksum::{self, RowFields};
 use crate::entry::{IndexEntry, MAX_METADATA_BYTES, shortened_id};
 use crate::error::IndexError;
-use crate::settings::{IndexSettings, StoredContent};
-use rusqlite::{Connection, OptionalExtension, params};
+use crate::settings::IndexSettings;
+use rusqlite::{Connection, params};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -77,7 +79,7 @@ pub(super) fn write(
 
 fn attempt(state: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
     for entry in changes.iter().filter_map(Change::entry) {
-        entry.check(state.settings.num_hashes)?;
+        state.settings.check_entry(entry)?;
     }
     let mut guard = lock(&state.writer);
     let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
@@ -195,6 +197,8 @@ struct WriteBatch<'a> {
     numbers: HashMap<&'a str, Option<u32>>,
     /// The last number before this call.
     before: u32,
+    /// Where the index keeps originals.
+    similar: Option<SimilarDocuments<'a>>,
     /// Numbers assigned and removed in this call.
     gone: HashSet<u32>,
     bands: Vec<Posting>,
@@ -210,7 +214,7 @@ impl<'a> WriteBatch<'a> {
     fn new(
         state: &'a IndexState,
         writer: &'a mut CatalogueWriter,
-        view: &PostingView,
+        view: &'a PostingView,
         changes: &[Change<'a>],
     ) -> Result<Self, IndexError> {
         let (settings, count) = (&state.settings, changes.len());
@@ -226,6 +230,7 @@ impl<'a> WriteBatch<'a> {
             texts: &mut writer.texts,
             id_filter,
             numbers,
+            similar: settings.store.has_originals().then(|| SimilarDocuments::new(view)),
             gone: HashSet::new(),
             bands: Vec::with_capacity(count * settings.bands),
             ids: Vec::with_capacity(count),
@@ -248,11 +253,16 @@ impl<'a> WriteBatch<'a> {
         if matches!(change, Change::Add(_)) && before.is_some() && !is_expired {
             return Err(IndexError::IdTaken { id: id.to_owned() });
         }
+        let version = self.begin_version(change.entry(), before)?;
         if let Some(number) = before {
-            let removed = self.remove(number);
+            let keeps_text = version.as_ref().is_some_and(NewVersion::keeps_former_text);
+            let removed = self.remove(number, keeps_text);
             removed.map_err(|error| self.place.database(error))?;
         }
         let number = change.entry().map(|entry| self.insert(entry)).transpose()?;
+        if let (Some(version), Some(number), Some(similar)) = (version, number, &mut self.similar) {
+            version.store(number, similar.find_and_add(&self.keys, number)?)?;
+        }
         self.numbers.insert(id, number);
         Ok(match (before, number) {
             (None, None) => ChangeOutcome::Absent,
@@ -260,6 +270,30 @@ impl<'a> WriteBatch<'a> {
             (Some(_), Some(_)) if !is_expired => ChangeOutcome::Replaced,
             (_, Some(_)) => ChangeOutcome::Added,
         })
+    }
+
+    /// Where the index keeps originals: the version of a document that is added, or none for a
+    /// document that is removed, whose versions go with it.
+    fn begin_version<'e>(
+        &mut self,
+        entry: Option<&'e IndexEntry<'a>>,
+        before: Option<u32>,
+    ) -> Result<Option<NewVersion<'e>>, IndexError>
+    where
+        'a: 'e,
+    {
+        if self.similar.is_none() {
+            return Ok(None);
+        }
+        let (place, connection) = (self.place, self.connection);
+        match (entry, before) {
+            (Some(entry), before) => NewVersion::new(place, connection, entry, before).map(Some),
+            (None, Some(before)) => {
+                write_versions::remove_all(place, connection, self.head, before)?;
+                Ok(None)
+            }
+            (None, None) => Ok(None),
+        }
     }
 
     fn insert(&mut self, entry: &IndexEntry<'a>) -> Result<u32, IndexError> {
@@ -277,9 +311,7 @@ impl<'a> WriteBatch<'a> {
             return Err(cannot(why));
         }
         let text = match entry.text {
-            Some(text) if self.settings.store == StoredContent::Texts => {
-                Some(self.compressed(text)?)
-            }
+            Some(text) if self.settings.store.has_texts() => Some(self.compressed(text)?),
             _ => None,
         };
         self.head.last += 1;
@@ -327,7 +359,7 @@ impl<'a> WriteBatch<'a> {
             fields.checksum(&mut self.fields).cast_signed(),
             sum(&self.signature),
         ])?;
-        if self.settings.store != StoredContent::Signatures {
+        if self.settings.store.has_sets() {
             let sql = "INSERT INTO sets VALUES(?1, ?2, ?3)";
             let row = params![number, entry.set, sum(entry.set)];
             self.connection.prepare_cached(sql)?.execute(row)?;
@@ -351,8 +383,11 @@ impl<'a> WriteBatch<'a> {
         compressor.compress(text.as_bytes()).map_err(failed)
     }
 
-    fn remove(&mut self, number: u32) -> rusqlite::Result<()> {
+    fn remove(&mut self, number: u32, keeps_text: bool) -> rusqlite::Result<()> {
         remove_rows(self.connection, self.head, number)?;
+        if !keeps_text {
+            remove_text(self.connection, self.head, number)?;
+        }
         if number > self.before {
             self.gone.insert(number);
             return Ok(());
@@ -375,28 +410,6 @@ impl<'a> WriteBatch<'a> {
 fn is_expired(connection: &Connection, number: u32, now: i64) -> rusqlite::Result<bool> {
     let sql = "SELECT 1 FROM docs WHERE doc = ?1 AND expires <= ?2";
     connection.prepare_cached(sql)?.exists(params![number, now])
-}
-
-/// Removes the rows of a document.
-pub(super) fn remove_rows(
-    connection: &Connection,
-    head: &mut CatalogueState,
-    number: u32,
-) -> rusqlite::Result<()> {
-    let delete = |sql: &str| -> rusqlite::Result<Option<u64>> {
-        let mut statement = connection.prepare_cached(sql)?;
-        let length = statement.query_row([number], |row| row.get::<_, i64>(0)).optional()?;
-        Ok(length.map(i64::cast_unsigned))
-    };
-    if let Some(length) = delete("DELETE FROM docs WHERE doc = ?1 RETURNING length(signature)")? {
-        head.documents = head.documents.saturating_sub(1);
-        head.without_shingles = head.without_shingles.saturating_sub(u64::from(length == 0));
-    }
-    let sets = delete("DELETE FROM sets WHERE doc = ?1 RETURNING length(code)")?;
-    head.set_bytes = head.set_bytes.saturating_sub(sets.unwrap_or(0));
-    let texts = delete("DELETE FROM texts WHERE doc = ?1 RETURNING length(zstd)")?;
-    head.text_bytes = head.text_bytes.saturating_sub(texts.unwrap_or(0));
-    categories::remove_member(connection, number)
 }
 
 /// Records that postings contain a removed document.

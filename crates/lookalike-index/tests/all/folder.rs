@@ -69,13 +69,28 @@ mod defaults {
     crate::conformance::suite!(|| Folder::new(Tuning::default()));
 }
 
-#[test]
-fn containment_is_found() {
-    for tuning in [
+/// Those of the modules above.
+fn tunings() -> [Tuning; 3] {
+    [
         Tuning { tail: 5, fan_out: 2, background: true },
         Tuning { tail: 1, fan_out: 8, background: false },
         Tuning::default(),
-    ] {
+    ]
+}
+
+#[test]
+fn containment_is_found() {
+    for tuning in tunings() {
         crate::conformance::containment_is_found(|| Folder::new(tuning));
     }
+}
+
+#[test]
+fn originals_and_versions_are_kept() {
+    for tuning in tunings() {
+        crate::conformance::versions_equal_the_model(|| Folder::new(tuning));
+        crate::conformance::versions_follow_their_document(|| Folder::new(tuning));
+    }
+    crate::conformance::originals_over_the_limit_are_refused(|| Folder::new(Tuning::default()));
+    crate::conformance::an_index_without_originals_says_so(|| Folder::new(Tuning::default()));
 }

@@ -4,6 +4,7 @@
 
 mod checksums;
 mod full_disk;
+mod originals;
 mod untrusted;
 
 use crate::conformance::documents::{Document, Maker, settings};
@@ -285,7 +286,7 @@ fn another_version_is_refused() {
     catalogue.execute_batch("PRAGMA user_version = 7").unwrap();
     for access in [Access::Read, WRITE] {
         let error = open(&folder, access).map(drop).unwrap_err();
-        let is_right = matches!(error, IndexError::Version { got: 7, expected: 4, .. });
+        let is_right = matches!(error, IndexError::Version { got: 7, expected: 5, .. });
         assert!(is_right, "{error}");
     }
 }

@@ -32,3 +32,11 @@ crate::conformance::suite!(|| Memory);
 fn containment_is_found() {
     crate::conformance::containment_is_found(|| Memory);
 }
+
+#[test]
+fn originals_and_versions_are_kept() {
+    crate::conformance::versions_equal_the_model(|| Memory);
+    crate::conformance::versions_follow_their_document(|| Memory);
+    crate::conformance::originals_over_the_limit_are_refused(|| Memory);
+    crate::conformance::an_index_without_originals_says_so(|| Memory);
+}

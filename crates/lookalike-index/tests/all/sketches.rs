@@ -49,6 +49,7 @@ fn add<'a>(id: &'a str, signature: &'a [u32], metadata: &'a Metadata) -> Change<
         signature,
         set: &[],
         text: None,
+        original: None,
         metadata,
         added: 0,
         modified: None,

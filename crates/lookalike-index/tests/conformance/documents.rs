@@ -6,6 +6,7 @@ use lookalike_core::params::{Params, ParamsBuilder};
 use lookalike_core::signature::Signer;
 use lookalike_index::backend::Change;
 use lookalike_index::entry::{IndexEntry, Metadata};
+use lookalike_index::original::{OriginalEntry, original_hash};
 use lookalike_index::query::QueryDocument;
 use lookalike_index::set;
 use lookalike_index::settings::{IndexSettings, StoredContent};
@@ -31,6 +32,7 @@ pub struct Document {
     pub fingerprint: u128,
     pub signature: Vec<u32>,
     pub text: String,
+    pub original: Option<Vec<u8>>,
     pub metadata: Metadata,
     pub added: i64,
     pub modified: Option<i64>,
@@ -46,6 +48,12 @@ impl Document {
             signature: &self.signature,
             set: &self.code,
             text: Some(&self.text),
+            original: self.original.as_deref().map(|bytes| OriginalEntry {
+                bytes,
+                media_type: "text/html",
+                name: "page.html",
+                sha256: original_hash(bytes),
+            }),
             metadata: &self.metadata,
             added: self.added,
             modified: self.modified,
@@ -122,6 +130,7 @@ impl Maker {
             fingerprint,
             signature,
             text: format!("text {stamp} of {id} «ü»").repeat((stamp % 40) as usize),
+            original: None,
             metadata: serde_json::from_str(&json).unwrap_or_default(),
             // Before anything expires.
             added: -1 - (stamp % 5000) as i64,

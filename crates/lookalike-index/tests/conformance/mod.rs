@@ -17,6 +17,7 @@ pub mod documents;
 mod histories;
 mod moments;
 mod nearest;
+mod originals;
 mod writing;
 
 pub use asking::*;
@@ -26,6 +27,7 @@ pub use decisions::*;
 pub use histories::*;
 pub use moments::*;
 pub use nearest::*;
+pub use originals::*;
 pub use writing::*;
 
 use lookalike_index::backend::{Backend, Snapshot};

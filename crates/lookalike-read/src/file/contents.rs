@@ -1,6 +1,6 @@
 //! The bytes of a file without compression, and what kind of file it is.
 
-use crate::document::MAX_DOCUMENT_BYTES;
+use crate::document::{DocumentContents, MAX_DOCUMENT_BYTES};
 use crate::format::kind::Format;
 use crate::settings::SourceSettings;
 use crate::skippable_error::{OverLimit, unreadable};
@@ -24,6 +24,12 @@ pub(crate) struct Contents<'a> {
 }
 
 impl Contents<'_> {
+    /// The bytes as those of a document.
+    pub(crate) fn described(&self) -> DocumentContents<'_> {
+        let Self { kind, bytes, ref name, .. } = *self;
+        DocumentContents { bytes, media_type: kind.media_type_of(name), name }
+    }
+
     /// The text of a file that is plain text.
     pub(crate) fn text(&self, settings: &SourceSettings) -> Result<Cow<'_, str>, SkipReason> {
         encoding::decode(self.bytes, settings.encoding).ok_or(SkipReason::Binary)

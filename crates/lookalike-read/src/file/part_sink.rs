@@ -1,7 +1,7 @@
 //! Parts of a file: as documents, one that is taken again, and how parts are named.
 
 use crate::content_hash::Content;
-use crate::document::{Document, DocumentPosition, Raw};
+use crate::document::{Document, DocumentContents, DocumentPosition, Raw};
 use crate::error::ReadError;
 use crate::extra_fields::ExtraFields;
 use crate::file::part_texts::PartTexts;
@@ -22,12 +22,12 @@ pub(crate) struct PartOutput<'a> {
 }
 
 impl PartOutput<'_> {
-    /// Gives a part with the id `id` to the sink.
+    /// Gives a part with the id `id` to the sink, with what it was read from.
     pub(crate) fn give(
         &mut self,
         part: &ExtractedPart<'_>,
         id: &str,
-        raw: Raw<'_>,
+        (raw, contents): (Raw<'_>, DocumentContents<'_>),
     ) -> Result<(), ReadError> {
         self.extra.clear();
         for name in self.fields {
@@ -44,6 +44,7 @@ impl PartOutput<'_> {
             shingled: None,
             about: Some(part.fields),
             raw,
+            contents: Some(contents),
             parent: None,
         })
     }

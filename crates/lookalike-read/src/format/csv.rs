@@ -83,7 +83,9 @@ impl RecordFormat for SeparatedValues {
                 Ok(record)
             });
             let raw = Raw::Record(without_line_feed(raw));
-            records.give(parsed, &extra.list(), place, raw, line_id, sink)?;
+            let is_csv = self.delimiter == b',';
+            let media_type = if is_csv { "text/csv" } else { "text/tab-separated-values" };
+            records.give(parsed, &extra.list(), place, (raw, media_type), line_id, sink)?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 //! archive. Each is cut off as a record, and is a file again, with a document or several.
 
 use crate::description::StatedFields;
-use crate::document::{DocumentPosition, Raw};
+use crate::document::{DocumentContents, DocumentPosition, Raw};
 use crate::error::ReadError;
 use crate::file::part_sink::{OnePart, PartOutput, no_text, push_within};
 use crate::format::kind::Format;
@@ -15,7 +15,7 @@ use crate::skipped::{SkipReason, SkippedItem};
 use crate::source_info::SourceInfo;
 use lookalike_extract::archive::{EntryKind, TarEntry, TarNext, next_entry};
 use lookalike_extract::{
-    ExtractError, ExtractedPart, Extractor, FailedPart, LimitUsage, PartSink, UniqueNames,
+    ExtractError, ExtractedPart, Extractor, FailedPart, FileKind, LimitUsage, PartSink, UniqueNames,
 };
 #[cfg(feature = "mail")]
 use std::borrow::Cow;
@@ -124,6 +124,7 @@ impl RecordFormat for EmbeddedFiles {
                 line: number,
                 base: base(source, &inner, number, repeat),
                 raw: without_line_feed(raw),
+                contents: contents(&inner, without_line_feed(raw)),
                 id: String::new(),
                 documents: PartOutput {
                     fields: &settings.options.fields,
@@ -349,7 +350,7 @@ fn extract<S: PartSink>(
 }
 
 fn failed<S: PartSink>(failure: &ExtractError, bytes: &[u8], sink: &mut S) -> Result<(), S::Error> {
-    let kind = lookalike_extract::FileKind::Binary;
+    let kind = FileKind::Binary;
     sink.failed(&FailedPart { within: "", kind, failure, bytes })
 }
 
@@ -371,6 +372,22 @@ fn modified(source: &SourceInfo, inner: &RecordContent<'_>) -> Option<u64> {
     source.modified()
 }
 
+/// The bytes of a record as those of its documents: the file in an archive, the record of a crawl
+/// or of a mailbox with its header.
+fn contents<'a>(inner: &RecordContent<'a>, raw: &'a [u8]) -> DocumentContents<'a> {
+    match inner {
+        RecordContent::Entry(entry) => {
+            let media_type = FileKind::of(&entry.name, entry.content).media_type_of(&entry.name);
+            DocumentContents { bytes: entry.content, media_type, name: "" }
+        }
+        RecordContent::Crawled(record) => {
+            let media_type = FileKind::Warc.media_type();
+            DocumentContents { bytes: record, media_type, name: "" }
+        }
+        _ => DocumentContents { bytes: raw, media_type: FileKind::Mbox.media_type(), name: "" },
+    }
+}
+
 /// Gives the parts of one record to the sink as documents.
 struct RecordParts<'a> {
     source: &'a SourceInfo,
@@ -378,6 +395,7 @@ struct RecordParts<'a> {
     line: u64,
     base: String,
     raw: &'a [u8],
+    contents: DocumentContents<'a>,
     /// A buffer.
     id: String,
     documents: PartOutput<'a>,
@@ -427,7 +445,7 @@ impl PartSink for RecordParts<'_> {
         // Of a mailbox single messages can be taken out.
         let is_message = self.kind == Format::Mbox && part.within.is_empty();
         let raw = if is_message { Raw::Record(self.raw) } else { Raw::Part(&self.source.path) };
-        self.documents.give(part, &self.id, raw)
+        self.documents.give(part, &self.id, (raw, self.contents))
     }
 
     fn failed(&mut self, failed: &FailedPart<'_>) -> Result<(), ReadError> {

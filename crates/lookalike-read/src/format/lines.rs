@@ -71,7 +71,9 @@ impl RecordFormat for LineRecords {
                     extra.clear();
                     (self.set_extra)(record, options, extra);
                 }
-                records.give(parsed, &extra.list(), place, Raw::Record(record), line_id, sink)?;
+                let media_type = if self.is_json { "application/json" } else { "text/plain" };
+                let raw = (Raw::Record(record), media_type);
+                records.give(parsed, &extra.list(), place, raw, line_id, sink)?;
             }
             start += length + 1;
             line += 1;

@@ -17,7 +17,7 @@ pub(crate) mod whole_text;
 
 use crate::buffer_pool::PooledBuffer;
 use crate::description::StatedFields;
-use crate::document::{Document, DocumentPosition, Raw};
+use crate::document::{Document, DocumentContents, DocumentPosition, Raw};
 use crate::encoding::without_mark;
 use crate::error::ReadError;
 use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument};
@@ -143,14 +143,14 @@ pub(crate) struct RecordAgain<'a> {
 }
 
 impl WholeRecords<'_> {
-    /// Gives the document of a record to the sink, or lists the record as skipped. `line_id` is a
-    /// buffer.
+    /// Gives the document of a record to the sink, or lists the record as skipped. `raw`
+    /// comes with its media type; `line_id` is a buffer.
     pub(crate) fn give(
         &self,
         parsed: Result<RecordDocument<'_>, InvalidRecord>,
         fields: &[Option<&str>],
         place: DocumentPosition,
-        raw: Raw<'_>,
+        (raw, media_type): (Raw<'_>, &'static str),
         line_id: &mut String,
         sink: &mut SourceSink<'_>,
     ) -> Result<(), ReadError> {
@@ -160,6 +160,10 @@ impl WholeRecords<'_> {
             Err(InvalidRecord { id, reason }) => {
                 return sink.skipped(self.source.reject_record(line, id, reason)?);
             }
+        };
+        let contents = match raw {
+            Raw::Record(bytes) => Some(DocumentContents { bytes, media_type, name: "" }),
+            _ => None,
         };
         let name = &self.source.name;
         line_id.clear();
@@ -184,6 +188,7 @@ impl WholeRecords<'_> {
             shingled: None,
             about: None,
             raw,
+            contents,
             parent: None,
         };
         sink.document(&document)

@@ -51,7 +51,7 @@ impl RecordFormat for PackedRowsFormat {
                 Ok(record)
             });
             let raw = Raw::Row(records.first_line - 1 + u64::from(line));
-            records.give(parsed, &extra.list(), place, raw, line_id, sink)?;
+            records.give(parsed, &extra.list(), place, (raw, ""), line_id, sink)?;
             start += row.len();
             line += 1;
         }

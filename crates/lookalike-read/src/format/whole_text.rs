@@ -1,14 +1,14 @@
 //! A stream that is one text.
 
 use crate::description::StatedFields;
-use crate::document::{Document, DocumentPosition, Raw};
+use crate::document::{Document, DocumentContents, DocumentPosition, Raw};
 use crate::error::ReadError;
 use crate::format::record::RecordBoundary;
 use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
 use crate::normalizing_sink::SourceSink;
 use crate::scratch::ReadBuffers;
 use crate::skipped::SkipReason;
-use lookalike_extract::encoding;
+use lookalike_extract::{FileKind, encoding};
 
 /// The format of a stream that is one document, of any encoding.
 pub(crate) struct WholeTextFormat;
@@ -44,6 +44,11 @@ impl RecordFormat for WholeTextFormat {
             shingled: None,
             about: None,
             raw: Raw::Record(bytes),
+            contents: Some(DocumentContents {
+                bytes,
+                media_type: FileKind::Text.media_type(),
+                name: "",
+            }),
             parent: None,
         };
         sink.document(&document)

@@ -1,7 +1,7 @@
 //! Files that are documents, or hold some: a text, a web page, a message, a PDF, an archive.
 
 use crate::description::StatedFields;
-use crate::document::{Document, DocumentPosition, MAX_DOCUMENT_BYTES, Raw};
+use crate::document::{Document, DocumentContents, DocumentPosition, MAX_DOCUMENT_BYTES, Raw};
 use crate::error::ReadError;
 use crate::file::document_file::{self, DocumentFile};
 use crate::file::part_sink::{OnePart, PartOutput, no_text, push_within};
@@ -288,7 +288,9 @@ fn read_one(
     if contents.kind != FileKind::Text {
         let (fields, modified) = (&settings.options.fields, file.modified());
         let documents = PartOutput { fields, place, modified, extra, part_texts, sink };
-        let mut parts = FileParts { settings, file, id: String::new(), documents };
+        let described = contents.described();
+        let mut parts =
+            FileParts { settings, file, contents: described, id: String::new(), documents };
         let extractor = settings.extractor(extractor);
         extractor.extract_within(&mut used, &contents.name, contents.bytes, &mut parts)?;
         return Ok(used);
@@ -305,6 +307,7 @@ fn read_one(
                 shingled: None,
                 about: None,
                 raw: file.raw(),
+                contents: Some(contents.described()),
                 parent: None,
             };
             sink.document(&document)?;
@@ -329,6 +332,7 @@ fn skipped(file: &DocumentFile, within: &str, reason: SkipReason) -> SkippedItem
 struct FileParts<'a> {
     settings: &'a SourceSettings,
     file: &'a DocumentFile,
+    contents: DocumentContents<'a>,
     /// A buffer.
     id: String,
     documents: PartOutput<'a>,
@@ -343,7 +347,7 @@ impl PartSink for FileParts<'_> {
         push_within(&mut self.id, part.within);
         let whole = part.within.is_empty();
         let raw = if whole { self.file.raw() } else { Raw::Part(&self.file.path) };
-        self.documents.give(part, &self.id, raw)
+        self.documents.give(part, &self.id, (raw, self.contents))
     }
 
     fn failed(&mut self, failed: &FailedPart<'_>) -> Result<(), ReadError> {

@@ -182,7 +182,7 @@ impl IndexSource {
         content: IndexContent,
     ) -> Result<Self, IndexError> {
         let store = index.settings().store;
-        let texts = store == StoredContent::Texts;
+        let texts = store.has_texts();
         if content == IndexContent::Texts && !texts {
             return Err(IndexError::NoTexts { index: index.name().to_owned() });
         }
@@ -319,6 +319,7 @@ impl IndexSource {
                 shingled,
                 about: None,
                 raw: Raw::Row(record.number),
+                contents: None,
                 parent: None,
             };
             sink.document(&document)?;

@@ -161,6 +161,7 @@ impl InMemorySource {
                 shingled: None,
                 about: None,
                 raw: Raw::Row(number),
+                contents: None,
                 parent: None,
             };
             sink.document(&document)?;

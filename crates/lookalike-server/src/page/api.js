@@ -64,9 +64,9 @@ const send = async (method, path, { body, bytes, signal }) => {
  * sent again.
  * @param {string} method
  * @param {string} path below the page, such as `v1/stats`
- * @param {{body?: unknown, bytes?: ArrayBuffer, signal?: AbortSignal}} options a body of JSON, or
- *   one of a file
- * @returns {Promise<any>} the JSON of the response; nothing for an empty one
+ * @param {{body?: unknown, bytes?: ArrayBuffer, blob?: boolean, signal?: AbortSignal}} options a
+ *   body of JSON, or one of a file; whether the response is a file
+ * @returns {Promise<any>} the JSON of the response, or its `Blob`; nothing for an empty one
  * @throws {ApiError}
  */
 export const request = async (method, path, options = {}) => {
@@ -85,6 +85,7 @@ export const request = async (method, path, options = {}) => {
     }
     if (!response.ok) throw await problem(response);
     if (response.status === 204) return undefined;
+    if (options.blob) return response.blob();
     try {
       return JSON.parse(await response.text(), exact);
     } catch (error) {

@@ -9,6 +9,7 @@ import { longText } from "./gradually.js";
 import { problem } from "./problem.js";
 import { address, forgetViews, reshow } from "./router.js";
 import { settings } from "./settings.js";
+import { versions } from "./versions.js";
 
 const show = (status, nodes) => {
   at("document-status").textContent = status;
@@ -53,7 +54,7 @@ const facts = (found) => {
   return tiles(rows);
 };
 
-const draw = (id, found, writable) => {
+const draw = (id, found, writable, former) => {
   const message = make("div");
   const acts = make("div", { class: "buttons" },
     make("a", { class: "button", href: address("query", { id }) }, "Find what resembles it"));
@@ -62,7 +63,7 @@ const draw = (id, found, writable) => {
     : make("p", { class: "note" }, "The index keeps no texts.");
   const data = metadata(found.metadata);
   show("", [make("p", { class: "document-id" }, shownId(id)), facts(found), acts, message,
-    ...(data ? [make("h2", {}, "Metadata"), data] : []), make("h2", {}, "Text"), text]);
+    ...(data ? [make("h2", {}, "Metadata"), data] : []), ...former, make("h2", {}, "Text"), text]);
 };
 
 /** @type {import("./router.js").Show} */
@@ -76,8 +77,9 @@ export const showDocument = async (params, signal) => {
   show("Asking for the document …", []);
   try {
     const found = await request("GET", `${documentPath(id)}?text=true`, { signal });
-    const { writable } = await settings();
-    if (!signal.aborted) draw(id, found, writable);
+    const { writable, store } = await settings();
+    const former = store === "originals" ? await versions(id, signal) : [];
+    if (!signal.aborted) draw(id, found, writable, former);
   } catch (error) {
     if (error.name === "AbortError") return;
     const search = make("a", { class: "button", href: address("query", { id }) },

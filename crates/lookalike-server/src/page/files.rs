@@ -50,4 +50,5 @@ pub(crate) const FILES: &[(&str, &str, &str)] = &[
     ("/settings.js", JAVASCRIPT, include_str!("settings.js")),
     ("/stats.js", JAVASCRIPT, include_str!("stats.js")),
     ("/token.js", JAVASCRIPT, include_str!("token.js")),
+    ("/versions.js", JAVASCRIPT, include_str!("versions.js")),
 ];

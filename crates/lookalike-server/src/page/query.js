@@ -49,7 +49,8 @@ const asked = () => {
 };
 
 /** Whether the index stores texts, in which passages are found. */
-const hasTexts = () => settings().then(({ store }) => store === "texts", () => false);
+const hasTexts = () => settings()
+  .then(({ store }) => store === "texts" || store === "originals", () => false);
 
 const ask = async (body, signal, id) => {
   const results = at("query-results");

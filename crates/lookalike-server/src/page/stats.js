@@ -29,6 +29,7 @@ const STORED = {
   signatures: "signatures only: similarities are estimates",
   sets: "shingle sets: similarities are exact",
   texts: "shingle sets and texts: similarities are exact, differences can be shown",
+  originals: "shingle sets and texts, and what documents were read from, of each version",
 };
 
 /** Descriptions of settings; unknown ones are shown without one. */
@@ -48,6 +49,7 @@ const ROWS = [
   ["seed", "Draws the hash functions"],
   ["store", "What is kept of a document"],
   ["containment", "Similarity is containment, and how candidates are found"],
+  ["originals", "The most bytes of an original"],
   ["format", "The version of what is stored"],
 ];
 const ELSEWHERE = ["name", "predicted_recall", "recall_caveat", "writable", "version",
@@ -56,6 +58,7 @@ const ELSEWHERE = ["name", "predicted_recall", "recall_caveat", "writable", "ver
 const value = (name, data) => {
   if (name === "stop_words") return data ? visible(data.name ?? data) : "none";
   if (name === "store") return STORED[data] || visible(data);
+  if (name === "originals") return size(data.max_bytes);
   if (typeof data === "boolean") return data ? "yes" : "no";
   return visible(typeof data === "object" ? JSON.stringify(data) : data);
 };

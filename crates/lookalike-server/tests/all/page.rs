@@ -106,7 +106,7 @@ fn it_works_with_this_server() {
     if !is_possible() {
         return;
     }
-    let open = Running::start(StoredContent::Texts, Tokens::default());
+    let open = Running::start(StoredContent::Originals, Tokens::default());
     let tokens =
         Tokens::new(vec![token(Right::Read, READ_TOKEN), token(Right::Write, WRITE_TOKEN)])
             .unwrap();

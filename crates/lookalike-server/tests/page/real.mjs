@@ -236,6 +236,30 @@ const refused = async (browser, { open }) => {
   await sound(browser);
 };
 
+/** The versions of a page are listed, compared, and their originals saved. */
+const versionsOfADocument = async (browser, { open }) => {
+  for (const text of [LETTER, EDITED]) {
+    const answer = await fetch(new URL("v1/documents/page?name=page.html", open), {
+      method: "PUT", headers: { "Content-Type": "text/html" },
+      body: `<!doctype html><script>window.hacked = 1</script><p>${text}</p>`,
+    });
+    assert.ok(answer.ok);
+  }
+  await browser.open(`${open}#/document?id=page`);
+  await browser.wait("document.querySelectorAll('#document-results tbody tr').length === 2");
+  const row = await browser.run(
+    "return document.querySelector('#document-results tbody tr').innerText");
+  assert.ok(row.startsWith("2") && row.includes("now") && row.includes("text/html"), row);
+  assert.deepEqual(await findings(browser), []);
+  await browser.click("[aria-label='What changed in version 2']");
+  await browser.wait("document.querySelector('#document-results .rows ins')");
+  const changed = await browser.run("return ['del', 'ins'].map((tag) => " +
+    "document.querySelector(`#document-results .rows ${tag}`).textContent)");
+  assert.ok(changed[0].includes("Monday") && changed[1].includes("Thursday"), String(changed));
+  await browser.click("[aria-label='Save version 1']");
+  await sound(browser);
+};
+
 /** All cases by name. */
 export const CASES = {
   "the files of the page are served": served,
@@ -243,5 +267,6 @@ export const CASES = {
   "decisions are stored": decisions,
   "200 groups are decided about by keyboard": walked,
   "tokens let in, for reading and for writing": withTokens,
+  "versions are listed and compared": versionsOfADocument,
   "refusals of the server are told": refused,
 };

@@ -53,9 +53,18 @@ impl RunDocuments {
             let shingled = Some(StoredShingles { set: &set, fingerprint, bytes: row.bytes });
             let (text, fields, modified, about) = ("", &[][..], None, None);
             let raw = Raw::Record(&[]);
-            let parent = None;
-            let document =
-                Document { id, text, place, fields, modified, shingled, about, raw, parent };
+            let document = Document {
+                id,
+                text,
+                place,
+                fields,
+                modified,
+                shingled,
+                about,
+                raw,
+                contents: None,
+                parent: None,
+            };
             take(number, &document);
         }
         Ok(())

@@ -233,7 +233,14 @@ fn prepare_chunk<S: AsRef<str>, E>(
         let expires = document.expires.or(options.expires);
         let extra =
             DocumentFields { metadata, added: options.added, modified: document.modified, expires };
-        let given = UnpreparedDocument { id, text, extra, source: &source, line: Some(row) };
+        let given = UnpreparedDocument {
+            id,
+            text,
+            extra,
+            original: None,
+            source: &source,
+            line: Some(row),
+        };
         block.push(preparer, given, described);
     }
     block

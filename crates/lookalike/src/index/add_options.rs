@@ -13,6 +13,8 @@ pub enum Existing {
     Keep,
     /// Replace the document of the index.
     Replace,
+    /// Replace it where the new one has another text or another original; otherwise keep it.
+    ReplaceChanged,
 }
 
 /// How documents are added.
@@ -28,6 +30,9 @@ pub struct AddOptions {
     /// those of the line, so that what was exported is there again. Where a line does not say when
     /// it was added or expires, it is as any other.
     pub exported: bool,
+    /// What is left out at the beginning of ids that begin so, such as the folder that files are
+    /// named in.
+    pub id_prefix: Option<String>,
     /// Time of the addition, in ns since 1970.
     pub added: i64,
     /// Time of expiry, from which on they count as removed, in ns since 1970.
@@ -45,6 +50,7 @@ impl AddOptions {
             existing: Existing::default(),
             metadata: Vec::new(),
             exported: false,
+            id_prefix: None,
             added,
             expires: None,
             skip_bad: false,

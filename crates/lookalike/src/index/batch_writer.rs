@@ -4,6 +4,7 @@ use super::add_options::{AddOptions, Existing};
 use super::categories::catch_up;
 use super::existing_ids::ExistingIds;
 use super::prepared_block::{PreparedBlock, PreparedRow, RowLocation};
+use super::unchanged::leave_out_unchanged;
 use crate::error::Error;
 use crate::read::SkippedItem;
 use lookalike_index::backend::{Change, ChangeOutcome};
@@ -129,8 +130,12 @@ impl<'a> BatchWriter<'a> {
     /// Writes all documents of a batch, or all before the one that fails.
     fn write(&mut self, mut rows: Vec<PreparedRow>) -> Result<(), NotWritten> {
         let mut left_out = Vec::new();
-        if self.options.existing == Existing::Keep {
-            left_out = self.leave_out_existing(&mut rows)?;
+        match self.options.existing {
+            Existing::Keep => left_out = self.leave_out_existing(&mut rows)?,
+            Existing::ReplaceChanged => {
+                left_out = leave_out_unchanged(self.index, &mut rows, self.options.added)?;
+            }
+            Existing::Refuse | Existing::Replace => {}
         }
         let Err(error) = self.put(&rows) else {
             self.counts.existing += left_out.len() as u64;
@@ -146,7 +151,8 @@ impl<'a> BatchWriter<'a> {
         if rows.is_empty() {
             return Ok(());
         }
-        let replaces = self.options.existing == Existing::Replace;
+        let replaces =
+            matches!(self.options.existing, Existing::Replace | Existing::ReplaceChanged);
         let change = if replaces { Change::Put } else { Change::Add };
         let changes: Vec<_> = rows.iter().map(|row| change(row.document.entry())).collect();
         for outcome in self.index.write(&changes)? {

@@ -14,7 +14,6 @@ use lookalike_core::hash::token_hash;
 use lookalike_index::backend::Snapshot;
 use lookalike_index::category_table::CategoryMember;
 use lookalike_index::entry::{IndexRecord, RecordFields};
-use lookalike_index::settings::StoredContent;
 use lookalike_index::{Index, IndexError};
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -50,7 +49,7 @@ pub fn categorise(
     now: i64,
     progress: &dyn Progress,
 ) -> Result<u64, Error> {
-    if index.settings().store != StoredContent::Texts {
+    if !index.settings().store.has_texts() {
         return Err(IndexError::NoTexts { index: index.name().to_owned() }.into());
     }
     let start = Instant::now();

@@ -3,7 +3,6 @@
 use super::time;
 use crate::error::Error;
 use lookalike_index::entry::{IndexRecord, Metadata, RecordFields, shortened_id};
-use lookalike_index::settings::StoredContent;
 use lookalike_index::{Index, IndexError};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -45,7 +44,7 @@ pub fn export(index: &Index, now: i64, out: &mut dyn Write) -> io::Result<Result
         let scanned = snapshot.scan(from, BATCH, wanted, &mut |record| {
             last = Some(record.number);
             read += 1;
-            if store == StoredContent::Texts && record.text.is_none() && record.bytes > 0 {
+            if store.has_texts() && record.text.is_none() && record.bytes > 0 {
                 return Err(without_text(record));
             }
             if !record.is_expired(now) {

@@ -1,5 +1,6 @@
 //! Texts → documents of an index, and queries.
 
+use super::original::OwnedOriginal;
 use crate::read::{Normalization, TextNormalizer};
 use lookalike_core::error::ParamsError;
 use lookalike_core::parameter::Parameter;
@@ -7,7 +8,7 @@ use lookalike_core::shingle::Shingler;
 use lookalike_core::signature::Signer;
 use lookalike_index::entry::{IndexEntry, Metadata};
 use lookalike_index::query::QueryDocument;
-use lookalike_index::settings::{IndexSettings, StoredContent};
+use lookalike_index::settings::{IndexSettings, OriginalSettings, StoredContent};
 use lookalike_index::{IndexError, set};
 
 /// Shingles and signs texts with the settings of an index. Keeps its buffers; use one per thread.
@@ -17,6 +18,7 @@ pub struct TextPreparer {
     shingler: Shingler,
     signer: Signer,
     store: StoredContent,
+    originals: Option<OriginalSettings>,
     upper: Vec<u32>,
     set: Vec<u64>,
 }
@@ -64,6 +66,8 @@ pub struct PreparedDocument {
     pub set: Vec<u8>,
     /// Its text, where the index keeps texts.
     pub text: Option<String>,
+    /// What it was read from, where the index keeps originals; its text if it is `None`.
+    pub original: Option<OwnedOriginal>,
     /// What else is stored.
     pub fields: DocumentFields,
 }
@@ -89,6 +93,7 @@ impl TextPreparer {
             shingler: Shingler::new(params.shingle()),
             signer: Signer::new(params.scheme(), settings.num_hashes, params.seed()),
             store: settings.store,
+            originals: settings.originals,
             upper: Vec::new(),
             set: Vec::new(),
         })
@@ -96,7 +101,12 @@ impl TextPreparer {
 
     /// Whether the index keeps texts.
     pub fn keeps_texts(&self) -> bool {
-        self.store == StoredContent::Texts
+        self.store.has_texts()
+    }
+
+    /// Which originals the index keeps, if any.
+    pub fn originals(&self) -> Option<OriginalSettings> {
+        self.originals
     }
 
     /// Shingles and signs a text.
@@ -107,7 +117,7 @@ impl TextPreparer {
         self.upper.clear();
         self.upper.extend(self.set.iter().map(|hash| (hash >> 32) as u32));
         let signature = if self.set.is_empty() { &[][..] } else { self.signer.sign(&self.upper) };
-        let keeps_set = self.store != StoredContent::Signatures;
+        let keeps_set = self.store.has_sets();
         PreparedText { set: &self.set, bytes, fingerprint, signature, keeps_set }
     }
 }
@@ -131,7 +141,16 @@ impl<'a> PreparedText<'a> {
         }
         let Self { bytes, fingerprint, signature, .. } = *self;
         let signature = signature.to_vec();
-        PreparedDocument { id, fingerprint, bytes, signature, set: encoded, text, fields }
+        PreparedDocument {
+            id,
+            fingerprint,
+            bytes,
+            signature,
+            set: encoded,
+            text,
+            original: None,
+            fields,
+        }
     }
 }
 
@@ -146,6 +165,7 @@ impl PreparedDocument {
             signature: &self.signature,
             set: &self.set,
             text: self.text.as_deref(),
+            original: self.original.as_ref().map(OwnedOriginal::entry),
             metadata,
             added: *added,
             modified: *modified,

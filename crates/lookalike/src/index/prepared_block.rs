@@ -2,11 +2,12 @@
 
 use super::add_options::AddOptions;
 use super::exported::read_exported;
+use super::original::OwnedOriginal;
 use super::prepare::{DocumentFields, PreparedDocument, TextPreparer};
 use crate::error::Error;
 use crate::read::{
-    Block, Collection, Document, DocumentSink, Format, Raw, ReadBuffers, SkipReason, SkippedItem,
-    name_of,
+    Block, Collection, Document, DocumentContents, DocumentSink, Format, Raw, ReadBuffers,
+    SkipReason, SkippedItem, name_of,
 };
 use crate::report::csv::UNIT_COLUMNS;
 use lookalike_extract::Fields;
@@ -55,6 +56,7 @@ pub(super) struct UnpreparedDocument<'a> {
     pub(super) id: &'a str,
     pub(super) text: &'a str,
     pub(super) extra: DocumentFields,
+    pub(super) original: Option<OwnedOriginal>,
     pub(super) source: &'a Arc<str>,
     pub(super) line: Option<u64>,
 }
@@ -80,9 +82,10 @@ impl<E> PreparedBlock<E> {
         given: UnpreparedDocument<'_>,
         described: usize,
     ) {
-        let UnpreparedDocument { id, text, extra, source, line } = given;
+        let UnpreparedDocument { id, text, extra, original, source, line } = given;
         let stored_text = preparer.keeps_texts().then(|| text.to_owned());
-        let document = preparer.prepare(text).document(id.to_owned(), stored_text, extra);
+        let prepared = preparer.prepare(text).document(id.to_owned(), stored_text, extra);
+        let document = PreparedDocument { original, ..prepared };
         let texts = id.len() + document.text.as_ref().map_or(0, String::len);
         let shingles = document.set.len() + 4 * document.signature.len();
         self.bytes += texts + shingles + MAP_BYTES * described + ROW_BYTES;
@@ -118,6 +121,7 @@ impl<'a> CollectionPreparer<'a> {
             options: self.options,
             is_jsonl: self.collection.source_format(source) == Some(Format::Jsonl),
             source: name.into(),
+            original: None,
             part: PreparedBlock {
                 found: vec![false; self.options.metadata.len()],
                 ..PreparedBlock::default()
@@ -140,6 +144,8 @@ struct BlockTaker<'a> {
     options: &'a AddOptions,
     is_jsonl: bool,
     source: Arc<str>,
+    /// The original of the document before, which those of one file share.
+    original: Option<OwnedOriginal>,
     part: PreparedBlock,
 }
 
@@ -152,6 +158,22 @@ impl BlockTaker<'_> {
                 self.source = name.into();
             }
         }
+    }
+
+    /// The original of a document, where the index keeps originals and the document has one.
+    fn original(&mut self, document: &Document<'_>) -> Result<Option<OwnedOriginal>, IndexError> {
+        let Some(originals) = self.preparer.originals() else { return Ok(None) };
+        let Some(DocumentContents { bytes, media_type, name }) = document.contents else {
+            return Ok(None);
+        };
+        originals.check_length(document.id, bytes.len() as u64)?;
+        if let Some(before) = self.original.as_ref().filter(|before| before.bytes() == bytes) {
+            return Ok(Some(before.clone()));
+        }
+        let original = OwnedOriginal::new(bytes, media_type, name);
+        self.part.bytes += bytes.len();
+        self.original = Some(original.clone());
+        Ok(Some(original))
     }
 
     /// What is stored of a document in addition to its id and its text.
@@ -212,14 +234,20 @@ impl DocumentSink for BlockTaker<'_> {
     type Error = Error;
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+        let prefix = self.options.id_prefix.as_deref();
+        let id = prefix.and_then(|prefix| document.id.strip_prefix(prefix));
+        let document = &Document { id: id.unwrap_or(document.id), ..*document };
         self.set_source(document.raw);
         let line = self.block.line(document.place);
         let extra = self.extra(document);
         let (id, text) = (document.id, document.text);
-        let checked = extra.and_then(|extra| Ok((check(id, text, &extra.metadata)?, extra)));
+        let checked = extra.and_then(|extra| {
+            Ok((check(id, text, &extra.metadata)?, extra, self.original(document)?))
+        });
         let error = match checked {
-            Ok((described, extra)) => {
-                let given = UnpreparedDocument { id, text, extra, source: &self.source, line };
+            Ok((described, extra, original)) => {
+                let source = &self.source;
+                let given = UnpreparedDocument { id, text, extra, original, source, line };
                 self.part.push(self.preparer, given, described);
                 return Ok(());
             }

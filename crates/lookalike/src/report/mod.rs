@@ -32,7 +32,7 @@ pub mod run_page;
 
 pub use output::Output;
 pub use output_paths::{PathUser, TakenPlace, check_places};
-pub use part_file::{Leftovers, remove_leftovers};
+pub use part_file::{Leftovers, remove_leftovers, write_whole_file};
 pub use results::OutputKind;
 
 use lookalike_core::parameter::Parameter;

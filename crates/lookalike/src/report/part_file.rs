@@ -73,6 +73,23 @@ impl PartFile {
     }
 }
 
+/// Writes a file that appears complete under its name, in place of what has it, or not at all; `-`
+/// is standard output.
+///
+/// # Errors
+/// What keeps it from being written; what was there stays.
+pub fn write_whole_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if path == Path::new("-") {
+        let mut out = io::stdout().lock();
+        io::Write::write_all(&mut out, bytes)?;
+        return io::Write::flush(&mut out);
+    }
+    let mut part = PartFile::create(path)?;
+    io::Write::write_all(part.as_file_mut(), bytes)?;
+    part.as_file().sync_all()?;
+    part.persist(path)
+}
+
 /// The folder of a file.
 pub(crate) fn folder_of(place: &Path) -> &Path {
     match place.parent() {

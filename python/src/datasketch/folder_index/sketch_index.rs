@@ -396,6 +396,7 @@ fn entry<'a>(
         signature,
         set: &[],
         text: None,
+        original: None,
         metadata,
         added,
         modified: None,

@@ -5,7 +5,7 @@ use super::open::PlaceArgs;
 use super::settings::{self, StoreArg};
 use crate::cmd::CommandResult;
 use crate::exit_code::ExitCode;
-use crate::extraction::WorkerOption;
+use crate::extraction::{WorkerOption, size};
 use crate::options::{AimArgs, ShingleArgs, SignatureArgs};
 use crate::read_args::ReadArgs;
 use crate::terminal;
@@ -21,7 +21,8 @@ Examples:
   lookalike index create letters.lookalike letters/
   lookalike index create news articles.jsonl --threshold 0.7 --metadata date --metadata author
   lookalike index create held texts/ --measure containment --threshold 0.5
-  lookalike index create notes --store texts         empty, to be filled with `index add`";
+  lookalike index create notes --store texts         empty, to be filled with `index add`
+  lookalike index create archive pages/ --store originals";
 
 /// Make a new index, and put documents into it
 #[derive(Debug, clap::Args)]
@@ -37,6 +38,11 @@ pub(super) struct CreateArgs {
     /// What is stored of each document in addition to its signature
     #[arg(long, value_enum, value_name = "WHAT", default_value = "sets")]
     store: StoreArg,
+
+    /// With `--store originals`: the most bytes of an original, up to 512MiB; documents with more
+    /// are an error, or left out and listed with --skip-bad [default: 256MiB]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_original: Option<u64>,
 
     #[command(flatten)]
     how: HowArgs,
@@ -65,6 +71,10 @@ pub(super) fn run(args: &mut CreateArgs, worker: WorkerOption<'_>) -> CommandRes
     args.reading.read_list(&mut args.inputs)?;
     let CreateArgs { aim, shingle, signature, reading, store, .. } = args;
     let settings = settings::new(aim, args.measure, shingle, signature, reading, *store)?;
+    let settings = match args.max_original {
+        None => settings,
+        Some(most) => settings.with_max_original(most)?,
+    };
     // What cannot be read is an error before anything is created.
     let inputs = match args.inputs.as_slice() {
         [] => None,

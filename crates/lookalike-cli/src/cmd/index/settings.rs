@@ -18,6 +18,8 @@ pub(super) enum StoreArg {
     Sets,
     /// Shingle sets and texts: matches can be shown
     Texts,
+    /// The same and what documents were read from, byte for byte, of each version
+    Originals,
 }
 
 impl StoreArg {
@@ -26,6 +28,7 @@ impl StoreArg {
             Self::Signatures => StoredContent::Signatures,
             Self::Sets => StoredContent::Sets,
             Self::Texts => StoredContent::Texts,
+            Self::Originals => StoredContent::Originals,
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::summary::percent;
 use crate::terminal;
 use lookalike::report::phrases::{count, one_line, thousands};
 use lookalike::store::Index;
-use lookalike::store::backend::Stats;
+use lookalike::store::backend::{OriginalStats, Stats};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
@@ -76,8 +76,17 @@ fn write(out: &mut impl Write, index: &Index, stats: &Stats) -> io::Result<()> {
             },
         ),
     ];
+    let originals = stats.originals.map(|originals| {
+        let OriginalStats { versions, originals, differences, bytes, stored_bytes } = originals;
+        [
+            ("versions", thousands(versions)),
+            ("originals in it", format!("{} in {}", size(bytes), size(stored_bytes))),
+            ("distinct originals", thousands(originals)),
+            ("of these differences", thousands(differences)),
+        ]
+    });
     writeln!(out, "{}", one_line(index.name()))?;
-    for (name, value) in lines {
+    for (name, value) in lines.into_iter().chain(originals.into_iter().flatten()) {
         writeln!(out, "  {name:<22}{value}")?;
     }
     Ok(())

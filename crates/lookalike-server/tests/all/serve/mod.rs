@@ -11,6 +11,7 @@ mod documents;
 mod extraction;
 mod group_filters;
 mod limits;
+mod originals;
 mod passages;
 mod schema;
 mod schemathesis;

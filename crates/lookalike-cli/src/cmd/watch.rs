@@ -1,0 +1,226 @@
+//! `lookalike watch FOLDER --index INDEX`: takes in what appears or changes in a folder, and
+//! reports what it resembles.
+//!
+//! ```text
+//! system ─ folder_watch → pending_files (who still writes?) → intake (walk, read, add, query)
+//!                                                   reports ← resemblance ┘
+//! ```
+
+mod args;
+mod feed;
+mod folder_watch;
+mod intake;
+mod pending_files;
+mod reports;
+mod resemblance;
+mod webhook;
+
+use crate::cmd::{CommandError, CommandResult};
+use crate::exit_code::ExitCode;
+use crate::extraction::WorkerOption;
+use crate::index_place::place;
+use crate::terminal;
+pub(crate) use args::WatchArgs;
+use folder_watch::{FolderWatch, WatchMessage};
+use intake::{Intake, TakenIn};
+use lookalike::store::index::IndexLocation;
+use pending_files::{FileChange, PendingFiles};
+use reports::Reports;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How often a look is taken whether the folder is there.
+const LOOK: Duration = Duration::from_secs(1);
+/// How long the work waits where another process writes to the index.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// Runs the command until a signal ends it.
+pub(crate) fn run(args: &WatchArgs, worker: WorkerOption<'_>) -> CommandResult {
+    let location = place(&args.index)?;
+    let mut watch = FolderWatch::new()?;
+    let reports = Reports::new(&args.output, &args.folder)?;
+    let mut options = args.reading.args.options(worker);
+    options.skip_bad = true;
+    options.leave_out.extend(args.output.feed.clone());
+    if let IndexLocation::Folder(folder) = &location {
+        options.leave_out.push(folder.clone());
+    }
+    let intake = Intake::new(&args.folder, location, options, args)?;
+    intake.check(&args.asked, &args.reading)?;
+    if !args.once {
+        start(&mut watch, &args.folder)?;
+    }
+    let pending = PendingFiles::new(args.settle);
+    let (again, is_gone, is_busy) = (None, false, false);
+    Watching { args, watch, pending, intake, reports, again, is_gone, is_busy }.run()
+}
+
+fn start(watch: &mut FolderWatch, folder: &Path) -> Result<(), CommandError> {
+    watch.watch(folder).map_err(|error| {
+        let more = match error.kind {
+            notify::ErrorKind::MaxFilesWatch => {
+                "; it has more folders than the system watches for one user: raise \
+                 fs.inotify.max_user_watches, or run with --once from time to time"
+            }
+            _ => "",
+        };
+        let name = folder.display();
+        CommandError::Data(format!("{name} cannot be watched: {error}{more}"))
+    })
+}
+
+/// A folder that is being watched.
+struct Watching<'a> {
+    args: &'a WatchArgs,
+    watch: FolderWatch,
+    pending: PendingFiles,
+    intake: Intake<'a>,
+    reports: Reports,
+    /// When a look at all files is due.
+    again: Option<Instant>,
+    /// Whether the folder is not there.
+    is_gone: bool,
+    /// Whether another process writes to the index.
+    is_busy: bool,
+}
+
+impl Watching<'_> {
+    fn run(mut self) -> CommandResult {
+        // What is being written as this begins is waited for.
+        self.look(true)?;
+        if self.args.once {
+            while self.again.is_some() || self.pending.next().is_some() {
+                if self.wait() {
+                    return self.end();
+                }
+                self.look_if_due()?;
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
+        self.message(&format!("watching {}; Ctrl-C ends it", self.args.folder.display()))?;
+        while !self.wait() {
+            self.look_if_due()?;
+        }
+        self.end()
+    }
+
+    fn end(&self) -> CommandResult {
+        self.message("stopped")?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn message(&self, message: &str) -> std::io::Result<()> {
+        if self.args.output.quiet { Ok(()) } else { terminal::stderr().message(message) }
+    }
+
+    /// Waits for what happens, up to the next look; whether a signal asks to end.
+    fn wait(&mut self) -> bool {
+        let start = Instant::now();
+        let due = [self.pending.next(), self.again].into_iter().flatten();
+        let mut until = due.fold(start + LOOK, Instant::min);
+        // All that has happened is known before files are read, however busy the folder is.
+        while let Some(message) = self.watch.next(until) {
+            let now = Instant::now();
+            match message {
+                WatchMessage::Stop => return true,
+                WatchMessage::Unknown => {
+                    self.again.get_or_insert(now + self.args.settle);
+                }
+                WatchMessage::Changed(path, change) => self.pending.note(&path, change, now),
+            }
+            if now > start + LOOK {
+                break;
+            }
+            until = now;
+        }
+        false
+    }
+
+    fn look_if_due(&mut self) -> Result<(), CommandError> {
+        if !self.args.once {
+            self.look_at_folder()?;
+        }
+        let now = Instant::now();
+        let is_due = self.again.is_some_and(|at| at <= now);
+        if (self.pending.settle(now) || is_due) && !self.is_gone {
+            self.again = None;
+            self.look(false)?;
+        }
+        Ok(())
+    }
+
+    /// Notices that the folder is gone, is back, or is another one.
+    fn look_at_folder(&mut self) -> Result<(), CommandError> {
+        let folder = &self.args.folder;
+        match (self.intake.is_there(), self.is_gone) {
+            (true, false) | (false, true) => Ok(()),
+            (true, true) => {
+                // Between both it may be gone again.
+                if start(&mut self.watch, folder).is_err() {
+                    return Ok(());
+                }
+                self.is_gone = false;
+                self.again = Some(Instant::now() + self.args.settle);
+                Ok(terminal::stderr().message(&format!("{} is back", folder.display()))?)
+            }
+            (false, false) => {
+                self.is_gone = true;
+                self.watch.unwatch();
+                let text = format!(
+                    "{} is gone: waiting for it to come back; what was taken in stays in the index",
+                    folder.display()
+                );
+                Ok(terminal::stderr().message(&text)?)
+            }
+        }
+    }
+
+    /// Takes in what is new among the files of the folder. At the beginning, a file that changed
+    /// within the time to settle may be unfinished.
+    fn look(&mut self, is_first: bool) -> Result<(), CommandError> {
+        let now = Instant::now();
+        let Some(changed) = self.intake.changed()? else {
+            if is_first {
+                let name = self.args.folder.display();
+                return Err(CommandError::Data(format!("{name}: there is no such folder")));
+            }
+            return Ok(());
+        };
+        for (path, stamp) in changed.iter().filter(|_| is_first) {
+            if intake::is_recent(*stamp, self.args.settle) {
+                self.pending.note(path, FileChange::Named, now);
+            } else {
+                self.pending.trust(path);
+            }
+        }
+        let mut is_ready = self.pending.ready(&changed, now).into_iter();
+        let all = changed.len();
+        let ready: Vec<_> = changed.into_iter().filter(|_| is_ready.next() == Some(true)).collect();
+        if ready.len() < all {
+            self.again = Some(now + self.args.settle);
+        }
+        match self.intake.take(&ready)? {
+            TakenIn::Busy(why) => {
+                if !self.is_busy {
+                    self.message(&format!("{why}; trying again"))?;
+                }
+                (self.is_busy, self.again) = (true, Some(Instant::now() + RETRY));
+            }
+            TakenIn::Again => self.again = Some(Instant::now() + RETRY),
+            TakenIn::Done { found, skipped } => {
+                self.is_busy = false;
+                self.report(&found, &skipped)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn report(
+        &mut self,
+        found: &[resemblance::Resemblance],
+        skipped: &[lookalike::read::SkippedItem],
+    ) -> Result<(), CommandError> {
+        let Self { reports, watch, .. } = self;
+        reports.report(found, skipped, &mut |wait| watch.pause(Instant::now() + wait))
+    }
+}

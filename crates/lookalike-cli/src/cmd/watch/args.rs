@@ -1,0 +1,85 @@
+//! The options of `watch`.
+
+use crate::cmd::index::SettingsArgs;
+use crate::duration::patience;
+use crate::explicit_args::ExplicitArgs;
+use crate::options::threshold;
+use crate::read_args::ReadArgs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const EXAMPLE: &str = "\
+Examples:
+  lookalike index create news --store originals
+  lookalike watch inbox/ --index news
+  lookalike watch inbox/ --index news --feed groups.xml --webhook http://127.0.0.1:8080/new
+  lookalike watch inbox/ --index news --once --json     what is there now, without waiting
+
+What is in the folder when it begins is taken in, too; what the index has as it is, is left alone.
+A file that is deleted stays in the index: `lookalike index remove` removes it. Where the folder
+itself disappears, a message says so, and the work goes on when it is back. Ctrl-C ends it, with
+exit code 0. docs/watch.md describes reports, webhooks and feeds.";
+
+/// Take in what appears or changes in a folder, and report what it resembles
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct WatchArgs {
+    /// The folder
+    #[arg(value_name = "FOLDER")]
+    pub(super) folder: PathBuf,
+
+    /// The index: a folder, or postgres://… where `lookalike --version` lists PostgreSQL
+    #[arg(long, short, value_name = "INDEX")]
+    pub(super) index: String,
+
+    /// Least similarity that is reported: above 0, at most 1 [default: that of the index]
+    #[arg(long, short, value_name = "J", value_parser = threshold)]
+    #[arg(allow_negative_numbers = true)]
+    pub(super) threshold: Option<f64>,
+
+    /// Report at most N documents that a new one resembles, the most similar ones
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(super) top: usize,
+
+    /// Take in what is there, and end
+    #[arg(long)]
+    pub(super) once: bool,
+
+    /// How long a file stays as it is before it is read, such as 500ms or 5s
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = patience)]
+    pub(super) settle: Duration,
+
+    /// How long another process that writes to the index is waited for before a message says so
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = patience)]
+    pub(super) wait: Duration,
+
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+
+    #[command(flatten)]
+    pub(super) asked: SettingsArgs,
+
+    #[command(flatten)]
+    pub(super) reading: ExplicitArgs<ReadArgs>,
+}
+
+/// Where reports go.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub(super) struct OutputArgs {
+    /// Print each document as a JSON object on a line
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// No messages about the work itself; reports and errors are printed
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+
+    /// Send each document that resembles another one to this address, as a POST of JSON; http only
+    #[arg(long, value_name = "URL")]
+    pub(super) webhook: Option<String>,
+
+    /// Keep a feed of new groups in FILE (Atom), which appears whole
+    #[arg(long, value_name = "FILE")]
+    pub(super) feed: Option<PathBuf>,
+}

@@ -1,0 +1,192 @@
+//! Which files are still being written, by what the system reports about them.
+
+use lookalike::read::Stamp;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long a file that a program has open for writing, and does not write to, is waited for. Where
+/// the system does not report that a file was closed, it is read then.
+const OPEN_PATIENCE: Duration = Duration::from_secs(60);
+
+/// What happened to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileChange {
+    /// A program has made it or written to it, and may go on.
+    Written,
+    /// The program that wrote to it has closed it.
+    Closed,
+    /// It has its name, such as by being moved there.
+    Named,
+    /// Its times or rights changed; whether a program has it open is as before.
+    Touched,
+}
+
+/// The files that changed a moment ago, or are to be read.
+pub(super) struct PendingFiles {
+    settle: Duration,
+    files: HashMap<PathBuf, PendingFile>,
+    /// Files that were reported, and are settled since.
+    settled: HashSet<PathBuf>,
+    /// Files that are to be read, as they were at the last look.
+    seen: HashMap<PathBuf, SeenFile>,
+}
+
+/// A file as it was at a look.
+#[derive(Clone, Copy)]
+struct SeenFile {
+    stamp: Stamp,
+    /// When it was first seen so; `None` where it is settled.
+    since: Option<Instant>,
+}
+
+struct PendingFile {
+    changed: Instant,
+    is_open: bool,
+}
+
+impl PendingFiles {
+    /// A file is settled when nothing has changed it for `settle`, and nobody has it open for
+    /// writing.
+    pub(super) fn new(settle: Duration) -> Self {
+        let (files, settled, seen) = (HashMap::new(), HashSet::new(), HashMap::new());
+        Self { settle, files, settled, seen }
+    }
+
+    /// Records a change.
+    pub(super) fn note(&mut self, path: &Path, change: FileChange, now: Instant) {
+        self.settled.remove(path);
+        self.seen.remove(path);
+        let is_open = match change {
+            FileChange::Written => true,
+            FileChange::Closed | FileChange::Named => false,
+            FileChange::Touched => self.files.get(path).is_some_and(|file| file.is_open),
+        };
+        self.files.insert(path.to_owned(), PendingFile { changed: now, is_open });
+    }
+
+    /// Whether a file is being written, as far as is known.
+    fn is_pending(&self, path: &Path, now: Instant) -> bool {
+        self.files.get(path).is_some_and(|file| now < self.settled_at(file))
+    }
+
+    /// Whether any file became settled since the last call.
+    pub(super) fn settle(&mut self, now: Instant) -> bool {
+        let settle = self.settle;
+        let settled: Vec<PathBuf> = self
+            .files
+            .extract_if(|_, file| now >= settled_at(file, settle))
+            .map(|(path, _)| path)
+            .collect();
+        let any = !settled.is_empty();
+        self.settled.extend(settled);
+        any
+    }
+
+    /// Which of the files that a look found can be read: those that are settled, and those that
+    /// nothing was reported of and that are as they were at a look before.
+    pub(super) fn ready(&mut self, files: &[(PathBuf, Stamp)], now: Instant) -> Vec<bool> {
+        let before = std::mem::take(&mut self.seen);
+        let mut ready = Vec::with_capacity(files.len());
+        for (path, stamp) in files {
+            if self.is_pending(path, now) {
+                ready.push(false);
+                continue;
+            }
+            let same = before.get(path).filter(|seen| seen.stamp == *stamp);
+            let since = match same {
+                _ if self.settled.remove(path) => None,
+                Some(SeenFile { since: None, .. }) => None,
+                Some(SeenFile { since: Some(since), .. }) => {
+                    (now < *since + self.settle).then_some(*since)
+                }
+                None => Some(now),
+            };
+            ready.push(since.is_none());
+            self.seen.insert(path.clone(), SeenFile { stamp: *stamp, since });
+        }
+        ready
+    }
+
+    /// Records that a file is settled: it has been as it is for long.
+    pub(super) fn trust(&mut self, path: &Path) {
+        self.settled.insert(path.to_owned());
+    }
+
+    /// When the next file is settled; `None` where there is none to wait for.
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.files.values().map(|file| self.settled_at(file)).min()
+    }
+
+    fn settled_at(&self, file: &PendingFile) -> Instant {
+        settled_at(file, self.settle)
+    }
+}
+
+fn settled_at(file: &PendingFile, settle: Duration) -> Instant {
+    file.changed + if file.is_open { OPEN_PATIENCE.max(settle) } else { settle }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_settled_when_it_was_closed_and_stays_as_it_is() {
+        let (path, start) = (Path::new("a"), Instant::now());
+        let after = |ms: u64| start + Duration::from_millis(ms);
+        let mut pending = PendingFiles::new(Duration::from_millis(100));
+        assert!(!pending.is_pending(path, start) && pending.next().is_none());
+        pending.note(path, FileChange::Written, start);
+        // However long its program thinks.
+        assert!(pending.is_pending(path, after(5_000)));
+        assert!(!pending.settle(after(5_000)));
+        pending.note(path, FileChange::Touched, after(5_500));
+        assert!(pending.is_pending(path, after(5_900)), "`cp -p` sets times before it closes");
+        pending.note(path, FileChange::Closed, after(6_000));
+        assert!(pending.is_pending(path, after(6_099)));
+        assert_eq!(pending.next(), Some(after(6_100)));
+        pending.note(path, FileChange::Written, after(6_050));
+        assert!(pending.is_pending(path, after(6_200)), "it was opened again");
+        pending.note(path, FileChange::Closed, after(6_300));
+        assert!(!pending.is_pending(path, after(6_400)));
+        assert!(pending.settle(after(6_400)));
+        let files = [(path.to_owned(), stamp(1))];
+        assert_eq!(pending.ready(&files, after(6_400)), [true]);
+        assert_eq!(pending.ready(&files, after(6_500)), [true], "where it could not be taken");
+        assert!(pending.next().is_none());
+    }
+
+    fn stamp(bytes: u64) -> Stamp {
+        Stamp { bytes, modified: Some(7) }
+    }
+
+    #[test]
+    fn a_file_that_was_not_reported_is_read_at_the_second_look() {
+        let (path, start) = (PathBuf::from("a"), Instant::now());
+        let after = |ms: u64| start + Duration::from_millis(ms);
+        let mut pending = PendingFiles::new(Duration::from_millis(100));
+        let files = |bytes| [(path.clone(), stamp(bytes))];
+        assert_eq!(pending.ready(&files(1), start), [false]);
+        assert_eq!(pending.ready(&files(1), after(50)), [false]);
+        assert_eq!(pending.ready(&files(2), after(120)), [false], "it grew");
+        assert_eq!(pending.ready(&files(2), after(230)), [true]);
+        pending.note(&path, FileChange::Written, after(240));
+        assert_eq!(pending.ready(&files(2), after(900)), [false], "it is being written");
+        pending.trust(Path::new("b"));
+        assert_eq!(pending.ready(&[(PathBuf::from("b"), stamp(1))], start), [true]);
+    }
+
+    #[test]
+    fn a_file_that_is_never_closed_is_settled_at_last() {
+        let (path, start) = (Path::new("a"), Instant::now());
+        let mut pending = PendingFiles::new(Duration::from_millis(100));
+        pending.note(path, FileChange::Written, start);
+        assert!(pending.is_pending(path, start + Duration::from_secs(59)));
+        assert!(!pending.is_pending(path, start + OPEN_PATIENCE));
+        pending.note(Path::new("moved"), FileChange::Named, start);
+        assert_eq!(pending.next(), Some(start + Duration::from_millis(100)));
+        assert!(pending.settle(start + Duration::from_secs(1)));
+        assert!(pending.is_pending(path, start + Duration::from_secs(1)));
+    }
+}

@@ -1,0 +1,98 @@
+//! Where reports go: lines on standard output, a webhook, a feed.
+
+use super::args::OutputArgs;
+use super::feed::GroupFeed;
+use super::resemblance::Resemblance;
+use super::webhook::Webhook;
+use crate::cmd::CommandError;
+use crate::terminal;
+use lookalike::core::parameter::NamesParameters;
+use lookalike::error::Error;
+use lookalike::index::time;
+use lookalike::read::SkippedItem;
+use lookalike::report::option_name;
+use lookalike::report::phrases::one_line;
+use serde_json::json;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The reports of a watch.
+pub(super) struct Reports {
+    is_json: bool,
+    webhook: Option<Webhook>,
+    feed: Option<(PathBuf, GroupFeed)>,
+}
+
+impl Reports {
+    /// The reports that the options name, about a folder.
+    ///
+    /// # Errors
+    /// A message for an address of a webhook that is none, and for a feed that cannot be read.
+    pub(super) fn new(args: &OutputArgs, folder: &Path) -> Result<Self, CommandError> {
+        let webhook = args.webhook.as_deref().map(Webhook::new).transpose()?;
+        let open = |path: &PathBuf| {
+            let feed = GroupFeed::open(path, &folder.display().to_string());
+            let feed = feed.map_err(|error| {
+                CommandError::Usage(format!("--feed {}: {error}", path.display()))
+            })?;
+            Ok::<_, CommandError>((path.clone(), feed))
+        };
+        let feed = args.feed.as_ref().map(open).transpose()?;
+        Ok(Self { is_json: args.json, webhook, feed })
+    }
+
+    /// Reports documents in every way that was asked for. Where a webhook does not answer, a
+    /// message says so; `pause` waits before another attempt, and returns whether to go on.
+    ///
+    /// # Errors
+    /// What keeps lines or the feed from being written.
+    pub(super) fn report(
+        &mut self,
+        found: &[Resemblance],
+        skipped: &[SkippedItem],
+        pause: &mut dyn FnMut(Duration) -> bool,
+    ) -> Result<(), CommandError> {
+        self.print(found, skipped)?;
+        if let Some((path, feed)) = &mut self.feed
+            && !found.is_empty()
+        {
+            let written = feed.add(found, &time::format(time::now()));
+            written.map_err(|source| Error::Write { path: path.clone(), source })?;
+        }
+        let Some(webhook) = &self.webhook else { return Ok(()) };
+        let mut is_stopped = false;
+        for one in found.iter().filter(|one| !one.matches.is_empty()) {
+            let mut go_on = |wait| {
+                is_stopped = !pause(wait);
+                !is_stopped
+            };
+            if let Err(why) = webhook.send(&one.to_json(), &mut go_on) {
+                let id = one_line(&one.id);
+                terminal::stderr().message(&format!("warning: {id} was not sent: {why}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn print(&self, found: &[Resemblance], skipped: &[SkippedItem]) -> Result<(), CommandError> {
+        let mut out = terminal::stdout().json_if(self.is_json);
+        for SkippedItem { source, id, reason, .. } in skipped {
+            let reason = reason.spelled(option_name);
+            if self.is_json {
+                let value = json!({ "source": source, "id": id, "skipped": reason });
+                writeln!(out, "{value}")?;
+            } else {
+                terminal::stderr().message(&format!("{source}: skipped: {reason}"))?;
+            }
+        }
+        for one in found {
+            if self.is_json {
+                writeln!(out, "{}", one.to_json())?;
+            } else {
+                writeln!(out, "{}", one.line())?;
+            }
+        }
+        Ok(out.flush()?)
+    }
+}

@@ -1,0 +1,72 @@
+//! Reports by HTTP: a POST of JSON, again after failures, within a bound.
+
+use crate::cmd::CommandError;
+use serde_json::Value;
+use std::time::Duration;
+use ureq::Agent;
+
+/// The longest time for one attempt.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The pauses before further attempts.
+const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(4)];
+
+/// Where reports are sent to.
+pub(super) struct Webhook {
+    url: String,
+    agent: Agent,
+}
+
+impl Webhook {
+    /// A webhook with an address `http://host:port/path`.
+    ///
+    /// # Errors
+    /// A message for an address that is none, and for `https`, which is not built in.
+    pub(super) fn new(url: &str) -> Result<Self, CommandError> {
+        let wrong = |why: &str| Err(CommandError::Usage(format!("--webhook {url}: {why}")));
+        if url.starts_with("https://") {
+            return wrong(
+                "https is not built in: name a program on this machine that forwards to it, as \
+                 http://127.0.0.1:PORT/PATH",
+            );
+        }
+        let rest = url.strip_prefix("http://").unwrap_or_default();
+        if rest.is_empty() || rest.starts_with('/') || url.parse::<ureq::http::Uri>().is_err() {
+            return wrong("expected an address such as http://127.0.0.1:8080/new");
+        }
+        let config = Agent::config_builder().timeout_global(Some(TIMEOUT)).max_redirects(0);
+        let agent = config.user_agent("lookalike").proxy(None).build().new_agent();
+        Ok(Self { url: url.to_owned(), agent })
+    }
+
+    /// Sends a report; the pauses between attempts are taken by `pause`, which returns whether to
+    /// go on.
+    ///
+    /// # Errors
+    /// Why the last attempt failed.
+    pub(super) fn send(
+        &self,
+        report: &Value,
+        pause: &mut dyn FnMut(Duration) -> bool,
+    ) -> Result<(), String> {
+        let body = report.to_string();
+        let mut pauses = PAUSES.iter();
+        loop {
+            let request = self.agent.post(&self.url).content_type("application/json");
+            let why = match request.send(&body) {
+                Ok(response) if response.status().is_success() => return Ok(()),
+                Ok(response) => format!("it answered {}", response.status()),
+                // A client's mistake stays one.
+                Err(ureq::Error::StatusCode(code)) if (400..500).contains(&code) => {
+                    return Err(format!("{}: it answered {code}", self.url));
+                }
+                Err(ureq::Error::StatusCode(code)) => format!("it answered {code}"),
+                Err(error) => error.to_string(),
+            };
+            let attempts = PAUSES.len() + 1 - pauses.len();
+            match pauses.next() {
+                Some(wait) if pause(*wait) => {}
+                _ => return Err(format!("{}: {why} ({attempts} attempts)", self.url)),
+            }
+        }
+    }
+}

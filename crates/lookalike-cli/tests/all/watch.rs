@@ -1,0 +1,347 @@
+//! `lookalike watch`, as a process: what appears in a folder is taken in and reported.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use crate::command::Place;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// How long to wait for what must come.
+const PATIENCE: Duration = Duration::from_secs(120);
+const WORDS: &str = "one two three four five six seven eight nine ten eleven twelve thirteen";
+
+/// A watch that is under way; killed at the end of the test.
+struct Watch {
+    child: Child,
+    lines: Receiver<String>,
+    messages: Receiver<String>,
+}
+
+/// The lines of a stream, as they come.
+fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        BufReader::new(stream).lines().map_while(Result::ok).all(|line| sender.send(line).is_ok())
+    });
+    receiver
+}
+
+impl Watch {
+    /// Watches the folder `in`, and waits until it does.
+    fn start(place: &Place, args: &[&str]) -> Self {
+        let watch = Self::begin(place, args);
+        watch.wait_for_message("watching in");
+        watch
+    }
+
+    fn begin(place: &Place, args: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_lookalike"))
+            .args(["watch", "in", "--index", "index", "--settle", "50ms"])
+            .args(args)
+            .current_dir(place.path("."))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let out = lines(child.stdout.take().unwrap());
+        let messages = lines(child.stderr.take().unwrap());
+        Self { child, lines: out, messages }
+    }
+
+    fn line(&self) -> String {
+        self.lines.recv_timeout(PATIENCE).expect("a line")
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.line()).unwrap()
+    }
+
+    fn wait_for_message(&self, expected: &str) -> String {
+        loop {
+            let message = self.messages.recv_timeout(PATIENCE);
+            let message = message.unwrap_or_else(|_| panic!("no message {expected:?}"));
+            if message.contains(expected) {
+                return message;
+            }
+        }
+    }
+
+    /// Sends a signal; the exit code.
+    fn end(mut self, signal: Signal) -> Option<i32> {
+        kill(Pid::from_raw(self.child.id().cast_signed()), signal).unwrap();
+        let status = self.child.wait().unwrap();
+        assert!(self.lines.iter().next().is_none(), "nothing more is reported");
+        status.code()
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A place with an index and a folder to watch.
+fn place(store: &str) -> Place {
+    let place = Place::new();
+    place.run(&["index", "create", "index", "--store", store, "--threshold", "0.5"]).ok();
+    fs::create_dir(place.path("in")).unwrap();
+    place
+}
+
+fn ids(place: &Place) -> Vec<String> {
+    let export = place.run(&["index", "export", "index"]).ok();
+    let id = |line: &str| {
+        serde_json::from_str::<Value>(line).unwrap()["id"].as_str().unwrap().to_owned()
+    };
+    let mut ids: Vec<String> = export.lines().map(id).collect();
+    ids.sort();
+    ids
+}
+
+#[test]
+fn what_appears_and_changes_is_taken_in_and_reported() {
+    let place = place("originals");
+    place.file("in/old.txt", format!("{WORDS} fourteen"));
+    let watch = Watch::begin(&place, &["--json"]);
+    let old = watch.json();
+    assert_eq!(
+        (&old["id"], &old["group"], &old["total"]),
+        (&"old.txt".into(), &Value::Null, &0.into())
+    );
+    watch.wait_for_message("watching in");
+    place.file("in/new/page.html", format!("<!doctype html><p>{WORDS} fourteen fifteen</p>"));
+    let new = watch.json();
+    assert_eq!(
+        (&new["id"], &new["done"], &new["group"]),
+        (&"new/page.html".into(), &"added".into(), &"new".into())
+    );
+    assert_eq!(new["matches"][0]["id"], "old.txt");
+    assert!(new["matches"][0]["similarity"].as_f64().unwrap() > 0.5, "{new}");
+    place.file("in/old.txt", format!("{WORDS} sixteen"));
+    let changed = watch.json();
+    assert_eq!((&changed["id"], &changed["done"]), (&"old.txt".into(), &"replaced".into()));
+    place.file("moved.txt", format!("{WORDS} again and again"));
+    fs::rename(place.path("moved.txt"), place.path("in/moved.txt")).unwrap();
+    let moved = watch.json();
+    assert_eq!((&moved["id"], &moved["group"]), (&"moved.txt".into(), &"grown".into()));
+    assert_eq!(moved["total"], 2);
+    place.file("in/picture.png", b"\x89PNG\r\n\x1a\n\0\0");
+    let skipped = watch.json();
+    assert!(skipped["skipped"].as_str().unwrap().contains("PNG"), "{skipped}");
+    // A folder with files that is moved there.
+    place
+        .file("ready/a.txt", "quite another text of some words")
+        .file("ready/b.txt", "and one more of them");
+    fs::rename(place.path("ready"), place.path("in/ready")).unwrap();
+    assert_eq!(watch.json()["id"], "ready/a.txt");
+    assert_eq!(watch.json()["id"], "ready/b.txt");
+    // What is deleted stays in the index.
+    fs::remove_file(place.path("in/old.txt")).unwrap();
+    place.file("in/last.txt", "the last one");
+    assert_eq!(watch.json()["id"], "last.txt");
+    assert_eq!(watch.end(Signal::SIGINT), Some(0));
+    let all = ["last.txt", "moved.txt", "new/page.html", "old.txt", "ready/a.txt", "ready/b.txt"];
+    assert_eq!(ids(&place), all);
+    let versions = place.run(&["index", "versions", "index", "old.txt", "--json"]).ok();
+    let versions: Value = serde_json::from_str(&versions).unwrap();
+    assert_eq!(versions["versions"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_is_there_is_taken_in_once() {
+    let place = place("texts");
+    place.file("in/a.txt", WORDS).file("in/b.txt", format!("{WORDS} fourteen"));
+    let watch = ["watch", "in", "--index", "index", "--settle", "50ms", "--once"];
+    let out = place.run(&watch).ok();
+    assert_eq!(out.lines().next(), Some("a.txt: resembles nothing"), "{out}");
+    assert!(out.lines().nth(1).unwrap().starts_with("b.txt: resembles a.txt (0."), "{out}");
+    assert_eq!(place.run(&watch).ok(), "");
+    place.file("in/a.txt", format!("{WORDS} and another end"));
+    let out = place.run(&watch).ok();
+    assert!(out.starts_with("a.txt: resembles b.txt"), "{out}");
+    assert_eq!(ids(&place), ["a.txt", "b.txt"]);
+    // An index in the folder, and a feed, are no documents.
+    let own = Place::new();
+    own.file("in/a.txt", WORDS);
+    own.run(&["index", "create", "in/index"]).ok();
+    for _ in 0..2 {
+        own.run(&[
+            "watch",
+            "in",
+            "--index",
+            "in/index",
+            "--once",
+            "--feed",
+            "in/feed.xml",
+            "--settle",
+            "1ms",
+        ])
+        .ok();
+    }
+    let stats: Value =
+        serde_json::from_str(&own.run(&["index", "stats", "in/index", "--json"]).ok()).unwrap();
+    assert_eq!(stats["documents"], 1);
+    // The ids are those of `index add`.
+    let error = own.run(&["index", "add", "in/index", "in"]).fails(1);
+    assert!(error.contains("\"a.txt\" is there already"), "{error}");
+}
+
+#[test]
+fn a_file_that_is_being_written_is_not_read_half() {
+    let place = place("originals");
+    let watch = Watch::start(&place, &[]);
+    let mut file = File::create(place.path("in/slow.txt")).unwrap();
+    file.write_all(b"the first half of a text, ").unwrap();
+    file.sync_all().unwrap();
+    // Others come and go meanwhile.
+    for number in 0..3 {
+        place.file(&format!("in/other{number}.txt"), format!("something else {number}"));
+        assert!(watch.line().starts_with(&format!("other{number}.txt")));
+    }
+    file.write_all(b"and the second half").unwrap();
+    drop(file);
+    assert!(watch.line().starts_with("slow.txt"));
+    assert_eq!(watch.end(Signal::SIGTERM), Some(0));
+    let versions = place.run(&["index", "versions", "index", "slow.txt", "--json"]).ok();
+    let versions: Value = serde_json::from_str(&versions).unwrap();
+    assert_eq!(versions["versions"].as_array().unwrap().len(), 1, "{versions}");
+    let original = place.run(&["index", "original", "index", "slow.txt"]).ok();
+    assert_eq!(original, "the first half of a text, and the second half");
+}
+
+#[test]
+fn a_folder_that_disappears_is_waited_for_and_nothing_is_lost() {
+    let place = place("sets");
+    place.file("in/a.txt", "a few words of a text");
+    let watch = Watch::begin(&place, &[]);
+    assert_eq!(watch.line(), "a.txt: resembles nothing");
+    watch.wait_for_message("watching in");
+    fs::rename(place.path("in"), place.path("away")).unwrap();
+    let message = watch.wait_for_message("in is gone");
+    assert!(message.contains("stays in the index"), "{message}");
+    place.file("away/b.txt", "written while it was away");
+    fs::rename(place.path("away"), place.path("in")).unwrap();
+    watch.wait_for_message("in is back");
+    assert_eq!(watch.line(), "b.txt: resembles nothing");
+    place.file("in/c.txt", "written when it is back");
+    assert_eq!(watch.line(), "c.txt: resembles nothing");
+    assert_eq!(watch.end(Signal::SIGINT), Some(0));
+    assert_eq!(ids(&place), ["a.txt", "b.txt", "c.txt"]);
+    fs::remove_dir_all(place.path("in")).unwrap();
+    let error = place.run(&["watch", "in", "--index", "index"]).fails(1);
+    assert!(error.contains("in: ") && error.contains("name a folder"), "{error}");
+}
+
+/// Reads one request, and answers it with a status; its body.
+fn answered(stream: TcpStream, status: &str) -> Value {
+    let mut reader = BufReader::new(stream);
+    let (mut line, mut length) = (String::new(), 0);
+    while reader.read_line(&mut line).unwrap() > 2 {
+        let lower = line.to_ascii_lowercase();
+        if let Some(value) = lower.strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+        line.clear();
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    let mut stream = reader.into_inner();
+    write!(stream, "HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").unwrap();
+    serde_json::from_slice(&body).unwrap()
+}
+
+#[test]
+fn webhooks_get_reports_and_failures_are_told() {
+    let place = place("sets");
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/new", server.local_addr().unwrap());
+    let watch = Watch::start(&place, &["--webhook", &url]);
+    place.file("in/a.txt", WORDS);
+    assert_eq!(watch.line(), "a.txt: resembles nothing");
+    place.file("in/b.txt", format!("{WORDS} fourteen"));
+    assert!(watch.line().starts_with("b.txt: resembles a.txt"));
+    // What resembles nothing is not sent; a failure of the server is tried again.
+    let first = answered(server.accept().unwrap().0, "500 Oops");
+    assert_eq!((&first["id"], &first["matches"][0]["id"]), (&"b.txt".into(), &"a.txt".into()));
+    assert_eq!(answered(server.accept().unwrap().0, "204 No Content"), first);
+    place.file("in/c.txt", format!("{WORDS} fifteen"));
+    assert!(watch.line().starts_with("c.txt: resembles"));
+    let refused = answered(server.accept().unwrap().0, "410 Gone");
+    assert_eq!((&refused["id"], &refused["total"]), (&"c.txt".into(), &2.into()));
+    let message = watch.wait_for_message("c.txt was not sent");
+    assert!(message.contains("410"), "{message}");
+    // A signal ends the pause between attempts.
+    drop(server);
+    place.file("in/d.txt", format!("{WORDS} sixteen"));
+    assert!(watch.line().starts_with("d.txt: resembles"));
+    assert_eq!(watch.end(Signal::SIGINT), Some(0));
+    assert_eq!(ids(&place).len(), 4);
+    for (wrong, expected) in [
+        ("https://e.example/", "https is not built in"),
+        ("e.example", "expected an address"),
+        ("http://", "expected an address"),
+    ] {
+        let error = place.run(&["watch", "in", "--index", "index", "--webhook", wrong]).fails(2);
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_feed_has_new_groups_and_stays() {
+    let place = place("sets");
+    place.file("in/a.txt", WORDS).file("in/b.txt", format!("{WORDS} <&> fourteen"));
+    let watch =
+        ["watch", "in", "--index", "index", "--once", "--feed", "groups.xml", "--settle", "1ms"];
+    place.run(&watch).ok();
+    let feed = place.read("groups.xml");
+    assert_eq!(feed.matches("<entry>").count(), 1, "{feed}");
+    assert!(feed.contains("<title>b.txt: resembles a.txt ("), "{feed}");
+    // The second pair is a group of its own; the third document of the first is not.
+    let others = "another text, of words that the first two do not have, which is long enough";
+    place.file("in/c.txt", format!("{WORDS} fifteen"));
+    place.file("in/d.txt", others).file("in/e.txt", format!("{others} for a group"));
+    place.run(&watch).ok();
+    let feed = place.read("groups.xml");
+    assert_eq!(feed.matches("<entry>").count(), 2, "{feed}");
+    assert!(feed.find("<title>e.txt").unwrap() < feed.find("<title>b.txt").unwrap(), "{feed}");
+    place.file("groups.xml", "something else");
+    let error = place.run(&watch).fails(2);
+    assert!(error.contains("no feed of `lookalike watch`"), "{error}");
+    assert_eq!(place.read("groups.xml"), "something else");
+}
+
+#[test]
+fn another_writer_is_waited_for() {
+    let place = place("sets");
+    let watch = Watch::start(&place, &["--wait", "1ms"]);
+    // A writer that holds the index until its input ends.
+    let mut other = Command::new(env!("CARGO_BIN_EXE_lookalike"))
+        .args(["serve", "index", "--listen", "127.0.0.1:0", "--log", "off"])
+        .current_dir(place.path("."))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let started = lines(other.stdout.take().unwrap());
+    assert!(started.recv_timeout(PATIENCE).unwrap().contains("is served at"));
+    place.file("in/a.txt", "a few words of a text");
+    watch.wait_for_message("another process writes");
+    other.kill().unwrap();
+    other.wait().unwrap();
+    assert_eq!(watch.line(), "a.txt: resembles nothing");
+    // Between its batches others can write.
+    place.file("b.txt", format!("{WORDS} of another command"));
+    place.run(&["index", "add", "index", "b.txt"]).ok();
+    place.file("in/c.txt", format!("{WORDS} of this command"));
+    assert!(watch.line().starts_with("c.txt: resembles b.txt"));
+    assert_eq!(watch.end(Signal::SIGHUP), Some(0));
+}

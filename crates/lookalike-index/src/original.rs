@@ -1,0 +1,72 @@
+//! Originals: the bytes that documents were read from, and their versions.
+//!
+//! An index whose settings have [`originals`](crate::settings::IndexSettings::originals) keeps the
+//! original of each document, once for equal bytes. Where a document is replaced by one with
+//! another original, the former one stays as a version. `docs/reference/index.md` specifies how
+//! they are stored.
+
+use sha2::{Digest, Sha256};
+
+/// The greatest limit on the bytes of an original.
+pub const MAX_ORIGINAL_BYTES: u64 = 512 << 20;
+/// The limit on the bytes of an original where none is given.
+pub const DEFAULT_ORIGINAL_BYTES: u64 = 256 << 20;
+/// The most bytes of a media type or of a name.
+pub const MAX_DESCRIPTION_BYTES: usize = 4096;
+
+/// An original to store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OriginalEntry<'a> {
+    /// Its bytes.
+    pub bytes: &'a [u8],
+    /// Its media type, such as `text/html`; at most [`MAX_DESCRIPTION_BYTES`] bytes.
+    pub media_type: &'a str,
+    /// The name of its file; may be empty, at most [`MAX_DESCRIPTION_BYTES`] bytes.
+    pub name: &'a str,
+    /// The [`original_hash`] of its bytes, which is not computed again.
+    pub sha256: OriginalHash,
+}
+
+/// The SHA-256 of an original.
+pub type OriginalHash = [u8; 32];
+
+/// A version of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentVersion {
+    /// Its number among the versions of its id, from 1 by time.
+    pub number: u64,
+    /// The number that its document has or had.
+    pub document: u64,
+    /// Its original; a key of the backend.
+    pub original: u64,
+    /// The SHA-256 of its original.
+    pub sha256: OriginalHash,
+    /// The length of its original in bytes.
+    pub bytes: u64,
+    /// The media type of its original.
+    pub media_type: String,
+    /// The name of its file; empty if it is unknown.
+    pub name: String,
+    /// When it was added, in ns since 1970.
+    pub added: i64,
+    /// When the next version replaced it, in ns since 1970; `None` for the current one.
+    pub ended: Option<i64>,
+    /// When its file was last changed, in ns since 1970.
+    pub modified: Option<i64>,
+}
+
+impl DocumentVersion {
+    /// The SHA-256 of its original in hexadecimal digits.
+    pub fn sha256_hex(&self) -> String {
+        use std::fmt::Write as _;
+        self.sha256.iter().fold(String::with_capacity(64), |mut hex, byte| {
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
+    }
+}
+
+/// The hash that an original is addressed by.
+pub fn original_hash(bytes: &[u8]) -> OriginalHash {
+    Sha256::digest(bytes).into()
+}

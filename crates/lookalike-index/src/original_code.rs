@@ -1,0 +1,119 @@
+//! How the bytes of an original are stored: a Zstandard frame, of all of it or of its difference
+//! from a similar original.
+//!
+//! A difference is a frame whose prefix is the other original, as `zstd --patch-from` makes it.
+//! Prefixes are part of the Zstandard library that compresses texts already; a separate library
+//! for differences (bsdiff, xdelta) is one more format for sizes of the same order.
+
+use zstd::zstd_safe::{CCtx, CParameter, DCtx, compress_bound, get_error_name};
+
+/// The most differences on the way from an original to one that is stored whole.
+pub(crate) const MAX_CHAIN: usize = 8;
+/// The compression level: originals are written once, and read seldom.
+const LEVEL: i32 = 9;
+/// The least and the greatest logarithm of a window; 2³⁰ is more than two originals.
+const WINDOW_LOGS: std::ops::RangeInclusive<u32> = 10..=30;
+/// The logarithm of a window from which on long matches are looked for separately.
+const LONG_WINDOW_LOG: u32 = 23;
+
+/// The frame of an original, as a difference from `base` if there is one.
+///
+/// # Errors
+/// What the library says, such as that there is no memory.
+pub(crate) fn encode(bytes: &[u8], base: Option<&[u8]>) -> Result<Vec<u8>, String> {
+    let failed = |code| format!("it cannot be compressed: {}", get_error_name(code));
+    let window_log = window_log(bytes.len() + base.map_or(0, <[u8]>::len));
+    let mut context = CCtx::create();
+    context.set_parameter(CParameter::CompressionLevel(LEVEL)).map_err(failed)?;
+    context.set_parameter(CParameter::WindowLog(window_log)).map_err(failed)?;
+    let is_long = window_log >= LONG_WINDOW_LOG;
+    context.set_parameter(CParameter::EnableLongDistanceMatching(is_long)).map_err(failed)?;
+    if let Some(base) = base {
+        context.ref_prefix(base).map_err(failed)?;
+    }
+    let mut code = Vec::with_capacity(compress_bound(bytes.len()));
+    context.compress2(&mut code, bytes).map_err(failed)?;
+    code.shrink_to_fit();
+    Ok(code)
+}
+
+/// The original of a frame, which has `bytes` bytes. No more memory than that is taken, whatever
+/// the frame says.
+///
+/// # Errors
+/// Why it is not such a frame.
+pub(crate) fn decode(code: &[u8], base: Option<&[u8]>, bytes: usize) -> Result<Vec<u8>, String> {
+    let failed = |code| format!("it cannot be decompressed: {}", get_error_name(code));
+    let mut context = DCtx::create();
+    if let Some(base) = base {
+        context.ref_prefix(base).map_err(failed)?;
+    }
+    let mut original = Vec::new();
+    let reserved = original.try_reserve_exact(bytes);
+    reserved.map_err(|_| format!("there is no memory for its {bytes} bytes"))?;
+    context.decompress(&mut original, code).map_err(failed)?;
+    if original.len() == bytes {
+        Ok(original)
+    } else {
+        Err(format!("it has {} bytes, expected are {bytes}", original.len()))
+    }
+}
+
+/// The logarithm of a window that covers this many bytes.
+fn window_log(bytes: usize) -> u32 {
+    let log = bytes.max(1).next_power_of_two().trailing_zeros();
+    log.clamp(*WINDOW_LOGS.start(), *WINDOW_LOGS.end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_original_comes_back(
+            bytes in proptest::collection::vec(any::<u8>(), 0..3000),
+            base in proptest::option::of(proptest::collection::vec(any::<u8>(), 0..3000)),
+        ) {
+            let code = encode(&bytes, base.as_deref()).unwrap();
+            prop_assert_eq!(decode(&code, base.as_deref(), bytes.len()).unwrap(), bytes);
+        }
+
+        #[test]
+        fn damaged_frames_are_errors_or_other_bytes(
+            at in any::<proptest::sample::Index>(),
+            flip in 1u8..,
+        ) {
+            let bytes = b"an original of some words, which repeat, which repeat".repeat(20);
+            let mut code = encode(&bytes, None).unwrap();
+            let at = at.index(code.len());
+            code[at] ^= flip;
+            // A hash tells whether it is the original; here only that there is no panic.
+            let decoded = decode(&code, None, bytes.len());
+            prop_assert!(decoded.is_err() || decoded.unwrap().len() == bytes.len());
+        }
+    }
+
+    #[test]
+    fn a_difference_from_a_similar_original_is_small() {
+        let base: Vec<u8> =
+            (0..200_000u32).flat_map(|i| i.wrapping_mul(0x9e37_79b9).to_le_bytes()).collect();
+        let mut bytes = base.clone();
+        bytes.splice(400_000..400_010, *b"other words");
+        let (whole, difference) =
+            (encode(&bytes, None).unwrap(), encode(&bytes, Some(&base)).unwrap());
+        assert!(difference.len() * 100 < whole.len(), "{} of {}", difference.len(), whole.len());
+        assert_eq!(decode(&difference, Some(&base), bytes.len()).unwrap(), bytes);
+        assert!(decode(&difference, None, bytes.len()).map_or(true, |other| other != bytes));
+    }
+
+    #[test]
+    fn no_more_memory_is_taken_than_there_are_bytes() {
+        let code = encode(&vec![0; 1 << 20], None).unwrap();
+        assert!(decode(&code, None, 1000).is_err());
+        assert!(decode(&code, None, (1 << 20) + 1).is_err());
+        assert!(decode(&code, None, usize::MAX).is_err());
+        assert!(decode(b"", None, 5).is_err());
+    }
+}

@@ -1,0 +1,78 @@
+//! What an index requires of originals.
+
+use crate::entry::{IndexEntry, shortened_id};
+use crate::error::IndexError;
+use crate::original::{MAX_DESCRIPTION_BYTES, OriginalEntry, original_hash};
+use crate::settings::{IndexSettings, OriginalSettings};
+
+/// The media type of a text without an original.
+const TEXT_TYPE: &str = "text/plain; charset=utf-8";
+
+/// The original of a document to store: its own, or its text.
+///
+/// # Errors
+/// [`IndexError::Document`] for a document with neither.
+pub(crate) fn original_of<'a>(entry: &IndexEntry<'a>) -> Result<OriginalEntry<'a>, IndexError> {
+    let of_text = |text: &'a str| {
+        let bytes = text.as_bytes();
+        OriginalEntry { bytes, media_type: TEXT_TYPE, name: "", sha256: original_hash(bytes) }
+    };
+    entry.original.or_else(|| entry.text.map(of_text)).ok_or_else(|| IndexError::Document {
+        id: shortened_id(entry.id),
+        why: "it has neither an original nor a text, and the index keeps originals".to_owned(),
+    })
+}
+
+impl OriginalSettings {
+    /// Checks the length in bytes of the original of a document with this id.
+    ///
+    /// # Errors
+    /// [`IndexError::Document`] for one over the limit.
+    pub fn check_length(&self, id: &str, got: u64) -> Result<(), IndexError> {
+        let most = self.max_bytes;
+        if got <= most {
+            return Ok(());
+        }
+        Err(IndexError::Document {
+            id: shortened_id(id),
+            why: format!(
+                "its original has {got} bytes, the index keeps at most {most}: divide it, or \
+                 create an index with a greater limit on originals"
+            ),
+        })
+    }
+}
+
+impl IndexSettings {
+    /// Checks the requirements of an index with these settings on a document.
+    ///
+    /// # Errors
+    /// [`IndexError::Document`] with the problem.
+    pub fn check_entry(&self, entry: &IndexEntry<'_>) -> Result<(), IndexError> {
+        entry.check(self.num_hashes)?;
+        if self.originals.is_none() {
+            return Ok(());
+        }
+        self.check_original(entry.id, &original_of(entry)?)
+    }
+
+    /// Checks that an index with these settings takes the original of a document with this id.
+    ///
+    /// # Errors
+    /// [`IndexError::Document`] with the problem.
+    pub fn check_original(&self, id: &str, original: &OriginalEntry<'_>) -> Result<(), IndexError> {
+        let Some(originals) = self.originals else { return Ok(()) };
+        let wrong = |why| Err(IndexError::Document { id: shortened_id(id), why });
+        originals.check_length(id, original.bytes.len() as u64)?;
+        for (what, text) in [("media type", original.media_type), ("file name", original.name)] {
+            if text.len() > MAX_DESCRIPTION_BYTES {
+                let got = text.len();
+                return wrong(format!(
+                    "the {what} of its original has {got} bytes, at most {MAX_DESCRIPTION_BYTES} \
+                     are kept: shorten it"
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,176 @@
+//! Damaged originals and versions of an index in a folder: named by every reader and by `check`.
+
+use crate::conformance::documents::{Maker, settings};
+use crate::conformance::{assert_clean, known, page};
+use lookalike_index::backend::Backend;
+use lookalike_index::error::IndexError;
+use lookalike_index::index::Access;
+use lookalike_index::settings::StoredContent;
+use lookalike_index::sqlite;
+use rusqlite::Connection;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// An index with twelve versions of one document, each but the first a difference.
+fn archive() -> (TempDir, PathBuf) {
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join("archive");
+    let settings = settings(StoredContent::Originals);
+    let backend = sqlite::create(&folder, &settings).unwrap();
+    let mut maker = Maker::new(&settings, 5);
+    for version in 0..12 {
+        let mut document = page(&mut maker, "https://e.example/", 3);
+        document.original.as_mut().unwrap().extend_from_slice(format!(" {version}").as_bytes());
+        document.added = version;
+        backend.write(&[document.put()]).unwrap();
+    }
+    assert_clean(&*backend);
+    (above, folder)
+}
+
+fn open(folder: &std::path::Path) -> Box<dyn Backend> {
+    sqlite::open(folder, Access::Read).unwrap()
+}
+
+/// Changes the catalogue, and expects that reading the last version and `check` name the damage.
+fn assert_named(sql: &str, expected: &str) {
+    assert_both_named(sql, expected, expected);
+}
+
+/// The same where both say it in words of their own.
+fn assert_both_named(sql: &str, expected: &str, expected_of_check: &str) {
+    let (_above, folder) = archive();
+    let catalogue = Connection::open(folder.join("catalog.sqlite")).unwrap();
+    assert!(catalogue.execute(sql, []).unwrap() > 0, "{sql}");
+    drop(catalogue);
+    let backend = open(&folder);
+    let mut snapshot = backend.snapshot().unwrap();
+    let error = snapshot
+        .versions("https://e.example/")
+        .and_then(|versions| snapshot.original(versions.last().unwrap()))
+        .unwrap_err();
+    assert!(matches!(error, IndexError::Damaged { .. }), "{sql}: {error}");
+    assert!(error.to_string().contains(expected), "{sql}: {error}");
+    let problems = backend.check().unwrap();
+    let named = problems.iter().any(|problem| {
+        problem.what.contains(expected_of_check)
+            && problem.what.contains("restore")
+            && !problem.repairable
+    });
+    assert!(named, "{sql}: {problems:?}");
+}
+
+#[test]
+fn similar_originals_are_differences_over_a_bounded_chain() {
+    let (_above, folder) = archive();
+    let stats = open(&folder).stats().unwrap().originals.unwrap();
+    assert_eq!((stats.versions, stats.originals, stats.differences), (12, 12, 11));
+    assert!(stats.stored_bytes * 5 < stats.bytes, "{stats:?}");
+    let catalogue = Connection::open(folder.join("catalog.sqlite")).unwrap();
+    let longest: i64 = catalogue
+        .query_row(
+            "WITH RECURSIVE chain(original, length) AS (
+                SELECT original, 0 FROM originals WHERE base IS NULL UNION ALL
+                SELECT o.original, length + 1 FROM originals o JOIN chain c ON o.base = c.original)
+             SELECT max(length) FROM chain",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    assert_eq!(longest, 8);
+}
+
+#[test]
+fn a_damaged_original_is_named() {
+    assert_named(
+        "UPDATE originals SET zstd = zeroblob(20) WHERE original = 12",
+        "the checksum of its bytes is wrong",
+    );
+    assert_named(
+        "UPDATE originals SET sha256 = zeroblob(32) WHERE original = 12",
+        "SHA-256 is wrong",
+    );
+    assert_named("UPDATE originals SET sha256 = zeroblob(5) WHERE original = 12", "not 32 bytes");
+    assert_named("UPDATE originals SET bytes = bytes + 1 WHERE original = 12", "bytes, expected");
+    assert_named("UPDATE originals SET bytes = bytes - 1 WHERE original = 12", "decompress");
+    assert_named("UPDATE originals SET bytes = -1 WHERE original = 12", "out of range");
+    assert_named("UPDATE originals SET base = NULL WHERE original = 12", "decompress");
+}
+
+#[test]
+fn a_missing_base_is_named() {
+    assert_named("DELETE FROM originals WHERE original = 1", "original 1, its base, is missing");
+    assert_both_named(
+        "DELETE FROM originals WHERE original = 12",
+        "it is missing",
+        "1 versions have no original",
+    );
+}
+
+#[test]
+fn bases_in_a_circle_are_named() {
+    assert_named("UPDATE originals SET base = 12 WHERE original = 1", "differences lead to it");
+    assert_named("UPDATE originals SET base = original WHERE original = 12", "differences lead");
+}
+
+#[test]
+fn a_damaged_version_is_named() {
+    assert_named("UPDATE versions SET added = 77 WHERE version = 12", "checksum of its row");
+    assert_named(
+        "UPDATE versions SET type = 'text/plain' WHERE version = 1",
+        "checksum of its row",
+    );
+}
+
+#[test]
+fn removing_a_document_leaves_nothing_of_it() {
+    let (_above, folder) = archive();
+    let backend = sqlite::open(&folder, Access::Write { wait: std::time::Duration::ZERO }).unwrap();
+    let mut maker = Maker::new(&settings(StoredContent::Originals), 5);
+    let other = page(&mut maker, "other", 3);
+    backend.write(&[other.put()]).unwrap();
+    backend.write(&[lookalike_index::backend::Change::Remove("https://e.example/")]).unwrap();
+    // What the other document is a difference from may be there until the index is compacted.
+    assert_eq!(known(&*backend, "other")[0].1, other.original.clone().unwrap());
+    backend.compact(0).unwrap();
+    let stats = backend.stats().unwrap().originals.unwrap();
+    assert_eq!((stats.versions, stats.originals, stats.differences), (1, 1, 0));
+    assert_eq!(known(&*backend, "other")[0].1, other.original.unwrap());
+    assert_clean(&*backend);
+}
+
+#[test]
+fn settings_and_tables_agree() {
+    let (_above, folder) = archive();
+    let catalogue = Connection::open(folder.join("catalog.sqlite")).unwrap();
+    catalogue
+        .execute_batch("DROP TABLE versions; DROP TABLE originals; PRAGMA user_version = 4")
+        .unwrap();
+    drop(catalogue);
+    let error = sqlite::open(&folder, Access::Read).map(drop).unwrap_err().to_string();
+    assert!(error.contains("do not agree"), "{error}");
+}
+
+#[test]
+fn damage_keeps_nothing_from_being_added_removed_and_compacted() {
+    for sql in [
+        "UPDATE originals SET zstd = zeroblob(20)",
+        "UPDATE versions SET added = 77",
+        "DELETE FROM originals WHERE original = 1",
+    ] {
+        let (_above, folder) = archive();
+        let catalogue = Connection::open(folder.join("catalog.sqlite")).unwrap();
+        assert!(catalogue.execute(sql, []).unwrap() > 0, "{sql}");
+        drop(catalogue);
+        let backend =
+            sqlite::open(&folder, Access::Write { wait: std::time::Duration::ZERO }).unwrap();
+        let mut maker = Maker::new(&settings(StoredContent::Originals), 5);
+        let other = page(&mut maker, "other", 3);
+        backend.write(&[other.put()]).unwrap();
+        assert_eq!(known(&*backend, "other")[0].1, other.original.clone().unwrap(), "{sql}");
+        backend.write(&[lookalike_index::backend::Change::Remove("https://e.example/")]).unwrap();
+        backend.compact(0).unwrap();
+        assert_eq!(known(&*backend, "other")[0].1, other.original.unwrap(), "{sql}");
+        assert_eq!(backend.stats().unwrap().originals.unwrap().versions, 1, "{sql}");
+    }
+}

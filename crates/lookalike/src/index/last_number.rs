@@ -1,0 +1,71 @@
+//! The greatest number of a document.
+
+use lookalike_index::IndexError;
+use lookalike_index::backend::Snapshot;
+use lookalike_index::entry::RecordFields;
+
+/// The number of the last document of a snapshot, 0 without any; documents that are added later
+/// have greater ones. Found by some dozens of looks.
+///
+/// # Errors
+/// Read errors.
+pub fn last_number(snapshot: &mut dyn Snapshot) -> Result<u64, IndexError> {
+    let mut is_any = |from: u64| {
+        let count = snapshot.scan(from, 1, RecordFields::default(), &mut |_| Ok(()))?;
+        Ok::<bool, IndexError>(count > 0)
+    };
+    let mut beyond = 1u64;
+    while is_any(beyond)? {
+        beyond = beyond.saturating_mul(2);
+    }
+    // There is a document at `last` or behind it, and none from `beyond` on.
+    let mut last = beyond / 2;
+    while last + 1 < beyond {
+        let middle = last + (beyond - last) / 2;
+        if is_any(middle)? {
+            last = middle;
+        } else {
+            beyond = middle;
+        }
+    }
+    Ok(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::Normalization;
+    use lookalike_core::params::{Params, ParamsBuilder};
+    use lookalike_index::backend::{Backend, Change};
+    use lookalike_index::entry::{IndexEntry, Metadata};
+    use lookalike_index::memory::MemoryBackend;
+    use lookalike_index::settings::{IndexSettings, StoredContent};
+
+    #[test]
+    fn it_is_that_of_the_last_document() {
+        let params = Params::new(&ParamsBuilder::default()).unwrap();
+        let words = Normalization::default().to_string();
+        let settings = IndexSettings::new(&params, &words, StoredContent::Signatures).unwrap();
+        let backend = MemoryBackend::new(settings);
+        for number in 1..40 {
+            let (id, metadata) = (number.to_string(), Metadata::default());
+            let entry = IndexEntry {
+                id: &id,
+                fingerprint: 0,
+                bytes: 0,
+                signature: &[],
+                set: &[],
+                text: None,
+                original: None,
+                metadata: &metadata,
+                added: 0,
+                modified: None,
+                expires: None,
+            };
+            assert_eq!(last_number(&mut *backend.snapshot().unwrap()).unwrap(), number - 1);
+            backend.write(&[Change::Add(entry)]).unwrap();
+        }
+        backend.write(&[Change::Remove("5"), Change::Remove("39")]).unwrap();
+        assert_eq!(last_number(&mut *backend.snapshot().unwrap()).unwrap(), 38);
+    }
+}

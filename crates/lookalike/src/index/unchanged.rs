@@ -1,0 +1,60 @@
+//! Documents that an index has as they are.
+
+use super::prepared_block::PreparedRow;
+use lookalike_index::backend::Snapshot;
+use lookalike_index::entry::RecordFields;
+use lookalike_index::original::original_hash;
+use lookalike_index::query_by_id::record;
+use lookalike_index::{Index, IndexError};
+use std::collections::HashSet;
+
+/// Leaves out documents that the index has with the same shingles, text and original. Returns for
+/// each of them how many stay before it.
+///
+/// # Errors
+/// What keeps the index from being read.
+pub(super) fn leave_out_unchanged(
+    index: &Index,
+    rows: &mut Vec<PreparedRow>,
+    now: i64,
+) -> Result<Vec<usize>, IndexError> {
+    let mut snapshot = index.snapshot()?;
+    let has_originals = index.settings().store.has_originals();
+    let (mut staying, mut left_out, mut changed) = (Vec::new(), Vec::new(), HashSet::new());
+    for row in rows.iter() {
+        let id = row.document.id.as_str();
+        // A later one of the same id meets an earlier one of this batch, not that of the index.
+        let is_same = !changed.contains(id) && is_stored(&mut *snapshot, row, has_originals, now)?;
+        if is_same {
+            left_out.push(staying.len() - left_out.len());
+        } else {
+            changed.insert(id);
+        }
+        staying.push(!is_same);
+    }
+    let mut staying = staying.into_iter();
+    rows.retain(|_| staying.next() == Some(true));
+    Ok(left_out)
+}
+
+/// Whether the index has a document as it is.
+fn is_stored(
+    snapshot: &mut dyn Snapshot,
+    row: &PreparedRow,
+    has_originals: bool,
+    now: i64,
+) -> Result<bool, IndexError> {
+    let document = &row.document;
+    let wanted = RecordFields { text: document.text.is_some(), ..RecordFields::default() };
+    let Some(stored) = record(snapshot, &document.id, now, wanted)? else { return Ok(false) };
+    let is_same = stored.fingerprint == document.fingerprint
+        && stored.bytes == document.bytes
+        && stored.text == document.text;
+    if !is_same || !has_originals {
+        return Ok(is_same);
+    }
+    let text = || document.text.as_deref().map(|text| original_hash(text.as_bytes()));
+    let sha256 = document.original.as_ref().map(|one| one.entry().sha256).or_else(text);
+    let versions = snapshot.versions(&document.id)?;
+    Ok(versions.last().map(|version| version.sha256) == sha256)
+}
