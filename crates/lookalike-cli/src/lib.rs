@@ -18,6 +18,8 @@ mod plot;
 mod postgres_environment;
 mod progress_bar;
 mod read_args;
+#[cfg(feature = "serve")]
+mod service_client;
 mod sources;
 mod summary;
 mod table;
@@ -28,12 +30,12 @@ mod usage;
 mod waiting;
 
 use clap::{Parser, Subcommand};
-#[cfg(feature = "serve")]
-use cmd::serve;
 use cmd::{
     CommandResult, audit, compare, completions, contamination, dedup, evaluate, find, index, man,
     passages, query, shard, tune,
 };
+#[cfg(feature = "serve")]
+use cmd::{serve, token};
 pub use exit_code::ExitCode;
 use explicit_args::ExplicitArgs;
 pub use extraction::WORKER as EXTRACT_WORKER;
@@ -93,6 +95,8 @@ enum Command {
     Shard(shard::ShardArgs),
     #[cfg(feature = "serve")]
     Serve(serve::ServeArgs),
+    #[cfg(feature = "serve")]
+    Token(token::TokenArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
     /// Reads files that other processes send, for these
@@ -109,7 +113,7 @@ impl Command {
             Self::Compare(_) | Self::Evaluate(_) | Self::Query(_) => false,
             Self::Completions(_) | Self::Man(_) | Self::ExtractWorker => false,
             #[cfg(feature = "serve")]
-            Self::Serve(_) => false,
+            Self::Serve(_) | Self::Token(_) => false,
         }
     }
 }
@@ -186,6 +190,8 @@ fn outcome(
         Command::Shard(args) => shard::run(args, arguments, worker),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, worker),
+        #[cfg(feature = "serve")]
+        Command::Token(args) => token::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
         Command::ExtractWorker => extraction::serve(),

@@ -8,6 +8,8 @@ mod export;
 mod groups;
 mod maintenance;
 mod open;
+#[cfg(feature = "serve")]
+mod remote;
 mod remove;
 mod settings;
 mod stats;
