@@ -131,9 +131,8 @@ pub(crate) async fn post_batch(State(app): State<Arc<App>>, request: Request) ->
         let BatchBody { queries } = json::parse(&whole.bytes)?;
         let mut answers = JsonList::default();
         for (Object(query), number) in queries.0.iter().zip(1..) {
-            let is_id = query.id.as_deref().map_or(Ok(()), check_id);
-            let found = if let Err(error) = is_id {
-                Err(error.into())
+            let found = if let Err(problem) = query.check() {
+                Err(problem)
             } else if answers.bytes() < ANSWER_BYTES {
                 query.answer(worker, text_bytes, right, &cache)
             } else {
@@ -169,6 +168,12 @@ struct FoundContext<'a> {
 }
 
 impl QueryBody {
+    /// Checks what the search itself does not check first.
+    fn check(&self) -> Result<(), Problem> {
+        self.id.as_deref().map_or(Ok(()), check_id)?;
+        self.beginning().map(|_| ())
+    }
+
     fn answer(
         &self,
         worker: &mut PoolWorker,

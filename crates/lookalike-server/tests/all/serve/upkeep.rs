@@ -151,6 +151,8 @@ fn an_export_is_imported_as_it_was() {
 fn an_export_that_fails_has_no_end() {
     let served = Served::start();
     served.gate.set_down(true);
-    let answer = served.client.get("/v1/export");
+    // There may be no head either, so that this is not held against the description.
+    let request = b"GET /v1/export HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+    let answer = served.client.raw(request);
     assert!(!answer.body.ends_with(b"0\r\n\r\n"), "{answer:?}");
 }
