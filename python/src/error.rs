@@ -168,10 +168,8 @@ fn index_message(error: &IndexError) -> String {
         IndexError::ReadOnly { cause: Unwritable::FileSystem | Unwritable::Server, .. } => {
             format!("{error} (read_only=True)")
         }
-        IndexError::ReadOnly { cause: Unwritable::Rights, .. } => {
-            format!("{error}, or open it with read_only=True")
-        }
-        IndexError::InUse { service: Some(_), .. } => {
+        IndexError::ReadOnly { cause: Unwritable::Rights, .. }
+        | IndexError::InUse { service: Some(_), .. } => {
             format!("{error}, or open it with read_only=True")
         }
         IndexError::InUse { index, waited, service: None } => format!(
