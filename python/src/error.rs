@@ -173,10 +173,11 @@ fn index_message(error: &IndexError) -> String {
         IndexError::ReadOnly { cause: Unwritable::FileSystem | Unwritable::Server, .. } => {
             format!("{error} (read_only=True)")
         }
-        IndexError::ReadOnly { cause: Unwritable::Rights, .. } => {
+        IndexError::ReadOnly { cause: Unwritable::Rights, .. }
+        | IndexError::InUse { service: Some(_), .. } => {
             format!("{error}, or open it with read_only=True")
         }
-        IndexError::InUse { index, waited } => format!(
+        IndexError::InUse { index, waited, service: None } => format!(
             "another process writes to {index}, or another Index of this one does (waited {} s): \
              close that one, use it, or open this one with read_only=True",
             waited.as_secs()

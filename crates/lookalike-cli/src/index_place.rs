@@ -9,6 +9,13 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// An address or a file of passwords that cannot be read.
 pub(crate) fn place(text: &str) -> Result<IndexLocation, CommandError> {
+    if ["http://", "https://"].iter().any(|scheme| text.starts_with(scheme)) {
+        return Err(CommandError::Usage(format!(
+            "{} is a service: index add, update, remove, export, compact, check and backup ask one \
+             (where the program is built with `serve`), this command opens an index itself",
+            lookalike::report::phrases::one_line(text)
+        )));
+    }
     match IndexLocation::of(text) {
         #[cfg(feature = "postgres")]
         IndexLocation::Postgres(url) => {

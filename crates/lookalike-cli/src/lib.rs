@@ -18,6 +18,8 @@ mod plot;
 mod postgres_environment;
 mod progress_bar;
 mod read_args;
+#[cfg(feature = "serve")]
+mod service_client;
 mod sources;
 mod summary;
 mod table;
@@ -28,12 +30,12 @@ mod usage;
 mod waiting;
 
 use clap::{Parser, Subcommand};
-#[cfg(feature = "serve")]
-use cmd::serve;
 use cmd::{
     CommandResult, audit, compare, completions, contamination, dedup, evaluate, find, index, man,
     passages, query, shard, tune, watch,
 };
+#[cfg(feature = "serve")]
+use cmd::{serve, token};
 pub use exit_code::ExitCode;
 use explicit_args::ExplicitArgs;
 pub use extraction::WORKER as EXTRACT_WORKER;
@@ -94,6 +96,8 @@ enum Command {
     Watch(Box<watch::WatchArgs>),
     #[cfg(feature = "serve")]
     Serve(serve::ServeArgs),
+    #[cfg(feature = "serve")]
+    Token(token::TokenArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
     /// Reads files that other processes send, for these
@@ -111,7 +115,7 @@ impl Command {
             Self::Compare(_) | Self::Evaluate(_) | Self::Query(_) | Self::Watch(_) => false,
             Self::Completions(_) | Self::Man(_) | Self::ExtractWorker => false,
             #[cfg(feature = "serve")]
-            Self::Serve(_) => false,
+            Self::Serve(_) | Self::Token(_) => false,
         }
     }
 }
@@ -189,6 +193,8 @@ fn outcome(
         Command::Watch(args) => watch::run(args, worker),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, worker),
+        #[cfg(feature = "serve")]
+        Command::Token(args) => token::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
         Command::ExtractWorker => extraction::serve(),

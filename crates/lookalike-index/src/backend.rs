@@ -147,6 +147,17 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// [`IndexError::Exists`] if `to` exists; read and write errors.
     fn backup(&self, to: &Path) -> Result<(), IndexError>;
+
+    /// Names the service that has the index open for writing, for other processes that want to
+    /// write: [`IndexError::InUse`] has the address until the index is closed. Nothing happens
+    /// where several processes can write.
+    ///
+    /// # Errors
+    /// Write errors.
+    fn announce_service(&self, address: &str) -> Result<(), IndexError> {
+        let _ = address;
+        Ok(())
+    }
 }
 
 /// Takes the number of a document and its encoded shingle set.

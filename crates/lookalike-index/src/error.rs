@@ -66,6 +66,8 @@ pub enum IndexError {
         index: String,
         /// The time waited for it.
         waited: Duration,
+        /// The address of the service that the process is, if it is one.
+        service: Option<String>,
     },
     /// The index was opened for reading only, or its place cannot be written to.
     ReadOnly {
@@ -262,7 +264,10 @@ impl NamesParameters for IndexError {
                  option out to use that of the index, or create another index",
                 name(*parameter)
             ),
-            Self::InUse { index, waited } => write!(
+            Self::InUse { index, service: Some(address), .. } => {
+                write!(f, "the service at {address} writes to {index}: ask it, or stop it first")
+            }
+            Self::InUse { index, waited, service: None } => write!(
                 f,
                 "another process writes to {index} (waited {} s): try again when it is done",
                 waited.as_secs()

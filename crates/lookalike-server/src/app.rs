@@ -7,10 +7,14 @@ use crate::config::Config;
 use crate::decision_cache::DecisionCache;
 use crate::document_groups::{self, ComputeLimits};
 use crate::group_cache::{CacheLimits, GroupCache};
+use crate::idempotency::KeyedRequests;
 use crate::log::Logger;
 use crate::metrics::{Metrics, Serial};
+use crate::near_duplicate_watch::NearDuplicateWatch;
 use crate::pool::{self, WorkerPool};
 use crate::problem::{Code, Problem};
+use crate::reload::Credentials;
+use crate::upkeep_jobs::Upkeep;
 use crate::writer::IndexWriter;
 use axum::body::{Body, Bytes};
 use axum::http::header::CONTENT_TYPE;
@@ -23,12 +27,17 @@ use lookalike::store::settings::StoredContent;
 use lookalike::store::{Index, IndexError};
 use serde::Serialize;
 use std::sync::{Arc, OnceLock};
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Exports at once.
+const EXPORTS: usize = 2;
 
 /// The state shared by all requests.
 pub(crate) struct App {
     pub(crate) index: Arc<Index>,
     pub(crate) config: Config,
+    /// Tokens and certificate in effect.
+    pub(crate) credentials: Credentials,
     pub(crate) pool: WorkerPool,
     /// `None` if the index is served for reading only.
     pub(crate) writer: Option<IndexWriter>,
@@ -37,7 +46,14 @@ pub(crate) struct App {
     pub(crate) agreement: Arc<AgreementCache>,
     pub(crate) categories: Arc<CategoryCache>,
     pub(crate) metrics: Metrics,
-    pub(crate) log: Logger,
+    pub(crate) upkeep: Upkeep,
+    /// Places of exports.
+    pub(crate) exports: Arc<Semaphore>,
+    /// Requests with an idempotency key.
+    pub(crate) keyed: Arc<KeyedRequests>,
+    pub(crate) log: Arc<Logger>,
+    /// Looks for near-duplicates of what is written, if there are webhooks.
+    pub(crate) watch: Option<Arc<NearDuplicateWatch>>,
     /// Memory of bodies.
     pub(crate) memory: BodyMemory,
     /// The share of it for documents as lines.
@@ -60,9 +76,15 @@ impl App {
         let index = Arc::new(index);
         let limits = &config.limits;
         let thread = |source| IndexError::Io { path: "a thread of the server".to_owned(), source };
-        let log = Logger::start(&config.log).map_err(thread)?;
+        let log = Arc::new(Logger::start(&config.log).map_err(thread)?);
+        let watch = |webhooks| NearDuplicateWatch::start(&index, webhooks, &log);
+        let watch = config.webhooks.as_ref().map(watch).transpose().map_err(thread)?;
+        let watch = watch.map(Arc::new);
         let metrics = Metrics::default();
-        let start = || IndexWriter::start(Arc::clone(&index), Arc::clone(&metrics.sizes));
+        let start = || {
+            let sizes = Arc::clone(&metrics.sizes);
+            IndexWriter::start(Arc::clone(&index), sizes, watch.clone())
+        };
         let writer = if config.writable { Some(start()?) } else { None };
         Ok(Arc::new(Self {
             pool: WorkerPool::start(&index, &config)?,
@@ -72,7 +94,11 @@ impl App {
             agreement: Arc::default(),
             categories: Arc::default(),
             metrics,
+            upkeep: Upkeep::default(),
+            exports: Arc::new(Semaphore::new(EXPORTS)),
+            keyed: Arc::default(),
             log,
+            watch,
             memory: BodyMemory::new(limits.held_bytes),
             // A line of maximum length fits, whatever the limits are.
             bulk_memory: BodyMemory::new((limits.held_bytes / 2).max(limits.body_bytes)),
@@ -81,6 +107,7 @@ impl App {
             serial: Serial::default(),
             started: time::now() / 1_000_000_000,
             index,
+            credentials: Credentials::new(&config.tokens, config.tls.as_ref()),
             config,
         }))
     }
@@ -90,6 +117,9 @@ impl App {
         self.pool.stop();
         if let Some(writer) = &self.writer {
             writer.stop();
+        }
+        if let Some(watch) = &self.watch {
+            watch.stop(&self.log);
         }
         self.groups.stop();
         self.log.stop();

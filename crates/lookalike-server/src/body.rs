@@ -1,10 +1,13 @@
 //! Reads the body of a request piece by piece, within the limits.
 
+use crate::gzip::{self, GzipDecoder};
+use crate::idempotency::Fingerprint;
 use crate::problem::{Code, Problem};
 use axum::body::{Body, Bytes};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http_body_util::BodyExt;
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -67,15 +70,71 @@ pub(crate) struct WholeBody {
 pub(crate) struct BodyPieces {
     body: Body,
     idle_time: Duration,
+    /// Expands it, if it is compressed.
+    gzip: Option<GzipDecoder>,
+    /// The hash of what was read, if that is wanted.
+    hash: Option<Sha256>,
 }
 
 impl BodyPieces {
-    pub(crate) fn new(body: Body, idle_time: Duration) -> Self {
-        Self { body, idle_time }
+    /// The body of a request with these headers; a problem if it is compressed in an unknown way.
+    pub(crate) fn new(
+        headers: &HeaderMap,
+        body: Body,
+        idle_time: Duration,
+    ) -> Result<Self, Problem> {
+        let gzip = gzip::is_encoded(headers)?.then(GzipDecoder::new);
+        Ok(Self { body, idle_time, gzip, hash: None })
     }
 
-    /// The next piece, not empty; `None` at the end.
+    /// Hashes what is read, after `before`.
+    pub(crate) fn hash_after(&mut self, before: &[u8]) {
+        self.hash = Some(Sha256::new().chain_update(before));
+    }
+
+    /// The hash of what was read.
+    pub(crate) fn fingerprint(&self) -> Fingerprint {
+        self.hash.clone().unwrap_or_default().finalize().into()
+    }
+
+    /// The next piece, expanded, not empty; `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Problem> {
+        let piece = match self.gzip.take() {
+            None => self.next_received().await?,
+            Some(mut gzip) => {
+                let piece = self.next_expanded(&mut gzip).await?;
+                self.gzip = Some(gzip);
+                piece
+            }
+        };
+        if let (Some(hash), Some(piece)) = (&mut self.hash, &piece) {
+            hash.update(piece);
+        }
+        Ok(piece)
+    }
+
+    async fn next_expanded(&mut self, gzip: &mut GzipDecoder) -> Result<Option<Bytes>, Problem> {
+        loop {
+            if let Some(piece) = gzip.next()? {
+                // Other connections have their turn between the pieces of one that expands to many.
+                tokio::task::yield_now().await;
+                return Ok(Some(piece));
+            }
+            match self.next_received().await? {
+                Some(piece) => gzip.put(piece),
+                None => return gzip.end(),
+            }
+        }
+    }
+
+    /// Reads and discards the rest.
+    pub(crate) async fn skip(&mut self) -> Result<(), Problem> {
+        while self.next().await?.is_some() {}
+        Ok(())
+    }
+
+    /// The next piece as it was sent.
+    async fn next_received(&mut self) -> Result<Option<Bytes>, Problem> {
         loop {
             let frame = tokio::time::timeout(self.idle_time, self.body.frame()).await;
             let frame = frame.map_err(|_| {
@@ -131,16 +190,18 @@ pub(crate) async fn whole(
     let most = limits.body_bytes;
     let declared = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     let declared: u64 = declared.unwrap_or(0);
+    let is_compressed = gzip::is_encoded(headers)?;
     if declared > most {
         return Err(too_large(most));
     }
     let mut whole = WholeBody { bytes: Vec::new(), held: None };
-    let mut room = declared;
+    // What it expands to is not declared.
+    let mut room = if is_compressed { 0 } else { declared };
     if room > 0 {
         memory.take(room, &mut whole.held)?;
         whole.bytes.reserve_exact(room as usize);
     }
-    let mut pieces = BodyPieces::new(body, limits.idle_time);
+    let mut pieces = BodyPieces::new(headers, body, limits.idle_time)?;
     while let Some(piece) = pieces.next().await? {
         let needed = (whole.bytes.len() + piece.len()) as u64;
         if needed > most {
@@ -170,9 +231,6 @@ pub(crate) fn expect_type(headers: &HeaderMap, expected: &str) -> Result<(), Pro
         let detail = format!("the body is {got}: send it with content-type: {expected}");
         Err(Problem::new(Code::WRONG_CONTENT_TYPE, detail))
     };
-    if headers.contains_key("content-encoding") {
-        return wrong("compressed (content-encoding), which is not taken");
-    }
     let Some(value) = headers.get(CONTENT_TYPE) else { return wrong("of no declared type") };
     let Ok(value) = value.to_str() else { return wrong("of a type that is no text") };
     let mut parts = value.split(';');

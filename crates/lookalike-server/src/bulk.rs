@@ -2,17 +2,22 @@
 //! not depend on their number.
 
 use crate::address::QueryParameters;
-use crate::app::{App, HandlerResult, json};
+use crate::app::{App, HandlerResult, json, json_bytes};
 use crate::body::{self, BodyPieces};
-use crate::documents::{DocumentRequest, DocumentToWrite, WriteMode};
+use crate::documents::{DocumentRequest, DocumentToWrite, WriteMode, time_of};
+use crate::idempotency::{KeptAnswer, KeyedRequest, RunningRequest};
 use crate::json;
 use crate::metadata::BoundedMetadata;
 use crate::middleware::in_time;
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
-use crate::writer::{Changes, OwnedChange, SubmittedChanges};
+use crate::writer::{Changes, OwnedChange, SubmittedChanges, lost};
+use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use http_body_util::BodyExt;
 use lookalike::store::backend::ChangeOutcome;
 use lookalike::store::entry::check_id;
 use serde::Deserialize;
@@ -40,6 +45,9 @@ struct LineDocument {
     modified: Option<String>,
     expires: Option<String>,
     ttl_seconds: Option<json::WholeNumber>,
+    /// Of lines of an export only, as the next.
+    bytes: Option<json::WholeNumber>,
+    added: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -47,26 +55,88 @@ struct BulkOptions {
     mode: WriteMode,
     /// Whether the first bad line ends the request.
     stop: bool,
+    /// Whether the lines are those of an export.
+    exported: bool,
     text_bytes: u64,
 }
 
 /// `POST /v1/documents`
 pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
-    let parameters = QueryParameters::read(request.uri().query(), &["mode", "on_error"])?;
+    let parameters = QueryParameters::read(request.uri().query(), &["form", "mode", "on_error"])?;
+    let forms = [("export", true), ("document", false)];
+    let exported = parameters.choice("form", &forms, false)?;
     let stop = parameters.choice("on_error", &[("stop", true), ("skip", false)], true)?;
     let limits = &app.config.limits;
-    let options =
-        BulkOptions { mode: WriteMode::of(&parameters)?, stop, text_bytes: limits.text_bytes };
+    let (mode, text_bytes) = (WriteMode::of(&parameters)?, limits.text_bytes);
+    let options = BulkOptions { mode, stop, exported, text_bytes };
     let (parts, body) = request.into_parts();
     body::expect_type(&parts.headers, "application/x-ndjson")?;
-    let pieces = BodyPieces::new(body, limits.idle_time);
+    let mut pieces = BodyPieces::new(&parts.headers, body, limits.idle_time)?;
+    let keyed = app.keyed.look_up(&parts.headers)?;
+    if keyed.is_some() {
+        let query = parts.uri.query().unwrap_or_default();
+        pieces.hash_after(format!("{query}\n").as_bytes());
+    }
+    match keyed {
+        None => store(&app, pieces, options).await.0,
+        Some(KeyedRequest::Again(answer)) => again(answer, pieces).await,
+        // Goes on where the client leaves before the answer, so that the answer is there when it
+        // asks again.
+        Some(KeyedRequest::First(running)) => {
+            let stored = tokio::spawn(store_once(Arc::clone(&app), pieces, options, running));
+            stored.await.unwrap_or_else(|_| Err(lost()))
+        }
+    }
+}
+
+/// Stores the lines of a body; the pieces are those that are left.
+async fn store(
+    app: &Arc<App>,
+    pieces: BodyPieces,
+    options: BulkOptions,
+) -> (HandlerResult, BodyPieces) {
     let held = LineMemory::default();
     let mut lines = BodyLines { pieces, buffer: Vec::new(), next: 1, ended: false, held };
     let mut tally = LineTally::new(options);
-    match run(&app, &mut lines, &mut tally).await {
+    let answer = match run(app, &mut lines, &mut tally).await {
         Ok(()) => json(StatusCode::OK, &tally.answer()),
         Err(problem) => Err(problem.with("stored", tally.stored())),
+    };
+    (answer, lines.pieces)
+}
+
+/// The same for a request with a key, whose answer is kept if the whole request was read and the
+/// server could do it.
+async fn store_once(
+    app: Arc<App>,
+    pieces: BodyPieces,
+    options: BulkOptions,
+    running: RunningRequest,
+) -> HandlerResult {
+    let (answer, mut pieces) = store(&app, pieces, options).await;
+    let response = answer.unwrap_or_else(IntoResponse::into_response);
+    if response.status().is_server_error() || pieces.skip().await.is_err() {
+        return Ok(response);
     }
+    let (parts, body) = response.into_parts();
+    let body = body.collect().await.map_err(|error| Problem::internal(error.to_string()))?;
+    let body = body.to_bytes();
+    running.end(parts.status, body.clone(), pieces.fingerprint());
+    Ok(Response::from_parts(parts, Body::from(body)))
+}
+
+/// The answer that was given to the same request before.
+async fn again(answer: KeptAnswer, mut pieces: BodyPieces) -> HandlerResult {
+    pieces.skip().await?;
+    answer.check(pieces.fingerprint())?;
+    let kind = if answer.status.is_success() { "json" } else { "problem+json" };
+    let mut response = json_bytes(answer.status, answer.body.to_vec());
+    let headers = response.headers_mut();
+    if let Ok(kind) = HeaderValue::from_str(&format!("application/{kind}")) {
+        headers.insert(CONTENT_TYPE, kind);
+    }
+    headers.insert("idempotent-replayed", HeaderValue::from_static("true"));
+    Ok(response)
 }
 
 /// Reads, prepares and writes; a batch is prepared while the previous one is written.
@@ -304,10 +374,21 @@ fn prepare_line(
     line: &[u8],
     options: BulkOptions,
 ) -> Result<DocumentToWrite, Problem> {
-    let LineDocument { id, text, metadata, modified, expires, ttl_seconds } = json::parse(line)?;
+    let LineDocument { id, text, metadata, modified, expires, ttl_seconds, bytes, added } =
+        json::parse(line)?;
     check_id(&id)?;
+    if !options.exported && (bytes.is_some() || added.is_some()) {
+        let detail = "bytes and added are members of exported lines only: leave them out, or send \
+                      the lines with ?form=export";
+        return Err(Problem::new(Code::UNKNOWN_MEMBER, detail));
+    }
+    let added = added.as_deref().map(|at| time_of("added", at)).transpose()?;
     let given = DocumentRequest { text, metadata, modified, expires, ttl_seconds };
-    given.prepare(id, &mut worker.preparer, options.text_bytes)
+    let mut document = given.prepare(id, &mut worker.preparer, options.text_bytes)?;
+    if let Some(added) = added {
+        document.document.fields.added = added;
+    }
+    Ok(document)
 }
 
 /// Outcomes of the lines so far.

@@ -1,7 +1,10 @@
 //! The configuration of a server.
 
 pub use crate::config_error::ConfigError;
+use crate::reload::ReloadConfig;
+use crate::tls::TlsIdentity;
 use crate::token::Tokens;
+use crate::webhook::Webhooks;
 use lookalike::extract::ExtractOptions;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -20,6 +23,10 @@ pub struct Config {
     pub hosts: Vec<String>,
     /// Tokens of clients. Without any, every client on this machine may read and write.
     pub tokens: Tokens,
+    /// The certificate of the server, if it speaks TLS.
+    pub tls: Option<TlsIdentity>,
+    /// Reads tokens and certificate again on SIGHUP; without it, SIGHUP does nothing.
+    pub reload: Option<ReloadConfig>,
     /// Whether documents may be changed at all.
     pub writable: bool,
     /// Limits of requests.
@@ -29,6 +36,10 @@ pub struct Config {
     pub extract: ExtractOptions,
     /// The folder of temporary files; the current folder if `None`.
     pub temp_dir: Option<PathBuf>,
+    /// The folder that backups are made in, if clients may make some.
+    pub backup_dir: Option<PathBuf>,
+    /// Where messages about new near-duplicates go, if anywhere.
+    pub webhooks: Option<Webhooks>,
     /// The log of requests.
     pub log: Log,
 }
@@ -114,10 +125,14 @@ impl Default for Config {
             listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8377),
             hosts: Vec::new(),
             tokens: Tokens::default(),
+            tls: None,
+            reload: None,
             writable: true,
             limits: ServerLimits::default(),
             extract: ExtractOptions::default(),
             temp_dir: None,
+            backup_dir: None,
+            webhooks: None,
             log: Log { format: LogFormat::Off, sink: Arc::new(|| Box::new(std::io::sink())) },
         }
     }
@@ -146,6 +161,11 @@ impl Config {
     pub fn check(&self) -> Result<(), ConfigError> {
         if !self.is_loopback() && self.tokens.is_empty() {
             return Err(ConfigError::OpenToAll { listen: self.listen });
+        }
+        let urls = self.webhooks.iter().flat_map(|webhooks| &webhooks.urls);
+        let is_url = |url: &str| url.starts_with("http://") || url.starts_with("https://");
+        if urls.into_iter().any(|url| !is_url(url)) {
+            return Err(ConfigError::Webhook);
         }
         let limits = &self.limits;
         let least = [

@@ -20,6 +20,8 @@ pub enum ConfigError {
         /// The minimum.
         least: u64,
     },
+    /// The address of a webhook is none. It is not shown, since it may have a secret in it.
+    Webhook,
     /// A token is too short, or cannot be sent in a header.
     Token {
         /// The problem, without the token.
@@ -37,6 +39,9 @@ impl fmt::Display for ConfigError {
             ),
             Self::TooSmall { what, got, least } => {
                 write!(f, "{what} is {got}: expected at least {least}")
+            }
+            Self::Webhook => {
+                f.write_str("expected addresses of webhooks that begin with http:// or https://")
             }
             Self::Token { why } => write!(f, "a token {why}"),
         }

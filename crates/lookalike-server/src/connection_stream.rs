@@ -3,6 +3,7 @@
 
 use crate::connections::Connection;
 use crate::problem::{Code, Problem};
+use crate::transport::Transport;
 use axum::body::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use std::io;
@@ -12,7 +13,6 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
 /// Limits of reading from a client that keeps sending after its response. Without reading, the
@@ -22,7 +22,7 @@ const DRAIN_BYTES: usize = 256 << 20;
 
 /// A stream whose writes fail if the client takes no byte for some time.
 pub(crate) struct ConnectionStream {
-    stream: TcpStream,
+    stream: Transport,
     idle_time: Duration,
     connection: Arc<Connection>,
     /// When a blocked write fails.
@@ -39,7 +39,7 @@ struct Drain {
 }
 
 impl ConnectionStream {
-    pub(crate) fn new(stream: TcpStream, idle_time: Duration, connection: Arc<Connection>) -> Self {
+    pub(crate) fn new(stream: Transport, idle_time: Duration, connection: Arc<Connection>) -> Self {
         Self { stream, idle_time, connection, deadline: None, problem: None, drain: None }
     }
 

@@ -21,6 +21,7 @@ use lookalike::index::{DocumentFields, IndexCategories, PreparedDocument, TextPr
 use lookalike::store::IndexError;
 use lookalike::store::backend::{ChangeOutcome, Snapshot};
 use lookalike::store::entry::{IndexRecord, Metadata, RecordFields};
+use lookalike::store::filter::MetadataFilter;
 use lookalike::store::query_by_id::record;
 use lookalike::store::set;
 use serde::Deserialize;
@@ -36,6 +37,10 @@ const LIST: usize = 100;
 const LIST_MAX: usize = 1_000;
 /// A list ends early beyond this many bytes.
 const LIST_BYTES: usize = 16 << 20;
+/// The same beyond this many documents that were read.
+const READ_DOCUMENTS: usize = 20_000;
+/// Maximum number of conditions of a list.
+const FILTERS_MAX: usize = 100;
 
 /// A document in a request.
 #[derive(Debug, Deserialize)]
@@ -87,7 +92,8 @@ impl DocumentRequest {
     }
 }
 
-fn time_of(member: &str, text: &str) -> Result<i64, Problem> {
+/// A time in a request, in ns since 1970.
+pub(crate) fn time_of(member: &str, text: &str) -> Result<i64, Problem> {
     time::parse(text).ok_or_else(|| {
         let got = lookalike::store::entry::shortened_id(text);
         let detail = format!(
@@ -346,41 +352,63 @@ pub(crate) fn bytes(value: &impl serde::Serialize) -> Result<Vec<u8>, Problem> {
 
 /// `GET /v1/documents`
 pub(crate) async fn list(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
-    let parameters = QueryParameters::read(request.uri().query(), &["after", "category", "limit"])?;
+    let parameters = QueryParameters::read_repeating(
+        request.uri().query(),
+        &["after", "category", "filter", "limit"],
+        &["filter"],
+    )?;
+    let filters = conditions(&parameters)?;
     let limit = parameters.number("limit", LIST_MAX, LIST)?;
     let category = parameters.text("category").map(str::to_owned);
-    let from = match parameters.text("after") {
-        None => 0,
-        Some(cursor) => {
-            cursor.parse::<u64>().ok().and_then(|last| last.checked_add(1)).ok_or_else(|| {
-                expected("after", cursor, "the `next` of an answer, or nothing to begin")
-            })?
-        }
-    };
+    let from = first_number(&parameters)?;
     let right = right(&request);
     let cache = Arc::clone(&app.categories);
     let read = move |worker: &mut PoolWorker| {
-        let part = DocumentsPart { from, limit, right };
+        let part = DocumentsPart { from, limit, right, filters };
         list_part(worker, part, category.as_deref(), &cache)
     };
     Ok(json_bytes(StatusCode::OK, app.pool.run(read).await?))
+}
+
+/// The conditions on metadata of a request.
+pub(crate) fn conditions(parameters: &QueryParameters) -> Result<Vec<MetadataFilter>, Problem> {
+    let conditions: Vec<_> = parameters.all("filter").collect();
+    if conditions.len() > FILTERS_MAX {
+        let detail = format!("there are more than {FILTERS_MAX} filters: leave some out");
+        return Err(Problem::new(Code::BAD_PARAMETER, detail));
+    }
+    let read = |text: &str| {
+        let condition = text.parse();
+        condition.map_err(|error: IndexError| Problem::new(Code::BAD_PARAMETER, error.to_string()))
+    };
+    conditions.into_iter().map(read).collect()
+}
+
+/// The number of the first document behind the cursor of a request.
+pub(crate) fn first_number(parameters: &QueryParameters) -> Result<u64, Problem> {
+    let Some(cursor) = parameters.text("after") else { return Ok(0) };
+    cursor
+        .parse::<u64>()
+        .ok()
+        .and_then(|last| last.checked_add(1))
+        .ok_or_else(|| expected("after", cursor, "the `next` of an answer, or nothing to begin"))
 }
 
 /// Documents that are read at once for a list.
 const STEP: usize = 50;
 
 /// The requested part of a list: documents numbered `from` or more.
-#[derive(Clone, Copy)]
 struct DocumentsPart {
     from: u64,
     limit: usize,
     right: Right,
+    filters: Vec<MetadataFilter>,
 }
 
 /// A part of the list of all documents, or of those of the category with a path and below it.
 fn list_part(
     worker: &PoolWorker,
-    DocumentsPart { mut from, limit, right }: DocumentsPart,
+    DocumentsPart { mut from, limit, right, filters }: DocumentsPart,
     path: Option<&str>,
     cache: &CategoryCache,
 ) -> Result<Vec<u8>, Problem> {
@@ -388,11 +416,19 @@ fn list_part(
     let categories = cache.for_answer(&mut *snapshot)?;
     let category = path.map(|path| category_cache::named(categories.as_ref(), path)).transpose()?;
     let filter = categories.as_ref().zip(category);
+    let mut read = 0;
     let (now, mut documents, mut more) = (time::now(), JsonList::default(), true);
-    while more && documents.len < limit && documents.bytes() < LIST_BYTES {
+    while more && documents.len < limit && documents.bytes() < LIST_BYTES && read < READ_DOCUMENTS {
         let most = STEP.min(limit - documents.len);
         let (records, count) = read_step(&mut *snapshot, &mut from, most, filter)?;
+        read += count;
         for record in records.iter().filter(|record| !record.is_expired(now)) {
+            if !filters.is_empty() {
+                let metadata = visible(&record.metadata, right);
+                if !filters.iter().all(|filter| filter.matches(&metadata)) {
+                    continue;
+                }
+            }
             let mut shown = to_json(record, right)?;
             if let Some(all) = &categories {
                 let category = all.of_document(&mut *snapshot, record.number)?;

@@ -9,7 +9,9 @@
 //! |---|---|
 //! | [`listen`] | sockets: accepts connections, graceful shutdown |
 //! | [`config`] | the configuration of a server |
-//! | [`token`] | tokens and their rights |
+//! | [`token`], [`token_file`] | tokens and their rights, and files of them |
+//! | [`tls`], `transport` | the certificate; bytes of a connection, plain or within TLS |
+//! | [`reload`] | tokens and certificate, which are read again while it runs |
 //! | `app` | state shared by requests |
 //! | `middleware` | rights, time limits, headers, log |
 //! | `address`, `body`, `json` | strict parsing of requests, within limits |
@@ -19,6 +21,12 @@
 //! | `response_memory` | memory of responses until they are sent |
 //! | `document_groups` | groups among all documents |
 //! | `group_cache` | queue of their computations, and cached lists |
+//! | `removal`, `export` | documents that meet a condition are removed, all are exported |
+//! | `upkeep`, `upkeep_jobs` | upkeep while serving |
+//! | `gzip`, `response_compression` | compressed bodies and answers |
+//! | `idempotency` | requests that may be sent twice |
+//! | [`webhook`] | webhooks, and how messages are signed |
+//! | `near_duplicate_watch`, `webhook_sender` | messages about new near-duplicates |
 //! | `pool`, `writer` | threads for blocking work; batched writes |
 //! | `problem` | error responses |
 //! | `similarity` | similarities in responses |
@@ -80,31 +88,47 @@ mod document_file;
 mod document_groups;
 mod document_to_write;
 mod documents;
+mod export;
 mod extraction;
 mod group;
 mod group_cache;
 mod group_filter;
 mod groups;
+mod gzip;
+mod idempotency;
 mod json;
 pub mod listen;
 mod log;
 mod metadata;
 mod metrics;
 mod middleware;
+mod near_duplicate_watch;
 mod originals;
 mod page;
 mod passages;
 mod pool;
 mod problem;
 mod query;
+pub mod reload;
+mod removal;
+mod response_compression;
 mod response_memory;
 mod review_progress;
 mod routes;
 mod similarity;
 mod status;
+pub mod tls;
 pub mod token;
+pub mod token_file;
+mod transport;
+mod upkeep;
+mod upkeep_jobs;
+pub mod webhook;
+mod webhook_sender;
 mod writer;
 
 pub use config::{Config, Log, LogFormat, ServerLimits};
 pub use listen::{Server, StopHandle, StopOutcome};
+pub use tls::TlsIdentity;
 pub use token::{ClientToken, Right, Tokens};
+pub use webhook::{WebhookSecret, Webhooks};

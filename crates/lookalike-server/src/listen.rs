@@ -7,6 +7,7 @@ use crate::connection_stream::{ConnectionStream, RequestBody};
 use crate::connections::{Connection, Connections};
 use crate::metrics::CountGuard;
 use crate::routes::router;
+use crate::transport::Transport;
 use axum::Router;
 use axum::body::Body;
 use hyper::server::conn::http1;
@@ -15,12 +16,13 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use lookalike::store::{Index, IndexError};
 use std::fmt;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio_rustls::TlsAcceptor;
 use tower_service::Service;
 
 /// Maximum size of a request's head: an id of maximum length with every byte as `%XX` fits.
@@ -120,6 +122,9 @@ impl Server {
         let listener = runtime.block_on(async { listen(address) }).map_err(unable)?;
         let address = listener.local_addr().map_err(unable)?;
         config.listen = address;
+        if config.writable {
+            index.announce_service(&url(&config)).map_err(StartError::Index)?;
+        }
         let app = App::start(index, config).map_err(StartError::Index)?;
         Ok(Self { runtime, listener, address, app })
     }
@@ -145,9 +150,24 @@ impl Server {
         })?;
         // Interrupted requests are dropped here.
         runtime.shutdown_background();
+        if stopped == StopOutcome::InOrder {
+            app.upkeep.stop();
+        }
         app.stop();
         Ok(stopped)
     }
+}
+
+/// Where clients on this machine reach the server.
+fn url(config: &Config) -> String {
+    let scheme = if config.tls.is_some() { "https" } else { "http" };
+    let mut address = config.listen;
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
+    }
+    format!("{scheme}://{address}")
 }
 
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
@@ -228,7 +248,8 @@ async fn connection(
     let _counted = CountGuard::one(&app.metrics.connections);
     // Responses are written as a whole, so that delayed sending (Nagle) has no benefit.
     let _ = stream.set_nodelay(true);
-    let stream = ConnectionStream::new(stream, app.config.limits.idle_time, Arc::clone(&state));
+    let Some(transport) = transport(app, stream, &state, &mut stops).await else { return };
+    let stream = ConnectionStream::new(transport, app.config.limits.idle_time, Arc::clone(&state));
     let of_requests = Arc::clone(&state);
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let state = Arc::clone(&of_requests);
@@ -263,7 +284,44 @@ async fn connection(
     let _ = served.await;
 }
 
-/// Stops the server on an interrupt or a termination signal.
+/// The stream of a connection after the handshake of TLS, if the server speaks TLS. `None` if the
+/// client does not, is too slow, or another connection needs the place.
+async fn transport(
+    app: &App,
+    stream: TcpStream,
+    state: &Connection,
+    stops: &mut watch::Receiver<u8>,
+) -> Option<Transport> {
+    let Some(identity) = app.credentials.now().tls.clone() else {
+        return Some(Transport::Plain(stream));
+    };
+    let handshake = TlsAcceptor::from(identity.config()).accept(stream);
+    tokio::select! {
+        done = tokio::time::timeout(app.config.limits.head_time, handshake) => {
+            done.ok()?.ok().map(|stream| Transport::Tls(Box::new(stream)))
+        }
+        _ = stops.wait_for(|times| *times > 0) => None,
+        () = state.needed() => None,
+    }
+}
+
+/// Reads tokens and certificate again. What is in effect stays where they cannot be read.
+#[cfg(unix)]
+async fn reload(app: &App) {
+    let Some(read) = app.config.reload.clone() else {
+        app.log.say("SIGHUP is ignored: SIGTERM or SIGINT stops the server");
+        return;
+    };
+    let read = tokio::task::spawn_blocking(move || read()).await;
+    let read = read.unwrap_or_else(|_| Err("reading them failed".to_owned()));
+    match read.and_then(|new| app.credentials.replace(new)) {
+        Ok(()) => app.log.say("SIGHUP: tokens and certificate were read again"),
+        Err(why) => app.log.say(&format!("SIGHUP: those before stay in effect: {why}")),
+    }
+}
+
+/// Stops the server on an interrupt or a termination signal, reads its credentials again on
+/// SIGHUP.
 #[cfg(unix)]
 async fn stop_on_signals(app: Arc<App>, mut signals: Signals, stop: StopHandle) {
     loop {
@@ -271,9 +329,7 @@ async fn stop_on_signals(app: Arc<App>, mut signals: Signals, stop: StopHandle) 
             _ = signals.interrupt.recv() => stop.stop(),
             _ = signals.terminate.recv() => stop.stop(),
             // Sent when the terminal is closed, or to reload settings.
-            _ = signals.hang_up.recv() => {
-                app.log.say("SIGHUP is ignored: SIGTERM or SIGINT stops the server");
-            }
+            _ = signals.hang_up.recv() => reload(&app).await,
         }
     }
 }

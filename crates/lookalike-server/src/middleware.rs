@@ -1,12 +1,14 @@
 //! Middleware of all requests: rights, time limits, headers, metrics and log.
 
 use crate::app::App;
+use crate::gzip;
 use crate::log::LogLine;
 use crate::metrics::CountGuard;
 use crate::page;
 use crate::problem::{Code, Note, Problem};
+use crate::response_compression;
 use crate::response_memory;
-use crate::token::{Client, Right};
+use crate::token::{Client, RefusedToken, Right, expired_detail};
 use axum::body::HttpBody;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{
@@ -15,6 +17,7 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use lookalike::index::time;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -40,6 +43,7 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Ne
     };
     let is_chunked = request.headers().contains_key(TRANSFER_ENCODING);
     let changes = needed_right(&trace.route, request.method()) > Right::Read;
+    let is_compressed = gzip::is_accepted(request.headers());
     let mut request = request;
     let mut response = match admit(&app, &trace.route, &request) {
         Ok(client) => {
@@ -53,6 +57,9 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Ne
             problem.into_response()
         }
     };
+    if is_compressed {
+        response = response_compression::compressed(&app, response).await;
+    }
     // Responses of changes are small and never refused.
     if !changes {
         response = response_memory::held(&app.memory, response);
@@ -105,15 +112,20 @@ fn admit(app: &App, route: &str, request: &Request) -> Result<Client, Problem> {
     if route == "none" || (is_read && is_open) {
         return Ok(Client::unnamed(Right::Read));
     }
-    let Some(client) = app.config.tokens.client(bearer(headers)) else {
-        let detail = "send the header `authorization: Bearer TOKEN` with a token of this server";
-        return Err(Problem::new(Code::TOKEN_NEEDED, detail));
-    };
+    let client = app.credentials.now().tokens.client(bearer(headers), time::now());
+    let client = client.map_err(|refused| match refused {
+        RefusedToken::Unknown => {
+            let detail =
+                "send the header `authorization: Bearer TOKEN` with a token of this server";
+            Problem::new(Code::TOKEN_NEEDED, detail)
+        }
+        RefusedToken::Expired(at) => Problem::new(Code::TOKEN_EXPIRED, expired_detail(at)),
+    })?;
     let needed = needed_right(route, method);
     if client.right < needed {
         return Err(Problem::new(Code::READ_ONLY_TOKEN, refusal(needed)));
     }
-    if needed > Right::Read {
+    if needed > Right::Read && !is_read && route != "/v1/upkeep" {
         app.writer()?;
     }
     Ok(client)
@@ -122,6 +134,8 @@ fn admit(app: &App, route: &str, request: &Request) -> Result<Client, Problem> {
 /// What a request needs a right for.
 fn needed_right(route: &str, method: &Method) -> Right {
     match route {
+        // Exports have the whole index, problems that a check finds have ids.
+        "/v1/export" | "/v1/upkeep" => Right::Write,
         _ if matches!(*method, Method::GET | Method::HEAD) => Right::Read,
         "/v1/documents" | "/v1/documents/{id}" => Right::Write,
         "/v1/decisions" => Right::Decide,
@@ -136,7 +150,10 @@ const fn refusal(needed: Right) -> &'static str {
             "the token may read only: decisions are recorded with a token that may \
                           decide or write"
         }
-        _ => "the token may not write: documents are changed with a write token",
+        _ => {
+            "the token may not write: documents are changed, exported and maintained with a write \
+             token"
+        }
     }
 }
 

@@ -39,6 +39,7 @@ codes! {
     BAD_BODY 400 "bad-body" "The body broke off";
     BAD_HEAD 400 "bad-head" "The head of the request cannot be";
     TOKEN_NEEDED 401 "token-needed" "A token is needed";
+    TOKEN_EXPIRED 401 "token-expired" "The token has expired";
     READ_ONLY_TOKEN 403 "read-only-token" "The token may read only";
     READ_ONLY 403 "read-only" "The index is served for reading only";
     CROSS_ORIGIN 403 "cross-origin" "The request comes from another site";
@@ -49,6 +50,9 @@ codes! {
     WRONG_METHOD 405 "wrong-method" "The address does not take this method";
     SLOW_BODY 408 "slow-body" "The body came too slowly";
     ID_TAKEN 409 "id-taken" "There is a document with this id";
+    REQUEST_RUNNING 409 "request-running" "A request with this key is under way";
+    UPKEEP_RUNNING 409 "upkeep-running" "A job of upkeep is under way";
+    BACKUP_TAKEN 409 "backup-taken" "There is a backup with this name";
     CURSOR_EXPIRED 410 "cursor-expired" "The list is not kept any more";
     ADDRESS_TOO_LONG 414 "address-too-long" "The address is too long";
     HEAD_TOO_LARGE 431 "head-too-large" "The head of the request is too large";
@@ -61,6 +65,8 @@ codes! {
     BAD_DECISION 422 "bad-decision" "A decision cannot be one";
     UNREADABLE_FILE 422 "unreadable-file" "The file has no text that can be read";
     NO_ORIGINALS 422 "no-originals" "The index keeps no originals";
+    KEY_REUSED 422 "key-reused" "The idempotency key is that of another request";
+    NO_BACKUP_FOLDER 422 "no-backup-folder" "The server has no folder for backups";
     NO_SETS 422 "no-sets" "The index keeps too little for this";
     INTERNAL 500 "internal" "The server failed";
     DAMAGED_ORIGINAL 500 "damaged-original" "The original is damaged";
@@ -110,6 +116,11 @@ impl Problem {
     pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
         self.note = Some(note.into());
         self
+    }
+
+    /// The note for the log.
+    pub(crate) fn note_text(&self) -> Option<&str> {
+        self.note.as_deref()
     }
 
     /// All workers or all memory of bodies are in use.
@@ -198,7 +209,7 @@ impl IntoResponse for Problem {
         if let Some(seconds) = self.retry_after {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
-        if self.code == Code::TOKEN_NEEDED {
+        if self.code.status == 401 {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         if let Some(note) = self.note {

@@ -5,7 +5,7 @@ use crate::beginning::{self, beginning};
 use crate::body;
 use crate::category_cache::{self, CategoryCache};
 use crate::documents::{JsonList, check_text, visible};
-use crate::json::{self, AtMost};
+use crate::json::{self, AtMost, Object};
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
 use crate::similarity::{rounded, six_decimals};
@@ -17,13 +17,13 @@ use lookalike::core::error::ParamsError;
 use lookalike::index::{IndexCategories, time};
 use lookalike::store::IndexError;
 use lookalike::store::backend::Snapshot;
-use lookalike::store::entry::{Metadata, RecordFields};
+use lookalike::store::entry::{Metadata, RecordFields, check_id};
 use lookalike::store::filter::MetadataFilter;
 use lookalike::store::nearest::NearestRequest;
 use lookalike::store::query::{self, Match, QueryRequest};
 use lookalike::store::query_by_id::query_stored;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -31,6 +31,8 @@ use std::sync::Arc;
 /// Default and maximum number of matches.
 const TOP: u64 = 10;
 const TOP_MAX: u64 = 1_000;
+/// Maximum number of queries in a request.
+const BATCH_MAX: usize = 100;
 /// Maximum number of filters.
 const FILTERS_MAX: usize = 100;
 /// Maximum size of texts and metadata in a response.
@@ -112,6 +114,55 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
     Ok(json_bytes(StatusCode::OK, app.pool.run_sized(body_bytes, answer).await?))
 }
 
+/// Several queries in a request.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BatchBody {
+    queries: AtMost<Object<QueryBody>, BATCH_MAX>,
+}
+
+/// `POST /v1/queries`
+pub(crate) async fn post_batch(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
+    crate::address::QueryParameters::read(request.uri().query(), &[])?;
+    let right = right(&request);
+    let (parts, body) = request.into_parts();
+    let whole = body::json(&parts.headers, body, &app.config.limits, &app.memory).await?;
+    let text_bytes = app.config.limits.text_bytes;
+    let body_bytes = whole.bytes.len();
+    let work = app.work_memory(body_bytes).await?;
+    let cache = Arc::clone(&app.categories);
+    let answer = move |worker: &mut PoolWorker| {
+        let BatchBody { queries } = json::parse(&whole.bytes)?;
+        let mut answers = JsonList::default();
+        for (Object(query), number) in queries.0.iter().zip(1..) {
+            let found = if let Err(problem) = query.check() {
+                Err(problem)
+            } else if answers.bytes() < ANSWER_BYTES {
+                query.answer(worker, text_bytes, right, &cache)
+            } else {
+                let detail = "the answers before it take all that an answer may: send it alone";
+                Err(Problem::new(Code::ANSWER_TOO_LARGE, detail))
+            };
+            match found {
+                Ok(found) => answers.push_json(&found),
+                Err(mut problem) if problem.code.status == 400 => {
+                    problem.detail = format!("query {number}: {}", problem.detail);
+                    return Err(problem);
+                }
+                // One that the server cannot do is not the fault of the query.
+                Err(problem) if problem.code.status >= 500 => return Err(problem),
+                Err(problem) => answers.push(&json!({ "problem": problem.to_json() }))?,
+            }
+        }
+        worker.release_buffers(whole.bytes.len());
+        drop((queries, whole, work));
+        answers.into_object("answers", &json!({}))
+    };
+    // Many small queries take as long as a large one.
+    let size = body_bytes.max(crate::pool::SMALL + 1);
+    Ok(json_bytes(StatusCode::OK, app.pool.run_sized(size, answer).await?))
+}
+
 /// What the matches of an answer are read from.
 struct FoundContext<'a> {
     snapshot: &'a mut dyn Snapshot,
@@ -121,6 +172,12 @@ struct FoundContext<'a> {
 }
 
 impl QueryBody {
+    /// Checks what the search itself does not check first.
+    fn check(&self) -> Result<(), Problem> {
+        self.id.as_deref().map_or(Ok(()), check_id)?;
+        self.beginning().map(|_| ())
+    }
+
     fn answer(
         &self,
         worker: &mut PoolWorker,

@@ -3,8 +3,8 @@
 use crate::app::App;
 use crate::problem::{Code, Problem};
 use crate::{
-    bulk, categories, compare, decisions, documents, extraction, groups, middleware, originals,
-    page, passages, query, status,
+    bulk, categories, compare, decisions, documents, export, extraction, groups, middleware, originals,
+    page, passages, query, removal, status, upkeep,
 };
 use axum::Router;
 use axum::extract::Request;
@@ -21,7 +21,7 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         .route("/v1/health", get(status::health))
         .route("/v1/settings", get(status::settings))
         .route("/v1/stats", get(status::stats))
-        .route("/v1/documents", get(documents::list).post(bulk::post))
+        .route("/v1/documents", get(documents::list).post(bulk::post).delete(removal::delete))
         .route(
             "/v1/documents/{id}",
             put(documents::put).get(documents::get).delete(documents::delete),
@@ -30,6 +30,9 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         .route("/v1/documents/{id}/versions", get(originals::versions))
         .route("/v1/documents/{id}/versions/{version}/original", get(originals::original))
         .route("/v1/query", post(query::post))
+        .route("/v1/queries", post(query::post_batch))
+        .route("/v1/export", get(export::get))
+        .route("/v1/upkeep", get(upkeep::list).post(upkeep::post))
         .route("/v1/compare", post(compare::post))
         .route("/v1/passages", post(passages::post))
         .route("/v1/extract", post(extraction::post))

@@ -15,7 +15,7 @@ use lookalike::store::backend::Stats;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// `GET /v1/health`
 pub(crate) async fn health(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
@@ -42,7 +42,7 @@ pub(crate) async fn settings(State(app): State<Arc<App>>, request: Request) -> H
         "predicted_recall": rounded(recall),
         "exact": app.has_sets(),
         "writable": app.config.writable,
-        "token_needed": !app.config.tokens.is_empty(),
+        "token_needed": !app.credentials.now().tokens.is_empty(),
         "version": env!("CARGO_PKG_VERSION"),
     });
     let mut all = serde_json::to_value(settings);
@@ -127,6 +127,27 @@ fn gauges(app: &App, stats: Option<&Stats>) -> Vec<Gauge> {
         let bytes = stats.catalogue_bytes + stats.segment_bytes;
         all.push(("lookalike_documents", "Documents in the index.", stats.documents as f64));
         all.push(("lookalike_index_bytes", "Bytes of the index on the disk.", bytes as f64));
+    }
+    if let Some(watch) = &app.watch {
+        let counted = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
+        let counts = &watch.counts;
+        all.extend([
+            (
+                "lookalike_webhook_messages_delivered_total",
+                "Messages that webhooks took.",
+                counted(&counts.delivered),
+            ),
+            (
+                "lookalike_webhook_attempts_failed_total",
+                "Attempts that a webhook did not take.",
+                counted(&counts.failed),
+            ),
+            (
+                "lookalike_webhook_dropped_total",
+                "Messages and documents that were not sent to a webhook.",
+                counted(&counts.dropped),
+            ),
+        ]);
     }
     if let Some(age) = app.groups.age() {
         let help = "Seconds since groups were last computed.";

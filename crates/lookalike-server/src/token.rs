@@ -1,23 +1,36 @@
-//! Tokens: what a client may do, and who it is.
+//! Tokens: what a client may do, who it is, and until when.
 
 use crate::config_error::ConfigError;
 use axum::extract::Request;
+use lookalike::index::time;
+use sha2::{Digest, Sha256};
 use std::fmt;
 use std::hint::black_box;
+use std::io;
 
 /// Minimum length of a token, in bytes.
 const MIN_BYTES: usize = 16;
+/// Random bytes of a new token.
+const RANDOM_BYTES: usize = 32;
 
-/// A token, with what its client may do and who the client is.
-#[derive(Clone)]
+/// A token, with what its client may do and who the client is. Only the hash of the token itself is
+/// kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientToken {
     /// What it permits.
     pub right: Right,
     /// The name of the person or program, which decisions are recorded under.
     pub name: Option<String>,
-    /// What the client sends.
-    pub value: String,
+    /// When it expires, in ns since 1970; never if `None`.
+    pub expires: Option<i64>,
+    /// The hash of what the client sends.
+    pub hash: TokenHash,
 }
+
+/// The SHA-256 of a token. Tokens are random, so that nobody finds one by trying, and a slow hash
+/// has no benefit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct TokenHash([u8; 32]);
 
 /// What a client may do; each right includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,7 +57,88 @@ impl Right {
     }
 }
 
-/// The tokens of clients. They are never printed.
+impl TokenHash {
+    /// The hash of a token.
+    pub fn of(value: &str) -> Self {
+        Self(Sha256::digest(value.as_bytes()).into())
+    }
+
+    /// Reads 64 hexadecimal digits; `None` for everything else.
+    pub fn from_hex(text: &str) -> Option<Self> {
+        let mut bytes = [0; 32];
+        let digits = text.as_bytes();
+        if digits.len() != 64 || !digits.iter().all(u8::is_ascii_hexdigit) {
+            return None;
+        }
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            *byte = u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok()?;
+        }
+        Some(Self(bytes))
+    }
+
+    /// Compares in a time that does not depend on where the hashes differ.
+    fn is_same(self, other: Self) -> bool {
+        let pairs = self.0.iter().zip(other.0);
+        pairs.fold(0, |differs, (a, b)| black_box(differs | (a ^ b))) == 0
+    }
+}
+
+impl fmt::Display for TokenHash {
+    /// 64 hexadecimal digits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for TokenHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TokenHash")
+    }
+}
+
+/// A new token: `lookalike_` and 64 hexadecimal digits from the random source of the system.
+///
+/// # Errors
+/// Where the system has no random bytes.
+pub fn random_token() -> io::Result<String> {
+    let mut bytes = [0; RANDOM_BYTES];
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    Ok(format!("lookalike_{}", TokenHash(bytes)))
+}
+
+impl ClientToken {
+    /// A token that the client sends as `value`.
+    ///
+    /// # Errors
+    /// [`ConfigError::Token`] for one of less than 16 bytes or with bytes that are invalid in a
+    /// header, and for an empty name.
+    pub fn new(right: Right, name: Option<&str>, value: &str) -> Result<Self, ConfigError> {
+        if value.len() < MIN_BYTES {
+            let why = "has less than 16 characters: take a long random one, such as that of \
+                       `lookalike token`";
+            return Err(ConfigError::Token { why });
+        }
+        let is_token = |b: u8| b.is_ascii_alphanumeric() || b"-._~+/=".contains(&b);
+        if !value.bytes().all(is_token) {
+            let why = "has a character that is none of A-Z a-z 0-9 - . _ ~ + / =";
+            return Err(ConfigError::Token { why });
+        }
+        Self::hashed(right, name, TokenHash::of(value))
+    }
+
+    /// A token with this hash.
+    ///
+    /// # Errors
+    /// [`ConfigError::Token`] for an empty name.
+    pub fn hashed(right: Right, name: Option<&str>, hash: TokenHash) -> Result<Self, ConfigError> {
+        if name.is_some_and(|name| name.trim().is_empty()) {
+            return Err(ConfigError::Token { why: "has an empty name: leave it out" });
+        }
+        Ok(Self { right, name: name.map(str::to_owned), expires: None, hash })
+    }
+}
+
+/// The tokens of clients.
 #[derive(Clone, Default)]
 pub struct Tokens(Vec<ClientToken>);
 
@@ -53,6 +147,15 @@ pub struct Tokens(Vec<ClientToken>);
 pub(crate) struct Client {
     pub(crate) right: Right,
     pub(crate) name: Option<String>,
+}
+
+/// A token that opens nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RefusedToken {
+    /// None, or an unknown one.
+    Unknown,
+    /// One that expired at this time, in ns since 1970.
+    Expired(i64),
 }
 
 impl Client {
@@ -74,27 +177,8 @@ pub(crate) fn client_name(request: &Request) -> Option<String> {
 
 impl Tokens {
     /// The tokens that a server accepts.
-    ///
-    /// # Errors
-    /// [`ConfigError::Token`] for one of less than 16 bytes or with bytes that are invalid in a
-    /// header, and for an empty name.
-    pub fn new(tokens: Vec<ClientToken>) -> Result<Self, ConfigError> {
-        for ClientToken { name, value, .. } in &tokens {
-            if value.len() < MIN_BYTES {
-                let why = "has less than 16 characters: take a long random one, such as that of \
-                           `openssl rand -hex 24`";
-                return Err(ConfigError::Token { why });
-            }
-            let is_token = |b: u8| b.is_ascii_alphanumeric() || b"-._~+/=".contains(&b);
-            if !value.bytes().all(is_token) {
-                let why = "has a character that is none of A-Z a-z 0-9 - . _ ~ + / =";
-                return Err(ConfigError::Token { why });
-            }
-            if name.as_ref().is_some_and(|name| name.trim().is_empty()) {
-                return Err(ConfigError::Token { why: "has an empty name: leave it out" });
-            }
-        }
-        Ok(Self(tokens))
+    pub fn new(tokens: Vec<ClientToken>) -> Self {
+        Self(tokens)
     }
 
     /// Whether no token is required.
@@ -102,19 +186,25 @@ impl Tokens {
         self.0.is_empty()
     }
 
-    /// The client that shows a token: the first with the most rights. The time of the comparison
-    /// does not depend on where a wrong token differs.
-    pub(crate) fn client(&self, shown: Option<&str>) -> Option<Client> {
+    /// The client that shows a token at `now` (in ns since 1970): the first with the most rights.
+    /// The time of the comparison does not depend on where a wrong token differs.
+    pub(crate) fn client(&self, shown: Option<&str>, now: i64) -> Result<Client, RefusedToken> {
         if self.is_empty() {
-            return Some(Client::unnamed(Right::Write));
+            return Ok(Client::unnamed(Right::Write));
         }
-        let shown = shown?.as_bytes();
-        let known = self.0.iter().fold(None::<&ClientToken>, |known, token| {
-            let is_same = same(token.value.as_bytes(), shown);
-            let is_more = known.is_none_or(|known| known.right < token.right);
-            if is_same && is_more { Some(token) } else { known }
-        });
-        known.map(|token| Client { right: token.right, name: token.name.clone() })
+        let shown = TokenHash::of(shown.ok_or(RefusedToken::Unknown)?);
+        let mut known = None::<&ClientToken>;
+        let mut refused = RefusedToken::Unknown;
+        for token in &self.0 {
+            match token.expires.filter(|at| *at <= now) {
+                _ if !token.hash.is_same(shown) => {}
+                Some(at) => refused = RefusedToken::Expired(at),
+                None if known.is_none_or(|known| known.right < token.right) => known = Some(token),
+                None => {}
+            }
+        }
+        let client = |token: &ClientToken| Client { right: token.right, name: token.name.clone() };
+        known.map(client).ok_or(refused)
     }
 }
 
@@ -124,11 +214,10 @@ impl fmt::Debug for Tokens {
     }
 }
 
-fn same(token: &[u8], shown: &[u8]) -> bool {
-    let differs = token.iter().enumerate().fold(0, |differs, (i, byte)| {
-        black_box(differs | (byte ^ shown.get(i).copied().unwrap_or(0)))
-    });
-    differs == 0 && token.len() == shown.len()
+/// That a token has expired, for its client.
+pub(crate) fn expired_detail(at: i64) -> String {
+    let at = time::format(at);
+    format!("the token expired at {at}: ask for another one (`lookalike token` makes it)")
 }
 
 #[cfg(test)]
@@ -136,38 +225,71 @@ mod tests {
     use super::*;
 
     fn token(right: Right, name: Option<&str>, value: &str) -> ClientToken {
-        ClientToken { right, name: name.map(str::to_owned), value: value.to_owned() }
+        ClientToken::new(right, name, value).unwrap()
     }
 
     #[test]
     fn a_token_gives_its_right_and_its_name() {
         let (read, decide, write) = ("r".repeat(16), "d".repeat(16), "w".repeat(20));
-        let all = vec![
+        let tokens = Tokens::new(vec![
             token(Right::Read, None, &read),
             token(Right::Read, Some("ann"), &decide),
             token(Right::Decide, Some("ann"), &decide),
             token(Right::Write, Some("bob"), &write),
-        ];
-        let tokens = Tokens::new(all).unwrap();
-        let client = |shown: &str| tokens.client(Some(shown));
-        let named = |right, name: &str| Some(Client { right, name: Some(name.to_owned()) });
-        assert_eq!(client(&read), Some(Client::unnamed(Right::Read)));
+        ]);
+        let client = |shown: &str| tokens.client(Some(shown), 0);
+        let named = |right, name: &str| Ok(Client { right, name: Some(name.to_owned()) });
+        assert_eq!(client(&read), Ok(Client::unnamed(Right::Read)));
         assert_eq!(client(&decide), named(Right::Decide, "ann"));
         assert_eq!(client(&write), named(Right::Write, "bob"));
         for wrong in ["", "r", &read[1..], &format!("{read}r"), &"x".repeat(16), "\0"] {
-            assert_eq!(client(wrong), None, "{wrong}");
+            assert_eq!(client(wrong), Err(RefusedToken::Unknown), "{wrong}");
         }
-        assert_eq!(tokens.client(None), None);
-        assert_eq!(Tokens::default().client(None), Some(Client::unnamed(Right::Write)));
+        assert_eq!(tokens.client(None, 0), Err(RefusedToken::Unknown));
+        assert_eq!(Tokens::default().client(None, 0), Ok(Client::unnamed(Right::Write)));
         assert!(!format!("{tokens:?}").contains("rrr"));
     }
 
     #[test]
+    fn a_token_ends_when_it_expires() {
+        let value = "v".repeat(16);
+        let mut short = token(Right::Write, None, &value);
+        short.expires = Some(100);
+        let both = vec![short.clone(), token(Right::Read, None, &value)];
+        let (short, both) = (Tokens::new(vec![short]), Tokens::new(both));
+        let right = |tokens: &Tokens, now| tokens.client(Some(&value), now).map(|one| one.right);
+        assert_eq!(right(&short, 99), Ok(Right::Write));
+        assert_eq!(right(&short, 100), Err(RefusedToken::Expired(100)));
+        assert_eq!(right(&both, 99), Ok(Right::Write));
+        assert_eq!(right(&both, 100), Ok(Right::Read));
+        assert_eq!(short.client(Some("x"), 100), Err(RefusedToken::Unknown));
+    }
+
+    #[test]
     fn weak_tokens_are_refused() {
-        let refused =
-            |name, value: &str| Tokens::new(vec![token(Right::Read, name, value)]).is_err();
+        let refused = |name, value: &str| ClientToken::new(Right::Read, name, value).is_err();
         assert!(refused(None, "short"));
         assert!(refused(None, "with a blank in it"));
         assert!(refused(Some(" "), "long-enough-for-a-token"));
+    }
+
+    /// Known answer of FIPS 180-2, appendix B.1.
+    #[test]
+    fn a_hash_is_that_of_the_standard() {
+        let hex = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(TokenHash::of("abc").to_string(), hex);
+        assert_eq!(TokenHash::from_hex(hex), Some(TokenHash::of("abc")));
+        for wrong in ["", "ba78", &hex[1..], &format!("{hex}0"), &hex.replace('b', "+")] {
+            assert_eq!(TokenHash::from_hex(wrong), None);
+        }
+        assert!(!format!("{:?}", TokenHash::of("abc")).contains("ba78"));
+    }
+
+    #[test]
+    fn new_tokens_are_random_and_accepted() {
+        let (a, b) = (random_token().unwrap(), random_token().unwrap());
+        assert_ne!(a, b);
+        assert_eq!(a.len(), 74);
+        assert!(ClientToken::new(Right::Read, None, &a).is_ok());
     }
 }

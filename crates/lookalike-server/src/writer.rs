@@ -2,6 +2,7 @@
 //! durable.
 
 use crate::metrics::BatchSizes;
+use crate::near_duplicate_watch::NearDuplicateWatch;
 use crate::problem::Problem;
 use lookalike::index::{ExistingIds, PreparedDocument};
 use lookalike::store::backend::{Change, ChangeOutcome};
@@ -83,11 +84,16 @@ pub(crate) struct IndexWriter {
 
 impl IndexWriter {
     /// Starts the thread; `sizes` records the sizes of batches.
-    pub(crate) fn start(index: Arc<Index>, sizes: Arc<BatchSizes>) -> Result<Self, IndexError> {
+    /// `watch` gets the documents that were written.
+    pub(crate) fn start(
+        index: Arc<Index>,
+        sizes: Arc<BatchSizes>,
+        watch: Option<Arc<NearDuplicateWatch>>,
+    ) -> Result<Self, IndexError> {
         let (sender, receiver) = channel();
         let thread = std::thread::Builder::new()
             .name("writer".to_owned())
-            .spawn(move || write_all(&index, &receiver, &sizes))
+            .spawn(move || write_all(&index, &receiver, &sizes, watch.as_deref()))
             .map_err(|source| IndexError::Io { path: "a thread of the server".into(), source })?;
         Ok(Self {
             jobs: Mutex::new(Some(sender)),
@@ -144,7 +150,12 @@ pub(crate) fn lost() -> Problem {
     Problem::internal("the thread that writes panicked")
 }
 
-fn write_all(index: &Index, receiver: &Receiver<WriteJob>, sizes: &BatchSizes) {
+fn write_all(
+    index: &Index,
+    receiver: &Receiver<WriteJob>,
+    sizes: &BatchSizes,
+    watch: Option<&NearDuplicateWatch>,
+) {
     while let Ok(first) = receiver.recv() {
         let mut jobs = vec![first];
         let (mut count, mut bytes) = weight(&jobs[0]);
@@ -162,12 +173,29 @@ fn write_all(index: &Index, receiver: &Receiver<WriteJob>, sizes: &BatchSizes) {
         };
         for (job, outcome) in jobs.into_iter().zip(outcomes) {
             let Changes { changes, held, .. } = job.changes;
+            if let Some(watch) = watch {
+                watch.put(written_ids(&changes, &outcome));
+            }
             drop((changes, held));
             let _ = job.reply.send(outcome);
         }
         // Readers find categories that are not stored, so that an error or a panic loses nothing.
         let _ = catch_unwind(AssertUnwindSafe(|| lookalike::index::catch_up(index)));
     }
+}
+
+/// The documents that were stored.
+fn written_ids<'a>(
+    changes: &'a [OwnedChange],
+    outcomes: &'a ChangeResults,
+) -> impl Iterator<Item = String> + 'a {
+    changes.iter().zip(outcomes).filter_map(|(change, outcome)| match (change, outcome) {
+        (
+            OwnedChange::Add(document) | OwnedChange::Put(document),
+            Ok(ChangeOutcome::Added | ChangeOutcome::Replaced),
+        ) => Some(document.id.clone()),
+        _ => None,
+    })
 }
 
 fn weight(job: &WriteJob) -> (usize, usize) {

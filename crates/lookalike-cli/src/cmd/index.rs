@@ -9,6 +9,8 @@ mod groups;
 mod maintenance;
 mod open;
 mod original;
+#[cfg(feature = "serve")]
+mod remote;
 mod remove;
 mod settings;
 mod stats;

@@ -15,6 +15,8 @@ pub(crate) mod query;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
 pub(crate) mod shard;
+#[cfg(feature = "serve")]
+pub(crate) mod token;
 pub(crate) mod tune;
 pub(crate) mod watch;
 
@@ -92,6 +94,13 @@ pub(crate) fn run_message(error: &Error) -> String {
 
 /// The same of an error of an index.
 pub(crate) fn index_message(error: &IndexError) -> String {
+    if let IndexError::InUse { service: Some(address), .. } = error {
+        return format!(
+            "{}: `lookalike index add {address} …`; update, remove, export, compact, check and \
+             backup ask it, too",
+            error.spelled(option_name)
+        );
+    }
     let command = match error {
         IndexError::Missing { .. } => "`lookalike index create`",
         IndexError::Exists { .. } => "`lookalike index add`",
@@ -114,8 +123,6 @@ pub(crate) fn index_message(error: &IndexError) -> String {
     format!("{} ({command})", error.spelled(option_name))
 }
 
-impl std::error::Error for CommandError {}
-
 impl From<Error> for CommandError {
     fn from(error: Error) -> Self {
         match error {
@@ -130,6 +137,8 @@ impl From<Error> for CommandError {
         }
     }
 }
+
+impl std::error::Error for CommandError {}
 
 impl From<ParamsError> for CommandError {
     fn from(error: ParamsError) -> Self {

@@ -52,13 +52,30 @@ struct ServeFlags {
     /// A name that clients know the server by; several separated by commas
     #[arg(long, value_name = "NAME")]
     host: Option<String>,
-    /// A file of tokens, one a line: `read TOKEN`, `decide TOKEN` or `write TOKEN`, with the name
-    /// of the client before the token if it has one
+    /// A file of tokens, as `lookalike token` writes it; read again on SIGHUP
     #[arg(long, value_name = "FILE")]
     token_file: Option<String>,
+    /// The certificate of the server, with those that signed it, in PEM; read again on SIGHUP
+    #[arg(long, value_name = "FILE")]
+    tls_cert: Option<String>,
+    /// The private key of the certificate, in PEM
+    #[arg(long, value_name = "FILE")]
+    tls_key: Option<String>,
     /// Take no documents and remove none
     #[arg(long)]
     read_only: bool,
+    /// The folder that backups over HTTP are made in; without it, none are
+    #[arg(long, value_name = "FOLDER")]
+    backup_dir: Option<String>,
+    /// An address that messages about new near-duplicates are sent to; several separated by commas
+    #[arg(long, value_name = "URL")]
+    webhook: Option<String>,
+    /// A file with the secret that messages are signed with: `whsec_` and random bytes in base64
+    #[arg(long, value_name = "FILE")]
+    webhook_secret_file: Option<String>,
+    /// The similarity from which on messages are sent [default: that of the index]
+    #[arg(long, value_name = "SIMILARITY")]
+    webhook_threshold: Option<String>,
     /// How requests are logged on standard error: text, json or off [default: text]
     #[arg(long, value_name = "FORMAT")]
     log: Option<String>,
@@ -107,6 +124,12 @@ impl ServeFlags {
             ("listen", &self.listen),
             ("host", &self.host),
             ("token-file", &self.token_file),
+            ("tls-cert", &self.tls_cert),
+            ("tls-key", &self.tls_key),
+            ("backup-dir", &self.backup_dir),
+            ("webhook", &self.webhook),
+            ("webhook-secret-file", &self.webhook_secret_file),
+            ("webhook-threshold", &self.webhook_threshold),
             ("log", &self.log),
             ("max-body", &self.max_body),
             ("max-text", &self.max_text),
@@ -132,6 +155,10 @@ pub(crate) fn run(args: &ServeArgs, worker: WorkerOption<'_>) -> CommandResult {
     let environment = std::env::vars_os().filter_map(|(name, value)| {
         let name =
             name.into_string().ok().filter(|name| name.starts_with(config_sources::PREFIX))?;
+        // Those of clients of a service.
+        if name.starts_with("LOOKALIKE_SERVICE_") {
+            return None;
+        }
         Some((name, value.to_string_lossy().into_owned()))
     });
     let layers = ConfigSources::collect(args.flags.given(), environment, args.config.as_deref())?;
@@ -153,10 +180,11 @@ pub(crate) fn run(args: &ServeArgs, worker: WorkerOption<'_>) -> CommandResult {
     let access = if writable { Access::Write { wait: settings.wait } } else { Access::Read };
     let index = open(&place(&args.index)?, access)?;
     let name = index.name().to_owned();
+    let scheme = if settings.config.tls.is_some() { "https" } else { "http" };
     let server = Server::bind(index, settings.config).map_err(failed)?;
     let address = server.address();
     let mut out = terminal::stdout();
-    out.message(&format!("{name} is served at http://{address}"))?;
+    out.message(&format!("{name} is served at {scheme}://{address}"))?;
     out.flush()?;
     drop(out);
     let stopped =

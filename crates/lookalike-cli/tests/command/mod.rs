@@ -70,8 +70,18 @@ impl Place {
     }
 
     pub(crate) fn run_with_input(&self, args: &[&str], input: &[u8]) -> Run {
+        self.run_in(&[], args, input)
+    }
+
+    /// Runs with these variables in the environment.
+    pub(crate) fn run_with(&self, args: &[&str], environment: &[(&str, &str)]) -> Run {
+        self.run_in(environment, args, b"")
+    }
+
+    fn run_in(&self, environment: &[(&str, &str)], args: &[&str], input: &[u8]) -> Run {
         let mut child = Command::new(env!("CARGO_BIN_EXE_lookalike"))
             .args(args)
+            .envs(environment.iter().copied())
             .current_dir(self.folder.path())
             .env_remove("COLUMNS")
             .stdin(Stdio::piped())

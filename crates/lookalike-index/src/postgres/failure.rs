@@ -22,7 +22,7 @@ pub(super) fn failure(index: &str, error: &Error) -> IndexError {
 /// As [`failure`], with [`IndexError::InUse`] for a lock timeout.
 pub(super) fn waiting(index: &str, error: &Error, waited: Duration) -> IndexError {
     if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) {
-        return IndexError::InUse { index: index.to_owned(), waited };
+        return IndexError::InUse { index: index.to_owned(), waited, service: None };
     }
     failure(index, error)
 }

@@ -4,9 +4,10 @@ use super::catalogue_state::CatalogueState;
 use super::id_filter::IdFilter;
 use super::index_folder::IndexFolder;
 use super::reserve::LOG_PAGES;
+use super::writer_lock::WriterLock;
 use crate::error::IndexError;
 use rusqlite::Connection;
-use std::fs::File;
+use std::io;
 use std::time::Duration;
 
 /// The writing connection and its state.
@@ -15,30 +16,20 @@ pub(super) struct CatalogueWriter {
     /// The row of `state`.
     pub(super) head: CatalogueState,
     /// Released after the connection is closed.
-    _lock: LockFile,
+    lock: WriterLock,
     pub(super) texts: Option<zstd::bulk::Compressor<'static>>,
     /// Filter of ids; cleared when segments are rebuilt.
     pub(super) id_filter: IdFilter,
 }
 
-/// The lock of the writer. It is unlocked explicitly, since a forked process keeps the file open.
-struct LockFile(File);
-
-impl Drop for LockFile {
-    fn drop(&mut self) {
-        let _ = self.0.unlock();
-    }
-}
-
 impl CatalogueWriter {
-    pub(super) fn new(connection: Connection, head: CatalogueState, lock: File) -> Self {
-        Self {
-            connection,
-            head,
-            _lock: LockFile(lock),
-            texts: None,
-            id_filter: IdFilter::default(),
-        }
+    pub(super) fn new(connection: Connection, head: CatalogueState, lock: WriterLock) -> Self {
+        Self { connection, head, lock, texts: None, id_filter: IdFilter::default() }
+    }
+
+    /// Writes the address of the service that this process is into the file of the lock.
+    pub(super) fn announce_service(&mut self, address: &str) -> io::Result<()> {
+        self.lock.announce_service(address)
     }
 
     /// Checkpoints the log and truncates it.

@@ -12,18 +12,16 @@ use super::reserve;
 use super::tuning::Tuning;
 use super::validation;
 use super::write;
+use super::writer_lock::WriterLock;
 use crate::backend::Change;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
 use rusqlite::Connection;
 use std::ffi::OsStr;
-use std::fs::{DirBuilder, File, TryLockError};
+use std::fs::{DirBuilder, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-/// Interval between attempts to lock.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
+use std::time::Duration;
 
 /// Part of the name of a folder that is being filled, between its name and a number.
 const UNFINISHED: &str = ".unfinished-";
@@ -207,7 +205,7 @@ fn open_to_write(
     let mut place = place.clone();
     // Nothing is written, not even a lock file, before the folder is known to be an index.
     settings(&mut place)?;
-    let lock = lock_writer(&place, wait)?;
+    let lock = WriterLock::acquire(&place, wait)?;
     let connection = catalogue::connect(&place)?;
     if connection.is_readonly("main").map_err(|error| place.database(error))? {
         return Err(place.read_only());
@@ -225,29 +223,4 @@ fn open_to_write(
     let view = PostingView::default().refreshed(&place, &settings, &connection, &head)?;
     let writer = CatalogueWriter::new(connection, head, lock);
     Ok(IndexState::new(place, settings, tuning, Some(writer), view))
-}
-
-/// Locks the index for writing.
-fn lock_writer(place: &IndexFolder, wait: Duration) -> Result<File, IndexError> {
-    let path = place.lock();
-    let file = if let Ok(file) = place.new_file(&path) {
-        file
-    } else {
-        let file = File::options().write(true).open(&path);
-        file.map_err(|error| place.writing(&path, error))?
-    };
-    let begun = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::Error(error)) => return Err(place.writing(&path, error)),
-            Err(TryLockError::WouldBlock) => {
-                let waited = begun.elapsed();
-                if waited >= wait {
-                    return Err(IndexError::InUse { index: place.name.clone(), waited });
-                }
-                std::thread::sleep(POLL_INTERVAL.min(wait.saturating_sub(waited)));
-            }
-        }
-    }
 }

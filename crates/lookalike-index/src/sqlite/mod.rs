@@ -48,6 +48,7 @@ mod versions;
 mod write;
 mod write_categories;
 mod write_versions;
+mod writer_lock;
 
 use crate::access::Access;
 use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats};
@@ -56,6 +57,7 @@ use crate::error::IndexError;
 use crate::settings::IndexSettings;
 use index_folder::IndexFolder;
 use index_state::IndexState;
+use lock::lock;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -242,5 +244,14 @@ impl Backend for FolderBackend {
 
     fn backup(&self, to: &Path) -> Result<(), IndexError> {
         backup::backup(&self.state, to)
+    }
+
+    fn announce_service(&self, address: &str) -> Result<(), IndexError> {
+        match lock(&self.state.writer).as_mut() {
+            Some(writer) => writer
+                .announce_service(address)
+                .map_err(|error| self.state.place.writing(&self.state.place.lock(), error)),
+            None => Ok(()),
+        }
     }
 }

@@ -194,6 +194,25 @@ fn what_a_killed_process_left_unfinished_is_removed_by_the_next() {
     assert!(!named("copy.unfinished-4000000").exists());
 }
 
+/// A service is named while it has the lock, and not after it.
+#[test]
+fn a_service_that_has_the_lock_is_named() {
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join("index");
+    let service_of = |folder: &Path| match open(folder, Access::Write { wait: Duration::ZERO }) {
+        Err(IndexError::InUse { service, .. }) => service,
+        other => panic!("{:?}", other.map(drop)),
+    };
+    let writer = sqlite::create(&folder, &settings(StoredContent::Sets)).unwrap();
+    assert_eq!(service_of(&folder), None);
+    writer.announce_service("http://127.0.0.1:65535").unwrap();
+    writer.announce_service("http://127.0.0.1:1").unwrap();
+    assert_eq!(service_of(&folder).as_deref(), Some("http://127.0.0.1:1"));
+    drop(writer);
+    let _other = open(&folder, Access::Write { wait: Duration::ZERO }).unwrap();
+    assert_eq!(service_of(&folder), None);
+}
+
 #[test]
 fn one_writes_at_a_time() {
     let above = tempfile::tempdir().unwrap();

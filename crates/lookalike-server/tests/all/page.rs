@@ -49,7 +49,7 @@ fn run(cases: &str, more: &[&str]) {
 }
 
 fn token(right: Right, value: &str) -> ClientToken {
-    ClientToken { right, name: None, value: value.to_owned() }
+    ClientToken::new(right, None, value).unwrap()
 }
 
 /// A server that runs until it is dropped.
@@ -108,8 +108,7 @@ fn it_works_with_this_server() {
     }
     let open = Running::start(StoredContent::Originals, Tokens::default());
     let tokens =
-        Tokens::new(vec![token(Right::Read, READ_TOKEN), token(Right::Write, WRITE_TOKEN)])
-            .unwrap();
+        Tokens::new(vec![token(Right::Read, READ_TOKEN), token(Right::Write, WRITE_TOKEN)]);
     let guarded = Running::start(StoredContent::Signatures, tokens);
     run("real", &[&open.url, &guarded.url, READ_TOKEN, WRITE_TOKEN]);
 }

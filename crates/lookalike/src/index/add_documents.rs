@@ -2,9 +2,10 @@
 
 use super::add_options::AddOptions;
 use super::batch_writer::{AddCounts, BatchWriter, InterruptedAdd, NotWritten};
+use super::block_reader::{UnpreparedDocument, check};
 use super::pipeline::write_in_order;
 use super::prepare::{DocumentFields, TextPreparer};
-use super::prepared_block::{PreparedBlock, UnpreparedDocument, check};
+use super::prepared_block::PreparedBlock;
 use lookalike_index::entry::Metadata;
 use lookalike_index::{Index, IndexError};
 use std::slice::ChunksMut;

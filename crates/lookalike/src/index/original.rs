@@ -25,6 +25,11 @@ impl OwnedOriginal {
         &self.bytes
     }
 
+    /// Whether the bytes of both are the same memory.
+    pub(super) fn shares_bytes(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.bytes, &other.bytes)
+    }
+
     /// The original as an index takes it.
     pub fn entry(&self) -> OriginalEntry<'_> {
         let Self { bytes, media_type, name, sha256 } = self;

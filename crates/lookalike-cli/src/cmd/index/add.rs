@@ -1,6 +1,8 @@
 //! `lookalike index add INDEX INPUT…` and `index update INDEX INPUT…`: documents into an index.
 
 use super::open::{PlaceArgs, WaitArgs};
+#[cfg(feature = "serve")]
+use super::remote::{self, RemoteAdd};
 use super::settings::SettingsArgs;
 use crate::cmd::run_message;
 use crate::cmd::{CommandError, CommandResult};
@@ -11,6 +13,8 @@ use crate::extraction::WorkerOption;
 use crate::options::ThreadArgs;
 use crate::progress_bar::StageBar;
 use crate::read_args::ReadArgs;
+#[cfg(feature = "serve")]
+use crate::service_client::ServiceClient;
 use crate::summary::{seconds, write_as_text, write_reasons};
 use crate::terminal;
 use crate::waiting::WaitingNote;
@@ -135,9 +139,14 @@ fn put(args: &mut CommonArgs, existing: Existing, worker: WorkerOption<'_>) -> C
     let reading = &args.reading.args;
     reading.read_list(&mut args.inputs)?;
     let inputs = collection(&args.inputs, reading.options(worker), &args.how, &args.place)?;
+    let skip_bad = reading.skip_bad();
+    #[cfg(feature = "serve")]
+    if let Some(service) = args.place.service()? {
+        args.asked.refuse_any(&args.reading)?;
+        return send(&service, &inputs, &args.how, (existing, skip_bad));
+    }
     let index = args.place.write(&args.wait)?;
     args.asked.check_compatible(&index, &args.reading)?;
-    let skip_bad = reading.skip_bad();
     add(&IndexAdd { index: &index, inputs: &inputs, how: &args.how, existing, skip_bad })
 }
 
@@ -172,6 +181,68 @@ pub(super) struct IndexAdd<'a> {
 pub(super) fn add(adding: &IndexAdd<'_>) -> CommandResult {
     let IndexAdd { index, inputs, how, existing, skip_bad } = *adding;
     let start = Instant::now();
+    let options = add_options(how, existing, skip_bad);
+    let bar = StageBar::new(how.quiet);
+    let outcome = index::add(index, inputs, &options, &bar);
+    drop(bar);
+    match outcome {
+        Ok(added) => {
+            let (name, has_shingle_counts) = (index.name(), true);
+            let added = &added;
+            let summary = AddSummary { name, added, inputs, how, existing, has_shingle_counts };
+            summary.print(start.elapsed())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(broken) => {
+            let InterruptedAdd { before, error } = *broken;
+            print_stored(&before)?;
+            Err(with_remedy(error))
+        }
+    }
+}
+
+/// Sends documents to a service, and reports what was done.
+#[cfg(feature = "serve")]
+fn send(
+    service: &ServiceClient,
+    inputs: &Collection,
+    how: &HowArgs,
+    (existing, skip_bad): (Existing, bool),
+) -> CommandResult {
+    let start = Instant::now();
+    let options = add_options(how, existing, skip_bad);
+    let bar = StageBar::new(how.quiet);
+    let adding = RemoteAdd { service, inputs, options: &options };
+    let outcome = remote::add(&adding, &bar);
+    drop(bar);
+    match outcome {
+        Ok(added) => {
+            let (name, added, has_shingle_counts) = (service.address(), &added, false);
+            let summary = AddSummary { name, added, inputs, how, existing, has_shingle_counts };
+            summary.print(start.elapsed())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(broken) => {
+            let InterruptedAdd { before, error } = *broken;
+            print_stored(&before)?;
+            Err(match error {
+                CommandError::Run(error) => with_remedy(error),
+                error => error,
+            })
+        }
+    }
+}
+
+fn print_stored(before: &AddCounts) -> io::Result<()> {
+    if before.added + before.replaced > 0 {
+        let stored = count(before.added + before.replaced, "document");
+        writeln!(terminal::stderr(), "{stored} before the error are stored")?;
+    }
+    Ok(())
+}
+
+/// The options of the library.
+fn add_options(how: &HowArgs, existing: Existing, skip_bad: bool) -> AddOptions {
     let now = time::now();
     let ttl = how.ttl.map(|ttl| i64::try_from(ttl.as_nanos()).unwrap_or(i64::MAX));
     let mut options = AddOptions::new(now);
@@ -183,23 +254,7 @@ pub(super) fn add(adding: &IndexAdd<'_>) -> CommandResult {
     if let Some(threads) = how.threads.threads {
         options.threads = threads;
     }
-    let bar = StageBar::new(how.quiet);
-    let outcome = index::add(index, inputs, &options, &bar);
-    drop(bar);
-    match outcome {
-        Ok(added) => {
-            print_summary(&added, adding, start.elapsed())?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Err(broken) => {
-            let InterruptedAdd { before, error } = *broken;
-            if before.added + before.replaced > 0 {
-                let stored = count(before.added + before.replaced, "document");
-                writeln!(terminal::stderr(), "{stored} before the error are stored")?;
-            }
-            Err(with_remedy(error))
-        }
-    }
+    options
 }
 
 fn with_remedy(error: Error) -> CommandError {
@@ -217,45 +272,59 @@ fn with_remedy(error: Error) -> CommandError {
     }
 }
 
-fn print_summary(added: &AddCounts, adding: &IndexAdd<'_>, elapsed: Duration) -> io::Result<()> {
-    if adding.how.json {
-        let value = json!({
-            "index": adding.index.name(),
-            "added": added.added,
-            "replaced": added.replaced,
-            "existing": added.existing,
-            "metadata_not_found": added.not_found,
-            "without_shingles": added.without_shingles,
-            "skipped": added.skipped.iter().map(skipped).collect::<Vec<Value>>(),
-        });
-        return writeln!(terminal::stdout().json(), "{value}");
-    }
-    let mut err = terminal::stderr();
-    if !adding.how.quiet {
-        let mut parts = vec![format!("{} added", count(added.added, "document"))];
-        if adding.existing == Existing::Replace {
-            parts.push(format!("{} replaced", thousands(added.replaced)));
+/// What was done, and with what.
+struct AddSummary<'a> {
+    name: &'a str,
+    added: &'a AddCounts,
+    inputs: &'a Collection,
+    how: &'a HowArgs,
+    existing: Existing,
+    /// Whether those without shingles were counted.
+    has_shingle_counts: bool,
+}
+
+impl AddSummary<'_> {
+    /// Prints it.
+    fn print(&self, elapsed: Duration) -> io::Result<()> {
+        let Self { name, added, inputs, how, existing, has_shingle_counts } = *self;
+        if how.json {
+            let value = json!({
+                "index": name,
+                "added": added.added,
+                "replaced": added.replaced,
+                "existing": added.existing,
+                "metadata_not_found": added.not_found,
+                "without_shingles": has_shingle_counts.then_some(added.without_shingles),
+                "skipped": added.skipped.iter().map(skipped).collect::<Vec<Value>>(),
+            });
+            return writeln!(terminal::stdout().json(), "{value}");
         }
-        if added.existing > 0 {
-            parts.push(format!("{} there already", thousands(added.existing)));
+        let mut err = terminal::stderr();
+        if !how.quiet {
+            let mut parts = vec![format!("{} added", count(added.added, "document"))];
+            if existing == Existing::Replace {
+                parts.push(format!("{} replaced", thousands(added.replaced)));
+            }
+            if added.existing > 0 {
+                parts.push(format!("{} there already", thousands(added.existing)));
+            }
+            if added.without_shingles > 0 {
+                parts.push(format!(
+                    "{} without a token, which resemble nothing",
+                    thousands(added.without_shingles)
+                ));
+            }
+            err.message(&format!("{name}: {}, {}", parts.join(", "), seconds(elapsed)))?;
         }
-        if added.without_shingles > 0 {
-            parts.push(format!(
-                "{} without a token, which resemble nothing",
-                thousands(added.without_shingles)
-            ));
+        for name in &added.not_found {
+            err.message(&format!("warning: --metadata {name}: no document has it"))?;
         }
-        let name = adding.index.name();
-        err.message(&format!("{name}: {}, {}", parts.join(", "), seconds(elapsed)))?;
+        if !added.skipped.is_empty() {
+            writeln!(err, "{} skipped; --json lists them", thousands(added.skipped.len() as u64))?;
+            write_reasons(&mut err, added.skipped.iter().cloned().map(Ok))?;
+        }
+        write_as_text(&mut err, inputs.read_as_text())
     }
-    for name in &added.not_found {
-        err.message(&format!("warning: --metadata {name}: no document has it"))?;
-    }
-    if !added.skipped.is_empty() {
-        writeln!(err, "{} skipped; --json lists them", thousands(added.skipped.len() as u64))?;
-        write_reasons(&mut err, added.skipped.iter().cloned().map(Ok))?;
-    }
-    write_as_text(&mut err, adding.inputs.read_as_text())
 }
 
 fn skipped(skipped: &SkippedItem) -> Value {

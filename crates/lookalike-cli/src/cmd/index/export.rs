@@ -25,6 +25,10 @@ pub(super) struct ExportArgs {
 
 /// Runs the command.
 pub(super) fn run(args: &ExportArgs) -> CommandResult {
+    #[cfg(feature = "serve")]
+    if let Some(service) = args.place.service()? {
+        return super::remote::export(&service, args.output.as_deref());
+    }
     let index = args.place.read()?;
     let Some(path) = &args.output else {
         let mut out = BufWriter::with_capacity(1 << 16, terminal::stdout().json());

@@ -1,6 +1,8 @@
 //! `lookalike index compact | check | backup | restore INDEX`: looking after an index.
 
 use super::open::{PlaceArgs, ReadingArgs, WaitArgs};
+#[cfg(feature = "serve")]
+use super::remote;
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::terminal;
@@ -48,7 +50,7 @@ pub(super) struct BackupArgs {
     #[command(flatten)]
     place: PlaceArgs,
 
-    /// The new folder
+    /// The new folder; for a service, its name in the folder of `serve --backup-dir`
     #[arg(value_name = "TO")]
     to: PathBuf,
 
@@ -72,6 +74,10 @@ pub(super) struct RestoreArgs {
 
 /// Runs `compact`.
 pub(super) fn compact(args: &CompactArgs) -> CommandResult {
+    #[cfg(feature = "serve")]
+    if let Some(service) = args.place.service()? {
+        return remote::compact(&service, args.output.json);
+    }
     let index = args.place.write(&args.wait)?;
     let before = index.stats()?;
     index.compact(time::now())?;
@@ -96,6 +102,10 @@ pub(super) fn compact(args: &CompactArgs) -> CommandResult {
 
 /// Runs `check`.
 pub(super) fn check(args: &CheckArgs) -> CommandResult {
+    #[cfg(feature = "serve")]
+    if let Some(service) = args.place.service()? {
+        return remote::check(&service, args.repair, args.output.json);
+    }
     let index = if args.repair { args.place.write(&args.wait)? } else { args.place.read()? };
     let found = index.check()?;
     let mut left = found.clone();
@@ -163,6 +173,10 @@ fn problem(problem: &IndexProblem) -> Value {
 
 /// Runs `backup`.
 pub(super) fn backup(args: &BackupArgs) -> CommandResult {
+    #[cfg(feature = "serve")]
+    if let Some(service) = args.place.service()? {
+        return remote::backup(&service, &args.to.to_string_lossy(), args.output.json);
+    }
     let index = args.place.read()?;
     index.backup(&args.to)?;
     let to = args.to.display();

@@ -3,25 +3,26 @@
 use crate::cmd::CommandError;
 use crate::duration::patience;
 use crate::index_place::place;
+#[cfg(feature = "serve")]
+use crate::service_client::{ServiceClient, is_service};
 use clap::Args;
-use lookalike::store::Index;
 use lookalike::store::index::{Access, IndexLocation, open};
+use lookalike::store::{Index, IndexError};
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// The index.
 #[derive(Debug, Args)]
 pub(in crate::cmd) struct PlaceArgs {
-    /// A folder, or `postgres://user@host/database?index=name`
+    /// A folder, `postgres://user@host/database?index=name`, or for some commands a service
     #[cfg_attr(
         feature = "postgres",
         arg(long_help = "A folder, or `postgres://user@host/database?index=name` with the \
-            password in PGPASSWORD or ~/.pgpass")
+            password in PGPASSWORD or ~/.pgpass. `index add`, `update`, `remove`, `export`, \
+            `compact`, `check` and `backup` take the address of `lookalike serve`, too, such as \
+            http://127.0.0.1:8377, with a token in LOOKALIKE_SERVICE_TOKEN")
     )]
-    #[cfg_attr(
-        not(feature = "postgres"),
-        arg(help = "A folder (this program is built without indexes in PostgreSQL)")
-    )]
+    #[cfg_attr(not(feature = "postgres"), arg(help = "A folder, or for some commands a service"))]
     #[arg(value_name = "INDEX")]
     index: String,
 }
@@ -40,9 +41,21 @@ impl PlaceArgs {
         Ok(open(&self.place()?, Access::Read)?)
     }
 
-    /// Opens it to change it.
+    /// Opens it to change it. A service that has it open is not waited for.
     pub(super) fn write(&self, wait: &WaitArgs) -> Result<Index, CommandError> {
-        Ok(open(&self.place()?, Access::Write { wait: wait.wait })?)
+        let place = self.place()?;
+        match open(&place, Access::Write { wait: Duration::ZERO }) {
+            Err(IndexError::InUse { service: None, .. }) => {
+                Ok(open(&place, Access::Write { wait: wait.wait })?)
+            }
+            opened => Ok(opened?),
+        }
+    }
+
+    /// The service that has it open, if that is what was named.
+    #[cfg(feature = "serve")]
+    pub(super) fn service(&self) -> Result<Option<ServiceClient>, CommandError> {
+        is_service(&self.index).then(|| ServiceClient::new(&self.index)).transpose()
     }
 
     /// Its folder, if it is in one: no input.

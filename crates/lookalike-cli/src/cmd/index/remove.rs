@@ -70,6 +70,19 @@ pub(super) fn run(args: &RemoveArgs, worker: WorkerOption<'_>) -> CommandResult 
     let reading = args.reading.options(worker);
     let open = || Collection::open(&args.like, &reading);
     let like = if args.like.is_empty() { None } else { Some(open()?) };
+    #[cfg(feature = "serve")]
+    if let Some(service) = args.place.service()? {
+        if like.is_some() {
+            return Err(CommandError::Usage(
+                "--like reads documents for an index that is opened here: give a service ids, or \
+                 --ids-from"
+                    .to_owned(),
+            ));
+        }
+        let all = super::remote::remove(&service, ids.iter().map(String::as_str))?;
+        print_summary(args, service.address(), &all)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let index = args.place.write(&args.wait)?;
     let mut all = index::remove(&index, ids.iter().map(String::as_str))?;
     if let Some(like) = like {

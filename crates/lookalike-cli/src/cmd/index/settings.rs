@@ -68,6 +68,24 @@ pub(in crate::cmd) struct SettingsArgs {
 }
 
 impl SettingsArgs {
+    /// Refuses any of them for a service, which has the settings of its index.
+    #[cfg(feature = "serve")]
+    pub(super) fn refuse_any(&self, reading: &ExplicitArgs<ReadArgs>) -> Result<(), CommandError> {
+        let of_shingles = ["shingle", "tokens", "case", "frequencies", "stop_words"];
+        let of_signatures = ["scheme", "seed", "num_hashes", "bands", "rows"];
+        let of_reading = ["normalize", "language", "segment"];
+        let named = of_shingles.into_iter().filter(|name| self.shingle.has(name));
+        let named = named.chain(of_signatures.into_iter().filter(|name| self.signature.has(name)));
+        let mut named = named.chain(of_reading.into_iter().filter(|name| reading.has(name)));
+        match named.next() {
+            Some(name) => Err(CommandError::Usage(format!(
+                "--{}: a service has the settings of its index: leave it out",
+                name.replace('_', "-")
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses what the index has otherwise.
     pub(in crate::cmd) fn check_compatible(
         &self,

@@ -13,9 +13,16 @@ pub(super) const KNOWN: &[(&str, &str, bool)] = &[
     ("listen", "127.0.0.1:8377", false),
     ("host", "", false),
     ("token-file", "", false),
+    ("tls-cert", "", false),
+    ("tls-key", "", false),
     ("read-tokens", "", true),
     ("write-tokens", "", true),
     ("read-only", "false", false),
+    ("backup-dir", "", false),
+    ("webhook", "", true),
+    ("webhook-secret", "", true),
+    ("webhook-secret-file", "", false),
+    ("webhook-threshold", "", false),
     ("log", "text", false),
     ("max-body", "64MiB", false),
     ("max-text", "32MiB", false),
@@ -50,7 +57,7 @@ pub(super) struct LayeredValue {
 }
 
 /// What was said of every setting that counts.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct ConfigSources {
     said: BTreeMap<&'static str, LayeredValue>,
     /// Variables that look like settings and are none.

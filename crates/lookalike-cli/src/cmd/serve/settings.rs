@@ -3,11 +3,17 @@
 use super::config_sources::{ConfigSources, SettingOrigin, split};
 use crate::cmd::CommandError;
 use crate::duration::patience;
+use crate::service_client::trusted_certificates;
 use crate::terminal;
 use lookalike::extract::ExtractOptions;
 use lookalike::find::parse_memory;
-use lookalike_server::{ClientToken, Config, Log, LogFormat, Right, ServerLimits, Tokens};
+use lookalike_server::reload::ReloadedConfig;
+use lookalike_server::{
+    ClientToken, Config, Log, LogFormat, Right, ServerLimits, TlsIdentity, Tokens, WebhookSecret,
+    Webhooks, token_file,
+};
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -53,14 +59,19 @@ pub(super) fn read(layers: &ConfigSources) -> Result<ServeSettings, CommandError
         cursor_time: time(layers, "cursor-time")?,
         grace: time(layers, "grace")?,
     };
+    let again = layers.clone();
     let config = Config {
         listen,
         hosts: split(&layers.get("host").value).map(str::to_owned).collect(),
         tokens: tokens(layers)?,
+        tls: tls(layers)?,
+        reload: Some(Arc::new(move || reload(&again).map_err(|error| error.to_string()))),
         writable: !read_only,
         limits,
         extract: ExtractOptions::default(),
         temp_dir: Some(std::env::temp_dir()),
+        backup_dir: backup_dir(layers)?,
+        webhooks: webhooks(layers)?,
         log: Log { format, sink: Arc::new(move || Box::new(log_stream(format))) },
     };
     Ok(ServeSettings { warnings: warnings(layers), config, wait: time(layers, "wait")? })
@@ -87,9 +98,10 @@ fn time(layers: &ConfigSources, name: &str) -> Result<Duration, CommandError> {
         .map_err(|_| layers.refuse(name, "a time such as 500ms, 30s or 2min"))
 }
 
-/// Files with tokens that other users of this machine can read.
+/// Files with secrets that other users of this machine can read.
 fn warnings(layers: &ConfigSources) -> Vec<String> {
-    let token_file = Some(layers.get("token-file").value).filter(|path| !path.is_empty());
+    let file = |name: &str| Some(layers.get(name).value).filter(|path| !path.is_empty());
+    let token_file = file("token-file");
     let config_files = ["read-tokens", "write-tokens"].map(|name| match layers.get(name).origin {
         SettingOrigin::File(path) => Some(path),
         _ => None,
@@ -101,7 +113,15 @@ fn warnings(layers: &ConfigSources) -> Vec<String> {
     open.map(|(mode, path)| {
         format!("other users can read the tokens in {path} (mode {mode:o}): chmod 600 {path}")
     })
+    .chain(secret_warning(file("tls-key"), "key"))
+    .chain(secret_warning(file("webhook-secret-file"), "secret"))
     .collect()
+}
+
+fn secret_warning(file: Option<String>, what: &str) -> Option<String> {
+    let path = file?;
+    let mode = mode_for_others(&path)?;
+    Some(format!("other users can read the {what} in {path} (mode {mode:o}): chmod 600 {path}"))
 }
 
 /// The mode of a file that users other than its owner and its group can read.
@@ -117,48 +137,93 @@ fn mode_for_others(_: &str) -> Option<u32> {
     None
 }
 
+/// Tokens of the settings, and those of a file.
 fn tokens(layers: &ConfigSources) -> Result<Tokens, CommandError> {
     let mut tokens = Vec::new();
     for (name, right) in [("read-tokens", Right::Read), ("write-tokens", Right::Write)] {
-        let values = layers.get(name).value;
-        tokens.extend(split(&values).map(|value| token(right, None, value)));
+        for value in split(&layers.get(name).value) {
+            let token = ClientToken::new(right, None, value);
+            tokens.push(token.map_err(|error| CommandError::Usage(error.to_string()))?);
+        }
     }
     let file = layers.get("token-file").value;
     if !file.is_empty() {
         let text = std::fs::read_to_string(&file).map_err(|error| {
             layers.refuse("token-file", &format!("a file that can be read ({error})"))
         })?;
-        for (number, line) in text.lines().enumerate() {
-            let line = line.trim();
-            if line.is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let Some(token) = token_of_line(line) else {
-                // The line may be a token, so it is not shown.
-                let number = number + 1;
-                let expected = "`read TOKEN`, `decide TOKEN` or `write TOKEN`, with the NAME of \
-                                the client between them if it has one";
-                return Err(CommandError::Usage(format!("{file}:{number}: expected {expected}")));
-            };
-            tokens.push(token);
+        let of_file = token_file::parse(&text)
+            .map_err(|error| CommandError::Usage(format!("{file}:{}: {error}", error.line)))?;
+        if of_file.is_empty() {
+            return Err(CommandError::Usage(format!(
+                "{file}: there is no token in it: `lookalike token --token-file {file}` makes one"
+            )));
         }
-        if tokens.is_empty() {
-            return Err(CommandError::Usage(format!("{file}: there is no token in it")));
+        tokens.extend(of_file);
+    }
+    Ok(Tokens::new(tokens))
+}
+
+/// The webhooks, with their secret.
+fn webhooks(layers: &ConfigSources) -> Result<Option<Webhooks>, CommandError> {
+    let urls: Vec<String> = split(&layers.get("webhook").value).map(str::to_owned).collect();
+    if urls.is_empty() {
+        return Ok(None);
+    }
+    let file = layers.get("webhook-secret-file").value;
+    let (name, secret) = if file.is_empty() {
+        ("webhook-secret", layers.get("webhook-secret").value)
+    } else {
+        let read = std::fs::read_to_string(&file).map_err(|error| {
+            layers.refuse("webhook-secret-file", &format!("a file that can be read ({error})"))
+        })?;
+        ("webhook-secret-file", read)
+    };
+    let secret = WebhookSecret::parse(&secret)
+        .map_err(|error| CommandError::Usage(format!("{name}: {error}")))?;
+    let threshold = layers.get("webhook-threshold").value;
+    let threshold = match threshold.as_str() {
+        "" => None,
+        text => {
+            let value = text.parse().ok().filter(|value: &f64| *value > 0.0 && *value <= 1.0);
+            let wrong = || layers.refuse("webhook-threshold", "a number above 0, at most 1");
+            Some(value.ok_or_else(wrong)?)
+        }
+    };
+    let authorities = if urls.iter().any(|url| url.starts_with("https://")) {
+        trusted_certificates()?
+    } else {
+        Vec::new()
+    };
+    let pauses = Webhooks::default_pauses();
+    Ok(Some(Webhooks { urls, secret, threshold, authorities: authorities.into(), pauses }))
+}
+
+/// The folder of backups, which is there.
+fn backup_dir(layers: &ConfigSources) -> Result<Option<PathBuf>, CommandError> {
+    let folder = layers.get("backup-dir").value;
+    if folder.is_empty() {
+        return Ok(None);
+    }
+    let folder = PathBuf::from(folder);
+    let is_there = folder.is_dir();
+    is_there.then_some(Some(folder)).ok_or_else(|| layers.refuse("backup-dir", "a folder"))
+}
+
+/// The certificate and its key, where both are set.
+fn tls(layers: &ConfigSources) -> Result<Option<TlsIdentity>, CommandError> {
+    let [certificate, key] = ["tls-cert", "tls-key"].map(|name| layers.get(name).value);
+    match (certificate.as_str(), key.as_str()) {
+        ("", "") => Ok(None),
+        ("", _) => Err(layers.refuse("tls-cert", "the file of the certificate of --tls-key")),
+        (_, "") => Err(layers.refuse("tls-key", "the file of the key of --tls-cert")),
+        (certificate, key) => {
+            let identity = TlsIdentity::read(Path::new(certificate), Path::new(key));
+            identity.map(Some).map_err(|error| CommandError::Usage(error.to_string()))
         }
     }
-    Tokens::new(tokens).map_err(|error| CommandError::Usage(error.to_string()))
 }
 
-fn token(right: Right, name: Option<&str>, value: &str) -> ClientToken {
-    ClientToken { right, name: name.map(str::to_owned), value: value.to_owned() }
-}
-
-/// `RIGHT TOKEN` or `RIGHT NAME TOKEN`; a name may have spaces.
-fn token_of_line(line: &str) -> Option<ClientToken> {
-    let (right, rest) = line.split_once(char::is_whitespace)?;
-    let right = Right::ALL.into_iter().find(|known| known.name() == right)?;
-    Some(match rest.trim().rsplit_once(char::is_whitespace) {
-        Some((name, value)) => token(right, Some(name.trim()), value),
-        None => token(right, None, rest.trim()),
-    })
+/// Reads the files of tokens and certificate again.
+fn reload(layers: &ConfigSources) -> Result<ReloadedConfig, CommandError> {
+    Ok(ReloadedConfig { tokens: tokens(layers)?, tls: tls(layers)? })
 }

@@ -14,8 +14,7 @@ const WRITE: &str = "write-write-write-write";
 fn with_tokens() -> Served {
     Served::with(StoredContent::Texts, |config| {
         config.tokens =
-            Tokens::new(vec![token(Right::Read, None, READ), token(Right::Write, None, WRITE)])
-                .unwrap();
+            Tokens::new(vec![token(Right::Read, None, READ), token(Right::Write, None, WRITE)]);
     })
 }
 
@@ -101,7 +100,7 @@ fn without_tokens_only_this_machine_is_served() {
     let error = Server::bind(index().unwrap(), config.clone()).err().unwrap();
     assert!(matches!(error, StartError::Config(_)));
     assert!(error.to_string().contains("--token-file"), "{error}");
-    config.tokens = Tokens::new(vec![token(Right::Read, None, READ)]).unwrap();
+    config.tokens = Tokens::new(vec![token(Right::Read, None, READ)]);
     Server::bind(index().unwrap(), config).unwrap();
 }
 
@@ -186,4 +185,23 @@ fn browsers_are_reported_to_be_strict() {
     assert_eq!(data.header("cache-control"), Some("no-store"));
     assert_eq!(data.header("access-control-allow-origin"), None);
     assert!(data.header("x-request-id").is_some());
+}
+
+#[test]
+fn an_expired_token_says_so() {
+    let expired = |mut token: lookalike_server::ClientToken, at: &str| {
+        token.expires = lookalike::index::time::parse(at);
+        token
+    };
+    let served = Served::with(StoredContent::Texts, |config| {
+        config.tokens = Tokens::new(vec![
+            expired(token(Right::Write, Some("ann"), WRITE), "2020-01-01T00:00:00Z"),
+            expired(token(Right::Read, None, READ), "2200-01-01T00:00:00Z"),
+        ]);
+    });
+    served.client.with_token(READ).get("/v1/stats").ok(200);
+    let refused = served.client.with_token(WRITE).get("/v1/stats");
+    let problem = refused.problem(401, "token-expired");
+    assert!(problem["detail"].as_str().unwrap().contains("2020-01-01T00:00:00"), "{problem}");
+    assert_eq!(refused.header("www-authenticate"), Some("bearer"));
 }

@@ -101,7 +101,7 @@ fn bodies_of_another_kind_are_refused() {
         &["content-type: text/plain"],
         &["content-type: application/x-www-form-urlencoded"],
         &["content-type: application/json; charset=latin1"],
-        &["content-type: application/json", "content-encoding: gzip"],
+        &["content-type: application/json", "content-encoding: br"],
     ];
     for headers in kinds {
         let answer = served.client.request("POST", "/v1/query", headers, body);

@@ -109,8 +109,7 @@ fn who_decides_is_the_client() {
             token(Right::Read, None, READ),
             token(Right::Decide, Some("ann"), ANN),
             token(Right::Write, None, WRITE),
-        ])
-        .unwrap();
+        ]);
     });
     let body = json!({ "decisions": [{ "decision": "keep", "documents": ["a"] }] });
     let with = |token| served.client.with_token(token);
@@ -187,7 +186,7 @@ fn agreement_is_counted_by_the_names_of_tokens() {
             token(Right::Decide, Some("ann"), ANN),
             token(Right::Decide, Some("bob"), BOB),
         ];
-        config.tokens = Tokens::new(tokens).unwrap();
+        config.tokens = Tokens::new(tokens);
     });
     let writer = served.client.with_token(WRITE);
     fill(&writer);

@@ -171,8 +171,7 @@ fn clients_that_are_still_sending_see_why_they_are_refused() {
     let served = Served::with(StoredContent::Texts, |config| {
         config.limits.body_bytes = 20_000;
         config.limits.text_bytes = 10_000;
-        config.tokens =
-            Tokens::new(vec![token(Right::Write, None, "write-write-write-write")]).unwrap();
+        config.tokens = Tokens::new(vec![token(Right::Write, None, "write-write-write-write")]);
     });
     let token = "authorization: Bearer write-write-write-write\r\n";
     for (token, status, code) in [(token, 413, "body-too-large"), ("", 401, "token-needed")] {

@@ -68,7 +68,7 @@ impl Served {
 
 /// A token of a client that has a name, or none.
 pub(crate) fn token(right: Right, name: Option<&str>, value: &str) -> ClientToken {
-    ClientToken { right, name: name.map(str::to_owned), value: value.to_owned() }
+    ClientToken::new(right, name, value).unwrap()
 }
 
 impl Drop for Served {
@@ -220,6 +220,7 @@ impl Backend for Gated {
     }
 
     fn compact(&self, now: i64) -> Result<(), IndexError> {
+        self.gate.pass();
         self.memory.compact(now)
     }
 

@@ -1,0 +1,160 @@
+//! Documents to a service: read as for an index, sent as lines, some hundred at a time.
+
+use crate::cmd::CommandError;
+use crate::service_client::{Answer, ClientBody, ServiceClient};
+use lookalike::index::{
+    AddCounts, AddOptions, Existing, IncomingDocument, InterruptedAdd, read_documents, time,
+};
+use lookalike::progress::Progress;
+use lookalike::read::{Collection, SkipReason, SkippedItem};
+use lookalike_server::token::random_token;
+use serde_json::{Value, json};
+
+/// Documents that are sent at once, and bytes from which on they are, however few they are. The
+/// service lists this many skipped lines.
+const BATCH_LINES: usize = 1_000;
+const BATCH_BYTES: usize = 4 << 20;
+
+/// Documents on their way to a service.
+pub(in super::super) struct RemoteAdd<'a> {
+    pub(in super::super) service: &'a ServiceClient,
+    pub(in super::super) inputs: &'a Collection,
+    pub(in super::super) options: &'a AddOptions,
+}
+
+/// Sends the documents of a collection. Those before an error are stored.
+pub(in super::super) fn add(
+    adding: &RemoteAdd<'_>,
+    progress: &dyn Progress,
+) -> Result<AddCounts, Box<InterruptedAdd<CommandError>>> {
+    let mut batch = OutgoingLines::new(adding);
+    let read = read_documents(adding.inputs, adding.options, progress, &mut |document| {
+        batch.push(&document)?;
+        if batch.is_full() { batch.send() } else { Ok(()) }
+    });
+    // Those before a document that cannot be read are sent, too.
+    let sent = batch.send();
+    let read = read.and_then(|summary| sent.map(|()| summary));
+    let mut counts = batch.counts;
+    match read {
+        Ok(mut summary) => {
+            counts.not_found = summary.not_found;
+            summary.skipped.append(&mut counts.skipped);
+            counts.skipped = summary.skipped;
+            Ok(counts)
+        }
+        Err(error) => Err(Box::new(InterruptedAdd { before: counts, error })),
+    }
+}
+
+/// Where a line was read: file, line there, id.
+type LinePlace = (String, Option<u64>, String);
+
+/// Lines that are sent together.
+struct OutgoingLines<'a> {
+    adding: &'a RemoteAdd<'a>,
+    lines: Vec<u8>,
+    /// Where each line was read.
+    places: Vec<LinePlace>,
+    counts: AddCounts,
+}
+
+impl<'a> OutgoingLines<'a> {
+    fn new(adding: &'a RemoteAdd<'a>) -> Self {
+        Self { adding, lines: Vec::new(), places: Vec::new(), counts: AddCounts::default() }
+    }
+
+    fn is_full(&self) -> bool {
+        self.places.len() >= BATCH_LINES || self.lines.len() >= BATCH_BYTES
+    }
+
+    fn push(&mut self, document: &IncomingDocument<'_>) -> Result<(), CommandError> {
+        let fields = &document.fields;
+        let mut line = json!({
+            "id": document.id, "text": document.text, "metadata": fields.metadata,
+            "added": time::format(fields.added),
+        });
+        for (name, at) in [("modified", fields.modified), ("expires", fields.expires)] {
+            if let Some(at) = at {
+                line[name] = time::format(at).into();
+            }
+        }
+        serde_json::to_writer(&mut self.lines, &line).map_err(std::io::Error::from)?;
+        self.lines.push(b'\n');
+        let source = document.source.to_owned();
+        self.places.push((source, document.line, document.id.to_owned()));
+        Ok(())
+    }
+
+    /// Sends the lines, and counts what became of them.
+    fn send(&mut self) -> Result<(), CommandError> {
+        let (lines, places) = (std::mem::take(&mut self.lines), std::mem::take(&mut self.places));
+        if places.is_empty() {
+            return Ok(());
+        }
+        let (service, options) = (self.adding.service, self.adding.options);
+        let mode = if options.existing == Existing::Replace { "put" } else { "add" };
+        let skips = options.skip_bad || options.existing == Existing::Keep;
+        let on_error = if skips { "skip" } else { "stop" };
+        let path = format!("/v1/documents?form=export&mode={mode}&on_error={on_error}");
+        let key = random_token()?;
+        let answer = service.answer("POST", &path, ClientBody::Lines(&lines, &key))?;
+        if answer.status >= 400 {
+            self.counts.added += answer.body["stored"].as_u64().unwrap_or_default();
+            return Err(problem(service, &places, &answer));
+        }
+        self.count(&answer.body, &places)
+    }
+
+    /// Counts the documents of an answer.
+    fn count(&mut self, answer: &Value, places: &[LinePlace]) -> Result<(), CommandError> {
+        let number = |name: &str| answer[name].as_u64().unwrap_or_default();
+        self.counts.added += number("added");
+        self.counts.replaced += number("replaced");
+        let options = self.adding.options;
+        for line in answer["skipped"].as_array().map(Vec::as_slice).unwrap_or_default() {
+            let (source, at, id) = place_of(line, places).cloned().unwrap_or_default();
+            if line["code"] == "id-taken" && options.existing == Existing::Keep {
+                self.counts.existing += 1;
+                continue;
+            }
+            let why = line["detail"].as_str().unwrap_or_default().to_owned();
+            if !options.skip_bad {
+                let place = shown(&source, at);
+                return Err(CommandError::Data(format!(
+                    "{place}: {why}; --skip-bad leaves it out"
+                )));
+            }
+            let reason = SkipReason::NotStored { why };
+            self.counts.skipped.push(SkippedItem { source, line: at, id: Some(id), reason });
+        }
+        Ok(())
+    }
+}
+
+/// The place of the line that a member of an answer names.
+fn place_of<'a>(answer: &Value, places: &'a [LinePlace]) -> Option<&'a LinePlace> {
+    let at = answer["line"].as_u64()?.checked_sub(1)?;
+    places.get(usize::try_from(at).ok()?)
+}
+
+/// The problem of an answer, with the place of the line that it is about.
+fn problem(service: &ServiceClient, places: &[LinePlace], answer: &Answer) -> CommandError {
+    let body = &answer.body;
+    let place = place_of(body, places).filter(|_| body["code"] == "bad-line");
+    let Some((source, at, id)) = place else { return service.problem(answer) };
+    let place = shown(source, *at);
+    CommandError::Data(if body["line_code"] == "id-taken" {
+        format!(
+            "{place}: document {id:?} is there already; `index update` replaces it, \
+             --skip-existing leaves it as it is"
+        )
+    } else {
+        let detail = body["detail"].as_str().unwrap_or_default();
+        format!("{place}: {}: {detail}; --skip-bad leaves it out", service.address())
+    })
+}
+
+fn shown(source: &str, line: Option<u64>) -> String {
+    line.map_or_else(|| source.to_owned(), |line| format!("{source}:{line}"))
+}

@@ -1,0 +1,115 @@
+//! Upkeep by a service: a job is started, and waited for.
+
+use crate::cmd::{CommandError, CommandResult};
+use crate::exit_code::ExitCode;
+use crate::service_client::{ClientBody, ServiceClient};
+use crate::terminal;
+use lookalike::report::phrases::{count, one_line};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::time::Duration;
+
+/// Interval between questions whether the job is done, at first and at most.
+const FIRST: Duration = Duration::from_millis(20);
+const LAST: Duration = Duration::from_secs(1);
+
+/// Starts a job and waits for its end.
+fn run(service: &ServiceClient, job: &Value) -> Result<Value, CommandError> {
+    let started = service.ask("POST", "/v1/upkeep", ClientBody::Json(job))?;
+    let number = &started["number"];
+    let mut pause = FIRST;
+    loop {
+        let all = service.ask("GET", "/v1/upkeep", ClientBody::None)?;
+        let jobs = all["jobs"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let lost = || {
+            let address = service.address();
+            CommandError::Data(format!("{address}: the job is not known: was it started again?"))
+        };
+        let job = jobs.iter().find(|job| job["number"] == *number).ok_or_else(lost)?;
+        match job["state"].as_str() {
+            Some("running") => std::thread::sleep(pause),
+            Some("done") => return Ok(job.clone()),
+            _ => {
+                let detail = job["detail"].as_str().unwrap_or("it gives no reason");
+                let message = format!("{}: {}", service.address(), one_line(detail));
+                return Err(CommandError::Data(message));
+            }
+        }
+        pause = (pause * 2).min(LAST);
+    }
+}
+
+/// Compacts the index of a service.
+pub(in super::super) fn compact(service: &ServiceClient, is_json: bool) -> CommandResult {
+    let done = run(service, &json!({ "job": "compact" }))?;
+    let (before, after) = (&done["bytes_before"], &done["bytes_after"]);
+    if is_json {
+        let value = json!({
+            "index": service.address(), "documents": done["documents"],
+            "bytes_before": before, "bytes": after,
+        });
+        writeln!(terminal::stdout().json(), "{value}")?;
+    } else {
+        let documents = count(done["documents"].as_u64().unwrap_or_default(), "document");
+        let message = format!("{}: {documents}, {after} of {before} bytes", service.address());
+        terminal::stderr().message(&message)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Checks the index of a service, and repairs it where that is wanted.
+pub(in super::super) fn check(
+    service: &ServiceClient,
+    repair: bool,
+    is_json: bool,
+) -> CommandResult {
+    let job = if repair { "repair" } else { "check" };
+    let done = run(service, &json!({ "job": job }))?;
+    let problems = done["problems"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let total = done["problems_total"].as_u64().unwrap_or_default();
+    if is_json {
+        let value = json!({
+            "index": service.address(), "problems": problems, "problems_total": total,
+        });
+        writeln!(terminal::stdout().json(), "{value}")?;
+    } else {
+        let mut out = terminal::stdout();
+        for problem in problems {
+            let [place, what] = ["place", "what"].map(|name| problem[name].as_str());
+            let [place, what] = [place, what].map(Option::unwrap_or_default);
+            out.message(&format!("{place}: {what}"))?;
+        }
+    }
+    match (total, is_json) {
+        (0, true) => Ok(ExitCode::SUCCESS),
+        (0, false) => {
+            let message = format!("{}: everything is as it should be", service.address());
+            terminal::stderr().message(&message)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        (_, true) => Ok(ExitCode::FAILURE),
+        (total, false) => Err(CommandError::Data(format!(
+            "{}: {}; `lookalike index check --repair` repairs what can be made again",
+            service.address(),
+            count(total, "problem")
+        ))),
+    }
+}
+
+/// Has the service make a backup in its folder of backups.
+pub(in super::super) fn backup(
+    service: &ServiceClient,
+    name: &str,
+    is_json: bool,
+) -> CommandResult {
+    run(service, &json!({ "job": "backup", "name": name }))?;
+    if is_json {
+        let value = json!({ "index": service.address(), "backup": name });
+        writeln!(terminal::stdout().json(), "{value}")?;
+    } else {
+        let address = service.address();
+        let message = format!("{address} is copied to {name} in the folder of its --backup-dir");
+        terminal::stderr().message(&message)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,80 @@
+//! The unit of systemd and the Dockerfile: what they run is what the program takes.
+
+#![cfg(all(feature = "serve", feature = "sqlite", unix))]
+#![expect(clippy::unwrap_used, reason = "helpers of tests, too")]
+
+use crate::command::{Place, root};
+use std::io::Write;
+use std::process::Command;
+
+fn file(name: &str) -> String {
+    std::fs::read_to_string(root().join("deploy").join(name)).unwrap()
+}
+
+/// Checks the arguments of the service, with the files that they name in a folder of the test.
+fn check_arguments(arguments: &[&str]) {
+    let place = Place::new();
+    place.run(&["token", "--token-file", "tokens"]).ok();
+    place.file("serve.toml", "queue = 9\n");
+    let arguments = arguments.iter().map(|argument| match *argument {
+        path if path.ends_with("/tokens") => "tokens",
+        path if path.ends_with("/serve.toml") => "serve.toml",
+        other => other,
+    });
+    let arguments: Vec<&str> = arguments.chain(["--print-config"]).collect();
+    assert_eq!(arguments[0], "serve");
+    let shown = place.run(&arguments).ok();
+    assert!(shown.contains("token-file = \"tokens\" # --token-file"), "{shown}");
+}
+
+#[test]
+fn the_unit_runs_the_service() {
+    let unit = file("lookalike.service");
+    let line = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap();
+    let words: Vec<&str> = line.split(' ').collect();
+    assert_eq!(words[0], "/usr/local/bin/lookalike");
+    check_arguments(&words[1..]);
+    // The program has to be there for the check of the unit.
+    let place = Place::new();
+    let here = unit.replace("/usr/local/bin/lookalike", env!("CARGO_BIN_EXE_lookalike"));
+    place.file("lookalike.service", here.replace("User=lookalike\n", ""));
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new("systemd-analyze");
+        command.args(arguments).arg("lookalike.service").current_dir(place.path("."));
+        command.output().ok()
+    };
+    let Some(verified) = run(&["verify", "--man=no"]) else {
+        let said = "SKIPPED: systemd-analyze is not installed, so the unit was not verified";
+        writeln!(std::io::stderr(), "{said}").unwrap();
+        return;
+    };
+    let said = String::from_utf8_lossy(&verified.stderr);
+    assert!(!said.contains("lookalike.service:"), "{said}");
+    // At most 2.0 of 10, in tenths.
+    let rated = run(&["security", "--offline=true", "--threshold=20", "--no-pager"]).unwrap();
+    assert!(rated.status.success(), "{}", String::from_utf8_lossy(&rated.stdout));
+}
+
+#[test]
+fn the_image_runs_the_service() {
+    let text = file("Dockerfile");
+    let line = |start: &str| {
+        let found = text.lines().find_map(|line| line.strip_prefix(start));
+        found.unwrap_or_else(|| panic!("{start} is not there"))
+    };
+    let words = |line: &str| -> Vec<String> { serde_json::from_str(line).unwrap() };
+    assert_eq!(words(line("ENTRYPOINT ")), ["lookalike"]);
+    let arguments = words(line("CMD "));
+    check_arguments(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    // The compiler is the one that the workspace is made for, and what it builds is what is copied.
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let version = manifest.lines().find_map(|line| line.strip_prefix("rust-version = ")).unwrap();
+    let image = format!("FROM rust:{}-slim-", version.trim_matches('"'));
+    assert!(text.contains(&image), "{image}");
+    let build = line("RUN cargo build ");
+    assert!(build.starts_with("--locked --profile dist --package lookalike-cli "), "{build}");
+    assert!(manifest.contains("\n[profile.dist]\n"));
+    assert!(build.ends_with("install -D target/dist/lookalike /out/lookalike"), "{build}");
+    assert_eq!(line("COPY --from=build "), "/out/lookalike /usr/local/bin/lookalike");
+    assert!(file("Dockerfile.dockerignore").contains("**/target"));
+}

@@ -1,0 +1,114 @@
+//! `GET /v1/export`: all documents as lines of JSON, as they are read.
+
+use crate::address::QueryParameters;
+use crate::app::{App, HandlerResult};
+use crate::gzip;
+use crate::problem::Problem;
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::{Request, State};
+use axum::http::HeaderValue;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, VARY};
+use axum::response::Response;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use hyper::body::Frame;
+use lookalike::index::time;
+use std::io::{self, Write};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+/// Bytes that are sent at once, and such pieces that wait for the client.
+const PIECE: usize = 64 << 10;
+const WAITING: usize = 4;
+
+/// `GET /v1/export`
+pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
+    QueryParameters::read(request.uri().query(), &[])?;
+    let place = Arc::clone(&app.exports).try_acquire_owned();
+    let place = place.map_err(|_| Problem::busy("as many exports as may be are under way"))?;
+    let is_compressed = gzip::is_accepted(request.headers());
+    let (sender, receiver) = channel(WAITING);
+    let of_thread = Arc::clone(&app);
+    let work = move || write_lines(&of_thread, sender, is_compressed, place);
+    let thread = std::thread::Builder::new().name("export".to_owned()).spawn(work);
+    thread.map_err(|error| Problem::internal(error.to_string()))?;
+    let mut response = Response::new(Body::new(Pieces(receiver)));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
+    headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    if is_compressed {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    Ok(response)
+}
+
+/// The pieces of an export. One that fails ends without the end of the body, so that the client
+/// does not take it for a whole one.
+struct Pieces(Receiver<io::Result<Bytes>>);
+
+impl HttpBody for Pieces {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        let piece = self.get_mut().0.poll_recv(cx);
+        piece.map(|piece| piece.map(|piece| piece.map(Frame::data)))
+    }
+}
+
+/// Writes an export into a channel; the client is waited for.
+fn write_lines(
+    app: &App,
+    sender: Sender<io::Result<Bytes>>,
+    is_compressed: bool,
+    place: OwnedSemaphorePermit,
+) {
+    let mut out = PieceWriter { sender, piece: Vec::with_capacity(PIECE) };
+    let written = if is_compressed {
+        let mut encoder = GzEncoder::new(&mut out, Compression::fast());
+        lookalike::index::export(&app.index, time::now(), &mut encoder)
+            .and_then(|done| encoder.finish().map(|_| done))
+    } else {
+        lookalike::index::export(&app.index, time::now(), &mut out)
+    };
+    let failed = match written.and_then(|done| out.flush().map(|()| done)) {
+        Ok(Err(error)) => Some(error.to_string()),
+        // It is whole, or the client is gone.
+        Ok(Ok(_)) | Err(_) => None,
+    };
+    if let Some(why) = failed {
+        app.log.say(&format!("an export was ended: {why}"));
+        let _ = out.sender.blocking_send(Err(io::Error::other("the index cannot be read")));
+    }
+    drop(place);
+}
+
+struct PieceWriter {
+    sender: Sender<io::Result<Bytes>>,
+    piece: Vec<u8>,
+}
+
+impl Write for PieceWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.piece.extend_from_slice(bytes);
+        if self.piece.len() >= PIECE {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.piece.is_empty() {
+            return Ok(());
+        }
+        let piece = std::mem::replace(&mut self.piece, Vec::with_capacity(PIECE));
+        let sent = self.sender.blocking_send(Ok(Bytes::from(piece)));
+        sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+}

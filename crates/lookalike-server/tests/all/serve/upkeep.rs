@@ -1,0 +1,158 @@
+//! Upkeep while serving: jobs, exports, and what comes back of them.
+
+use crate::serve::client::{Answer, Client};
+use crate::serve::served::{Served, token};
+use lookalike::store::settings::StoredContent;
+use lookalike_server::{Right, Tokens};
+use serde_json::{Value, json};
+
+const READ: &str = "read-read-read-read";
+const WRITE: &str = "write-write-write-write";
+
+/// The body of an answer in pieces.
+pub(crate) fn joined(answer: &Answer) -> Vec<u8> {
+    assert_eq!(answer.header("transfer-encoding"), Some("chunked"));
+    let (mut rest, mut all) = (&answer.body[..], Vec::new());
+    loop {
+        let end = rest.windows(2).position(|pair| pair == b"\r\n").unwrap();
+        let size = std::str::from_utf8(&rest[..end]).unwrap();
+        let size = usize::from_str_radix(size, 16).unwrap();
+        if size == 0 {
+            return all;
+        }
+        all.extend_from_slice(&rest[end + 2..end + 2 + size]);
+        rest = &rest[end + 2 + size + 2..];
+    }
+}
+
+/// The job when it has ended.
+fn ended(client: &Client, number: &Value) -> Value {
+    loop {
+        let all = client.get("/v1/upkeep").ok(200);
+        let job = all["jobs"].as_array().unwrap().iter().find(|job| job["number"] == *number);
+        let job = job.unwrap();
+        if job["state"] != "running" {
+            return job.clone();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+}
+
+fn run(client: &Client, body: &Value) -> Value {
+    let started = client.post("/v1/upkeep", body).ok(202);
+    assert_eq!(started["state"], "running");
+    ended(client, &started["number"])
+}
+
+#[test]
+fn jobs_run_one_by_one_and_are_listed() {
+    let served = Served::start();
+    let client = &served.client;
+    for id in ["a", "b"] {
+        client.put(&format!("/v1/documents/{id}"), &json!({ "text": "one two" })).ok(201);
+    }
+    assert_eq!(client.get("/v1/upkeep").ok(200)["jobs"], json!([]));
+    let compacted = run(client, &json!({ "job": "compact" }));
+    assert_eq!((&compacted["state"], &compacted["documents"]), (&json!("done"), &json!(2)));
+    let checked = run(client, &json!({ "job": "check" }));
+    assert_eq!((&checked["number"], &checked["problems_total"]), (&json!(2), &json!(0)));
+    for _ in 0..25 {
+        assert_eq!(run(client, &json!({ "job": "repair" }))["state"], "done");
+    }
+    let all = client.get("/v1/upkeep").ok(200);
+    let numbers: Vec<_> =
+        all["jobs"].as_array().unwrap().iter().map(|job| &job["number"]).collect();
+    assert_eq!(numbers.len(), 20);
+    assert_eq!((numbers[0], numbers[19]), (&json!(27), &json!(8)));
+}
+
+#[test]
+fn a_second_job_waits_for_the_end_of_the_first() {
+    let served = Served::start();
+    let client = &served.client;
+    served.gate.close();
+    let first = client.post("/v1/upkeep", &json!({ "job": "compact" })).ok(202);
+    served.gate.wait_for(1);
+    let refused = client.post("/v1/upkeep", &json!({ "job": "check" }));
+    assert_eq!(refused.problem(409, "upkeep-running")["number"], first["number"]);
+    assert_eq!(client.get("/v1/upkeep").ok(200)["jobs"], json!([first]));
+    served.gate.open();
+    assert_eq!(ended(client, &first["number"])["state"], "done");
+    assert_eq!(run(client, &json!({ "job": "check" }))["state"], "done");
+}
+
+#[test]
+fn what_is_no_job_is_refused() {
+    let served = Served::start();
+    let client = &served.client;
+    let refuse = |body: &Value, status, code| client.post("/v1/upkeep", body).problem(status, code);
+    refuse(&json!({ "job": "erase" }), 400, "bad-member");
+    refuse(&json!({}), 400, "bad-member");
+    refuse(&json!({ "job": "check", "name": "x" }), 400, "bad-member");
+    let detail = refuse(&json!({ "job": "backup", "name": "x" }), 422, "no-backup-folder");
+    assert!(detail["detail"].as_str().unwrap().contains("--backup-dir"), "{detail}");
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("taken")).unwrap();
+    let to = folder.path().to_owned();
+    let served = Served::with(StoredContent::Texts, |config| config.backup_dir = Some(to));
+    let client = &served.client;
+    for name in ["", ".", "..", ".x", "a/b", "../x", "a\\b", "a\0", &"x".repeat(101)] {
+        let body = json!({ "job": "backup", "name": name });
+        client.post("/v1/upkeep", &body).problem(400, "bad-member");
+    }
+    client.post("/v1/upkeep", &json!({ "job": "backup" })).problem(400, "bad-member");
+    let taken = json!({ "job": "backup", "name": "taken" });
+    client.post("/v1/upkeep", &taken).problem(409, "backup-taken");
+}
+
+#[test]
+fn only_a_write_token_maintains_and_exports() {
+    let served = Served::with(StoredContent::Texts, |config| {
+        let tokens = vec![token(Right::Decide, None, READ), token(Right::Write, None, WRITE)];
+        config.tokens = Tokens::new(tokens);
+        config.writable = false;
+    });
+    let reader = served.client.with_token(READ);
+    reader.post("/v1/upkeep", &json!({ "job": "check" })).problem(403, "read-only-token");
+    reader.get("/v1/upkeep").problem(403, "read-only-token");
+    reader.get("/v1/export").problem(403, "read-only-token");
+    // An index that is served for reading only is checked and exported, not changed.
+    let writer = served.client.with_token(WRITE);
+    writer.post("/v1/upkeep", &json!({ "job": "compact" })).problem(403, "read-only");
+    assert_eq!(run(&writer, &json!({ "job": "check" }))["state"], "done");
+    assert_eq!(joined(&writer.get("/v1/export")), b"");
+}
+
+#[test]
+fn an_export_is_imported_as_it_was() {
+    let (one, other) = (Served::start(), Served::start());
+    let lines: String = (0..3_000)
+        .map(|n| {
+            let expires = if n % 2 == 0 { "2200-01-01T00:00:00Z" } else { "2201-01-01T00:00:00Z" };
+            let line = json!({
+                "id": n.to_string(), "text": format!("the text of document {n}\n"),
+                "metadata": { "n": n }, "modified": "2001-02-03T04:05:06Z", "expires": expires,
+            });
+            line.to_string() + "\n"
+        })
+        .collect();
+    assert_eq!(one.client.lines("/v1/documents", lines.as_bytes()).ok(200)["added"], 3_000);
+    let exported = joined(&one.client.get("/v1/export"));
+    assert_eq!(String::from_utf8(exported.clone()).unwrap().lines().count(), 3_000);
+    let done = other.client.lines("/v1/documents?form=export", &exported).ok(200);
+    assert_eq!((&done["added"], &done["skipped_total"]), (&json!(3_000), &json!(0)));
+    assert!(joined(&other.client.get("/v1/export")) == exported);
+    // Elsewhere its members are unknown.
+    let refused = other.client.lines("/v1/documents", &exported).problem(400, "bad-line");
+    assert_eq!(refused["line_code"], "unknown-member");
+}
+
+#[test]
+fn an_export_that_fails_has_no_end() {
+    let served = Served::start();
+    served.gate.set_down(true);
+    // There may be no head either, so that this is not held against the description.
+    let request = b"GET /v1/export HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+    let answer = served.client.raw(request);
+    assert!(!answer.body.ends_with(b"0\r\n\r\n"), "{answer:?}");
+}

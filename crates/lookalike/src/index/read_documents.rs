@@ -1,0 +1,101 @@
+//! The documents of a collection as an index would store them, for an index elsewhere: in reading
+//! order, one by one.
+
+use super::add_options::AddOptions;
+use super::block_reader::{BlockReader, ReadOutput, UnpreparedDocument};
+use super::prepare::DocumentFields;
+use crate::error::Error;
+use crate::progress::{Progress, Stage};
+use crate::read::{Collection, ReadBuffers, ReadError, SkippedItem};
+use std::error::Error as StdError;
+use std::time::Instant;
+
+/// A document of a collection.
+#[derive(Debug)]
+pub struct IncomingDocument<'a> {
+    /// Its id, which an index can store.
+    pub id: &'a str,
+    /// Its text as it is.
+    pub text: &'a str,
+    /// Metadata and times.
+    pub fields: DocumentFields,
+    /// Its file, and its line there.
+    pub source: &'a str,
+    /// Its line in the file, from 1, where it has one.
+    pub line: Option<u64>,
+}
+
+/// What was read in addition to documents.
+#[derive(Debug, Default)]
+pub struct ReadSummary {
+    /// Names of [`AddOptions::metadata`] that no document has; empty if no document was read.
+    pub not_found: Vec<String>,
+    /// What is no document, that of the collection's walk of folders included.
+    pub skipped: Vec<SkippedItem>,
+}
+
+/// Reads a collection and gives its documents to `each` with what [`add`](super::add()) would store
+/// of them, by one thread. Of the options, those about existing documents and threads do nothing.
+///
+/// # Errors
+/// The first record in reading order that cannot be read, or that no index can store, with its
+/// place; the first error of `each`.
+pub fn read_documents<E: From<Error> + From<ReadError> + StdError + Send + Sync + 'static>(
+    collection: &Collection,
+    options: &AddOptions,
+    progress: &dyn Progress,
+    each: &mut dyn FnMut(IncomingDocument<'_>) -> Result<(), E>,
+) -> Result<ReadSummary, E> {
+    let start = Instant::now();
+    progress.begin(Stage::Add, collection.bytes());
+    let skipped = collection.listed().to_vec();
+    let mut output = DocumentForwarder { each, count: 0, skipped };
+    let read = read_blocks(collection, options, progress, &mut output);
+    progress.end(Stage::Add, start.elapsed());
+    let found = read?;
+    let missing = options.metadata.iter().zip(&found).filter(|(_, found)| !**found);
+    let not_found = missing.filter(|_| output.count > 0).map(|(name, _)| name.clone()).collect();
+    Ok(ReadSummary { not_found, skipped: output.skipped })
+}
+
+/// Reads all blocks; returns which of the chosen fields any document has.
+fn read_blocks<E: From<Error> + From<ReadError> + StdError + Send + Sync + 'static>(
+    collection: &Collection,
+    options: &AddOptions,
+    progress: &dyn Progress,
+    output: &mut DocumentForwarder<'_, E>,
+) -> Result<Vec<bool>, E> {
+    let mut found = vec![false; options.metadata.len()];
+    let (mut buffers, mut reported) = (ReadBuffers::default(), 0);
+    while let Some(block) = collection.next_block_in_order()? {
+        let mut reader = BlockReader::new(collection, &block, options, output);
+        block.read(&mut buffers, &mut reader)?;
+        found.iter_mut().zip(&reader.found).for_each(|(found, here)| *found |= *here);
+        let read = collection.bytes_read();
+        progress.advance(read.saturating_sub(reported)).map_err(Error::from)?;
+        reported = read.max(reported);
+    }
+    Ok(found)
+}
+
+struct DocumentForwarder<'a, E> {
+    each: &'a mut dyn FnMut(IncomingDocument<'_>) -> Result<(), E>,
+    count: u64,
+    skipped: Vec<SkippedItem>,
+}
+
+impl<E: From<Error> + From<ReadError> + StdError + Send + Sync + 'static> ReadOutput
+    for DocumentForwarder<'_, E>
+{
+    type Error = E;
+
+    fn document(&mut self, document: UnpreparedDocument<'_>, _: usize) -> Result<(), E> {
+        let UnpreparedDocument { id, text, extra, source, line, .. } = document;
+        self.count += 1;
+        (self.each)(IncomingDocument { id, text, fields: extra, source, line })
+    }
+
+    fn skipped(&mut self, skipped: SkippedItem) {
+        self.skipped.push(skipped);
+    }
+}
