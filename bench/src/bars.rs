@@ -31,7 +31,8 @@ const TOLERANCE: f64 = 1.1;
 const SAMPLE: &str = "2000";
 
 /// Measures and prints. Options: `--binary FILE` (`lookalike` next to this program), `--runs N` (1;
-/// the median counts), and of `many` `--next to FILE`, a smaller collection of the same kind.
+/// the median counts), and of `many` and `passages` `--smaller FILE`, a smaller collection of the
+/// same kind.
 pub(crate) fn bar(
     name: &str,
     collection: &BenchCollection,
@@ -40,7 +41,7 @@ pub(crate) fn bar(
     let mut options = options;
     let binary = options.path("binary").map_or_else(beside_this, Ok)?;
     let runs = options.number("runs", 1)?;
-    let sibling = options.path("beside");
+    let sibling = options.path("smaller");
     options.finish()?;
     let documents = count_lines(&collection.documents)?;
     let table = TextTable::new(&["run", "CPU s", "wall s", "peak MB", "µs each", "bar", "met"]);
@@ -51,7 +52,7 @@ pub(crate) fn bar(
         "audit" => bench.audit()?,
         "containment" => bench.containment()?,
         "dedup" => bench.dedup()?,
-        "passages" => bench.passages()?,
+        "passages" => bench.passages(sibling.as_deref())?,
         "many" => bench.many(sibling.as_deref())?,
         _ => return Err(BenchError(format!("{name:?} is not a bar; there are {NAMES}"))),
     }
@@ -168,26 +169,42 @@ impl LimitBench<'_> {
         std::fs::remove_file(&kept).map_err(|error| BenchError::new(kept.display(), error))
     }
 
-    /// All passages of 50 words, written; and the documents without them.
-    fn passages(&mut self) -> Result<(), BenchError> {
-        let plain = |command: &str, more: &[&str], out: &Path| -> Vec<OsString> {
-            let mut arguments = vec![OsString::from(command), (&self.collection.documents).into()];
+    /// All passages of 50 words, written, without a limit and within one; and the documents without
+    /// them. Within the limit a document costs at most 1.3 times what it costs in `smaller` without
+    /// one.
+    fn passages(&mut self, smaller: Option<&Path>) -> Result<(), BenchError> {
+        let is_large = self.documents >= 1_000_000;
+        let (limit, mebibytes) = if is_large { ("1GiB", 1024.0) } else { ("200MiB", 200.0) };
+        let limit = ["--memory", limit];
+        let plain = |command: &str, more: &[&str], input: &Path, out: &Path| -> Vec<OsString> {
+            let mut arguments = vec![OsString::from(command), input.into()];
             arguments.extend(["--format", "jsonl"].iter().chain(more).map(OsString::from));
             arguments.extend([OsString::from("--output"), out.into()]);
             arguments
         };
-        let [groups, places, cut] =
-            ["groups.jsonl", "places.jsonl", "cut.jsonl"].map(|name| self.sibling(name));
-        let limit: &[&str] = if self.documents >= 1_000_000 { &["--memory", "1GiB"] } else { &[] };
-        let find = self.measure(&plain("find", &[], &groups), None)?;
-        let peak = if limit.is_empty() { 1e9 } else { 1024.0 * TOLERANCE * MIB as f64 };
-        let bar = RunLimit { cpu: Some(4.0 * find.cpu_seconds), peak: Some(peak as u64) };
-        let passages = self.measure(&plain("passages", limit, &places), None)?;
-        let dedup = [limit, &["--passages"]].concat();
-        let dedup = self.measure(&plain("dedup", &dedup, &cut), None)?;
+        let input = self.collection.documents.clone();
+        let [groups, places, limited, cut] =
+            ["groups.jsonl", "places.jsonl", "limited.jsonl", "cut.jsonl"]
+                .map(|name| self.sibling(name));
+        let find = self.measure(&plain("find", &[], &input, &groups), None)?;
         self.row("find, groups", find, RunLimit::default());
-        self.row(&["passages", &limit.join(" ")].join(" "), passages, bar);
-        self.row("dedup --passages", dedup, RunLimit::default());
+        let (cpu, peak) = (Some(4.0 * find.cpu_seconds), (!is_large).then_some(1_000_000_000));
+        let passages = self.measure(&plain("passages", &[], &input, &places), None)?;
+        self.row("passages", passages, RunLimit { cpu, peak });
+        let mut bar = RunLimit { cpu, peak: Some((mebibytes * TOLERANCE * MIB as f64) as u64) };
+        if let Some(smaller) = smaller {
+            let documents = count_lines(smaller)?;
+            let spent = self.measure(&plain("passages", &[], smaller, &limited), None)?;
+            bar.cpu = Some(1.3 * spent.cpu_seconds / documents as f64 * self.documents as f64);
+            let name = format!("passages, {documents} documents");
+            self.table.row(&cells(&name, documents, spent, RunLimit::default()));
+        }
+        let tight = self.measure(&plain("passages", &limit, &input, &limited), None)?;
+        self.row(&format!("passages {}", limit.join(" ")), tight, bar);
+        self.same(&places, &limited)?;
+        let cutting = [&limit[..], &["--passages"]].concat();
+        let dedup = self.measure(&plain("dedup", &cutting, &input, &cut), None)?;
+        self.row(&format!("dedup --passages {}", limit.join(" ")), dedup, RunLimit::default());
         self.notes.push(format!("{} rows of places", count_lines(&places)?));
         std::fs::remove_file(&cut).map_err(|error| BenchError::new(cut.display(), error))
     }
@@ -254,9 +271,9 @@ impl LimitBench<'_> {
         };
         if read(a)? != read(b)? {
             let (a, b) = (a.display(), b.display());
-            return Err(BenchError(format!("{a} and {b} differ; the groups must be the same")));
+            return Err(BenchError(format!("{a} and {b} differ; they must be the same")));
         }
-        self.notes.push("groups are the same bytes".to_owned());
+        self.notes.push("both give the same bytes".to_owned());
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 pub(crate) use lookalike::core::parameter::NamesParameters;
 use lookalike::extract::ExtractError;
-use lookalike::find::{FindOptions, Findings};
+use lookalike::find::{DropCounts, FindOptions, Findings};
 use lookalike::read::{SkipReason, SkippedItem, limit_parameter};
 use lookalike::report::notes;
 use lookalike::report::option_name;
@@ -163,11 +163,15 @@ impl Summary<'_> {
     }
 }
 
+/// The option of a file that lists what was skipped.
+pub(crate) const SKIPPED_FILE: &str = "--skipped FILE.csv";
+
 /// The one line that is written even when no summary is wanted; nothing where nothing was skipped.
+/// `option` is the one that would list it, where nothing does.
 pub(crate) fn write_skipped(
     out: &mut impl Write,
     findings: &Findings,
-    listed: bool,
+    option: Option<&str>,
 ) -> io::Result<()> {
     write_warnings(out, findings)?;
     if findings.skipped.is_empty() {
@@ -177,12 +181,24 @@ pub(crate) fn write_skipped(
         .into_iter()
         .map(|(reason, (number, _))| format!("{} {reason}", thousands(number)))
         .collect();
-    let remedy = if listed { "" } else { "; --skipped FILE.csv lists them" };
+    let remedy = option.map(|option| format!("; {option} lists them")).unwrap_or_default();
     writeln!(out, "skipped: {}{remedy}", one_line(&parts.join(", ")))
 }
 
 /// What was read in another way than its name or the options promise.
 fn write_warnings(out: &mut impl Write, findings: &Findings) -> io::Result<()> {
+    if let Some(DropCounts { documents, lines, unknown }) = findings.dropped {
+        writeln!(out, "dropped: {} of the list of --drop", count(documents, "document"))?;
+        if unknown > 0 {
+            writeln!(
+                out,
+                "warning: {} of {} of that list name no document here; ids and sources must be \
+                 those of these inputs, as they are named here",
+                thousands(unknown),
+                count(lines, "line")
+            )?;
+        }
+    }
     for field in &findings.missing_fields {
         writeln!(
             out,

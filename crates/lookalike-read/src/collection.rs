@@ -262,6 +262,18 @@ impl Collection {
         source.named_file(id).unwrap_or(&source.info().shown)
     }
 
+    /// The id of a document, or of the one that a unit is part of, without the name of its file in
+    /// front ([`name_ids_by_file`](Self::name_ids_by_file)).
+    pub fn own_id<'a>(&self, source: u32, id: &'a str) -> &'a str {
+        let id = if self.unit() == TextUnit::Document { id } else { parent_id(id) };
+        let Some(info) = self.inputs.sources.get(source as usize).map(|source| source.info())
+        else {
+            return id;
+        };
+        let own = id.strip_prefix(info.name.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        own.filter(|_| info.has_ids_by_file()).unwrap_or(id)
+    }
+
     /// The part of an id of a text file that is relative to its folder; `None` where the source is
     /// no folder of text files.
     pub fn id_in_folder<'a>(&self, source: u32, id: &'a str) -> Option<&'a str> {

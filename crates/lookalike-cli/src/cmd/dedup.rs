@@ -49,7 +49,7 @@ pub(crate) fn run(given: &mut ExplicitArgs<DedupArgs>, worker: WorkerOption<'_>)
     let mut reading = args.reading.options(worker);
     // A second run must not find the files of the first among its documents.
     let own = targets.all().map(Target::path).chain(args.result.actions.script.as_deref());
-    reading.leave_out = own.map(Path::to_owned).collect();
+    reading.leave_out = own.chain(args.drop.path()).map(Path::to_owned).collect();
     reading.fields = options.fields();
     reading.shingle = Some(options.params.shingle().clone());
     let index = ReferenceIndex::open(args)?;
@@ -124,6 +124,7 @@ fn options(args: &DedupArgs, builder: &ParamsBuilder) -> Result<FindOptions, Com
     let mut options = args.run.options(Params::new(builder)?)?;
     options.skip_repeated_ids = args.reading.skip_bad();
     options.related = args.result.annotate;
+    options.drop = args.drop.read()?;
     Ok(options)
 }
 

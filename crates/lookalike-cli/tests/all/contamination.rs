@@ -143,3 +143,99 @@ fn nothing_is_read_twice() {
     assert_eq!(place.run(&files.concat()).ok(), first);
     assert_eq!(["items.jsonl", "drop.jsonl"].map(|name| place.read(name)), [items, drop]);
 }
+
+/// A near-duplicate of the page with the question, a page without it, and a copy of the page under
+/// the same id in another file.
+fn corpus_to_clean() -> Place {
+    let place = place();
+    let page = |id: &str, words: &str| {
+        let around: Vec<String> = (0..60).map(|n| format!("word{n}")).collect();
+        json!({"id": id, "text": format!("{} {words}", around.join(" "))}).to_string() + "\n"
+    };
+    let (with, without) = (page("p1", QUESTION), page("p2", "ends here"));
+    place.file("pages/a.jsonl", with + &without);
+    place.file("pages/b.jsonl", page("p3", "and ends there too"));
+    place
+}
+
+/// What a run that succeeds says on standard error.
+fn messages(place: &Place, args: &[&str]) -> String {
+    let run = place.run(args);
+    let err = run.err.clone();
+    run.ok();
+    err
+}
+
+#[test]
+fn listed_documents_are_dropped_and_the_others_compared_without_them() {
+    let place = corpus_to_clean();
+    let quiz = ["--against", "quiz.jsonl", "--against-field", "question"];
+    let list = [&["contamination", "pages"], &quiz[..], &["-q", "--drop", "drop.jsonl"]];
+    place.run(&list.concat()).ok();
+    assert_eq!(place.read("drop.jsonl"), "{\"id\":\"p1\",\"source\":\"pages/a.jsonl\"}\n");
+    let dedup = ["dedup", "pages", "--threshold", "0.6", "--removed", "removed.csv"];
+    messages(&place, &[&dedup[..], &["-o", "kept/"]].concat());
+    assert!(place.read("kept/a.jsonl").contains("\"p1\""), "the longest is kept");
+    let drop = [&dedup[..], &["--drop", "drop.jsonl"]].concat();
+    let err = messages(&place, &[&drop[..], &["-o", "clean/"]].concat());
+    assert!(err.contains("dropped: 1 document of the list of --drop"), "{err}");
+    assert!(err.contains("1 duplicate left out, 1 dropped"), "{err}");
+    let left = place.read("clean/a.jsonl") + &place.read("clean/b.jsonl");
+    assert!(!left.contains("\"p1\"") && left.lines().count() == 1, "{left}");
+    let removed = place.read("removed.csv");
+    assert!(removed.contains("p1,pages/a.jsonl,,,,dropped\n"), "{removed}");
+    assert_eq!(removed.lines().count(), 3, "{removed}");
+    messages(&place, &[&drop[..], &["-o", "all/", "--annotate"]].concat());
+    let annotated = place.read("all/a.jsonl");
+    assert!(annotated.contains("\"reason\":\"dropped\"}}\n"), "{annotated}");
+    // A list in the folder is none of its documents.
+    place.file("pages/drop.jsonl", place.read("drop.jsonl"));
+    let drop = [&dedup[..], &["--drop", "pages/drop.jsonl", "--exact", "-q"]].concat();
+    let err = messages(&place, &[&drop[..], &["-o", "exact/", "--documents-only"]].concat());
+    assert!(err.contains("dropped: 1 document"), "{err}");
+    assert_eq!(place.read("exact/a.jsonl"), place.read("clean/a.jsonl"));
+}
+
+#[test]
+fn passages_of_listed_documents_are_no_places() {
+    let place = corpus_to_clean();
+    place.file("drop.jsonl", "{\"id\":\"p1\"}\n{\"id\":\"p9\"}\n");
+    let args = ["dedup", "pages", "--passages", "--drop", "drop.jsonl", "--removed", "parts.csv"];
+    let err = messages(&place, &[&args[..], &["-o", "cut/"]].concat());
+    assert!(err.contains("1 of 2 lines of that list name no document here"), "{err}");
+    let (a, b) = (place.read("cut/a.jsonl"), place.read("cut/b.jsonl"));
+    // The passage of p1 would be the first one: that of p3 is, since p1 is not there.
+    assert_eq!(a, "{\"id\":\"p2\",\"text\":\"ends here\"}\n");
+    assert_eq!(b, place.read("pages/b.jsonl"));
+    place.file("pages.csv", "id,text\np1,one two\np2,three\n");
+    let csv = ["dedup", "pages.csv", "--passages", "--drop", "drop.jsonl", "--annotate"];
+    messages(&place, &[&csv[..], &["-o", "all.csv"]].concat());
+    let annotated = "p1,one two,false,0,[]\np2,three,true,0,[]\n";
+    assert!(place.read("all.csv").ends_with(annotated), "{}", place.read("all.csv"));
+    let parts = place.read("parts.csv");
+    assert!(parts.contains("dropped\n") && parts.lines().count() == 3, "{parts}");
+}
+
+#[test]
+fn ids_that_files_share_are_dropped_by_their_file() {
+    let place = Place::new();
+    let text = |n: usize| json!({"id": "1", "text": format!("text {n}")}).to_string() + "\n";
+    place.file("pages/a.jsonl", text(1));
+    place.file("pages/b.jsonl", text(2));
+    place.file("drop.jsonl", "{\"id\":\"1\",\"source\":\"pages/b.jsonl\"}\n");
+    place.run(&["dedup", "pages", "--drop", "drop.jsonl", "-o", "kept/"]).ok();
+    assert_eq!((place.read("kept/a.jsonl"), place.read("kept/b.jsonl")), (text(1), String::new()));
+    // A file that goes is not copied as one without a document.
+    place.file("texts/x.txt", "one two three");
+    place.file("texts/y.txt", "four five six");
+    place.file("drop.jsonl", "{\"id\":\"y.txt\"}\n");
+    place.run(&["dedup", "texts", "--drop", "drop.jsonl", "-o", "texts-kept/"]).ok();
+    assert!(place.path("texts-kept/x.txt").exists() && !place.path("texts-kept/y.txt").exists());
+    let moved = ["dedup", "texts", "--drop", "drop.jsonl", "--move-to", "moved/"];
+    assert!(place.run(&moved).fails(2).contains("--drop"));
+    place.file("drop.jsonl", "{\"id\":\"1\"}\n{\"name\":\"1\"}\n");
+    let error = place.run(&["dedup", "pages", "--drop", "drop.jsonl", "-o", "x/"]).fails(1);
+    assert!(error.contains("drop.jsonl line 2: expected an object"), "{error}");
+    let error = place.run(&["dedup", "pages", "--drop", "none.jsonl", "-o", "x/"]).fails(1);
+    assert!(error.contains("none.jsonl"), "{error}");
+}

@@ -87,6 +87,9 @@ fn bad_input_is_refused_and_long_passages_are_not_there() {
     assert!(fails(&["-o", "p.txt"]).contains(".jsonl or .csv"));
     assert!(fails(&["--resume"]).contains("--temp-dir"));
     assert!(fails(&["--language", "auto"]).contains("--language"));
+    place.file("twice.jsonl", place.read("in.jsonl") + &place.read("in.jsonl"));
+    let run = place.run(&["passages", "twice.jsonl", "--skip-bad", "-q"]);
+    assert!(run.err.contains("of an earlier document; --json lists them"), "{}", run.err);
     let run = place.run(&["passages", "in.jsonl", "--min-words", "5000"]);
     assert!(run.err.contains("no repeated passages"), "{}", run.err);
     assert_eq!(run.ok(), "");

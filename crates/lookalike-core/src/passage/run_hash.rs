@@ -6,7 +6,10 @@
 //! words, whatever the base; a prime has none that are known.
 
 /// The modulus, a Mersenne prime.
-pub(super) const MODULUS: u64 = (1 << 61) - 1;
+pub(super) const MODULUS: u64 = (1 << HASH_BITS) - 1;
+
+/// Bits of a hash, which is below 2 to the power of this.
+pub const HASH_BITS: u32 = 61;
 
 /// Hashes runs of a fixed number of tokens. Two equal runs have equal hashes; two different ones
 /// with a chance of `n` / 2⁶¹.

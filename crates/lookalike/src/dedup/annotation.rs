@@ -7,6 +7,9 @@ use lookalike_core::params::Measure;
 /// The member that annotated JSON objects get, and the beginning of the names of new columns.
 pub const DEFAULT_FIELD: &str = "lookalike";
 
+/// Why a document goes that a list names.
+pub(super) const DROPPED: &str = "dropped";
+
 /// How documents are annotated: all are written, with what was decided about each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Annotate {
@@ -91,6 +94,7 @@ impl<'a> AnnotationValues<'a> {
                 group_size: None,
                 ..stays(None, "")
             },
+            Decision::Dropped => Self { kept: false, ..stays(None, DROPPED) },
             Decision::Repeated { kept, words, spans } => {
                 Self { kept, passages: Some((words, spans)), ..stays(None, "") }
             }

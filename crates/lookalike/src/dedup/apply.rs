@@ -1,6 +1,7 @@
 //! Findings and the inputs → decisions in reading order → survivors, and the list of what goes.
 
 use super::actions::{Collector, DuplicateFiles};
+use super::annotation::DROPPED;
 use super::decisions::{DecisionCollector, DecisionCursor};
 use super::non_documents::UnreadParts;
 use super::survivors::CutDocument;
@@ -76,6 +77,18 @@ pub fn apply_cuts(
         if status.left_out {
             return Ok(());
         }
+        if status.dropped {
+            let file = collection.file_of(status.source, document.id);
+            let text = || cuts.run.written_text(number);
+            let record = record_of(document.raw);
+            return drop_document(
+                survivors.as_mut(),
+                &mut removed,
+                (document.id, file),
+                record,
+                text,
+            );
+        }
         let (id, source, kept) = (document.id, status.source, !cuts.is_removed(number));
         let (text, taken) =
             if cuts.is_changed(number) { cuts.ranges(number)? } else { Default::default() };
@@ -105,6 +118,31 @@ pub fn apply_cuts(
     Ok(written)
 }
 
+/// A document that goes since a list says so: nothing of it is a passage.
+fn drop_document(
+    survivors: Option<&mut Survivors>,
+    removed: &mut Option<RemovedList>,
+    (id, file): (&str, &str),
+    record: SourceRecord<'_>,
+    text: impl FnOnce() -> Result<String, Error>,
+) -> Result<(), Error> {
+    if let Some(removed) = removed {
+        removed.span(id, file, &whole(&text()?), DROPPED)?;
+    }
+    let Some(survivors) = survivors else { return Ok(()) };
+    let decision = if survivors.is_annotated() {
+        Decision::Repeated { kept: false, words: 0, spans: &[] }
+    } else {
+        Decision::Dropped
+    };
+    survivors.record(id, record, &decision)
+}
+
+/// All of a text.
+fn whole(text: &str) -> TextSpan {
+    TextSpan { bytes: 0..text.len() as u64, chars: 0..text.chars().count() as u64 }
+}
+
 /// Ranges of bytes, ascending and apart, with those of characters.
 fn spans(text: &str, taken: &[Range<usize>]) -> Vec<TextSpan> {
     let (mut at, mut chars) = (0, 0);
@@ -130,8 +168,7 @@ fn list_spans(
     spans: &[TextSpan],
 ) -> Result<(), Error> {
     if !kept {
-        let all = TextSpan { bytes: 0..text.len() as u64, chars: 0..text.chars().count() as u64 };
-        return removed.span(id, source, &all, "min-left");
+        return removed.span(id, source, &whole(text), "min-left");
     }
     let reason = match cuts.rule() {
         CutRule::Copies => "copy",
@@ -291,6 +328,7 @@ fn replay(
             return Ok(());
         }
         let decision = match decisions.of(number)? {
+            Decision::Unique if status.dropped => Decision::Dropped,
             Decision::Unique if status.empty => Decision::Empty,
             decision => decision,
         };

@@ -28,7 +28,10 @@ impl DecisionCollector {
     pub(super) fn add(&mut self, document: u32, decision: &Decision<'_>) -> Result<(), Error> {
         let mut payload = Vec::new();
         match *decision {
-            Decision::Unique | Decision::Empty | Decision::Repeated { .. } => return Ok(()),
+            // What is known of the document itself is not stored.
+            Decision::Unique | Decision::Empty | Decision::Dropped | Decision::Repeated { .. } => {
+                return Ok(());
+            }
             Decision::Keeper { group, size } => {
                 payload.push(KEEPER);
                 payload.extend(group.to_be_bytes());

@@ -1,6 +1,5 @@
 //! Documents that stay → an index, so that the next run has them as a reference.
 
-use super::Decision;
 use super::apply::decide;
 use super::decisions::DecisionCursor;
 use crate::error::Error;
@@ -44,7 +43,7 @@ pub fn add_survivors(
         progress.advance(0)?;
         let status = findings.status(number);
         let decision = decisions.of(number)?;
-        if status.left_out || status.empty || matches!(decision, Decision::Duplicate { .. }) {
+        if status.left_out || status.dropped || status.empty || !decision.is_kept() {
             return Ok(());
         }
         batch.push(document, collection.file_of(status.source, document.id))

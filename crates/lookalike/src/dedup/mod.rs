@@ -67,6 +67,8 @@ pub enum Decision<'a> {
         /// Why the keeper stays rather than this one.
         reason: &'a str,
     },
+    /// It goes, since a list says so.
+    Dropped,
     /// Passages of it are repeated, or could be.
     Repeated {
         /// Whether it stays.
@@ -81,7 +83,7 @@ pub enum Decision<'a> {
 impl Decision<'_> {
     /// Whether the document stays.
     pub fn is_kept(&self) -> bool {
-        !matches!(self, Self::Duplicate { .. } | Self::Repeated { kept: false, .. })
+        !matches!(self, Self::Duplicate { .. } | Self::Dropped | Self::Repeated { kept: false, .. })
     }
 }
 

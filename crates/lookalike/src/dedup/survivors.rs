@@ -22,8 +22,11 @@ use std::path::{Path, PathBuf};
 pub struct SurvivorCounts {
     /// Documents that stay.
     pub kept: u64,
-    /// Documents that go; written only where they are annotated.
+    /// Documents that go because of what the run found; written only where they are annotated.
     pub removed: u64,
+    /// Documents that go because a list names them, and are not among `removed`; written only where
+    /// they are annotated.
+    pub dropped: u64,
     /// Documents that stay without some of their units or words, or with a mark of these.
     pub changed: u64,
     /// Files in the output, `others` included; 1 where it is a file.
@@ -331,10 +334,14 @@ impl Survivors {
         if origin.is_none_or(|origin| origin.reference) {
             return Ok(());
         }
-        let kept = decision.is_kept();
         self.written.changed +=
             u64::from(matches!(decision, Decision::Repeated { kept: true, words: 1.., .. }));
-        *(if kept { &mut self.written.kept } else { &mut self.written.removed }) += 1;
+        let written = &mut self.written;
+        *match decision {
+            Decision::Dropped => &mut written.dropped,
+            _ if decision.is_kept() => &mut written.kept,
+            _ => &mut written.removed,
+        } += 1;
         self.write(id, record, decision).map_err(|error| self.named(error))
     }
 

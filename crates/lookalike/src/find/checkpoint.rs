@@ -12,6 +12,7 @@ use super::block_notes::{BlockNotes, BlockPlace, ColumnChunk};
 use super::sources::{SourceName, SourceTally, Tallies};
 use crate::decisions::Decisions;
 use crate::error::Error;
+use crate::find::drop_list::DropList;
 use crate::find::options::{FindOptions, PairList};
 use crate::read::{Collection, InputStamp, ReadError, RetainedState, Stamp};
 use crate::spill::{Journal, TempSpace};
@@ -228,6 +229,7 @@ pub(crate) fn describe_run(collection: &Collection, options: &FindOptions) -> Re
         },
         "related": options.related,
         "decisions": options.decisions.as_deref().map(Decisions::digest),
+        "drop": options.drop.as_deref().map(DropList::digest),
         "skip_duplicate_ids": options.skip_repeated_ids,
         "source_field": options.source_field,
         "reading": collection.reading(),

@@ -30,10 +30,17 @@ impl DocumentState {
     pub(super) const LEFT_OUT: Self = Self(2);
     /// An earlier document has equal shingles and represents it.
     pub(super) const COPY: Self = Self(3);
+    /// A list leaves it out.
+    pub(super) const DROPPED: Self = Self(4);
 
     /// Whether it can be similar to anything.
     pub(super) fn is_active(self) -> bool {
         matches!(self, Self::PLAIN | Self::COPY)
+    }
+
+    /// Whether it is a document of the run.
+    pub(super) fn takes_part(self) -> bool {
+        !matches!(self, Self::LEFT_OUT | Self::DROPPED)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a run found, and how its documents are read again.
 
 use super::documents::{DocumentState, RunDocuments};
+use super::drop_list::DropCounts;
 use super::empty_copies::EmptyCopies;
 use super::group_concentration::GroupConcentration;
 use super::groups::Groups;
@@ -8,6 +9,7 @@ use super::judged_documents::DecisionCounts;
 use super::mail_removals::MailRemovals;
 use super::memory::Budget;
 use super::pairs::Pairs;
+use super::pipeline::LeftOut;
 use super::related::RelatedDocuments;
 use super::results::{RunResults, SortedResults};
 use super::skipped::SkippedRecords;
@@ -72,6 +74,8 @@ pub struct Findings {
     pub concentration: GroupConcentration,
     /// What became of the decisions, where there were some.
     pub decisions: Option<DecisionCounts>,
+    /// What became of the list of documents to leave out, where there was one.
+    pub dropped: Option<DropCounts>,
     /// What is no document.
     pub skipped: SkippedRecords,
     /// Files of folders that are documents although their names promise records, with the reason:
@@ -117,13 +121,15 @@ pub struct DocumentStatus {
     pub empty: bool,
     /// Whether an earlier document has the same id, so that it was no part of the run.
     pub left_out: bool,
+    /// Whether a list leaves it out ([`FindOptions::drop`](super::FindOptions::drop)).
+    pub dropped: bool,
 }
 
 /// What a run found, after duplicates are counted under their sources.
 pub(super) fn findings(
     mut documents: RunDocuments,
     found: RunResults,
-    left_out: usize,
+    left_out: LeftOut,
     budget: &Budget,
     times: Vec<(Stage, Duration)>,
     temp: Arc<TempSpace>,
@@ -137,7 +143,7 @@ pub(super) fn findings(
         (source.duplicates, source.duplicate_bytes) = (*duplicates, *bytes);
     }
     let counts = RunCounts {
-        documents: (documents.len() - left_out) as u64,
+        documents: (documents.len() - left_out.documents) as u64,
         copies: documents.in_state(DocumentState::COPY).count() as u64,
         candidates: found.candidates,
         verified: found.verified,
@@ -145,7 +151,7 @@ pub(super) fn findings(
     };
     let empty = empty.finish()?;
     let found = Findings::new(documents, found.sorted, empty, empty_copies, counts, temp)?;
-    Ok(Findings { times, ..found })
+    Ok(Findings { times, dropped: left_out.dropped, ..found })
 }
 
 impl Findings {
@@ -179,6 +185,7 @@ impl Findings {
             related,
             concentration,
             decisions: None,
+            dropped: None,
             skipped,
             read_as_text: Vec::new(),
             missing_fields: Vec::new(),
@@ -259,8 +266,8 @@ impl Findings {
         let (store, mut of_reference) = (&self.documents.store, None);
         for (i, block) in store.blocks.iter().enumerate() {
             for (document, row) in self.documents.range(i).zip(store.rows(i)?.iter()) {
-                let is_left_out = self.documents.state(document) == DocumentState::LEFT_OUT;
-                if is_left_out || !is_wanted(row?.id) {
+                let takes_part = self.documents.state(document).takes_part();
+                if !takes_part || !is_wanted(row?.id) {
                     continue;
                 }
                 if !block.notes.reference {
@@ -305,6 +312,7 @@ impl Findings {
             source: block.retained.number().source,
             empty: state == DocumentState::EMPTY,
             left_out: state == DocumentState::LEFT_OUT,
+            dropped: state == DocumentState::DROPPED,
         }
     }
 

@@ -36,6 +36,9 @@ pub(super) fn unique_ids(
         numbers.clear();
         documents.scan([ID_COLUMN], |first, [values]| {
             for (document, hash) in (first..).zip(values).filter(|(_, hash)| range.has(**hash)) {
+                if documents.state(document) == DocumentState::DROPPED {
+                    continue;
+                }
                 hashes.push(*hash);
                 numbers.push(document);
             }

@@ -225,7 +225,7 @@ impl<'d> NamedDocuments<'d> {
         })?;
         let mut by_id: HashMap<String, (bool, u32)> = HashMap::new();
         for document in found {
-            if documents.state(document) == DocumentState::LEFT_OUT {
+            if !documents.state(document).takes_part() {
                 continue;
             }
             documents.with_row(document, |block, row| {

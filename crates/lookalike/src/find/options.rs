@@ -2,6 +2,7 @@
 
 use crate::decisions::Decisions;
 use crate::error::{DecisionError, Error, NoEstimates};
+use crate::find::drop_list::DropList;
 use crate::find::memory::Memory;
 use lookalike_core::error::{ParamsError, parse_name};
 use lookalike_core::keep::KeepPolicy;
@@ -120,6 +121,8 @@ pub struct FindOptions {
     pub keepers: KeeperChoice,
     /// What people decided about documents, where the keepers are not given.
     pub decisions: Option<Arc<Decisions>>,
+    /// Documents of the inputs that the run is without.
+    pub drop: Option<Arc<DropList>>,
     /// Whether and how all verified pairs are listed.
     pub pairs: PairList,
     /// Whether [`Findings::related`](super::Findings::related) is filled: kept documents without a
@@ -154,6 +157,7 @@ impl FindOptions {
             grouping: Grouping::default(),
             keepers: KeeperChoice::default(),
             decisions: None,
+            drop: None,
             pairs: PairList::Omitted,
             related: false,
             skip_repeated_ids: false,
@@ -169,6 +173,11 @@ impl FindOptions {
     pub(super) fn check_decisions(&self) -> Result<(), Error> {
         let has_effect = !self.keepers.is_given() || self.decisions.is_none();
         if has_effect { Ok(()) } else { Err(Error::Decisions(DecisionError::GivenKeepers)) }
+    }
+
+    /// Bytes of memory that the options take.
+    pub(super) fn held_bytes(&self) -> u64 {
+        self.drop.as_ref().map_or(0, |list| list.held())
     }
 
     /// The fields that must be read in addition to id and text: what to set

@@ -7,6 +7,7 @@ use crate::find::bucket_lists::BucketLists;
 use crate::find::checkpoint::Checkpoint;
 use crate::find::decide::decide_batch;
 use crate::find::documents::RunDocuments;
+use crate::find::drop_list::DropCounts;
 use crate::find::exact_candidates::ExactCandidates;
 use crate::find::findings::{self, Findings};
 use crate::find::judged_documents::{DecisionCounts, JudgedDocuments};
@@ -75,7 +76,7 @@ pub fn in_collection(
     estimates::check(options)?;
     options.check_decisions()?;
     let budget = Budget::new(&options.memory, options.threads.get())?.with_unit(collection.unit());
-    let budget = budget.with_held(collection.held_bytes())?;
+    let budget = budget.with_held(collection.held_bytes() + options.held_bytes())?;
     if let Some(bytes) = budget.longest_record() {
         collection.limit_records(bytes);
     }
@@ -147,7 +148,7 @@ struct FindRun<'a> {
 struct LinkedDocuments {
     documents: RunDocuments,
     links: Links,
-    left_out: usize,
+    left_out: LeftOut,
     budget: Budget,
     decisions: Option<DecisionCounts>,
 }
@@ -213,7 +214,7 @@ impl<'a> FindRun<'a> {
         let total = if counts.is_some() { len * passes } else { options.params.bands() };
         self.timed(Stage::Bucket, Some(total as u64), || {
             let can_reread = !checkpoint.is_active();
-            let left_out = unique_ids(collection, options, &mut documents, &budget, can_reread)?;
+            let left_out = leave_out(collection, options, &mut documents, &budget, can_reread)?;
             let Some(left_out) = left_out else { return Ok(None) };
             let (judged, decisions) = match &options.decisions {
                 Some(decisions) => {
@@ -303,22 +304,36 @@ pub(super) fn explain_read_error<T>(
     Err(error)
 }
 
-/// Refuses repeated ids, or leaves the later documents out; `None` where records of two files of a
-/// folder have the same id and could have different ones, as they `can_reread`. Gives how many are
-/// left out.
-pub(super) fn unique_ids(
+/// Documents that are no part of a run.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct LeftOut {
+    /// How many there are.
+    pub(super) documents: usize,
+    /// What became of the list of documents to leave out, where there is one.
+    pub(super) dropped: Option<DropCounts>,
+}
+
+/// Leaves out the documents that a list names. Of the others it refuses repeated ids, or leaves the
+/// later documents out; `None` where records of two files of a folder have the same id and could
+/// have different ones, as they `can_reread`.
+pub(super) fn leave_out(
     collection: &Collection,
     options: &FindOptions,
     documents: &mut RunDocuments,
     budget: &Budget,
     can_reread: bool,
-) -> Result<Option<usize>, Error> {
+) -> Result<Option<LeftOut>, Error> {
+    let drop = options.drop.as_deref();
+    let dropped = drop.map(|list| list.apply(collection, documents)).transpose()?;
     let retries = can_reread && collection.stream().is_none() && !collection.has_ids_by_file();
     let is_clash_across_files = |a, b| {
         let is_found = |source| collection.is_found_record_file(source);
         retries && a != b && is_found(a) && is_found(b)
     };
-    identity::unique_ids(documents, budget, options.skip_repeated_ids, is_clash_across_files)
+    let skip = options.skip_repeated_ids;
+    let repeated = identity::unique_ids(documents, budget, skip, is_clash_across_files)?;
+    let by_list = dropped.map_or(0, |counts| counts.documents as usize);
+    Ok(repeated.map(|repeated| LeftOut { documents: repeated + by_list, dropped }))
 }
 
 /// A file for the texts that cannot be read again, where memory is limited or the run may be

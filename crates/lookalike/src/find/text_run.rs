@@ -11,7 +11,7 @@ use super::findings::{self, Findings};
 use super::keep_keys::KeepRules;
 use super::memory::Budget;
 use super::options::FindOptions;
-use super::pipeline::{explain_read_error, spool, unique_ids};
+use super::pipeline::{LeftOut, explain_read_error, leave_out, spool};
 use super::prepare::BlockPreparation;
 use super::results::{ResultSorters, RunResults};
 use crate::error::Error;
@@ -48,7 +48,7 @@ impl TextRun {
     ) -> Result<(Self, AnchorLog), Error> {
         let budget =
             Budget::new(&options.memory, options.threads.get())?.with_unit(collection.unit());
-        let budget = budget.with_held(collection.held_bytes())?;
+        let budget = budget.with_held(collection.held_bytes() + options.held_bytes())?;
         if let Some(bytes) = budget.longest_record() {
             collection.limit_records(bytes);
         }
@@ -116,6 +116,11 @@ impl TextRun {
         self.findings.documents.state(document) == DocumentState::PLAIN
     }
 
+    /// Whether the document is one of the run, with tokens or without.
+    pub(crate) fn takes_part(&self, document: u32) -> bool {
+        self.findings.documents.state(document).takes_part()
+    }
+
     /// The source of a document, as a place in [`Findings::sources`].
     pub(crate) fn source(&self, row: &DocumentRow<'_>) -> u32 {
         self.findings.documents.source(row.label)
@@ -169,9 +174,9 @@ impl DocumentBlock<'_> {
     }
 }
 
-/// What one reading of all documents gives: these, their anchors, fields that none has, and how
-/// many are left out.
-type Reading = (RunDocuments, AnchorLog, Vec<String>, usize);
+/// What one reading of all documents gives: these, their anchors, fields that none has, and what is
+/// left out.
+type Reading = (RunDocuments, AnchorLog, Vec<String>, LeftOut);
 
 /// How all documents are read once.
 struct TextReading<'a> {
@@ -207,7 +212,7 @@ impl TextReading<'_> {
         let store = store.or_else(|error| explain_read_error(collection, budget, error))?;
         let mut documents = RunDocuments::new(store, collection.listed())?;
         let can_reread = !checkpoint.is_active();
-        let left_out = unique_ids(collection, options, &mut documents, budget, can_reread)?;
+        let left_out = leave_out(collection, options, &mut documents, budget, can_reread)?;
         let Some(left_out) = left_out else { return Ok(None) };
         documents.store.drop_columns();
         let anchors = documents.store.take_anchors();

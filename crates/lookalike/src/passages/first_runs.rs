@@ -1,20 +1,18 @@
 //! Of each run that repeats, the first one that is equal to it: a number for each run in memory, or
-//! sorted pairs where these do not fit.
+//! sorted pairs where these do not fit, which take longer once they go to a file.
 
 use crate::error::Error;
-use crate::spill::{SortedValues, TempSpace, ValueSorter};
+use crate::spill::{PartSorter, PartedValues, TempSpace};
 use lookalike_core::passage::unitig::EqualRun;
 use std::sync::Arc;
 
-/// Runs that are gathered before they are sorted in.
-const GATHERED: usize = 1 << 14;
 /// Represents no run.
 const NONE: u32 = u32::MAX;
 
 /// Takes runs in any order.
 pub(super) enum FirstRunsWriter {
     Direct(Vec<u32>),
-    Sorting { sorter: ValueSorter, gathered: Vec<u128> },
+    Sorting(PartSorter),
 }
 
 impl FirstRunsWriter {
@@ -24,8 +22,8 @@ impl FirstRunsWriter {
         if len < u64::from(NONE) && len.saturating_mul(size_of::<u32>() as u64) <= direct as u64 {
             return Self::Direct(vec![NONE; len as usize]);
         }
-        let sorter = ValueSorter::new(temp, sorted);
-        Self::Sorting { sorter, gathered: Vec::with_capacity(GATHERED) }
+        let bits = 2 * u64::BITS - len.leading_zeros();
+        Self::Sorting(PartSorter::new(temp, bits, len, sorted))
     }
 
     /// Takes a run.
@@ -37,10 +35,7 @@ impl FirstRunsWriter {
                 }
                 Ok(())
             }
-            Self::Sorting { sorter, gathered } => {
-                gathered.push(u128::from(run.run) << 64 | u128::from(run.first));
-                if gathered.len() == GATHERED { sorter.append(gathered) } else { Ok(()) }
-            }
+            Self::Sorting(sorter) => sorter.push(u128::from(run.run) << 64 | u128::from(run.first)),
         }
     }
 
@@ -48,8 +43,7 @@ impl FirstRunsWriter {
     pub(super) fn finish(self) -> Result<FirstRuns, Error> {
         match self {
             Self::Direct(first) => Ok(FirstRuns { direct: first, sorted: None }),
-            Self::Sorting { mut sorter, mut gathered } => {
-                sorter.append(&mut gathered)?;
+            Self::Sorting(sorter) => {
                 Ok(FirstRuns { direct: Vec::new(), sorted: Some(sorter.finish()?) })
             }
         }
@@ -60,7 +54,7 @@ impl FirstRunsWriter {
 pub(super) struct FirstRuns {
     /// By the number of the run.
     direct: Vec<u32>,
-    sorted: Option<SortedValues>,
+    sorted: Option<PartedValues>,
 }
 
 impl FirstRuns {
@@ -74,7 +68,7 @@ impl FirstRuns {
         let runs = (0..).zip(&self.direct).filter(|(_, first)| **first != NONE);
         let direct = runs.map(|(run, first)| Ok(EqualRun { run, first: u64::from(*first) }));
         let pair = |value: u128| EqualRun { run: (value >> 64) as u64, first: value as u64 };
-        let sorted = self.sorted.iter().flat_map(SortedValues::iter);
+        let sorted = self.sorted.iter().flat_map(PartedValues::iter);
         direct.chain(sorted.map(move |value| value.map(pair)))
     }
 }

@@ -38,4 +38,5 @@ pub use findings::{PassageCounts, PassageFindings, SourceRepeats};
 pub use options::{DEFAULT_WORDS, LEAST_WORDS, MOST_WORDS, PassageOptions};
 pub use pipeline::{passages, passages_in};
 pub use rounds::{CutOptions, CutRule, PassageCuts, SourceCuts};
+pub(crate) use rows::repeated_bytes;
 pub use rows::{FoundPassage, PassagePlace, PassageRow, PassageRows};

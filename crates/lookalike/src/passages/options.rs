@@ -1,12 +1,13 @@
 //! What a search for passages is asked to do.
 
-use crate::find::{FindOptions, Memory};
+use crate::find::{DropList, FindOptions, Memory};
 use lookalike_core::error::ParamsError;
 use lookalike_core::keep::KeepPolicy;
 use lookalike_core::kernel::Kernel;
 use lookalike_core::parameter::Parameter;
 use lookalike_core::params::{Case, Params, ParamsBuilder, ShingleRule, TokenRule, Unit};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 /// The fewest words of a passage.
 pub const LEAST_WORDS: usize = 2;
@@ -91,6 +92,13 @@ impl PassageOptions {
     #[must_use]
     pub fn with_kernel(mut self, kernel: Kernel) -> Self {
         self.run.kernel = kernel;
+        self
+    }
+
+    /// Documents of the inputs that the run is without.
+    #[must_use]
+    pub fn with_drop(mut self, drop: Option<Arc<DropList>>) -> Self {
+        self.run.drop = drop;
         self
     }
 

@@ -181,6 +181,9 @@ fn sources(
     for i in 0..run.blocks() {
         let (entries, block) = (anchors.block(i)?, run.block(i)?);
         for ((place, document), found) in (0..).zip(run.range(i)).zip(documents(&entries)) {
+            if !run.takes_part(document) {
+                continue;
+            }
             let row = block.rows.get(place)?;
             let Some(source) = sources.get_mut(run.source(&row) as usize) else { continue };
             source.words += found.tokens;

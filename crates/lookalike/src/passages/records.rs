@@ -14,11 +14,11 @@ use crate::find::workers::{Counter, on_threads};
 use crate::find::{DocumentBlock, FindOptions, TextRun};
 use crate::progress::Progress;
 use crate::read::ReadBuffers;
-use crate::spill::{SortedValues, ValueSorter};
+use crate::spill::{PartSorter, PartedValues};
 use crate::words::WordRule;
 use lookalike_core::passage::maximal::TokenRange;
 use lookalike_core::passage::position_set::PositionSet;
-use lookalike_core::passage::run_hash::RunHasher;
+use lookalike_core::passage::run_hash::{HASH_BITS, RunHasher};
 use lookalike_core::passage::unitig::{EqualRun, RepeatedRun, RunRecord, Unitigs, group_equal};
 use lookalike_core::shingle::Shingler;
 use std::sync::{Mutex, PoisonError};
@@ -69,8 +69,10 @@ impl RunSelection<'_> {
     }
 
     /// The runs that may repeat: hash and number, ascending.
-    fn records(&self, seed: u64, progress: &dyn Progress) -> Result<SortedValues, Error> {
-        let sorter = Mutex::new(ValueSorter::new(self.run.temp(), self.run.budget.share(4)));
+    fn records(&self, seed: u64, progress: &dyn Progress) -> Result<PartedValues, Error> {
+        let (temp, share) = (self.run.temp(), self.run.budget.share(4));
+        let sorter = PartSorter::new(temp, HASH_BITS + u64::BITS, self.candidates.len, share);
+        let sorter = Mutex::new(sorter);
         let blocks = Counter::default();
         on_threads::<_, Error>(self.options.threads, |stop| {
             let mut selector = RunSelector::new(*self, seed, &sorter);
@@ -100,11 +102,11 @@ struct RunSelector<'a> {
     scratch: ReadBuffers,
     tokens: Vec<u64>,
     gathered: Vec<u128>,
-    sorter: &'a Mutex<ValueSorter>,
+    sorter: &'a Mutex<PartSorter>,
 }
 
 impl<'a> RunSelector<'a> {
-    fn new(of: RunSelection<'a>, seed: u64, sorter: &'a Mutex<ValueSorter>) -> Self {
+    fn new(of: RunSelection<'a>, seed: u64, sorter: &'a Mutex<PartSorter>) -> Self {
         let rule = of.options.params.shingle();
         Self {
             of,

@@ -385,10 +385,13 @@ impl CutRounds<'_> {
         counts.sources = named.collect();
         for i in 0..self.run.blocks() {
             let (entries, block) = (anchors.block(i)?, self.run.block(i)?);
-            for (place, of) in (0..).zip(documents(&entries)) {
+            for ((place, document), of) in (0..).zip(self.run.range(i)).zip(documents(&entries)) {
                 let source = self.run.source(&block.rows.get(place)?);
                 let words = of.tokens;
                 counts.words.push(u32::try_from(words).unwrap_or(u32::MAX));
+                if !self.run.takes_part(document) {
+                    continue;
+                }
                 if let Some(source) = counts.sources.get_mut(source as usize) {
                     source.words += words;
                 }

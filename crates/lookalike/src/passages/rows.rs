@@ -158,7 +158,8 @@ impl PlaceTaker for PlaceRows<'_> {
         let (mut key, mut payload) = (Vec::new(), Vec::new());
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         for places in located.chunk_by(|a, b| a.place.document == b.place.document) {
-            taken.repeated.push((repeated_bytes(places), places[0].place.document));
+            let bytes = repeated_bytes(places.iter().map(|place| &place.span));
+            taken.repeated.push((bytes, places[0].place.document));
             for place in places {
                 self.encode(place, &mut key, &mut payload);
                 taken.sorter.push(&key, &payload)?;
@@ -168,9 +169,9 @@ impl PlaceTaker for PlaceRows<'_> {
     }
 }
 
-/// How many bytes of a document are in passages.
-fn repeated_bytes(places: &[LocatedPlace]) -> u64 {
-    let mut ranges: Vec<&Range<u64>> = places.iter().map(|place| &place.span.bytes).collect();
+/// How many bytes of a document are in passages, of which it has these places.
+pub(crate) fn repeated_bytes<'a>(places: impl IntoIterator<Item = &'a TextSpan>) -> u64 {
+    let mut ranges: Vec<&Range<u64>> = places.into_iter().map(|span| &span.bytes).collect();
     ranges.sort_unstable_by_key(|range| range.start);
     let mut end = 0;
     let new = ranges.into_iter().map(|range| {

@@ -14,6 +14,7 @@
 //! | `log` | values in memory, then in a file, or behind those of an earlier run |
 //! | `sorter` | records in any order → in the order of their keys |
 //! | `value_sorter` | numbers of 128 bits, likewise |
+//! | `part_sorter` | the same for numbers whose upper bits are uniform |
 //! | `batch`, `merge` | records in memory, and records in files, for the sorter |
 //! | `journal` | the steps that are done, one line each |
 //! | `temp_space`, `folder` | the folder of the temporary files, and when it is made and removed |
@@ -30,6 +31,7 @@ mod folder;
 mod journal;
 mod log;
 mod merge;
+mod part_sorter;
 mod private;
 mod sorter;
 mod temp_space;
@@ -38,6 +40,7 @@ mod value_sorter;
 pub(crate) use description::differences;
 pub(crate) use journal::Journal;
 pub(crate) use log::SpillLog;
+pub(crate) use part_sorter::{PartSorter, PartedValues};
 pub(crate) use sorter::{RecordCursor, SortedRecords, Sorter, TakeRecord, until_error};
 pub(crate) use temp_space::TempSpace;
 pub(crate) use value_sorter::{SortedValues, ValueSorter, sort_values};

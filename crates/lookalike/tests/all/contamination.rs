@@ -309,11 +309,36 @@ fn all_planted_questions_are_found() {
         items.push(item.join(" "));
     }
     let folder = tempfile::tempdir().unwrap();
-    let items = write(folder.path(), "i", &items);
+    let benchmark = write(folder.path(), "i", &items);
     let mut options = ContaminationOptions::new().unwrap();
     options.threshold = 1.0;
-    let found = run(&write(folder.path(), "c", &corpus), &items, &options).unwrap();
+    let found = run(&write(folder.path(), "c", &corpus), &benchmark, &options).unwrap();
     assert_eq!(found.benchmarks[0].contaminated, 2_000);
-    let found = run(&write(folder.path(), "d", &cleared), &items, &options).unwrap();
+    let by_itself = |number: usize, matches: &[RunMatch]| {
+        let is_whole = |found: &RunMatch| {
+            found.in_item.words.len() == words(&items[number], Case::Fold).len()
+                && found.document == format!("c{number}")
+        };
+        assert!(matches.iter().any(is_whole), "{number}");
+    };
+    check_matches(&found, &items, &corpus, by_itself);
+    let found = run(&write(folder.path(), "d", &cleared), &benchmark, &options).unwrap();
     assert_eq!(found.benchmarks[0].contaminated, 0);
+    check_matches(&found, &items, &cleared, |_, _| {});
+}
+
+/// All matches are where they say; `each` gets the matches of each item with its number.
+fn check_matches(
+    found: &Contamination,
+    items: &[String],
+    corpus: &[String],
+    each: impl Fn(usize, &[RunMatch]),
+) {
+    for (number, item) in found.with_matches().map(Result::unwrap).enumerate() {
+        each(number, &item.matches);
+        for found in &item.matches {
+            let document: usize = found.document[1..].parse().unwrap();
+            check_match(found, &items[number], &corpus[document], 13, Case::Fold);
+        }
+    }
 }

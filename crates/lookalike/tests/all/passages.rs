@@ -292,14 +292,21 @@ fn set(path: &Path, folder: &Path) -> Vec<OracleDocument> {
         }
         _ => Box::new(BufReader::new(File::open(path).unwrap())),
     };
+    let is_words = path.extension().is_some_and(|end| end == "train");
     for line in file.lines().map(Result::unwrap) {
-        let record: serde_json::Value = serde_json::from_str(&line).unwrap();
-        let (id, text) = (record["id"].as_str().unwrap(), record["text"].as_str().unwrap());
+        let (id, text) = if is_words {
+            let (id, text) = line.split_once(' ').unwrap();
+            (id.to_owned(), text.to_owned())
+        } else {
+            let record: serde_json::Value = serde_json::from_str(&line).unwrap();
+            let member = |name: &str| record[name].as_str().unwrap().to_owned();
+            (member("id"), member("text"))
+        };
         bytes += text.len();
         if bytes > most {
             break;
         }
-        documents.push(OracleDocument::new(id.to_owned(), text.to_owned()));
+        documents.push(OracleDocument::new(id, text));
     }
     write(&folder.join("set.jsonl"), &documents);
     documents
@@ -311,7 +318,7 @@ fn passages_of_the_sets_are_those_of_the_oracle() {
     let mut sets: Vec<_> = std::fs::read_dir(data).unwrap().map(|e| e.unwrap().path()).collect();
     sets.sort();
     for set_folder in sets {
-        let names = ["docs.jsonl.gz", "docs.jsonl", "corpus_3000.jsonl.gz"];
+        let names = ["docs.jsonl.gz", "docs.jsonl", "corpus_3000.jsonl.gz", "articles_2500.train"];
         let Some(path) = names.map(|name| set_folder.join(name)).into_iter().find(|p| p.exists())
         else {
             continue;
@@ -570,9 +577,13 @@ fn passages_inside_of_others_have_rows_and_are_marked() {
     let options = PassageOptions::new(2, TokenRule::Words, Case::Fold).unwrap();
     html::passages(output, &found, &options).unwrap();
     let page = std::fs::read_to_string(page).unwrap();
-    let marked = "<div class=\"passage\"><mark title=\"passage 2\">a </mark>\
+    let marked = "<div class=\"passage\" dir=\"auto\"><mark title=\"passage 2\">a </mark>\
                   <mark title=\"passages 1, 2, 3\">b c</mark><mark title=\"passage 3\"> d</mark>";
     assert!(page.contains(marked), "{page}");
+    assert!(page.contains("<a href=\"#p2\">passage 2</a>") && page.contains("id=\"p2\""));
+    assert!(
+        page.contains("2 words at 4 places") && page.contains("every file and record was read")
+    );
 }
 
 #[test]

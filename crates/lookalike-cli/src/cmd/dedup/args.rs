@@ -7,9 +7,12 @@ use crate::options::{CsvArgs, ParameterArgs, RunArgs, ShingleArgs};
 use crate::read_args::ReadArgs;
 use lookalike::core::parameter::NamesParameters;
 use lookalike::dedup::{Annotate, DEFAULT_FIELD, Destination};
+use lookalike::error::Error;
+use lookalike::find::DropList;
 use lookalike::read::Collection;
 use lookalike::report::option_name;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 const EXAMPLE: &str = "\
 Examples:
@@ -42,10 +45,38 @@ pub(crate) struct DedupArgs {
     pub(super) run: RunArgs,
 
     #[command(flatten)]
+    pub(super) drop: DropArgs,
+
+    #[command(flatten)]
     pub(super) result: DedupOutputArgs,
 
     #[command(flatten)]
     pub(super) reading: ReadArgs,
+}
+
+/// Documents that go whatever they resemble.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "What stays, and how the work is done")]
+pub(super) struct DropArgs {
+    /// Leave out the documents that FILE names, as `contamination --drop` writes it: a JSON object
+    /// with id and source per line; the others are compared as if these were not there
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["move_to", "link", "script"])]
+    drop: Option<PathBuf>,
+}
+
+impl DropArgs {
+    /// The list, if one is named.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or has lines that name no document.
+    pub(super) fn read(&self) -> Result<Option<Arc<DropList>>, Error> {
+        self.drop.as_deref().map(|path| DropList::read(path).map(Arc::new)).transpose()
+    }
+
+    /// The file.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.drop.as_deref()
+    }
 }
 
 /// What is made of it.

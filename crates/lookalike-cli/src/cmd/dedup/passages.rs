@@ -2,12 +2,13 @@
 
 use super::args::DedupArgs;
 use super::outputs::{DedupOutputs, DedupTargets, OutputPlan, write_skipped_list};
+use super::print::dropped;
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::explicit_args::ExplicitArgs;
 use crate::extraction::WorkerOption;
 use crate::progress_bar::StageBar;
-use crate::summary::{self, percent, seconds};
+use crate::summary::{self, SKIPPED_FILE, percent, seconds};
 use crate::terminal::{self, Style};
 use crate::termination;
 use crate::waiting::WaitingNote;
@@ -20,6 +21,7 @@ use lookalike::read::Collection;
 use lookalike::report::phrases::{count, one_line, thousands};
 use lookalike::report::{Target, option_name};
 use std::io::{self, Write};
+use std::path::Path;
 use std::time::Instant;
 
 const HEADER: Style = Style::DIMMED;
@@ -51,12 +53,13 @@ pub(super) fn run(args: &DedupArgs, worker: WorkerOption<'_>) -> CommandResult {
     args.reading.refuse_other_words()?;
     let options = PassageOptions::new(args.cut.min_words, tokens, case)?;
     let options = options.with_skip_repeated_ids(args.reading.skip_bad());
-    let options = args.run.apply(options)?;
+    let options = args.run.apply(options)?.with_drop(args.drop.read()?);
     let reference = args.run.reference();
     let targets = DedupTargets::new(args)?;
     let mut reading = args.reading.options(worker);
     // A second run must not find the files of the first among its documents.
-    reading.leave_out = targets.all().map(|target| target.path().to_owned()).collect();
+    let own = targets.all().map(Target::path).chain(args.drop.path());
+    reading.leave_out = own.map(Path::to_owned).collect();
     reading.fields = options.fields();
     let waiting = WaitingNote::new(args.inputs.iter().chain(reference), args.result.quiet);
     let opened_reference = args.run.opened_reference()?;
@@ -118,9 +121,10 @@ fn print(args: &DedupArgs, cuts: &PassageCuts, written: Option<&SurvivorCounts>)
         } else {
             ("written", "without repeated words", "left out")
         };
+        let dropped = dropped(written);
         writeln!(
             err,
-            "{verb}: {}: {}, {} of them {repeated}; {} {gone}",
+            "{verb}: {}: {}, {} of them {repeated}; {} {gone}{dropped}",
             one_line(&out.to_string_lossy()),
             count(written.kept, "document"),
             thousands(written.changed),
@@ -132,7 +136,8 @@ fn print(args: &DedupArgs, cuts: &PassageCuts, written: Option<&SurvivorCounts>)
             writeln!(err, "{what}: {}", one_line(&path.to_string_lossy()))?;
         }
     }
-    summary::write_skipped(&mut err, &cuts.run, args.result.skipped.is_some())
+    let option = args.result.skipped.is_none().then_some(SKIPPED_FILE);
+    summary::write_skipped(&mut err, &cuts.run, option)
 }
 
 fn table(out: &mut impl Write, sources: &[SourceCuts]) -> io::Result<()> {

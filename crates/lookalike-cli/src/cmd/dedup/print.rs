@@ -3,7 +3,7 @@
 use super::actions::ActionSummary;
 use super::args::DedupArgs;
 use crate::sources::{DuplicateAction, SourceTable};
-use crate::summary::{self, Summary};
+use crate::summary::{self, SKIPPED_FILE, Summary};
 use crate::terminal;
 use lookalike::dedup::actions::ActionCounts;
 use lookalike::dedup::{RefusedFile, SurvivorCounts};
@@ -51,7 +51,8 @@ pub(super) fn print(
         actions(&mut err, args, taken)?;
     }
     if quiet {
-        return summary::write_skipped(&mut err, findings, summary.skipped_listed);
+        let option = (!summary.skipped_listed).then_some(SKIPPED_FILE);
+        return summary::write_skipped(&mut err, findings, option);
     }
     if let (Some(written), Some(out)) = (written, &args.result.output) {
         write_written(&mut err, args, out, written, findings.counts.duplicates)?;
@@ -87,19 +88,29 @@ fn write_written(
         return writeln!(
             err,
             "written: {out}{files}: {kept}, {changed} of them without some units; {units} and \
-             {gone} that had no other left out"
+             {gone} that had no other left out{}",
+            dropped(written)
         );
     }
+    let dropped = dropped(written);
     if args.result.annotate {
-        return writeln!(err, "annotated: {out}{files}: {kept} kept, {removed} marked");
+        return writeln!(err, "annotated: {out}{files}: {kept} kept, {removed} marked{dropped}");
     }
-    writeln!(err, "written: {out}{files}: {kept}; {removed} left out")?;
+    writeln!(err, "written: {out}{files}: {kept}; {removed} left out{dropped}")?;
     let others = &written.others;
     if others.files + others.links > 0 {
         let (files, links) = (count(others.files, "file"), count(others.links, "link"));
         writeln!(err, "  copied as they are: {files} without a document and {links}")?;
     }
     Ok(())
+}
+
+/// How many documents went because a list names them, if any.
+pub(super) fn dropped(written: &SurvivorCounts) -> String {
+    match written.dropped {
+        0 => String::new(),
+        dropped => format!(", {} dropped", thousands(dropped)),
+    }
 }
 
 /// What the output lacks besides duplicates: files without documents, where it is a list, or a

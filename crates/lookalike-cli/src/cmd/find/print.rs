@@ -4,7 +4,7 @@
 use super::args::FindOutputArgs;
 use crate::cmd::audit::write_text;
 use crate::sources::{DuplicateAction, SourceTable};
-use crate::summary::{self, Summary};
+use crate::summary::{self, SKIPPED_FILE, Summary};
 use crate::table::{self, Extent, NotShown};
 use crate::terminal;
 use lookalike::audit::Audit;
@@ -74,7 +74,8 @@ pub(super) fn print_summary(
         writeln!(err, "not shown: {what}; {remedy}")?;
     }
     if args.quiet {
-        summary::write_skipped(&mut err, findings, summary.skipped_listed)?;
+        let option = (!summary.skipped_listed).then_some(SKIPPED_FILE);
+        summary::write_skipped(&mut err, findings, option)?;
         // The figures of an audit are printed at least once.
         let reported = args.whole.json || !args.whole.report.is_empty();
         return audit

@@ -56,7 +56,7 @@ pub(super) fn print(
         writeln!(err, "not shown: {what}; --limit 0 shows all, --output FILE.csv writes all")?;
     }
     if args.quiet {
-        return summary::write_skipped(&mut err, &findings.run, false);
+        return summary::write_skipped(&mut err, &findings.run, Some("--json"));
     }
     for (what, path) in args
         .output
@@ -146,7 +146,7 @@ fn tell(err: &mut impl Write, findings: &PassageFindings, elapsed: Duration) -> 
         count(counts.documents_with_repeats, "document"),
     )?;
     sources(err, findings)?;
-    summary::write_skipped(err, &findings.run, false)?;
+    summary::write_skipped(err, &findings.run, Some("--json"))?;
     writeln!(err, "{}", seconds(elapsed))
 }
 

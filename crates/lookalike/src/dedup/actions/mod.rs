@@ -174,6 +174,7 @@ impl Collector {
             Decision::Unique
             | Decision::Related { .. }
             | Decision::Empty
+            | Decision::Dropped
             | Decision::Repeated { .. } => {}
             Decision::Keeper { group, .. } => drop(self.keepers.insert(group, path.to_owned())),
             Decision::Duplicate { group, keeper, similarity, reason } => {

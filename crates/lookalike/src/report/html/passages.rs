@@ -2,12 +2,16 @@
 //! with these marked.
 
 use super::escape::{EscapedLines, EscapedText};
-use super::frame;
-use super::number::{Count, Share};
+use super::number::{ByteSize, Count, Plural, Share};
+use super::page::PageSkipped;
+use super::{frame, section, skipped};
 use crate::error::Error;
-use crate::passages::{PassageFindings, PassageOptions, PassagePlace, PassageRow};
-use crate::report::Output;
-use std::collections::BTreeMap;
+use crate::passages::{
+    PassageFindings, PassageOptions, PassagePlace, PassageRow, SourceRepeats, repeated_bytes,
+};
+use crate::report::{Output, option_name};
+use lookalike_core::parameter::NamesParameters;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -37,66 +41,88 @@ fn write(
     findings: &PassageFindings,
     options: &PassageOptions,
 ) -> io::Result<()> {
-    head(out, findings, options)?;
+    frame::begin(out, "Repeated passages")?;
+    summary(out, findings, options)?;
     sources(out, findings)?;
     list(out, findings)?;
     documents(out, findings)?;
+    let mut skipped = findings.run.skipped.iter().map(|item| {
+        let item = item?;
+        let reason = item.reason.spelled(option_name);
+        Ok(PageSkipped { source: item.source, line: item.line, id: item.id, reason })
+    });
+    skipped::write(out, &mut skipped, "--json")?;
     frame::end(out)
 }
 
-fn head(
+fn summary(
     out: &mut dyn Write,
     findings: &PassageFindings,
     options: &PassageOptions,
 ) -> io::Result<()> {
     let counts = &findings.counts;
-    frame::begin(out, "Repeated passages")?;
-    write!(
+    section::open(out, "summary", "Summary")?;
+    let (runs, with) =
+        (Plural(counts.runs, "maximal run"), Plural(counts.documents_with_repeats, "document"));
+    writeln!(
         out,
-        "<section><h2>Summary</h2>\n<p>{} documents have {} words. {} passages \
-         of at least {} words occur more than once, at {} maximal runs in {} documents; {} of the \
-         words are in one of them, {} in a copy of an earlier place. Words are cut by the rule \
-         {}, case: {}. Every passage was compared word by word.</p></section>\n",
-        Count(counts.documents),
-        Count(counts.words),
-        Count(counts.passages),
-        Count(findings.min_words as u64),
-        Count(counts.runs),
-        Count(counts.documents_with_repeats),
+        "<p>Of {} in {}, {} are in a passage of at least {} that is there more than once, {} in a \
+         copy of an earlier place. There are {}, at {runs} in {with}. Words are cut by the rule \
+         {}, case: {}. Every passage was compared word by word.</p></section>",
+        Plural(counts.words, "word"),
+        Plural(counts.documents, "document"),
         Share(counts.repeated_words, counts.words),
+        Plural(findings.min_words as u64, "word"),
         Share(counts.copied_words, counts.words),
+        Plural(counts.passages, "passage"),
         options.rule().tokens(),
         options.rule().case(),
     )
 }
 
+/// How much of each source is repeated, most first.
 fn sources(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
+    section::open(out, "sources", "Sources")?;
     out.write_all(
-        b"<section><h2>Sources</h2>\n<table>\n<thead><tr><th>Source</th><th>Documents</th>\
-          <th>with repeats</th><th>Words</th><th>repeated</th><th>in copies</th></tr></thead>\n\
-          <tbody>\n",
+        b"<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"All sources\">\
+          <table class=\"sources\"><thead><tr><th scope=\"col\">Source</th>\
+          <th scope=\"col\" class=\"num\">Documents</th>\
+          <th scope=\"col\" class=\"num\">with repeats</th>\
+          <th scope=\"col\" class=\"num\">Words</th>\
+          <th scope=\"col\" class=\"num\">repeated</th>\
+          <th scope=\"col\" class=\"num\">in copies</th></tr></thead>\n<tbody>\n",
     )?;
-    for source in &findings.sources {
+    let mut sources: Vec<&SourceRepeats> = findings.sources.iter().collect();
+    sources
+        .sort_by(|a, b| b.repeated_words.cmp(&a.repeated_words).then_with(|| a.name.cmp(&b.name)));
+    for source in sources {
+        let number = |text: String| format!("<td class=\"num\">{text}</td>");
+        let count = |value| number(Count(value).to_string());
+        let share = |words| number(Share(words, source.words).to_string());
         writeln!(
             out,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            "<tr><th scope=\"row\"><bdi>{}</bdi></th>{}{}{}{}{}</tr>",
             EscapedText(&source.name),
-            Count(source.documents),
-            Count(source.documents_with_repeats),
-            Count(source.words),
-            Share(source.repeated_words, source.words),
-            Share(source.copied_words, source.words)
+            count(source.documents),
+            count(source.documents_with_repeats),
+            count(source.words),
+            share(source.repeated_words),
+            share(source.copied_words)
         )?;
     }
-    out.write_all(b"</tbody>\n</table></section>\n")
+    out.write_all(b"</tbody></table></div>\n</section>\n")
 }
 
 fn list(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
-    out.write_all(b"<section><h2>Passages</h2>\n")?;
-    let total = findings.rows.passages();
-    if total > LISTED {
-        let (listed, total) = (Count(LISTED as u64), Count(total as u64));
-        writeln!(out, "<p>The {listed} most repeated of {total}.</p>")?;
+    section::open(out, "passages", "Passages")?;
+    match findings.rows.passages() {
+        0 => out.write_all(b"<p>No words are repeated.</p>\n")?,
+        total if total > LISTED => {
+            let (listed, total) = (Count(LISTED as u64), Count(total as u64));
+            let all = "the file of <code>--output</code> has all";
+            writeln!(out, "<p>The {listed} most repeated of {total}; {all}.</p>")?;
+        }
+        _ => {}
     }
     let mut named = 0;
     for row in findings.rows.iter() {
@@ -109,13 +135,15 @@ fn list(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
             let number = u64::from(passage.number) + 1;
             write!(
                 out,
-                "<details id=\"p{number}\"><summary>{}: {} words at {} places in {} documents: {}\
-                 </summary>\n<ul>\n",
+                "<details class=\"pair\" id=\"p{number}\"><summary><span class=\"figure\">{} at {}\
+                 </span><span class=\"ids\"><bdi>{}: {}</bdi></span></summary>\n\
+                 <p class=\"note\">Passage {}, in {}:</p>\n<ul>\n",
+                Plural(passage.words.into(), "word"),
+                Plural(passage.places.into(), "place"),
                 Count(number),
-                Count(passage.words.into()),
-                Count(passage.places.into()),
-                Count(passage.documents.into()),
-                EscapedText(&passage.excerpt)
+                EscapedText(&passage.excerpt),
+                Count(number),
+                Plural(passage.documents.into(), "document"),
             )?;
         }
         named += 1;
@@ -123,7 +151,8 @@ fn list(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
             let id = findings.id(place.document).map_err(Error::into_io)?;
             let Range { start, end } = place.span.chars;
             let first = if place.is_first { " (first)" } else { "" };
-            writeln!(out, "<li>{}, characters {start}–{end}{first}</li>", EscapedText(&id))?;
+            let id = EscapedText(&id);
+            writeln!(out, "<li><bdi>{id}</bdi>, characters {start}–{end}{first}</li>")?;
         }
         if named == passage.rows {
             if named > NAMED {
@@ -146,19 +175,57 @@ fn documents(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> 
             places.push(place);
         }
     }
-    out.write_all(b"<section><h2>Documents, most repeated first</h2>\n")?;
-    let total = findings.rows.documents();
-    if total > SHOWN {
-        let (shown, total) = (Count(SHOWN as u64), Count(total as u64));
-        writeln!(out, "<p>The {shown} with most repeated text of {total}.</p>")?;
+    section::open(out, "documents", "Documents, most repeated first")?;
+    match findings.rows.documents() {
+        0 => out.write_all(b"<p>No document has a repeated passage.</p>\n")?,
+        total if total > SHOWN => {
+            let (shown, total) = (Count(SHOWN as u64), Count(total as u64));
+            writeln!(out, "<p>The {shown} with most repeated text of {total}.</p>")?;
+        }
+        _ => {}
     }
-    for (document, id) in shown {
-        write!(out, "<details><summary>{}</summary>\n<div class=\"passage\">", EscapedText(&id))?;
-        let text = findings.written_text(document).map_err(Error::into_io)?;
-        marked(out, &text, places.get(&document).map_or(&[], Vec::as_slice))?;
-        out.write_all(b"</div></details>\n")?;
+    for (at, (document, id)) in shown.iter().enumerate() {
+        let text = findings.written_text(*document).map_err(Error::into_io)?;
+        let places = places.get(document).map_or(&[][..], Vec::as_slice);
+        marked_document(out, id, &text, places, at == 0)?;
     }
     out.write_all(b"</section>\n")
+}
+
+/// A document with its passages marked, and which these are.
+fn marked_document(
+    out: &mut dyn Write,
+    id: &str,
+    text: &str,
+    places: &[PassagePlace],
+    is_open: bool,
+) -> io::Result<()> {
+    let repeated = repeated_bytes(places.iter().map(|place| &place.span));
+    write!(
+        out,
+        "<details class=\"pair\"{}><summary><span class=\"figure\">{} of {}</span><span \
+         class=\"ids\"><bdi>{}</bdi></span></summary>\n<p class=\"note\">Marked here: ",
+        if is_open { " open" } else { "" },
+        Share(repeated, text.len() as u64),
+        ByteSize(text.len() as u64),
+        EscapedText(id),
+    )?;
+    let passages: BTreeSet<u32> = places.iter().map(|place| place.passage).collect();
+    for (at, passage) in passages.iter().take(NAMED as usize).enumerate() {
+        let (comma, number) = (if at == 0 { "" } else { ", " }, u64::from(*passage) + 1);
+        let shown = Count(number);
+        if (*passage as usize) < LISTED {
+            write!(out, "{comma}<a href=\"#p{number}\">passage {shown}</a>")?;
+        } else {
+            write!(out, "{comma}passage {shown}")?;
+        }
+    }
+    if let Some(more) = passages.len().checked_sub(NAMED as usize).filter(|more| *more > 0) {
+        write!(out, " and {} more", Count(more as u64))?;
+    }
+    out.write_all(b"</p>\n<div class=\"passage\" dir=\"auto\">")?;
+    marked(out, text, places)?;
+    out.write_all(b"</div></details>\n")
 }
 
 /// A text with its passages marked: each part with the numbers of those that it is in.

@@ -1,0 +1,184 @@
+//! Documents that a list leaves out of a run, by their ids and sources: `contamination` writes such
+//! lists, `dedup` reads them.
+
+use super::documents::{DocumentState, RunDocuments};
+use crate::error::Error;
+use crate::evaluate::open_decompressed;
+use crate::read::{Collection, ReadError};
+use lookalike_core::hash::{mix64, token_hash};
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::io::{self, BufRead, Read};
+use std::path::Path;
+
+/// The longest line.
+const MAX_LINE: u64 = 64 << 20;
+/// Bytes of memory for a line next to those of its texts.
+const LINE_BYTES: u64 = 96;
+
+/// Ids of documents, each with the source that the document is in, or of any source.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DropList {
+    /// Of each id the lines that name it, from 0, with their sources.
+    lines: HashMap<String, Vec<(u64, Option<String>)>>,
+    len: u64,
+    bytes: u64,
+    digest: u64,
+}
+
+/// What became of a list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DropCounts {
+    /// Documents that are left out.
+    pub documents: u64,
+    /// Lines of the list.
+    pub lines: u64,
+    /// Lines that name no document of the inputs.
+    pub unknown: u64,
+}
+
+/// A line; other members are allowed and mean nothing.
+#[derive(Deserialize)]
+struct DropLine {
+    id: String,
+    source: Option<String>,
+}
+
+impl DropList {
+    /// Reads a file of JSON lines (also compressed with gzip or zstd):
+    /// `{"id":"d7","source":"web.jsonl"}`. A line without `source`, or with null, is about the
+    /// documents with this id in all sources. Empty lines mean nothing.
+    ///
+    /// # Errors
+    /// [`Error::Read`] for a file that cannot be read, [`Error::Table`] for a line that is no such
+    /// object.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let unreadable = |error: io::Error| {
+            let name = path.display().to_string();
+            Error::Read(match error.kind() {
+                io::ErrorKind::NotFound => ReadError::Missing { path: name },
+                _ => ReadError::Io { source_name: name, error },
+            })
+        };
+        let mut input = open_decompressed(path).map_err(unreadable)?;
+        let (mut list, mut bytes) = (Self::default(), Vec::new());
+        for line in 1.. {
+            bytes.clear();
+            let read = input.by_ref().take(MAX_LINE).read_until(b'\n', &mut bytes);
+            if read.map_err(unreadable)? == 0 {
+                break;
+            }
+            let start = if line == 1 { bytes.strip_prefix(b"\xef\xbb\xbf") } else { None };
+            let text = start.unwrap_or(&bytes).trim_ascii();
+            if text.is_empty() {
+                continue;
+            }
+            let parsed: Result<DropLine, _> = serde_json::from_slice(text);
+            let DropLine { id, source } = parsed.map_err(|error| Error::Table {
+                path: path.to_owned(),
+                line,
+                problem: format!(
+                    "expected an object with the id and the source of a document such as \
+                     {{\"id\":\"d7\",\"source\":\"web.jsonl\"}}, as `contamination --drop` writes \
+                     it: {error}"
+                ),
+            })?;
+            list.push(id, source);
+        }
+        Ok(list)
+    }
+
+    /// Adds the documents with this id, of one source or of all.
+    pub fn push(&mut self, id: String, source: Option<String>) {
+        let named = source.as_deref().map_or(0, |source| token_hash(source.as_bytes()) | 1);
+        self.digest = mix64(self.digest ^ token_hash(id.as_bytes())) ^ named;
+        self.bytes += LINE_BYTES + (id.len() + source.as_ref().map_or(0, String::len)) as u64;
+        self.lines.entry(id).or_default().push((self.len, source));
+        self.len += 1;
+    }
+
+    /// A text that is another one for other documents.
+    pub(super) fn digest(&self) -> String {
+        format!("{} {:016x}", self.len, self.digest)
+    }
+
+    /// Bytes of memory it takes.
+    pub(super) fn held(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Leaves the documents out that the list names; those of reference collections stay.
+    pub(super) fn apply(
+        &self,
+        collection: &Collection,
+        documents: &mut RunDocuments,
+    ) -> Result<DropCounts, Error> {
+        let (mut dropped, mut is_known) = (Vec::new(), vec![false; self.len as usize]);
+        for (i, block) in documents.store.blocks.iter().enumerate() {
+            if block.notes.reference {
+                continue;
+            }
+            let source = block.retained.number().source;
+            for (document, row) in documents.range(i).zip(documents.store.rows(i)?.iter()) {
+                let row = row?;
+                let Some(lines) = self.lines.get(collection.own_id(source, row.id)) else {
+                    continue;
+                };
+                let file = collection.file_of(source, row.id);
+                let is_meant = |of: &Option<String>| of.as_deref().is_none_or(|of| of == file);
+                let mut is_dropped = false;
+                for (line, _) in lines.iter().filter(|(_, source)| is_meant(source)) {
+                    (is_dropped, is_known[*line as usize]) = (true, true);
+                }
+                if is_dropped {
+                    dropped.push((document, documents.source(row.label), row.bytes));
+                }
+            }
+        }
+        for (document, source, bytes) in &dropped {
+            documents.set_state(*document, DocumentState::DROPPED);
+            if let Some(source) = documents.sources.get_mut(*source as usize) {
+                source.documents -= 1;
+                source.bytes -= bytes;
+            }
+        }
+        let unknown = is_known.iter().filter(|is_known| !**is_known).count() as u64;
+        Ok(DropCounts { documents: dropped.len() as u64, lines: self.len, unknown })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<DropList, Error> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        DropList::read(file.path())
+    }
+
+    #[test]
+    fn lines_name_documents() {
+        let list = read(
+            "\u{feff}{\"id\":\"a\",\"source\":\"x\",\"more\":1}\r\n\n{\"id\":\"a\"}\n\
+             {\"source\":null,\"id\":\"b\"}",
+        )
+        .unwrap();
+        let mut want = DropList::default();
+        want.push("a".to_owned(), Some("x".to_owned()));
+        want.push("a".to_owned(), None);
+        want.push("b".to_owned(), None);
+        assert_eq!(list, want);
+        assert_ne!(list.digest(), DropList::default().digest());
+    }
+
+    #[test]
+    fn other_lines_are_refused_with_their_number() {
+        for bad in ["{\"id\":1}", "[]", "{}", "a", "{\"id\":\"a\",\"source\":1}"] {
+            let error = read(&format!("{{\"id\":\"a\"}}\n{bad}\n")).unwrap_err().to_string();
+            assert!(error.contains("line 2") && error.contains("{\"id\":\"d7\""), "{error}");
+        }
+        let missing = DropList::read(Path::new("no such file")).unwrap_err();
+        assert!(matches!(missing, Error::Read(ReadError::Missing { .. })), "{missing}");
+    }
+}

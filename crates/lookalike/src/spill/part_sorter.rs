@@ -1,0 +1,281 @@
+//! Sorts numbers of 128 bits that are about uniform: they are divided by their upper bits into
+//! parts as they come, which go to a temporary file unsorted, and each part is sorted when it is
+//! read. A part fits in the caches of a processor, and nothing is merged.
+//!
+//! ```text
+//! append → parts, in memory ─ above the share → blocks of one file
+//! parts one after the other ◄ memory + blocks, sorted      (a part that is too large: ValueSorter)
+//! ```
+
+use super::log::SpillLog;
+use super::temp_space::TempSpace;
+use super::value_sorter::{SortedValues, ValueSorter, sort_values};
+use crate::error::Error;
+use std::borrow::Cow;
+use std::mem::take;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Numbers that a part is meant to have.
+const PART_VALUES: u64 = 1 << 15;
+/// The most parts: each has a place in memory of its own that is written to.
+const MOST_PARTS: u64 = 1 << 11;
+/// The least bytes of a part that are written at once.
+const LEAST_BLOCK: usize = 1 << 14;
+/// Numbers of a part that is merged which are in memory.
+const PIECE: usize = 1 << 12;
+
+/// Takes numbers and gives them in ascending order, equal ones as often as they were pushed.
+#[derive(Debug)]
+pub(crate) struct PartSorter {
+    temp: Arc<TempSpace>,
+    /// Bits of a number below those that its part is chosen by.
+    shift: u32,
+    parts: Vec<ValuePart>,
+    /// The most numbers of a part in memory, and those for which there is room at first.
+    most: usize,
+    first: usize,
+    /// The most numbers of a part that are sorted in memory.
+    most_sorted: usize,
+    log: SpillLog<u128>,
+}
+
+/// Numbers with the same upper bits.
+#[derive(Debug, Default)]
+struct ValuePart {
+    held: Vec<u128>,
+    written: Vec<Range<u64>>,
+    len: usize,
+    /// All of them, where they are too many to be sorted in memory.
+    merged: Option<SortedValues>,
+}
+
+impl PartSorter {
+    /// For numbers below 2 to the power of `bits`, some `expected` of them. Holds at most `memory`
+    /// bytes, some MiB at least, half of them while a part is read; what is more goes to a file in
+    /// `temp`. Numbers whose upper bits are not uniform take longer.
+    pub(crate) fn new(temp: &Arc<TempSpace>, bits: u32, expected: u64, memory: usize) -> Self {
+        let held = (memory / 2).max(64 * LEAST_BLOCK);
+        let most_parts = MOST_PARTS.min((held / LEAST_BLOCK) as u64);
+        let wanted = expected / PART_VALUES + 1;
+        let parts = if wanted < most_parts { wanted.next_power_of_two() } else { most_parts };
+        let chosen_by = parts.ilog2().min(bits);
+        let parts = 1_usize << chosen_by;
+        Self {
+            temp: Arc::clone(temp),
+            shift: bits - chosen_by,
+            parts: (0..parts).map(|_| ValuePart::default()).collect(),
+            most: held / parts / size_of::<u128>(),
+            first: (expected / parts as u64 * 9 / 8) as usize + 64,
+            // What is sorted is there twice.
+            most_sorted: held / 2 / size_of::<u128>(),
+            log: SpillLog::scratch(temp, "parts", 0),
+        }
+    }
+
+    /// Takes numbers, and empties `values`.
+    ///
+    /// # Errors
+    /// [`Error::TempDir`] and [`Error::Spill`].
+    pub(crate) fn append(&mut self, values: &mut Vec<u128>) -> Result<(), Error> {
+        values.drain(..).try_for_each(|value| self.push(value))
+    }
+
+    /// Takes a number.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append).
+    #[inline]
+    pub(crate) fn push(&mut self, value: u128) -> Result<(), Error> {
+        let last = self.parts.len() - 1;
+        let at = ((value >> self.shift) as usize).min(last);
+        let held = &mut self.parts[at].held;
+        if held.len() == held.capacity() {
+            return self.push_with_room(at, value);
+        }
+        held.push(value);
+        Ok(())
+    }
+
+    /// Takes a number of a part that has no room left.
+    #[cold]
+    fn push_with_room(&mut self, at: usize, value: u128) -> Result<(), Error> {
+        let part = &mut self.parts[at];
+        let len = part.held.len();
+        if len >= self.most {
+            let room = part.held.capacity();
+            part.written.push(self.log.append(take(&mut part.held))?);
+            part.len += len;
+            part.held.reserve_exact(room);
+        } else {
+            part.held.reserve_exact(len.max(self.first).min(self.most - len));
+        }
+        part.held.push(value);
+        Ok(())
+    }
+
+    /// All numbers that were taken.
+    ///
+    /// # Errors
+    /// [`Error::TempDir`] and [`Error::Spill`].
+    pub(crate) fn finish(mut self) -> Result<PartedValues, Error> {
+        for part in &mut self.parts {
+            part.len += part.held.len();
+            if part.written.is_empty() {
+                sort_values(&mut part.held);
+            } else if part.len > self.most_sorted {
+                let memory = self.most_sorted * size_of::<u128>();
+                part.merged = Some(merged(part, &self.log, &self.temp, memory)?);
+            }
+        }
+        Ok(PartedValues { parts: self.parts, log: self.log })
+    }
+}
+
+/// The numbers of a part, sorted in `memory` bytes; takes those in memory.
+fn merged(
+    part: &mut ValuePart,
+    log: &SpillLog<u128>,
+    temp: &Arc<TempSpace>,
+    memory: usize,
+) -> Result<SortedValues, Error> {
+    let mut sorter = ValueSorter::new(temp, memory);
+    sorter.append(&mut take(&mut part.held))?;
+    for range in &part.written {
+        sorter.append(&mut log.range(range.clone())?.into_owned())?;
+    }
+    sorter.finish()
+}
+
+/// Numbers in ascending order.
+#[derive(Debug)]
+pub(crate) struct PartedValues {
+    parts: Vec<ValuePart>,
+    log: SpillLog<u128>,
+}
+
+impl PartedValues {
+    /// The numbers from the first on; [`Error::Spill`] when the file cannot be read. It ends after
+    /// an error.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Result<u128, Error>> + '_ {
+        PartReader { of: self, next: 0, merged: None, batch: Cow::default(), taken: 0 }
+    }
+
+    /// A part that is not merged.
+    fn sorted(&self, part: &'_ ValuePart) -> Result<Vec<u128>, Error> {
+        let mut values = Vec::with_capacity(part.len);
+        for range in &part.written {
+            values.extend_from_slice(&self.log.range(range.clone())?);
+        }
+        values.extend_from_slice(&part.held);
+        sort_values(&mut values);
+        Ok(values)
+    }
+}
+
+/// Reads one part after the other.
+struct PartReader<'a> {
+    of: &'a PartedValues,
+    /// The part behind that of the batch.
+    next: usize,
+    /// What follows of a part that is merged.
+    merged: Option<Box<dyn Iterator<Item = Result<u128, Error>> + 'a>>,
+    batch: Cow<'a, [u128]>,
+    /// How many of the batch are taken.
+    taken: usize,
+}
+
+impl<'a> PartReader<'a> {
+    /// Whether there is another batch.
+    fn next_batch(&mut self) -> Result<bool, Error> {
+        (self.batch, self.taken) = (Cow::default(), 0);
+        while self.batch.is_empty() {
+            if let Some(merged) = &mut self.merged {
+                let piece: Result<Vec<u128>, Error> = merged.take(PIECE).collect();
+                self.batch = Cow::Owned(piece?);
+                if self.batch.is_empty() {
+                    self.merged = None;
+                }
+                continue;
+            }
+            let of: &'a PartedValues = self.of;
+            let Some(part) = of.parts.get(self.next) else { return Ok(false) };
+            self.next += 1;
+            if let Some(merged) = &part.merged {
+                self.merged = Some(Box::new(merged.iter()));
+            } else if part.written.is_empty() {
+                self.batch = Cow::Borrowed(&part.held);
+            } else {
+                self.batch = Cow::Owned(of.sorted(part)?);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Iterator for PartReader<'_> {
+    type Item = Result<u128, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.taken == self.batch.len() {
+            match self.next_batch() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => {
+                    (self.next, self.merged) = (self.of.parts.len(), None);
+                    return Some(Err(error));
+                }
+            }
+        }
+        let value = self.batch.get(self.taken).copied()?;
+        self.taken += 1;
+        Some(Ok(value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike_core::hash::SplitMix64;
+
+    /// What comes out, and whether some of it was written and some merged.
+    fn sorted(values: &[u128], bits: u32, memory: usize) -> (Vec<u128>, bool, bool) {
+        let parent = tempfile::tempdir().unwrap();
+        let temp = Arc::new(TempSpace::new(parent.path().to_owned()));
+        let mut sorter = PartSorter::new(&temp, bits, values.len() as u64, memory);
+        for some in values.chunks(999) {
+            sorter.append(&mut some.to_vec()).unwrap();
+        }
+        let sorted = sorter.finish().unwrap();
+        let read = || sorted.iter().collect::<Result<Vec<u128>, Error>>().unwrap();
+        assert_eq!(read(), read());
+        let is_written = sorted.parts.iter().any(|part| !part.written.is_empty());
+        (read(), is_written, sorted.parts.iter().any(|part| part.merged.is_some()))
+    }
+
+    #[test]
+    fn numbers_come_out_in_order_from_memory_and_from_blocks_of_a_file() {
+        let mut random = SplitMix64::new(7);
+        for count in [0, 1, 70_000, 300_000] {
+            let uniform = |_| u128::from(random.below(1 << 61)) << 64 | u128::from(random.below(9));
+            let values: Vec<u128> = (0..count).map(uniform).collect();
+            let mut want = values.clone();
+            want.sort_unstable();
+            assert_eq!(sorted(&values, 125, usize::MAX), (want.clone(), false, false), "{count}");
+            assert_eq!(sorted(&values, 125, 0), (want, count > 70_000, false), "{count}");
+        }
+    }
+
+    #[test]
+    fn numbers_with_equal_upper_bits_are_merged() {
+        let mut random = SplitMix64::new(8);
+        let drawn = |_| u128::from(random.below(3)) << 64 | u128::from(random.below(1 << 20));
+        let values: Vec<u128> = (0..200_000).map(drawn).collect();
+        let mut want = values.clone();
+        want.sort_unstable();
+        assert_eq!(sorted(&values, 125, usize::MAX), (want.clone(), false, false));
+        assert_eq!(sorted(&values, 125, 0), (want.clone(), true, true));
+        // Numbers above the limit are in the last part.
+        assert_eq!(sorted(&values, 40, 0), (want, true, true));
+    }
+}
