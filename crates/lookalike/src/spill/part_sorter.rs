@@ -261,8 +261,8 @@ mod tests {
             let values: Vec<u128> = (0..count).map(uniform).collect();
             let mut want = values.clone();
             want.sort_unstable();
-            assert_eq!(sorted(&values, 125, usize::MAX), (want.clone(), false, false), "{count}");
-            assert_eq!(sorted(&values, 125, 0), (want, count > 70_000, false), "{count}");
+            assert!(sorted(&values, 125, usize::MAX) == (want.clone(), false, false), "{count}");
+            assert!(sorted(&values, 125, 0) == (want, count >= 70_000, false), "{count}");
         }
     }
 
@@ -273,9 +273,9 @@ mod tests {
         let values: Vec<u128> = (0..200_000).map(drawn).collect();
         let mut want = values.clone();
         want.sort_unstable();
-        assert_eq!(sorted(&values, 125, usize::MAX), (want.clone(), false, false));
-        assert_eq!(sorted(&values, 125, 0), (want.clone(), true, true));
+        assert!(sorted(&values, 125, usize::MAX) == (want.clone(), false, false));
+        assert!(sorted(&values, 125, 0) == (want.clone(), true, true));
         // Numbers above the limit are in the last part.
-        assert_eq!(sorted(&values, 40, 0), (want, true, true));
+        assert!(sorted(&values, 40, 0) == (want, true, true));
     }
 }
