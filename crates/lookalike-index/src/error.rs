@@ -264,14 +264,9 @@ impl NamesParameters for IndexError {
                  option out to use that of the index, or create another index",
                 name(*parameter)
             ),
-            Self::InUse { index, service: Some(address), .. } => {
-                write!(f, "the service at {address} writes to {index}: ask it, or stop it first")
+            Self::InUse { index, waited, service } => {
+                fmt_in_use(f, index, *waited, service.as_deref())
             }
-            Self::InUse { index, waited, service: None } => write!(
-                f,
-                "another process writes to {index} (waited {} s): try again when it is done",
-                waited.as_secs()
-            ),
             Self::ReadOnly { index, cause } => write!(f, "{index} cannot be written to: {cause}"),
             Self::Document { id, why } => write!(f, "document {id:?} cannot be stored: {why}"),
             Self::Categories { got, most } => fmt_categories(f, *got, *most),
@@ -313,6 +308,24 @@ impl NamesParameters for IndexError {
             Self::Io { path, source } => write!(f, "{path}: {source}"),
             Self::Database { index, why, .. } => write!(f, "{index}: {why}"),
         }
+    }
+}
+
+fn fmt_in_use(
+    f: &mut fmt::Formatter<'_>,
+    index: &str,
+    waited: Duration,
+    service: Option<&str>,
+) -> fmt::Result {
+    match service {
+        Some(address) => {
+            write!(f, "the service at {address} writes to {index}: ask it, or stop it first")
+        }
+        None => write!(
+            f,
+            "another process writes to {index} (waited {} s): try again when it is done",
+            waited.as_secs()
+        ),
     }
 }
 

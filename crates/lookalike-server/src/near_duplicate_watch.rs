@@ -75,7 +75,7 @@ impl NearDuplicateWatch {
         let senders: Arc<[WebhookSender]> =
             webhooks.urls.iter().map(start).collect::<io::Result<_>>()?;
         let shared = Arc::new(WatchQueue::default());
-        let watching = Watching {
+        let watching = WriteWatcher {
             index: Arc::clone(index),
             threshold: webhooks.threshold.unwrap_or(index.settings().threshold),
             queue: Arc::clone(&shared),
@@ -125,7 +125,7 @@ impl NearDuplicateWatch {
 }
 
 /// The work of the thread.
-struct Watching {
+struct WriteWatcher {
     index: Arc<Index>,
     threshold: f64,
     queue: Arc<WatchQueue>,
@@ -134,7 +134,7 @@ struct Watching {
     log: Arc<Logger>,
 }
 
-impl Watching {
+impl WriteWatcher {
     fn watch(&self) {
         let mut buffers = QueryBuffers::default();
         loop {

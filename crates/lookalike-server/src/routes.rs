@@ -3,8 +3,8 @@
 use crate::app::App;
 use crate::problem::{Code, Problem};
 use crate::{
-    bulk, categories, compare, decisions, documents, export, extraction, groups, middleware, originals,
-    page, passages, query, removal, status, upkeep,
+    bulk, categories, compare, decisions, documents, export, extraction, groups, middleware,
+    originals, page, passages, query, removal, status, upkeep,
 };
 use axum::Router;
 use axum::extract::Request;

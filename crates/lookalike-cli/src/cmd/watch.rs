@@ -52,7 +52,7 @@ pub(crate) fn run(args: &WatchArgs, worker: WorkerOption<'_>) -> CommandResult {
     }
     let pending = PendingFiles::new(args.settle);
     let (again, is_gone, is_busy) = (None, false, false);
-    Watching { args, watch, pending, intake, reports, again, is_gone, is_busy }.run()
+    WatchedFolder { args, watch, pending, intake, reports, again, is_gone, is_busy }.run()
 }
 
 fn start(watch: &mut FolderWatch, folder: &Path) -> Result<(), CommandError> {
@@ -70,7 +70,7 @@ fn start(watch: &mut FolderWatch, folder: &Path) -> Result<(), CommandError> {
 }
 
 /// A folder that is being watched.
-struct Watching<'a> {
+struct WatchedFolder<'a> {
     args: &'a WatchArgs,
     watch: FolderWatch,
     pending: PendingFiles,
@@ -84,7 +84,7 @@ struct Watching<'a> {
     is_busy: bool,
 }
 
-impl Watching<'_> {
+impl WatchedFolder<'_> {
     fn run(mut self) -> CommandResult {
         // What is being written as this begins is waited for.
         self.look(true)?;

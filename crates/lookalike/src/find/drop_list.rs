@@ -1,10 +1,9 @@
 //! Documents that a list leaves out of a run, by their ids and sources: `contamination` writes such
 //! lists, `dedup` reads them.
 
-use super::documents::{DocumentState, RunDocuments};
 use crate::error::Error;
 use crate::evaluate::open_decompressed;
-use crate::read::{Collection, ReadError};
+use crate::read::ReadError;
 use lookalike_core::hash::{mix64, token_hash};
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -107,43 +106,14 @@ impl DropList {
         self.bytes
     }
 
-    /// Leaves the documents out that the list names; those of reference collections stay.
-    pub(super) fn apply(
-        &self,
-        collection: &Collection,
-        documents: &mut RunDocuments,
-    ) -> Result<DropCounts, Error> {
-        let (mut dropped, mut is_known) = (Vec::new(), vec![false; self.len as usize]);
-        for (i, block) in documents.store.blocks.iter().enumerate() {
-            if block.notes.reference {
-                continue;
-            }
-            let source = block.retained.number().source;
-            for (document, row) in documents.range(i).zip(documents.store.rows(i)?.iter()) {
-                let row = row?;
-                let Some(lines) = self.lines.get(collection.own_id(source, row.id)) else {
-                    continue;
-                };
-                let file = collection.file_of(source, row.id);
-                let is_meant = |of: &Option<String>| of.as_deref().is_none_or(|of| of == file);
-                let mut is_dropped = false;
-                for (line, _) in lines.iter().filter(|(_, source)| is_meant(source)) {
-                    (is_dropped, is_known[*line as usize]) = (true, true);
-                }
-                if is_dropped {
-                    dropped.push((document, documents.source(row.label), row.bytes));
-                }
-            }
-        }
-        for (document, source, bytes) in &dropped {
-            documents.set_state(*document, DocumentState::DROPPED);
-            if let Some(source) = documents.sources.get_mut(*source as usize) {
-                source.documents -= 1;
-                source.bytes -= bytes;
-            }
-        }
-        let unknown = is_known.iter().filter(|is_known| !**is_known).count() as u64;
-        Ok(DropCounts { documents: dropped.len() as u64, lines: self.len, unknown })
+    /// The number of its lines.
+    pub(super) fn lines(&self) -> u64 {
+        self.len
+    }
+
+    /// The lines that name documents with this id, from 0, each with the source of these.
+    pub(super) fn naming(&self, id: &str) -> Option<&[(u64, Option<String>)]> {
+        self.lines.get(id).map(Vec::as_slice)
     }
 }
 

@@ -49,6 +49,7 @@ mod groups;
 mod identity;
 mod judged_documents;
 pub(crate) mod keep_keys;
+mod left_out;
 mod loaded_rows;
 mod mail_removals;
 mod memory;

@@ -7,11 +7,11 @@ use crate::find::bucket_lists::BucketLists;
 use crate::find::checkpoint::Checkpoint;
 use crate::find::decide::decide_batch;
 use crate::find::documents::RunDocuments;
-use crate::find::drop_list::DropCounts;
 use crate::find::exact_candidates::ExactCandidates;
 use crate::find::findings::{self, Findings};
 use crate::find::judged_documents::{DecisionCounts, JudgedDocuments};
 use crate::find::keep_keys::KeepRules;
+use crate::find::left_out::{LeftOut, leave_out};
 use crate::find::memory::Budget;
 use crate::find::options::FindOptions;
 use crate::find::prepare::BlockPreparation;
@@ -302,38 +302,6 @@ pub(super) fn explain_read_error<T>(
         _ => {}
     }
     Err(error)
-}
-
-/// Documents that are no part of a run.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct LeftOut {
-    /// How many there are.
-    pub(super) documents: usize,
-    /// What became of the list of documents to leave out, where there is one.
-    pub(super) dropped: Option<DropCounts>,
-}
-
-/// Leaves out the documents that a list names. Of the others it refuses repeated ids, or leaves the
-/// later documents out; `None` where records of two files of a folder have the same id and could
-/// have different ones, as they `can_reread`.
-pub(super) fn leave_out(
-    collection: &Collection,
-    options: &FindOptions,
-    documents: &mut RunDocuments,
-    budget: &Budget,
-    can_reread: bool,
-) -> Result<Option<LeftOut>, Error> {
-    let drop = options.drop.as_deref();
-    let dropped = drop.map(|list| list.apply(collection, documents)).transpose()?;
-    let retries = can_reread && collection.stream().is_none() && !collection.has_ids_by_file();
-    let is_clash_across_files = |a, b| {
-        let is_found = |source| collection.is_found_record_file(source);
-        retries && a != b && is_found(a) && is_found(b)
-    };
-    let skip = options.skip_repeated_ids;
-    let repeated = identity::unique_ids(documents, budget, skip, is_clash_across_files)?;
-    let by_list = dropped.map_or(0, |counts| counts.documents as usize);
-    Ok(repeated.map(|repeated| LeftOut { documents: repeated + by_list, dropped }))
 }
 
 /// A file for the texts that cannot be read again, where memory is limited or the run may be

@@ -6,8 +6,8 @@ use super::original::OwnedOriginal;
 use super::prepare::DocumentFields;
 use crate::error::Error;
 use crate::read::{
-    Block, Collection, Document, DocumentContents, DocumentSink, Format, Raw, ReadError, SkipReason,
-    SkippedItem, name_of,
+    Block, Collection, Document, DocumentContents, DocumentSink, Format, Raw, ReadError,
+    SkipReason, SkippedItem, name_of,
 };
 use crate::report::csv::UNIT_COLUMNS;
 use lookalike_extract::Fields;

@@ -38,9 +38,10 @@ fn texts_are_those_that_the_command_line_reads() {
         let answer = extract(client, name, &fixture(file)).ok(200);
         let expected = String::from_utf8(fixture(expected)).unwrap();
         // The files of the office tests have fields and an empty line before their texts.
-        let expected = match file.starts_with("office/") {
-            true => expected.split_once("\n\n").map_or("", |(_, text)| text),
-            false => &expected,
+        let expected = if file.starts_with("office/") {
+            expected.split_once("\n\n").map_or("", |(_, text)| text)
+        } else {
+            &expected
         };
         assert_eq!(text(&answer).trim_end(), expected.trim_end(), "{file}");
         assert_eq!(answer["parts"][0]["kind"], kind);

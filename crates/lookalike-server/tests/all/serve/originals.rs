@@ -198,7 +198,7 @@ fn originals_need_a_right_to_read_and_files_one_to_write() {
         token(Right::Write, None, "write-token-of-this-test"),
     ];
     let served = Served::with(StoredContent::Originals, |config| {
-        config.tokens = Tokens::new(tokens.to_vec()).unwrap();
+        config.tokens = Tokens::new(tokens.to_vec());
     });
     let as_client = |value: &str| served.client.with_token(value);
     let (reader, writer) =
