@@ -365,7 +365,7 @@ fn text_files_are_listed_or_copied_with_their_times() {
     let lines: Vec<&str> = table.lines().collect();
     assert!(lines[0].starts_with("id,path,lookalike_kept,lookalike_group"), "{table}");
     assert!(lines[2].starts_with("a/2.txt,"), "{table}");
-    assert!(lines[2].ends_with(",false,7,\"a \"\"b\"\",c\",0.912345,longest,,"), "{table}");
+    assert!(lines[2].ends_with(",false,7,\"a \"\"b\"\",c\",0.912345,longest,,,"), "{table}");
     dedup(&inputs, &place.path("kept.jsonl"), &options, Some("note"), &keep).unwrap();
     let line = place.text("kept.jsonl").lines().nth(1).unwrap().to_owned();
     let value: serde_json::Value = serde_json::from_str(&line).unwrap();
