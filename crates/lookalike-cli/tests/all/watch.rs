@@ -334,7 +334,7 @@ fn another_writer_is_waited_for() {
     let started = lines(other.stdout.take().unwrap());
     assert!(started.recv_timeout(PATIENCE).unwrap().contains("is served at"));
     place.file("in/a.txt", "a few words of a text");
-    watch.wait_for_message("another process writes");
+    watch.wait_for_message("writes to index: ask it, or stop it first");
     other.kill().unwrap();
     other.wait().unwrap();
     assert_eq!(watch.line(), "a.txt: resembles nothing");

@@ -94,7 +94,7 @@ impl<'a> AnnotationValues<'a> {
                 group_size: None,
                 ..stays(None, "")
             },
-            Decision::Dropped => Self { kept: false, ..stays(None, DROPPED) },
+            Decision::Dropped => Self { kept: false, group_size: None, ..stays(None, DROPPED) },
             Decision::Repeated { kept, words, spans } => {
                 Self { kept, passages: Some((words, spans)), ..stays(None, "") }
             }

@@ -105,7 +105,7 @@ fn another_version_is_refused() {
     let change =
         "UPDATE settings SET settings = replace(settings, '\"version\":1', '\"version\":7')";
     client.batch_execute(change).unwrap();
-    refused(7, 2);
+    refused(7, 3);
     let back = "UPDATE settings SET settings = replace(settings, '\"version\":7', '\"version\":1')";
     client.batch_execute(back).unwrap();
     assert_clean(&*postgres_open(&url, WRITE));
