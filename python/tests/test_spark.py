@@ -21,6 +21,8 @@ import lookalike
 from lookalike.errors import ChangedError, DocumentError, DocumentTypeError, FileError, OptionError
 
 IS_SOAK = "LOOKALIKE_SOAK" in os.environ
+#: Tests that take long on a cluster; continuous integration has four minutes for all of them.
+slow = pytest.mark.skipif(not IS_SOAK, reason="LOOKALIKE_SOAK is not set")
 
 if (reason := spark_cluster.missing()) is not None:
     pytest.skip(reason, allow_module_level=True)
@@ -126,6 +128,7 @@ def test_components_larger_than_a_task(
         assert found.sources == sources(rows, references, case["threshold"], case["shingle"], case["keep"])
 
 
+@slow
 def test_a_template_falls_apart_by_rare_shingles(spark: Any, tmp_path: Path) -> None:
     rows = filled_in()
     # Few rows, so that the forms share buckets though they do not reach the threshold.
@@ -194,6 +197,7 @@ def test_an_executor_that_is_killed_changes_nothing(
     assert flag.exists()
 
 
+@slow
 def test_a_run_whose_driver_was_killed_goes_on(spark: Any, tmp_path: Path) -> None:
     import lookalike.spark
 
@@ -282,6 +286,7 @@ def test_rows_that_change_are_noticed(spark: Any) -> None:
         lookalike.spark.find(docs, threshold=0.5)
 
 
+@slow
 def test_nodes_that_collide_change_nothing(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All nodes are one of 256: documents that share one are compared, and not refused."""
     import lookalike.spark
@@ -299,10 +304,9 @@ def test_nodes_that_collide_change_nothing(spark: Any, tmp_path: Path, monkeypat
     found = compare(spark, tmp_path / "run", rows[60:], reference=rows[:60], threshold=0.5)
     sampled = lookalike.audit(lookalike.find(rows[60:], reference=rows[:60], threshold=0.5, pairs=True), sample=50)
     assert lookalike.spark.audit(found, sample=50) == sampled
-    if IS_SOAK:
-        rounds: dict[str, Any] = {"threshold": 0.5, "shingle": "words:2", "task_memory": 15_000, "same_work": False}
-        assert any(not row["text"] for row in rows)
-        assert "rounds" in compare(spark, tmp_path / "rounds", rows, **rounds).seconds
+    rounds: dict[str, Any] = {"threshold": 0.5, "shingle": "words:2", "task_memory": 15_000, "same_work": False}
+    assert any(not row["text"] for row in rows)
+    assert "rounds" in compare(spark, tmp_path / "rounds", rows, **rounds).seconds
     with pytest.raises(DocumentError, match=r"'d00003' \(2 rows\)"):
         _spark_find(spark, [*rows, rows[3]])
 
@@ -355,7 +359,7 @@ with SparkCluster(place) as cluster:
 """
 
 
-@pytest.mark.skipif(not IS_SOAK, reason="LOOKALIKE_SOAK is not set")
+@slow
 def test_a_worker_without_space_is_one_error(tmp_path: Path) -> None:
     """The disk of each of the two workers has 3 MB; the keys take 14 MB."""
     path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)

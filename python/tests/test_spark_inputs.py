@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import spark_cluster
 from divided_runs import compare, frame, joined
-from test_spark import IS_SOAK, large
+from test_spark import IS_SOAK, large, slow
 from test_stages import corpus
 
 import lookalike
@@ -21,7 +21,7 @@ if (reason := spark_cluster.missing()) is not None:
 ROUNDS: dict[str, Any] = {"threshold": 0.6, "shingle": "words:3", "task_memory": 22_000}
 
 
-@pytest.mark.skipif(not IS_SOAK, reason="LOOKALIKE_SOAK is not set")
+@slow
 @pytest.mark.parametrize("name", ["kept", "part", "slice", "range", "earlier"])
 def test_columns_of_any_name_decide_in_rounds(spark: Any, tmp_path: Path, name: str) -> None:
     import lookalike.spark
@@ -90,7 +90,8 @@ def test_a_bad_row_may_have_the_id_of_a_good_one(spark: Any, task_memory: Any) -
     assert sum(row["role"] == "skipped" for row in roles) == len(rows) + 1 and len(roles) == 2 * len(rows) + 1
 
 
-@pytest.mark.parametrize(("first", "then"), [(ROUNDS["task_memory"], "2GiB"), *([("2GiB", ROUNDS["task_memory"])] if IS_SOAK else [])])
+@slow
+@pytest.mark.parametrize(("first", "then"), [(ROUNDS["task_memory"], "2GiB"), ("2GiB", ROUNDS["task_memory"])])
 def test_a_checkpoint_goes_on_with_other_task_memory(spark: Any, tmp_path: Path, first: Any, then: Any) -> None:
     rows, folder = large("edits", 80), str(tmp_path / "run")
     options = {**ROUNDS, "checkpoint": folder, "same_work": False}
