@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 from divided_runs import compare, frame
+from soak import IS_SOAK
 from test_stages import corpus
 
 import lookalike
 from lookalike.errors import ChangedError, DocumentError, OptionError
-
-#: The long cases run, too; on Spark, ``test_spark.py`` has them in every run.
-IS_SOAK = "LOOKALIKE_SOAK" in os.environ
 
 
 def run_all(spark: Any, place: Path, *, is_ordered: bool) -> None:

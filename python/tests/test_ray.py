@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 from divided_runs import WORK, filled_in, joined, large, skewed, sources, star_round_calls
+from soak import IS_SOAK
 from test_stages import corpus
 
 import lookalike
 from lookalike.errors import ChangedError, DocumentError, OptionError
-
-IS_SOAK = "LOOKALIKE_SOAK" in os.environ
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
 pytest.importorskip("ray.data", reason="Ray Data is not installed")

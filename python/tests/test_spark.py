@@ -15,14 +15,11 @@ from typing import Any
 import pytest
 import spark_cluster
 from divided_runs import compare, filled_in, frame, joined, kill_once, large, skewed, sources, star_round_calls
+from soak import IS_SOAK, slow
 from test_stages import corpus
 
 import lookalike
 from lookalike.errors import ChangedError, DocumentError, DocumentTypeError, FileError, OptionError
-
-IS_SOAK = "LOOKALIKE_SOAK" in os.environ
-#: Tests that take long on a cluster; continuous integration has four minutes for all of them.
-slow = pytest.mark.skipif(not IS_SOAK, reason="LOOKALIKE_SOAK is not set")
 
 if (reason := spark_cluster.missing()) is not None:
     pytest.skip(reason, allow_module_level=True)

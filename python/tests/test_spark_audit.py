@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 import spark_cluster
 from divided_runs import frame
+from soak import IS_SOAK, slow
 from test_stages import corpus
 
 import lookalike
@@ -16,9 +16,6 @@ from lookalike.errors import ChangedError, OptionError
 
 if (reason := spark_cluster.missing()) is not None:
     pytest.skip(reason, allow_module_level=True)
-
-IS_SOAK = "LOOKALIKE_SOAK" in os.environ
-slow = pytest.mark.skipif(not IS_SOAK, reason="LOOKALIKE_SOAK is not set")
 
 #: Few bands: a good part of the pairs is missed.
 LOSSY: dict[str, Any] = {"threshold": 0.5, "num_hashes": 12, "bands": 3, "rows": 4}

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import spark_cluster
+from soak import IS_SOAK
 
 CLASSIC = """
 from pyspark.sql import SparkSession
@@ -56,7 +57,7 @@ def need_spark() -> None:
 
 def test_a_session_of_this_process(tmp_path: Path) -> None:
     need_spark()
-    if "LOOKALIKE_SOAK" not in os.environ and spark_cluster.has_connect():
+    if not IS_SOAK and spark_cluster.has_connect():
         pytest.skip("LOOKALIKE_SOAK is not set; test_spark.py has the cases on a cluster of this PySpark")
     check(CLASSIC, str(tmp_path))
 

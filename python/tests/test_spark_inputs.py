@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 import spark_cluster
-from divided_runs import compare, frame, joined
-from test_spark import IS_SOAK, large, slow
+from divided_runs import compare, frame, joined, large
+from soak import IS_SOAK, slow
 from test_stages import corpus
 
 import lookalike

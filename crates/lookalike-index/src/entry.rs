@@ -1,7 +1,7 @@
 //! A document to add, and a document as it is stored.
 
 use crate::error::IndexError;
-use crate::original::OriginalEntry;
+use crate::original::{DocumentVersion, OriginalEntry};
 use serde_json::{Map, Value};
 
 /// Maximum length of an id, in bytes of UTF-8.
@@ -45,6 +45,26 @@ pub struct IndexEntry<'a> {
 }
 
 impl IndexEntry<'_> {
+    /// The current version of the document, of the original under the key `stored`.
+    pub(crate) fn version(
+        &self,
+        [number, document, stored]: [u64; 3],
+        original: &OriginalEntry<'_>,
+    ) -> DocumentVersion {
+        DocumentVersion {
+            number,
+            document,
+            original: stored,
+            sha256: original.sha256,
+            bytes: original.bytes.len() as u64,
+            media_type: original.media_type.to_owned(),
+            name: original.name.to_owned(),
+            added: self.added,
+            ended: None,
+            modified: self.modified,
+        }
+    }
+
     /// Checks the requirements of every index.
     ///
     /// # Errors

@@ -98,18 +98,7 @@ impl MemoryState {
             version.ended = Some(entry.added);
         }
         versions.push(StoredVersion {
-            version: DocumentVersion {
-                number,
-                document,
-                original: document,
-                sha256,
-                bytes: original.bytes.len() as u64,
-                media_type: original.media_type.to_owned(),
-                name: original.name.to_owned(),
-                added: entry.added,
-                ended: None,
-                modified: entry.modified,
-            },
+            version: entry.version([number, document, document], &original),
             original: original.bytes.to_vec(),
             text: entry.text.map(str::to_owned),
         });

@@ -72,6 +72,7 @@
 mod address;
 mod agreement_cache;
 mod app;
+mod background_thread;
 mod beginning;
 mod body;
 mod bulk;

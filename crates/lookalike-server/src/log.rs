@@ -1,5 +1,6 @@
 //! The log: one line for each request, written by a thread of its own, so that no request waits.
 
+use crate::background_thread::BackgroundThread;
 use crate::config::{Log, LogFormat};
 use lookalike::index::time;
 use serde_json::json;
@@ -8,7 +9,6 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Maximum number of queued lines; further ones are dropped and counted.
@@ -30,20 +30,19 @@ pub(crate) struct Logger {
     format: LogFormat,
     lines: Mutex<Option<SyncSender<String>>>,
     left_out: AtomicU64,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    thread: BackgroundThread,
 }
 
 impl Logger {
     pub(crate) fn start(log: &Log) -> std::io::Result<Self> {
         let (sender, receiver) = sync_channel(WAITING);
         let sink = std::sync::Arc::clone(&log.sink);
-        let thread = std::thread::Builder::new().name("log".to_owned());
-        let thread = thread.spawn(move || write_all(&mut *sink(), &receiver))?;
+        let thread = BackgroundThread::start("log", move || write_all(&mut *sink(), &receiver))?;
         Ok(Self {
             format: log.format,
             lines: Mutex::new(Some(sender)),
             left_out: AtomicU64::new(0),
-            thread: Mutex::new(Some(thread)),
+            thread,
         })
     }
 
@@ -98,10 +97,7 @@ impl Logger {
             self.say(&format!("{left_out} lines of the log were left out: it was read too slowly"));
         }
         drop(self.lines.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            let _ = thread.join();
-        }
+        self.thread.join();
     }
 
     /// Number of dropped lines since the start.

@@ -1,6 +1,7 @@
 //! Looks for near-duplicates of documents that were written, and hands messages about them to the
 //! senders of webhooks. Writing never waits for it.
 
+use crate::background_thread::BackgroundThread;
 use crate::log::Logger;
 use crate::problem::Problem;
 use crate::similarity::six_decimals;
@@ -18,7 +19,6 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 
 /// Documents that wait to be looked up; further ones are dropped and counted.
 const WAITING: usize = 100_000;
@@ -31,7 +31,7 @@ pub(crate) struct NearDuplicateWatch {
     shared: Arc<WatchQueue>,
     pub(crate) counts: Arc<DeliveryCounts>,
     senders: Arc<[WebhookSender]>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    thread: BackgroundThread,
 }
 
 #[derive(Default)]
@@ -83,9 +83,8 @@ impl NearDuplicateWatch {
             senders: Arc::clone(&senders),
             log: Arc::clone(log),
         };
-        let thread = std::thread::Builder::new().name("near-duplicates".to_owned());
-        let thread = thread.spawn(move || watching.watch())?;
-        Ok(Self { shared, counts, senders, thread: Mutex::new(Some(thread)) })
+        let thread = BackgroundThread::start("near-duplicates", move || watching.watch())?;
+        Ok(Self { shared, counts, senders, thread })
     }
 
     /// Queues documents that were written; drops those that are too many.
@@ -110,10 +109,7 @@ impl NearDuplicateWatch {
         drop(state);
         self.counts.dropped.fetch_add(left, Ordering::Relaxed);
         self.shared.news.notify_all();
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            let _ = thread.join();
-        }
+        self.thread.join();
         for sender in &*self.senders {
             sender.stop();
         }

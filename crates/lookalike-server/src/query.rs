@@ -96,22 +96,10 @@ struct StoredText<'a>(Option<&'a str>);
 
 /// `POST /v1/query`
 pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
-    crate::address::QueryParameters::read(request.uri().query(), &[])?;
-    let right = right(&request);
-    let (parts, body) = request.into_parts();
-    let whole = body::json(&parts.headers, body, &app.config.limits, &app.memory).await?;
-    let text_bytes = app.config.limits.text_bytes;
-    let body_bytes = whole.bytes.len();
-    let work = app.work_memory(body_bytes).await?;
-    let cache = Arc::clone(&app.categories);
-    let answer = move |worker: &mut PoolWorker| {
-        let asked: QueryBody = json::parse(&whole.bytes)?;
-        let found = asked.answer(worker, text_bytes, right, &cache);
-        worker.release_buffers(whole.bytes.len());
-        drop((asked, whole, work));
-        found
+    let one = |worker: &mut PoolWorker, body: &[u8], asking: &Asking| {
+        json::parse::<QueryBody>(body)?.answer(worker, asking)
     };
-    Ok(json_bytes(StatusCode::OK, app.pool.run_sized(body_bytes, answer).await?))
+    answer_body(&app, request, 0, one).await
 }
 
 /// Several queries in a request.
@@ -123,22 +111,14 @@ struct BatchBody {
 
 /// `POST /v1/queries`
 pub(crate) async fn post_batch(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
-    crate::address::QueryParameters::read(request.uri().query(), &[])?;
-    let right = right(&request);
-    let (parts, body) = request.into_parts();
-    let whole = body::json(&parts.headers, body, &app.config.limits, &app.memory).await?;
-    let text_bytes = app.config.limits.text_bytes;
-    let body_bytes = whole.bytes.len();
-    let work = app.work_memory(body_bytes).await?;
-    let cache = Arc::clone(&app.categories);
-    let answer = move |worker: &mut PoolWorker| {
-        let BatchBody { queries } = json::parse(&whole.bytes)?;
+    let all = |worker: &mut PoolWorker, body: &[u8], asking: &Asking| {
+        let BatchBody { queries } = json::parse(body)?;
         let mut answers = JsonList::default();
         for (Object(query), number) in queries.0.iter().zip(1..) {
             let found = if let Err(problem) = query.check() {
                 Err(problem)
             } else if answers.bytes() < ANSWER_BYTES {
-                query.answer(worker, text_bytes, right, &cache)
+                query.answer(worker, asking)
             } else {
                 let detail = "the answers before it take all that an answer may: send it alone";
                 Err(Problem::new(Code::ANSWER_TOO_LARGE, detail))
@@ -154,13 +134,40 @@ pub(crate) async fn post_batch(State(app): State<Arc<App>>, request: Request) ->
                 Err(problem) => answers.push(&json!({ "problem": problem.to_json() }))?,
             }
         }
-        worker.release_buffers(whole.bytes.len());
-        drop((queries, whole, work));
         answers.into_object("answers", &json!({}))
     };
     // Many small queries take as long as a large one.
-    let size = body_bytes.max(crate::pool::SMALL + 1);
-    Ok(json_bytes(StatusCode::OK, app.pool.run_sized(size, answer).await?))
+    answer_body(&app, request, crate::pool::SMALL + 1, all).await
+}
+
+/// Who asks, and what answers are made of.
+struct Asking {
+    text_bytes: u64,
+    right: Right,
+    categories: Arc<CategoryCache>,
+}
+
+/// Answers the body of a request on a worker, as work of at least `size` bytes. Its memory is given
+/// back before the answer is sent.
+async fn answer_body<A>(app: &App, request: Request, size: usize, answer: A) -> HandlerResult
+where
+    A: FnOnce(&mut PoolWorker, &[u8], &Asking) -> Result<Vec<u8>, Problem> + Send + 'static,
+{
+    crate::address::QueryParameters::read(request.uri().query(), &[])?;
+    let text_bytes = app.config.limits.text_bytes;
+    let (right, categories) = (right(&request), Arc::clone(&app.categories));
+    let asking = Asking { text_bytes, right, categories };
+    let (parts, body) = request.into_parts();
+    let whole = body::json(&parts.headers, body, &app.config.limits, &app.memory).await?;
+    let body_bytes = whole.bytes.len();
+    let work = app.work_memory(body_bytes).await?;
+    let answer = move |worker: &mut PoolWorker| {
+        let found = answer(worker, &whole.bytes, &asking);
+        worker.release_buffers(whole.bytes.len());
+        drop((whole, work));
+        found
+    };
+    Ok(json_bytes(StatusCode::OK, app.pool.run_sized(body_bytes.max(size), answer).await?))
 }
 
 /// What the matches of an answer are read from.
@@ -181,10 +188,9 @@ impl QueryBody {
     fn answer(
         &self,
         worker: &mut PoolWorker,
-        text_bytes: u64,
-        right: Right,
-        cache: &CategoryCache,
+        Asking { text_bytes, right, categories }: &Asking,
     ) -> Result<Vec<u8>, Problem> {
+        let (text_bytes, right, cache) = (*text_bytes, *right, &**categories);
         let default = worker.index.settings().threshold;
         let threshold = self.threshold.unwrap_or(default);
         if !(threshold > 0.0 && threshold <= 1.0) {

@@ -1,5 +1,6 @@
 //! Jobs of upkeep, one at a time, on a thread of its own.
 
+use crate::background_thread::BackgroundThread;
 use crate::log::Logger;
 use crate::problem::{Code, Problem};
 use lookalike::index::time;
@@ -11,7 +12,6 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 
 /// Jobs that are listed.
 const LISTED: usize = 20;
@@ -57,7 +57,7 @@ pub(crate) struct JobRecord {
 #[derive(Default)]
 pub(crate) struct Upkeep {
     jobs: Arc<Mutex<VecDeque<JobRecord>>>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    thread: BackgroundThread,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -91,7 +91,7 @@ impl Upkeep {
         };
         let all = Arc::clone(&self.jobs);
         let (index, log) = (Arc::clone(index), Arc::clone(log));
-        let thread = std::thread::Builder::new().name("upkeep".to_owned()).spawn(move || {
+        let thread = BackgroundThread::start("upkeep", move || {
             let work = || run(&index, kind, to.as_deref());
             let outcome = catch_unwind(AssertUnwindSafe(work))
                 .unwrap_or_else(|_| Err(Problem::internal("the thread of upkeep panicked")));
@@ -103,7 +103,7 @@ impl Upkeep {
             jobs.pop_front();
         }
         drop(jobs);
-        *lock(&self.thread) = Some(thread);
+        self.thread.replace(thread);
         Ok(record)
     }
 
@@ -114,10 +114,7 @@ impl Upkeep {
 
     /// Waits for the job that runs, if any.
     pub(crate) fn stop(&self) {
-        let thread = lock(&self.thread).take();
-        if let Some(thread) = thread {
-            let _ = thread.join();
-        }
+        self.thread.join();
     }
 }
 

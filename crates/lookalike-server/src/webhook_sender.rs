@@ -1,5 +1,6 @@
 //! Sends messages to one address, in order, again after pauses while it fails.
 
+use crate::background_thread::BackgroundThread;
 use crate::log::Logger;
 use crate::webhook::Webhooks;
 use lookalike::index::time;
@@ -7,7 +8,6 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 use ureq::Agent;
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
@@ -37,7 +37,7 @@ pub(crate) struct DeliveryCounts {
 pub(crate) struct WebhookSender {
     shared: Arc<SenderQueue>,
     counts: Arc<DeliveryCounts>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    thread: BackgroundThread,
 }
 
 #[derive(Default)]
@@ -95,9 +95,8 @@ impl WebhookSender {
             counts: Arc::clone(counts),
             log: Arc::clone(log),
         };
-        let thread = std::thread::Builder::new().name("webhook".to_owned());
-        let thread = thread.spawn(move || sending.send_all())?;
-        Ok(Self { shared, counts: Arc::clone(counts), thread: Mutex::new(Some(thread)) })
+        let thread = BackgroundThread::start("webhook", move || sending.send_all())?;
+        Ok(Self { shared, counts: Arc::clone(counts), thread })
     }
 
     /// Queues a message; drops it if too many wait.
@@ -120,10 +119,7 @@ impl WebhookSender {
         drop(state);
         self.counts.dropped.fetch_add(left, Ordering::Relaxed);
         self.shared.news.notify_all();
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            let _ = thread.join();
-        }
+        self.thread.join();
     }
 }
 

@@ -1,6 +1,7 @@
 //! The writer thread: queued changes are written in batches, and acknowledged when they are
 //! durable.
 
+use crate::background_thread::BackgroundThread;
 use crate::metrics::BatchSizes;
 use crate::near_duplicate_watch::NearDuplicateWatch;
 use crate::problem::Problem;
@@ -10,7 +11,6 @@ use lookalike::store::{Index, IndexError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 /// Maximum size of a batch in changes and, without the last one, in bytes.
@@ -79,7 +79,7 @@ struct WriteJob {
 pub(crate) struct IndexWriter {
     jobs: Mutex<Option<Sender<WriteJob>>>,
     places: Arc<Semaphore>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    thread: BackgroundThread,
 }
 
 impl IndexWriter {
@@ -91,14 +91,13 @@ impl IndexWriter {
         watch: Option<Arc<NearDuplicateWatch>>,
     ) -> Result<Self, IndexError> {
         let (sender, receiver) = channel();
-        let thread = std::thread::Builder::new()
-            .name("writer".to_owned())
-            .spawn(move || write_all(&index, &receiver, &sizes, watch.as_deref()))
+        let write = move || write_all(&index, &receiver, &sizes, watch.as_deref());
+        let thread = BackgroundThread::start("writer", write)
             .map_err(|source| IndexError::Io { path: "a thread of the server".into(), source })?;
         Ok(Self {
             jobs: Mutex::new(Some(sender)),
             places: Arc::new(Semaphore::new(WAITING_JOBS)),
-            thread: Mutex::new(Some(thread)),
+            thread,
         })
     }
 
@@ -138,10 +137,7 @@ impl IndexWriter {
     /// Writes queued changes and ends the thread.
     pub(crate) fn stop(&self) {
         drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            let _ = thread.join();
-        }
+        self.thread.join();
     }
 }
 

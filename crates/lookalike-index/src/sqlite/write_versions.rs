@@ -7,7 +7,7 @@ use super::remove_rows::remove_text;
 use super::versions::{self, VersionRow};
 use crate::entry::IndexEntry;
 use crate::error::IndexError;
-use crate::original::{DocumentVersion, OriginalHash};
+use crate::original::OriginalHash;
 use crate::original_limits::original_of;
 use rusqlite::{Connection, OptionalExtension};
 
@@ -91,18 +91,7 @@ impl<'a> NewVersion<'a> {
             Some(stored) => stored,
             None => originals.insert(original.bytes, &sha256, similar)?,
         };
-        let version = DocumentVersion {
-            number,
-            document,
-            original: stored,
-            sha256,
-            bytes: original.bytes.len() as u64,
-            media_type: original.media_type.to_owned(),
-            name: original.name.to_owned(),
-            added: entry.added,
-            ended: None,
-            modified: entry.modified,
-        };
+        let version = entry.version([number, document, stored], &original);
         VersionRow::new(entry.id, version).write(connection).map_err(failed)
     }
 }

@@ -109,6 +109,12 @@ impl TextPreparer {
         self.originals
     }
 
+    /// Shingles and signs a document; its text is copied if the index keeps texts.
+    pub fn document(&mut self, id: &str, text: &str, fields: DocumentFields) -> PreparedDocument {
+        let stored_text = self.keeps_texts().then(|| text.to_owned());
+        self.prepare(text).document(id.to_owned(), stored_text, fields)
+    }
+
     /// Shingles and signs a text.
     pub fn prepare(&mut self, text: &str) -> PreparedText<'_> {
         let worded = self.words.of(text, self.normalization);

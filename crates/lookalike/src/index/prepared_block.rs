@@ -70,9 +70,7 @@ impl<E> PreparedBlock<E> {
         {
             self.bytes += original.bytes().len();
         }
-        let stored_text = preparer.keeps_texts().then(|| text.to_owned());
-        let prepared = preparer.prepare(text).document(id.to_owned(), stored_text, extra);
-        let document = PreparedDocument { original, ..prepared };
+        let document = PreparedDocument { original, ..preparer.document(id, text, extra) };
         let texts = id.len() + document.text.as_ref().map_or(0, String::len);
         let shingles = document.set.len() + 4 * document.signature.len();
         self.bytes += texts + shingles + MAP_BYTES * described + ROW_BYTES;

@@ -9,8 +9,7 @@ use lookalike::core::keep::KeepPolicy;
 use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::find::{FindOptions, PairList};
 use lookalike::index::{
-    AddOptions, DocumentFields, Existing, PreparedDocument, TextPreparer, add, groups, remove,
-    remove_inputs,
+    AddOptions, DocumentFields, Existing, TextPreparer, add, groups, remove, remove_inputs,
 };
 use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, Normalization, ReadOptions};
@@ -56,16 +55,6 @@ fn create(kept: Kept, at: &Path, builder: &ParamsBuilder, store: StoredContent) 
     }
 }
 
-fn prepared(
-    preparer: &mut TextPreparer,
-    id: &str,
-    text: &str,
-    fields: DocumentFields,
-) -> PreparedDocument {
-    let stored_text = preparer.keeps_texts().then(|| text.to_owned());
-    preparer.prepare(text).document(id.to_owned(), stored_text, fields)
-}
-
 #[test]
 fn paths_in_keep_rules_are_ids() {
     let folder = TempDir::new().unwrap();
@@ -86,7 +75,7 @@ fn put(index: &Index, documents: &[(&str, &str)]) {
     let mut preparer = TextPreparer::new(index.settings()).unwrap();
     for (id, text) in documents {
         let fields = DocumentFields { added: 1, ..DocumentFields::default() };
-        let document = prepared(&mut preparer, id, text, fields);
+        let document = preparer.document(id, text, fields);
         index.write(&[Change::Put(document.entry())]).unwrap();
     }
 }

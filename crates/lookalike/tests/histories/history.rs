@@ -3,7 +3,7 @@
 
 use lookalike::core::hash::SplitMix64;
 use lookalike::decisions::{self, ReviewDecision};
-use lookalike::index::{DocumentFields, PreparedDocument, TextPreparer};
+use lookalike::index::{DocumentFields, TextPreparer};
 use lookalike::store::Index;
 use lookalike::store::backend::Change;
 use lookalike::store::entry::Metadata;
@@ -57,16 +57,6 @@ fn year(random: &mut SplitMix64) -> Value {
         1 => json!(format!("{}", 1990 + random.below(30))),
         _ => json!(1990 + random.below(30)),
     }
-}
-
-fn prepared(
-    preparer: &mut TextPreparer,
-    id: &str,
-    text: &str,
-    fields: DocumentFields,
-) -> PreparedDocument {
-    let stored_text = preparer.keeps_texts().then(|| text.to_owned());
-    preparer.prepare(text).document(id.to_owned(), stored_text, fields)
 }
 
 impl Model {
@@ -158,7 +148,7 @@ pub(crate) fn applied(
                 let mut metadata = Metadata::new();
                 metadata.insert("year".to_owned(), said.year.clone());
                 let fields = DocumentFields { metadata, added: 1, ..DocumentFields::default() };
-                let document = prepared(&mut preparer, &id, &said.text, fields);
+                let document = preparer.document(&id, &said.text, fields);
                 index.write(&[Change::Put(document.entry())]).unwrap();
                 model.documents.insert(id, said);
             }
@@ -169,7 +159,7 @@ pub(crate) fn applied(
         }
     }
     let fields = DocumentFields { added: 1, expires: Some(5), ..DocumentFields::default() };
-    let gone = prepared(&mut preparer, "gone", "f1w0 f1w1 f1w2 f1w3 f1w4 f1w5 f1w6", fields);
+    let gone = preparer.document("gone", "f1w0 f1w1 f1w2 f1w3 f1w4 f1w5 f1w6", fields);
     index.write(&[Change::Put(gone.entry())]).unwrap();
     (index, model)
 }

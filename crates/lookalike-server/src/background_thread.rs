@@ -1,0 +1,36 @@
+//! A thread of the service, which is waited for when the service stops.
+
+use std::io;
+use std::mem;
+use std::sync::{Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
+
+/// A handle that many threads may share. The default is that of a thread that has ended.
+#[derive(Debug, Default)]
+pub(crate) struct BackgroundThread(Mutex<Option<JoinHandle<()>>>);
+
+impl BackgroundThread {
+    /// Starts a thread; the name is what the system shows.
+    ///
+    /// # Errors
+    /// The system starts no more threads.
+    pub(crate) fn start(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<Self> {
+        let thread = Builder::new().name(name.to_owned()).spawn(work)?;
+        Ok(Self(Mutex::new(Some(thread))))
+    }
+
+    /// Takes another thread in place of one that has ended.
+    pub(crate) fn replace(&self, other: Self) {
+        let other = other.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        drop(mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), other));
+    }
+
+    /// Waits for the end of the thread. Who comes second does not wait.
+    pub(crate) fn join(&self) {
+        let thread = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // A panic of the thread is on standard error.
+            let _ = thread.join();
+        }
+    }
+}
