@@ -185,20 +185,12 @@ pub(super) fn add(adding: &IndexAdd<'_>) -> CommandResult {
     let bar = StageBar::new(how.quiet);
     let outcome = index::add(index, inputs, &options, &bar);
     drop(bar);
-    match outcome {
-        Ok(added) => {
-            let (name, has_shingle_counts) = (index.name(), true);
-            let added = &added;
-            let summary = AddSummary { name, added, inputs, how, existing, has_shingle_counts };
-            summary.print(start.elapsed())?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Err(broken) => {
-            let InterruptedAdd { before, error } = *broken;
-            print_stored(&before)?;
-            Err(with_remedy(error))
-        }
-    }
+    let (name, has_shingle_counts) = (index.name(), true);
+    let print = |added: &AddCounts| {
+        let summary = AddSummary { name, added, inputs, how, existing, has_shingle_counts };
+        summary.print(start.elapsed())
+    };
+    report(outcome, print, with_remedy)
 }
 
 /// Sends documents to a service, and reports what was done.
@@ -215,20 +207,32 @@ fn send(
     let adding = RemoteAdd { service, inputs, options: &options };
     let outcome = remote::add(&adding, &bar);
     drop(bar);
+    let (name, has_shingle_counts) = (service.address(), false);
+    let print = |added: &AddCounts| {
+        let summary = AddSummary { name, added, inputs, how, existing, has_shingle_counts };
+        summary.print(start.elapsed())
+    };
+    report(outcome, print, |error| match error {
+        CommandError::Run(error) => with_remedy(error),
+        error => error,
+    })
+}
+
+/// Prints what was done, or what is stored before an error.
+fn report<E>(
+    outcome: Result<AddCounts, Box<InterruptedAdd<E>>>,
+    print: impl FnOnce(&AddCounts) -> io::Result<()>,
+    remedied: impl FnOnce(E) -> CommandError,
+) -> CommandResult {
     match outcome {
         Ok(added) => {
-            let (name, added, has_shingle_counts) = (service.address(), &added, false);
-            let summary = AddSummary { name, added, inputs, how, existing, has_shingle_counts };
-            summary.print(start.elapsed())?;
+            print(&added)?;
             Ok(ExitCode::SUCCESS)
         }
         Err(broken) => {
             let InterruptedAdd { before, error } = *broken;
             print_stored(&before)?;
-            Err(match error {
-                CommandError::Run(error) => with_remedy(error),
-                error => error,
-            })
+            Err(remedied(error))
         }
     }
 }
