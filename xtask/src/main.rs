@@ -20,15 +20,17 @@ mod unicode;
 mod wheel_features;
 
 use commands::{TestVariables, cargo};
+use members::WorkspaceCrate;
 use stages::{Stages, TestCounts};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 
 const HELP: &str = "\
 cargo x lint            format, clippy, documentation, tidy, dependencies, Unicode table: checked
-cargo x check           every crate builds without features, with each, and with all
+cargo x check           clippy of every crate without features, and with each alone
 cargo x test [ARG…]     all tests, those of Python too; arguments go to `cargo test` alone
-cargo x soak            the same with long tests at their full size
+cargo x soak            the same with long tests at their full size, after `check`
 cargo x python [ARG…]   builds, installs and tests the wheel; arguments go to pytest alone
 cargo x spark           tests Spark and Ray on clusters; installs both (0.6 GB), needs Java
 cargo x bench [ARG…]    measures on a generated corpus; arguments go to the benchmark
@@ -73,7 +75,10 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
             cargo(root, &[&["test"], rest].concat(), &[])
         }
         ["test"] => in_stages(true, |stages| test(root, stages, SAME_CASES)),
-        ["soak"] => in_stages(true, |stages| test(root, stages, FULL_SIZE)),
+        ["soak"] => in_stages(true, |stages| {
+            stages.run("every feature alone", |_| check(root))?;
+            test(root, stages, FULL_SIZE)
+        }),
         ["test", rest @ ..] => cargo(root, &[&["test"][..], &FEATURES, rest].concat(), &[]),
         ["python"] => in_stages(true, |stages| python::run(root, stages)),
         ["python", rest @ ..] => python::run_pytest(root, rest),
@@ -135,16 +140,23 @@ fn test(root: &Path, stages: &mut Stages, variables: TestVariables) -> Result<()
     python::run_if_possible(root, stages, variables)
 }
 
+/// Clippy of every crate without features, and with each alone: `lint`, which takes all of them,
+/// does not see what is dead or missing then.
 fn check(root: &Path) -> Result<(), String> {
-    for member in members::of(root)? {
-        let base = ["check", "--package", &member.name, "--all-targets"];
-        cargo(root, &[&base[..], &["--no-default-features"]].concat(), &[])?;
-        for feature in &member.features {
-            let one = ["--no-default-features", "--features", feature];
-            cargo(root, &[&base[..], &one].concat(), &[])?;
-        }
-        if !member.features.is_empty() {
-            cargo(root, &[&base[..], &["--all-features"]].concat(), &[])?;
+    let has_default = |member: &WorkspaceCrate| member.features.iter().any(|f| f == "default");
+    // A feature of a crate turns on that of its name in the crates below, so that those that can be
+    // left out are checked in all crates at once. The others would turn all of them on.
+    let (divided, others) = members::of(root)?.into_iter().partition::<Vec<_>, _>(has_default);
+    for members in std::iter::once(&divided[..]).chain(others.chunks(1)) {
+        let base = ["clippy", "--all-targets", "--no-default-features"];
+        let packages = members.iter().flat_map(|member| ["--package", &member.name]);
+        let base: Vec<&str> = base.into_iter().chain(packages).collect();
+        let features = members.iter().flat_map(|member| &member.features);
+        let alone: BTreeSet<&str> = features.map(String::as_str).collect();
+        let deny = &["--", "--deny", "warnings"][..];
+        cargo(root, &[&base[..], deny].concat(), &[])?;
+        for feature in alone.into_iter().filter(|feature| *feature != "default") {
+            cargo(root, &[&base[..], &["--features", feature][..], deny].concat(), &[])?;
         }
     }
     Ok(())

@@ -12,7 +12,8 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) struct AgreementCache(Mutex<JudgedPairs>);
 
 impl AgreementCache {
-    /// Compares what is in the log now; of what it had before, nothing is read again.
+    /// Compares the judgments that the log has now. Only entries that are new since the last call
+    /// are read.
     pub(crate) fn compared(
         &self,
         index: &Index,

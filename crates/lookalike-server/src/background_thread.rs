@@ -25,7 +25,7 @@ impl BackgroundThread {
         drop(mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), other));
     }
 
-    /// Waits for the end of the thread. Who comes second does not wait.
+    /// Waits for the end of the thread. A second caller does not wait.
     pub(crate) fn join(&self) {
         let thread = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 /// Maximum length of a file's name, in bytes.
 const NAME_BYTES: usize = 4096;
-/// The type of a file whose kind its first bytes and its name tell.
+/// The media type of a file whose kind is recognised by its first bytes and its name.
 const ANY_TYPE: &str = "application/octet-stream";
 /// The most parts of a file that an answer lists as left out.
 const LISTED_PARTS: usize = 1_000;

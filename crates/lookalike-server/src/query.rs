@@ -140,7 +140,7 @@ pub(crate) async fn post_batch(State(app): State<Arc<App>>, request: Request) ->
     answer_body(&app, request, crate::pool::SMALL + 1, all).await
 }
 
-/// Who asks, and what answers are made of.
+/// The rights of the client, and what its answer is made from.
 struct Asking {
     text_bytes: u64,
     right: Right,

@@ -149,7 +149,7 @@ pub(crate) struct Client {
     pub(crate) name: Option<String>,
 }
 
-/// A token that opens nothing.
+/// Why a request has no client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RefusedToken {
     /// None, or an unknown one.

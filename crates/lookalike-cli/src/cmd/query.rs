@@ -142,14 +142,7 @@ impl QuerySetup<'_> {
         snapshot: &mut dyn Snapshot,
         asking: &mut QueryOutput<'_>,
     ) -> Result<(), CommandError> {
-        let mut sink = QueryRunner {
-            asker: self,
-            preparer: TextPreparer::new(self.index.settings())?,
-            buffers: Buffers::default(),
-            category_buffers: CategoryBuffers::default(),
-            snapshot,
-            asking,
-        };
+        let mut sink = QueryRunner::new(self, snapshot, asking)?;
         member.read(reading, &mut |document| sink.document(document))
     }
 
@@ -160,14 +153,7 @@ impl QuerySetup<'_> {
         snapshot: &mut dyn Snapshot,
         asking: &mut QueryOutput<'_>,
     ) -> Result<(), CommandError> {
-        let mut sink = QueryRunner {
-            asker: self,
-            preparer: TextPreparer::new(self.index.settings())?,
-            buffers: Buffers::default(),
-            category_buffers: CategoryBuffers::default(),
-            snapshot,
-            asking,
-        };
+        let mut sink = QueryRunner::new(self, snapshot, asking)?;
         let mut scratch = ReadBuffers::default();
         while let Some(block) = collection.next_block_in_order()? {
             block.read(&mut scratch, &mut sink)?;
@@ -187,6 +173,23 @@ struct QueryRunner<'a, 'b> {
     category_buffers: CategoryBuffers,
     snapshot: &'a mut dyn Snapshot,
     asking: &'a mut QueryOutput<'b>,
+}
+
+impl<'a, 'b> QueryRunner<'a, 'b> {
+    fn new(
+        asker: &'a QuerySetup<'a>,
+        snapshot: &'a mut dyn Snapshot,
+        asking: &'a mut QueryOutput<'b>,
+    ) -> Result<Self, CommandError> {
+        Ok(Self {
+            asker,
+            preparer: TextPreparer::new(asker.index.settings())?,
+            buffers: Buffers::default(),
+            category_buffers: CategoryBuffers::default(),
+            snapshot,
+            asking,
+        })
+    }
 }
 
 impl DocumentSink for QueryRunner<'_, '_> {

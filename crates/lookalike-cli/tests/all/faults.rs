@@ -184,20 +184,16 @@ fn inputs_that_change_between_the_passes() {
     }
 }
 
-/// The least memory that works, as the messages tell; in MiB.
-fn least(place: &Place, args: &[&str]) -> u64 {
-    least_from(place, args, 1)
-}
-
-/// The same, where as much as `limit` is known to be needed.
-fn least_from(place: &Place, args: &[&str], mut limit: u64) -> u64 {
+/// The least memory that works, as the messages report it, in MiB; and the peak of the run that has
+/// it, in KiB. As much as `limit` is known to be needed.
+fn least(place: &Place, args: &[&str], mut limit: u64) -> (u64, u64) {
     loop {
         let memory = format!("{limit}MiB");
-        let run = place.run(&[args, &["--memory", &memory]].concat());
-        if run.code == Some(0) {
-            return limit;
+        let (peak, code, message) = measured(place, &[args, &["--memory", &memory]].concat());
+        if code == Some(0) {
+            return (limit, peak);
         }
-        let message = run.fails(1);
+        assert!(code == Some(1) && message.starts_with("error: "), "{code:?} {message}");
         let reported = message.split("needs at least ").nth(1).unwrap().trim();
         let more = reported.trim_end_matches("MiB").parse().unwrap();
         assert!(more > limit, "{message}");
@@ -209,7 +205,7 @@ fn least_from(place: &Place, args: &[&str], mut limit: u64) -> u64 {
 fn the_least_memory_is_reported_and_works() {
     let place = place_with_input();
     let args = ["find", "a.jsonl", "--threads", "1", "-q", "-o", "g.csv", "--temp-dir", "t"];
-    let memory = least(&place, &args);
+    let (memory, _) = least(&place, &args, 1);
     let below = format!("{}MiB", memory - 1);
     let message = place.run(&[&args[..], &["--memory", &below]].concat()).fails(1);
     assert!(message.contains(&format!("at least {memory}MiB")), "{message}");
@@ -223,6 +219,13 @@ const PROGRAM_KIB: u64 = 12 << 10;
 /// The largest amount of memory that a run has held, in KiB, as Linux tells while it runs, with the
 /// pages of a release build in place of those of this one.
 fn peak(place: &Place, args: &[&str]) -> u64 {
+    let (peak, code, message) = measured(place, args);
+    assert_eq!(code, Some(0), "{message}");
+    peak
+}
+
+/// The [`peak`] of a run, its exit code and its message.
+fn measured(place: &Place, args: &[&str]) -> (u64, Option<i32>, String) {
     let mut child = start(&place.path(""), args);
     let status = format!("/proc/{}/status", child.id());
     let mut peak = 0;
@@ -238,8 +241,7 @@ fn peak(place: &Place, args: &[&str]) -> u64 {
         std::thread::sleep(Duration::from_millis(2));
     }
     let (code, message) = end(child);
-    assert_eq!(code, Some(0), "{message}");
-    peak
+    (peak, code, message)
 }
 
 /// A few documents of some MiB each, two of them alike.
@@ -268,10 +270,11 @@ fn the_limit_holds() {
     ];
     for variant in variants {
         let args = [&["find"], variant, &["-q", "-o", "g.csv", "--temp-dir", "t"]].concat();
-        let memory = least(&place, &args);
         // The least limit is the tightest.
-        let limits = if crate::command::is_soak() { 2 } else { 1 };
-        for mib in [memory, 128.max(memory)].into_iter().take(limits) {
+        let (mib, kib) = least(&place, &args, 1);
+        assert!(kib <= mib * 1024 * 11 / 10, "{variant:?}: {kib} KiB with {mib}MiB");
+        if crate::command::is_soak() {
+            let mib = 128.max(mib);
             let limit = format!("{mib}MiB");
             let kib = peak(&place, &[&args[..], &["--memory", &limit]].concat());
             assert!(kib <= mib * 1024 * 11 / 10, "{variant:?}: {kib} KiB with {limit}");
@@ -296,21 +299,23 @@ fn the_limit_holds_for_what_is_skipped() {
     place.file("a.jsonl", &lines);
     let args = ["find", "a.jsonl", "--skip-bad", "--skipped", "s.csv", "--report", "r.json"];
     let args = [&args[..], &["-q", "-o", "g.csv", "--temp-dir", "t", "--threads", "2"]].concat();
-    let written = |extra: &[&str]| {
-        let kib = peak(&place, &[&args[..], extra].concat());
+    let written = || {
         let report = place.read("r.json").rsplit_once("\"times\":").unwrap().0.to_owned();
-        (kib, [place.read("g.csv"), place.read("s.csv"), report])
+        [place.read("g.csv"), place.read("s.csv"), report]
     };
-    let (_, expected) = written(&[]);
+    peak(&place, &args);
+    let expected = written();
     assert_eq!(expected[1].lines().count(), 1 + 300_000 + 10_000);
-    let mib = least(&place, &args);
-    let limit = format!("{mib}MiB");
-    for extra in [&["--memory", &limit][..], &["--memory", &limit, "--resume"]] {
-        let (kib, found) = written(extra);
-        assert!(kib <= mib * 1024 * 11 / 10, "{kib} KiB with {extra:?}");
-        assert!(found == expected, "{extra:?}: other bytes");
+    let (mib, kib) = least(&place, &args, 1);
+    let holds = |kib: u64, extra: &str| {
+        assert!(kib <= mib * 1024 * 11 / 10, "{kib} KiB with {mib}MiB {extra}");
+        assert!(written() == expected, "{mib}MiB {extra}: other bytes");
         assert_eq!(names(&place.path("t")), [""; 0]);
-    }
+    };
+    holds(kib, "");
+    let limit = format!("{mib}MiB");
+    let resumable = ["--memory", &limit, "--resume"];
+    holds(peak(&place, &[&args[..], &resumable].concat()), "--resume");
 }
 
 /// JSONL of `count` documents that are counted under `sources` sources with long names.
@@ -334,11 +339,9 @@ fn the_limit_holds_for_names_of_sources() {
     place.file("a.jsonl", with_sources(60_000, 50_000));
     let args = ["find", "a.jsonl", "--source-field", "from", "--report", "r.json", "-q"];
     let args = [&args[..], &["-o", "g.csv", "--temp-dir", "t", "--threads", "2"]].concat();
-    let written = |extra: &[&str]| {
-        let kib = peak(&place, &[&args[..], extra].concat());
-        (kib, place.read("r.json").rsplit_once("\"times\":").unwrap().0.to_owned())
-    };
-    let (_, expected) = written(&[]);
+    let written = || place.read("r.json").rsplit_once("\"times\":").unwrap().0.to_owned();
+    peak(&place, &args);
+    let expected = written();
     let sources = expected.rsplit_once("\"sources\":[\n").unwrap().1;
     assert_eq!(sources.lines().count(), 50_000);
     for (i, line) in (0u64..).zip(sources.lines().take(9)) {
@@ -348,14 +351,16 @@ fn the_limit_holds_for_names_of_sources() {
     }
     // Without the names it would be 57.
     let named = 50_000 * 600 / (1 << 20);
-    let mib = least_from(&place, &args, 57 + named);
+    let (mib, kib) = least(&place, &args, 57 + named);
     assert!(mib > 57 + named, "names of 300 bytes are not counted");
+    let holds = |kib: u64, extra: &str| {
+        assert!(kib <= mib * 1024 * 11 / 10, "{kib} KiB with {mib}MiB {extra}");
+        assert!(written() == expected, "{mib}MiB {extra}: other bytes");
+    };
+    holds(kib, "");
     let limit = format!("{mib}MiB");
-    for extra in [&["--memory", &limit][..], &["--memory", &limit, "--resume"]] {
-        let (kib, found) = written(extra);
-        assert!(kib <= mib * 1024 * 11 / 10, "{kib} KiB with {extra:?}");
-        assert!(found == expected, "{extra:?}: other bytes");
-    }
+    let resumable = ["--memory", &limit, "--resume"];
+    holds(peak(&place, &[&args[..], &resumable].concat()), "--resume");
 }
 
 /// A field with a value for every document makes no table that anybody reads.

@@ -24,7 +24,7 @@ pub struct SourceRepeats {
     pub copied_words: u64,
 }
 
-/// How many of everything there were.
+/// Counts of a search for passages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct PassageCounts {
     /// Documents read, empty ones included, skipped ones not.
@@ -53,7 +53,7 @@ pub struct PassageFindings {
     pub min_words: usize,
     /// The passages and their places.
     pub rows: PassageRows,
-    /// Numbers of everything.
+    /// Counts of the search.
     pub counts: PassageCounts,
     /// How much of each source is repeated, in reading order.
     pub sources: Vec<SourceRepeats>,
@@ -86,8 +86,8 @@ impl PassageFindings {
         Ok(most.into_iter().map(|(_, id, document)| (document, id)).collect())
     }
 
-    /// Lets go of everything, and of what was kept so that the run could go on: call it when the
-    /// results are where they should be.
+    /// Releases everything, and removes what a run that may be resumed has stored: call it when the
+    /// results are written.
     ///
     /// # Errors
     /// [`Error::Spill`] when the folder of a run that may be resumed cannot be removed.

@@ -1,4 +1,4 @@
-//! What a search for passages is asked to do.
+//! Options of a search for passages.
 
 use crate::find::{DropList, FindOptions, Memory};
 use lookalike_core::error::ParamsError;
@@ -95,7 +95,7 @@ impl PassageOptions {
         self
     }
 
-    /// Documents of the inputs that the run is without.
+    /// Documents of the inputs that the run leaves out.
     #[must_use]
     pub fn with_drop(mut self, drop: Option<Arc<DropList>>) -> Self {
         self.run.drop = drop;

@@ -1,9 +1,9 @@
-//! What goes of documents so that of each repeated passage one place stays, or none of what most
-//! documents have: the rule is applied to what is left, until nothing changes.
+//! Which words are removed, so that one place of each repeated passage stays, or no place of
+//! boilerplate: the rule is applied to the rest of the documents, until nothing changes.
 //!
 //! ```text
-//! anchors ─ unitigs, compared ─ tokens that go ─ whole units ─ cuts ─┐
-//!    ▲───────────────── anchors of the documents that changed ◄──────┘
+//! anchors ─ unitigs, compared ─ tokens to remove ─ whole units ─ cuts ─┐
+//!    ▲────────────────── anchors of the documents that changed ◄───────┘
 //! ```
 
 use super::anchor_log::{CompleteAnchors, documents, fingerprint, write_anchors};
@@ -28,13 +28,13 @@ use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-/// Bytes of memory for each range that goes: it while it is found, made whole and joined with those
-/// before, and its document.
+/// Bytes of memory for each removed range: the range while it is found, extended to whole units and
+/// joined with earlier ones, and its document.
 const CUT_BYTES: u64 = 4 * size_of::<TokenRange>() as u64 + 16;
 /// Bytes of memory for the documents of each unitig by source.
 const COUNT_BYTES: u64 = 48;
 
-/// Which repeated words go.
+/// Which repeated words are removed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum CutRule {
     /// Those in a copy: of each passage the first place stays.
@@ -54,11 +54,11 @@ pub enum CutRule {
 /// How words are cut out of texts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CutOptions {
-    /// Which words go.
+    /// Which words are removed.
     pub rule: CutRule,
-    /// Whole lines, paragraphs or sentences whose words all go; words where it is `None`.
+    /// Whole lines, paragraphs or sentences whose words are all removed; words where it is `None`.
     pub unit: Option<TextUnit>,
-    /// A document that loses words goes where fewer than this are left; 1 at least.
+    /// A document is removed where fewer words than this are left of it; 1 at least.
     pub min_left: u64,
 }
 
@@ -78,7 +78,7 @@ impl CutOptions {
     }
 }
 
-/// What goes of a source.
+/// What is removed from a source.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SourceCuts {
     /// Its name.
@@ -87,31 +87,31 @@ pub struct SourceCuts {
     pub documents: u64,
     /// Documents that lose words and stay.
     pub changed: u64,
-    /// Documents that go.
+    /// Documents that are removed.
     pub removed: u64,
     /// Words of its documents.
     pub words: u64,
-    /// Words that go, those of documents that go among them.
+    /// Words that are removed, those of removed documents included.
     pub cut_words: u64,
 }
 
-/// What goes of all documents.
+/// What is removed from all documents.
 pub struct PassageCuts {
     /// How often the rule was applied, the last time without effect.
     pub rounds: usize,
-    /// What goes of each source, in reading order.
+    /// What is removed from each source, in reading order.
     pub sources: Vec<SourceCuts>,
     /// The documents, which can be read again; without groups.
     pub run: Findings,
     cuts: TokenCuts,
-    /// Documents that go, in ascending order.
+    /// Documents that are removed, in ascending order.
     removed: Vec<u32>,
     cut: CutOptions,
     rule: WordRule,
 }
 
 impl PassageCuts {
-    /// Finds what goes.
+    /// Finds what is removed.
     ///
     /// ```
     /// use lookalike::core::params::{Case, TokenRule};
@@ -166,8 +166,8 @@ impl PassageCuts {
         Ok(Self { rounds: count, sources, run, cuts, removed, cut: *cut, rule })
     }
 
-    /// Lets go of everything, and of what was kept so that the run could go on: call it when the
-    /// results are where they should be.
+    /// Releases everything, and removes what a run that may be resumed has stored: call it when the
+    /// results are written.
     ///
     /// # Errors
     /// [`Error::Spill`] when the folder of a run that may be resumed cannot be removed.
@@ -175,7 +175,7 @@ impl PassageCuts {
         self.run.finish()
     }
 
-    /// Whether the document goes: too little is left of it.
+    /// Whether the document is removed: too little is left of it.
     pub fn is_removed(&self, document: u32) -> bool {
         self.removed.binary_search(&document).is_ok()
     }
@@ -185,17 +185,18 @@ impl PassageCuts {
         !self.cuts.of(document).is_empty()
     }
 
-    /// How many words the document loses, also where it goes.
+    /// How many words the document loses, also where it is removed.
     pub fn cut_words(&self, document: u32) -> u64 {
         self.cuts.of(document).iter().map(|range| u64::from(range.end - range.start)).sum()
     }
 
-    /// Which words go.
+    /// Which words are removed.
     pub fn rule(&self) -> CutRule {
         self.cut.rule
     }
 
-    /// The bytes that go of the text of a document, as it is written; ascending, and apart.
+    /// The ranges of bytes that are removed from the text of a document, as it is written:
+    /// ascending, none touches another.
     ///
     /// # Errors
     /// [`Error::Read`] when the document is no longer what it was.
@@ -400,7 +401,7 @@ impl CutRounds<'_> {
         Ok(counts)
     }
 
-    /// What goes of each source, and the documents that go.
+    /// What is removed from each source, and the documents that are removed.
     fn sources(
         &self,
         cuts: &TokenCuts,
@@ -476,7 +477,7 @@ fn apart<'a>(
     })
 }
 
-/// The tokens of units all of which go.
+/// The tokens of units whose tokens are all removed.
 fn whole_units(
     text: &str,
     words: &[Range<usize>],
@@ -499,7 +500,7 @@ fn whole_units(
     found
 }
 
-/// The bytes that go with tokens.
+/// The bytes that are removed with tokens.
 fn byte_ranges(
     text: &str,
     words: &[Range<usize>],
@@ -520,8 +521,8 @@ fn byte_ranges(
                 };
                 let (start, last) = (part[0].start, part[part.len() - 1].end);
                 let before = cut.start.checked_sub(1).map_or(0, |at| words[at].end);
-                // White space and punctuation behind the words go with them, unless they keep the
-                // words on both sides apart.
+                // White space and punctuation behind the words are removed with them, unless they
+                // keep the words on both sides apart.
                 let end = match words.get(cut.end) {
                     Some(next) if cut.start == 0 || before < start => next.start,
                     _ => last,

@@ -19,6 +19,13 @@ pub enum OutputKind {
     Report,
 }
 
+/// The formats of pairs.
+const PAIR_FORMATS: &[OutputFormat] = &[
+    OutputFormat::Csv,
+    #[cfg(feature = "parquet")]
+    OutputFormat::Parquet,
+];
+
 impl OutputKind {
     /// The formats that it is written in.
     pub fn formats(self) -> &'static [OutputFormat] {
@@ -29,11 +36,7 @@ impl OutputKind {
                 #[cfg(feature = "parquet")]
                 OutputFormat::Parquet,
             ],
-            Self::Pairs => &[
-                OutputFormat::Csv,
-                #[cfg(feature = "parquet")]
-                OutputFormat::Parquet,
-            ],
+            Self::Pairs => PAIR_FORMATS,
             Self::Skipped => &[OutputFormat::Csv],
             Self::Report => &[OutputFormat::Json, OutputFormat::Html],
         }

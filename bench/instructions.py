@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Instructions of two builds of lookalike, counted by callgrind, which other programs on the machine
+do not change.
+
+    bench/instructions.py OLD NEW --corpus FILE.jsonl --pages FOLDER --mail FOLDER [--most 2]
+
+OLD and NEW are clones (or worktrees), each after
+`cargo build --release -p lookalike-cli` and `cargo build --release -p lookalike-python`. Prints what
+`find`, `index create`, `query` of the first text, the texts of web pages and of messages, and
+`update_batch` of `lookalike.datasketch` take, in millions, and ends with 1 where one of them grows by
+more than `--most` percent. `--version` is what every command takes before it begins; it has no bar,
+since it grows with the commands and options. The processor that valgrind shows to programs has AVX2
+and no AVX-512, so these are instructions of the AVX2 kernels.
+"""
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+UPDATE_BATCH = """
+import sys
+from lookalike.datasketch import MinHash
+tokens = [b"token %d" % number for number in range(2000)]
+for _ in range(int(sys.argv[1])):
+    MinHash(num_perm=128).update_batch(tokens)
+"""
+ONE_THREAD = ["--threads", "1"]
+
+
+def instructions(command, folder, **options):
+    """The instructions of a command with its threads, without processes that it starts."""
+    counts = folder / "callgrind"
+    valgrind = ["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={counts}"]
+    subprocess.run([*valgrind, *map(str, command)], check=True, stdout=subprocess.DEVNULL, **options)
+    return int(re.search(r"^(?:summary|totals): (\d+)", counts.read_text(), re.MULTILINE)[1])
+
+
+def of_update_batch(clone, folder):
+    """The instructions of 20 sketches, without those of the interpreter's start."""
+    package = folder / "python" / "lookalike"
+    shutil.copytree(clone / "python" / "lookalike", package)
+    shutil.copy(clone / "target/release/liblookalike_engine.so", package / "_engine.abi3.so")
+    environment = {"PYTHONPATH": str(package.parent), "PYTHONHASHSEED": "0"}
+
+    def rounds(number):
+        command = [sys.executable, "-c", UPDATE_BATCH, str(number)]
+        return instructions(command, folder, env=environment)
+
+    return rounds(21) - rounds(1)
+
+
+def measured(clone, options):
+    """Names and instructions of what is measured."""
+    program = clone / "target/release/lookalike"
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with open(options.corpus, encoding="utf-8") as lines:
+            (folder / "text.txt").write_text(json.loads(next(lines))["text"], encoding="utf-8")
+        out = ["--quiet", "--output", folder / "out.csv"]
+        index = folder / "index"
+        commands = {
+            "--version": ["--version"],
+            "find": ["find", options.corpus, *ONE_THREAD, *out],
+            "index create": ["index", "create", index, options.corpus, *ONE_THREAD],
+            "query": ["query", index, folder / "text.txt"],
+            "web pages": ["find", options.pages, *ONE_THREAD, *out],
+            "mail": ["find", options.mail, *ONE_THREAD, *out],
+        }
+        for case, arguments in commands.items():
+            yield case, instructions([program, *arguments], folder)
+        yield "update_batch", of_update_batch(clone, folder)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("old", type=Path)
+    parser.add_argument("new", type=Path)
+    parser.add_argument("--corpus", type=Path, required=True)
+    parser.add_argument("--pages", type=Path, required=True)
+    parser.add_argument("--mail", type=Path, required=True)
+    parser.add_argument("--most", type=float, default=2, help="percent")
+    options = parser.parse_args()
+    more = []
+    print("| millions of instructions | old | new | growth |\n| --- | ---: | ---: | ---: |")
+    pairs = zip(measured(options.old, options), measured(options.new, options), strict=True)
+    for (case, old), (_, new) in pairs:
+        growth = 100 * (new / old - 1)
+        print(f"| {case} | {old / 1e6:,.1f} | {new / 1e6:,.1f} | {growth:+.1f} % |", flush=True)
+        if case != "--version" and growth > options.most:
+            more.append(case)
+    if more:
+        sys.exit(f"more than {options.most:g} % above {options.old}: {', '.join(more)}")
+
+
+if __name__ == "__main__":
+    main()
