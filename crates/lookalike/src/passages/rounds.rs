@@ -477,7 +477,7 @@ fn apart<'a>(
     })
 }
 
-/// The tokens of units whose tokens are all removed.
+/// The tokens of units all of which go.
 fn whole_units(
     text: &str,
     words: &[Range<usize>],
@@ -500,7 +500,7 @@ fn whole_units(
     found
 }
 
-/// The bytes that are removed with tokens.
+/// The bytes that go with tokens.
 fn byte_ranges(
     text: &str,
     words: &[Range<usize>],
@@ -521,8 +521,8 @@ fn byte_ranges(
                 };
                 let (start, last) = (part[0].start, part[part.len() - 1].end);
                 let before = cut.start.checked_sub(1).map_or(0, |at| words[at].end);
-                // White space and punctuation behind the words are removed with them, unless they
-                // keep the words on both sides apart.
+                // White space and punctuation behind the words go with them, unless they keep the
+                // words on both sides apart.
                 let end = match words.get(cut.end) {
                     Some(next) if cut.start == 0 || before < start => next.start,
                     _ => last,
