@@ -15,6 +15,7 @@ and no AVX-512, so these are instructions of the AVX2 kernels.
 
 import argparse
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -36,7 +37,10 @@ def instructions(command, folder, **options):
     """The instructions of a command with its threads, without processes that it starts."""
     counts = folder / "callgrind"
     valgrind = ["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={counts}"]
-    subprocess.run([*valgrind, *map(str, command)], check=True, stdout=subprocess.DEVNULL, **options)
+    command = [*valgrind, *map(str, command)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    if run.returncode:
+        sys.exit(f"{' '.join(command)}: exit status {run.returncode}: {run.stderr}")
     return int(re.search(r"^(?:summary|totals): (\d+)", counts.read_text(), re.MULTILINE)[1])
 
 
@@ -45,7 +49,7 @@ def of_update_batch(clone, folder):
     package = folder / "python" / "lookalike"
     shutil.copytree(clone / "python" / "lookalike", package)
     shutil.copy(clone / "target/release/liblookalike_engine.so", package / "_engine.abi3.so")
-    environment = {"PYTHONPATH": str(package.parent), "PYTHONHASHSEED": "0"}
+    environment = {**os.environ, "PYTHONPATH": str(package.parent), "PYTHONHASHSEED": "0"}
 
     def rounds(number):
         command = [sys.executable, "-c", UPDATE_BATCH, str(number)]
@@ -63,13 +67,15 @@ def measured(clone, options):
             (folder / "text.txt").write_text(json.loads(next(lines))["text"], encoding="utf-8")
         out = ["--quiet", "--output", folder / "out.csv"]
         index = folder / "index"
+        # `find` measures other settings where a collection is small, which takes longer than its files.
+        create = ["index", "create", *ONE_THREAD]
         commands = {
             "--version": ["--version"],
             "find": ["find", options.corpus, *ONE_THREAD, *out],
-            "index create": ["index", "create", index, options.corpus, *ONE_THREAD],
+            "index create": [*create, index, options.corpus],
             "query": ["query", index, folder / "text.txt"],
-            "web pages": ["find", options.pages, *ONE_THREAD, *out],
-            "mail": ["find", options.mail, *ONE_THREAD, *out],
+            "web pages": [*create, folder / "pages", options.pages],
+            "mail": [*create, folder / "mail", options.mail],
         }
         for case, arguments in commands.items():
             yield case, instructions([program, *arguments], folder)
