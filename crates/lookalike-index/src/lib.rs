@@ -98,7 +98,7 @@ pub mod index;
 pub mod memory;
 pub mod nearest;
 pub mod original;
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod original_code;
 mod original_limits;
 #[cfg(feature = "postgres")]

@@ -15,10 +15,14 @@
 //! | `write_categories`, `categories` | the model of categories and their members |
 //! | `add_decisions`, `decisions` | the log of decisions: adds to it, reads it |
 //! | `postings` | rows of bands |
+//! | `version_plan` | the effect of a batch on versions, without the database |
+//! | `write_versions`, `versions` | versions of documents: writes them, reads them |
+//! | `original_writer`, `originals` | originals: those of a batch; reads and removes them |
+//! | `similar_documents` | what the originals of a batch may be differences from |
 //! | `write` | a batch of changes as one transaction |
 //! | `snapshot` | snapshots |
 //! | `row` | conversion of rows to documents |
-//! | `compact`, `check`, `repair`, `backup` | maintenance |
+//! | `compact`, `check`, `check_archive`, `repair`, `backup` | maintenance |
 //!
 //! Calls block, and so does dropping a handle: do neither on a thread that runs asynchronous tasks.
 
@@ -27,21 +31,28 @@ mod address;
 mod backup;
 mod categories;
 mod check;
+mod check_archive;
 mod compact;
 mod copy;
 mod decisions;
 mod defaults;
 mod failure;
+mod original_writer;
+mod originals;
 mod plan;
 mod pool;
 mod postings;
 mod repair;
 mod row;
 mod schema;
+mod similar_documents;
 mod snapshot;
 mod tls;
+mod version_plan;
+mod versions;
 mod write;
 mod write_categories;
+mod write_versions;
 
 pub use address::shown;
 pub use defaults::{Defaults, with_defaults};
@@ -81,7 +92,6 @@ fn new(url: &str, settings: &IndexSettings, wait: Duration) -> Result<PostgresBa
             expected: "jaccard, or an index in a folder, which finds containment",
         }));
     }
-    schema::check_originals(settings)?;
     let pool = Arc::new(ConnectionPool::new(Address::parse(url)?, false));
     schema::create(&pool, settings)?;
     Ok(PostgresBackend { pool, settings: settings.clone(), wait: Some(wait) })
@@ -165,7 +175,7 @@ impl Backend for PostgresBackend {
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {
-        Ok(Box::new(snapshot::PostgresSnapshot::new(&self.pool)?))
+        Ok(Box::new(snapshot::PostgresSnapshot::new(&self.pool, &self.settings)?))
     }
 
     fn compact(&self, now: i64) -> Result<(), IndexError> {

@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 pub(super) struct WritePlan {
     /// The effect of every change.
     pub(super) done: Vec<ChangeOutcome>,
+    /// The number that the document of every change has, or has until a later change of the batch;
+    /// `None` for a removal.
+    pub(super) numbers: Vec<Option<i64>>,
     /// Numbers of stored documents to delete.
     pub(super) gone: Vec<i64>,
     /// Positions of changes whose document is stored, with its number, by ascending number.
@@ -50,6 +53,7 @@ pub(super) fn plan(
     let mut known: BTreeMap<&str, IdState> =
         stored.iter().map(|(id, (number, _))| (&id[..], IdState::Stored(*number))).collect();
     let (mut done, mut gone) = (Vec::with_capacity(changes.len()), Vec::new());
+    let mut numbers = Vec::with_capacity(changes.len());
     for (at, change) in changes.iter().enumerate() {
         let id = change.id();
         let before = known.get(id).copied().unwrap_or(IdState::Absent);
@@ -81,6 +85,10 @@ pub(super) fn plan(
             }
         };
         done.push(what);
+        numbers.push(match after {
+            IdState::New(_, number) => Some(number),
+            IdState::Stored(_) | IdState::Absent => None,
+        });
         known.insert(id, after);
     }
     let mut kept: Vec<(usize, i64)> = Vec::new();
@@ -90,7 +98,7 @@ pub(super) fn plan(
         }
     }
     kept.sort_unstable();
-    Ok(WritePlan { done, gone, kept, last })
+    Ok(WritePlan { done, numbers, gone, kept, last })
 }
 
 #[cfg(test)]
@@ -136,6 +144,8 @@ mod tests {
         ];
         assert_eq!(plan_of.done, done);
         assert_eq!(plan_of.gone, [3, 4]);
+        let numbers = [Some(10), Some(11), None, None, Some(12), None, Some(13)];
+        assert_eq!(plan_of.numbers, numbers);
         assert_eq!(plan_of.kept, [(1, 11), (6, 13)]);
         assert_eq!(plan_of.last, 13);
         assert_eq!(ids(&changes), ["a", "b", "c"]);

@@ -7,10 +7,13 @@ use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::Postings;
 use super::row::{checksums, column, compress_text, length, signature};
 use super::snapshot::{no_state, numbers};
+use super::write_versions::{self, VersionChanges};
 use crate::backend::{Change, ChangeOutcome};
 use crate::checksum::RowFields;
 use crate::entry::{IndexEntry, MAX_METADATA_BYTES, shortened_id};
 use crate::error::IndexError;
+use crate::original::OriginalEntry;
+use crate::original_limits::original_of;
 use crate::settings::IndexSettings;
 use std::collections::BTreeMap;
 use std::io;
@@ -29,18 +32,25 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 const COPY_DOCS: &str = "COPY docs (doc, bytes, added, modified, expires, fingerprint, id, sig, \
                          metadata, set, text, checksums) FROM STDIN BINARY";
 
-/// The values of a row, except the number.
-struct DocumentRowValues<'a> {
-    entry: IndexEntry<'a>,
+/// The values of a row, except the number, and the original of the document.
+pub(super) struct DocumentRowValues<'a> {
+    pub(super) entry: IndexEntry<'a>,
     metadata: String,
     set: Option<&'a [u8]>,
     text: Option<Vec<u8>>,
+    /// `None` where the index keeps no originals.
+    pub(super) original: Option<OriginalEntry<'a>>,
 }
 
 impl DocumentRowValues<'_> {
+    /// The compressed text, if the index keeps it.
+    pub(super) fn text(&self) -> Option<&[u8]> {
+        self.text.as_deref()
+    }
+
     /// The checksums of its row, under a number.
     fn checksums(&self, doc: i64) -> [u8; 40] {
-        let Self { entry, metadata, set, text } = self;
+        let Self { entry, metadata, set, text, .. } = self;
         let fingerprint = entry.fingerprint.to_le_bytes();
         let fields = RowFields::of_entry(doc.cast_unsigned(), entry, &fingerprint, &[]);
         let signature: Vec<u8> = entry.signature.iter().flat_map(|v| v.to_le_bytes()).collect();
@@ -120,11 +130,11 @@ pub(super) fn lock(
     }
 }
 
-fn attempt(
+fn attempt<'a>(
     connection: &mut PooledConnection,
     settings: &IndexSettings,
-    changes: &[Change<'_>],
-    ready: &[Option<DocumentRowValues<'_>>],
+    changes: &[Change<'a>],
+    ready: &[Option<DocumentRowValues<'a>>],
     ids: &[&str],
     last: i64,
 ) -> Result<Vec<ChangeOutcome>, IndexError> {
@@ -138,9 +148,16 @@ fn attempt(
     if plan.done.iter().all(|done| *done == ChangeOutcome::Absent) {
         return Ok(plan.done);
     }
+    let mut versions = None;
+    if settings.store.has_originals() {
+        versions = Some(VersionChanges::begin(connection, settings, changes, ready, &plan)?);
+    }
     let mut count_changes = CountChanges::default();
     delete(connection, settings, &plan.gone, &mut count_changes)?;
     insert(connection, settings, ready, &plan, &mut count_changes)?;
+    if let Some(versions) = versions {
+        versions.finish(connection)?;
+    }
     count_and_commit(connection, &count_changes, plan.last)?;
     Ok(plan.done)
 }
@@ -152,6 +169,9 @@ pub(super) fn remove(
     docs: &[i64],
     last: i64,
 ) -> Result<(), IndexError> {
+    if settings.store.has_originals() {
+        write_versions::remove_all(connection, docs)?;
+    }
     let mut count_changes = CountChanges::default();
     delete(connection, settings, docs, &mut count_changes)?;
     count_and_commit(connection, &count_changes, last)
@@ -162,7 +182,7 @@ fn prepare<'a>(
     settings: &IndexSettings,
 ) -> Result<Option<DocumentRowValues<'a>>, IndexError> {
     let Some(entry) = change.entry().copied() else { return Ok(None) };
-    entry.check(settings.num_hashes)?;
+    settings.check_entry(&entry)?;
     let wrong = |why: String| IndexError::Document { id: shortened_id(entry.id), why };
     let metadata = serde_json::to_string(entry.metadata);
     let metadata = metadata.map_err(|error| wrong(format!("its metadata: {error}")))?;
@@ -183,7 +203,8 @@ fn prepare<'a>(
              {MAX_ROW_BYTES}: divide it, or keep no texts"
         )));
     }
-    Ok(Some(DocumentRowValues { entry, metadata, set, text }))
+    let original = settings.store.has_originals().then(|| original_of(&entry)).transpose()?;
+    Ok(Some(DocumentRowValues { entry, metadata, set, text, original }))
 }
 
 fn delete(
@@ -234,7 +255,7 @@ fn insert(
             let Some(Some(ready)) = ready.get(*at) else {
                 return Err(io::Error::other(format!("change {at} has no document")));
             };
-            let DocumentRowValues { entry, metadata, set, text } = ready;
+            let DocumentRowValues { entry, metadata, set, text, .. } = ready;
             rows.row(12)?;
             rows.bigint(*doc)?;
             rows.bigint(entry.bytes.cast_signed())?;
