@@ -4,6 +4,7 @@
 use super::categories;
 use super::check_archive;
 use super::decisions;
+use super::duplicates;
 use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::{BandPosting, Postings};
 use super::repair::page_of_postings;
@@ -84,6 +85,9 @@ pub(super) fn check(
     for what in categories::problems(connection)? {
         let what = format!("{what}; make categories again");
         totals.problem("category_members".to_owned(), what, false);
+    }
+    for (what, repairable) in duplicates::problems(connection)? {
+        totals.problem("duplicates".to_owned(), what, repairable);
     }
     if settings.store.has_originals() {
         check_archive::check(connection, &mut totals.problems)?;

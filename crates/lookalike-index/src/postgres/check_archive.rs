@@ -65,7 +65,8 @@ fn check_versions(
         for row in &rows {
             let (doc, is_ended): (i64, bool) =
                 (column(row, "versions", 0)?, column(row, "versions", 1)?);
-            let mut seen = versions::of_documents(connection, &[doc]).map(drop);
+            let stored = versions::of_documents(connection, &[doc])?;
+            let mut seen = stored.iter().try_for_each(versions::VersionRecord::verify);
             if is_ended && seen.is_ok() {
                 seen = versions::ended_text(connection, doc).map(drop);
             }

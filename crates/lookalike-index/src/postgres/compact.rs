@@ -5,7 +5,8 @@ use super::originals;
 use super::pool::ConnectionPool;
 use super::row::column;
 use super::snapshot::no_state;
-use super::write::{CountChanges, count_and_commit, lock, remove};
+use super::transaction::{CountChanges, count_and_commit, lock};
+use super::write::remove;
 use crate::backend::Stats;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
@@ -37,7 +38,7 @@ pub(super) fn compact(
         remove_unused_originals(pool, wait)?;
     }
     let (mut connection, _) = pool.begin("SELECT 1")?;
-    connection.execute("VACUUM (ANALYZE) docs, bands, state, originals, versions")
+    connection.execute("VACUUM (ANALYZE) docs, bands, state, originals, versions, duplicates")
 }
 
 /// Removes originals that no version has and that stay only because others are differences from
@@ -68,7 +69,8 @@ pub(super) fn stats(
     let sql = "SELECT documents, without_shingles, set_bytes, text_bytes, \
                pg_total_relation_size('docs') + pg_total_relation_size('state') \
                + pg_total_relation_size('settings') + pg_total_relation_size('migrations') \
-               + pg_total_relation_size('originals') + pg_total_relation_size('versions'), \
+               + pg_total_relation_size('originals') + pg_total_relation_size('versions') \
+               + pg_total_relation_size('duplicates'), \
                pg_total_relation_size('bands') FROM state";
     let rows = connection.query(sql, &[])?;
     let row = rows.first().ok_or_else(|| no_state(pool))?;

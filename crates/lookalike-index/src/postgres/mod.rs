@@ -14,11 +14,14 @@
 //! | `copy` | bulk insertion |
 //! | `write_categories`, `categories` | the model of categories and their members |
 //! | `add_decisions`, `decisions` | the log of decisions: adds to it, reads it |
+//! | `write_duplicates`, `duplicates` | documents that went as duplicates: writes, reads them |
 //! | `postings` | rows of bands |
 //! | `version_plan` | the effect of a batch on versions, without the database |
 //! | `write_versions`, `versions` | versions of documents: writes them, reads them |
 //! | `original_writer`, `originals` | originals: those of a batch; reads and removes them |
-//! | `similar_documents` | what the originals of a batch may be differences from |
+//! | `bucket_neighbours` | what the originals of a batch may be differences from |
+//! | `transaction` | the lock of writers, the counts, the commit |
+//! | `document_row` | a document of a batch, before the lock is taken |
 //! | `write` | a batch of changes as one transaction |
 //! | `snapshot` | snapshots |
 //! | `row` | conversion of rows to documents |
@@ -29,6 +32,7 @@
 mod add_decisions;
 mod address;
 mod backup;
+mod bucket_neighbours;
 mod categories;
 mod check;
 mod check_archive;
@@ -36,6 +40,8 @@ mod compact;
 mod copy;
 mod decisions;
 mod defaults;
+mod document_row;
+mod duplicates;
 mod failure;
 mod original_writer;
 mod originals;
@@ -45,13 +51,14 @@ mod postings;
 mod repair;
 mod row;
 mod schema;
-mod similar_documents;
 mod snapshot;
 mod tls;
+mod transaction;
 mod version_plan;
 mod versions;
 mod write;
 mod write_categories;
+mod write_duplicates;
 mod write_versions;
 
 pub use address::shown;
@@ -60,6 +67,7 @@ pub use defaults::{Defaults, with_defaults};
 use crate::access::Access;
 use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats};
 use crate::category_table::CategoryMember;
+use crate::duplicate_table::DuplicateEntry;
 use crate::error::{IndexError, Unwritable};
 use crate::settings::IndexSettings;
 use address::Address;
@@ -172,6 +180,10 @@ impl Backend for PostgresBackend {
 
     fn add_decisions(&self, entries: &[&str]) -> Result<u64, IndexError> {
         add_decisions::add(&self.pool, self.wait()?, entries)
+    }
+
+    fn add_duplicates(&self, entries: &[DuplicateEntry<'_>]) -> Result<u64, IndexError> {
+        write_duplicates::add(&self.pool, self.wait()?, entries)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {

@@ -1,11 +1,11 @@
 //! Stores the originals of a batch: each once, as a difference where a similar one is known.
 
-use super::originals::{self, OriginalRow};
+use super::bucket_neighbours::SimilarInBuckets;
+use super::document_row::DocumentRowValues;
+use super::originals::{self, EncodedOriginal};
 use super::pool::PooledConnection;
 use super::row::column;
-use super::similar_documents::SimilarDocuments;
 use super::version_plan::PlannedVersion;
-use super::write::DocumentRowValues;
 use crate::backend::bucket_keys;
 use crate::error::IndexError;
 use crate::original::{OriginalEntry, OriginalHash};
@@ -30,7 +30,7 @@ pub(super) struct OriginalWriter<'c, 'a> {
     /// Originals of the batch.
     of_batch: HashMap<i64, BatchOriginal<'a>>,
     next: i64,
-    unsent: Vec<OriginalRow>,
+    unsent: Vec<EncodedOriginal>,
 }
 
 /// An original of the batch.
@@ -79,7 +79,7 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
         };
         let first = planned.iter().filter(is_first);
         let wanted = first.filter_map(|one| one.change).flat_map(|at| self.keys(at)).collect();
-        let mut similar = SimilarDocuments::read(self.connection, wanted)?;
+        let mut similar = SimilarInBuckets::read(self.connection, wanted)?;
         // The original of the former version of each id.
         let mut before: HashMap<&str, i64> = HashMap::new();
         for one in planned {
@@ -150,7 +150,7 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
         let OriginalEntry { bytes, sha256, .. } = original.ok_or_else(missing)?;
         let base = similar.map(|similar| self.base(similar)).transpose()?.flatten();
         let from = base.as_ref().map(|base| (base.number, &base.bytes[..]));
-        let row = OriginalRow::new(number, bytes, sha256, from)?;
+        let row = EncodedOriginal::new(number, bytes, sha256, from)?;
         let differences =
             base.filter(|_| row.base.is_some()).map_or(0, |base| base.differences + 1);
         self.of_batch.insert(number, BatchOriginal { bytes, base: row.base, differences });

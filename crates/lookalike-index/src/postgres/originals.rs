@@ -23,7 +23,7 @@ const CHAIN: &str = "
     SELECT original, sha256, bytes, base, zstd, checksum FROM chain ORDER BY depth";
 
 /// A row of `originals`.
-pub(super) struct OriginalRow {
+pub(super) struct EncodedOriginal {
     pub(super) number: i64,
     pub(super) sha256: OriginalHash,
     pub(super) bytes: u64,
@@ -41,7 +41,7 @@ pub(super) struct StoredOriginal {
     pub(super) differences: usize,
 }
 
-impl OriginalRow {
+impl EncodedOriginal {
     /// The row of an original as its difference from `base`, the number and the bytes of another
     /// one, where that is smaller; otherwise of the whole original.
     ///
@@ -100,7 +100,7 @@ pub(super) fn read(
 ) -> Result<StoredOriginal, IndexError> {
     let most = i32::try_from(MAX_CHAIN).unwrap_or(i32::MAX);
     let rows = connection.query(CHAIN, &[&number, &most])?;
-    let chain = rows.iter().map(OriginalRow::of).collect::<Result<Vec<_>, _>>()?;
+    let chain = rows.iter().map(EncodedOriginal::of).collect::<Result<Vec<_>, _>>()?;
     let (Some(first), Some(last)) = (chain.first(), chain.last()) else {
         return Err(damaged(number, "it is missing".to_owned()));
     };
@@ -134,7 +134,7 @@ pub(super) fn read(
 /// Errors of the server.
 pub(super) fn insert(
     connection: &mut PooledConnection,
-    rows: &[OriginalRow],
+    rows: &[EncodedOriginal],
 ) -> Result<(), IndexError> {
     if rows.is_empty() {
         return Ok(());
@@ -189,7 +189,7 @@ pub(super) fn detach_from(
     for row in connection.query(sql, &[&number])? {
         let at: i64 = column(&row, "originals", 0)?;
         let bytes = read(connection, at)?.bytes;
-        let row = OriginalRow::new(at, &bytes, original_hash(&bytes), None)?;
+        let row = EncodedOriginal::new(at, &bytes, original_hash(&bytes), None)?;
         let sql = "UPDATE originals SET base = NULL, zstd = $2, checksum = $3 WHERE original = $1";
         connection.query(sql, &[&at, &row.code, &row.checksum()])?;
     }

@@ -7,12 +7,13 @@ use crate::settings::IndexSettings;
 use std::sync::Arc;
 
 /// Migrations from version n to n + 1. Published ones never change.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("migration_1.sql"),
     include_str!("migration_2.sql"),
     include_str!("migration_3.sql"),
     include_str!("migration_4.sql"),
     include_str!("migration_5.sql"),
+    include_str!("migration_6.sql"),
 ];
 
 /// Minimum version of PostgreSQL.

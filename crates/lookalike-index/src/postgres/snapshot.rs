@@ -2,6 +2,7 @@
 
 use super::categories;
 use super::decisions;
+use super::duplicates;
 use super::originals;
 use super::pool::{ConnectionPool, PooledConnection};
 use super::row::{column, columns, record};
@@ -9,6 +10,7 @@ use super::versions;
 use crate::backend::Snapshot;
 use crate::category_table::{CategoryMember, CategoryState};
 use crate::decision_log::DecisionCallback;
+use crate::duplicate_table::DuplicateCallback;
 use crate::entry::{IndexRecord, RecordFields};
 use crate::error::IndexError;
 use crate::original::DocumentVersion;
@@ -171,6 +173,18 @@ impl Snapshot for PostgresSnapshot {
         most: usize,
     ) -> Result<Vec<CategoryMember>, IndexError> {
         categories::members(&mut self.connection, range, (after, most))
+    }
+
+    fn group_sizes(&mut self, numbers: &[u64]) -> Result<Vec<u64>, IndexError> {
+        duplicates::group_sizes(&mut self.connection, numbers)
+    }
+
+    fn duplicates(
+        &mut self,
+        numbers: &[u64],
+        each: DuplicateCallback<'_>,
+    ) -> Result<(), IndexError> {
+        duplicates::read(&mut self.connection, numbers, each)
     }
 
     fn versions(&mut self, id: &str) -> Result<Vec<DocumentVersion>, IndexError> {

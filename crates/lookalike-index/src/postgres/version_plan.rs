@@ -1,10 +1,11 @@
 //! The effect of a batch of changes on versions, without the database.
 
+use super::document_row::DocumentRowValues;
 use super::plan::WritePlan;
-use super::versions::StoredVersion;
-use super::write::DocumentRowValues;
+use super::versions::VersionRecord;
 use crate::backend::Change;
 use crate::entry::IndexEntry;
+use crate::error::IndexError;
 use crate::original::{DocumentVersion, OriginalEntry, OriginalHash};
 use std::collections::BTreeMap;
 
@@ -41,13 +42,16 @@ struct IdVersions<'a> {
 
 /// Plans a batch. `stored` has the current versions of the documents that it replaces or removes,
 /// `ready` the documents of its changes.
+///
+/// # Errors
+/// [`IndexError::Damaged`] for a version that is replaced; one that is removed may be damaged.
 pub(super) fn plan<'a>(
     changes: &[Change<'a>],
     plan: &WritePlan,
-    stored: &[StoredVersion],
+    stored: &[VersionRecord],
     ready: &[Option<DocumentRowValues<'a>>],
-) -> VersionPlan<'a> {
-    let stored: BTreeMap<&str, &StoredVersion> =
+) -> Result<VersionPlan<'a>, IndexError> {
+    let stored: BTreeMap<&str, &VersionRecord> =
         stored.iter().map(|one| (&one.id[..], one)).collect();
     let mut ids = BTreeMap::<&'a str, IdVersions<'a>>::new();
     let mut removed = Vec::new();
@@ -60,6 +64,10 @@ pub(super) fn plan<'a>(
         let original = ready.get(at).and_then(|ready| ready.as_ref()?.original);
         let number = plan.numbers.get(at).copied().flatten();
         if let (Some(entry), Some(number), Some(original)) = (change.entry(), number, original) {
+            let replaced = versions.current.as_ref().filter(|one| one.stored.is_some());
+            if let Some(stored) = replaced.and(stored.get(id)) {
+                stored.verify()?;
+            }
             versions.put((at, number), entry, &original);
             continue;
         }
@@ -71,7 +79,7 @@ pub(super) fn plan<'a>(
     let all = ids.into_values().flat_map(|one| one.ended.into_iter().chain(one.current));
     let mut versions: Vec<PlannedVersion<'a>> = all.filter(PlannedVersion::is_changed).collect();
     versions.sort_unstable_by_key(|one| one.version.document);
-    VersionPlan { versions, removed }
+    Ok(VersionPlan { versions, removed })
 }
 
 impl<'a> IdVersions<'a> {
@@ -106,7 +114,7 @@ impl<'a> IdVersions<'a> {
 }
 
 impl<'a> PlannedVersion<'a> {
-    fn of_stored(id: &'a str, stored: &StoredVersion) -> Self {
+    fn of_stored(id: &'a str, stored: &VersionRecord) -> Self {
         let version = stored.version.clone();
         let document = version.document.cast_signed();
         Self { id, version, stored: Some(document), change: None }

@@ -15,9 +15,23 @@ const COLUMNS: &str = "v.doc, v.id, v.version, v.original, v.added, v.ended, v.m
 
 /// A version, and the id that it is of.
 #[derive(Debug, Clone)]
-pub(super) struct StoredVersion {
+pub(super) struct VersionRecord {
     pub(super) id: String,
     pub(super) version: DocumentVersion,
+    checksum: i64,
+}
+
+impl VersionRecord {
+    /// Checks that the row is as it was stored.
+    ///
+    /// # Errors
+    /// [`IndexError::Damaged`].
+    pub(super) fn verify(&self) -> Result<(), IndexError> {
+        if self.checksum == checksum::version(&self.id, &self.version) {
+            return Ok(());
+        }
+        Err(damaged(&self.id, self.version.number, "the checksum of its row is wrong"))
+    }
 }
 
 /// The versions of an id, by time.
@@ -27,21 +41,23 @@ pub(super) struct StoredVersion {
 pub(super) fn of_id(
     connection: &mut PooledConnection,
     id: &str,
-) -> Result<Vec<StoredVersion>, IndexError> {
+) -> Result<Vec<VersionRecord>, IndexError> {
     if id.contains('\0') {
         return Ok(Vec::new());
     }
-    select(connection, "v.id = $1 ORDER BY v.doc", &[&id])
+    let versions = select(connection, "v.id = $1 ORDER BY v.doc", &[&id])?;
+    versions.iter().try_for_each(VersionRecord::verify)?;
+    Ok(versions)
 }
 
-/// The versions of documents.
+/// The versions of documents, as they are: nothing is verified.
 ///
 /// # Errors
-/// As [`of_id`].
+/// Errors of the server.
 pub(super) fn of_documents(
     connection: &mut PooledConnection,
     documents: &[i64],
-) -> Result<Vec<StoredVersion>, IndexError> {
+) -> Result<Vec<VersionRecord>, IndexError> {
     select(connection, "v.doc = ANY($1) ORDER BY v.doc", &[&documents])
 }
 
@@ -49,7 +65,7 @@ fn select(
     connection: &mut PooledConnection,
     condition: &str,
     values: &[&(dyn ToSql + Sync)],
-) -> Result<Vec<StoredVersion>, IndexError> {
+) -> Result<Vec<VersionRecord>, IndexError> {
     let sql = format!(
         "SELECT {COLUMNS} FROM versions AS v LEFT JOIN originals AS o USING (original) \
          WHERE {condition}"
@@ -57,7 +73,7 @@ fn select(
     connection.query(&sql, values)?.iter().map(version).collect()
 }
 
-fn version(row: &Row) -> Result<StoredVersion, IndexError> {
+fn version(row: &Row) -> Result<VersionRecord, IndexError> {
     let number = |at| column::<i64>(row, "versions", at).map(i64::cast_unsigned);
     // The hash is missing where the original is; `originals::read` reports that.
     let sha256: Option<&[u8]> = column(row, "originals", 10)?;
@@ -74,10 +90,7 @@ fn version(row: &Row) -> Result<StoredVersion, IndexError> {
         bytes: column::<Option<i64>>(row, "originals", 11)?.unwrap_or(0).cast_unsigned(),
     };
     let id: String = column(row, "versions", 1)?;
-    if column::<i64>(row, "versions", 9)? != checksum::version(&id, &version) {
-        return Err(damaged(&id, version.number, "the checksum of its row is wrong"));
-    }
-    Ok(StoredVersion { id, version })
+    Ok(VersionRecord { id, version, checksum: column(row, "versions", 9)? })
 }
 
 /// The text of a version that has ended; `None` if there is no such version, or if it was stored

@@ -1,6 +1,7 @@
 //! Adds, ends and removes versions of documents, with their originals.
 
 use super::copy::copy_in;
+use super::document_row::DocumentRowValues;
 use super::original_writer::OriginalWriter;
 use super::originals;
 use super::plan::WritePlan;
@@ -8,7 +9,6 @@ use super::pool::PooledConnection;
 use super::row::column;
 use super::version_plan::{PlannedVersion, VersionPlan, plan};
 use super::versions;
-use super::write::DocumentRowValues;
 use crate::backend::Change;
 use crate::checksum;
 use crate::error::IndexError;
@@ -38,7 +38,7 @@ impl<'a> VersionChanges<'a> {
         write: &WritePlan,
     ) -> Result<Self, IndexError> {
         let stored = versions::of_documents(connection, &write.gone)?;
-        let mut plan = plan(changes, write, &stored, ready);
+        let mut plan = plan(changes, write, &stored, ready)?;
         let mut writer = OriginalWriter::new(connection, settings, ready);
         writer.store(&mut plan.versions)?;
         end(connection, &plan.versions)?;

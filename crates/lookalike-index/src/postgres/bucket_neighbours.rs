@@ -12,12 +12,12 @@ const MOST_OF_BUCKET: i64 = 8;
 
 /// Stored documents by bucket key, and the last document of the batch with each key.
 #[derive(Default)]
-pub(super) struct SimilarDocuments {
+pub(super) struct SimilarInBuckets {
     stored: HashMap<i64, Vec<i64>>,
     added: HashMap<i64, i64>,
 }
 
-impl SimilarDocuments {
+impl SimilarInBuckets {
     /// Reads the stored documents of these keys.
     ///
     /// # Errors
