@@ -7,6 +7,7 @@
 use crate::category_table::{CategoryMember, CategoryState};
 use crate::containment;
 use crate::decision_log::DecisionCallback;
+use crate::duplicate_table::{DuplicateCallback, DuplicateEntry};
 use crate::entry::{IndexEntry, IndexRecord, RecordFields};
 use crate::error::IndexError;
 use crate::original::DocumentVersion;
@@ -23,7 +24,8 @@ pub enum Change<'a> {
     Add(IndexEntry<'a>),
     /// Adds a document, or replaces the one with its id.
     Put(IndexEntry<'a>),
-    /// Removes the document with this id, if there is one.
+    /// Removes the document with this id, if there is one, or what is recorded of a
+    /// [duplicate](Backend::add_duplicates) with this id.
     Remove(&'a str),
 }
 
@@ -52,9 +54,9 @@ pub enum ChangeOutcome {
     Added,
     /// The document with this id was replaced.
     Replaced,
-    /// The document was removed.
+    /// The document or duplicate was removed.
     Removed,
-    /// There was no document with the id to remove.
+    /// There was nothing with the id to remove.
     Absent,
 }
 
@@ -82,6 +84,19 @@ pub trait Backend: Send + Sync {
     /// [`IndexError::Decision`] for one that cannot be stored, and write errors. After an error,
     /// nothing has changed.
     fn add_decisions(&self, entries: &[&str]) -> Result<u64, IndexError>;
+
+    /// Records documents that went as duplicates of documents of the index, all or none; returns
+    /// how many of them were recorded under no keeper before. One that is recorded under another
+    /// keeper goes to this one. One whose id is that of a document, and one whose keeper is no
+    /// document, is left out. They are durable when it returns.
+    ///
+    /// What is recorded goes with its keeper, when that is removed, or replaced by a document with
+    /// other shingles; and when its own id is removed, or a document with it is added.
+    ///
+    /// # Errors
+    /// [`IndexError::Document`] for an id that no document can have, and write errors. After an
+    /// error, nothing has changed.
+    fn add_duplicates(&self, entries: &[DuplicateEntry<'_>]) -> Result<u64, IndexError>;
 
     /// Replaces the categories: a model, and the category of each document up to number `through`;
     /// members whose document is gone are left out. Returns the number of the model. All is
@@ -228,6 +243,24 @@ pub trait Snapshot: Send {
         most: usize,
         each: DecisionCallback<'_>,
     ) -> Result<usize, IndexError>;
+
+    /// The sizes of the groups of documents with these numbers, in their order: each document, and
+    /// the duplicates that are recorded for it.
+    ///
+    /// # Errors
+    /// Read errors.
+    fn group_sizes(&mut self, numbers: &[u64]) -> Result<Vec<u64>, IndexError>;
+
+    /// Gives the duplicates that are recorded for the documents with these numbers (ascending) to
+    /// `each`, by number of the keeper, then by id.
+    ///
+    /// # Errors
+    /// Read errors, [`IndexError::Damaged`] for a damaged row, and errors of `each`.
+    fn duplicates(
+        &mut self,
+        numbers: &[u64],
+        each: DuplicateCallback<'_>,
+    ) -> Result<(), IndexError>;
 
     /// Which categories the index has, if any.
     ///

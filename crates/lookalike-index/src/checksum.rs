@@ -2,12 +2,32 @@
 //! `docs/reference/index.md` and `docs/reference/postgres.md` specify them.
 
 use crate::entry::IndexEntry;
+use crate::original::DocumentVersion;
 use lookalike_core::hash::{mix64, token_hash};
 
 /// The checksum of bytes that belong to a document: [`token_hash`] of them, combined with the
 /// document's number, so that the bytes of another document do not pass.
 pub(crate) fn content(number: u64, bytes: &[u8]) -> u64 {
     token_hash(bytes) ^ mix64(number)
+}
+
+/// The checksum of a version of the document `id`, without the hash and the length of its original,
+/// which are stored with that.
+pub(crate) fn version(id: &str, version: &DocumentVersion) -> i64 {
+    let DocumentVersion { number, document, original, added, ended, modified, .. } = *version;
+    let mut bytes = Vec::new();
+    bytes.extend_from_slice(&number.to_le_bytes());
+    bytes.extend_from_slice(&original.to_le_bytes());
+    bytes.extend_from_slice(&added.to_le_bytes());
+    for time in [ended, modified] {
+        bytes.push(u8::from(time.is_some()));
+        bytes.extend_from_slice(&time.unwrap_or(0).to_le_bytes());
+    }
+    for text in [id, &version.media_type, &version.name] {
+        bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(text.as_bytes());
+    }
+    content(document, &bytes).cast_signed()
 }
 
 /// The fields of a row except signature, set and text.

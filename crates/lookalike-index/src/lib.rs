@@ -11,6 +11,7 @@
 //! | [`settings`] | how documents are compared; stored, and verified at opening |
 //! | [`sketches`] | sketches of other programs in place of documents |
 //! | [`entry`] | a document as it is added, and as it is read |
+//! | [`duplicate_table`] | documents that went as duplicates, which count in the size of a group |
 //! | [`original`] | the bytes that a document was read from, and its versions |
 //! | [`set`] | shingle sets in few bytes |
 //! | [`backend`] | the traits of a storage backend |
@@ -91,6 +92,7 @@ pub mod compact;
 mod comparison;
 pub mod containment;
 pub mod decision_log;
+pub mod duplicate_table;
 pub mod entry;
 pub mod error;
 pub mod filter;
@@ -98,7 +100,7 @@ pub mod index;
 pub mod memory;
 pub mod nearest;
 pub mod original;
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod original_code;
 mod original_limits;
 #[cfg(feature = "postgres")]

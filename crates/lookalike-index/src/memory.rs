@@ -4,6 +4,7 @@
 use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats, posting_keys};
 use crate::category_table::{CategoryMember, CategoryState};
 use crate::decision_log::DecisionCallback;
+use crate::duplicate_table::{self, DuplicateCallback, DuplicateEntry};
 use crate::entry::{IndexEntry, IndexRecord, RecordFields};
 use crate::error::IndexError;
 use crate::original::DocumentVersion;
@@ -28,6 +29,8 @@ struct MemoryState {
     decisions: Vec<String>,
     categories: Option<(CategoryState, Vec<u8>)>,
     members: BTreeMap<u64, u32>,
+    /// The numbers of keepers by the ids of duplicates.
+    duplicates: BTreeMap<String, u64>,
     /// Versions by id.
     versions: BTreeMap<String, Vec<StoredVersion>>,
 }
@@ -63,8 +66,16 @@ impl MemoryState {
     fn put(&mut self, entry: &IndexEntry<'_>, store: StoredContent) -> ChangeOutcome {
         let before = self.numbers.get(entry.id).copied();
         let old = before.and_then(|number| self.records.remove(&number));
-        let is_replaced = old.is_some_and(|old| !old.is_expired(entry.added));
+        let replaced = old.filter(|old| !old.is_expired(entry.added));
+        let is_replaced = replaced.is_some();
+        let is_same = replaced.is_some_and(|old| old.fingerprint == entry.fingerprint);
         self.last += 1;
+        self.duplicates.remove(entry.id);
+        for keeper in self.duplicates.values_mut().filter(|keeper| before == Some(**keeper)) {
+            // 0 is the number of no document.
+            *keeper = if is_same { self.last } else { 0 };
+        }
+        self.duplicates.retain(|_, keeper| *keeper != 0);
         let record = IndexRecord {
             number: self.last,
             id: entry.id.to_owned(),
@@ -112,9 +123,11 @@ impl MemoryState {
     ) -> Result<ChangeOutcome, IndexError> {
         let Some(entry) = change.entry() else {
             let removed = self.numbers.remove(change.id());
+            let is_known = removed.is_some() || self.duplicates.remove(change.id()).is_some();
+            self.duplicates.retain(|_, keeper| removed != Some(*keeper));
             self.versions.remove(change.id());
             removed.and_then(|number| self.records.remove(&number));
-            return Ok(removed.map_or(ChangeOutcome::Absent, |_| ChangeOutcome::Removed));
+            return Ok(if is_known { ChangeOutcome::Removed } else { ChangeOutcome::Absent });
         };
         settings.check_entry(entry)?;
         let stored = self.numbers.get(entry.id).and_then(|number| self.records.get(number));
@@ -157,6 +170,25 @@ impl Backend for MemoryBackend {
         let last = state.decisions.len() as u64;
         *guard = Arc::new(state);
         Ok(last)
+    }
+
+    fn add_duplicates(&self, entries: &[DuplicateEntry<'_>]) -> Result<u64, IndexError> {
+        duplicate_table::check(entries)?;
+        let mut guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = MemoryState::clone(&guard);
+        let (mut recorded, mut is_changed) = (0, false);
+        for entry in entries {
+            let keeper = state.numbers.get(entry.keeper).copied();
+            let Some(keeper) = keeper.filter(|_| !state.numbers.contains_key(entry.id)) else {
+                continue;
+            };
+            let before = state.duplicates.insert(entry.id.to_owned(), keeper);
+            recorded += u64::from(before.is_none());
+            is_changed |= before != Some(keeper);
+        }
+        state.version += u64::from(is_changed);
+        *guard = Arc::new(state);
+        Ok(recorded)
     }
 
     fn replace_categories(
@@ -318,6 +350,26 @@ impl Snapshot for MemorySnapshot {
             count += 1;
         }
         Ok(count)
+    }
+
+    fn group_sizes(&mut self, numbers: &[u64]) -> Result<Vec<u64>, IndexError> {
+        let count = |number: &u64| {
+            let own = self.state.duplicates.values().filter(|keeper| *keeper == number);
+            1 + own.count() as u64
+        };
+        Ok(numbers.iter().map(count).collect())
+    }
+
+    fn duplicates(
+        &mut self,
+        numbers: &[u64],
+        each: DuplicateCallback<'_>,
+    ) -> Result<(), IndexError> {
+        for number in numbers {
+            let own = self.state.duplicates.iter().filter(|(_, keeper)| *keeper == number);
+            own.into_iter().try_for_each(|(id, _)| each(*number, id))?;
+        }
+        Ok(())
     }
 
     fn categories(&mut self) -> Result<Option<CategoryState>, IndexError> {

@@ -72,6 +72,10 @@ impl IndexSettings {
                      are kept: shorten it"
                 ));
             }
+            if text.contains('\0') {
+                let why = format!("the {what} of its original has a NUL character: leave it out");
+                return wrong(why);
+            }
         }
         Ok(())
     }

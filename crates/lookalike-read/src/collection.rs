@@ -254,6 +254,11 @@ impl Collection {
         self.inputs.settings.memory_record.store(bytes, Ordering::Relaxed);
     }
 
+    /// Whether the documents of a source are those of an index.
+    pub fn is_index(&self, source: u32) -> bool {
+        self.inputs.sources.get(source as usize).is_some_and(|source| source.is_index())
+    }
+
     /// The file that a document is in, by its id, where the source is made of files that were
     /// named; otherwise the name of the source.
     pub fn file_of(&self, source: u32, id: &str) -> &str {

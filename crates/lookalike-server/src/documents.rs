@@ -86,7 +86,8 @@ impl DocumentRequest {
         let modified = self.modified.as_deref().map(|at| time_of("modified", at)).transpose()?;
         let expires = expiry(self.expires.as_deref(), self.ttl_seconds.map(|ttl| ttl.0), added)?;
         let BoundedMetadata { metadata, memory } = self.metadata.unwrap_or_default();
-        let fields = DocumentFields { metadata, added, modified, expires };
+        let fields =
+            DocumentFields { metadata, added, modified, expires, ..DocumentFields::default() };
         let document = DocumentToWrite::new(id, self.text, fields, preparer)?;
         Ok(DocumentToWrite { metadata_memory: memory, ..document })
     }

@@ -37,18 +37,25 @@ impl ReviewProgress {
         match self.last.replace(in_force.last) {
             None => (0..groups.len()).for_each(|place| self.look(place, groups, in_force)),
             Some(last) => {
-                for hash in in_force.touched_after(last) {
-                    let from = self.places.partition_point(|(other, _)| *other < hash);
-                    for at in from..self.places.len() {
-                        let (other, place) = self.places[at];
-                        if other != hash {
-                            break;
-                        }
-                        self.look(place as usize, groups, in_force);
-                    }
+                for place in self.touched(in_force.touched_after(last)) {
+                    self.look(place as usize, groups, in_force);
                 }
             }
         }
+    }
+
+    /// The places of the groups of documents, each once: to look at a group takes time for each of
+    /// its duplicates, and many decisions may be about one.
+    fn touched(&self, hashes: impl Iterator<Item = u64>) -> Vec<u32> {
+        let mut touched = Vec::new();
+        for hash in hashes {
+            let from = self.places.partition_point(|(other, _)| *other < hash);
+            let own = self.places[from..].iter().take_while(|(other, _)| *other == hash);
+            touched.extend(own.map(|(_, place)| *place));
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        touched
     }
 
     fn look(&mut self, place: usize, groups: &[DocumentGroup], in_force: &DecisionsInForce) {
@@ -82,5 +89,19 @@ impl ReviewProgress {
     /// Memory in bytes.
     pub(crate) fn memory(&self) -> u64 {
         (self.places.capacity() * size_of::<(u64, u32)>() + self.decided.capacity()) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_is_looked_at_once_for_all_decisions_about_it() {
+        let places = vec![(1, 0), (2, 0), (3, 1), (3, 2), (4, 1)];
+        let progress = ReviewProgress { places, ..ReviewProgress::new(&[], HashSet::new()) };
+        assert_eq!(progress.touched([2, 1, 1, 2].into_iter()), [0]);
+        assert_eq!(progress.touched([4, 3, 9, 2].into_iter()), [0, 1, 2]);
+        assert_eq!(progress.touched(std::iter::empty()), [0; 0]);
     }
 }

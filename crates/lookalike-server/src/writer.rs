@@ -5,7 +5,7 @@ use crate::background_thread::BackgroundThread;
 use crate::metrics::BatchSizes;
 use crate::near_duplicate_watch::NearDuplicateWatch;
 use crate::problem::Problem;
-use lookalike::index::{ExistingIds, PreparedDocument};
+use lookalike::index::{ExistingIds, PreparedDocument, record_duplicates};
 use lookalike::store::backend::{Change, ChangeOutcome};
 use lookalike::store::{Index, IndexError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,6 +32,14 @@ impl OwnedChange {
             Self::Add(document) => Change::Add(document.entry()),
             Self::Put(document) => Change::Put(document.entry()),
             Self::Remove(id) => Change::Remove(id),
+        }
+    }
+
+    /// The document, but for a removal.
+    fn document(&self) -> Option<&PreparedDocument> {
+        match self {
+            Self::Add(document) | Self::Put(document) => Some(document),
+            Self::Remove(_) => None,
         }
     }
 
@@ -213,6 +221,11 @@ fn write(index: &Index, groups: &[&Changes]) -> Vec<ChangeResults> {
     let Ok(done) = index.write(&all) else {
         return groups.iter().map(|group| write_alone(index, group)).collect();
     };
+    let written = groups.iter().flat_map(|group| &group.changes);
+    if let Err(error) = record_duplicates(index, written.filter_map(OwnedChange::document)) {
+        let problem = Problem::from(error);
+        return groups.iter().map(|_| vec![Err(problem.clone())]).collect();
+    }
     let mut done = done.into_iter();
     let mut answer = |refused: Option<Problem>| match refused {
         Some(problem) => Err(problem),
@@ -277,7 +290,11 @@ fn halves(index: &Index, changes: &[OwnedChange], stop: bool, outcome: &mut Chan
         return;
     }
     let all: Vec<Change<'_>> = changes.iter().map(OwnedChange::change).collect();
-    match index.write(&all) {
+    let written = index.write(&all).and_then(|done| {
+        record_duplicates(index, changes.iter().filter_map(OwnedChange::document))?;
+        Ok(done)
+    });
+    match written {
         Ok(done) => outcome.extend(done.into_iter().map(Ok)),
         Err(error) if changes.len() == 1 => outcome.push(Err(error.into())),
         Err(IndexError::IdTaken { .. } | IndexError::Document { .. }) => {

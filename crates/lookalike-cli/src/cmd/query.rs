@@ -130,8 +130,8 @@ impl QuerySetup<'_> {
         let category = asking.categories.as_ref().zip(number);
         let category =
             category.map(|(all, number)| all.of_document(snapshot, number)).transpose()?;
-        let categories = asking.categories_of(&answer, category, snapshot)?;
-        Ok(asking.print(id, &stored.query_document(), &question, &answer, &categories)?)
+        let details = asking.details(&answer, category, snapshot)?;
+        Ok(asking.print(id, &stored.query_document(), &question, &answer, &details)?)
     }
 
     /// Asks for one document of a file.
@@ -204,8 +204,8 @@ impl DocumentSink for QueryRunner<'_, '_> {
         let category = self.asking.categories.as_ref();
         let category =
             category.map(|all| all.model().category(document.text, &mut self.category_buffers));
-        let categories = self.asking.categories_of(&answer, category, &mut *self.snapshot)?;
-        Ok(self.asking.print(document.id, &probe, &question, &answer, &categories)?)
+        let details = self.asking.details(&answer, category, &mut *self.snapshot)?;
+        Ok(self.asking.print(document.id, &probe, &question, &answer, &details)?)
     }
 
     fn skipped(&mut self, skipped: SkippedItem) -> Result<(), CommandError> {

@@ -206,7 +206,10 @@ impl WatchedFolder<'_> {
                 }
                 (self.is_busy, self.again) = (true, Some(Instant::now() + RETRY));
             }
-            TakenIn::Again => self.again = Some(Instant::now() + RETRY),
+            TakenIn::Again { found, skipped } => {
+                self.again = Some(Instant::now() + RETRY);
+                self.report(&found, &skipped)?;
+            }
             TakenIn::Done { found, skipped } => {
                 self.is_busy = false;
                 self.report(&found, &skipped)?;

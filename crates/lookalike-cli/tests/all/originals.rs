@@ -148,6 +148,64 @@ fn former_versions_stay_with_their_times() {
     assert!(error.contains("no document"), "{error}");
 }
 
+/// An export with originals makes the same index again, with its versions; one without says so.
+#[test]
+fn originals_go_out_and_in_with_an_export() {
+    let place = Place::new();
+    place.run(&["index", "create", "archive", "--store", "originals"]).ok();
+    let words = "some words of a page that is put again and again, as pages are";
+    for version in 0..4 {
+        let text = format!("{words} {}", version / 2);
+        place.file("in/page.txt", &text).file("in/text.docx", fixture("office/text.docx"));
+        place.run(&["index", "update", "archive", "in"]).ok();
+    }
+    let run = place.run(&["index", "export", "archive"]);
+    assert!(run.err.contains("originals and former versions are not in it"), "{}", run.err);
+    assert!(!run.ok().contains("versions"));
+    let run = place.run(&["index", "export", "archive", "--originals", "-o", "all.jsonl.gz"]);
+    assert!(!run.err.contains("not in it"), "{}", run.err);
+    run.ok();
+    let exported = place.run(&["index", "export", "archive", "--originals"]).ok();
+    let create = ["index", "create", "copy", "all.jsonl.gz", "--exported", "--store"];
+    let run = place.run(&[&create[..], &["originals"]].concat());
+    assert!(run.err.contains("2 documents"), "{}", run.err);
+    run.ok();
+    let versions = |index: &str, id: &str| {
+        let found = json(&place.run(&["index", "versions", index, id, "--json"]).ok());
+        found["versions"].clone()
+    };
+    for id in ["page.txt", "text.docx"] {
+        assert_eq!(versions("copy", id), versions("archive", id), "{id}");
+    }
+    assert_eq!(versions("copy", "page.txt").as_array().unwrap().len(), 2);
+    let first = ["index", "original", "copy", "page.txt", "--version", "1"];
+    assert_eq!(place.run(&first).ok(), format!("{words} 0"));
+    let text = ["index", "versions", "copy", "page.txt", "--text", "1"];
+    assert!(place.run(&text).ok().contains(&format!("{words} 0")));
+    assert_eq!(place.run(&["index", "export", "copy", "--originals"]).ok(), exported);
+    place.run(&["index", "check", "copy"]).ok();
+    // Ids that are there stay with all of their versions.
+    let again = ["index", "add", "copy", "all.jsonl.gz", "--exported", "--skip-existing"];
+    assert!(place.run(&again).err.contains("2 there already"));
+    assert_eq!(place.run(&["index", "export", "copy", "--originals"]).ok(), exported);
+
+    let message = place.run(&[&create[..5], &["--store", "texts"]].concat());
+    let message = message.fails(1);
+    assert!(message.contains("copy"), "{message}");
+    let other = ["index", "create", "texts", "all.jsonl.gz", "--exported", "--store", "texts"];
+    let message = place.run(&other).fails(1);
+    assert!(
+        message.contains("versions with originals, which this index does not keep"),
+        "{message}"
+    );
+    let message = place.run(&["index", "export", "texts", "--originals"]).fails(1);
+    assert!(message.contains("keeps no originals"), "{message}");
+    place.file("bad.jsonl", exported.replacen("\"sha256\":\"", "\"sha256\":\"0", 1));
+    let bad = ["index", "create", "bad", "bad.jsonl", "--exported", "--store", "originals"];
+    let message = place.run(&bad).fails(1);
+    assert!(message.contains("the SHA-256 of an original is not the one"), "{message}");
+}
+
 #[test]
 fn originals_over_the_limit_are_named_and_left_out_on_request() {
     let place = Place::new();

@@ -118,6 +118,62 @@ fn what_stays_is_added_and_found_the_next_time() {
     assert!(message.contains("\"a\" is there already"), "{message}");
 }
 
+/// What went counts for what stays, over all batches: in exports, in answers, and in an index that
+/// takes an export.
+#[test]
+fn sizes_of_groups_are_given_and_taken() {
+    let place = place();
+    place.run(&["index", "create", "news", "old.jsonl", "--store", "texts"]).ok();
+    let add = |input: &str| {
+        let args = ["dedup", input, "--reference", "news", "--add", "-t", "0.7"];
+        let run = place.run(&args);
+        let err = run.err.clone();
+        run.ok();
+        err
+    };
+    let message = add("new.jsonl");
+    let expected = "added to news: 1 document; 2 duplicates of documents there recorded";
+    assert!(message.contains(expected), "{message}");
+    assert!(!add("new.jsonl").contains("recorded"), "the same batch counts once");
+    place.file(
+        "more.jsonl",
+        line("w", &format!("{FOX} at noon")) + &line("x", &format!("{FOX} now")),
+    );
+    assert!(add("more.jsonl").contains("1 duplicate of documents there recorded"));
+    let sizes = |index: &str| {
+        let exported = place.run(&["index", "export", index]).ok();
+        let of = |line: &str| {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            (line["id"].clone(), line["group_size"].clone(), line["duplicates"].clone())
+        };
+        exported.lines().map(of).collect::<Vec<_>>()
+    };
+    let none = || serde_json::Value::Null;
+    let expected = vec![
+        ("a".into(), 3.into(), serde_json::json!(["w", "x"])),
+        ("b".into(), none(), none()),
+        ("z".into(), 2.into(), serde_json::json!(["y"])),
+    ];
+    assert_eq!(sizes("news"), expected);
+    let answer = place.run(&["query", "news", "--id", "z", "--threshold", "0.1", "--json"]).ok();
+    assert!(!answer.contains("group_size"), "{answer}");
+    place.file("draft.txt", format!("{FOX} today"));
+    let answer = place.run(&["query", "news", "draft.txt", "--json"]).ok();
+    assert!(answer.contains("\"group_size\":3"), "{answer}");
+
+    place.run(&["index", "export", "news", "-o", "export.jsonl"]).ok();
+    place.run(&["index", "create", "copy", "export.jsonl", "--exported", "--store", "texts"]).ok();
+    assert_eq!(sizes("copy"), expected);
+    place.run(&["index", "remove", "copy", "x"]).ok();
+    assert_eq!(sizes("copy")[0].1, 2);
+    place.run(&["index", "remove", "copy", "a"]).ok();
+    assert_eq!(sizes("copy")[1..], expected[2..]);
+    place.run(&["index", "check", "copy"]).ok();
+    place.file("bad.jsonl", "{\"id\":\"q\",\"text\":\"t\",\"duplicates\":7}\n");
+    let message = place.run(&["index", "add", "copy", "bad.jsonl", "--exported"]).fails(1);
+    assert!(message.contains("`duplicates` as a list of texts"), "{message}");
+}
+
 #[test]
 fn adding_without_an_index_is_refused() {
     let place = place();

@@ -157,6 +157,40 @@ fn a_service_is_maintained_while_it_answers() {
     assert_eq!(export("restored"), export("docs"));
 }
 
+/// What is added through a service has the originals and the sizes of groups that it would have in
+/// the index.
+#[test]
+fn a_service_keeps_the_originals_of_what_is_sent() {
+    let there = Place::new();
+    there.run(&["index", "create", "docs", "--store", "originals"]).ok();
+    let served = Served::start(&there, &["--log", "off"]);
+    let address = format!("http://{}", served.address);
+    let page = "<!doctype html><title>A page</title><p>Some words that are in a page, and not \
+                marked up.</p>";
+    there.file("in/page.html", page).file("in/plain.txt", "the words of a plain text, as they are");
+    there.run(&["index", "add", &address, "in"]).ok();
+    there.file("in/page.html", page.replace("Some", "Other"));
+    there.run(&["index", "update", &address, "in"]).ok();
+    let went =
+        "{\"id\":\"k\",\"text\":\"a kept text of a few words\",\"duplicates\":[\"p\",\"q\"]}\n";
+    there.file("exported.jsonl", went);
+    there.run(&["index", "add", &address, "exported.jsonl", "--exported"]).ok();
+    let message = there.run(&["index", "export", &address, "--originals"]).fails(2);
+    assert!(message.contains("index backup"), "{message}");
+    end(served);
+    let original = |version: &str| {
+        there.run(&["index", "original", "docs", "page.html", "--version", version]).ok()
+    };
+    assert_eq!(original("1"), page);
+    assert_eq!(original("2"), page.replace("Some", "Other"));
+    let versions = there.run(&["index", "versions", "docs", "plain.txt", "--json"]).ok();
+    let versions: Value = serde_json::from_str(&versions).unwrap();
+    assert_eq!(versions["versions"].as_array().unwrap().len(), 1, "{versions}");
+    assert_eq!(versions["versions"][0]["name"], "plain.txt");
+    let exported = there.run(&["index", "export", "docs"]).ok();
+    assert!(exported.contains("\"group_size\":3,\"duplicates\":[\"p\",\"q\"]"), "{exported}");
+}
+
 #[test]
 fn a_token_comes_from_the_environment() {
     let place = place();

@@ -242,6 +242,29 @@ fn a_folder_that_disappears_is_waited_for_and_nothing_is_lost() {
     assert!(error.contains("in: ") && error.contains("name a folder"), "{error}");
 }
 
+#[test]
+fn an_original_over_the_limit_is_reported_and_taken_in_when_it_is_shorter() {
+    let place = Place::new();
+    let create = ["index", "create", "index", "--store", "originals", "--max-original", "1KiB"];
+    place.run(&create).ok();
+    place.file("in/long.txt", WORDS.repeat(50)).file("in/short.txt", WORDS);
+    let watch = Watch::begin(&place, &["--json"]);
+    let skipped = watch.json();
+    let why = skipped["skipped"].as_str().unwrap();
+    assert!(why.contains("the index keeps at most 1024"), "{skipped}");
+    assert_eq!(watch.json()["id"], "short.txt");
+    watch.wait_for_message("watching in");
+    assert_eq!(ids(&place), ["short.txt"]);
+    // A version that is too long leaves the one that is there.
+    place.file("in/short.txt", WORDS.repeat(50));
+    assert!(watch.json()["skipped"].is_string());
+    place.file("in/long.txt", format!("{WORDS} fourteen"));
+    assert_eq!(watch.json()["id"], "long.txt");
+    assert_eq!(watch.end(Signal::SIGTERM), Some(0));
+    assert_eq!(ids(&place), ["long.txt", "short.txt"]);
+    assert_eq!(place.run(&["index", "original", "index", "short.txt"]).ok(), WORDS);
+}
+
 /// Reads one request, and answers it with a status; its body.
 fn answered(stream: TcpStream, status: &str) -> Value {
     let mut reader = BufReader::new(stream);

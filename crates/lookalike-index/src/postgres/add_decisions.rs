@@ -2,7 +2,7 @@
 
 use super::pool::{ConnectionPool, PooledConnection};
 use super::row::column;
-use super::write::{CountChanges, MAX_TRIES, count_and_commit, is_conflict_error, lock};
+use super::transaction::{CountChanges, MAX_TRIES, count_and_commit, is_conflict_error, lock};
 use crate::checksum;
 use crate::decision_log;
 use crate::error::IndexError;

@@ -1,8 +1,9 @@
 //! Backup of a snapshot to a folder, and restoring an index from one.
 //!
 //! `docs.copy` has the rows of `docs` as the server copies them (COPY, binary), `decisions.copy`
-//! those of `decisions`, `categories.copy` and `category_members.copy` those of these tables;
-//! `index.json` all else. It is written last: a folder without it is
+//! those of `decisions`, `categories.copy` and `category_members.copy` those of these tables; so
+//! do `originals.copy` and `versions.copy` where the index keeps originals, and `duplicates.copy`
+//! where it has some. `index.json` has all else. It is written last: a folder without it is
 //! incomplete. Restoring rebuilds postings.
 
 use super::address::Address;
@@ -24,6 +25,9 @@ const ROWS: &str = "docs.copy";
 const DECISIONS: &str = "decisions.copy";
 /// Tables of categories, each in a file with its name.
 const CATEGORIES: [&str; 2] = ["categories", "category_members"];
+const DUPLICATES: &str = "duplicates";
+/// Tables of originals, each in a file with its name.
+const ARCHIVE: [&str; 2] = ["originals", "versions"];
 const MANIFEST: &str = "index.json";
 /// The value of `kind` in [`MANIFEST`].
 const KIND: &str = "lookalike index, copied from PostgreSQL";
@@ -36,6 +40,7 @@ const COLUMNS_1: &str =
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each file may be there without the others")]
 struct BackupManifest {
     kind: String,
     last: i64,
@@ -49,6 +54,13 @@ struct BackupManifest {
     /// Whether there are files of categories.
     #[serde(default)]
     categories: bool,
+    /// Whether there are files of originals and versions. Programs that do not know them refuse a
+    /// backup that has some.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    originals: bool,
+    /// Whether there is a file of duplicates, likewise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    duplicates: bool,
     settings: serde_json::Value,
 }
 
@@ -58,7 +70,7 @@ pub(super) fn backup(
     settings: &IndexSettings,
     to: &Path,
 ) -> Result<(), IndexError> {
-    let mut snapshot = PostgresSnapshot::new(pool)?;
+    let mut snapshot = PostgresSnapshot::new(pool, settings)?;
     match private_folder(to) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -108,6 +120,16 @@ fn copy(
     for table in CATEGORIES {
         copy_rows(connection, &format!("SELECT * FROM {table}"), &to.join(copy_name(table)))?;
     }
+    let sql = "SELECT EXISTS (SELECT FROM duplicates)";
+    let duplicates = column(&connection.query_one(sql, &[], "its duplicates")?, DUPLICATES, 0)?;
+    if duplicates {
+        let name = to.join(copy_name(DUPLICATES));
+        copy_rows(connection, "SELECT * FROM duplicates ORDER BY keeper, id", &name)?;
+    }
+    let originals = settings.store.has_originals();
+    for table in ARCHIVE.iter().filter(|_| originals) {
+        copy_rows(connection, &format!("SELECT * FROM {table}"), &to.join(copy_name(table)))?;
+    }
     let name = to.join(MANIFEST);
     let write = || {
         let settings = serde_json::to_value(settings)?;
@@ -118,6 +140,8 @@ fn copy(
             checksums: true,
             decisions: true,
             categories: true,
+            originals,
+            duplicates,
             settings,
         };
         let mut file = private_file(&name)?;
@@ -169,6 +193,14 @@ pub(super) fn restore(url: &str, from: &Path) -> Result<(), IndexError> {
     }
     if manifest.categories {
         for table in CATEGORIES {
+            copy_back(&mut connection, &from.join(copy_name(table)), table)?;
+        }
+    }
+    if manifest.duplicates {
+        copy_back(&mut connection, &from.join(copy_name(DUPLICATES)), DUPLICATES)?;
+    }
+    if manifest.originals {
+        for table in ARCHIVE {
             copy_back(&mut connection, &from.join(copy_name(table)), table)?;
         }
     }

@@ -2,7 +2,9 @@
 //! counts.
 
 use super::categories;
+use super::check_archive;
 use super::decisions;
+use super::duplicates;
 use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::{BandPosting, Postings};
 use super::repair::page_of_postings;
@@ -60,7 +62,7 @@ pub(super) fn check(
     pool: &Arc<ConnectionPool>,
     settings: &IndexSettings,
 ) -> Result<Vec<IndexProblem>, IndexError> {
-    let mut snapshot = PostgresSnapshot::new(pool)?;
+    let mut snapshot = PostgresSnapshot::new(pool, settings)?;
     let connection = snapshot.connection();
     let mut totals = CheckTotals::default();
     let mut from = i64::MIN;
@@ -83,6 +85,12 @@ pub(super) fn check(
     for what in categories::problems(connection)? {
         let what = format!("{what}; make categories again");
         totals.problem("category_members".to_owned(), what, false);
+    }
+    for (what, repairable) in duplicates::problems(connection)? {
+        totals.problem("duplicates".to_owned(), what, repairable);
+    }
+    if settings.store.has_originals() {
+        check_archive::check(connection, &mut totals.problems)?;
     }
     Ok(totals.problems)
 }

@@ -1,9 +1,12 @@
 //! Compaction and statistics.
 
+use super::check_archive;
+use super::originals;
 use super::pool::ConnectionPool;
 use super::row::column;
 use super::snapshot::no_state;
-use super::write::{lock, remove};
+use super::transaction::{CountChanges, count_and_commit, lock};
+use super::write::remove;
 use crate::backend::Stats;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
@@ -31,8 +34,29 @@ pub(super) fn compact(
         }
         remove(&mut connection, settings, &docs, last)?;
     }
+    if settings.store.has_originals() {
+        remove_unused_originals(pool, wait)?;
+    }
     let (mut connection, _) = pool.begin("SELECT 1")?;
-    connection.execute("VACUUM (ANALYZE) docs, bands, state")
+    connection.execute("VACUUM (ANALYZE) docs, bands, state, originals, versions, duplicates")
+}
+
+/// Removes originals that no version has and that stay only because others are differences from
+/// them; each in a transaction.
+fn remove_unused_originals(pool: &Arc<ConnectionPool>, wait: Duration) -> Result<(), IndexError> {
+    let mut after = i64::MIN;
+    loop {
+        let (mut connection, last) = lock(pool, wait)?;
+        let Some(number) = originals::next_unused(&mut connection, after)? else { return Ok(()) };
+        after = number;
+        match originals::detach_from(&mut connection, number) {
+            Ok(()) => originals::release(&mut connection, vec![number])?,
+            // It stays, for what can still be read of the others.
+            Err(IndexError::Damaged { .. }) => continue,
+            Err(error) => return Err(error),
+        }
+        count_and_commit(&mut connection, &CountChanges::default(), last)?;
+    }
 }
 
 /// Sizes and counts. There is a posting for each band of each document with shingles, since those
@@ -44,12 +68,16 @@ pub(super) fn stats(
     let (mut connection, _) = pool.begin("BEGIN READ ONLY")?;
     let sql = "SELECT documents, without_shingles, set_bytes, text_bytes, \
                pg_total_relation_size('docs') + pg_total_relation_size('state') \
-               + pg_total_relation_size('settings') + pg_total_relation_size('migrations'), \
+               + pg_total_relation_size('settings') + pg_total_relation_size('migrations') \
+               + pg_total_relation_size('originals') + pg_total_relation_size('versions') \
+               + pg_total_relation_size('duplicates'), \
                pg_total_relation_size('bands') FROM state";
     let rows = connection.query(sql, &[])?;
     let row = rows.first().ok_or_else(|| no_state(pool))?;
     let number = |at| column::<i64>(row, "state", at).map(i64::cast_unsigned);
     let (documents, without_shingles) = (number(0)?, number(1)?);
+    let has_originals = settings.store.has_originals();
+    let originals = has_originals.then(|| check_archive::stats(&mut connection)).transpose()?;
     Ok(Stats {
         documents,
         without_shingles,
@@ -60,6 +88,6 @@ pub(super) fn stats(
         set_bytes: number(2)?,
         text_bytes: number(3)?,
         segment_bytes: number(5)?,
-        originals: None,
+        originals,
     })
 }

@@ -14,24 +14,37 @@
 //! | `copy` | bulk insertion |
 //! | `write_categories`, `categories` | the model of categories and their members |
 //! | `add_decisions`, `decisions` | the log of decisions: adds to it, reads it |
+//! | `write_duplicates`, `duplicates` | documents that went as duplicates: writes, reads them |
 //! | `postings` | rows of bands |
+//! | `version_plan` | the effect of a batch on versions, without the database |
+//! | `write_versions`, `versions` | versions of documents: writes them, reads them |
+//! | `original_writer`, `originals` | originals: those of a batch; reads and removes them |
+//! | `bucket_neighbours` | what the originals of a batch may be differences from |
+//! | `transaction` | the lock of writers, the counts, the commit |
+//! | `document_row` | a document of a batch, before the lock is taken |
 //! | `write` | a batch of changes as one transaction |
 //! | `snapshot` | snapshots |
 //! | `row` | conversion of rows to documents |
-//! | `compact`, `check`, `repair`, `backup` | maintenance |
+//! | `compact`, `check`, `check_archive`, `repair`, `backup` | maintenance |
 //!
 //! Calls block, and so does dropping a handle: do neither on a thread that runs asynchronous tasks.
 
 mod add_decisions;
 mod address;
 mod backup;
+mod bucket_neighbours;
 mod categories;
 mod check;
+mod check_archive;
 mod compact;
 mod copy;
 mod decisions;
 mod defaults;
+mod document_row;
+mod duplicates;
 mod failure;
+mod original_writer;
+mod originals;
 mod plan;
 mod pool;
 mod postings;
@@ -40,8 +53,13 @@ mod row;
 mod schema;
 mod snapshot;
 mod tls;
+mod transaction;
+mod version_plan;
+mod versions;
 mod write;
 mod write_categories;
+mod write_duplicates;
+mod write_versions;
 
 pub use address::shown;
 pub use defaults::{Defaults, with_defaults};
@@ -49,6 +67,7 @@ pub use defaults::{Defaults, with_defaults};
 use crate::access::Access;
 use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats};
 use crate::category_table::CategoryMember;
+use crate::duplicate_table::DuplicateEntry;
 use crate::error::{IndexError, Unwritable};
 use crate::settings::IndexSettings;
 use address::Address;
@@ -81,7 +100,6 @@ fn new(url: &str, settings: &IndexSettings, wait: Duration) -> Result<PostgresBa
             expected: "jaccard, or an index in a folder, which finds containment",
         }));
     }
-    schema::check_originals(settings)?;
     let pool = Arc::new(ConnectionPool::new(Address::parse(url)?, false));
     schema::create(&pool, settings)?;
     Ok(PostgresBackend { pool, settings: settings.clone(), wait: Some(wait) })
@@ -164,8 +182,12 @@ impl Backend for PostgresBackend {
         add_decisions::add(&self.pool, self.wait()?, entries)
     }
 
+    fn add_duplicates(&self, entries: &[DuplicateEntry<'_>]) -> Result<u64, IndexError> {
+        write_duplicates::add(&self.pool, self.wait()?, entries)
+    }
+
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {
-        Ok(Box::new(snapshot::PostgresSnapshot::new(&self.pool)?))
+        Ok(Box::new(snapshot::PostgresSnapshot::new(&self.pool, &self.settings)?))
     }
 
     fn compact(&self, now: i64) -> Result<(), IndexError> {

@@ -2,15 +2,21 @@
 
 use crate::backend::{Change, ChangeOutcome};
 use crate::error::IndexError;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The effect of a batch.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct WritePlan {
     /// The effect of every change.
     pub(super) done: Vec<ChangeOutcome>,
+    /// The number that the document of every change has, or has until a later change of the batch;
+    /// `None` for a removal.
+    pub(super) numbers: Vec<Option<i64>>,
     /// Numbers of stored documents to delete.
     pub(super) gone: Vec<i64>,
+    /// Numbers of stored documents, each with that of the document with the same id and the same
+    /// shingles that replaces it.
+    pub(super) moved: Vec<(i64, i64)>,
     /// Positions of changes whose document is stored, with its number, by ascending number.
     pub(super) kept: Vec<(usize, i64)>,
     /// The greatest number ever assigned.
@@ -21,7 +27,8 @@ pub(super) struct WritePlan {
 #[derive(Clone, Copy)]
 enum IdState {
     Stored(i64),
-    New(usize, i64),
+    /// The change, the number, and the stored document whose shingles it has, as all between.
+    New(usize, i64, Option<i64>),
     Absent,
 }
 
@@ -34,29 +41,45 @@ pub(super) fn ids<'a>(changes: &[Change<'a>]) -> Vec<&'a str> {
     ids
 }
 
-/// The number of a stored document, and when it expires.
-pub(super) type StoredNumber = (i64, Option<i64>);
+/// What is known of a stored document.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StoredDocument {
+    pub(super) number: i64,
+    pub(super) expires: Option<i64>,
+    /// `None` where it is damaged.
+    pub(super) fingerprint: Option<u128>,
+}
 
-/// Plans a batch. `stored` has the stored documents among its ids, `last` is the greatest number
-/// assigned so far.
+/// Plans a batch. `stored` has the stored documents among its ids, `duplicates` those ids among
+/// them that are recorded as duplicates, `last` is the greatest number assigned so far.
 ///
 /// # Errors
 /// [`IndexError::IdTaken`], and [`IndexError::Full`] if no number is left.
 pub(super) fn plan(
     changes: &[Change<'_>],
-    stored: &BTreeMap<String, StoredNumber>,
+    stored: &BTreeMap<String, StoredDocument>,
+    mut duplicates: BTreeSet<String>,
     mut last: i64,
 ) -> Result<WritePlan, IndexError> {
     let mut known: BTreeMap<&str, IdState> =
-        stored.iter().map(|(id, (number, _))| (&id[..], IdState::Stored(*number))).collect();
+        stored.iter().map(|(id, one)| (&id[..], IdState::Stored(one.number))).collect();
     let (mut done, mut gone) = (Vec::with_capacity(changes.len()), Vec::new());
+    let mut numbers = Vec::with_capacity(changes.len());
     for (at, change) in changes.iter().enumerate() {
         let id = change.id();
         let before = known.get(id).copied().unwrap_or(IdState::Absent);
-        let expires = match before {
-            IdState::Stored(_) => stored.get(id).and_then(|(_, expires)| *expires),
-            IdState::New(at, _) => changes[at].entry().and_then(|entry| entry.expires),
-            IdState::Absent => None,
+        let (expires, fingerprint, same) = match before {
+            IdState::Stored(number) => {
+                let known = stored.get(id);
+                let fingerprint = known.and_then(|one| one.fingerprint);
+                (known.and_then(|one| one.expires), fingerprint, Some(number))
+            }
+            IdState::New(at, _, same) => {
+                let entry = changes[at].entry();
+                let expires = entry.and_then(|entry| entry.expires);
+                (expires, entry.map(|entry| entry.fingerprint), same)
+            }
+            IdState::Absent => (None, None, None),
         };
         let added = change.entry().map_or(i64::MIN, |entry| entry.added);
         let is_expired = expires.is_some_and(|expires| expires <= added);
@@ -67,8 +90,9 @@ pub(super) fn plan(
         if let IdState::Stored(number) = before {
             gone.push(number);
         }
+        let was_duplicate = duplicates.remove(id);
         let (what, after) = match change {
-            Change::Remove(_) if !matches!(before, IdState::Absent) => {
+            Change::Remove(_) if was_duplicate || !matches!(before, IdState::Absent) => {
                 (ChangeOutcome::Removed, IdState::Absent)
             }
             Change::Remove(_) => (ChangeOutcome::Absent, IdState::Absent),
@@ -77,20 +101,26 @@ pub(super) fn plan(
                 let full = IndexError::Full { most: most.cast_unsigned() };
                 last = last.checked_add(1).ok_or(full)?;
                 let what = if is_there { ChangeOutcome::Replaced } else { ChangeOutcome::Added };
-                (what, IdState::New(at, last))
+                let is_same = is_there && fingerprint == change.entry().map(|one| one.fingerprint);
+                (what, IdState::New(at, last, same.filter(|_| is_same)))
             }
         };
         done.push(what);
+        numbers.push(match after {
+            IdState::New(_, number, _) => Some(number),
+            IdState::Stored(_) | IdState::Absent => None,
+        });
         known.insert(id, after);
     }
-    let mut kept: Vec<(usize, i64)> = Vec::new();
+    let (mut kept, mut moved) = (Vec::new(), Vec::new());
     for now in known.values() {
-        if let IdState::New(at, number) = now {
-            kept.push((*at, *number));
+        if let IdState::New(at, number, same) = *now {
+            kept.push((at, number));
+            moved.extend(same.map(|same| (same, number)));
         }
     }
     kept.sort_unstable();
-    Ok(WritePlan { done, gone, kept, last })
+    Ok(WritePlan { done, numbers, gone, moved, kept, last })
 }
 
 #[cfg(test)]
@@ -114,7 +144,8 @@ mod tests {
             modified: None,
             expires: None,
         };
-        let stored = BTreeMap::from([("a".to_owned(), (3, None)), ("b".to_owned(), (4, None))]);
+        let document = |number| StoredDocument { number, expires: None, fingerprint: Some(0) };
+        let stored = BTreeMap::from([("a".to_owned(), document(3)), ("b".to_owned(), document(4))]);
         let changes = [
             Change::Put(entry("a")),
             Change::Put(entry("a")),
@@ -123,8 +154,11 @@ mod tests {
             Change::Add(entry("c")),
             Change::Remove("c"),
             Change::Add(entry("b")),
+            Change::Remove("d"),
+            Change::Remove("d"),
         ];
-        let plan_of = plan(&changes, &stored, 9).unwrap();
+        let duplicates = BTreeSet::from(["c".to_owned(), "d".to_owned()]);
+        let plan_of = plan(&changes, &stored, duplicates, 9).unwrap();
         let done = [
             ChangeOutcome::Replaced,
             ChangeOutcome::Replaced,
@@ -133,13 +167,19 @@ mod tests {
             ChangeOutcome::Added,
             ChangeOutcome::Removed,
             ChangeOutcome::Added,
+            ChangeOutcome::Removed,
+            ChangeOutcome::Absent,
         ];
         assert_eq!(plan_of.done, done);
         assert_eq!(plan_of.gone, [3, 4]);
+        // What is removed in between is another document.
+        assert_eq!(plan_of.moved, [(3, 11)]);
+        let numbers = [Some(10), Some(11), None, None, Some(12), None, Some(13), None, None];
+        assert_eq!(plan_of.numbers, numbers);
         assert_eq!(plan_of.kept, [(1, 11), (6, 13)]);
         assert_eq!(plan_of.last, 13);
-        assert_eq!(ids(&changes), ["a", "b", "c"]);
-        let taken = plan(&[Change::Add(entry("a"))], &stored, 9);
+        assert_eq!(ids(&changes), ["a", "b", "c", "d"]);
+        let taken = plan(&[Change::Add(entry("a"))], &stored, BTreeSet::new(), 9);
         assert!(matches!(taken, Err(IndexError::IdTaken { .. })));
     }
 }

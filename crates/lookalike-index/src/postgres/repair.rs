@@ -4,7 +4,8 @@ use super::failure::failure;
 use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::Postings;
 use super::row::{column, signature};
-use super::write::lock;
+use super::transaction::lock;
+use super::write_duplicates::REMOVE_ORPHANS;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
 use std::sync::Arc;
@@ -63,6 +64,7 @@ pub(super) fn repair(
     )?;
     fill(&mut connection, settings, "wanted_bands")?;
     connection.execute(REPAIR_BANDS)?;
+    connection.execute(REMOVE_ORPHANS)?;
     connection.execute(COUNT)?;
     connection.commit()?.map_err(|error| failure(pool.name(), &error))
 }

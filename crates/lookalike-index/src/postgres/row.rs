@@ -86,7 +86,7 @@ pub(super) fn record(
                 .map_err(|error| damaged(&id, &format!("its metadata is no object: {error}")))?,
             None => serde_json::Map::new(),
         },
-        text: text.map(|bytes| unpacked(bytes, &id)).transpose()?,
+        text: text.map(|bytes| decompress_text(bytes, &id)).transpose()?,
         id,
     };
     Ok(())
@@ -190,7 +190,7 @@ pub(super) fn compress_text(text: &str, id: &str) -> Result<Vec<u8>, IndexError>
 }
 
 /// Decompresses a text, up to the maximum length of a text.
-fn unpacked(bytes: &[u8], id: &str) -> Result<String, IndexError> {
+pub(super) fn decompress_text(bytes: &[u8], id: &str) -> Result<String, IndexError> {
     let mut text = String::new();
     let decoder = zstd::stream::read::Decoder::with_buffer(bytes);
     let read =

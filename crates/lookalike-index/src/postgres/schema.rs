@@ -4,16 +4,16 @@ use super::pool::{ConnectionPool, PooledConnection, Session};
 use super::row::column;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
-use lookalike_core::error::ParamsError;
-use lookalike_core::parameter::Parameter;
 use std::sync::Arc;
 
 /// Migrations from version n to n + 1. Published ones never change.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("migration_1.sql"),
     include_str!("migration_2.sql"),
     include_str!("migration_3.sql"),
     include_str!("migration_4.sql"),
+    include_str!("migration_5.sql"),
+    include_str!("migration_6.sql"),
 ];
 
 /// Minimum version of PostgreSQL.
@@ -83,21 +83,8 @@ pub(super) fn open(pool: &Arc<ConnectionPool>) -> Result<IndexSettings, IndexErr
     };
     let json: String = column(row, "settings", 0)?;
     let settings = IndexSettings::from_json(&json, pool.name())?;
-    check_originals(&settings)?;
     connection.commit()?.map_err(|error| pool.failure(&error))?;
     Ok(settings)
-}
-
-/// Refuses settings with originals, which only an index in a folder keeps.
-pub(super) fn check_originals(settings: &IndexSettings) -> Result<(), IndexError> {
-    if settings.originals.is_none() {
-        return Ok(());
-    }
-    Err(IndexError::Params(ParamsError::Parse {
-        parameter: Parameter::Store,
-        got: "originals, for an index in PostgreSQL".to_owned(),
-        expected: "texts, or an index in a folder, which keeps originals",
-    }))
 }
 
 fn migrate(session: &mut Session, from: u32) -> Result<(), postgres::Error> {

@@ -2,14 +2,19 @@
 
 use super::categories;
 use super::decisions;
+use super::duplicates;
+use super::originals;
 use super::pool::{ConnectionPool, PooledConnection};
 use super::row::{column, columns, record};
+use super::versions;
 use crate::backend::Snapshot;
 use crate::category_table::{CategoryMember, CategoryState};
 use crate::decision_log::DecisionCallback;
+use crate::duplicate_table::DuplicateCallback;
 use crate::entry::{IndexRecord, RecordFields};
 use crate::error::IndexError;
 use crate::original::DocumentVersion;
+use crate::settings::IndexSettings;
 use postgres::SimpleQueryMessage;
 use postgres::types::ToSql;
 use std::sync::Arc;
@@ -25,13 +30,19 @@ pub(super) struct PostgresSnapshot {
     connection: PooledConnection,
     version: u64,
     documents: u64,
+    has_originals: bool,
 }
 
 impl PostgresSnapshot {
-    pub(super) fn new(pool: &Arc<ConnectionPool>) -> Result<Self, IndexError> {
+    pub(super) fn new(
+        pool: &Arc<ConnectionPool>,
+        settings: &IndexSettings,
+    ) -> Result<Self, IndexError> {
         let (connection, answer) = pool.begin(BEGIN)?;
         let [version, documents] = numbers(&answer).ok_or_else(|| no_state(pool))?;
-        Ok(Self { connection, version: version as u64, documents: documents as u64 })
+        let has_originals = settings.store.has_originals();
+        let (version, documents) = (version.cast_unsigned(), documents.cast_unsigned());
+        Ok(Self { connection, version, documents, has_originals })
     }
 
     /// The connection, for statements that only this backend needs.
@@ -39,9 +50,11 @@ impl PostgresSnapshot {
         &mut self.connection
     }
 
-    /// The error of an operation on originals, which only an index in a folder keeps.
-    fn no_originals(&self) -> IndexError {
-        IndexError::NoOriginals { index: self.connection.pool().name().to_owned() }
+    fn expect_originals(&self) -> Result<(), IndexError> {
+        if self.has_originals {
+            return Ok(());
+        }
+        Err(IndexError::NoOriginals { index: self.connection.pool().name().to_owned() })
     }
 
     /// Passes the rows of a statement to `each` as they arrive; returns their number.
@@ -162,16 +175,43 @@ impl Snapshot for PostgresSnapshot {
         categories::members(&mut self.connection, range, (after, most))
     }
 
-    fn versions(&mut self, _: &str) -> Result<Vec<DocumentVersion>, IndexError> {
-        Err(self.no_originals())
+    fn group_sizes(&mut self, numbers: &[u64]) -> Result<Vec<u64>, IndexError> {
+        duplicates::group_sizes(&mut self.connection, numbers)
     }
 
-    fn original(&mut self, _: &DocumentVersion) -> Result<Vec<u8>, IndexError> {
-        Err(self.no_originals())
+    fn duplicates(
+        &mut self,
+        numbers: &[u64],
+        each: DuplicateCallback<'_>,
+    ) -> Result<(), IndexError> {
+        duplicates::read(&mut self.connection, numbers, each)
     }
 
-    fn version_text(&mut self, _: &DocumentVersion) -> Result<Option<String>, IndexError> {
-        Err(self.no_originals())
+    fn versions(&mut self, id: &str) -> Result<Vec<DocumentVersion>, IndexError> {
+        self.expect_originals()?;
+        let versions = versions::of_id(&mut self.connection, id)?;
+        Ok(versions.into_iter().map(|stored| stored.version).collect())
+    }
+
+    fn original(&mut self, version: &DocumentVersion) -> Result<Vec<u8>, IndexError> {
+        self.expect_originals()?;
+        let original = originals::read(&mut self.connection, version.original.cast_signed())?;
+        Ok(original.bytes)
+    }
+
+    fn version_text(&mut self, version: &DocumentVersion) -> Result<Option<String>, IndexError> {
+        self.expect_originals()?;
+        let (mut text, mut is_document) = (None, false);
+        let wanted = RecordFields { text: true, ..RecordFields::default() };
+        self.records(&[version.document], wanted, &mut |record| {
+            is_document = true;
+            text.clone_from(&record.text);
+            Ok(())
+        })?;
+        if is_document {
+            return Ok(text);
+        }
+        versions::ended_text(&mut self.connection, version.document.cast_signed())
     }
 
     fn scan(

@@ -2,7 +2,7 @@
 
 use super::categories;
 use super::pool::{ConnectionPool, PooledConnection};
-use super::write::{CountChanges, MAX_TRIES, count_and_commit, is_conflict_error, lock};
+use super::transaction::{CountChanges, MAX_TRIES, count_and_commit, is_conflict_error, lock};
 use crate::category_table::{self, CategoryMember};
 use crate::checksum;
 use crate::error::IndexError;

@@ -1,6 +1,6 @@
 //! The catalogue: the database of documents, which is authoritative, and its connections.
 
-use super::catalogue_schema::{ARCHIVE, CATEGORIES, CHECKSUMS, DECISIONS, SCHEMA};
+use super::catalogue_schema::{ARCHIVE, CATEGORIES, CHECKSUMS, DECISIONS, DUPLICATES, SCHEMA};
 use super::catalogue_state::CatalogueState;
 use super::index_folder::IndexFolder;
 use super::reserve::LOG_PAGES;
@@ -16,8 +16,10 @@ use std::time::Duration;
 /// `application_id` of the database: the letters `LkAl`.
 const APPLICATION: i64 = 0x4c6b_416c;
 /// `user_version` of the database: 1 has no checksums of rows, 2 no decisions, 3 no categories, 4
-/// no originals.
-const CATALOGUE_VERSION: u32 = 5;
+/// no originals, 5 no duplicates.
+const CATALOGUE_VERSION: u32 = 6;
+/// The version of a catalogue with originals, without duplicates.
+const ARCHIVE_VERSION: u32 = 5;
 /// The version of a catalogue with categories, without originals.
 const CATEGORIES_VERSION: u32 = 4;
 /// The version of a catalogue with decisions, without categories.
@@ -63,10 +65,29 @@ pub(super) fn create_categories(connection: &Connection) -> rusqlite::Result<()>
     connection.execute_batch(&format!("{tables}; PRAGMA user_version = {CATEGORIES_VERSION}"))
 }
 
-/// Adds the tables of originals to a new catalogue, in a transaction.
+/// Adds the tables of originals to a catalogue that has none, in a transaction.
 fn create_archive(connection: &Connection) -> rusqlite::Result<()> {
     create_categories(connection)?;
     let tables = ARCHIVE.join(";\n");
+    connection.execute_batch(&format!("{tables}; PRAGMA user_version = {ARCHIVE_VERSION}"))
+}
+
+/// Whether a catalogue has the table of duplicates.
+pub(super) fn has_duplicates(connection: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT 1 FROM sqlite_schema WHERE name = 'duplicates'";
+    connection.prepare_cached(sql)?.exists([])
+}
+
+/// Adds the table of duplicates to a catalogue of version 2 to 5, in a transaction.
+pub(super) fn create_duplicates(connection: &Connection) -> rusqlite::Result<()> {
+    if has_duplicates(connection)? {
+        return Ok(());
+    }
+    let sql = "SELECT 1 FROM sqlite_schema WHERE name = 'originals'";
+    if !connection.prepare_cached(sql)?.exists([])? {
+        create_archive(connection)?;
+    }
+    let tables = DUPLICATES.join(";\n");
     connection.execute_batch(&format!("{tables}; PRAGMA user_version = {CATALOGUE_VERSION}"))
 }
 
@@ -116,7 +137,7 @@ pub(super) fn open(path: &Path, flags: OpenFlags, kib: u32) -> rusqlite::Result<
     Ok(connection)
 }
 
-/// Reads the version of a catalogue, 1 to 5.
+/// Reads the version of a catalogue, 1 to 6.
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`], [`IndexError::Version`].
@@ -178,8 +199,13 @@ pub(super) fn settings(
     }
     let settings = IndexSettings::from_json(&json, &place.name)?;
     settings.check_sketches(&place.name)?;
-    let has_tables = version(place, connection)? >= CATALOGUE_VERSION;
-    if settings.store.has_originals() != has_tables {
+    // Version 6 has the tables of originals in any index.
+    let has_originals = settings.store.has_originals();
+    let agrees = match version(place, connection)? {
+        CATALOGUE_VERSION => true,
+        version => has_originals == (version == ARCHIVE_VERSION),
+    };
+    if !agrees {
         let why = "its settings and its catalogue do not agree on whether it keeps originals";
         return Err(place.damaged(why.to_owned()));
     }

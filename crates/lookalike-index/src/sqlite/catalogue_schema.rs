@@ -99,6 +99,18 @@ pub(super) const ARCHIVE: [&str; 6] = [
     "CREATE INDEX versions_original ON versions(original)",
 ];
 
+/// The table that version 6 adds: the ids of documents that went as duplicates, by their keepers.
+pub(super) const DUPLICATES: [&str; 3] = [
+    "CREATE TABLE duplicates(
+  id_key INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  keeper INTEGER NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT",
+    "CREATE INDEX duplicates_id ON duplicates(id_key)",
+    "CREATE INDEX duplicates_keeper ON duplicates(keeper)",
+];
+
 /// The statements that SQLite stores for a catalogue of `version`.
 pub(super) fn schema(version: u32) -> Vec<String> {
     let mut statements = SCHEMA.map(str::to_owned);
@@ -118,6 +130,9 @@ pub(super) fn schema(version: u32) -> Vec<String> {
     }
     if version >= 5 {
         statements.extend(ARCHIVE.map(str::to_owned));
+    }
+    if version >= 6 {
+        statements.extend(DUPLICATES.map(str::to_owned));
     }
     statements
 }

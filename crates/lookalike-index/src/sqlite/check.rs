@@ -4,6 +4,7 @@ use super::catalogue;
 use super::categories;
 use super::check_archive;
 use super::decisions;
+use super::duplicates;
 use super::index_state::{FolderSnapshot, IndexState};
 use super::maintenance::count_rows;
 use super::posting::{PostingList, id_key};
@@ -65,6 +66,8 @@ pub(super) fn check(state: &Arc<IndexState>) -> Result<Vec<IndexProblem>, IndexE
     let result = check_decisions(&snapshot, &mut problems);
     collect_damage(result, &mut problems)?;
     let result = check_categories(&snapshot, &mut problems);
+    collect_damage(result, &mut problems)?;
+    let result = check_duplicates(&snapshot, &mut problems);
     collect_damage(result, &mut problems)?;
     let result = check_archive::check(&snapshot, &mut problems);
     collect_damage(result, &mut problems)?;
@@ -246,6 +249,17 @@ fn check_categories(
             what,
             repairable: false,
         });
+    }
+    Ok(())
+}
+
+/// Checks the documents that went as duplicates.
+fn check_duplicates(
+    snapshot: &FolderSnapshot,
+    problems: &mut Vec<IndexProblem>,
+) -> Result<(), IndexError> {
+    for (what, repairable) in duplicates::problems(&snapshot.state.place, snapshot.connection()?)? {
+        problems.push(IndexProblem { place: "duplicates".to_owned(), what, repairable });
     }
     Ok(())
 }

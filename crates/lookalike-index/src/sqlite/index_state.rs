@@ -8,6 +8,7 @@ use super::catalogue_state::CatalogueState;
 use super::catalogue_writer::CatalogueWriter;
 use super::categories;
 use super::decisions;
+use super::duplicates;
 use super::index_folder::IndexFolder;
 use super::lock::lock;
 use super::merge_signal::MergeSignal;
@@ -23,6 +24,7 @@ use crate::backend::SetCallback;
 use crate::backend::Snapshot;
 use crate::category_table::{CategoryMember, CategoryState};
 use crate::decision_log::DecisionCallback;
+use crate::duplicate_table::DuplicateCallback;
 use crate::entry::{IndexRecord, RecordFields};
 use crate::error::{IndexError, Unwritable};
 use crate::original::DocumentVersion;
@@ -307,6 +309,18 @@ impl Snapshot for FolderSnapshot {
         most: usize,
     ) -> Result<Vec<CategoryMember>, IndexError> {
         categories::members(&self.state.place, self.connection()?, range, (after, most))
+    }
+
+    fn group_sizes(&mut self, numbers: &[u64]) -> Result<Vec<u64>, IndexError> {
+        duplicates::group_sizes(&self.state.place, self.connection()?, numbers)
+    }
+
+    fn duplicates(
+        &mut self,
+        numbers: &[u64],
+        each: DuplicateCallback<'_>,
+    ) -> Result<(), IndexError> {
+        duplicates::read(&self.state.place, self.connection()?, numbers, each)
     }
 
     fn versions(&mut self, id: &str) -> Result<Vec<DocumentVersion>, IndexError> {

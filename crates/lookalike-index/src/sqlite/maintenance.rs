@@ -16,6 +16,7 @@ use super::segment_file::SegmentFile;
 use super::tuning::Tuning;
 use super::validation::segment_number;
 use super::write::{add_tombstone, flush, next_name, write_run};
+use super::write_duplicates;
 use super::write_versions;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
@@ -248,6 +249,7 @@ pub(super) fn repair(state: &Arc<IndexState>) -> Result<(), IndexError> {
         let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
         writer.connection.execute_batch("REINDEX").map_err(failed)?;
         writer.transaction(state, |writer, _| {
+            write_duplicates::remove_orphans(&writer.connection).map_err(failed)?;
             update_counts(&writer.connection, &mut writer.head).map_err(failed)
         })?;
         checksums::fill(state, writer)?;

@@ -20,6 +20,8 @@ mod check;
 mod check_archive;
 mod checksums;
 mod decisions;
+mod document_numbers;
+mod duplicates;
 mod folder;
 mod id_filter;
 mod index_folder;
@@ -47,12 +49,14 @@ mod validation;
 mod versions;
 mod write;
 mod write_categories;
+mod write_duplicates;
 mod write_versions;
 mod writer_lock;
 
 use crate::access::Access;
 use crate::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats};
 use crate::category_table::CategoryMember;
+use crate::duplicate_table::DuplicateEntry;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
 use index_folder::IndexFolder;
@@ -202,6 +206,10 @@ impl Backend for FolderBackend {
 
     fn add_decisions(&self, entries: &[&str]) -> Result<u64, IndexError> {
         add_decisions::add(&self.state, entries)
+    }
+
+    fn add_duplicates(&self, entries: &[DuplicateEntry<'_>]) -> Result<u64, IndexError> {
+        write_duplicates::add(&self.state, entries)
     }
 
     fn replace_categories(

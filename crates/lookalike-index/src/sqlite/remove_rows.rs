@@ -2,14 +2,16 @@
 
 use super::catalogue_state::CatalogueState;
 use super::categories;
+use super::write_duplicates;
 use rusqlite::{Connection, OptionalExtension};
 
-/// Removes the rows of a document but for its text.
+/// Removes the rows of a document but for its text; returns the ids of its duplicates, which are
+/// removed, too.
 pub(super) fn remove_rows(
     connection: &Connection,
     head: &mut CatalogueState,
     number: u32,
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<Vec<String>> {
     let sql = "DELETE FROM docs WHERE doc = ?1 RETURNING length(signature)";
     if let Some(length) = delete(connection, sql, number)? {
         head.documents = head.documents.saturating_sub(1);
@@ -18,7 +20,8 @@ pub(super) fn remove_rows(
     let sql = "DELETE FROM sets WHERE doc = ?1 RETURNING length(code)";
     let sets = delete(connection, sql, number)?;
     head.set_bytes = head.set_bytes.saturating_sub(sets.unwrap_or(0));
-    categories::remove_member(connection, number)
+    categories::remove_member(connection, number)?;
+    write_duplicates::remove_group(connection, number)
 }
 
 /// Removes the text of a document.

@@ -44,23 +44,9 @@ impl VersionRow {
         Ok(Self { id: row.get(1)?, version, checksum: row.get(9)? })
     }
 
-    /// The checksum of its columns; `docs/reference/index.md` has the order.
+    /// The checksum of its columns.
     fn computed_checksum(&self) -> i64 {
-        let DocumentVersion { number, document, original, added, ended, modified, .. } =
-            self.version;
-        let mut bytes = Vec::new();
-        bytes.extend_from_slice(&number.to_le_bytes());
-        bytes.extend_from_slice(&original.to_le_bytes());
-        bytes.extend_from_slice(&added.to_le_bytes());
-        for time in [ended, modified] {
-            bytes.push(u8::from(time.is_some()));
-            bytes.extend_from_slice(&time.unwrap_or(0).to_le_bytes());
-        }
-        for text in [&self.id, &self.version.media_type, &self.version.name] {
-            bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
-            bytes.extend_from_slice(text.as_bytes());
-        }
-        checksum::content(document, &bytes).cast_signed()
+        checksum::version(&self.id, &self.version)
     }
 
     /// Checks that the row is as it was stored.

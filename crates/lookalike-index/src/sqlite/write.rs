@@ -3,18 +3,19 @@
 use super::catalogue;
 use super::catalogue_state::CatalogueState;
 use super::catalogue_writer::CatalogueWriter;
+use super::document_numbers::numbers;
 use super::id_filter::IdFilter;
 use super::index_folder::IndexFolder;
 use super::index_state::IndexState;
 use super::lock::lock;
 use super::posting::{Posting, PostingList, PostingRun, id_key};
 use super::posting_view::PostingView;
-use super::record_reader::RecordReader;
 use super::remove_rows::{remove_rows, remove_text};
 use super::segment::Segment;
 use super::segment_file::SegmentFile;
 use super::similar_documents::SimilarDocuments;
 use super::validation::segment_name;
+use super::write_duplicates;
 use super::write_versions::{self, NewVersion};
 use crate::backend::{Change, ChangeOutcome, posting_keys};
 use crate::checksum::{self, RowFields};
@@ -197,6 +198,8 @@ struct WriteBatch<'a> {
     numbers: HashMap<&'a str, Option<u32>>,
     /// The last number before this call.
     before: u32,
+    /// Whether the catalogue has duplicates.
+    has_duplicates: bool,
     /// Where the index keeps originals.
     similar: Option<SimilarDocuments<'a>>,
     /// Numbers assigned and removed in this call.
@@ -220,7 +223,10 @@ impl<'a> WriteBatch<'a> {
         let (settings, count) = (&state.settings, changes.len());
         let (connection, id_filter) = (&writer.connection, &mut writer.id_filter);
         let unchecked = writer.head.unchecked;
-        let numbers = numbers(&state.place, connection, id_filter, view, unchecked, changes)?;
+        let ids = changes.iter().map(Change::id);
+        let numbers = numbers(&state.place, connection, id_filter, view, unchecked, ids)?;
+        let has_duplicates = catalogue::has_duplicates(connection);
+        let has_duplicates = has_duplicates.map_err(|error| state.place.database(error))?;
         Ok(Self {
             place: &state.place,
             settings,
@@ -230,6 +236,7 @@ impl<'a> WriteBatch<'a> {
             texts: &mut writer.texts,
             id_filter,
             numbers,
+            has_duplicates,
             similar: settings.store.has_originals().then(|| SimilarDocuments::new(view)),
             gone: HashSet::new(),
             bands: Vec::with_capacity(count * settings.bands),
@@ -254,22 +261,55 @@ impl<'a> WriteBatch<'a> {
             return Err(IndexError::IdTaken { id: id.to_owned() });
         }
         let version = self.begin_version(change.entry(), before)?;
+        let mut group = Vec::new();
         if let Some(number) = before {
+            let keeps_group = !is_expired && self.keeps_group(change.entry(), number)?;
             let keeps_text = version.as_ref().is_some_and(NewVersion::keeps_former_text);
             let removed = self.remove(number, keeps_text);
-            removed.map_err(|error| self.place.database(error))?;
+            let removed = removed.map_err(|error| self.place.database(error))?;
+            group = if keeps_group { removed } else { group };
         }
         let number = change.entry().map(|entry| self.insert(entry)).transpose()?;
+        let moved = self.move_group(id, number, &group);
+        let was_duplicate = moved.map_err(|error| self.place.database(error))?;
         if let (Some(version), Some(number), Some(similar)) = (version, number, &mut self.similar) {
             version.store(number, similar.find_and_add(&self.keys, number)?)?;
         }
         self.numbers.insert(id, number);
         Ok(match (before, number) {
-            (None, None) => ChangeOutcome::Absent,
-            (Some(_), None) => ChangeOutcome::Removed,
+            (None, None) if !was_duplicate => ChangeOutcome::Absent,
+            (_, None) => ChangeOutcome::Removed,
             (Some(_), Some(_)) if !is_expired => ChangeOutcome::Replaced,
             (_, Some(_)) => ChangeOutcome::Added,
         })
+    }
+
+    /// Whether the duplicates of a document stay with the one that replaces it, which has the same
+    /// shingles then.
+    fn keeps_group(&self, entry: Option<&IndexEntry<'_>>, before: u32) -> Result<bool, IndexError> {
+        let Some(entry) = entry.filter(|_| self.has_duplicates) else { return Ok(false) };
+        let sql = "SELECT 1 FROM docs WHERE doc = ?1 AND fingerprint = ?2";
+        let is_same = self.connection.prepare_cached(sql).and_then(|mut statement| {
+            statement.exists(params![before, &entry.fingerprint.to_le_bytes()[..]])
+        });
+        is_same.map_err(|error| self.place.database(error))
+    }
+
+    /// Gives these duplicates to the document that is added, and removes what is recorded of one
+    /// with its id; whether there was such a duplicate.
+    fn move_group(
+        &self,
+        id: &str,
+        number: Option<u32>,
+        group: &[String],
+    ) -> rusqlite::Result<bool> {
+        if !self.has_duplicates {
+            return Ok(false);
+        }
+        for (number, id) in number.iter().flat_map(|number| group.iter().map(|id| (*number, id))) {
+            write_duplicates::insert(self.connection, id, number)?;
+        }
+        write_duplicates::remove(self.connection, id)
     }
 
     /// Where the index keeps originals: the version of a document that is added, or none for a
@@ -383,16 +423,18 @@ impl<'a> WriteBatch<'a> {
         compressor.compress(text.as_bytes()).map_err(failed)
     }
 
-    fn remove(&mut self, number: u32, keeps_text: bool) -> rusqlite::Result<()> {
-        remove_rows(self.connection, self.head, number)?;
+    /// Removes a document; returns the ids of its duplicates.
+    fn remove(&mut self, number: u32, keeps_text: bool) -> rusqlite::Result<Vec<String>> {
+        let group = remove_rows(self.connection, self.head, number)?;
         if !keeps_text {
             remove_text(self.connection, self.head, number)?;
         }
         if number > self.before {
             self.gone.insert(number);
-            return Ok(());
+            return Ok(group);
         }
-        add_tombstone(self.connection, number, self.head.changes + 1)
+        add_tombstone(self.connection, number, self.head.changes + 1)?;
+        Ok(group)
     }
 
     /// The postings of the documents that remain.
@@ -421,34 +463,4 @@ pub(super) fn add_tombstone(
     let sql = "INSERT INTO dead VALUES(?1, ?2)";
     connection.prepare_cached(sql)?.execute(params![number, change.cast_signed()])?;
     Ok(())
-}
-
-/// The number of the document of each changed id, if it exists.
-fn numbers<'a>(
-    place: &IndexFolder,
-    connection: &Connection,
-    id_filter: &mut IdFilter,
-    view: &PostingView,
-    unchecked: u64,
-    changes: &[Change<'a>],
-) -> Result<HashMap<&'a str, Option<u32>>, IndexError> {
-    let ids = changes.iter().map(Change::id);
-    let mut ids: Vec<(u64, &'a str)> = ids.map(|id| (id_key(id.as_bytes()), id)).collect();
-    // Sorted keys access each block once.
-    ids.sort_unstable();
-    ids.dedup();
-    id_filter.prepare(view, ids.len());
-    ids.retain(|(key, _)| id_filter.may_have(*key));
-    let keys: Vec<u64> = ids.iter().map(|(key, _)| *key).collect();
-    let mut numbers = HashMap::with_capacity(keys.len());
-    let mut found: Vec<(u64, &str)> = Vec::new();
-    view.find(PostingList::Ids, &keys, |at, number| found.push((u64::from(number), ids[at].1)))?;
-    found.sort_unstable();
-    let reader = RecordReader { place, connection, unchecked };
-    for (number, id) in found {
-        if reader.has(number, id)? {
-            numbers.insert(id, Some(number as u32));
-        }
-    }
-    Ok(numbers)
 }

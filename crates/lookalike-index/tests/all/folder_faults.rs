@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod checksums;
+mod duplicates;
 mod full_disk;
 mod originals;
 mod untrusted;
@@ -305,7 +306,7 @@ fn another_version_is_refused() {
     catalogue.execute_batch("PRAGMA user_version = 7").unwrap();
     for access in [Access::Read, WRITE] {
         let error = open(&folder, access).map(drop).unwrap_err();
-        let is_right = matches!(error, IndexError::Version { got: 7, expected: 5, .. });
+        let is_right = matches!(error, IndexError::Version { got: 7, expected: 6, .. });
         assert!(is_right, "{error}");
     }
 }

@@ -14,6 +14,7 @@ mod categories;
 mod containment;
 mod decisions;
 pub mod documents;
+mod duplicates;
 mod histories;
 mod moments;
 mod nearest;
@@ -24,6 +25,7 @@ pub use asking::*;
 pub use categories::*;
 pub use containment::*;
 pub use decisions::*;
+pub use duplicates::*;
 pub use histories::*;
 pub use moments::*;
 pub use nearest::*;
@@ -70,6 +72,8 @@ macro_rules! suite {
             a_backup_is_the_index_at_one_moment,
             categories_are_kept_and_follow_documents,
             decisions_are_kept_in_order,
+            duplicates_follow_their_keeper,
+            duplicates_equal_the_model,
             ids_of_any_kind,
             documents_without_shingles,
             one_id_several_times_in_a_batch,

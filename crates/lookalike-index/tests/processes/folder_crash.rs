@@ -5,12 +5,13 @@
 #![allow(clippy::disallowed_methods, reason = "the test starts itself as the writer")]
 
 use crate::conformance::documents::{Document, Maker, settings};
-use crate::conformance::{assert_clean, candidates, decisions, now};
+use crate::conformance::{assert_clean, candidates, decisions, duplicates, known, now, unnumbered};
 use lookalike_index::backend::{Backend, Change, bucket_keys};
+use lookalike_index::duplicate_table::DuplicateEntry;
 use lookalike_index::index::Access;
+use lookalike_index::memory::MemoryBackend;
 use lookalike_index::settings::StoredContent;
 use lookalike_index::sqlite::{self, Tuning};
-use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -20,11 +21,18 @@ const WRITE: Access = Access::Write { wait: Duration::from_secs(10) };
 const TUNING: Tuning = Tuning { tail: 12, fan_out: 2, background: true };
 const FOLDER: &str = "LOOKALIKE_TEST_FOLDER";
 const ROUND: &str = "LOOKALIKE_TEST_ROUND";
-const ROUNDS: u64 = 300;
 const IDS: u64 = 60;
 
-/// What batch `batch` of a round does: documents that are put, ids that are removed.
-fn batch(round: u64, batch: u64) -> (Vec<Document>, Vec<String>) {
+/// What a batch does.
+struct Batch {
+    documents: Vec<Document>,
+    removed: Vec<String>,
+    /// Ids of duplicates, each with that of its keeper.
+    duplicates: Vec<(String, String)>,
+}
+
+/// What batch `batch` of a round does.
+fn batch(round: u64, batch: u64) -> Batch {
     let settings = settings(StoredContent::Sets);
     let mut maker = Maker::new(&settings, round << 20 | batch);
     let count = 1 + maker.below(9);
@@ -38,12 +46,21 @@ fn batch(round: u64, batch: u64) -> (Vec<Document>, Vec<String>) {
         documents.push(document);
     }
     let removed = (0..maker.below(3)).map(|_| format!("d{}", maker.below(IDS))).collect();
-    (documents, removed)
+    let duplicates = (0..maker.below(4))
+        .map(|_| (format!("c{}", maker.below(IDS)), format!("d{}", maker.below(IDS))))
+        .collect();
+    Batch { documents, removed, duplicates }
 }
 
-fn changes(batch: &(Vec<Document>, Vec<String>)) -> Vec<Change<'_>> {
-    let puts = batch.0.iter().map(Document::put);
-    puts.chain(batch.1.iter().map(|id| Change::Remove(id))).collect()
+impl Batch {
+    fn changes(&self) -> Vec<Change<'_>> {
+        let puts = self.documents.iter().map(Document::put);
+        puts.chain(self.removed.iter().map(|id| Change::Remove(id))).collect()
+    }
+
+    fn duplicates(&self) -> Vec<DuplicateEntry<'_>> {
+        self.duplicates.iter().map(|(id, keeper)| DuplicateEntry { id, keeper }).collect()
+    }
 }
 
 /// The other process: writes and tells what is stored, until it is killed.
@@ -55,7 +72,8 @@ fn writer() {
     let mut out = std::io::stdout();
     for number in 0.. {
         let batch = batch(round, number);
-        backend.write(&changes(&batch)).unwrap();
+        backend.write(&batch.changes()).unwrap();
+        backend.add_duplicates(&batch.duplicates()).unwrap();
         backend.add_decisions(&[&decision(round, number)]).unwrap();
         out.write_all(format!("\nstored {number}\n").as_bytes()).unwrap();
         out.flush().unwrap();
@@ -73,16 +91,16 @@ fn decision(round: u64, batch: u64) -> String {
     format!("{{\"note\":\"round {round}, batch {batch}\"}}")
 }
 
-/// What ids say, by fingerprint and batch.
-type Contents = BTreeMap<String, (u128, i64)>;
-
-fn apply(contents: &mut Contents, batch: &(Vec<Document>, Vec<String>)) {
-    for document in &batch.0 {
-        contents.insert(document.id.clone(), (document.fingerprint, document.added));
-    }
-    for id in &batch.1 {
-        contents.remove(id);
-    }
+/// Whether an index has the documents of the model, with their versions and their duplicates.
+fn is_same(backend: &dyn Backend, model: &MemoryBackend) -> bool {
+    let has_originals = model.settings().store == StoredContent::Originals;
+    let same_versions = |id: u64| {
+        let id = format!("d{id}");
+        known(backend, &id) == known(model, &id)
+    };
+    unnumbered(now(backend)) == unnumbered(now(model))
+        && duplicates(backend) == duplicates(model)
+        && (!has_originals || (0..IDS).all(same_versions))
 }
 
 /// Runs a writer until it has reported `reported` batches as stored, and kills it a moment later;
@@ -106,36 +124,38 @@ fn killed(folder: &Path, round: u64, reported: u64, moment: Duration) -> u64 {
     reported + stored.count() as u64
 }
 
-fn contents(backend: &dyn Backend) -> Contents {
-    let record = |r: lookalike_index::entry::IndexRecord| (r.id, (r.fingerprint, r.added));
-    now(backend).into_iter().map(record).collect()
-}
-
-#[test]
-fn what_was_acknowledged_outlives_a_kill() {
+/// Kills writers of one index.
+fn kill_writers(store: StoredContent, rounds: u64) {
     if std::env::var(FOLDER).is_ok() {
         return;
     }
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
-    let settings = settings(StoredContent::Sets);
+    let settings = settings(store);
     drop(sqlite::create(&folder, &settings).unwrap());
+    let model = MemoryBackend::new(settings.clone());
     let mut maker = Maker::new(&settings, 77);
-    let (mut wanted, mut batches) = (Contents::new(), 0);
-    let mut decided = Vec::new();
-    for round in 0..ROUNDS {
+    let (mut batches, mut decided) = (0, Vec::new());
+    for round in 0..rounds {
         // With none reported, it is killed while it starts and opens the index.
         let (reported, moment) = (maker.below(8), Duration::from_micros(maker.below(8_000)));
         let stored = killed(&folder, round, reported, moment);
-        (0..stored).for_each(|number| apply(&mut wanted, &batch(round, number)));
+        for number in 0..stored {
+            let batch = batch(round, number);
+            model.write(&batch.changes()).unwrap();
+            model.add_duplicates(&batch.duplicates()).unwrap();
+        }
         batches += stored;
         let backend = sqlite::open_with(&folder, WRITE, TUNING).unwrap();
-        let there = contents(&*backend);
-        if there != wanted {
-            // The last one may be stored although there was no time to say so; then all of it.
-            apply(&mut wanted, &batch(round, stored));
-            assert_eq!(there, wanted, "round {round}");
+        // The last one may be stored although there was no time to say so; then all of each call.
+        let last = batch(round, stored);
+        if !is_same(&*backend, &model) {
+            model.write(&last.changes()).unwrap();
         }
+        if !is_same(&*backend, &model) {
+            model.add_duplicates(&last.duplicates()).unwrap();
+        }
+        assert!(is_same(&*backend, &model), "round {round}");
         decided.extend((0..stored).map(|number| decision(round, number)));
         let log = decisions(&*backend, 0);
         if log != decided {
@@ -152,5 +172,17 @@ fn what_was_acknowledged_outlives_a_kill() {
             assert!(keys.is_empty() || found.contains(&record.id), "round {round}");
         }
     }
-    assert!(batches > 2 * ROUNDS, "the writers were killed before they wrote: {batches}");
+    assert!(batches > 2 * rounds, "the writers were killed before they wrote: {batches}");
+    assert!(!duplicates(&model).is_empty());
+}
+
+#[test]
+fn what_was_acknowledged_outlives_a_kill() {
+    kill_writers(StoredContent::Sets, 300);
+}
+
+/// The same with originals and versions.
+#[test]
+fn what_was_acknowledged_of_an_archive_outlives_a_kill() {
+    kill_writers(StoredContent::Originals, 100);
 }

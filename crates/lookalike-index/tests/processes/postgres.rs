@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod lost;
+mod originals;
 mod tables;
 mod tls;
 mod writers;
@@ -59,3 +60,14 @@ fn fresh() -> Postgres {
 }
 
 crate::conformance::suite!(fresh, crate::postgres_server::server().is_some());
+
+#[test]
+fn originals_and_versions_are_kept() {
+    if crate::postgres_server::server().is_none() {
+        return;
+    }
+    crate::conformance::versions_equal_the_model(fresh);
+    crate::conformance::versions_follow_their_document(fresh);
+    crate::conformance::originals_over_the_limit_are_refused(fresh);
+    crate::conformance::an_index_without_originals_says_so(fresh);
+}

@@ -55,6 +55,10 @@ impl Source for IndexSource {
         &self.info
     }
 
+    fn is_index(&self) -> bool {
+        true
+    }
+
     fn open_lane(self: Arc<Self>, _: u32) -> Result<Box<dyn LaneReader>, ReadError> {
         Ok(Box::new(IndexLane { source: self, next: 0, planned: VecDeque::new() }))
     }

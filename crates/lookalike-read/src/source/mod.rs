@@ -56,6 +56,11 @@ pub(crate) trait Source: Send + Sync {
         (0..lanes).map(|lane| (LaneRange::whole(info.number, lane), bytes)).collect()
     }
 
+    /// Whether the documents are those of an index.
+    fn is_index(&self) -> bool {
+        false
+    }
+
     /// Bytes of memory that the source takes for good and that a limit on memory includes.
     fn held_bytes(&self) -> u64 {
         0

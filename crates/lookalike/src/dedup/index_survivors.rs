@@ -4,8 +4,10 @@ use super::apply::decide;
 use super::decisions::DecisionCursor;
 use crate::error::Error;
 use crate::extract::Fields;
-use crate::find::{FindOptions, Findings};
-use crate::index::{AddCounts, AddOptions, FeedError, InterruptedAdd, NewDocument, add_documents};
+use crate::find::{FindOptions, Findings, Group};
+use crate::index::{
+    AddCounts, AddOptions, DuplicateRecorder, FeedError, InterruptedAdd, NewDocument, add_documents,
+};
 use crate::progress::Progress;
 use crate::read::{Collection, Document};
 use lookalike_index::entry::Metadata;
@@ -19,7 +21,8 @@ const BATCH_BYTES: usize = 16 << 20;
 
 /// Reads the inputs again and adds every document that stays to an index, in reading order, with
 /// its source and what it says of itself as metadata. Documents without tokens, and those that were
-/// left out of the run, are not added.
+/// left out of the run, are not added. Then records the duplicates of documents of the index, those
+/// that were added among them.
 ///
 /// Cost: one more pass over the inputs, by one thread, and that of [`add_documents`]. Memory: a
 /// batch of documents.
@@ -50,7 +53,32 @@ pub fn add_survivors(
     })?;
     batch.write()?;
     collection.check_unchanged()?;
+    batch.counts.duplicates += record_groups(findings, collection, index, progress)?;
     Ok(batch.counts)
+}
+
+/// Records the duplicates of every group whose keeper is a document of the index; gives how many
+/// were recorded under no keeper before. Keepers of the inputs are added by now; one that is
+/// not in the index, such as a document without tokens, has no duplicates there.
+fn record_groups(
+    findings: &Findings,
+    collection: &Collection,
+    index: &Index,
+    progress: &dyn Progress,
+) -> Result<u64, Error> {
+    let mut recorder = DuplicateRecorder::new(index);
+    for group in findings.groups.iter() {
+        progress.advance(0)?;
+        let Group { keeper, duplicates } = group.map_err(Error::of_io)?;
+        // A document of another reference may have the id of one of the index.
+        if keeper.reference && !collection.is_index(findings.status(keeper.document).source) {
+            continue;
+        }
+        for duplicate in duplicates {
+            recorder.push(&duplicate.id, &keeper.id)?;
+        }
+    }
+    Ok(recorder.finish()?)
 }
 
 /// Documents that are added together.

@@ -232,13 +232,14 @@ fn prepare_chunk<S: AsRef<str>, E>(
             }
         };
         let expires = document.expires.or(options.expires);
-        let extra =
-            DocumentFields { metadata, added: options.added, modified: document.modified, expires };
+        let modified = document.modified;
+        let extra = DocumentFields { metadata, modified, expires, ..options.fields() };
         let given = UnpreparedDocument {
             id,
             text,
             extra,
             original: None,
+            former: Vec::new(),
             source: &source,
             line: Some(row),
         };

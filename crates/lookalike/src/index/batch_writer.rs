@@ -3,6 +3,7 @@
 use super::add_options::{AddOptions, Existing};
 use super::categories::catch_up;
 use super::existing_ids::ExistingIds;
+use super::group_members::record_duplicates;
 use super::prepared_block::{PreparedBlock, PreparedRow, RowLocation};
 use super::unchanged::leave_out_unchanged;
 use crate::error::Error;
@@ -20,6 +21,8 @@ pub struct AddCounts {
     pub replaced: u64,
     /// Documents that were left out because the index has their ids.
     pub existing: u64,
+    /// Documents that were recorded as duplicates of documents of the index, and were not before.
+    pub duplicates: u64,
     /// Stored documents without shingles, which resemble nothing.
     pub without_shingles: u64,
     /// Names of [`AddOptions::metadata`] that no document has; empty if no document was read.
@@ -153,17 +156,26 @@ impl<'a> BatchWriter<'a> {
         }
         let replaces =
             matches!(self.options.existing, Existing::Replace | Existing::ReplaceChanged);
-        let change = if replaces { Change::Put } else { Change::Add };
-        let changes: Vec<_> = rows.iter().map(|row| change(row.document.entry())).collect();
-        for outcome in self.index.write(&changes)? {
+        let changes = rows.iter().map(|row| match replaces || row.is_next_version {
+            true => Change::Put(row.document.entry()),
+            false => Change::Add(row.document.entry()),
+        });
+        let changes: Vec<_> = changes.collect();
+        for (outcome, row) in self.index.write(&changes)?.into_iter().zip(rows) {
             match outcome {
+                // The version before it was counted.
+                _ if row.is_next_version => {}
                 ChangeOutcome::Added => self.counts.added += 1,
                 ChangeOutcome::Replaced => self.counts.replaced += 1,
                 ChangeOutcome::Removed | ChangeOutcome::Absent => {}
             }
         }
-        let is_empty = |row: &&PreparedRow| row.document.signature.is_empty();
-        self.counts.without_shingles += rows.iter().filter(is_empty).count() as u64;
+        self.counts.duplicates +=
+            record_duplicates(self.index, rows.iter().map(|row| &row.document))?;
+        let is_former = rows.iter().skip(1).map(|next| next.is_next_version).chain([false]);
+        let last = rows.iter().zip(is_former).filter(|(_, is_former)| !is_former);
+        let empty = last.filter(|(row, _)| row.document.signature.is_empty());
+        self.counts.without_shingles += empty.count() as u64;
         Ok(())
     }
 
@@ -172,15 +184,20 @@ impl<'a> BatchWriter<'a> {
     fn leave_out_existing(&self, rows: &mut Vec<PreparedRow>) -> Result<Vec<usize>, IndexError> {
         let mut ids = ExistingIds::new(self.index);
         let (mut staying, mut left_out) = (Vec::with_capacity(rows.len()), Vec::new());
+        let mut kept = 0;
         for row in rows.iter() {
             let id = row.document.id.as_str();
-            if ids.has(id, self.options.added)? {
-                left_out.push(staying.len() - left_out.len());
-                staying.push(false);
+            let stays = if row.is_next_version {
+                staying.last() == Some(&true)
+            } else if ids.has(id, self.options.added)? {
+                left_out.push(kept);
+                false
             } else {
                 ids.set(id, true);
-                staying.push(true);
-            }
+                true
+            };
+            kept += usize::from(stays);
+            staying.push(stays);
         }
         let mut staying = staying.into_iter();
         rows.retain(|_| staying.next() == Some(true));

@@ -1,9 +1,9 @@
 //! A block of a collection → documents as an index stores them: with metadata and times, checked.
 
 use super::add_options::AddOptions;
-use super::exported::read_exported;
+use super::exported::{ExportedVersions, read_exported};
 use super::original::OwnedOriginal;
-use super::prepare::DocumentFields;
+use super::prepare::{DocumentFields, FormerVersion};
 use crate::error::Error;
 use crate::read::{
     Block, Collection, Document, DocumentContents, DocumentSink, Format, Raw, ReadError,
@@ -20,6 +20,8 @@ use std::io;
 use std::sync::Arc;
 
 const NO_LINE: &str = "it is not a JSON line of an index export";
+const NO_ORIGINALS: &str = "its line has versions with originals, which this index does not keep: \
+                            add it to one with --store originals, or export without --originals";
 
 /// A document as it was read.
 pub(super) struct UnpreparedDocument<'a> {
@@ -27,8 +29,17 @@ pub(super) struct UnpreparedDocument<'a> {
     pub(super) text: &'a str,
     pub(super) extra: DocumentFields,
     pub(super) original: Option<OwnedOriginal>,
+    /// The versions before it, by time.
+    pub(super) former: Vec<FormerVersion>,
     pub(super) source: &'a Arc<str>,
     pub(super) line: Option<u64>,
+}
+
+/// What is stored of a document in addition to its id and its text.
+struct DocumentDetails {
+    fields: DocumentFields,
+    original: Option<OwnedOriginal>,
+    former: Vec<FormerVersion>,
 }
 
 /// Takes what is read of documents, as an index stores them.
@@ -107,23 +118,42 @@ impl<'a, O: ReadOutput> BlockReader<'a, O> {
         Ok(Some(original))
     }
 
-    /// What is stored of a document in addition to its id and its text.
-    fn extra(&mut self, document: &Document<'_>) -> Result<DocumentFields, IndexError> {
+    /// The details of a document, checked but for its metadata.
+    fn details(&mut self, document: &Document<'_>) -> Result<DocumentDetails, IndexError> {
         let mut extra = self.options.fields();
+        let mut versions = ExportedVersions::default();
         if self.options.exported {
             let wrong = |why| IndexError::Document { id: entry::shortened_id(document.id), why };
             let Raw::Record(line) = document.raw else { return Err(wrong(NO_LINE.to_owned())) };
             if !self.is_jsonl {
                 return Err(wrong(NO_LINE.to_owned()));
             }
-            read_exported(line, &mut extra).map_err(wrong)?;
+            versions = read_exported(line, document.text, &mut extra).map_err(wrong)?;
+            self.check_versions(document.id, &versions)?;
         } else {
             extra.modified = document.modified.and_then(|time| i64::try_from(time).ok());
             let source = Value::String((*self.source).to_owned());
             extra.metadata.insert("source".to_owned(), source);
         }
         self.describe(document, &mut extra.metadata);
-        Ok(extra)
+        let original = match versions.original {
+            Some(original) => Some(original),
+            None => self.original(document)?,
+        };
+        Ok(DocumentDetails { fields: extra, original, former: versions.former })
+    }
+
+    /// Checks that the index takes the originals of a line.
+    fn check_versions(&self, id: &str, versions: &ExportedVersions) -> Result<(), IndexError> {
+        let former = versions.former.iter().map(|version| &version.original);
+        for original in former.chain(&versions.original) {
+            let Some(originals) = self.output.originals() else {
+                let id = entry::shortened_id(id);
+                return Err(IndexError::Document { id, why: NO_ORIGINALS.to_owned() });
+            };
+            originals.check_length(id, original.bytes().len() as u64)?;
+        }
+        Ok(())
     }
 
     /// Adds what the document says of itself, and the chosen fields, to its metadata.
@@ -170,15 +200,14 @@ impl<O: ReadOutput> DocumentSink for BlockReader<'_, O> {
         let document = &Document { id: id.unwrap_or(document.id), ..*document };
         self.set_source(document.raw);
         let line = self.block.line(document.place);
-        let extra = self.extra(document);
         let (id, text) = (document.id, document.text);
-        let checked = extra.and_then(|extra| {
-            Ok((check(id, text, &extra.metadata)?, extra, self.original(document)?))
-        });
+        let checked = self
+            .details(document)
+            .and_then(|details| Ok((check(id, text, &details.fields.metadata)?, details)));
         let error = match checked {
-            Ok((described, extra, original)) => {
+            Ok((described, DocumentDetails { fields: extra, original, former })) => {
                 let source = &self.source;
-                let given = UnpreparedDocument { id, text, extra, original, source, line };
+                let given = UnpreparedDocument { id, text, extra, original, former, source, line };
                 return self.output.document(given, described);
             }
             Err(error) => error,

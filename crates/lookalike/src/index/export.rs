@@ -1,10 +1,13 @@
 //! An index in, its documents as JSON lines out.
 
+use super::exported_version::VersionMember;
 use super::time;
 use crate::error::Error;
+use lookalike_index::backend::Snapshot;
 use lookalike_index::entry::{IndexRecord, Metadata, RecordFields, shortened_id};
 use lookalike_index::{Index, IndexError};
 use serde::Serialize;
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// Documents that are read at a time.
@@ -22,6 +25,12 @@ struct ExportLine<'a> {
     expires: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group_size: Option<usize>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    duplicates: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    versions: Vec<VersionMember>,
 }
 
 /// Writes the documents that an index has at this moment, one JSON object a line, in the order of
@@ -31,6 +40,32 @@ struct ExportLine<'a> {
 /// # Errors
 /// What keeps the index from being read; what keeps bytes from being written, in the outer result.
 pub fn export(index: &Index, now: i64, out: &mut dyn Write) -> io::Result<Result<u64, Error>> {
+    write_lines(index, now, false, out)
+}
+
+/// The same with the versions of every document, and their originals. Memory: the versions of a
+/// document.
+///
+/// # Errors
+/// As [`export`]; [`IndexError::NoOriginals`] for an index that keeps none.
+pub fn export_with_originals(
+    index: &Index,
+    now: i64,
+    out: &mut dyn Write,
+) -> io::Result<Result<u64, Error>> {
+    if index.settings().originals.is_none() {
+        let index = index.name().to_owned();
+        return Ok(Err(IndexError::NoOriginals { index }.into()));
+    }
+    write_lines(index, now, true, out)
+}
+
+fn write_lines(
+    index: &Index,
+    now: i64,
+    originals: bool,
+    out: &mut dyn Write,
+) -> io::Result<Result<u64, Error>> {
     let mut snapshot = match index.snapshot() {
         Ok(snapshot) => snapshot,
         Err(error) => return Ok(Err(error.into())),
@@ -55,8 +90,18 @@ pub fn export(index: &Index, now: i64, out: &mut dyn Write) -> io::Result<Result
         if let Err(error) = scanned {
             return Ok(Err(error.into()));
         }
+        let duplicates = match duplicates(&mut *snapshot, &batch) {
+            Ok(duplicates) => duplicates,
+            Err(error) => return Ok(Err(error.into())),
+        };
         for record in &batch {
-            line(record, out)?;
+            let own = duplicates.get(&record.number).map_or(&[][..], Vec::as_slice);
+            let versions = match originals.then(|| versions(&mut *snapshot, &record.id)) {
+                Some(Ok(versions)) => versions,
+                Some(Err(error)) => return Ok(Err(error.into())),
+                None => Vec::new(),
+            };
+            line(record, own, versions, out)?;
         }
         count += batch.len() as u64;
         match last {
@@ -65,6 +110,20 @@ pub fn export(index: &Index, now: i64, out: &mut dyn Write) -> io::Result<Result
             None => return Ok(Err(incomplete(index, snapshot.len(), read).into())),
         }
     }
+}
+
+/// The ids of documents that went as duplicates of these, by the numbers of these.
+fn duplicates(
+    snapshot: &mut dyn Snapshot,
+    records: &[IndexRecord],
+) -> Result<HashMap<u64, Vec<String>>, IndexError> {
+    let numbers: Vec<u64> = records.iter().map(|record| record.number).collect();
+    let mut duplicates = HashMap::<u64, Vec<String>>::new();
+    snapshot.duplicates(&numbers, &mut |keeper, id| {
+        duplicates.entry(keeper).or_default().push(id.to_owned());
+        Ok(())
+    })?;
+    Ok(duplicates)
 }
 
 fn without_text(record: &IndexRecord) -> IndexError {
@@ -82,7 +141,26 @@ fn incomplete(index: &Index, expected: u64, got: u64) -> IndexError {
     }
 }
 
-fn line(record: &IndexRecord, out: &mut dyn Write) -> io::Result<()> {
+/// The versions of a document, by time, with their originals; with the texts of former ones.
+fn versions(snapshot: &mut dyn Snapshot, id: &str) -> Result<Vec<VersionMember>, IndexError> {
+    let mut members = Vec::new();
+    for version in snapshot.versions(id)? {
+        let original = snapshot.original(&version)?;
+        let text = match version.ended {
+            Some(_) => snapshot.version_text(&version)?,
+            None => None,
+        };
+        members.push(VersionMember::new(&version, &original, text));
+    }
+    Ok(members)
+}
+
+fn line(
+    record: &IndexRecord,
+    duplicates: &[String],
+    versions: Vec<VersionMember>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let line = ExportLine {
         id: &record.id,
         bytes: record.bytes,
@@ -91,6 +169,9 @@ fn line(record: &IndexRecord, out: &mut dyn Write) -> io::Result<()> {
         modified: record.modified.map(time::format),
         expires: record.expires.map(time::format),
         text: record.text.as_deref(),
+        group_size: Some(1 + duplicates.len()).filter(|size| *size > 1),
+        duplicates,
+        versions,
     };
     serde_json::to_writer(&mut *out, &line)?;
     out.write_all(b"\n")

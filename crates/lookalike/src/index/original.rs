@@ -1,5 +1,7 @@
 //! An original that is kept until it is written.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use lookalike_index::original::{OriginalEntry, OriginalHash, original_hash};
 use std::sync::Arc;
 
@@ -18,6 +20,30 @@ impl OwnedOriginal {
     pub fn new(bytes: &[u8], media_type: &str, name: &str) -> Self {
         let sha256 = original_hash(bytes);
         Self { bytes: bytes.into(), media_type: media_type.into(), name: name.into(), sha256 }
+    }
+
+    /// The same of bytes in Base64, as in a line of JSON.
+    ///
+    /// # Errors
+    /// What is wrong with them, in words.
+    pub fn of_base64(data: &str, media_type: &str, name: &str) -> Result<Self, String> {
+        let bytes = STANDARD.decode(data);
+        let bytes = bytes.map_err(|error| format!("its original is no Base64: {error}"))?;
+        Ok(Self::new(&bytes, media_type, name))
+    }
+
+    /// Its bytes in Base64.
+    pub fn to_base64(&self) -> String {
+        STANDARD.encode(&self.bytes)
+    }
+
+    /// Its hash in hexadecimal digits.
+    pub(super) fn sha256_hex(&self) -> String {
+        use std::fmt::Write as _;
+        self.sha256.iter().fold(String::with_capacity(64), |mut hex, byte| {
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
     }
 
     /// Its bytes.

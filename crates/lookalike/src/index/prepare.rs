@@ -49,6 +49,24 @@ pub struct DocumentFields {
     pub modified: Option<i64>,
     /// Time of expiry, from which on it counts as removed.
     pub expires: Option<i64>,
+    /// The ids of documents that went as its duplicates; [`record_duplicates`] records them once it
+    /// is written.
+    ///
+    /// [`record_duplicates`]: super::record_duplicates
+    pub duplicates: Vec<String>,
+}
+
+/// A version of a document that another one replaced. Times are in ns since 1970.
+#[derive(Debug, Clone)]
+pub struct FormerVersion {
+    /// When it was added.
+    pub added: i64,
+    /// When its file was last changed.
+    pub modified: Option<i64>,
+    /// Its text.
+    pub text: String,
+    /// What it was read from.
+    pub original: OwnedOriginal,
 }
 
 /// A document, shingled and signed, ready to be written to an index.
@@ -163,7 +181,7 @@ impl<'a> PreparedText<'a> {
 impl PreparedDocument {
     /// The document as an index takes it.
     pub fn entry(&self) -> IndexEntry<'_> {
-        let DocumentFields { metadata, added, modified, expires } = &self.fields;
+        let DocumentFields { metadata, added, modified, expires, .. } = &self.fields;
         IndexEntry {
             id: &self.id,
             fingerprint: self.fingerprint,

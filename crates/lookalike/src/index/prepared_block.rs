@@ -2,7 +2,7 @@
 
 use super::add_options::AddOptions;
 use super::block_reader::{BlockReader, ReadOutput, UnpreparedDocument};
-use super::prepare::{PreparedDocument, TextPreparer};
+use super::prepare::{DocumentFields, FormerVersion, PreparedDocument, TextPreparer};
 use crate::error::Error;
 use crate::read::{Block, Collection, ReadBuffers, SkippedItem};
 use lookalike_index::settings::OriginalSettings;
@@ -24,6 +24,8 @@ pub(super) struct PreparedBlock<E = Error> {
 /// One document, and where it was read.
 pub(super) struct PreparedRow {
     pub(super) document: PreparedDocument,
+    /// Whether it is the next version of the document in the row before.
+    pub(super) is_next_version: bool,
     pub(super) location: RowLocation,
 }
 
@@ -55,15 +57,35 @@ impl<E> PreparedBlock<E> {
         Self { failure: Some(error.into()), ..Self::default() }
     }
 
-    /// Shingles and signs a document and appends it; `described` is the length of its metadata as
-    /// JSON.
+    /// Shingles and signs a document and appends it, behind the versions before it; `described` is
+    /// the length of its metadata as JSON.
     pub(super) fn push(
+        &mut self,
+        preparer: &mut TextPreparer,
+        mut given: UnpreparedDocument<'_>,
+        described: usize,
+    ) {
+        let (id, source, line) = (given.id, given.source, given.line);
+        let mut is_next_version = false;
+        for FormerVersion { added, modified, text, original } in std::mem::take(&mut given.former) {
+            let extra = DocumentFields { added, modified, ..DocumentFields::default() };
+            let (original, former) = (Some(original), Vec::new());
+            let text = &text;
+            let version = UnpreparedDocument { id, text, extra, original, former, source, line };
+            self.push_version(preparer, version, 0, is_next_version);
+            is_next_version = true;
+        }
+        self.push_version(preparer, given, described, is_next_version);
+    }
+
+    fn push_version(
         &mut self,
         preparer: &mut TextPreparer,
         given: UnpreparedDocument<'_>,
         described: usize,
+        is_next_version: bool,
     ) {
-        let UnpreparedDocument { id, text, extra, original, source, line } = given;
+        let UnpreparedDocument { id, text, extra, original, source, line, .. } = given;
         let before = self.rows.last().and_then(|row| row.document.original.as_ref());
         if let Some(original) = &original
             && !before.is_some_and(|before| before.shares_bytes(original))
@@ -75,7 +97,7 @@ impl<E> PreparedBlock<E> {
         let shingles = document.set.len() + 4 * document.signature.len();
         self.bytes += texts + shingles + MAP_BYTES * described + ROW_BYTES;
         let location = RowLocation { source: Arc::clone(source), line };
-        self.rows.push(PreparedRow { document, location });
+        self.rows.push(PreparedRow { document, is_next_version, location });
     }
 }
 

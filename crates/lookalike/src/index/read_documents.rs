@@ -3,10 +3,14 @@
 
 use super::add_options::AddOptions;
 use super::block_reader::{BlockReader, ReadOutput, UnpreparedDocument};
+use super::original::OwnedOriginal;
 use super::prepare::DocumentFields;
 use crate::error::Error;
 use crate::progress::{Progress, Stage};
 use crate::read::{Collection, ReadBuffers, ReadError, SkippedItem};
+use lookalike_index::IndexError;
+use lookalike_index::entry::shortened_id;
+use lookalike_index::settings::OriginalSettings;
 use std::error::Error as StdError;
 use std::time::Instant;
 
@@ -19,6 +23,8 @@ pub struct IncomingDocument<'a> {
     pub text: &'a str,
     /// Metadata and times.
     pub fields: DocumentFields,
+    /// What it was read from, where originals are asked for and it has one.
+    pub original: Option<OwnedOriginal>,
     /// Its file, and its line there.
     pub source: &'a str,
     /// Its line in the file, from 1, where it has one.
@@ -35,7 +41,8 @@ pub struct ReadSummary {
 }
 
 /// Reads a collection and gives its documents to `each` with what [`add`](super::add()) would store
-/// of them, by one thread. Of the options, those about existing documents and threads do nothing.
+/// of them, by one thread, with originals where the index keeps some. Of the options, those about
+/// existing documents and threads do nothing. Lines of an export with versions are errors.
 ///
 /// # Errors
 /// The first record in reading order that cannot be read, or that no index can store, with its
@@ -43,13 +50,14 @@ pub struct ReadSummary {
 pub fn read_documents<E: From<Error> + From<ReadError> + StdError + Send + Sync + 'static>(
     collection: &Collection,
     options: &AddOptions,
+    originals: Option<OriginalSettings>,
     progress: &dyn Progress,
     each: &mut dyn FnMut(IncomingDocument<'_>) -> Result<(), E>,
 ) -> Result<ReadSummary, E> {
     let start = Instant::now();
     progress.begin(Stage::Add, collection.bytes());
     let skipped = collection.listed().to_vec();
-    let mut output = DocumentForwarder { each, count: 0, skipped };
+    let mut output = DocumentForwarder { each, originals, count: 0, skipped };
     let read = read_blocks(collection, options, progress, &mut output);
     progress.end(Stage::Add, start.elapsed());
     let found = read?;
@@ -80,6 +88,7 @@ fn read_blocks<E: From<Error> + From<ReadError> + StdError + Send + Sync + 'stat
 
 struct DocumentForwarder<'a, E> {
     each: &'a mut dyn FnMut(IncomingDocument<'_>) -> Result<(), E>,
+    originals: Option<OriginalSettings>,
     count: u64,
     skipped: Vec<SkippedItem>,
 }
@@ -89,10 +98,22 @@ impl<E: From<Error> + From<ReadError> + StdError + Send + Sync + 'static> ReadOu
 {
     type Error = E;
 
+    fn originals(&self) -> Option<OriginalSettings> {
+        self.originals
+    }
+
     fn document(&mut self, document: UnpreparedDocument<'_>, _: usize) -> Result<(), E> {
-        let UnpreparedDocument { id, text, extra, source, line, .. } = document;
+        let UnpreparedDocument { id, text, extra, original, former, source, line } = document;
+        if !former.is_empty() {
+            let place = line.map_or_else(|| source.to_string(), |line| format!("{source}:{line}"));
+            let id = shortened_id(id);
+            let why = "its line has former versions, which are not sent: restore a backup, or \
+                       export without --originals"
+                .to_owned();
+            return Err(Error::NotAdded { place, error: IndexError::Document { id, why } }.into());
+        }
         self.count += 1;
-        (self.each)(IncomingDocument { id, text, fields: extra, source, line })
+        (self.each)(IncomingDocument { id, text, fields: extra, original, source, line })
     }
 
     fn skipped(&mut self, skipped: SkippedItem) {

@@ -18,6 +18,7 @@ mod examples;
 mod files;
 #[path = "../histories/fresh_run.rs"]
 mod fresh_run;
+mod group_sizes;
 mod held;
 mod huge;
 mod index;

@@ -6,6 +6,7 @@ use lookalike::decisions::{self, ReviewDecision};
 use lookalike::index::{DocumentFields, TextPreparer};
 use lookalike::store::Index;
 use lookalike::store::backend::Change;
+use lookalike::store::duplicate_table::DuplicateEntry;
 use lookalike::store::entry::Metadata;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -24,6 +25,8 @@ const IDS: u64 = 60;
 struct Said {
     text: String,
     year: Value,
+    /// That of its shingles.
+    fingerprint: u128,
     /// The order in which documents were put.
     at: usize,
 }
@@ -34,6 +37,10 @@ pub(crate) struct Model {
     documents: BTreeMap<String, Said>,
     /// Lines of a file of decisions.
     decisions: Vec<String>,
+    /// The texts of all versions of the documents that are there.
+    versions: BTreeMap<String, Vec<String>>,
+    /// The keepers of documents that went as duplicates.
+    duplicates: BTreeMap<String, String>,
 }
 
 /// Texts of few words that resemble each other more or less, some equal, some empty.
@@ -101,6 +108,63 @@ impl Model {
         self.decisions.extend(stored.iter().map(ReviewDecision::to_json));
     }
 
+    fn put(&mut self, id: String, said: Said) {
+        let same = |before: &Said| before.fingerprint == said.fingerprint;
+        if !self.documents.get(&id).is_some_and(same) {
+            self.duplicates.retain(|_, keeper| *keeper != id);
+        }
+        self.duplicates.remove(&id);
+        let versions = self.versions.entry(id.clone()).or_default();
+        if versions.last() != Some(&said.text) {
+            versions.push(said.text.clone());
+        }
+        self.documents.insert(id, said);
+    }
+
+    fn remove(&mut self, id: &str) {
+        self.documents.remove(id);
+        self.versions.remove(id);
+        self.duplicates.retain(|duplicate, keeper| duplicate != id && keeper != id);
+    }
+
+    /// Records duplicates of documents, some of which are there.
+    fn record(&mut self, index: &Index, random: &mut SplitMix64) {
+        let id = |random: &mut SplitMix64| format!("d{}", random.below(IDS));
+        let pairs: Vec<(String, String)> = (0..random.below(3))
+            .map(|_| match random.below(3) {
+                0 => (id(random), id(random)),
+                _ => (format!("c{}", random.below(IDS)), id(random)),
+            })
+            .collect();
+        let entries: Vec<_> =
+            pairs.iter().map(|(id, keeper)| DuplicateEntry { id, keeper }).collect();
+        index.add_duplicates(&entries).unwrap();
+        for (id, keeper) in pairs {
+            if self.documents.contains_key(&keeper) && !self.documents.contains_key(&id) {
+                self.duplicates.insert(id, keeper);
+            }
+        }
+    }
+
+    /// Holds the sizes of groups, and the versions where the index keeps originals, against those
+    /// of an index.
+    pub(crate) fn hold_archive(&self, index: &Index) {
+        let mut snapshot = index.snapshot().unwrap();
+        for id in self.documents.keys() {
+            let number = snapshot.number_of(id).unwrap().unwrap();
+            let own = self.duplicates.values().filter(|keeper| *keeper == id).count() as u64;
+            assert_eq!(snapshot.group_sizes(&[number]).unwrap(), [1 + own], "{id}");
+            if index.settings().originals.is_some() {
+                let versions = snapshot.versions(id).unwrap().into_iter();
+                let originals = versions.map(|one| snapshot.original(&one).unwrap());
+                let texts = originals.map(|bytes| String::from_utf8(bytes).unwrap());
+                assert_eq!(texts.collect::<Vec<_>>(), self.versions[id], "{id}");
+            }
+        }
+        assert!(self.duplicates.len() > 3, "{}", self.duplicates.len());
+        assert!(self.versions.values().any(|versions| versions.len() > 2));
+    }
+
     /// The documents that are left, in the order in which they were put, as a file.
     pub(crate) fn write_documents(&self, folder: &Path) -> PathBuf {
         let path = folder.join("survivors.jsonl");
@@ -129,6 +193,8 @@ pub(crate) fn applied(
     reopened: impl Fn(Index) -> Index,
 ) -> (Index, Model) {
     let mut random = SplitMix64::new(seed);
+    // Numbers of its own, so that documents and decisions do not depend on duplicates.
+    let mut other = SplitMix64::new(!seed);
     let mut model = Model::default();
     let mut preparer = TextPreparer::new(index.settings()).unwrap();
     for at in 0..EVENTS {
@@ -136,7 +202,7 @@ pub(crate) fn applied(
         match random.below(10) {
             0 | 1 => {
                 index.write(&[Change::Remove(&id)]).unwrap();
-                model.documents.remove(&id);
+                model.remove(&id);
             }
             2..5 => {
                 if let Some(line) = model.decision(&mut random) {
@@ -144,15 +210,17 @@ pub(crate) fn applied(
                 }
             }
             _ => {
-                let said = Said { text: text(&mut random), year: year(&mut random), at };
+                let (text, year) = (text(&mut random), year(&mut random));
                 let mut metadata = Metadata::new();
-                metadata.insert("year".to_owned(), said.year.clone());
+                metadata.insert("year".to_owned(), year.clone());
                 let fields = DocumentFields { metadata, added: 1, ..DocumentFields::default() };
-                let document = preparer.document(&id, &said.text, fields);
+                let document = preparer.document(&id, &text, fields);
                 index.write(&[Change::Put(document.entry())]).unwrap();
-                model.documents.insert(id, said);
+                let fingerprint = document.fingerprint;
+                model.put(id, Said { text, year, fingerprint, at });
             }
         }
+        model.record(&index, &mut other);
         if at % REOPENED == REOPENED - 1 {
             index.compact(0).unwrap();
             index = reopened(index);

@@ -121,11 +121,12 @@ fn histories(
 ) {
     let mut effects = Effects::default();
     for (seed, store) in
-        [(1, StoredContent::Texts), (2, StoredContent::Sets), (3, StoredContent::Texts)]
+        [(1, StoredContent::Texts), (2, StoredContent::Sets), (3, StoredContent::Originals)]
     {
         let folder = TempDir::new().unwrap();
         let index = create(folder.path(), &settings(store));
         let (index, model) = history::applied(index, seed, |index| reopened(index, folder.path()));
+        model.hold_archive(&index);
         hold(&index, folder.path(), &model, &format!("{name} {seed}"), &mut effects);
     }
     let Effects { applied, changed, unknown, contradictions, other_groups } = effects;

@@ -12,6 +12,7 @@ use lookalike::read::{Collection, Normalization};
 use lookalike::report::phrases::count;
 use lookalike::store::index::{Access, open};
 use lookalike::store::{Index, IndexError};
+use std::fmt::Write as _;
 use std::time::Duration;
 
 /// How long another process that writes to the index is waited for.
@@ -44,7 +45,7 @@ impl ReferenceIndex {
         Ok(Some(Self(open(location, Access::Write { wait: WAIT })?)))
     }
 
-    /// Adds what stays; gives in words what was done.
+    /// Adds what stays, and records what went; gives in words what was done.
     pub(super) fn add(
         &self,
         findings: &Findings,
@@ -61,6 +62,12 @@ impl ReferenceIndex {
             )),
             error => error.into(),
         })?;
-        Ok(format!("added to {}: {}", self.0.name(), count(added.added, "document")))
+        let mut done = format!("added to {}: {}", self.0.name(), count(added.added, "document"));
+        if added.duplicates > 0 {
+            let duplicates = count(added.duplicates, "duplicate");
+            write!(done, "; {duplicates} of documents there recorded")
+                .map_err(std::io::Error::other)?;
+        }
+        Ok(done)
     }
 }

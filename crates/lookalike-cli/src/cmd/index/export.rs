@@ -9,6 +9,7 @@ use lookalike::index;
 use lookalike::index::time;
 use lookalike::report::phrases::count;
 use lookalike::report::{Output, OutputFormat, Target};
+use lookalike::store::Index;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
@@ -21,19 +22,31 @@ pub(super) struct ExportArgs {
     /// Write to FILE.jsonl [also .gz, .zst] instead of standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// With every version of each document, and its original in Base64, where the index keeps
+    /// originals
+    #[arg(long)]
+    originals: bool,
 }
 
 /// Runs the command.
 pub(super) fn run(args: &ExportArgs) -> CommandResult {
     #[cfg(feature = "serve")]
     if let Some(service) = args.place.service()? {
+        if args.originals {
+            let message = "--originals is for an index that is open here; `lookalike index backup` \
+                           copies one that a service has open, with its originals";
+            return Err(CommandError::Usage(message.to_owned()));
+        }
         return super::remote::export(&service, args.output.as_deref());
     }
     let index = args.place.read()?;
+    let write = if args.originals { index::export_with_originals } else { index::export };
     let Some(path) = &args.output else {
         let mut out = BufWriter::with_capacity(1 << 16, terminal::stdout().json());
-        index::export(&index, time::now(), &mut out)??;
+        write(&index, time::now(), &mut out)??;
         out.flush()?;
+        note_left_out(args, &index)?;
         return Ok(ExitCode::SUCCESS);
     };
     let target = Target::new(path, &[OutputFormat::Jsonl]);
@@ -41,10 +54,19 @@ pub(super) fn run(args: &ExportArgs) -> CommandResult {
     termination::clean_up(std::iter::once(target.path()))?;
     let mut written = 0;
     Output::create(&target)?.finish(|out| {
-        written = index::export(&index, time::now(), out)?.map_err(std::io::Error::other)?;
+        written = write(&index, time::now(), out)?.map_err(std::io::Error::other)?;
         Ok(())
     })?;
     let written = count(written, "document");
     terminal::stderr().message(&format!("{}: {written}", path.display()))?;
+    note_left_out(args, &index)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says that originals and former versions are not in the lines, where the index has some.
+fn note_left_out(args: &ExportArgs, index: &Index) -> std::io::Result<()> {
+    if args.originals || index.settings().originals.is_none() {
+        return Ok(());
+    }
+    terminal::stderr().message("originals and former versions are not in it: --originals adds them")
 }

@@ -49,11 +49,13 @@ pub(super) struct QueryOutput<'a> {
     pub(super) categories: Option<IndexCategories>,
 }
 
-/// The categories of the document of a query, and of its matches; none where the index has none.
+/// What an index says of the document of a query and of its matches, in addition to the matches
+/// themselves: categories, where it has any, and for objects of JSON the sizes of groups.
 #[derive(Default)]
-pub(super) struct QueryCategories {
-    query: Option<CategoryNumber>,
-    matches: Vec<CategoryNumber>,
+pub(super) struct MatchDetails {
+    category: Option<CategoryNumber>,
+    categories: Vec<CategoryNumber>,
+    group_sizes: Vec<u64>,
 }
 
 impl<'a> QueryOutput<'a> {
@@ -79,19 +81,23 @@ impl<'a> QueryOutput<'a> {
         }
     }
 
-    /// The categories of an answer to a query whose document has this one.
-    pub(super) fn categories_of(
+    /// The details of an answer to a query whose document has this category.
+    pub(super) fn details(
         &self,
         answer: &QueryResult,
-        query: Option<CategoryNumber>,
+        category: Option<CategoryNumber>,
         snapshot: &mut dyn Snapshot,
-    ) -> Result<QueryCategories, IndexError> {
-        let Some(all) = self.categories.as_ref().filter(|_| self.args.json) else {
-            return Ok(QueryCategories { query, matches: Vec::new() });
-        };
-        let of = |one: &Match| all.of_document(&mut *snapshot, one.record.number);
-        let matches = answer.matches.iter().map(of).collect::<Result<_, _>>()?;
-        Ok(QueryCategories { query, matches })
+    ) -> Result<MatchDetails, IndexError> {
+        let mut details = MatchDetails { category, ..MatchDetails::default() };
+        if self.args.json {
+            let numbers: Vec<u64> = answer.matches.iter().map(|one| one.record.number).collect();
+            details.group_sizes = snapshot.group_sizes(&numbers)?;
+            if let Some(all) = &self.categories {
+                let of = |number: &u64| all.of_document(&mut *snapshot, *number);
+                details.categories = numbers.iter().map(of).collect::<Result<_, _>>()?;
+            }
+        }
+        Ok(details)
     }
 
     /// The category for people.
@@ -116,7 +122,7 @@ impl<'a> QueryOutput<'a> {
         probe: &QueryDocument<'_>,
         question: &QueryRequest<'_>,
         answer: &QueryResult,
-        categories: &QueryCategories,
+        details: &MatchDetails,
     ) -> io::Result<()> {
         self.asked += 1;
         self.with_matches += u64::from(answer.found > 0);
@@ -125,17 +131,17 @@ impl<'a> QueryOutput<'a> {
         let recall = self.recall.map_or(1.0, |(_, recall)| recall).min(answer.predicted_recall);
         self.recall = Some((question.threshold, recall));
         if self.args.json {
-            let value = self.value(id, probe, question, (answer, categories));
+            let value = self.value(id, probe, question, (answer, details));
             return writeln!(self.out, "{value}");
         }
         if answer.matches.is_empty() {
-            let category = self.category_phrase(categories.query).filter(|_| !self.args.quiet);
+            let category = self.category_phrase(details.category).filter(|_| !self.args.quiet);
             return match category {
                 Some(category) => writeln!(self.out, "{}  {category}", one_line(id)),
                 None => Ok(()),
             };
         }
-        self.table(id, answer, categories.query)
+        self.table(id, answer, details.category)
     }
 
     fn table(
@@ -178,7 +184,7 @@ impl<'a> QueryOutput<'a> {
         id: &str,
         probe: &QueryDocument<'_>,
         question: &QueryRequest<'_>,
-        (answer, categories): (&QueryResult, &QueryCategories),
+        (answer, details): (&QueryResult, &MatchDetails),
     ) -> Value {
         let shingles = if self.estimated { Value::Null } else { json!(probe.set.len()) };
         let nearest = question.nearest.map(|nearest| nearest.count);
@@ -196,11 +202,15 @@ impl<'a> QueryOutput<'a> {
         }
         if self.categories.is_some() {
             let named = |number| self.category(number).map(of_category);
-            value["category"] = json!(named(categories.query));
+            value["category"] = json!(named(details.category));
             let matches = value["matches"].as_array_mut().into_iter().flatten();
-            for (found, number) in matches.zip(&categories.matches) {
+            for (found, number) in matches.zip(&details.categories) {
                 found["category"] = json!(named(Some(*number)));
             }
+        }
+        let matches = value["matches"].as_array_mut().into_iter().flatten();
+        for (found, size) in matches.zip(&details.group_sizes).filter(|(_, size)| **size > 1) {
+            found["group_size"] = json!(size);
         }
         if let Some(caveat) = answer.recall_caveat {
             value["recall_caveat"] = json!(caveat.to_string());

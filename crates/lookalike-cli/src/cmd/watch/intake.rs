@@ -39,8 +39,16 @@ pub(super) enum TakenIn {
     Done { found: Vec<Resemblance>, skipped: Vec<SkippedItem> },
     /// Another process writes to the index.
     Busy(String),
-    /// Some changed or went away in the meantime; another look says which.
-    Again,
+    /// Some changed or went away in the meantime; another look says which. The others are in the
+    /// index.
+    Again { found: Vec<Resemblance>, skipped: Vec<SkippedItem> },
+}
+
+impl TakenIn {
+    /// Nothing was read, and another look is due.
+    fn again() -> Self {
+        Self::Again { found: Vec::new(), skipped: Vec::new() }
+    }
 }
 
 /// Takes in the files of a folder.
@@ -142,12 +150,12 @@ impl<'a> Intake<'a> {
         }
         let paths: Vec<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
         let Ok(collection) = Collection::open(&paths, &self.options) else {
-            return Ok(TakenIn::Again);
+            return Ok(TakenIn::again());
         };
         let listed: HashMap<&Path, Stamp> =
             files.iter().map(|(path, stamp)| (path.as_path(), *stamp)).collect();
         if collection.files().any(|(path, stamp)| listed.get(path) != Some(&stamp)) {
-            return Ok(TakenIn::Again);
+            return Ok(TakenIn::again());
         }
         let index = match open(&self.location, Access::Write { wait: self.args.wait }) {
             Ok(index) => index,
@@ -170,7 +178,7 @@ impl<'a> Intake<'a> {
             Some(Error::Read(error)) => {
                 let message = run_message(&Error::Read(error));
                 crate::terminal::stderr().message(&format!("{message}; trying again"))?;
-                return Ok(TakenIn::Again);
+                return Ok(TakenIn::Again { found, skipped });
             }
             Some(error) => return Err(error.into()),
         }

@@ -7,6 +7,7 @@ use crate::postgres_server::{drop_index, server};
 use lookalike_core::hash::SplitMix64;
 use lookalike_index::IndexError;
 use lookalike_index::backend::{Change, ChangeOutcome};
+use lookalike_index::duplicate_table::DuplicateEntry;
 use lookalike_index::postgres;
 use lookalike_index::settings::StoredContent;
 use std::collections::BTreeSet;
@@ -51,6 +52,11 @@ fn write_on_and_on() {
         let changes: Vec<Change<'_>> = documents.iter().map(Document::put).collect();
         let done = backend.write(&changes).unwrap();
         let added = done.iter().filter(|done| **done == ChangeOutcome::Added).count();
+        // What went as duplicates of the first document of its own.
+        let went: Vec<String> = (3..EACH).map(|i| format!("{name} {round} {i} copy")).collect();
+        let entry = |id| DuplicateEntry { id, keeper: &documents[3].id };
+        let entries: Vec<_> = went.iter().map(|id| entry(id)).collect();
+        backend.add_duplicates(&entries).unwrap();
         backend.add_decisions(&[&decision(&name, round)]).unwrap();
         writeln!(out, "\nstored {round} {added}").unwrap();
         out.flush().unwrap();
@@ -146,7 +152,7 @@ fn what_is_acknowledged_outlives_the_process() {
     let kills = if std::env::var_os("LOOKALIKE_SOAK").is_some() { 300 } else { 50 };
     let Some(server) = server() else { return };
     let url = server.fresh();
-    let backend = postgres::create(&url, &settings(StoredContent::Sets)).unwrap();
+    let backend = postgres::create(&url, &settings(StoredContent::Originals)).unwrap();
     let mut random = SplitMix64::new(17);
     let (mut acknowledged, mut decided) = (0, 0);
     for kill in 0..kills {
@@ -175,7 +181,17 @@ fn what_is_acknowledged_outlives_the_process() {
             there == 6
         };
         assert!((0..rounds).all(&mut is_there), "round {kill}: an acknowledged batch is lost");
+        let is_one_more = is_there(rounds);
         assert!(!is_there(rounds + 1), "at most one is there that was not acknowledged");
+        for round in 0..rounds + u64::from(is_one_more) {
+            let keeper = format!("{name} {round} 3");
+            let number = snapshot.number_of(&keeper).unwrap().unwrap();
+            let size = snapshot.group_sizes(&[number]).unwrap()[0];
+            assert!(size == 7 || (size == 1 && round == rounds), "round {kill}: {size}");
+            let versions = snapshot.versions(&keeper).unwrap();
+            assert_eq!(versions.len(), 1, "round {kill}");
+            assert!(!snapshot.original(&versions[0]).unwrap().is_empty());
+        }
         let log = decisions(&*backend, decided);
         decided += log.len() as u64;
         let made: Vec<String> = (0..log.len() as u64).map(|round| decision(&name, round)).collect();

@@ -5,6 +5,7 @@ use lookalike::core::params::{Measure, Params, ParamsBuilder, Scheme};
 use lookalike::read::Normalization;
 use lookalike::store::backend::{Backend, Change, ChangeOutcome, IndexProblem, Snapshot, Stats};
 use lookalike::store::category_table::CategoryMember;
+use lookalike::store::duplicate_table::DuplicateEntry;
 use lookalike::store::memory::MemoryBackend;
 use lookalike::store::settings::{IndexSettings, StoredContent};
 use lookalike::store::{Index, IndexError};
@@ -173,6 +174,11 @@ impl Backend for Gated {
 
     fn name(&self) -> &str {
         self.memory.name()
+    }
+
+    fn add_duplicates(&self, entries: &[DuplicateEntry<'_>]) -> Result<u64, IndexError> {
+        self.gate.check_up(self.name())?;
+        self.memory.add_duplicates(entries)
     }
 
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {

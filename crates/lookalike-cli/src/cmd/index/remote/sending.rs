@@ -7,6 +7,8 @@ use lookalike::index::{
 };
 use lookalike::progress::Progress;
 use lookalike::read::{Collection, SkipReason, SkippedItem};
+use lookalike::store::original::OriginalEntry;
+use lookalike::store::settings::OriginalSettings;
 use lookalike_server::token::random_token;
 use serde_json::{Value, json};
 
@@ -28,7 +30,10 @@ pub(in super::super) fn add(
     progress: &dyn Progress,
 ) -> Result<AddCounts, Box<InterruptedAdd<CommandError>>> {
     let mut batch = OutgoingLines::new(adding);
-    let read = read_documents(adding.inputs, adding.options, progress, &mut |document| {
+    let originals = originals(adding.service)
+        .map_err(|error| Box::new(InterruptedAdd { before: AddCounts::default(), error }))?;
+    let (inputs, options) = (adding.inputs, adding.options);
+    let read = read_documents(inputs, options, originals, progress, &mut |document| {
         batch.push(&document)?;
         if batch.is_full() { batch.send() } else { Ok(()) }
     });
@@ -45,6 +50,16 @@ pub(in super::super) fn add(
         }
         Err(error) => Err(Box::new(InterruptedAdd { before: counts, error })),
     }
+}
+
+/// Which originals the service keeps, if any.
+fn originals(service: &ServiceClient) -> Result<Option<OriginalSettings>, CommandError> {
+    let answer = service.answer("GET", "/v1/settings", ClientBody::None)?;
+    if answer.status >= 400 {
+        return Err(service.problem(&answer));
+    }
+    let max_bytes = answer.body["originals"]["max_bytes"].as_u64();
+    Ok(max_bytes.map(|max_bytes| OriginalSettings { max_bytes }))
 }
 
 /// Where a line was read: file, line there, id.
@@ -78,6 +93,14 @@ impl<'a> OutgoingLines<'a> {
             if let Some(at) = at {
                 line[name] = time::format(at).into();
             }
+        }
+        if !fields.duplicates.is_empty() {
+            line["duplicates"] = json!(fields.duplicates);
+        }
+        if let Some(original) = &document.original {
+            let OriginalEntry { media_type, name, .. } = original.entry();
+            let data = original.to_base64();
+            line["original"] = json!({ "type": media_type, "name": name, "data": data });
         }
         serde_json::to_writer(&mut self.lines, &line).map_err(std::io::Error::from)?;
         self.lines.push(b'\n');

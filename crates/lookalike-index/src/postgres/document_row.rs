@@ -1,0 +1,74 @@
+//! A document of a batch, ready to be written: what is expensive is done before the lock is taken.
+
+use super::row::{checksums, compress_text};
+use crate::backend::Change;
+use crate::checksum::RowFields;
+use crate::entry::{IndexEntry, MAX_METADATA_BYTES, shortened_id};
+use crate::error::IndexError;
+use crate::original::OriginalEntry;
+use crate::original_limits::original_of;
+use crate::settings::IndexSettings;
+
+/// Maximum size of a row's set and text together; the limit of the server is 2³⁰ for the row.
+const MAX_ROW_BYTES: usize = 1_000_000_000;
+
+/// The values of a row, except the number, and the original of the document.
+pub(super) struct DocumentRowValues<'a> {
+    pub(super) entry: IndexEntry<'a>,
+    pub(super) metadata: String,
+    pub(super) set: Option<&'a [u8]>,
+    pub(super) text: Option<Vec<u8>>,
+    /// `None` where the index keeps no originals.
+    pub(super) original: Option<OriginalEntry<'a>>,
+}
+
+impl DocumentRowValues<'_> {
+    /// The compressed text, if the index keeps it.
+    pub(super) fn text(&self) -> Option<&[u8]> {
+        self.text.as_deref()
+    }
+
+    /// The checksums of its row, under a number.
+    pub(super) fn checksums(&self, doc: i64) -> [u8; 40] {
+        let Self { entry, metadata, set, text, .. } = self;
+        let fingerprint = entry.fingerprint.to_le_bytes();
+        let fields = RowFields::of_entry(doc.cast_unsigned(), entry, &fingerprint, &[]);
+        let signature: Vec<u8> = entry.signature.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let metadata = Some(metadata.as_bytes());
+        checksums(&fields, [Some(&signature[..]), metadata, *set, text.as_deref()])
+    }
+}
+
+/// The row of a document that a change adds; `None` for a removal.
+///
+/// # Errors
+/// [`IndexError::Document`] for one that cannot be stored.
+pub(super) fn prepare<'a>(
+    change: &Change<'a>,
+    settings: &IndexSettings,
+) -> Result<Option<DocumentRowValues<'a>>, IndexError> {
+    let Some(entry) = change.entry().copied() else { return Ok(None) };
+    settings.check_entry(&entry)?;
+    let wrong = |why: String| IndexError::Document { id: shortened_id(entry.id), why };
+    let metadata = serde_json::to_string(entry.metadata);
+    let metadata = metadata.map_err(|error| wrong(format!("its metadata: {error}")))?;
+    if metadata.len() > MAX_METADATA_BYTES {
+        let got = metadata.len();
+        return Err(wrong(format!(
+            "its metadata has {got} bytes as JSON, at most {MAX_METADATA_BYTES} are kept: leave \
+             some out"
+        )));
+    }
+    let set = settings.store.has_sets().then_some(entry.set);
+    let text = entry.text.filter(|_| settings.store.has_texts());
+    let text = text.map(|text| compress_text(text, entry.id)).transpose()?;
+    let long = set.map_or(0, <[u8]>::len) + text.as_ref().map_or(0, Vec::len);
+    if long > MAX_ROW_BYTES {
+        return Err(wrong(format!(
+            "its set and its compressed text have {long} bytes, PostgreSQL takes \
+             {MAX_ROW_BYTES}: divide it, or keep no texts"
+        )));
+    }
+    let original = settings.store.has_originals().then(|| original_of(&entry)).transpose()?;
+    Ok(Some(DocumentRowValues { entry, metadata, set, text, original }))
+}

@@ -1,0 +1,191 @@
+//! Originals and versions in tables: differences, damage that readers and `check` name, and tables
+//! of an earlier version.
+
+use super::{WRITE, postgres_open};
+use crate::conformance::documents::{Maker, settings};
+use crate::conformance::{assert_clean, known, now, page};
+use crate::postgres_server::{Server, drop_index, server};
+use ::postgres::Client;
+use lookalike_index::IndexError;
+use lookalike_index::backend::{Backend, Change};
+use lookalike_index::index::Access;
+use lookalike_index::postgres;
+use lookalike_index::settings::StoredContent;
+
+const ID: &str = "https://e.example/";
+
+/// An index with twelve versions of one document, each but the first a difference, and a connection
+/// that sees its tables.
+fn archive(server: &Server, name: &str) -> (String, Box<dyn Backend>, Client) {
+    let url = server.index(name);
+    let settings = settings(StoredContent::Originals);
+    let backend = postgres::create(&url, &settings).unwrap();
+    let mut maker = Maker::new(&settings, 5);
+    for version in 0..12 {
+        let mut document = page(&mut maker, ID, 3);
+        document.original.as_mut().unwrap().extend_from_slice(format!(" {version}").as_bytes());
+        document.added = version;
+        backend.write(&[document.put()]).unwrap();
+    }
+    assert_clean(&*backend);
+    let mut client = server.client();
+    client.batch_execute(&format!("SET search_path TO {name}")).unwrap();
+    (url, backend, client)
+}
+
+#[test]
+fn similar_originals_are_differences_over_a_bounded_chain() {
+    let Some(server) = server() else { return };
+    let (url, backend, mut client) = archive(server, "archive_chain");
+    let stats = backend.stats().unwrap().originals.unwrap();
+    assert_eq!((stats.versions, stats.originals, stats.differences), (12, 12, 11));
+    assert!(stats.stored_bytes * 5 < stats.bytes, "{stats:?}");
+    let sql = "WITH RECURSIVE chain(original, length) AS (
+            SELECT original, 0 FROM originals WHERE base IS NULL UNION ALL
+            SELECT o.original, length + 1 FROM originals o JOIN chain c ON o.base = c.original)
+        SELECT max(length) FROM chain";
+    assert_eq!(client.query_one(sql, &[]).unwrap().get::<_, i32>(0), 8);
+    // The same in one batch, whose originals are not stored when they become bases.
+    let mut maker = Maker::new(&settings(StoredContent::Originals), 5);
+    let documents: Vec<_> = (0..30).map(|at| page(&mut maker, &format!("p{at}"), 4)).collect();
+    let changes: Vec<Change<'_>> = documents.iter().map(|document| document.put()).collect();
+    backend.write(&changes).unwrap();
+    assert_eq!(client.query_one(sql, &[]).unwrap().get::<_, i32>(0), 8);
+    let last = documents.last().unwrap();
+    assert_eq!(known(&*backend, &last.id)[0].1, *last.original.as_ref().unwrap());
+    let stats = backend.stats().unwrap().originals.unwrap();
+    // Some have no shingles, and so no document is like them.
+    assert!(stats.originals - stats.differences < 6, "{stats:?}");
+    assert_clean(&*backend);
+    drop(backend);
+    drop_index(server, &url);
+}
+
+#[test]
+fn damage_of_originals_is_named() {
+    let Some(server) = server() else { return };
+    let damages = [
+        ("UPDATE originals SET zstd = 'x' WHERE original = 12", "the checksum of its bytes"),
+        ("UPDATE originals SET sha256 = sha256(zstd) WHERE original = 12", "SHA-256 is wrong"),
+        ("UPDATE originals SET sha256 = 'x' WHERE original = 12", "not 32 bytes"),
+        ("UPDATE originals SET bytes = bytes + 1 WHERE original = 12", "bytes, expected"),
+        ("UPDATE originals SET bytes = -1 WHERE original = 12", "out of range"),
+        ("UPDATE originals SET base = NULL WHERE original = 12", "decompress"),
+        ("DELETE FROM originals WHERE original = 1", "original 1, its base, is missing"),
+        ("UPDATE originals SET base = 12 WHERE original = 1", "differences lead to it"),
+        ("UPDATE originals SET base = 12 WHERE original = 12", "differences lead to it"),
+        ("UPDATE versions SET added = 77 WHERE version = 12", "the checksum of its row"),
+    ];
+    for (sql, expected) in damages {
+        let (url, backend, mut client) = archive(server, "archive_damage");
+        assert_eq!(client.execute(sql, &[]).unwrap(), 1, "{sql}");
+        let mut snapshot = backend.snapshot().unwrap();
+        let error = snapshot
+            .versions(ID)
+            .and_then(|versions| snapshot.original(versions.last().unwrap()))
+            .unwrap_err();
+        assert!(matches!(error, IndexError::Damaged { .. }), "{sql}: {error}");
+        assert!(error.to_string().contains(expected), "{sql}: {error}");
+        drop(snapshot);
+        let problems = backend.check().unwrap();
+        let named = problems.iter().any(|problem| {
+            problem.what.contains(expected)
+                && problem.what.contains("restore")
+                && !problem.repairable
+        });
+        assert!(named, "{sql}: {problems:?}");
+        // What is damaged keeps nothing from being added, removed and compacted.
+        let mut maker = Maker::new(&settings(StoredContent::Originals), 5);
+        let other = page(&mut maker, "other", 3);
+        backend.write(&[other.put()]).unwrap();
+        assert_eq!(known(&*backend, "other")[0].1, *other.original.as_ref().unwrap(), "{sql}");
+        backend.write(&[Change::Remove(ID)]).unwrap();
+        backend.compact(0).unwrap();
+        assert_eq!(known(&*backend, "other")[0].1, other.original.unwrap(), "{sql}");
+        assert_eq!(backend.stats().unwrap().originals.unwrap().versions, 1, "{sql}");
+        drop(backend);
+        drop_index(server, &url);
+    }
+}
+
+#[test]
+fn the_text_of_a_version_that_has_ended_has_a_checksum() {
+    let Some(server) = server() else { return };
+    for damage in ["text = 'x'", "text_checksum = NULL", "text_checksum = 'x'"] {
+        let (url, backend, mut client) = archive(server, "archive_text");
+        let sql = format!("UPDATE versions SET {damage} WHERE version = 3");
+        assert_eq!(client.execute(&sql, &[]).unwrap(), 1);
+        let mut snapshot = backend.snapshot().unwrap();
+        let third = snapshot.versions(ID).unwrap().remove(2);
+        let error = snapshot.version_text(&third).unwrap_err().to_string();
+        assert!(error.contains("version 3") && error.contains("its text"), "{damage}: {error}");
+        drop(snapshot);
+        let problems = backend.check().unwrap();
+        assert!(problems.iter().any(|one| one.what.contains("its text")), "{damage}: {problems:?}");
+        drop(backend);
+        drop_index(server, &url);
+    }
+}
+
+#[test]
+fn counts_of_versions_are_checked() {
+    let Some(server) = server() else { return };
+    let damages = [
+        ("DELETE FROM versions WHERE ended IS NULL", "1 documents have no version"),
+        ("DELETE FROM originals WHERE original = 12", "1 versions have no original"),
+        ("DELETE FROM docs", "1 versions that have not ended have no document"),
+    ];
+    for (sql, expected) in damages {
+        let (url, backend, mut client) = archive(server, "archive_counts");
+        client.batch_execute(sql).unwrap();
+        let problems = backend.check().unwrap();
+        assert!(problems.iter().any(|one| one.what.contains(expected)), "{sql}: {problems:?}");
+        drop(backend);
+        drop_index(server, &url);
+    }
+}
+
+#[test]
+fn removing_documents_leaves_no_originals() {
+    let Some(server) = server() else { return };
+    let (url, backend, _) = archive(server, "archive_removed");
+    let mut maker = Maker::new(&settings(StoredContent::Originals), 5);
+    let other = page(&mut maker, "other", 3);
+    backend.write(&[other.put()]).unwrap();
+    backend.write(&[Change::Remove(ID)]).unwrap();
+    assert_eq!(known(&*backend, "other")[0].1, *other.original.as_ref().unwrap());
+    backend.compact(0).unwrap();
+    let stats = backend.stats().unwrap().originals.unwrap();
+    assert_eq!((stats.versions, stats.originals, stats.differences), (1, 1, 0));
+    assert_eq!(known(&*backend, "other")[0].1, other.original.unwrap());
+    assert_clean(&*backend);
+    drop(backend);
+    drop_index(server, &url);
+}
+
+#[test]
+fn tables_of_version_4_get_those_of_originals() {
+    let Some(server) = server() else { return };
+    let url = server.index("former");
+    let settings = settings(StoredContent::Texts);
+    let backend = postgres::create(&url, &settings).unwrap();
+    let mut maker = Maker::new(&settings, 5);
+    backend.write(&[maker.document("a", 1).put()]).unwrap();
+    let records = now(&*backend);
+    drop(backend);
+    let mut client = server.client();
+    client.batch_execute("SET search_path TO former").unwrap();
+    client
+        .batch_execute(
+            "DROP TABLE originals; DROP TABLE versions; DROP TABLE duplicates; \
+             DELETE FROM migrations WHERE number >= 5",
+        )
+        .unwrap();
+    let error = postgres::open(&url, Access::Read).map(drop).unwrap_err().to_string();
+    assert!(error.contains("open it for writing once"), "{error}");
+    let backend = postgres_open(&url, WRITE);
+    assert_eq!(now(&*backend), records);
+    assert_clean(&*backend);
+    drop(backend);
+    drop_index(server, &url);
+}

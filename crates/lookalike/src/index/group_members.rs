@@ -1,0 +1,70 @@
+//! Records which documents went as duplicates of documents of an index.
+
+use super::prepare::PreparedDocument;
+use lookalike_index::duplicate_table::DuplicateEntry;
+use lookalike_index::{Index, IndexError};
+
+/// Duplicates that are recorded together.
+const BATCH: usize = 4096;
+
+/// Records the [duplicates](super::DocumentFields::duplicates) of documents that were written;
+/// returns how many were recorded under no keeper before.
+///
+/// # Errors
+/// As [`Backend::add_duplicates`](lookalike_index::backend::Backend::add_duplicates). Those of
+/// documents before stay recorded.
+pub fn record_duplicates<'a>(
+    index: &Index,
+    documents: impl Iterator<Item = &'a PreparedDocument>,
+) -> Result<u64, IndexError> {
+    let mut recorder = DuplicateRecorder::new(index);
+    for document in documents {
+        for id in &document.fields.duplicates {
+            recorder.push(id, &document.id)?;
+        }
+    }
+    recorder.finish()
+}
+
+/// Records duplicates some thousand at a time.
+pub(crate) struct DuplicateRecorder<'a> {
+    index: &'a Index,
+    /// Ids, each with that of its keeper.
+    pairs: Vec<(String, String)>,
+    recorded: u64,
+}
+
+impl<'a> DuplicateRecorder<'a> {
+    pub(crate) fn new(index: &'a Index) -> Self {
+        Self { index, pairs: Vec::new(), recorded: 0 }
+    }
+
+    /// Takes a duplicate of the document `keeper`.
+    ///
+    /// # Errors
+    /// Errors of the index.
+    pub(crate) fn push(&mut self, id: &str, keeper: &str) -> Result<(), IndexError> {
+        self.pairs.push((id.to_owned(), keeper.to_owned()));
+        if self.pairs.len() >= BATCH { self.write() } else { Ok(()) }
+    }
+
+    /// Records the rest; returns how many were recorded under no keeper before.
+    ///
+    /// # Errors
+    /// Errors of the index.
+    pub(crate) fn finish(mut self) -> Result<u64, IndexError> {
+        self.write()?;
+        Ok(self.recorded)
+    }
+
+    fn write(&mut self) -> Result<(), IndexError> {
+        if self.pairs.is_empty() {
+            return Ok(());
+        }
+        let pairs = self.pairs.iter();
+        let entries: Vec<_> = pairs.map(|(id, keeper)| DuplicateEntry { id, keeper }).collect();
+        self.recorded += self.index.add_duplicates(&entries)?;
+        self.pairs.clear();
+        Ok(())
+    }
+}
