@@ -72,21 +72,62 @@ def explained(found: Found, a: Any, b: Any, options: Mapping[str, Any] | None) -
     signed = "bands" in run
     probability = _engine.curve([similarity], run["bands"], run["rows"])[0] if signed else None
     figures = f"their {measured} is {similarity:.6f}, the threshold {run['threshold']:g}"
-    reason = _reason((a, keeper_a), (b, keeper_b), comparison.similar, figures, probability)
+    decided = _in_effect(found, a, b)
+    reason = _reason((a, keeper_a), (b, keeper_b), comparison, figures, probability, decided)
     return Explanation(a, b, comparison, keeper_a, keeper_b, probability, reason)
 
 
+@dataclass(frozen=True)
+class _Decided:
+    """What people decided about two documents, as far as it had an effect."""
+
+    duplicates: bool
+    no_duplicates: bool
+    both_kept: bool
+
+
+def _in_effect(found: Found, a: Any, b: Any) -> _Decided:
+    pair, *kept = found._findings.judged(str(a), str(b))
+    without_effect = {decision["line"] for decision in found.decisions.unapplied} if found.decisions else set()
+    judged = None if pair is None or pair[1] in without_effect else pair[0]
+    both_kept = all(line is not None and line not in without_effect for line in kept)
+    return _Decided(judged is True, judged is False, both_kept)
+
+
 def _reason(
-    first: tuple[Any, Any], second: tuple[Any, Any], similar: bool, figures: str, probability: float | None
+    first: tuple[Any, Any],
+    second: tuple[Any, Any],
+    comparison: Comparison,
+    figures: str,
+    probability: float | None,
+    decided: _Decided,
 ) -> str:
     (a, keeper_a), (b, keeper_b) = first, second
+    if a == b:
+        return f"Both ids are of one document, {a!r}."
     if keeper_a is not None and keeper_a == keeper_b:
-        if keeper_a in (a, b):
-            other = b if keeper_a == a else a
-            return f"{other!r} is a duplicate of {keeper_a!r}, which is kept."
-        return f"Both are duplicates of {keeper_a!r}; {figures}."
-    if not similar:
+        if keeper_a not in (a, b):
+            return f"Both are duplicates of {keeper_a!r}; {figures}."
+        other = b if keeper_a == a else a
+        by_decision = decided.duplicates and not comparison.similar
+        why = f": people decided that they are duplicates; {figures}" if by_decision else ""
+        return f"{other!r} is a duplicate of {keeper_a!r}, which is kept{why}."
+    empty = [id_ for id_, shingles in ((a, comparison.shingles_a), (b, comparison.shingles_b)) if not shingles]
+    if empty:
+        subject = " and ".join(map(repr, empty))
+        return f"{subject}: without a shingle, and so similar to no document."
+    if not comparison.similar:
         return f"They are not similar: {figures}."
+    if decided.no_duplicates:
+        return f"They are similar ({figures}), and people decided that they are no duplicates."
+    if decided.both_kept:
+        return f"They are similar ({figures}), and people decided that both are kept."
+    return _unlinked(first, second, figures, probability)
+
+
+def _unlinked(first: tuple[Any, Any], second: tuple[Any, Any], figures: str, probability: float | None) -> str:
+    """Why two similar documents are not in one group."""
+    (_, keeper_a), (_, keeper_b) = first, second
     if keeper_a is None and keeper_b is None and probability is not None:
         return (
             f"They are similar ({figures}), and were not compared: signatures make {probability:.4f} of such pairs "

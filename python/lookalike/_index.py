@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from lookalike._engine import StoredIndex
 from lookalike._decisions import decisions_option
 from lookalike._found import Found
-from lookalike._index_categories import IndexCategories
 from lookalike._index_arguments import (
     When,
     Where,
@@ -29,6 +28,7 @@ from lookalike._index_arguments import (
     threshold_option,
 )
 from lookalike._index_files import added, fields_of, files_of, refuse_reading
+from lookalike._index_originals import IndexOriginals
 from lookalike._index_tables import as_records, tables_of
 from lookalike._index_types import (
     Added,
@@ -53,7 +53,7 @@ OnExisting = Literal["error", "update", "keep"]
 _PAGE = 4096
 
 
-class Index(IndexCategories):
+class Index(IndexOriginals):
     """A persistent index of documents in a folder, with similarity search.
 
     Made by :meth:`create` and :meth:`open`. Use it in a ``with`` statement, or :meth:`close` it.
@@ -109,7 +109,8 @@ class Index(IndexCategories):
         rows: int | None = None,
         scheme: str = "fss",
         seed: int | None = None,
-        store: Literal["signatures", "sets", "texts"] = "sets",
+        store: Literal["signatures", "sets", "texts", "originals"] = "sets",
+        max_original: int | str | None = None,
     ) -> Index:
         """Creates an empty index and opens it for writing. Its settings cannot be changed later.
 
@@ -120,7 +121,7 @@ class Index(IndexCategories):
             found; above 0, below 1.
         :param measure: What the threshold is a threshold of: ``jaccard``, shared shingles among all
             of both; ``containment``, among those of the shorter one, which finds what is copied
-            from longer texts, and takes ``store`` to be ``sets`` or ``texts``.
+            from longer texts, and needs another ``store`` than ``signatures``.
         :param shingle: ``words:N``, ``chars:N`` or ``bytes:N`` with N from 1 to 256, or ``bag``.
         :param tokens: ``words`` (the default), ``word-runs`` (the default with ``segment``) or
             ``whitespace``.
@@ -138,7 +139,10 @@ class Index(IndexCategories):
         :param seed: Draws the hash functions; 0 to 2**64 - 1.
         :param store: What is stored of each document in addition to its signature: ``signatures`` (nothing:
             similarities are estimates, there are no groups), ``sets`` of shingles (similarities
-            are exact), or sets and ``texts``.
+            are exact), sets and ``texts``, or these and the ``originals`` that they were read from, of
+            each version (:meth:`original`, :meth:`versions`).
+        :param max_original: With ``store="originals"``: the most bytes of an original, a number or a text such as
+            ``"64MiB"``, up to 512 MiB; None for 256 MiB. A document with more is an error.
         :raises StoreError: There is something at the path, or it cannot be written.
         :raises OptionError: An option cannot be what was given.
 
@@ -166,6 +170,7 @@ class Index(IndexCategories):
             "scheme": scheme,
             "seed": seed,
             "store": store,
+            "max_original": max_original,
         }
         return cls._of(StoredIndex.create(folder_path(path), options))
 
@@ -189,7 +194,7 @@ class Index(IndexCategories):
         rows: int | None = None,
         scheme: str | None = None,
         seed: int | None = None,
-        store: Literal["signatures", "sets", "texts"] | None = None,
+        store: Literal["signatures", "sets", "texts", "originals"] | None = None,
     ) -> Index:
         """Opens an existing index.
 
@@ -414,7 +419,7 @@ class Index(IndexCategories):
             command line takes them, such as ``"year>=2020"``, ``"title~budget"``, ``"author.name"``
             (is there).
         :param texts: Whether matches have their texts, which takes an index with
-            ``store="texts"``.
+            ``store="texts"`` or ``"originals"``.
         :raises OptionError: An option cannot be what was given.
         :raises DocumentError: The text cannot be used, or there is no document with this id.
 

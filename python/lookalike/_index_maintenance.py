@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lookalike._engine import StoredIndex
 from lookalike._index_arguments import folder_path
-from lookalike._index_types import Json, Problem, Stats
+from lookalike._index_types import Json, OriginalStats, Problem, Stats
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -61,7 +61,8 @@ class IndexMaintenance:
         ...     index.stats().documents, index.stats().without_shingles
         (2, 1)
         """
-        return Stats._make(self._stored.stats())
+        counts, originals = self._stored.stats()
+        return Stats._make([*counts, None if originals is None else OriginalStats._make(originals)])
 
     def check(self) -> list[Problem]:
         """Checks all stored data without changing it; returns the problems.

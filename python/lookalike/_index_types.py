@@ -9,8 +9,10 @@ __all__ = [
     "Added",
     "Category",
     "Document",
+    "DocumentVersion",
     "Match",
     "Matches",
+    "OriginalStats",
     "Problem",
     "Removed",
     "Skipped",
@@ -165,6 +167,42 @@ class Category(NamedTuple):
     documents: int
 
 
+class OriginalStats(NamedTuple):
+    """Counts and sizes of what the documents of an index were read from."""
+
+    #: Versions of documents, the current ones among them.
+    versions: int
+    #: Distinct originals.
+    originals: int
+    #: Originals that are stored as a difference from another one.
+    differences: int
+    #: Bytes of the distinct originals.
+    bytes: int
+    #: Bytes that they take.
+    stored_bytes: int
+
+
+class DocumentVersion(NamedTuple):
+    """What a document of an index was, and when."""
+
+    #: Its number among the versions of its id, from 1 by time.
+    version: int
+    #: When it was added, in UTC.
+    added: datetime
+    #: When the next version replaced it, in UTC; None for the current one.
+    ended: datetime | None
+    #: When its file was last changed, in UTC, where that is known.
+    modified: datetime | None
+    #: The media type of its original.
+    type: str
+    #: The name of its file; empty if it is unknown.
+    name: str
+    #: The length of its original.
+    bytes: int
+    #: The SHA-256 of its original, in hexadecimal digits.
+    sha256: str
+
+
 class Stats(NamedTuple):
     """Counts and sizes of an index."""
 
@@ -186,6 +224,8 @@ class Stats(NamedTuple):
     text_bytes: int
     #: Bytes of segments on the disk.
     segment_bytes: int
+    #: Of an index with ``store="originals"``; None for others.
+    originals: OriginalStats | None
 
 
 def matches(

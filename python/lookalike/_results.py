@@ -142,16 +142,31 @@ class Table:
         frame: pandas.DataFrame = pandas.DataFrame(columns)
         return frame
 
-    def __repr__(self) -> str:
-        rows = [self.column_names]
+    def _shown(self) -> tuple[list[list[str]], str | None]:
+        """The cells of the first rows, and a line about the others."""
         shown = min(len(self), _SHOWN_ROWS)
         columns = [self._table.values(i, 0, shown) for i in range(len(self.column_names))]
-        rows += [[_short(value) for value in row] for row in zip(*columns, strict=True)]
+        rows = [[_short(value) for value in row] for row in zip(*columns, strict=True)]
+        return rows, f"… {len(self) - shown} more rows" if shown < len(self) else None
+
+    def __repr__(self) -> str:
+        shown, more = self._shown()
+        rows = [self.column_names, *shown]
         widths = [max(len(row[i]) for row in rows) for i in range(len(self.column_names))]
         lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-        if shown < len(self):
-            lines.append(f"… {len(self) - shown} more rows")
-        return "\n".join(lines)
+        return "\n".join(lines if more is None else [*lines, more])
+
+    def _repr_html_(self) -> str:
+        """The rows that ``repr`` has, as a table, for notebooks."""
+        from html import escape
+
+        def cells(tag: str, texts: list[str]) -> str:
+            return "<tr>" + "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts) + "</tr>"
+
+        shown, more = self._shown()
+        body = "".join(cells("td", row) for row in shown)
+        table = f"<table><thead>{cells('th', self.column_names)}</thead><tbody>{body}</tbody></table>"
+        return table if more is None else f"{table}<p>{more}</p>"
 
 
 def _short(value: object) -> str:

@@ -82,6 +82,19 @@ impl PyFindings {
         py.detach(|| GroupColumns::of(&self.run)).map_err(run_error)?.table(&self.run)
     }
 
+    /// The decisions in force about two documents: whether the pair is one of duplicates, with the
+    /// line of the decision, and the lines by which each is kept.
+    fn judged(&self, a: String, b: String) -> (Option<(bool, u64)>, Option<u64>, Option<u64>) {
+        let Some(decisions) = &self.run.options.decisions else { return (None, None, None) };
+        let kept =
+            |id: &str| decisions.kept.iter().find(|kept| kept.id == id).map(|kept| kept.line);
+        let (of_a, of_b) = (kept(&a), kept(&b));
+        let mut documents = [a, b];
+        documents.sort_unstable();
+        let pair = decisions.pairs.iter().find(|pair| pair.documents == documents);
+        (pair.map(|pair| (pair.is_duplicate, pair.line)), of_a, of_b)
+    }
+
     /// Verified pairs: `id_a`, `id_b`, `jaccard` (and `containment`); with estimates also
     /// `estimated_jaccard`, `error`, `standard_error`.
     fn pairs(&self, py: Python<'_>) -> PyResult<ArrowTable> {

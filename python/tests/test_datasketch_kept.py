@@ -138,14 +138,20 @@ def test_kept_in_a_folder(tmp_path: Path, scheme: Any) -> None:
         ours.MinHashLSH(0.8, storage_config=config(path))
 
 
+def in_a_folder(key: Any) -> Any:
+    """A key of an index in memory, whose pickles have the usual protocol, 5 from Python 3.14 on; those of a folder have
+    protocol 4 in every version."""
+    return pickle.dumps(pickle.loads(key), protocol=4) if isinstance(key, bytes) else key
+
+
 def same_answers(kept: Any, model: Any) -> None:
-    assert list(kept.keys) == list(model.keys) == kept.keys.keys()
+    assert list(kept.keys) == [in_a_folder(key) for key in model.keys] == kept.keys.keys()
     assert len(kept.keys) == len(model.keys) and kept.is_empty() == model.is_empty()
     assert kept.get_counts() == model.get_counts()
-    assert kept.keys.itemcounts() == model.keys.itemcounts()
+    assert kept.keys.itemcounts() == {in_a_folder(key): count for key, count in model.keys.itemcounts().items()}
     assert kept.keys.status() == model.keys.status()
     for key in model.keys:
-        assert key in kept.keys and kept.keys[key] == model.keys[key]
+        assert in_a_folder(key) in kept.keys and kept.keys[in_a_folder(key)] == model.keys[key]
     asked = [0, 3, 99, 7, 11]
     assert [key in kept for key in asked] == [key in model for key in asked]
     assert kept.get_subset_counts(*asked) == model.get_subset_counts(*asked)
@@ -160,7 +166,7 @@ def same_answers(kept: Any, model: Any) -> None:
     assert set(kept.collect_query_buffer()) == set(model.collect_query_buffer())
     for mine, its in zip(kept.hashtables, model.hashtables, strict=True):
         assert set(mine) == set(its) and len(mine) == len(its)
-        assert all(mine[bucket] == its[bucket] and bucket in mine for bucket in its)
+        assert all(mine[bucket] == set(map(in_a_folder, its[bucket])) and bucket in mine for bucket in its)
         assert mine[b"other"] == set() and b"other" not in mine
 
 

@@ -85,7 +85,8 @@ def test_two_documents_are_explained() -> None:
     same = found.explain("a", "b")
     assert str(same) == same.reason == "'b' is a duplicate of 'a', which is kept."
     assert (same.keeper_a, same.keeper_b, same.comparison.jaccard, same.probability) == ("a", "a", 1.0, 1.0)
-    assert {d.kind for d in same.comparison.differences} == {"equal", "insert", "replace"} or same.comparison.differences
+    assert "".join(d.a for d in same.comparison.differences) == A
+    assert "".join(d.b for d in same.comparison.differences) == B
     other = found.explain("a", "d")
     assert other.reason == "They are not similar: their jaccard is 0.000000, the threshold 0.8." and other.keeper_b is None
     longer = found.explain("a", "c")
@@ -100,6 +101,33 @@ def test_two_documents_are_explained() -> None:
     assert tokens.explain(0, 1).comparison.jaccard == 1.0
     chosen = lookalike.find(DOCS, bands="auto", text=None, keep="first", normalize="nfkc", stop_words=["the"])
     assert "duplicate" in chosen.explain(0, 1).reason
+
+
+def test_a_document_alone_and_documents_without_a_shingle_are_explained() -> None:
+    found = lookalike.find({"a": A, "b": B, "dots": "...", "marks": "!!!"})
+    assert found.explain("a", "a").reason == "Both ids are of one document, 'a'."
+    assert found.explain("dots", "dots").reason == "Both ids are of one document, 'dots'."
+    assert found.explain("a", "dots").reason == "'dots': without a shingle, and so similar to no document."
+    assert found.explain("dots", "marks").reason == "'dots' and 'marks': without a shingle, and so similar to no document."
+
+
+def test_decisions_of_people_are_explained() -> None:
+    def reason(documents: dict[Any, str], *decisions: tuple[str, list[Any]]) -> str:
+        made = [{"decision": decision, "documents": ids} for decision, ids in decisions]
+        a, b = list(documents)[:2]
+        return lookalike.find(documents, decisions=made).explain(a, b).reason
+
+    alike, different = {"a": A, "b": B}, {"a": A, "b": "other words than those of the text that is there"}
+    apart = "They are similar (their jaccard is 1.000000, the threshold 0.8), and people decided that"
+    assert reason(alike, ("not_duplicate", ["b", "a"])) == f"{apart} they are no duplicates."
+    assert reason(alike, ("keep", ["a"]), ("keep", ["b"])) == f"{apart} both are kept."
+    assert reason({1: A, 2: B}, ("not_duplicate", [2, 1])) == f"{apart} they are no duplicates."
+    # One that is revoked, or about a text that has changed, has no effect.
+    assert "is a duplicate of" in reason(alike, ("not_duplicate", ["a", "b"]), ("duplicate", ["a", "b"]))
+    assert reason(alike, ("keep", ["a"])) == "'b' is a duplicate of 'a', which is kept."
+    assert reason(different, ("not_duplicate", ["a", "b"])).startswith("They are not similar")
+    linked = reason(different, ("duplicate", ["a", "b"]))
+    assert "which is kept: people decided that they are duplicates; their jaccard is 0.000000" in linked
 
 
 def test_pairs_that_are_similar_and_in_no_group() -> None:

@@ -6,6 +6,7 @@ import copy
 import html
 import pickle
 import re
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -92,3 +93,41 @@ def test_groups_open_and_pairs_are_side_by_side() -> None:
     shown = page(lookalike.find([A, A.upper(), f"{A}!", B], threshold=0.9)._repr_html_())
     assert shown.count('<details class="group">') == 1 and '<details class="pair"' in shown
     assert "<del" in shown and "<ins" in shown
+
+
+class Cells(HTMLParser):
+    """The rows of a table, and the texts outside of its cells."""
+
+    def __init__(self, shown: str) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.others: list[str] = []
+        self.is_cell = False
+        self.feed(shown)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.is_cell = tag in ("td", "th")
+        if tag == "tr":
+            self.rows.append([])
+        elif self.is_cell:
+            self.rows[-1].append("")
+
+    def handle_data(self, data: str) -> None:
+        if self.is_cell:
+            self.rows[-1][-1] += data
+        else:
+            self.others.append(data)
+
+
+def test_tables_are_shown_as_tables() -> None:
+    groups = lookalike.find({"<i>a&b</i>": A, "x": A, "y": A.upper()}, keep="first").groups
+    shown = Cells(groups._repr_html_())
+    assert shown.rows[0] == groups.column_names
+    assert [row[1] for row in shown.rows[1:]] == groups["id"] and shown.others == []
+    assert shown.rows[1][groups.column_names.index("jaccard")] == "-"
+    many = lookalike.find([A] * 25, keep="first").groups
+    shown = Cells(many._repr_html_())
+    assert len(shown.rows) == 11 and shown.others == ["… 15 more rows"] and repr(many).endswith("… 15 more rows")
+    empty = lookalike.find(["one", "two"]).groups
+    assert Cells(empty._repr_html_()).rows == [empty.column_names]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,8 @@ async def of_each(rows: AsyncIterator[tuple[str, str]]) -> None:
         assert_type(await index.query("a text", limit=3), lookalike.Matches)
         assert_type(await index.query_many(["a text"]), list[lookalike.Matches])
         assert_type(await index.get("a"), lookalike.Document | None)
+        assert_type(await index.original("a", version=1), bytes)
+        assert_type(await index.versions("a"), list[lookalike.DocumentVersion])
         assert_type(await index.groups(keep="first"), lookalike.Found)
         assert_type(await index.count(), int)
         async for id in index.ids():
@@ -89,10 +93,25 @@ async def of_each(rows: AsyncIterator[tuple[str, str]]) -> None:
 '''
 
 
-@pytest.mark.parametrize("code", [CODE, AWAITED], ids=["dedup", "awaited"])
-def test_types_are_those_of_the_documents_and_of_the_index(tmp_path: Path, code: str) -> None:
+CODES = {"dedup": CODE, "awaited": AWAITED}
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_types_are_those_of_the_documents_and_of_the_index(tmp_path: Path, name: str) -> None:
     api = pytest.importorskip("mypy.api", reason="mypy checks the types")
-    (tmp_path / "uses.py").write_text(code)
+    (tmp_path / "uses.py").write_text(CODES[name])
     options = ["--strict", "--allow-empty-bodies", "--disable-error-code=empty-body", "--cache-dir", str(tmp_path / "cache")]
     said, complaints, code = api.run([*options, "--follow-imports=silent", str(tmp_path / "uses.py")])
     assert (code, complaints) == (0, ""), said
+
+
+def test_another_checker_knows_the_same_types(tmp_path: Path) -> None:
+    pytest.importorskip("pyright", reason="pyright checks the types")
+    for name, code in CODES.items():
+        (tmp_path / f"uses_{name}.py").write_text(code)
+    wrong = "import lookalike\nnumber: int = lookalike.dedup(['a'])\n"
+    (tmp_path / "wrong.py").write_text(wrong)
+    command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "."]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    # One error, that of the file that is wrong: the others were checked.
+    assert "wrong.py:2:15 - error" in done.stdout and "\n1 error," in done.stdout, done.stdout + done.stderr

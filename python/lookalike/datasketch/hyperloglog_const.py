@@ -1,4 +1,8 @@
-"""Measured constants of HyperLogLog++ (Heule, Nunkesser and Hall 2013, and its appendix)."""
+"""Measured constants of HyperLogLog++ (Heule, Nunkesser and Hall 2013, and its appendix).
+
+They and those of ``hyperloglog_bias.csv`` are the values of datasketch 2.0.0, Copyright (c) 2015 ekzhu, under the MIT
+licence, whose text is in ``LICENSE-datasketch`` among the licence files of the package.
+"""
 
 from __future__ import annotations
 

@@ -64,3 +64,11 @@ pub(super) fn time(py: Python<'_>, ns: i64) -> PyResult<Bound<'_, PyAny>> {
     let delta = PyDelta::new(py, days as i32, seconds as i32, (rest / 1000) as i32, false)?;
     epoch.bind(py).add(delta)
 }
+
+/// The same of a point in time that need not be known.
+///
+/// # Errors
+/// Errors of the interpreter.
+pub(super) fn optional_time(py: Python<'_>, ns: Option<i64>) -> PyResult<Bound<'_, PyAny>> {
+    ns.map_or_else(|| Ok(py.None().into_bound(py)), |ns| time(py, ns))
+}

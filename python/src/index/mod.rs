@@ -8,6 +8,7 @@ mod groups;
 pub(crate) mod interruptible;
 mod json;
 mod open_index;
+mod originals;
 mod query;
 mod read;
 mod settings;

@@ -1,6 +1,6 @@
 //! Queries, and their results as values of Python.
 
-use super::convert::time;
+use super::convert::{optional_time, time};
 use super::json::dictionary;
 use super::open_index::{Handle, QueryTools};
 use lookalike::find::MAX_THREADS;
@@ -205,10 +205,6 @@ fn row<'py>(py: Python<'py>, found: &Match) -> PyResult<Bound<'py, PyTuple>> {
             record.text.as_deref().into_pyobject(py)?,
         ],
     )
-}
-
-fn optional_time(py: Python<'_>, at: Option<i64>) -> PyResult<Bound<'_, PyAny>> {
-    at.map_or_else(|| Ok(py.None().into_bound(py)), |at| time(py, at))
 }
 
 /// A document: id, bytes, shingles, metadata, added, modified, expires, text.

@@ -8,6 +8,14 @@ use lookalike::store::settings::{IndexSettings, StoredContent};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+/// What is stored of each document, by its name.
+const STORES: [(&str, StoredContent); 4] = [
+    ("signatures", StoredContent::Signatures),
+    ("sets", StoredContent::Sets),
+    ("texts", StoredContent::Texts),
+    ("originals", StoredContent::Originals),
+];
+
 /// The settings of a new index.
 ///
 /// # Errors
@@ -15,13 +23,16 @@ use pyo3::types::PyDict;
 pub(super) fn settings(arguments: &Bound<'_, PyDict>) -> PyResult<IndexSettings> {
     let options = KeywordOptions::new(arguments)?;
     let normalization = options.normalization()?;
-    let store = options.word("store", &["signatures", "sets", "texts"])?;
-    let store = store.map_or(StoredContent::Sets, |at| {
-        [StoredContent::Signatures, StoredContent::Sets, StoredContent::Texts][at]
-    });
+    let names = STORES.map(|(name, _)| name);
+    let store = options.word("store", &names)?.map_or(StoredContent::Sets, |at| STORES[at].1);
+    let max_original = options.bytes("max_original")?;
     let params = options.params(normalization)?;
     options.finish()?;
     let settings = IndexSettings::new(&params, &normalization.to_string(), store);
+    let settings = settings.and_then(|settings| match max_original {
+        None => Ok(settings),
+        Some(most) => settings.with_max_original(most),
+    });
     settings.map_err(|error| params_error(&error))
 }
 

@@ -7,6 +7,7 @@ use super::groups;
 use super::interruptible::interruptible;
 use super::json::metadata;
 use super::open_index::OpenIndex;
+use super::originals;
 use super::query::{self, TextQuery, document, expect_texts, unknown};
 use super::read::{self, InputFiles, SkippedTuple};
 use super::settings;
@@ -24,7 +25,7 @@ use lookalike::store::query_by_id::record;
 use lookalike::store::settings::StoredContent;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyDict, PyIterator, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyTuple};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -411,11 +412,49 @@ impl StoredIndex {
         py.detach(move || categories::ids(&handle, path, after, most))
     }
 
-    /// Counts and sizes, in the order of `lookalike.Stats`.
-    fn stats(&self, py: Python<'_>) -> PyResult<[u64; 9]> {
+    /// The versions of a document, by time.
+    fn versions<'py>(
+        &self,
+        py: Python<'py>,
+        id: &Bound<'py, PyAny>,
+    ) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        let id = id_text(id, || "the id".to_owned())?;
+        let found = self.opened.detached(py, |handle| originals::versions(handle, &id))?;
+        let found = found.ok_or_else(|| unknown(self.opened.name(), &id))?;
+        found.iter().map(|version| originals::row(py, version)).collect()
+    }
+
+    fn original<'py>(
+        &self,
+        py: Python<'py>,
+        id: &Bound<'py, PyAny>,
+        version: Option<u64>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let id = id_text(id, || "the id".to_owned())?;
+        let handle = self.opened.get()?;
+        let original = py.detach(move || originals::original(&handle, &id, version))?;
+        Ok(PyBytes::new(py, &original))
+    }
+
+    fn version_text(
+        &self,
+        py: Python<'_>,
+        id: &Bound<'_, PyAny>,
+        version: Option<u64>,
+    ) -> PyResult<Option<String>> {
+        let id = id_text(id, || "the id".to_owned())?;
+        let handle = self.opened.get()?;
+        py.detach(move || originals::text(&handle, &id, version))
+    }
+
+    /// Counts and sizes, in the order of `lookalike.Stats` and of `lookalike.OriginalStats`.
+    fn stats(&self, py: Python<'_>) -> PyResult<([u64; 9], Option<[u64; 5]>)> {
         let handle = self.opened.get()?;
         let stats = interruptible(py, move || handle.index.stats())?.map_err(index_error)?;
-        Ok([
+        let originals = stats
+            .originals
+            .map(|of| [of.versions, of.originals, of.differences, of.bytes, of.stored_bytes]);
+        let all = [
             stats.documents,
             stats.without_shingles,
             stats.postings,
@@ -425,7 +464,8 @@ impl StoredIndex {
             stats.set_bytes,
             stats.text_bytes,
             stats.segment_bytes,
-        ])
+        ];
+        Ok((all, originals))
     }
 
     /// Place, description and repairability of each problem.
