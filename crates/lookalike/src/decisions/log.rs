@@ -4,9 +4,13 @@ use super::decision::ReviewDecision;
 use super::file::decision;
 use crate::error::{DecisionError, Error};
 use crate::read::Content;
+use lookalike_index::backend::Snapshot;
 use lookalike_index::entry::{IndexRecord, RecordFields};
 use lookalike_index::index::Index;
-use std::collections::HashSet;
+use std::collections::HashMap;
+
+/// How many decisions are read at a time. Reading ends with the page of the first that is wrong.
+const PAGE: usize = 128;
 
 /// What became of decisions that were added to an index.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,7 +34,8 @@ pub fn of_index(index: &Index, after: u64) -> Result<Vec<ReviewDecision>, Error>
     Ok(decisions)
 }
 
-/// Gives the decisions of an index that are numbered above `after` to `each`, one after the other.
+/// Gives the decisions of an index that are numbered above `after` to `each`, one after the other;
+/// some at a time are in memory.
 ///
 /// # Errors
 /// Read errors of the index, [`Error::Decisions`] for an entry that is no decision; `each` has
@@ -40,19 +45,26 @@ pub fn each_of_index(
     after: u64,
     each: &mut dyn FnMut(ReviewDecision),
 ) -> Result<(), Error> {
-    let mut wrong = None;
-    index.snapshot()?.decisions(after, usize::MAX, &mut |line, json| {
-        match decision(json.as_bytes(), line) {
-            _ if wrong.is_some() => {}
-            Ok(parsed) => parsed.into_iter().for_each(&mut *each),
-            Err(problem) => {
-                let path = index.name().into();
-                wrong = Some(DecisionError::Line { path, line, problem });
-            }
+    let (mut snapshot, mut after) = (index.snapshot()?, after);
+    let mut page = Vec::with_capacity(PAGE);
+    loop {
+        let count = snapshot.decisions(after, PAGE, &mut |line, json| {
+            page.push((line, decision(json.as_bytes(), line)));
+            Ok(())
+        })?;
+        for (line, parsed) in page.drain(..) {
+            let parsed = parsed.map_err(|problem| DecisionError::Line {
+                path: index.name().into(),
+                line,
+                problem,
+            })?;
+            parsed.into_iter().for_each(&mut *each);
+            after = line;
         }
-        Ok(())
-    })?;
-    wrong.map_or(Ok(()), |error| Err(error.into()))
+        if count < PAGE {
+            return Ok(());
+        }
+    }
 }
 
 /// Adds decisions to the log of an index, all or none. A decision without hashes gets those of the
@@ -65,46 +77,54 @@ pub fn add_to_index(
     decisions: Vec<ReviewDecision>,
     now: &str,
 ) -> Result<AddedDecisions, Error> {
-    let mut documents = StoredDocuments { index, unknown: HashSet::new() };
     let (mut entries, mut unknown) = (Vec::with_capacity(decisions.len()), 0);
+    // All are about the documents of one moment, and the snapshot ends before the log is written.
+    let mut mentioned = MentionedDocuments { snapshot: index.snapshot()?, read: HashMap::new() };
     for mut decision in decisions {
         decision.when.get_or_insert_with(|| now.to_owned());
-        let contents = documents.contents(&decision.documents)?;
-        if decision.contents.is_empty() && contents.iter().any(Option::is_some) {
-            decision.contents = contents;
+        let documents = decision.documents.iter().map(|id| mentioned.document(id));
+        let documents = documents.collect::<Result<Vec<MentionedDocument>, Error>>()?;
+        if decision.contents.is_empty()
+            && documents.iter().any(|document| document.content.is_some())
+        {
+            decision.contents = documents.iter().map(|document| document.content).collect();
         }
-        unknown += u64::from(decision.documents.iter().any(|id| documents.unknown.contains(id)));
+        unknown += u64::from(documents.iter().any(|document| !document.is_stored));
         entries.push(decision.to_json());
     }
+    drop(mentioned);
     let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
     let last = index.add_decisions(&entries)?;
     Ok(AddedDecisions { added: entries.len() as u64, unknown, last })
 }
 
-/// The documents of an index that decisions name.
-struct StoredDocuments<'i> {
-    index: &'i Index,
-    unknown: HashSet<String>,
+/// The documents that decisions name, each read once.
+struct MentionedDocuments {
+    snapshot: Box<dyn Snapshot>,
+    read: HashMap<String, MentionedDocument>,
 }
 
-impl StoredDocuments<'_> {
-    /// The hashes of the texts of some documents, where the index keeps them.
-    fn contents(&mut self, ids: &[String]) -> Result<Vec<Option<Content>>, Error> {
-        let mut snapshot = self.index.snapshot()?;
-        let wanted = RecordFields { text: true, ..RecordFields::default() };
-        let mut contents = Vec::with_capacity(ids.len());
-        for id in ids {
-            let mut content = None;
-            if let Some(number) = snapshot.number_of(id)? {
-                snapshot.records(&[number], wanted, &mut |record: &IndexRecord| {
-                    content = record.text.as_ref().map(|text| Content::of(text.as_bytes()));
-                    Ok(())
-                })?;
-            } else {
-                self.unknown.insert(id.clone());
-            }
-            contents.push(content);
+/// What an index has of a document that a decision names.
+#[derive(Debug, Clone, Copy)]
+struct MentionedDocument {
+    is_stored: bool,
+    /// The hash of its text, where the index keeps it.
+    content: Option<Content>,
+}
+
+impl MentionedDocuments {
+    fn document(&mut self, id: &str) -> Result<MentionedDocument, Error> {
+        if let Some(read) = self.read.get(id) {
+            return Ok(*read);
         }
-        Ok(contents)
+        let wanted = RecordFields { text: true, ..RecordFields::default() };
+        let number = self.snapshot.number_of(id)?;
+        let mut document = MentionedDocument { is_stored: number.is_some(), content: None };
+        self.snapshot.records(number.as_slice(), wanted, &mut |record: &IndexRecord| {
+            document.content = record.text.as_ref().map(|text| Content::of(text.as_bytes()));
+            Ok(())
+        })?;
+        self.read.insert(id.to_owned(), document);
+        Ok(document)
     }
 }

@@ -7,12 +7,14 @@ use crate::fresh_run::{find, reported};
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::keep::KeepPolicy;
 use lookalike::core::params::{Params, ParamsBuilder};
+use lookalike::decisions::{self, ReviewDecision};
+use lookalike::error::{DecisionError, Error};
 use lookalike::find::{FindOptions, PairList};
 use lookalike::index::{
     AddOptions, DocumentFields, Existing, TextPreparer, add, groups, remove, remove_inputs,
 };
 use lookalike::progress::NoProgress;
-use lookalike::read::{Collection, Normalization, ReadOptions};
+use lookalike::read::{Collection, Content, Normalization, ReadOptions};
 use lookalike::store::backend::Change;
 use lookalike::store::entry::RecordFields;
 use lookalike::store::memory::MemoryBackend;
@@ -307,4 +309,51 @@ fn numbers_do_not_depend_on_threads() {
     let expected: Vec<String> = expected.collect();
     assert_eq!(with(1), expected);
     assert_eq!(with(4), expected);
+}
+
+fn judged(a: &str, b: &str) -> String {
+    format!("{{\"decision\":\"not_duplicate\",\"documents\":[{a:?},{b:?}]}}")
+}
+
+/// More decisions than are read at a time come back as they were added, from any number on, with
+/// the hashes of texts that the index keeps.
+#[test]
+fn decisions_of_an_index_are_read_from_any_number_on() {
+    for kept in EVERYWHERE {
+        let folder = TempDir::new().unwrap();
+        let index = create(*kept, folder.path(), &ParamsBuilder::default(), StoredContent::Texts);
+        put(&index, &[("a", "one text of a few words"), ("b", "another")]);
+        let lines: Vec<String> = (0..300).map(|n| judged("a", &format!("x{n}"))).collect();
+        let given = decisions::read(lines.join("\n").as_bytes(), Path::new("given")).unwrap();
+        let added = decisions::add_to_index(&index, given, "2026-01-01T00:00:00Z").unwrap();
+        assert_eq!((added.added, added.unknown, added.last), (300, 300, 300), "{kept:?}");
+        for after in [0, 1, 127, 128, 129, 256, 299, 300, 400] {
+            let found = decisions::of_index(&index, after).unwrap();
+            let numbers: Vec<u64> = found.iter().map(|decision| decision.line).collect();
+            assert_eq!(numbers, (after + 1..=300).collect::<Vec<u64>>(), "{kept:?}");
+        }
+        let stored = decisions::of_index(&index, 299).unwrap();
+        let hash = Content::of(b"one text of a few words");
+        assert_eq!(stored[0].documents, ["a", "x299"]);
+        assert_eq!(stored[0].contents, [Some(hash), None]);
+    }
+}
+
+/// An entry that is no decision ends the reading where it is, with its number.
+#[test]
+fn an_entry_that_is_no_decision_ends_the_reading() {
+    for kept in EVERYWHERE {
+        let folder = TempDir::new().unwrap();
+        let index = create(*kept, folder.path(), &ParamsBuilder::default(), StoredContent::Sets);
+        let good = judged("a", "b");
+        let mut entries = vec![good.as_str(); 400];
+        entries[199] = "{\"decision\":\"later\",\"documents\":[\"a\"]}";
+        index.add_decisions(&entries).unwrap();
+        let mut numbers = Vec::new();
+        let mut take = |decision: ReviewDecision| numbers.push(decision.line);
+        let error = decisions::each_of_index(&index, 0, &mut take).unwrap_err();
+        let Error::Decisions(DecisionError::Line { line, .. }) = error else { panic!("{error}") };
+        assert_eq!((line, numbers), (200, (1..200).collect()), "{kept:?}");
+        assert_eq!(decisions::of_index(&index, 200).unwrap().len(), 200, "{kept:?}");
+    }
 }
