@@ -156,9 +156,9 @@ impl<'a> BatchWriter<'a> {
         }
         let replaces =
             matches!(self.options.existing, Existing::Replace | Existing::ReplaceChanged);
-        let changes = rows.iter().map(|row| match replaces || row.is_next_version {
-            true => Change::Put(row.document.entry()),
-            false => Change::Add(row.document.entry()),
+        let changes = rows.iter().map(|row| {
+            let change = if replaces || row.is_next_version { Change::Put } else { Change::Add };
+            change(row.document.entry())
         });
         let changes: Vec<_> = changes.collect();
         for (outcome, row) in self.index.write(&changes)?.into_iter().zip(rows) {

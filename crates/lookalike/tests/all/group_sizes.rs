@@ -231,7 +231,7 @@ impl Oracle {
 /// Texts with edits of all degrees, chains of edits, copies and empty ones; ids come again.
 fn batch(random: &mut SplitMix64, texts: &mut Vec<Vec<String>>) -> Texts {
     let mut documents = BTreeMap::new();
-    for _ in 0..1 + random.below(12) {
+    for _ in 0..=random.below(12) {
         let mut text: Vec<String> = match random.below(12) {
             0 => Vec::new(),
             1 | 2 => (0..40).map(|_| format!("w{}", random.below(4000))).collect(),
