@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
 
 mod commands;
+mod cpu_time;
 mod deny;
 mod language;
 mod measure;

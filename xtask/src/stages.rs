@@ -3,6 +3,7 @@
 //! `.ci/run` names a file in `XTASK_STAGES`; commands that run after each other append to it, and
 //! the last one prints all stages.
 
+use crate::cpu_time;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};
@@ -119,12 +120,35 @@ impl TestCounts {
     }
 }
 
+/// How long a stage took.
+#[derive(Debug, Clone, Default)]
+struct StageTime {
+    name: String,
+    seconds: f64,
+    /// CPU seconds of all processes that ended meanwhile, those of stages in parallel among them.
+    /// Other programs on the machine hardly change them. `None` where they are not known.
+    cpu: Option<f64>,
+}
+
+impl StageTime {
+    /// A row of the file of earlier stages.
+    fn row(&self) -> String {
+        let cpu = self.cpu.map(|cpu| format!("\t{cpu}")).unwrap_or_default();
+        format!("{}\t{}{cpu}\n", self.name, self.seconds)
+    }
+
+    fn parse(name: &str, value: &str) -> Option<Self> {
+        let (seconds, cpu) = value.split_once('\t').unwrap_or((value, ""));
+        Some(Self { name: name.to_owned(), seconds: seconds.parse().ok()?, cpu: cpu.parse().ok() })
+    }
+}
+
 /// The stages of a command, and those of commands before it.
 #[derive(Debug, Default)]
 pub(crate) struct Stages {
-    finished: Vec<(String, f64)>,
+    finished: Vec<StageTime>,
     /// Those that ran at the same time as others.
-    parallel: Vec<(String, f64)>,
+    parallel: Vec<StageTime>,
     pub(crate) counts: TestCounts,
     file: Option<PathBuf>,
 }
@@ -140,8 +164,8 @@ impl Stages {
         for (name, value) in rows.filter_map(|row| row.split_once('\t')) {
             if name == SKIPPED {
                 stages.counts.skip(value, 1);
-            } else if let Ok(seconds) = value.parse() {
-                stages.finished.push((name.to_owned(), seconds));
+            } else {
+                stages.finished.extend(StageTime::parse(name, value));
             }
         }
         stages
@@ -156,9 +180,11 @@ impl Stages {
         name: &str,
         work: impl FnOnce(&mut TestCounts) -> Result<T, String>,
     ) -> Result<T, String> {
-        let start = Instant::now();
+        let (start, cpu) = (Instant::now(), cpu_time::of_children());
         let result = work(&mut self.counts);
-        self.finished.push((name.to_owned(), start.elapsed().as_secs_f64()));
+        let cpu = cpu_time::of_children().zip(cpu).map(|(after, before)| after - before);
+        let (name, seconds) = (name.to_owned(), start.elapsed().as_secs_f64());
+        self.finished.push(StageTime { name, seconds, cpu });
         result
     }
 
@@ -180,7 +206,8 @@ impl Stages {
         thread: ScopedJoinHandle<'_, (Self, Result<(), String>)>,
     ) -> Result<(), String> {
         let (other, result) = thread.join().map_err(|_| "a stage ended by a panic".to_owned())?;
-        self.parallel.extend(other.finished);
+        let parallel = other.finished.into_iter();
+        self.parallel.extend(parallel.map(|time| StageTime { cpu: None, ..time }));
         self.counts.add(other.counts);
         result
     }
@@ -188,8 +215,7 @@ impl Stages {
     /// Prints the stages, unless a later command does, and the counts of tests.
     pub(crate) fn finish(&self, is_last: bool, result: &Result<(), String>) {
         if let Some(file) = self.file.as_ref().filter(|_| !is_last && result.is_ok()) {
-            let finished =
-                self.finished.iter().map(|(name, seconds)| format!("{name}\t{seconds}\n"));
+            let finished = self.finished.iter().map(StageTime::row);
             let skipped = self.counts.skipped.keys().map(|reason| format!("{SKIPPED}\t{reason}\n"));
             // Without the file, the table has fewer rows.
             let _ = std::fs::write(file, finished.chain(skipped).collect::<String>());
@@ -202,16 +228,21 @@ impl Stages {
     }
 
     fn table(&self) -> String {
-        let total = self.finished.iter().map(|(_, seconds)| seconds).sum();
-        let total = [("total".to_owned(), total)];
-        let parallel = self.parallel.iter();
-        let parallel: Vec<_> =
-            parallel.map(|(name, seconds)| (format!("in parallel: {name}"), *seconds)).collect();
-        let rows = || self.finished.iter().chain(&total).chain(&parallel);
-        let width = rows().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-        let mut text = format!("\n{:<width$}  seconds\n", "stage");
-        for (name, seconds) in rows() {
-            let _ = writeln!(text, "{name:<width$}  {seconds:>7.1}");
+        let total = StageTime {
+            name: "total".to_owned(),
+            seconds: self.finished.iter().map(|time| time.seconds).sum(),
+            cpu: self.finished.iter().filter_map(|time| time.cpu).reduce(|sum, cpu| sum + cpu),
+        };
+        let parallel = self.parallel.iter().map(|time| {
+            let name = format!("in parallel: {}", time.name);
+            StageTime { name, ..time.clone() }
+        });
+        let rows: Vec<_> = self.finished.iter().cloned().chain([total]).chain(parallel).collect();
+        let width = rows.iter().map(|time| time.name.chars().count()).max().unwrap_or(0);
+        let mut text = format!("\n{:<width$}  seconds  CPU seconds\n", "stage");
+        for StageTime { name, seconds, cpu } in rows {
+            let cpu = cpu.map(|cpu| format!("  {cpu:>11.1}")).unwrap_or_default();
+            let _ = writeln!(text, "{name:<width$}  {seconds:>7.1}{cpu}");
         }
         text
     }
@@ -329,18 +360,25 @@ mod tests {
 
     #[test]
     fn every_stage_has_its_seconds() {
-        let finished = vec![("lint".to_owned(), 61.0), ("Rust tests".to_owned(), 8.0)];
-        let mut stages = Stages { finished, ..Stages::default() };
+        let rows = [("lint", "61\t90.5"), ("Rust tests", "8")];
+        let finished = rows.iter().filter_map(|(name, value)| StageTime::parse(name, value));
+        let mut stages = Stages { finished: finished.collect(), ..Stages::default() };
+        let rows: Vec<_> = stages.finished.iter().map(StageTime::row).collect();
+        assert_eq!(rows, ["lint\t61\t90.5\n", "Rust tests\t8\n"]);
+        let table = stages.table();
+        let expected = "\nstage       seconds  CPU seconds\n\
+                        lint           61.0         90.5\n\
+                        Rust tests      8.0\n\
+                        total          69.0         90.5\n";
+        assert_eq!(table, expected);
         let stage = stages.run("last", |_| Err::<(), _>("broken".to_owned()));
         assert_eq!(stage, Err("broken".to_owned()));
-        let table = stages.table();
-        assert!(table.starts_with("\nstage       seconds\nlint           61.0\n"), "{table}");
-        assert!(table.ends_with("last            0.0\ntotal          69.0\n"), "{table}");
+        assert!(stages.table().contains("\nlast            0.0"), "{}", stages.table());
         let work = |stages: &mut Stages| stages.run("check", |_| Err("wrong".to_owned()));
         let joined =
             std::thread::scope(|scope| stages.join(scope.spawn(|| Stages::run_parallel(work))));
         assert_eq!(joined, Err("wrong".to_owned()));
-        assert!(stages.table().ends_with("69.0\nin parallel: check      0.0\n"));
+        assert!(stages.table().ends_with("\nin parallel: check      0.0\n"));
     }
 
     #[test]

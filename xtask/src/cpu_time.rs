@@ -1,0 +1,41 @@
+//! CPU seconds of the processes that this one starts.
+
+/// Ticks of a second in `/proc`, the same on every Linux.
+const TICKS: f64 = 100.0;
+
+/// User and system seconds of the processes that this one started, and theirs, as far as they have
+/// ended and were waited for. `None` where there is no `/proc`.
+pub(crate) fn of_children() -> Option<f64> {
+    parse(&std::fs::read_to_string("/proc/self/stat").ok()?)
+}
+
+/// The columns 16 and 17 of a line of `stat`; the second, the name of the program, may have blanks.
+fn parse(line: &str) -> Option<f64> {
+    let (_, columns) = line.rsplit_once(')')?;
+    let mut columns = columns.split_whitespace().skip(13).map(str::parse::<f64>);
+    let (user, system) = (columns.next()?.ok()?, columns.next()?.ok()?);
+    Some((user + system) / TICKS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn children_are_counted() {
+        let line = "7 (a (b) c) S 1 7 7 0 -1 4 5 6 7 8 11 12 150 25 20 0 1 0 9\n";
+        assert_eq!(parse(line), Some(1.75));
+        assert_eq!(parse("7 (a) S 1"), None);
+        assert_eq!(parse(""), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_child_takes_time() {
+        let before = of_children().expect("/proc");
+        let count = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
+        let status = std::process::Command::new("sh").args(["-c", count]).status();
+        assert!(status.is_ok_and(|status| status.success()));
+        assert!(of_children() > Some(before));
+    }
+}
