@@ -1,0 +1,83 @@
+//! Documents as lines of JSON, prepared for the index.
+
+use crate::app::App;
+use crate::bulk_batches::{BodyBatch, PreparedBatch, PreparedMemory};
+use crate::bulk_options::BulkOptions;
+use crate::documents::{DocumentRequest, DocumentToWrite, time_of};
+use crate::json;
+use crate::metadata::BoundedMetadata;
+use crate::pool::PoolWorker;
+use crate::problem::{Code, Problem};
+use lookalike::store::entry::check_id;
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LineDocument {
+    id: String,
+    text: String,
+    metadata: Option<BoundedMetadata>,
+    modified: Option<String>,
+    expires: Option<String>,
+    ttl_seconds: Option<json::WholeNumber>,
+    /// Of lines of an export only, as the next.
+    bytes: Option<json::WholeNumber>,
+    added: Option<String>,
+}
+
+/// Prepares the lines of a batch; stops at the first one that cannot be where that is asked for.
+pub(crate) fn prepare(
+    worker: &mut PoolWorker,
+    app: &App,
+    batch: &BodyBatch,
+    options: &BulkOptions,
+) -> PreparedBatch {
+    let mut prepared = PreparedBatch::default();
+    // Metadata can need more memory than is reserved per byte of a batch.
+    let mut metadata = PreparedMemory::new(batch.bytes.len());
+    for (line, number) in batch.bytes.split(|byte| *byte == b'\n').zip(batch.first..) {
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let document = prepare_line(worker, line, options).and_then(|document| {
+            metadata.add(app, document.metadata_memory).map(|()| document.document)
+        });
+        match document {
+            Ok(document) => {
+                prepared.changes.push(options.mode.change(document));
+                prepared.numbers.push(number);
+            }
+            Err(problem) => {
+                let is_own_fault = problem.code.status >= 500;
+                prepared.bad.push((number, problem));
+                if options.stop || is_own_fault {
+                    break;
+                }
+            }
+        }
+    }
+    prepared.held.extend(metadata.held());
+    prepared
+}
+
+fn prepare_line(
+    worker: &mut PoolWorker,
+    line: &[u8],
+    options: &BulkOptions,
+) -> Result<DocumentToWrite, Problem> {
+    let LineDocument { id, text, metadata, modified, expires, ttl_seconds, bytes, added } =
+        json::parse(line)?;
+    check_id(&id)?;
+    if !options.exported && (bytes.is_some() || added.is_some()) {
+        let detail = "bytes and added are members of exported lines only: leave them out, or send \
+                      the lines with ?form=export";
+        return Err(Problem::new(Code::UNKNOWN_MEMBER, detail));
+    }
+    let added = added.as_deref().map(|at| time_of("added", at)).transpose()?;
+    let given = DocumentRequest { text, metadata, modified, expires, ttl_seconds };
+    let mut document = given.prepare(id, &mut worker.preparer, options.text_bytes)?;
+    if let Some(added) = added {
+        document.document.fields.added = added;
+    }
+    Ok(document)
+}
