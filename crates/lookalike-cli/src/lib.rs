@@ -26,6 +26,7 @@ mod table;
 mod terminal;
 mod termination;
 mod text_width;
+mod trusted_certificates;
 mod usage;
 mod waiting;
 

@@ -1,24 +1,20 @@
 //! A client of `lookalike serve`, for the commands that maintain an index.
 
 use crate::cmd::CommandError;
+use crate::trusted_certificates::tls_config;
 use lookalike::report::phrases::one_line;
 use serde_json::Value;
 use std::io::{ErrorKind, Read};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 use std::time::Duration;
 use ureq::http::Response;
-use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body};
 
 /// The variables that a token, or the file of a token, is in.
 const TOKEN: &str = "LOOKALIKE_SERVICE_TOKEN";
 const TOKEN_FILE: &str = "LOOKALIKE_SERVICE_TOKEN_FILE";
-/// The variable that names a file of certificates to trust.
-const AUTHORITIES: &str = "LOOKALIKE_SERVICE_CA";
-/// Where systems have the certificates that they trust.
-const SYSTEM_AUTHORITIES: [&str; 3] =
-    ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
+/// What is between a server and the name of an index.
+const INDEXES: &str = "/v1/indexes/";
 /// Attempts of a request that does no harm when it is sent again.
 const ATTEMPTS: u32 = 6;
 /// Maximum size of an answer that is read as a whole.
@@ -27,9 +23,12 @@ const ANSWER_BYTES: u64 = 64 << 20;
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 const ANSWER_TIME: Duration = Duration::from_secs(120);
 
-/// A service, by its address.
+/// A service, or an index of it, by its address.
 pub(crate) struct ServiceClient {
+    /// As the user gave it, without `/` at the end.
     address: String,
+    /// What the addresses of the API begin with.
+    api: String,
     agent: Agent,
     token: Option<String>,
 }
@@ -59,16 +58,23 @@ impl ServiceClient {
     ///
     /// # Errors
     /// A file of a token or of certificates that cannot be read, an address with more than a name
-    /// and a port.
+    /// and a port, or these and `/v1/indexes/NAME`.
     pub(crate) fn new(address: &str) -> Result<Self, CommandError> {
         let address = address.trim_end_matches('/');
         let authority = address.split_once("://").map_or("", |(_, rest)| rest);
-        if authority.is_empty() || authority.contains(['/', '?', '#', '@']) {
+        let (authority, index) = match authority.split_once(INDEXES) {
+            Some((authority, name)) => (authority, Some(name)),
+            None => (authority, None),
+        };
+        let is_wrong = |text: &str| text.is_empty() || text.contains(['/', '?', '#', '@']);
+        if is_wrong(authority) || index.is_some_and(is_wrong) {
             return Err(CommandError::Usage(format!(
-                "{}: expected the address of a service, such as http://127.0.0.1:8377",
+                "{}: expected the address of a service, such as http://127.0.0.1:8377, or of one of \
+                 its indexes, such as http://127.0.0.1:8377/v1/indexes/news",
                 one_line(address)
             )));
         }
+        let api = if index.is_some() { address.to_owned() } else { format!("{address}/v1") };
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
@@ -78,7 +84,7 @@ impl ServiceClient {
         let is_tls = address.starts_with("https://");
         let config = if is_tls { config.tls_config(tls_config()?) } else { config };
         let agent = config.build().new_agent();
-        Ok(Self { address: address.to_owned(), agent, token: token()? })
+        Ok(Self { address: address.to_owned(), api, agent, token: token()? })
     }
 
     /// Its address.
@@ -86,8 +92,8 @@ impl ServiceClient {
         &self.address
     }
 
-    /// Sends a request, again where that does no harm and the service was busy or not reached.
-    /// Problems of the service are errors.
+    /// Sends a request to a path below `/v1`, again where that does no harm and the service was
+    /// busy or not reached. Problems of the service are errors.
     pub(crate) fn ask(
         &self,
         method: &str,
@@ -150,7 +156,7 @@ impl ServiceClient {
         body: ClientBody<'_>,
     ) -> Result<Response<Body>, ureq::Error> {
         let mut request =
-            ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.address));
+            ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.api));
         if let Some(token) = &self.token {
             request = request.header("authorization", format!("Bearer {token}"));
         }
@@ -224,53 +230,4 @@ fn token() -> Result<Option<String>, CommandError> {
         CommandError::Usage(format!("{TOKEN_FILE}: {path}: {error}"))
     })?;
     Ok(text.lines().next().map(|line| line.trim().to_owned()))
-}
-
-/// The file of certificates that are trusted: the one in the environment, or that of the system.
-#[expect(clippy::disallowed_methods, reason = "the command line reads the environment")]
-fn authorities() -> Result<PathBuf, CommandError> {
-    if let Some(path) = std::env::var_os(AUTHORITIES) {
-        return Ok(path.into());
-    }
-    let place = SYSTEM_AUTHORITIES.iter().map(Path::new).find(|place| place.is_file());
-    place.map(Path::to_owned).ok_or_else(|| {
-        CommandError::Usage(format!(
-            "this system has no known file of certificates to trust: set {AUTHORITIES} to one in \
-             PEM"
-        ))
-    })
-}
-
-/// The certificates that are trusted, in PEM.
-///
-/// # Errors
-/// A file that cannot be read, or a system without one.
-pub(crate) fn trusted_certificates() -> Result<Vec<u8>, CommandError> {
-    let path = authorities()?;
-    std::fs::read(&path)
-        .map_err(|error| CommandError::Usage(format!("{AUTHORITIES}: {}: {error}", path.display())))
-}
-
-/// The certificates that are trusted.
-fn tls_config() -> Result<TlsConfig, CommandError> {
-    let path = authorities()?;
-    let wrong = |why: &dyn std::fmt::Display| {
-        CommandError::Usage(format!("{AUTHORITIES}: {}: {why}", path.display()))
-    };
-    let bytes = trusted_certificates()?;
-    let certificates = parse_pem(&bytes).filter_map(|item| match item {
-        Ok(PemItem::Certificate(certificate)) => Some(Ok(certificate)),
-        Ok(_) => None,
-        Err(error) => Some(Err(error)),
-    });
-    let certificates: Result<Vec<Certificate<'static>>, _> = certificates.collect();
-    let certificates = certificates.map_err(|error| wrong(&error))?;
-    if certificates.is_empty() {
-        return Err(wrong(&"there is no certificate in it"));
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    Ok(TlsConfig::builder()
-        .root_certs(RootCerts::Specific(Arc::new(certificates)))
-        .unversioned_rustls_crypto_provider(provider)
-        .build())
 }

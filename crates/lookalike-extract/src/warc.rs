@@ -86,6 +86,16 @@ pub fn next_record(
     Some((end + ends, Ok(WarcRecord { header: fields, block: &bytes[block..end] })))
 }
 
+/// The bytes of the first record, from the start of the data and as its header states them; `None`
+/// where there is no whole header that states them.
+pub fn record_length(bytes: &[u8]) -> Option<u64> {
+    let start = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
+    let here = bytes.get(start..).filter(|here| here.starts_with(MARK))?;
+    let (header, block) = header_and_body(&here[..here.len().min(HEADER_BYTES)])?;
+    let length = str::from_utf8(field(header, "content-length")?).ok()?;
+    length.parse::<u64>().ok()?.checked_add((start + block) as u64)
+}
+
 /// An error that consumes everything up to the next start of a record after `from`, which follows
 /// a blank line.
 fn damaged(

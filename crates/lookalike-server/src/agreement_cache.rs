@@ -17,6 +17,7 @@ impl AgreementCache {
     pub(crate) fn compared(
         &self,
         index: &Index,
+        after: Option<&[String; 2]>,
         most: usize,
         problem: impl FnOnce(Error) -> Problem,
     ) -> Result<Agreements, Problem> {
@@ -24,6 +25,6 @@ impl AgreementCache {
         let last = judged.last();
         let read = decisions::each_of_index(index, last, &mut |decision| judged.add(&decision));
         read.map_err(problem)?;
-        Ok(judged.agreements(most))
+        Ok(judged.agreements(after, most))
     }
 }

@@ -1,22 +1,21 @@
-//! The state shared by all requests, and JSON responses.
+//! An index that is served, with what requests to it use, and JSON responses.
 
 use crate::agreement_cache::AgreementCache;
-use crate::body::BodyMemory;
 use crate::category_cache::CategoryCache;
-use crate::config::Config;
 use crate::decision_cache::DecisionCache;
 use crate::document_groups::{self, ComputeLimits};
 use crate::group_cache::{CacheLimits, GroupCache};
 use crate::idempotency::KeyedRequests;
-use crate::log::Logger;
-use crate::metrics::{Metrics, Serial};
+use crate::index_name::IndexName;
 use crate::near_duplicate_watch::NearDuplicateWatch;
 use crate::pool::{self, WorkerPool};
 use crate::problem::{Code, Problem};
-use crate::reload::Credentials;
+use crate::served_index::ServedIndex;
+use crate::service::{Service, thread_error};
+use crate::service_state::ServiceState;
 use crate::upkeep_jobs::Upkeep;
 use crate::writer::IndexWriter;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
@@ -26,18 +25,16 @@ use lookalike::progress::Progress;
 use lookalike::store::settings::StoredContent;
 use lookalike::store::{Index, IndexError};
 use serde::Serialize;
-use std::sync::{Arc, OnceLock};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use std::sync::{Arc, PoisonError};
+use tokio::sync::OwnedSemaphorePermit;
 
-/// Exports at once.
-const EXPORTS: usize = 2;
-
-/// The state shared by all requests.
+/// An index of the server, with what requests to it use.
 pub(crate) struct App {
+    pub(crate) service: Arc<Service>,
+    pub(crate) name: IndexName,
+    /// Whether the name was chosen by who started the server, and not taken from its place.
+    is_named: bool,
     pub(crate) index: Arc<Index>,
-    pub(crate) config: Config,
-    /// Tokens and certificate in effect.
-    pub(crate) credentials: Credentials,
     pub(crate) pool: WorkerPool,
     /// `None` if the index is served for reading only.
     pub(crate) writer: Option<IndexWriter>,
@@ -45,84 +42,64 @@ pub(crate) struct App {
     pub(crate) decisions: Arc<DecisionCache>,
     pub(crate) agreement: Arc<AgreementCache>,
     pub(crate) categories: Arc<CategoryCache>,
-    pub(crate) metrics: Metrics,
     pub(crate) upkeep: Upkeep,
-    /// Places of exports.
-    pub(crate) exports: Arc<Semaphore>,
     /// Requests with an idempotency key.
     pub(crate) keyed: Arc<KeyedRequests>,
-    pub(crate) log: Arc<Logger>,
     /// Looks for near-duplicates of what is written, if there are webhooks.
     pub(crate) watch: Option<Arc<NearDuplicateWatch>>,
-    /// Memory of bodies.
-    pub(crate) memory: BodyMemory,
-    /// The share of it for documents as lines.
-    pub(crate) bulk_memory: BodyMemory,
-    /// Memory of the work on large bodies.
-    pub(crate) work: BodyMemory,
-    /// The description of the API, built at the first request.
-    pub(crate) description: OnceLock<Bytes>,
-    /// Numbers requests.
-    pub(crate) serial: Serial,
-    /// Prefix that distinguishes the numbers of this run.
-    pub(crate) started: i64,
 }
 
 /// The response to a request, or the problem with it.
 pub(crate) type HandlerResult = Result<Response, Problem>;
 
 impl App {
-    pub(crate) fn start(index: Index, config: Config) -> Result<Arc<Self>, IndexError> {
-        let index = Arc::new(index);
-        let limits = &config.limits;
-        let thread = |source| IndexError::Io { path: "a thread of the server".to_owned(), source };
-        let log = Arc::new(Logger::start(&config.log).map_err(thread)?);
-        let watch = |webhooks| NearDuplicateWatch::start(&index, webhooks, &log);
-        let watch = config.webhooks.as_ref().map(watch).transpose().map_err(thread)?;
+    /// Starts the threads of an index.
+    pub(crate) fn start(
+        ServedIndex { name, is_named, index, .. }: ServedIndex,
+        state: ServiceState,
+        service: &Arc<Service>,
+    ) -> Result<Arc<Self>, IndexError> {
+        let (index, config, log) = (Arc::new(index), &service.config, &service.log);
+        let (state, shown) = (Arc::new(state), is_named.then_some(&name));
+        let watch = |webhooks| NearDuplicateWatch::start(&index, shown, webhooks, &state, log);
+        let watch = config.webhooks.as_ref().map(watch).transpose().map_err(thread_error)?;
         let watch = watch.map(Arc::new);
-        let metrics = Metrics::default();
         let start = || {
-            let sizes = Arc::clone(&metrics.sizes);
+            let sizes = Arc::clone(&service.metrics.sizes);
             IndexWriter::start(Arc::clone(&index), sizes, watch.clone())
         };
         let writer = if config.writable { Some(start()?) } else { None };
         Ok(Arc::new(Self {
-            pool: WorkerPool::start(&index, &config)?,
+            pool: WorkerPool::new(&service.threads, &index)?,
             writer,
-            groups: start_groups(&index, &config).map_err(thread)?,
+            groups: start_groups(&index, service).map_err(thread_error)?,
             decisions: Arc::default(),
             agreement: Arc::default(),
             categories: Arc::default(),
-            metrics,
             upkeep: Upkeep::default(),
-            exports: Arc::new(Semaphore::new(EXPORTS)),
-            keyed: Arc::default(),
-            log,
+            keyed: Arc::new(KeyedRequests::new(&state)),
             watch,
-            memory: BodyMemory::new(limits.held_bytes),
-            // A line of maximum length fits, whatever the limits are.
-            bulk_memory: BodyMemory::new((limits.held_bytes / 2).max(limits.body_bytes)),
-            work: BodyMemory::new(limits.held_bytes / 2),
-            description: OnceLock::new(),
-            serial: Serial::default(),
-            started: time::now() / 1_000_000_000,
+            service: Arc::clone(service),
+            name,
+            is_named,
             index,
-            credentials: Credentials::new(&config.tokens, config.tls.as_ref()),
-            config,
         }))
     }
 
-    /// Finishes submitted work and ends all threads.
+    /// The name in figures and folders; `None` for the only index, which needs none there.
+    pub(crate) fn label(&self) -> Option<&str> {
+        self.is_named.then(|| self.name.as_str())
+    }
+
+    /// Finishes what was submitted to the threads of the index, and ends them.
     pub(crate) fn stop(&self) {
-        self.pool.stop();
         if let Some(writer) = &self.writer {
             writer.stop();
         }
         if let Some(watch) = &self.watch {
-            watch.stop(&self.log);
+            watch.stop(&self.service.log);
         }
         self.groups.stop();
-        self.log.stop();
     }
 
     /// Memory of the work on a body of this size: its parts, tokens and shingles.
@@ -141,7 +118,7 @@ impl App {
         if body <= pool::SMALL {
             return Ok(None);
         }
-        self.work.wait(Self::work_bytes(body)).await.map(Some)
+        self.service.work.wait(Self::work_bytes(body)).await.map(Some)
     }
 
     /// The writer.
@@ -167,8 +144,10 @@ const fn list_bytes(held_bytes: u64) -> u64 {
 /// Minimum memory of a computation of groups, in bytes.
 const MIN_COMPUTE_BYTES: u64 = 128 << 20;
 
-fn start_groups(index: &Arc<Index>, config: &Config) -> std::io::Result<GroupCache> {
-    let (index, limits) = (Arc::clone(index), &config.limits);
+fn start_groups(index: &Arc<Index>, service: &Service) -> std::io::Result<GroupCache> {
+    let (index, config, turn) =
+        (Arc::clone(index), &service.config, Arc::clone(&service.group_turn));
+    let limits = &config.limits;
     let memory = find::Memory {
         limit: Some(limits.held_bytes.max(MIN_COMPUTE_BYTES)),
         temp_dir: config.temp_dir.clone(),
@@ -179,6 +158,7 @@ fn start_groups(index: &Arc<Index>, config: &Config) -> std::io::Result<GroupCac
         CacheLimits { bytes: list_bytes(limits.held_bytes), cursor_time: limits.cursor_time };
     let default_threshold = index.settings().threshold;
     let compute = move |threshold: f64, progress: &dyn Progress| {
+        let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
         document_groups::find(&index, threshold, time::now(), &compute_limits, progress)
     };
     GroupCache::start(default_threshold, cache_limits, Box::new(compute))

@@ -1,7 +1,7 @@
 //! Reads the body of a request piece by piece, within the limits.
 
 use crate::gzip::{self, GzipDecoder};
-use crate::idempotency::Fingerprint;
+use crate::kept_answer::Fingerprint;
 use crate::problem::{Code, Problem};
 use axum::body::{Body, Bytes};
 use axum::http::HeaderMap;
@@ -72,6 +72,10 @@ pub(crate) struct BodyPieces {
     idle_time: Duration,
     /// Expands it, if it is compressed.
     gzip: Option<GzipDecoder>,
+    /// Whether it is to be found out if the body itself is a gzip file.
+    may_be_gzip: bool,
+    /// A piece that was read to find that out.
+    first: Option<Bytes>,
     /// The hash of what was read, if that is wanted.
     hash: Option<Sha256>,
 }
@@ -84,7 +88,7 @@ impl BodyPieces {
         idle_time: Duration,
     ) -> Result<Self, Problem> {
         let gzip = gzip::is_encoded(headers)?.then(GzipDecoder::new);
-        Ok(Self { body, idle_time, gzip, hash: None })
+        Ok(Self { body, idle_time, gzip, may_be_gzip: false, first: None, hash: None })
     }
 
     /// Hashes what is read, after `before`.
@@ -97,8 +101,19 @@ impl BodyPieces {
         self.hash.clone().unwrap_or_default().finalize().into()
     }
 
+    /// Expands a body that is a gzip file itself, such as `crawl.warc.gz`: one that begins with the
+    /// first byte of those, which no text begins with.
+    pub(crate) fn expand_if_compressed(&mut self) {
+        self.may_be_gzip = self.gzip.is_none();
+    }
+
     /// The next piece, expanded, not empty; `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Problem> {
+        if std::mem::take(&mut self.may_be_gzip) {
+            self.first = self.next_received().await?;
+            let is_gzip = self.first.as_ref().is_some_and(|piece| piece[0] == gzip::FIRST_BYTE);
+            self.gzip = is_gzip.then(GzipDecoder::new);
+        }
         let piece = match self.gzip.take() {
             None => self.next_received().await?,
             Some(mut gzip) => {
@@ -135,6 +150,9 @@ impl BodyPieces {
 
     /// The next piece as it was sent.
     async fn next_received(&mut self) -> Result<Option<Bytes>, Problem> {
+        if let Some(first) = self.first.take() {
+            return Ok(Some(first));
+        }
         loop {
             let frame = tokio::time::timeout(self.idle_time, self.body.frame()).await;
             let frame = frame.map_err(|_| {
@@ -223,6 +241,12 @@ pub(crate) fn too_large(most: u64) -> Problem {
          POST /v1/documents, or start the server with a greater --max-body"
     );
     Problem::new(Code::BODY_TOO_LARGE, detail)
+}
+
+/// Whether the body is declared to be of a type.
+pub(crate) fn has_type(headers: &HeaderMap, wanted: &str) -> bool {
+    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    value.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(wanted)
 }
 
 /// Checks the declared type of the body. UTF-8 is the only encoding.

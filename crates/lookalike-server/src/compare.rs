@@ -170,8 +170,9 @@ struct DifferenceCounts {
 pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     crate::address::QueryParameters::read(request.uri().query(), &[])?;
     let (parts, body) = request.into_parts();
-    let whole = body::json(&parts.headers, body, &app.config.limits, &app.memory).await?;
-    let text_bytes = app.config.limits.text_bytes;
+    let whole =
+        body::json(&parts.headers, body, &app.service.config.limits, &app.service.memory).await?;
+    let text_bytes = app.service.config.limits.text_bytes;
     let body_bytes = whole.bytes.len();
     let work = app.work_memory(FACTOR * body_bytes).await?;
     let shared = Arc::clone(&app);
@@ -181,7 +182,7 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
         let mut stored_work = None;
         let compared = asked.answer(worker, text_bytes, &mut |stored_bytes| {
             let bytes = App::work_bytes(FACTOR * stored_bytes);
-            shared.work.take(shared.work.at_most(bytes), &mut stored_work)
+            shared.service.work.take(shared.service.work.at_most(bytes), &mut stored_work)
         });
         worker.release_buffers(body_bytes);
         let answer = bytes(&compared?);

@@ -20,6 +20,16 @@ pub enum ConfigError {
         /// The minimum.
         least: u64,
     },
+    /// The name of an index cannot be one.
+    IndexName {
+        /// The given name, shortened.
+        got: String,
+    },
+    /// Two indexes have the same name, or there is none at all.
+    IndexNames {
+        /// The name that two have; `None` without an index.
+        twice: Option<String>,
+    },
     /// The address of a webhook is none. It is not shown, since it may have a secret in it.
     Webhook,
     /// A token is too short, or cannot be sent in a header.
@@ -40,6 +50,15 @@ impl fmt::Display for ConfigError {
             Self::TooSmall { what, got, least } => {
                 write!(f, "{what} is {got}: expected at least {least}")
             }
+            Self::IndexName { got } => write!(
+                f,
+                "the name of an index is {got:?}: expected 1 to 100 of A-Z a-z 0-9 - _ . and no . \
+                 in front"
+            ),
+            Self::IndexNames { twice: Some(name) } => {
+                write!(f, "two indexes have the name {name}: give each its own")
+            }
+            Self::IndexNames { twice: None } => f.write_str("expected at least one index"),
             Self::Webhook => {
                 f.write_str("expected addresses of webhooks that begin with http:// or https://")
             }

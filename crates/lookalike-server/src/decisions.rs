@@ -10,11 +10,13 @@ use crate::problem::{Code, Problem};
 use crate::token::client_name;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use lookalike::decisions::{self, DecisionFields, ReviewDecision};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use lookalike::decisions::{self, Agreements, DecisionFields, ReviewDecision};
 use lookalike::error::Error;
 use lookalike::index::time;
 use lookalike::store::{Index, IndexError};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -42,7 +44,8 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
     QueryParameters::read(request.uri().query(), &[])?;
     let who = client_name(&request);
     let (parts, body) = request.into_parts();
-    let whole = body::json(&parts.headers, body, &app.config.limits, &app.memory).await?;
+    let whole =
+        body::json(&parts.headers, body, &app.service.config.limits, &app.service.memory).await?;
     let bytes = whole.bytes.len();
     let record = move |worker: &mut PoolWorker| {
         let DecisionsBody { decisions: AtMost(asked) } = json::parse(&whole.bytes)?;
@@ -92,14 +95,38 @@ pub(crate) async fn list(State(app): State<Arc<App>>, request: Request) -> Handl
 
 /// `GET /v1/agreement`: how far people agree who judged the same pairs.
 pub(crate) async fn agreement(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
-    let parameters = QueryParameters::read(request.uri().query(), &["limit"])?;
+    let parameters = QueryParameters::read(request.uri().query(), &["after", "limit"])?;
     let limit = parameters.number("limit", DISPUTED_MAX, DISPUTED)?;
+    let after = parameters.text("after").map(pair_after).transpose()?;
     let cache = Arc::clone(&app.agreement);
     let look = move |worker: &mut PoolWorker| {
-        documents::bytes(&cache.compared(&worker.index, limit, problem)?)
+        let found = cache.compared(&worker.index, after.as_ref(), limit, problem)?;
+        let next = found.disputed.last().filter(|_| found.goes_on);
+        let next = next.map(|pair| pair_cursor(&pair.documents)).transpose()?;
+        documents::bytes(&AgreementPage { found, next })
     };
     // The first time the whole log is read, which takes some time where it is long.
     Ok(json_bytes(StatusCode::OK, app.pool.run_sized(usize::MAX, look).await?))
+}
+
+/// A page of disputed pairs, with how far people agree about all pairs.
+#[derive(Serialize)]
+struct AgreementPage {
+    #[serde(flatten)]
+    found: Agreements,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+/// The cursor behind a pair: both ids as JSON in base64url. Pairs that are judged later move none.
+fn pair_cursor(documents: &[String; 2]) -> Result<String, Problem> {
+    Ok(URL_SAFE_NO_PAD.encode(documents::bytes(documents)?))
+}
+
+fn pair_after(text: &str) -> Result<[String; 2], Problem> {
+    let bytes = URL_SAFE_NO_PAD.decode(text).ok();
+    let pair = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    pair.ok_or_else(|| expected("after", text, "the `next` of an answer, or nothing"))
 }
 
 /// The number of a decision, of at most 18 digits.

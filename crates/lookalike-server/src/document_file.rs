@@ -147,6 +147,12 @@ fn no_text(why: Option<String>) -> Problem {
     Problem::new(Code::UNREADABLE_FILE, detail)
 }
 
+/// The metadata that a file has, by name.
+pub(crate) fn metadata_of(fields: &Fields) -> Metadata {
+    let value = |name: &'static str| Some((name.to_owned(), fields.get(name)?.into()));
+    Fields::NAMES.into_iter().filter_map(value).collect()
+}
+
 /// Takes the text of a file itself.
 #[derive(Default)]
 struct OwnText {
@@ -174,11 +180,7 @@ impl PartSink for OwnText {
             return Ok(());
         }
         self.text = Some(part.text.to_owned());
-        for name in Fields::NAMES {
-            if let Some(value) = part.fields.get(name) {
-                self.metadata.insert(name.to_owned(), value.into());
-            }
-        }
+        self.metadata = metadata_of(part.fields);
         Ok(())
     }
 

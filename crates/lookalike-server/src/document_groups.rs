@@ -45,6 +45,8 @@ pub(crate) enum GroupOrder {
     Size,
     /// The one with the least similar duplicate first.
     Doubt,
+    /// The reverse of it: the one whose least similar duplicate is the most similar first.
+    Similarity,
 }
 
 impl DocumentGroups {
@@ -70,6 +72,7 @@ impl DocumentGroups {
         match order {
             GroupOrder::Size => (at < self.groups.len()).then_some(at),
             GroupOrder::Doubt => self.by_doubt().get(at).map(|place| *place as usize),
+            GroupOrder::Similarity => self.by_doubt().iter().rev().nth(at).map(|at| *at as usize),
         }
     }
 

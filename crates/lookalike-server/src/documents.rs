@@ -136,11 +136,13 @@ pub(crate) async fn put(State(app): State<Arc<App>>, request: Request) -> Handle
     let mode = WriteMode::of(&parameters)?;
     let (parts, body) = request.into_parts();
     if let Some(head) = FileHead::of(&parts.headers, parameters.text("name"))? {
-        let whole = body::whole(&parts.headers, body, &app.config.limits, &app.memory).await?;
+        let whole =
+            body::whole(&parts.headers, body, &app.service.config.limits, &app.service.memory)
+                .await?;
         return put_file(&app, id, mode, head, whole).await;
     }
-    let limits = &app.config.limits;
-    let mut whole = body::json(&parts.headers, body, limits, &app.memory).await?;
+    let limits = &app.service.config.limits;
+    let mut whole = body::json(&parts.headers, body, limits, &app.service.memory).await?;
     let text_bytes = limits.text_bytes;
     let body_bytes = whole.bytes.len();
     let work = app.work_memory(body_bytes).await?;
@@ -151,7 +153,7 @@ pub(crate) async fn put(State(app): State<Arc<App>>, request: Request) -> Handle
         worker.release_buffers(whole.bytes.len());
         if work.is_none() {
             let more = document.memory().saturating_sub(whole.bytes.len());
-            shared.memory.take(more as u64, &mut whole.held)?;
+            shared.service.memory.take(more as u64, &mut whole.held)?;
         }
         Ok((document, whole.held.into_iter().chain(work).collect()))
     };
@@ -167,10 +169,10 @@ async fn put_file(
     head: FileHead,
     whole: WholeBody,
 ) -> HandlerResult {
-    let limits = &app.config.limits;
+    let limits = &app.service.config.limits;
     let text_bytes = limits.text_bytes;
     // What is unpacked may take as much as is allowed, however small the file is.
-    let work = app.work.wait(limits.unpacked_bytes()).await?;
+    let work = app.service.work.wait(limits.unpacked_bytes()).await?;
     let prepare = move |worker: &mut PoolWorker| {
         let WholeBody { bytes, held } = whole;
         let prepared = document_file::prepare(&head, id, &bytes, worker, text_bytes);

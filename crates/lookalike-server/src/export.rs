@@ -6,8 +6,8 @@ use crate::gzip;
 use crate::problem::Problem;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
-use axum::http::HeaderValue;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, VARY};
+use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -27,12 +27,27 @@ const WAITING: usize = 4;
 /// `GET /v1/export`
 pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     QueryParameters::read(request.uri().query(), &[])?;
-    let place = Arc::clone(&app.exports).try_acquire_owned();
+    stream_lines(&app, request.headers(), |app, out| {
+        let written = lookalike::index::export(&app.index, time::now(), out)?;
+        Ok(written.map(drop).map_err(|error| error.to_string()))
+    })
+}
+
+/// Writes lines: an error of the client's connection, or why the index cannot be read.
+type LinesResult = io::Result<Result<(), String>>;
+
+/// The answer that consists of the lines that a function writes, as the client takes them.
+pub(crate) fn stream_lines(
+    app: &Arc<App>,
+    headers: &HeaderMap,
+    write: impl FnOnce(&App, &mut dyn Write) -> LinesResult + Send + 'static,
+) -> HandlerResult {
+    let place = Arc::clone(&app.service.exports).try_acquire_owned();
     let place = place.map_err(|_| Problem::busy("as many exports as may be are under way"))?;
-    let is_compressed = gzip::is_accepted(request.headers());
+    let is_compressed = gzip::is_accepted(headers);
     let (sender, receiver) = channel(WAITING);
-    let of_thread = Arc::clone(&app);
-    let work = move || write_lines(&of_thread, sender, is_compressed, place);
+    let of_thread = Arc::clone(app);
+    let work = move || write_lines(&of_thread, sender, is_compressed, place, write);
     let thread = std::thread::Builder::new().name("export".to_owned()).spawn(work);
     thread.map_err(|error| Problem::internal(error.to_string()))?;
     let mut response = Response::new(Body::new(Pieces(receiver)));
@@ -68,22 +83,22 @@ fn write_lines(
     sender: Sender<io::Result<Bytes>>,
     is_compressed: bool,
     place: OwnedSemaphorePermit,
+    write: impl FnOnce(&App, &mut dyn Write) -> LinesResult,
 ) {
     let mut out = PieceWriter { sender, piece: Vec::with_capacity(PIECE) };
     let written = if is_compressed {
         let mut encoder = GzEncoder::new(&mut out, Compression::fast());
-        lookalike::index::export(&app.index, time::now(), &mut encoder)
-            .and_then(|done| encoder.finish().map(|_| done))
+        write(app, &mut encoder).and_then(|done| encoder.finish().map(|_| done))
     } else {
-        lookalike::index::export(&app.index, time::now(), &mut out)
+        write(app, &mut out)
     };
     let failed = match written.and_then(|done| out.flush().map(|()| done)) {
-        Ok(Err(error)) => Some(error.to_string()),
+        Ok(Err(why)) => Some(why),
         // It is whole, or the client is gone.
-        Ok(Ok(_)) | Err(_) => None,
+        Ok(Ok(())) | Err(_) => None,
     };
     if let Some(why) = failed {
-        app.log.say(&format!("an export was ended: {why}"));
+        app.service.log.say(&format!("an export was ended: {why}"));
         let _ = out.sender.blocking_send(Err(io::Error::other("the index cannot be read")));
     }
     drop(place);

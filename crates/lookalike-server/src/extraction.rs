@@ -45,11 +45,11 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
     let name = parameters.text("name").unwrap_or_default().to_owned();
     check_name(&name)?;
     let (parts, body) = request.into_parts();
-    let limits = &app.config.limits;
-    let whole = body::file(&parts.headers, body, limits, &app.memory).await?;
+    let limits = &app.service.config.limits;
+    let whole = body::file(&parts.headers, body, limits, &app.service.memory).await?;
     let text_bytes = limits.text_bytes as usize;
     // What is unpacked may take as much as is allowed, however small the file is.
-    let work = app.work.wait(limits.unpacked_bytes()).await?;
+    let work = app.service.work.wait(limits.unpacked_bytes()).await?;
     let answer = move |worker: &mut PoolWorker| {
         let mut parts = Parts { room: text_bytes, ..Parts::default() };
         let extracted = worker.extractor().extract(&name, &whole.bytes, &mut parts);

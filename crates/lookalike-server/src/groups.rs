@@ -49,7 +49,11 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
     let cursor = parameters.text("after").map(GroupsCursor::read).transpose()?;
     let states = [("decided", Some(true)), ("undecided", Some(false)), ("all", None)];
     let decided = parameters.choice("state", &states, None)?;
-    let orders = [("size", GroupOrder::Size), ("doubt", GroupOrder::Doubt)];
+    let orders = [
+        ("size", GroupOrder::Size),
+        ("doubt", GroupOrder::Doubt),
+        ("similarity", GroupOrder::Similarity),
+    ];
     let order = parameters.choice("order", &orders, GroupOrder::Size)?;
     let beginning = parameters.number("beginning", beginning::MOST, 0)?;
     let filter = GroupFilter::read(&parameters)?;
@@ -66,7 +70,7 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
         },
         Some(cursor) => {
             let found = app.groups.at(threshold, cursor.computed).ok_or_else(|| {
-                let seconds = app.config.limits.cursor_time.as_secs();
+                let seconds = app.service.config.limits.cursor_time.as_secs();
                 let detail = format!(
                     "the list of this cursor is not kept any more: it is kept for {seconds} s \
                      after each of its pages; leave out `after` to begin again"
@@ -93,7 +97,8 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
 }
 
 /// The response while groups are computed.
-fn pending(retry_after: u32) -> HandlerResult {
+/// The answer while groups are computed.
+pub(crate) fn pending(retry_after: u32) -> HandlerResult {
     let body = json!({
         "status": "pending", "retry_after": retry_after,
         "detail": "the groups are being computed: ask again after that many seconds, and at least \

@@ -8,6 +8,8 @@ use axum::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING};
 use flate2::write::MultiGzDecoder;
 use std::io::Write;
 
+/// The first byte of a gzip file.
+pub(crate) const FIRST_BYTE: u8 = 0x1F;
 /// Bytes that are expanded at once: to at most a thousand times as many.
 const STEP: usize = 256;
 /// Expanded bytes that make a piece.

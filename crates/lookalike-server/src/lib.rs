@@ -12,21 +12,27 @@
 //! | [`token`], [`token_file`] | tokens and their rights, and files of them |
 //! | [`tls`], `transport` | the certificate; bytes of a connection, plain or within TLS |
 //! | [`reload`] | tokens and certificate, which are read again while it runs |
-//! | `app` | state shared by requests |
+//! | `service` | what all indexes share |
+//! | `index_dispatch`, `index_name` | resolves a request to an index, by its name |
+//! | `served_index`, `served_indexes` | the indexes, and what is about all of them |
+//! | `app` | an index, with what its requests use |
 //! | `middleware` | rights, time limits, headers, log |
 //! | `address`, `body`, `json` | strict parsing of requests, within limits |
 //! | `metadata` | metadata in a request, whose size is limited during parsing |
-//! | `documents`, `bulk`, `query`, `compare`, `groups`, `about`, `page` | the routes |
+//! | `routes`, `route_rights`, `description` | the address of each handler, and their description |
+//! | `documents`, `bulk`, `query`, `compare`, `groups`, `status`, `page` | the handlers |
 //! | `connections`, `connection_stream` | idle connections; bytes with time limits |
 //! | `response_memory` | memory of responses until they are sent |
 //! | `document_groups` | groups among all documents |
 //! | `group_cache` | queue of their computations, and cached lists |
+//! | `review_lists` | decisions, what goes and what stays, as lines |
 //! | `removal`, `export` | documents that meet a condition are removed, all are exported |
 //! | `upkeep`, `upkeep_jobs` | upkeep while serving |
 //! | `gzip`, `response_compression` | compressed bodies and answers |
-//! | `idempotency` | requests that may be sent twice |
+//! | `idempotency`, `kept_answer` | requests that may be sent twice |
 //! | [`webhook`] | webhooks, and how messages are signed |
-//! | `near_duplicate_watch`, `webhook_sender` | messages about new near-duplicates |
+//! | `near_duplicate_watch`, `webhook_sender`, `news_signal` | messages about new near-duplicates |
+//! | `service_state` | what is kept from one run to the next |
 //! | `pool`, `writer` | threads for blocking work; batched writes |
 //! | `problem` | error responses |
 //! | `similarity` | similarities in responses |
@@ -76,6 +82,10 @@ mod background_thread;
 mod beginning;
 mod body;
 mod bulk;
+mod bulk_batches;
+mod bulk_lines;
+mod bulk_options;
+mod bulk_records;
 mod categories;
 mod category_cache;
 mod compare;
@@ -85,6 +95,7 @@ mod connection_stream;
 mod connections;
 mod decision_cache;
 mod decisions;
+mod description;
 mod document_file;
 mod document_groups;
 mod document_to_write;
@@ -97,13 +108,17 @@ mod group_filter;
 mod groups;
 mod gzip;
 mod idempotency;
+mod index_dispatch;
+mod index_name;
 mod json;
+mod kept_answer;
 pub mod listen;
 mod log;
 mod metadata;
 mod metrics;
 mod middleware;
 mod near_duplicate_watch;
+mod news_signal;
 mod originals;
 mod page;
 mod passages;
@@ -114,8 +129,14 @@ pub mod reload;
 mod removal;
 mod response_compression;
 mod response_memory;
+mod review_lists;
 mod review_progress;
+mod route_rights;
 mod routes;
+mod served_index;
+mod served_indexes;
+mod service;
+mod service_state;
 mod similarity;
 mod status;
 pub mod tls;
@@ -129,7 +150,9 @@ mod webhook_sender;
 mod writer;
 
 pub use config::{Config, Log, LogFormat, ServerLimits};
+pub use index_name::IndexName;
 pub use listen::{Server, StopHandle, StopOutcome};
+pub use served_index::ServedIndex;
 pub use tls::TlsIdentity;
 pub use token::{ClientToken, Right, Tokens};
 pub use webhook::{WebhookSecret, Webhooks};

@@ -1,14 +1,16 @@
 //! Sockets: accepts connections, applies time limits, shuts down gracefully.
 
-use crate::app::App;
 use crate::config::Config;
 use crate::config_error::ConfigError;
 use crate::connection_stream::{ConnectionStream, RequestBody};
 use crate::connections::{Connection, Connections};
+use crate::index_dispatch::IndexDispatch;
 use crate::metrics::CountGuard;
-use crate::routes::router;
+use crate::served_index::ServedIndex;
+use crate::served_indexes::ServedIndexes;
+use crate::service::Service;
+use crate::service_state::{ServiceState, ServiceStateError};
 use crate::transport::Transport;
-use axum::Router;
 use axum::body::Body;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -23,7 +25,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
-use tower_service::Service;
+use tower_service::Service as _;
 
 /// Maximum size of a request's head: an id of maximum length with every byte as `%XX` fits.
 const HEAD_BYTES: usize = 128 << 10;
@@ -38,7 +40,7 @@ pub struct Server {
     runtime: Runtime,
     listener: TcpListener,
     address: SocketAddr,
-    app: Arc<App>,
+    indexes: Arc<ServedIndexes>,
 }
 
 /// The outcome of a shutdown.
@@ -58,6 +60,8 @@ pub enum StartError {
     Config(ConfigError),
     /// The index cannot be served.
     Index(IndexError),
+    /// The file of what waits cannot be used.
+    State(ServiceStateError),
     /// The address cannot be listened on.
     Listen {
         /// The address.
@@ -74,6 +78,7 @@ impl fmt::Display for StartError {
         match self {
             Self::Config(error) => error.fmt(f),
             Self::Index(error) => error.fmt(f),
+            Self::State(error) => error.fmt(f),
             Self::Listen { address, source } => write!(
                 f,
                 "cannot listen on {address}: {source}; choose another address or port with --listen"
@@ -113,8 +118,17 @@ impl Server {
     ///
     /// # Errors
     /// [`StartError`] with the remedy.
-    pub fn bind(index: Index, mut config: Config) -> Result<Self, StartError> {
+    pub fn bind(index: Index, config: Config) -> Result<Self, StartError> {
+        Self::bind_all(vec![ServedIndex::only(index)], config)
+    }
+
+    /// The same for several indexes, of which the first is that of addresses without a name.
+    ///
+    /// # Errors
+    /// [`StartError`] with the remedy, also for names that are there twice.
+    pub fn bind_all(indexes: Vec<ServedIndex>, mut config: Config) -> Result<Self, StartError> {
         config.check().map_err(StartError::Config)?;
+        check_names(&indexes).map_err(StartError::Config)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(StartError::System)?;
         let address = config.listen;
@@ -122,11 +136,18 @@ impl Server {
         let listener = runtime.block_on(async { listen(address) }).map_err(unable)?;
         let address = listener.local_addr().map_err(unable)?;
         config.listen = address;
-        if config.writable {
-            index.announce_service(&url(&config)).map_err(StartError::Index)?;
+        for one in indexes.iter().filter(|_| config.writable) {
+            let url = url_of(&config, one);
+            one.index.announce_service(&url).map_err(StartError::Index)?;
         }
-        let app = App::start(index, config).map_err(StartError::Index)?;
-        Ok(Self { runtime, listener, address, app })
+        let state = |one: ServedIndex| {
+            let state = ServiceState::open(one.state.as_deref().filter(|_| config.writable));
+            state.map(|state| (one, state)).map_err(StartError::State)
+        };
+        let indexes = indexes.into_iter().map(state).collect::<Result<Vec<_>, _>>()?;
+        let service = Service::start(config).map_err(StartError::Index)?;
+        let indexes = ServedIndexes::start(indexes, service).map_err(StartError::Index)?;
+        Ok(Self { runtime, listener, address, indexes })
     }
 
     /// The address it listens on, with the actual port.
@@ -141,21 +162,40 @@ impl Server {
     /// # Errors
     /// If signal handlers cannot be installed.
     pub fn run(self, stop: &StopHandle, signals: bool) -> io::Result<StopOutcome> {
-        let Self { runtime, listener, app, .. } = self;
+        let Self { runtime, listener, indexes, .. } = self;
         let stopped = runtime.block_on(async {
             if signals {
-                tokio::spawn(stop_on_signals(Arc::clone(&app), signal_source()?, stop.clone()));
+                let service = Arc::clone(indexes.service());
+                tokio::spawn(stop_on_signals(service, signal_source()?, stop.clone()));
             }
-            io::Result::Ok(serve(&app, listener, stop.0.subscribe()).await)
+            io::Result::Ok(serve(&indexes, listener, stop.0.subscribe()).await)
         })?;
         // Interrupted requests are dropped here.
         runtime.shutdown_background();
         if stopped == StopOutcome::InOrder {
-            app.upkeep.stop();
+            indexes.finish_upkeep();
         }
-        app.stop();
+        indexes.stop();
         Ok(stopped)
     }
+}
+
+/// Checks that there are indexes, with different names.
+fn check_names(indexes: &[ServedIndex]) -> Result<(), ConfigError> {
+    let mut names: Vec<_> = indexes.iter().map(|one| &one.name).collect();
+    names.sort_unstable();
+    let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
+    match twice {
+        Some(pair) => Err(ConfigError::IndexNames { twice: Some(pair[0].to_string()) }),
+        None if indexes.is_empty() => Err(ConfigError::IndexNames { twice: None }),
+        None => Ok(()),
+    }
+}
+
+/// Where clients on this machine reach an index.
+fn url_of(config: &Config, one: &ServedIndex) -> String {
+    let server = url(config);
+    if one.is_named { format!("{server}/v1/indexes/{}", one.name) } else { server }
 }
 
 /// Where clients on this machine reach the server.
@@ -194,12 +234,12 @@ async fn place(places: &Arc<Semaphore>, connections: &Connections) -> Option<Own
 }
 
 async fn serve(
-    app: &Arc<App>,
+    indexes: &Arc<ServedIndexes>,
     listener: TcpListener,
     mut stops: watch::Receiver<u8>,
 ) -> StopOutcome {
-    let router = router(app);
-    let places = Arc::new(Semaphore::new(app.config.limits.connections));
+    let (dispatch, service) = (IndexDispatch::new(indexes), indexes.service());
+    let places = Arc::new(Semaphore::new(service.config.limits.connections));
     let connections = Arc::new(Connections::default());
     loop {
         let stream = tokio::select! {
@@ -215,58 +255,60 @@ async fn serve(
                     place = place(&places, &connections) => place,
                 };
                 let state = Arc::new(Connection::new(&connections));
-                let (app, router, stops) = (Arc::clone(app), router.clone(), stops.clone());
+                let (service, dispatch) = (Arc::clone(service), dispatch.clone());
+                let stops = stops.clone();
                 tokio::spawn(async move {
                     let _place = place;
-                    connection(&app, stream, state, router, stops).await;
+                    connection(&service, stream, state, dispatch, stops).await;
                 });
             }
             Err(error) => {
                 // Probably too many open files, which other connections release when they end.
-                app.log.say(&format!("a connection could not be accepted: {error}"));
+                service.log.say(&format!("a connection could not be accepted: {error}"));
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }
     }
     drop(listener);
-    app.log.say("stopping: requests under way are finished");
-    let all = u32::try_from(app.config.limits.connections).unwrap_or(u32::MAX);
+    service.log.say("stopping: requests under way are finished");
+    let all = u32::try_from(service.config.limits.connections).unwrap_or(u32::MAX);
     tokio::select! {
         _ = places.acquire_many(all) => StopOutcome::InOrder,
         _ = stops.wait_for(|times| *times > 1) => StopOutcome::Interrupted,
-        () = tokio::time::sleep(app.config.limits.grace) => StopOutcome::Interrupted,
+        () = tokio::time::sleep(service.config.limits.grace) => StopOutcome::Interrupted,
     }
 }
 
 async fn connection(
-    app: &App,
+    service: &Service,
     stream: TcpStream,
     state: Arc<Connection>,
-    router: Router,
+    dispatch: IndexDispatch,
     mut stops: watch::Receiver<u8>,
 ) {
-    let _counted = CountGuard::one(&app.metrics.connections);
+    let _counted = CountGuard::one(&service.metrics.connections);
     // Responses are written as a whole, so that delayed sending (Nagle) has no benefit.
     let _ = stream.set_nodelay(true);
-    let Some(transport) = transport(app, stream, &state, &mut stops).await else { return };
-    let stream = ConnectionStream::new(transport, app.config.limits.idle_time, Arc::clone(&state));
+    let Some(transport) = transport(service, stream, &state, &mut stops).await else { return };
+    let stream =
+        ConnectionStream::new(transport, service.config.limits.idle_time, Arc::clone(&state));
     let of_requests = Arc::clone(&state);
-    let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+    let answers = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let state = Arc::clone(&of_requests);
         state.set_busy();
         let body = |body| Body::new(RequestBody::new(body, Arc::clone(&state)));
-        let answer = router.clone().call(request.map(body));
+        let (mut router, request) = dispatch.resolve(request.map(body));
         async move {
-            let answer = answer.await;
+            let answer = router.call(request).await;
             state.set_idle();
             answer
         }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(app.config.limits.head_time)
+        .header_read_timeout(service.config.limits.head_time)
         .max_buf_size(HEAD_BYTES)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(stream), answers);
     tokio::pin!(served);
     // An error of a connection concerns its client only, which gets a response or is disconnected.
     loop {
@@ -287,17 +329,17 @@ async fn connection(
 /// The stream of a connection after the handshake of TLS, if the server speaks TLS. `None` if the
 /// client does not, is too slow, or another connection needs the place.
 async fn transport(
-    app: &App,
+    service: &Service,
     stream: TcpStream,
     state: &Connection,
     stops: &mut watch::Receiver<u8>,
 ) -> Option<Transport> {
-    let Some(identity) = app.credentials.now().tls.clone() else {
+    let Some(identity) = service.credentials.now().tls.clone() else {
         return Some(Transport::Plain(stream));
     };
     let handshake = TlsAcceptor::from(identity.config()).accept(stream);
     tokio::select! {
-        done = tokio::time::timeout(app.config.limits.head_time, handshake) => {
+        done = tokio::time::timeout(service.config.limits.head_time, handshake) => {
             done.ok()?.ok().map(|stream| Transport::Tls(Box::new(stream)))
         }
         _ = stops.wait_for(|times| *times > 0) => None,
@@ -307,29 +349,29 @@ async fn transport(
 
 /// Reads tokens and certificate again. What is in effect stays where they cannot be read.
 #[cfg(unix)]
-async fn reload(app: &App) {
-    let Some(read) = app.config.reload.clone() else {
-        app.log.say("SIGHUP is ignored: SIGTERM or SIGINT stops the server");
+async fn reload(service: &Service) {
+    let Some(read) = service.config.reload.clone() else {
+        service.log.say("SIGHUP is ignored: SIGTERM or SIGINT stops the server");
         return;
     };
     let read = tokio::task::spawn_blocking(move || read()).await;
     let read = read.unwrap_or_else(|_| Err("reading them failed".to_owned()));
-    match read.and_then(|new| app.credentials.replace(new)) {
-        Ok(()) => app.log.say("SIGHUP: tokens and certificate were read again"),
-        Err(why) => app.log.say(&format!("SIGHUP: those before stay in effect: {why}")),
+    match read.and_then(|new| service.credentials.replace(new)) {
+        Ok(()) => service.log.say("SIGHUP: tokens and certificate were read again"),
+        Err(why) => service.log.say(&format!("SIGHUP: those before stay in effect: {why}")),
     }
 }
 
 /// Stops the server on an interrupt or a termination signal, reads its credentials again on
 /// SIGHUP.
 #[cfg(unix)]
-async fn stop_on_signals(app: Arc<App>, mut signals: Signals, stop: StopHandle) {
+async fn stop_on_signals(service: Arc<Service>, mut signals: Signals, stop: StopHandle) {
     loop {
         tokio::select! {
             _ = signals.interrupt.recv() => stop.stop(),
             _ = signals.terminate.recv() => stop.stop(),
             // Sent when the terminal is closed, or to reload settings.
-            _ = signals.hang_up.recv() => reload(&app).await,
+            _ = signals.hang_up.recv() => reload(&service).await,
         }
     }
 }
@@ -353,7 +395,7 @@ fn signal_source() -> io::Result<Signals> {
 }
 
 #[cfg(not(unix))]
-async fn stop_on_signals(_: Arc<App>, (): (), stop: StopHandle) {
+async fn stop_on_signals(_: Arc<Service>, (): (), stop: StopHandle) {
     while tokio::signal::ctrl_c().await.is_ok() {
         stop.stop();
     }

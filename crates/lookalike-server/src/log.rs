@@ -18,6 +18,8 @@ const WAITING: usize = 10_000;
 pub(crate) struct LogLine<'a> {
     pub(crate) id: &'a str,
     pub(crate) method: &'a str,
+    /// The name of its index, where the server has several.
+    pub(crate) index: Option<&'a str>,
     pub(crate) route: &'a str,
     pub(crate) status: u16,
     pub(crate) took: Duration,
@@ -49,7 +51,7 @@ impl Logger {
     /// Logs a request.
     pub(crate) fn request(&self, line: &LogLine<'_>) {
         let (ms, at) = (line.took.as_secs_f64() * 1e3, time::format(time::now() / 1000 * 1000));
-        let LogLine { id, method, route, status, bytes, note, .. } = line;
+        let LogLine { id, method, index, route, status, bytes, note, .. } = line;
         let text = match self.format {
             LogFormat::Json => {
                 let ms = (ms * 1e3).round() / 1e3;
@@ -57,8 +59,10 @@ impl Logger {
                     "time": at, "id": id, "method": method, "route": route, "status": status,
                     "ms": ms, "bytes": bytes,
                 });
-                if let (Some(note), Some(members)) = (note, object.as_object_mut()) {
-                    members.insert("error".to_owned(), (*note).into());
+                for (name, value) in [("index", index), ("error", note)] {
+                    if let (Some(value), Some(members)) = (value, object.as_object_mut()) {
+                        members.insert(name.to_owned(), (*value).into());
+                    }
                 }
                 object.to_string()
             }
@@ -66,7 +70,8 @@ impl Logger {
             LogFormat::Text | LogFormat::Off => {
                 let note = note.map(|note| format!(": {}", note.escape_debug()));
                 let note = note.unwrap_or_default();
-                format!("{at} {method} {route} {status} {ms:.3} ms {bytes} B {id}{note}")
+                let index = index.map(|index| format!(" [{index}]")).unwrap_or_default();
+                format!("{at} {method} {route}{index} {status} {ms:.3} ms {bytes} B {id}{note}")
             }
         };
         self.put(text);

@@ -17,7 +17,7 @@ const BOUNDS_SIZE: [u64; 8] = [1, 2, 5, 10, 50, 100, 1_000, 10_000];
 /// The counters of a running server.
 #[derive(Default)]
 pub(crate) struct Metrics {
-    /// Durations by route, method and status.
+    /// Requests by labels of index and route, method and status; durations by labels.
     requests: Mutex<BTreeMap<(String, String, u16), u64>>,
     durations: Mutex<BTreeMap<String, Histogram<14>>>,
     pub(crate) in_flight: AtomicUsize,
@@ -78,22 +78,36 @@ impl<const N: usize> Histogram<N> {
     }
 }
 
-/// A value at the time of the request.
+/// A value at the time of the request, of the service or of an index.
 pub(crate) struct Gauge {
     pub(crate) name: &'static str,
     pub(crate) help: &'static str,
+    pub(crate) index: Option<String>,
     pub(crate) value: f64,
+}
+
+/// The label of an index, with a comma behind it. Names have no characters to escape.
+fn index_label(index: Option<&str>) -> String {
+    index.map(|name| format!("index=\"{name}\",")).unwrap_or_default()
 }
 
 impl Metrics {
     /// Counts a request that was answered. Routes and methods are from fixed lists.
-    pub(crate) fn request(&self, route: &str, method: &str, status: u16, took: Duration) {
-        let key = (route.to_owned(), method.to_owned(), status);
+    pub(crate) fn request(
+        &self,
+        index: Option<&str>,
+        route: &str,
+        method: &str,
+        status: u16,
+        took: Duration,
+    ) {
+        let labels = format!("{}route=\"{route}\"", index_label(index));
+        let key = (labels.clone(), method.to_owned(), status);
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         *requests.entry(key).or_default() += 1;
         drop(requests);
         let mut durations = self.durations.lock().unwrap_or_else(PoisonError::into_inner);
-        let histogram = durations.entry(route.to_owned()).or_default();
+        let histogram = durations.entry(labels).or_default();
         histogram.record(took.as_micros() as u64, &BOUNDS_US);
     }
 
@@ -102,27 +116,38 @@ impl Metrics {
         let mut out = String::new();
         head(&mut out, "lookalike_requests_total", "counter", "Requests that were answered.");
         let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        for ((route, method, status), count) in &*requests {
+        for ((labels, method, status), count) in &*requests {
             let _ = writeln!(
                 out,
-                "lookalike_requests_total{{route=\"{route}\",method=\"{method}\",\
+                "lookalike_requests_total{{{labels},method=\"{method}\",\
                  status=\"{status}\"}} {count}"
             );
         }
         drop(requests);
         let name = "lookalike_request_duration_seconds";
         head(&mut out, name, "histogram", "From the head of a request to its answer.");
-        for (route, histogram) in &*self.durations.lock().unwrap_or_else(PoisonError::into_inner) {
-            histogram.write(&mut out, name, &format!("route=\"{route}\","), &BOUNDS_US, 1e6);
+        for (labels, histogram) in &*self.durations.lock().unwrap_or_else(PoisonError::into_inner) {
+            histogram.write(&mut out, name, &format!("{labels},"), &BOUNDS_US, 1e6);
         }
         let name = "lookalike_write_changes";
         head(&mut out, name, "histogram", "Changes that were written at once.");
         let sizes = *self.sizes.0.lock().unwrap_or_else(PoisonError::into_inner);
         sizes.write(&mut out, name, "", &BOUNDS_SIZE, 1.0);
-        for Gauge { name, help, value } in gauges {
+        // The values of all indexes follow one head.
+        let by_name = gauges.iter().map(|gauge| gauge.name).collect::<Vec<_>>();
+        for (place, Gauge { name, help, .. }) in gauges.iter().enumerate() {
+            if by_name[..place].contains(name) {
+                continue;
+            }
             let kind = if name.ends_with("_total") { "counter" } else { "gauge" };
             head(&mut out, name, kind, help);
-            let _ = writeln!(out, "{name} {value}");
+            for Gauge { index, value, .. } in gauges.iter().filter(|other| other.name == *name) {
+                let label = index_label(index.as_deref());
+                let _ = match label.trim_end_matches(',') {
+                    "" => writeln!(out, "{name} {value}"),
+                    label => writeln!(out, "{name}{{{label}}} {value}"),
+                };
+            }
         }
         out
     }
@@ -165,10 +190,20 @@ mod tests {
     #[test]
     fn text_counts_up() {
         let metrics = Metrics::default();
-        metrics.request("/v1/stats", "GET", 200, Duration::from_micros(300));
-        metrics.request("/v1/stats", "GET", 200, Duration::from_secs(60));
+        metrics.request(None, "/v1/stats", "GET", 200, Duration::from_micros(300));
+        metrics.request(None, "/v1/stats", "GET", 200, Duration::from_secs(60));
+        metrics.request(Some("news"), "/v1/stats", "GET", 404, Duration::from_secs(1));
         metrics.sizes.record(3);
-        let text = metrics.render(&[Gauge { name: "lookalike_documents", help: "D.", value: 7.0 }]);
+        let gauge = |name, index: Option<&str>, value| {
+            let index = index.map(str::to_owned);
+            Gauge { name, help: "D.", index, value }
+        };
+        let text = metrics.render(&[
+            gauge("lookalike_documents", None, 7.0),
+            gauge("lookalike_groups_age_seconds", Some("a"), 1.0),
+            gauge("lookalike_index_bytes", Some("a"), 2.0),
+            gauge("lookalike_groups_age_seconds", Some("b"), 3.0),
+        ]);
         let wanted = [
             "lookalike_requests_total{route=\"/v1/stats\",method=\"GET\",status=\"200\"} 2\n",
             "lookalike_request_duration_seconds_bucket{route=\"/v1/stats\",le=\"0.00025\"} 0\n",
@@ -178,6 +213,11 @@ mod tests {
             "lookalike_write_changes_bucket{le=\"5\"} 1\n",
             "lookalike_write_changes_count 1\n",
             "# TYPE lookalike_documents gauge\nlookalike_documents 7\n",
+            "lookalike_requests_total{index=\"news\",route=\"/v1/stats\",method=\"GET\",\
+             status=\"404\"} 1\n",
+            "lookalike_request_duration_seconds_count{index=\"news\",route=\"/v1/stats\"} 1\n",
+            "gauge\nlookalike_groups_age_seconds{index=\"a\"} 1\n\
+             lookalike_groups_age_seconds{index=\"b\"} 3\n",
         ];
         for line in wanted {
             assert!(text.contains(line), "{line} in\n{text}");

@@ -2,13 +2,15 @@
 
 use crate::app::App;
 use crate::gzip;
+use crate::index_name::NamedIndex;
 use crate::log::LogLine;
 use crate::metrics::CountGuard;
-use crate::page;
+use crate::page::files;
 use crate::problem::{Code, Note, Problem};
 use crate::response_compression;
 use crate::response_memory;
-use crate::token::{Client, RefusedToken, Right, expired_detail};
+use crate::route_rights::{is_of_service, needed_right};
+use crate::token::{Client, RefusedToken, Right, bearer, expired_detail};
 use axum::body::HttpBody;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{
@@ -31,10 +33,13 @@ const WRONG_TOKEN_TIME: Duration = Duration::from_millis(500);
 pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>();
     let route = route.map_or_else(|| "none".to_owned(), |path| path.as_str().to_owned());
-    let id = format!("{:x}-{:x}", app.started, app.serial.next());
+    let id = format!("{:x}-{:x}", app.service.started, app.service.serial.next());
+    let of_service = is_of_service(&route);
+    let is_named = request.extensions().get::<NamedIndex>().is_some();
     let mut trace = Trace {
         app: &app,
-        _counted: CountGuard::one(&app.metrics.in_flight),
+        index: app.label().filter(|_| !of_service || is_named),
+        _counted: CountGuard::one(&app.service.metrics.in_flight),
         method: known_method(request.method()),
         route,
         id,
@@ -62,7 +67,7 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Ne
     }
     // Responses of changes are small and never refused.
     if !changes {
-        response = response_memory::held(&app.memory, response);
+        response = response_memory::held(&app.service.memory, response);
     }
     headers(response.headers_mut(), &trace.id);
     if is_chunked {
@@ -79,14 +84,14 @@ async fn within_time(app: &App, route: &str, request: Request, next: Next) -> Re
     if route == "/v1/documents" && request.method() == Method::POST {
         return next.run(request).await;
     }
-    let limit = app.config.limits.request_time;
+    let limit = app.service.config.limits.request_time;
     let answer = tokio::time::timeout(limit, next.run(request)).await;
     answer.unwrap_or_else(|_| timeout(app).into_response())
 }
 
 /// The problem of a request without a response in time.
 pub(crate) fn timeout(app: &App) -> Problem {
-    let seconds = app.config.limits.request_time.as_secs_f64();
+    let seconds = app.service.config.limits.request_time.as_secs_f64();
     let detail = format!(
         "there was no answer within {seconds} s; a document that was sent may be stored or not, \
          sending it again does no harm"
@@ -104,16 +109,25 @@ fn admit(app: &App, route: &str, request: &Request) -> Result<Client, Problem> {
     let host = host(request.uri(), headers);
     check_host(app, host)?;
     let is_read = matches!(*method, Method::GET | Method::HEAD);
-    if !(is_read && page::is_open(route) && is_navigation(headers)) {
+    if !(is_read && files::is_open(route) && is_navigation(headers)) {
         check_origin(host, headers)?;
     }
     // The page contains no documents, and monitoring needs the health.
-    let is_open = page::is_open(route) || route == "/v1/health";
-    if route == "none" || (is_read && is_open) {
+    let is_open = files::is_open(route) || route == "/v1/health";
+    let is_named = request.extensions().get::<NamedIndex>().is_some();
+    if !is_named && (route == "none" || (is_read && is_open)) {
         return Ok(Client::unnamed(Right::Read));
     }
-    let client = app.credentials.now().tokens.client(bearer(headers), time::now());
+    // An address below the name of an index needs a token in any case, so that nobody learns names.
+    let index = (is_named || !is_of_service(route)).then_some(&app.name);
+    let client = app.service.credentials.now().tokens.client(bearer(headers), time::now(), index);
     let client = client.map_err(|refused| match refused {
+        RefusedToken::OtherIndex if is_named => Problem::unknown_index(app.name.as_str()),
+        RefusedToken::OtherIndex => {
+            let detail = "the token opens other indexes than that of this address: GET \
+                          /v1/indexes lists them";
+            Problem::new(Code::OTHER_INDEX, detail)
+        }
         RefusedToken::Unknown => {
             let detail =
                 "send the header `authorization: Bearer TOKEN` with a token of this server";
@@ -131,18 +145,6 @@ fn admit(app: &App, route: &str, request: &Request) -> Result<Client, Problem> {
     Ok(client)
 }
 
-/// What a request needs a right for.
-fn needed_right(route: &str, method: &Method) -> Right {
-    match route {
-        // Exports have the whole index, problems that a check finds have ids.
-        "/v1/export" | "/v1/upkeep" => Right::Write,
-        _ if matches!(*method, Method::GET | Method::HEAD) => Right::Read,
-        "/v1/documents" | "/v1/documents/{id}" => Right::Write,
-        "/v1/decisions" => Right::Decide,
-        _ => Right::Read,
-    }
-}
-
 /// Why a token without a right is refused.
 const fn refusal(needed: Right) -> &'static str {
     match needed {
@@ -155,12 +157,6 @@ const fn refusal(needed: Right) -> &'static str {
              token"
         }
     }
-}
-
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, token) = value.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
 /// Name and port of the server in the request.
@@ -179,7 +175,7 @@ fn name(host: &str) -> &str {
 
 /// Rejects requests of pages whose name resolves to this machine (DNS rebinding).
 fn check_host(app: &App, host: Option<&str>) -> Result<(), Problem> {
-    let config = &app.config;
+    let config = &app.service.config;
     if !config.is_loopback() && config.hosts.is_empty() {
         return Ok(());
     }
@@ -260,6 +256,8 @@ fn headers(headers: &mut HeaderMap, id: &str) {
 /// A running request; counted and logged when it ends, even if it is dropped.
 struct Trace<'a> {
     app: &'a App,
+    /// The name of its index, where the server has several.
+    index: Option<&'a str>,
     _counted: CountGuard<'a>,
     method: &'static str,
     route: String,
@@ -277,10 +275,11 @@ impl Trace<'_> {
     }
 
     fn record(&self, status: u16, bytes: u64, note: Option<&str>) {
-        let Self { app, method, route, id, since, .. } = self;
+        let Self { app, index, method, route, id, since, .. } = self;
         let took = since.elapsed();
-        app.metrics.request(route, method, status, took);
-        app.log.request(&LogLine { id, method, route, status, took, bytes, note });
+        app.service.metrics.request(*index, route, method, status, took);
+        let index = *index;
+        app.service.log.request(&LogLine { id, method, index, route, status, took, bytes, note });
     }
 }
 
@@ -297,7 +296,7 @@ pub(crate) async fn in_time<T>(
     app: &App,
     work: impl Future<Output = Result<T, Problem>>,
 ) -> Result<T, Problem> {
-    let limit = app.config.limits.request_time;
+    let limit = app.service.config.limits.request_time;
     tokio::time::timeout(limit, work).await.unwrap_or_else(|_| Err(timeout(app)))
 }
 

@@ -2,116 +2,105 @@
 //! senders of webhooks. Writing never waits for it.
 
 use crate::background_thread::BackgroundThread;
+use crate::index_name::IndexName;
 use crate::log::Logger;
+use crate::news_signal::NewsSignal;
 use crate::problem::Problem;
+use crate::service_state::{ReceiverHash, ServiceState};
 use crate::similarity::six_decimals;
 use crate::token::random_token;
 use crate::webhook::Webhooks;
-use crate::webhook_sender::{DeliveryCounts, Message, WebhookSender};
+use crate::webhook_sender::{DeliveryCounts, WebhookSender, receiver};
 use lookalike::index::time;
 use lookalike::store::Index;
 use lookalike::store::entry::RecordFields;
 use lookalike::store::query::{QueryBuffers, QueryRequest};
 use lookalike::store::query_by_id::query_stored;
 use serde_json::{Value, json};
-use std::collections::VecDeque;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Documents that wait to be looked up; further ones are dropped and counted.
-const WAITING: usize = 100_000;
 /// Documents in a message, and near-duplicates of each.
-const DOCUMENTS: usize = 100;
+const DOCUMENTS: u32 = 100;
 const MATCHES: usize = 10;
 
 /// A handle of the thread, and of the senders.
 pub(crate) struct NearDuplicateWatch {
-    shared: Arc<WatchQueue>,
+    state: Arc<ServiceState>,
+    news: Arc<NewsSignal>,
     pub(crate) counts: Arc<DeliveryCounts>,
     senders: Arc<[WebhookSender]>,
     thread: BackgroundThread,
-}
-
-#[derive(Default)]
-struct WatchQueue {
-    state: Mutex<WatchState>,
-    news: Condvar,
-}
-
-#[derive(Default)]
-struct WatchState {
-    ids: VecDeque<String>,
-    closed: bool,
-}
-
-impl WatchQueue {
-    fn lock(&self) -> MutexGuard<'_, WatchState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The next documents; empty at the end.
-    fn next(&self) -> Vec<String> {
-        let state = self.lock();
-        let waited = self.news.wait_while(state, |state| state.ids.is_empty() && !state.closed);
-        let mut state = waited.unwrap_or_else(PoisonError::into_inner);
-        if state.closed {
-            return Vec::new();
-        }
-        let count = state.ids.len().min(DOCUMENTS);
-        state.ids.drain(..count).collect()
-    }
+    log: Arc<Logger>,
 }
 
 impl NearDuplicateWatch {
     pub(crate) fn start(
         index: &Arc<Index>,
+        name: Option<&IndexName>,
         webhooks: &Webhooks,
+        state: &Arc<ServiceState>,
         log: &Arc<Logger>,
     ) -> io::Result<Self> {
         let counts = Arc::new(DeliveryCounts::default());
-        let start = |url: &String| WebhookSender::start(url, webhooks, &counts, log);
+        remove_stale(state, webhooks, &counts, log);
+        let start = |url: &String| WebhookSender::start(url, webhooks, state, &counts, log);
         let senders: Arc<[WebhookSender]> =
             webhooks.urls.iter().map(start).collect::<io::Result<_>>()?;
-        let shared = Arc::new(WatchQueue::default());
+        let news = Arc::new(NewsSignal::default());
         let watching = WriteWatcher {
             index: Arc::clone(index),
+            name: name.cloned(),
             threshold: webhooks.threshold.unwrap_or(index.settings().threshold),
-            queue: Arc::clone(&shared),
+            state: Arc::clone(state),
+            news: Arc::clone(&news),
             counts: Arc::clone(&counts),
             senders: Arc::clone(&senders),
             log: Arc::clone(log),
         };
         let thread = BackgroundThread::start("near-duplicates", move || watching.watch())?;
-        Ok(Self { shared, counts, senders, thread })
+        let (state, log) = (Arc::clone(state), Arc::clone(log));
+        Ok(Self { state, news, counts, senders, thread, log })
     }
 
-    /// Queues documents that were written; drops those that are too many.
+    /// Queues documents that were written, before their writing is acknowledged; drops those that
+    /// are too many.
     pub(crate) fn put(&self, ids: impl Iterator<Item = String>) {
-        let mut state = self.shared.lock();
-        for id in ids {
-            if state.ids.len() < WAITING {
-                state.ids.push_back(id);
-            } else {
-                self.counts.dropped.fetch_add(1, Ordering::Relaxed);
-            }
+        let ids: Vec<String> = ids.collect();
+        if ids.is_empty() {
+            return;
         }
-        drop(state);
-        self.shared.news.notify_all();
+        let count = ids.len() as u64;
+        let dropped = self.state.queue_documents(ids.into_iter()).unwrap_or_else(|error| {
+            self.log.say(&format!("{count} documents for webhooks: {error}"));
+            count
+        });
+        self.counts.dropped.fetch_add(dropped, Ordering::Relaxed);
+        self.news.tell();
     }
 
-    /// Ends all threads after what they are about. What waits is dropped and counted.
+    /// Documents and messages that wait.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.state.waiting().map_or(0, |(documents, messages)| documents + messages)
+    }
+
+    /// Ends all threads after what they are about. What waits is sent in the next run where the
+    /// state is a file, otherwise it is dropped and counted.
     pub(crate) fn stop(&self, log: &Logger) {
-        let mut state = self.shared.lock();
-        state.closed = true;
-        let left = state.ids.len() as u64;
-        drop(state);
-        self.counts.dropped.fetch_add(left, Ordering::Relaxed);
-        self.shared.news.notify_all();
+        self.news.close();
         self.thread.join();
         for sender in &*self.senders {
             sender.stop();
+        }
+        let waiting = self.waiting();
+        if self.state.is_file() {
+            if waiting > 0 {
+                log.say(&format!("{waiting} messages or documents wait for the next start"));
+            }
+        } else {
+            self.counts.dropped.fetch_add(waiting, Ordering::Relaxed);
         }
         let dropped = self.counts.dropped.load(Ordering::Relaxed);
         if dropped > 0 {
@@ -120,11 +109,30 @@ impl NearDuplicateWatch {
     }
 }
 
+/// Removes messages of an earlier run that are too old, or for addresses that are none any more.
+fn remove_stale(state: &ServiceState, webhooks: &Webhooks, counts: &DeliveryCounts, log: &Logger) {
+    let receivers: Vec<ReceiverHash> = webhooks.urls.iter().map(|url| receiver(url)).collect();
+    match state.remove_stale(&receivers) {
+        Ok(0) => {}
+        Ok(removed) => {
+            counts.dropped.fetch_add(removed, Ordering::Relaxed);
+            log.say(&format!(
+                "{removed} messages of an earlier run are older than a day, or for other webhooks, \
+                 and were dropped"
+            ));
+        }
+        Err(error) => log.say(&format!("messages of an earlier run: {error}")),
+    }
+}
+
 /// The work of the thread.
 struct WriteWatcher {
     index: Arc<Index>,
+    /// Its name in messages, where the server has several indexes.
+    name: Option<IndexName>,
     threshold: f64,
-    queue: Arc<WatchQueue>,
+    state: Arc<ServiceState>,
+    news: Arc<NewsSignal>,
     counts: Arc<DeliveryCounts>,
     senders: Arc<[WebhookSender]>,
     log: Arc<Logger>,
@@ -134,22 +142,32 @@ impl WriteWatcher {
     fn watch(&self) {
         let mut buffers = QueryBuffers::default();
         loop {
-            let ids = self.queue.next();
+            let (ids, last) = match self.state.next_documents(DOCUMENTS) {
+                Ok(next) => next,
+                Err(error) => {
+                    self.log.say(&format!("documents for webhooks: {error}"));
+                    (Vec::new(), 0)
+                }
+            };
             if ids.is_empty() {
+                if self.news.wait() {
+                    continue;
+                }
+                return;
+            }
+            if self.news.is_closed() {
                 return;
             }
             let look = AssertUnwindSafe(|| self.documents(&ids, &mut buffers));
             let found = catch_unwind(look)
                 .unwrap_or_else(|_| Err(Problem::internal("a search for webhooks panicked")));
-            match found {
-                Ok(documents) if documents.is_empty() => {}
-                Ok(documents) => self.tell(&documents),
-                Err(problem) => {
-                    self.counts.dropped.fetch_add(ids.len() as u64, Ordering::Relaxed);
-                    let why = problem.note_text().unwrap_or(&problem.detail);
-                    self.log.say(&format!("{} documents for webhooks: {why}", ids.len()));
-                }
-            }
+            let documents = found.unwrap_or_else(|problem| {
+                self.counts.dropped.fetch_add(ids.len() as u64, Ordering::Relaxed);
+                let why = problem.note_text().unwrap_or(&problem.detail);
+                self.log.say(&format!("{} documents for webhooks: {why}", ids.len()));
+                Vec::new()
+            });
+            self.finish(last, &documents);
         }
     }
 
@@ -183,20 +201,33 @@ impl WriteWatcher {
         Ok(documents)
     }
 
-    /// Hands a message to all senders.
-    fn tell(&self, documents: &[Value]) {
+    /// Queues a message for all senders, and takes the documents out of the queue.
+    fn finish(&self, last: i64, documents: &[Value]) {
+        let message = (!documents.is_empty()).then(|| self.message(documents));
+        // Without random bytes from the system there is no id that is unique.
+        let id = random_token().map(|id| id.replace("lookalike_", "msg_"));
+        let message = id.as_deref().ok().zip(message.as_deref());
+        let receivers: Vec<ReceiverHash> =
+            self.senders.iter().map(WebhookSender::receiver).collect();
+        let dropped = self.state.finish_documents(last, message, &receivers);
+        let dropped = dropped.unwrap_or_else(|error| {
+            self.log.say(&format!("messages for webhooks: {error}"));
+            1
+        });
+        self.counts.dropped.fetch_add(dropped, Ordering::Relaxed);
+        self.senders.iter().for_each(WebhookSender::wake);
+    }
+
+    fn message(&self, documents: &[Value]) -> String {
+        let mut data = json!({ "threshold": self.threshold, "documents": documents });
+        if let Some(name) = &self.name {
+            data["index"] = name.as_str().into();
+        }
         let body = json!({
             "type": "near_duplicates.found",
             "timestamp": time::format(time::now()),
-            "data": { "threshold": self.threshold, "documents": documents },
+            "data": data,
         });
-        // Without random bytes from the system there is no id that is unique.
-        let Ok(id) = random_token() else {
-            self.counts.dropped.fetch_add(1, Ordering::Relaxed);
-            return;
-        };
-        let id = id.replace("lookalike_", "msg_");
-        let message = Arc::new(Message { id, body: body.to_string() });
-        self.senders.iter().for_each(|sender| sender.put(&message));
+        body.to_string()
     }
 }

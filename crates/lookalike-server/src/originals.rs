@@ -1,6 +1,6 @@
 //! Routes of originals and versions.
 
-use crate::address::{self, QueryParameters};
+use crate::address::{self, QueryParameters, expected};
 use crate::app::{App, HandlerResult, json_bytes};
 use crate::documents::{bytes, file_name, find};
 use crate::pool::PoolWorker;
@@ -23,10 +23,16 @@ use std::sync::Arc;
 /// The policy of an original: a page of somebody else runs nothing here, and sees nothing.
 const POLICY: &str = "sandbox; default-src 'none'; frame-ancestors 'none'";
 
+/// Default and maximum number of versions in a list.
+const LIST: usize = 1_000;
+const LIST_MAX: usize = 10_000;
+
 #[derive(Serialize)]
 struct VersionsResponse<'a> {
     id: &'a str,
     versions: Vec<ShownVersion<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -44,13 +50,22 @@ struct ShownVersion<'a> {
 /// `GET /v1/documents/{id}/versions`
 pub(crate) async fn versions(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     let (id, _) = address::id_and_version(request.uri().path())?;
-    QueryParameters::read(request.uri().query(), &[])?;
+    let parameters = QueryParameters::read(request.uri().query(), &["after", "limit"])?;
+    let limit = parameters.number("limit", LIST_MAX, LIST)?;
+    let after = parameters.text("after").map_or(Ok(0), |text| {
+        let wrong = || expected("after", text, "the `next` of an answer, or nothing");
+        text.parse::<u64>().map_err(|_| wrong())
+    })?;
     let right = right(&request);
     let read = move |worker: &mut PoolWorker| {
         let mut snapshot = worker.index.snapshot()?;
         let versions = all(worker, &mut *snapshot, &id)?;
-        let versions = versions.iter().map(|version| shown(version, right)).collect();
-        bytes(&VersionsResponse { id: &id, versions })
+        let mut rest = versions.iter().skip_while(|version| version.number <= after);
+        let versions: Vec<_> =
+            rest.by_ref().take(limit).map(|version| shown(version, right)).collect();
+        let last = versions.last().map(|version| version.version.to_string());
+        let next = last.filter(|_| rest.next().is_some());
+        bytes(&VersionsResponse { id: &id, versions, next })
     };
     Ok(json_bytes(StatusCode::OK, app.pool.run(read).await?))
 }
@@ -82,7 +97,7 @@ pub(crate) async fn original(State(app): State<Arc<App>>, request: Request) -> H
         let mut held = None;
         // The original, and one that it is a difference from.
         let needed = 2 * version.bytes;
-        shared.work.take(shared.work.at_most(needed), &mut held)?;
+        shared.service.work.take(shared.service.work.at_most(needed), &mut held)?;
         let original = snapshot.original(&version).map_err(damaged)?;
         Ok((version, original, held))
     };

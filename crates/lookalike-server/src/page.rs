@@ -3,26 +3,17 @@
 pub(crate) mod files;
 
 use crate::address::QueryParameters;
-use crate::app::{App, HandlerResult};
-use crate::document_groups;
+use crate::app::HandlerResult;
+use crate::description;
 use crate::problem::Problem;
+use crate::served_indexes::ServedIndexes;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use lookalike::core::hash::mix64;
-use lookalike::store::Index;
-use serde_json::Value;
 use std::sync::Arc;
-
-/// The path of the description of the API.
-pub(crate) const DESCRIPTION: &str = "/openapi.json";
-
-/// Whether a route is a file of the page or the description, which are public.
-pub(crate) fn is_open(route: &str) -> bool {
-    route == DESCRIPTION || files::FILES.iter().any(|(path, ..)| *path == route)
-}
 
 /// `GET` of a file of the page.
 pub(crate) async fn file(request: Request) -> HandlerResult {
@@ -35,25 +26,13 @@ pub(crate) async fn file(request: Request) -> HandlerResult {
 }
 
 /// `GET /openapi.json`
-pub(crate) async fn description(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
+pub(crate) async fn description(
+    State(indexes): State<Arc<ServedIndexes>>,
+    request: Request,
+) -> HandlerResult {
     QueryParameters::read(request.uri().query(), &[])?;
-    let text = app.description.get_or_init(|| describe(&app.index).into());
+    let text = indexes.description.get_or_init(|| description::of(&indexes).into());
     Ok(give(&request, "application/json", text.clone()))
-}
-
-/// The description with the minimum threshold of groups for this index.
-fn describe(index: &Index) -> String {
-    const TEXT: &str = include_str!("openapi.json");
-    let Ok(mut all) = serde_json::from_str::<Value>(TEXT) else { return TEXT.to_owned() };
-    let parameters = all.pointer_mut("/paths/~1v1~1groups/get/parameters");
-    let parameters = parameters.and_then(Value::as_array_mut);
-    let threshold = parameters
-        .and_then(|all| all.iter_mut().find(|parameter| parameter["name"] == "threshold"));
-    if let Some(Value::Object(schema)) = threshold.map(|parameter| &mut parameter["schema"]) {
-        schema.remove("exclusiveMinimum");
-        schema.insert("minimum".to_owned(), document_groups::least_threshold(index).into());
-    }
-    all.to_string()
 }
 
 fn give(request: &Request, kind: &'static str, text: Bytes) -> Response {

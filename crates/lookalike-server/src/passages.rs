@@ -80,20 +80,21 @@ type ReserveText<'a> = &'a mut dyn FnMut(u64) -> Result<(), Problem>;
 pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     QueryParameters::read(request.uri().query(), &[])?;
     let (parts, body) = request.into_parts();
-    let whole = body::json(&parts.headers, body, &app.config.limits, &app.memory).await?;
-    let (text_bytes, body_bytes) = (app.config.limits.text_bytes, whole.bytes.len());
+    let whole =
+        body::json(&parts.headers, body, &app.service.config.limits, &app.service.memory).await?;
+    let (text_bytes, body_bytes) = (app.service.config.limits.text_bytes, whole.bytes.len());
     let work = app.work_memory(FACTOR * body_bytes).await?;
     let shared = Arc::clone(&app);
     let answer = move |worker: &mut PoolWorker| {
         let asked: PassagesBody = json::parse(&whole.bytes)?;
         drop(whole);
         check_text(&asked.text, text_bytes)?;
-        let deadline = Instant::now() + shared.config.limits.request_time / 2;
+        let deadline = Instant::now() + shared.service.config.limits.request_time / 2;
         let mut stored_work = None;
         let found = asked.answer(worker, deadline, &mut |stored_bytes| {
             let bytes = App::work_bytes(FACTOR * stored_bytes as usize);
             stored_work = None;
-            shared.work.take(shared.work.at_most(bytes), &mut stored_work)
+            shared.service.work.take(shared.service.work.at_most(bytes), &mut stored_work)
         });
         worker.release_buffers(body_bytes);
         drop((asked, work, stored_work));

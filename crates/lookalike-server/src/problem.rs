@@ -42,8 +42,10 @@ codes! {
     TOKEN_EXPIRED 401 "token-expired" "The token has expired";
     READ_ONLY_TOKEN 403 "read-only-token" "The token may read only";
     READ_ONLY 403 "read-only" "The index is served for reading only";
+    OTHER_INDEX 403 "other-index" "The token opens other indexes";
     CROSS_ORIGIN 403 "cross-origin" "The request comes from another site";
     UNKNOWN_ADDRESS 404 "unknown-address" "There is nothing at this address";
+    UNKNOWN_INDEX 404 "unknown-index" "There is no index with this name";
     UNKNOWN_DOCUMENT 404 "unknown-document" "There is no document with this id";
     UNKNOWN_VERSION 404 "unknown-version" "The document has no version with this number";
     UNKNOWN_CATEGORY 404 "unknown-category" "There is no category with this path";
@@ -140,6 +142,18 @@ impl Problem {
         Self::new(
             Code::UNKNOWN_DOCUMENT,
             format!("there is no document {id:?}, or it has expired: GET /v1/documents lists all"),
+        )
+    }
+
+    /// There is no index with a name, or the token does not open it: both have one answer, so that
+    /// nobody learns names.
+    pub(crate) fn unknown_index(name: &str) -> Self {
+        let name = lookalike::store::entry::shortened_id(name);
+        Self::new(
+            Code::UNKNOWN_INDEX,
+            format!(
+                "there is no index {name:?} for this token: GET /v1/indexes lists those there are"
+            ),
         )
     }
 

@@ -154,11 +154,12 @@ where
     A: FnOnce(&mut PoolWorker, &[u8], &Asking) -> Result<Vec<u8>, Problem> + Send + 'static,
 {
     crate::address::QueryParameters::read(request.uri().query(), &[])?;
-    let text_bytes = app.config.limits.text_bytes;
+    let text_bytes = app.service.config.limits.text_bytes;
     let (right, categories) = (right(&request), Arc::clone(&app.categories));
     let asking = Asking { text_bytes, right, categories };
     let (parts, body) = request.into_parts();
-    let whole = body::json(&parts.headers, body, &app.config.limits, &app.memory).await?;
+    let whole =
+        body::json(&parts.headers, body, &app.service.config.limits, &app.service.memory).await?;
     let body_bytes = whole.bytes.len();
     let work = app.work_memory(body_bytes).await?;
     let answer = move |worker: &mut PoolWorker| {

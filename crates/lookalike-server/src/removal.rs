@@ -40,7 +40,7 @@ pub(crate) async fn delete(State(app): State<Arc<App>>, request: Request) -> Han
     let values = [("true", true), ("false", false)];
     let is_trial = parameters.choice("dry_run", &values, false)?;
     let mut from = crate::documents::first_number(&parameters)?;
-    let (begun, limit) = (Instant::now(), app.config.limits.request_time / 2);
+    let (begun, limit) = (Instant::now(), app.service.config.limits.request_time / 2);
     let mut removed = 0_u64;
     loop {
         let of_step = Arc::clone(&filters);

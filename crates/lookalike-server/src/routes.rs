@@ -2,23 +2,43 @@
 
 use crate::app::App;
 use crate::problem::{Code, Problem};
+use crate::served_indexes::{self, ServedIndexes};
 use crate::{
     bulk, categories, compare, decisions, documents, export, extraction, groups, middleware,
-    originals, page, passages, query, removal, status, upkeep,
+    originals, page, passages, query, removal, review_lists, status, upkeep,
 };
 use axum::Router;
 use axum::extract::Request;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{get, post, put};
+use axum::routing::{any, get, post, put};
 use std::sync::Arc;
 
-/// The handler of each route; `openapi.json` describes them.
-pub(crate) fn router(app: &Arc<App>) -> Router {
+/// The routes of addresses without the name of an index: the page, what is about all indexes, and
+/// the routes of the first one.
+pub(crate) fn of_service(indexes: &Arc<ServedIndexes>) -> Router {
     let page = page::files::FILES.iter();
-    page.fold(Router::new(), |router, (path, ..)| router.route(path, get(page::file)))
-        .route(page::DESCRIPTION, get(page::description))
-        .route("/metrics", get(status::metrics))
-        .route("/v1/health", get(status::health))
+    let of_all = page
+        .fold(Router::new(), |router, (path, ..)| router.route(path, get(page::file)))
+        .route(page::files::DESCRIPTION, get(page::description))
+        .route("/metrics", get(served_indexes::metrics))
+        .route("/v1/health", get(served_indexes::health))
+        .route("/v1/indexes", get(served_indexes::list))
+        .route("/v1/indexes/{index}", get(served_indexes::one))
+        .route("/v1/indexes/{index}/{*rest}", any(served_indexes::missing))
+        .with_state(Arc::clone(indexes));
+    let first = &indexes.all()[0];
+    finished(of_all.merge(index_routes().with_state(Arc::clone(first))), first)
+}
+
+/// The routes of an index that has a name in the address, which is taken out of it before.
+pub(crate) fn of_index(app: &Arc<App>) -> Router {
+    let routes = index_routes().route("/v1/health", get(status::health));
+    finished(routes.with_state(Arc::clone(app)), app)
+}
+
+/// The handler of each route; `openapi.json` describes them.
+fn index_routes() -> Router<Arc<App>> {
+    Router::new()
         .route("/v1/settings", get(status::settings))
         .route("/v1/stats", get(status::stats))
         .route("/v1/documents", get(documents::list).post(bulk::post).delete(removal::delete))
@@ -37,13 +57,19 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         .route("/v1/passages", post(passages::post))
         .route("/v1/extract", post(extraction::post))
         .route("/v1/groups", get(groups::get))
+        .route("/v1/review/decisions", get(review_lists::decisions))
+        .route("/v1/review/removed", get(review_lists::removed))
+        .route("/v1/review/kept", get(review_lists::kept))
         .route("/v1/agreement", get(decisions::agreement))
         .route("/v1/categories", get(categories::get))
         .route("/v1/decisions", get(decisions::list).post(decisions::post))
+}
+
+fn finished(routes: Router, app: &Arc<App>) -> Router {
+    routes
         .fallback(nothing_here)
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(Arc::clone(app), middleware::pass))
-        .with_state(Arc::clone(app))
 }
 
 async fn nothing_here(request: Request) -> Problem {

@@ -1,25 +1,30 @@
-//! State of the server and its index: health, settings, stats, metrics.
+//! State of the server and of an index: health, settings, stats, figures.
 
 use crate::address::QueryParameters;
 use crate::app::{App, HandlerResult, json};
 use crate::metrics::Gauge;
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
+use crate::service::Service;
 use crate::similarity::rounded;
-use axum::body::Body;
+use crate::webhook_sender::DeliveryCounts;
 use axum::extract::{Request, State};
-use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderValue, StatusCode};
-use axum::response::Response;
+use axum::http::StatusCode;
 use lookalike::store::backend::Stats;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// `GET /v1/health`
+/// `GET /v1/health` of an index
 pub(crate) async fn health(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     QueryParameters::read(request.uri().query(), &[])?;
+    check_readable(&app).await?;
+    json(StatusCode::OK, &json!({ "status": "ok" }))
+}
+
+/// Checks that an index can be read.
+pub(crate) async fn check_readable(app: &App) -> Result<(), Problem> {
     let look = |worker: &mut PoolWorker| match worker.index.snapshot() {
         Ok(_) => Ok(()),
         Err(error) => {
@@ -27,8 +32,7 @@ pub(crate) async fn health(State(app): State<Arc<App>>, request: Request) -> Han
             Err(Problem::new(Code::UNREADABLE, detail).note(error.to_string()))
         }
     };
-    app.pool.run(look).await?;
-    json(StatusCode::OK, &json!({ "status": "ok" }))
+    app.pool.run(look).await
 }
 
 /// `GET /v1/settings`
@@ -37,12 +41,12 @@ pub(crate) async fn settings(State(app): State<Arc<App>>, request: Request) -> H
     let settings = app.index.settings();
     let recall = settings.predicted_recall(settings.threshold);
     let more = json!({
-        "name": app.index.name(),
+        "name": app.label().unwrap_or_else(|| app.index.name()),
         "format": settings.version,
         "predicted_recall": rounded(recall),
         "exact": app.has_sets(),
-        "writable": app.config.writable,
-        "token_needed": !app.credentials.now().tokens.is_empty(),
+        "writable": app.service.config.writable,
+        "token_needed": !app.service.credentials.now().tokens.is_empty(),
         "version": env!("CARGO_PKG_VERSION"),
     });
     let mut all = serde_json::to_value(settings);
@@ -81,41 +85,39 @@ pub(crate) async fn stats(State(app): State<Arc<App>>, request: Request) -> Hand
     json(StatusCode::OK, &body.map_err(|error| Problem::internal(error.to_string()))?)
 }
 
-/// `GET /metrics`
-pub(crate) async fn metrics(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
-    QueryParameters::read(request.uri().query(), &[])?;
-    let stats = app.pool.run(|worker| Ok(worker.index.stats()?)).await.ok();
-    let text = app.metrics.render(&gauges(&app, stats.as_ref()));
-    let mut response = Response::new(Body::from(text));
-    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-    response.headers_mut().insert(CONTENT_TYPE, kind);
-    Ok(response)
-}
-
-fn gauges(app: &App, stats: Option<&Stats>) -> Vec<Gauge> {
-    let counted = |counter: &std::sync::atomic::AtomicUsize| counter.load(Ordering::Relaxed) as f64;
-    let writes = app.writer.as_ref().map_or(0, crate::writer::IndexWriter::waiting);
-    let mut all = vec![
+/// The figures of the service.
+pub(crate) fn service_gauges(service: &Service) -> Vec<Gauge> {
+    let counted = |counter: &AtomicUsize| counter.load(Ordering::Relaxed) as f64;
+    let all = [
         (
             "lookalike_requests_in_flight",
             "Requests that are being answered.",
-            counted(&app.metrics.in_flight),
+            counted(&service.metrics.in_flight),
         ),
-        ("lookalike_connections", "Open connections.", counted(&app.metrics.connections)),
+        ("lookalike_connections", "Open connections.", counted(&service.metrics.connections)),
         (
             "lookalike_queue_length",
             "Requests that wait for a worker thread.",
-            app.pool.waiting() as f64,
-        ),
-        (
-            "lookalike_write_queue_length",
-            "Requests whose changes wait to be written.",
-            writes as f64,
+            service.threads.waiting() as f64,
         ),
         (
             "lookalike_log_lines_left_out",
             "Lines of the log that were not written because it was read too slowly.",
-            app.log.left_out() as f64,
+            service.log.left_out() as f64,
+        ),
+    ];
+    all.map(|(name, help, value)| Gauge { name, help, index: None, value }).into()
+}
+
+/// The figures of an index.
+pub(crate) async fn index_gauges(app: &App) -> Vec<Gauge> {
+    let stats = app.pool.run(|worker| Ok(worker.index.stats()?)).await.ok();
+    let writes = app.writer.as_ref().map_or(0, crate::writer::IndexWriter::waiting);
+    let mut all = vec![
+        (
+            "lookalike_write_queue_length",
+            "Requests whose changes wait to be written.",
+            writes as f64,
         ),
         (
             "lookalike_index_readable",
@@ -129,29 +131,36 @@ fn gauges(app: &App, stats: Option<&Stats>) -> Vec<Gauge> {
         all.push(("lookalike_index_bytes", "Bytes of the index on the disk.", bytes as f64));
     }
     if let Some(watch) = &app.watch {
-        let counted = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
-        let counts = &watch.counts;
-        all.extend([
-            (
-                "lookalike_webhook_messages_delivered_total",
-                "Messages that webhooks took.",
-                counted(&counts.delivered),
-            ),
-            (
-                "lookalike_webhook_attempts_failed_total",
-                "Attempts that a webhook did not take.",
-                counted(&counts.failed),
-            ),
-            (
-                "lookalike_webhook_dropped_total",
-                "Messages and documents that were not sent to a webhook.",
-                counted(&counts.dropped),
-            ),
-        ]);
+        all.extend(webhook_figures(&watch.counts));
+        let help = "Messages and documents that wait to be sent.";
+        all.push(("lookalike_webhook_waiting", help, watch.waiting() as f64));
     }
     if let Some(age) = app.groups.age() {
         let help = "Seconds since groups were last computed.";
         all.push(("lookalike_groups_age_seconds", help, age.as_secs_f64()));
     }
-    all.into_iter().map(|(name, help, value)| Gauge { name, help, value }).collect()
+    let index = app.label();
+    let gauge = |(name, help, value)| Gauge { name, help, index: index.map(str::to_owned), value };
+    all.into_iter().map(gauge).collect()
+}
+
+fn webhook_figures(counts: &DeliveryCounts) -> [(&'static str, &'static str, f64); 3] {
+    let counted = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
+    [
+        (
+            "lookalike_webhook_messages_delivered_total",
+            "Messages that webhooks took.",
+            counted(&counts.delivered),
+        ),
+        (
+            "lookalike_webhook_attempts_failed_total",
+            "Attempts that a webhook did not take.",
+            counted(&counts.failed),
+        ),
+        (
+            "lookalike_webhook_dropped_total",
+            "Messages and documents that were not sent to a webhook.",
+            counted(&counts.dropped),
+        ),
+    ]
 }

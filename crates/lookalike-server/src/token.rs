@@ -1,7 +1,10 @@
 //! Tokens: what a client may do, who it is, and until when.
 
 use crate::config_error::ConfigError;
+use crate::index_name::IndexName;
 use axum::extract::Request;
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
 use lookalike::index::time;
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -23,6 +26,8 @@ pub struct ClientToken {
     pub name: Option<String>,
     /// When it expires, in ns since 1970; never if `None`.
     pub expires: Option<i64>,
+    /// The indexes that it opens; all of the server if `None`.
+    pub indexes: Option<Vec<IndexName>>,
     /// The hash of what the client sends.
     pub hash: TokenHash,
 }
@@ -126,6 +131,11 @@ impl ClientToken {
         Self::hashed(right, name, TokenHash::of(value))
     }
 
+    /// Whether it opens an index.
+    fn opens(&self, index: &IndexName) -> bool {
+        self.indexes.as_ref().is_none_or(|indexes| indexes.contains(index))
+    }
+
     /// A token with this hash.
     ///
     /// # Errors
@@ -134,7 +144,7 @@ impl ClientToken {
         if name.is_some_and(|name| name.trim().is_empty()) {
             return Err(ConfigError::Token { why: "has an empty name: leave it out" });
         }
-        Ok(Self { right, name: name.map(str::to_owned), expires: None, hash })
+        Ok(Self { right, name: name.map(str::to_owned), expires: None, indexes: None, hash })
     }
 }
 
@@ -156,6 +166,8 @@ pub(crate) enum RefusedToken {
     Unknown,
     /// One that expired at this time, in ns since 1970.
     Expired(i64),
+    /// One that opens other indexes only.
+    OtherIndex,
 }
 
 impl Client {
@@ -175,6 +187,13 @@ pub(crate) fn client_name(request: &Request) -> Option<String> {
     request.extensions().get::<Client>().and_then(|client| client.name.clone())
 }
 
+/// The token that a request shows.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
 impl Tokens {
     /// The tokens that a server accepts.
     pub fn new(tokens: Vec<ClientToken>) -> Self {
@@ -186,9 +205,15 @@ impl Tokens {
         self.0.is_empty()
     }
 
-    /// The client that shows a token at `now` (in ns since 1970): the first with the most rights.
-    /// The time of the comparison does not depend on where a wrong token differs.
-    pub(crate) fn client(&self, shown: Option<&str>, now: i64) -> Result<Client, RefusedToken> {
+    /// The client that shows a token at `now` (in ns since 1970) for an index, or for what is of no
+    /// index: the first with the most rights. The time of the comparison does not depend on where a
+    /// wrong token differs.
+    pub(crate) fn client(
+        &self,
+        shown: Option<&str>,
+        now: i64,
+        index: Option<&IndexName>,
+    ) -> Result<Client, RefusedToken> {
         if self.is_empty() {
             return Ok(Client::unnamed(Right::Write));
         }
@@ -199,6 +224,9 @@ impl Tokens {
             match token.expires.filter(|at| *at <= now) {
                 _ if !token.hash.is_same(shown) => {}
                 Some(at) => refused = RefusedToken::Expired(at),
+                None if index.is_some_and(|index| !token.opens(index)) => {
+                    refused = RefusedToken::OtherIndex;
+                }
                 None if known.is_none_or(|known| known.right < token.right) => known = Some(token),
                 None => {}
             }
@@ -237,7 +265,7 @@ mod tests {
             token(Right::Decide, Some("ann"), &decide),
             token(Right::Write, Some("bob"), &write),
         ]);
-        let client = |shown: &str| tokens.client(Some(shown), 0);
+        let client = |shown: &str| tokens.client(Some(shown), 0, None);
         let named = |right, name: &str| Ok(Client { right, name: Some(name.to_owned()) });
         assert_eq!(client(&read), Ok(Client::unnamed(Right::Read)));
         assert_eq!(client(&decide), named(Right::Decide, "ann"));
@@ -245,8 +273,8 @@ mod tests {
         for wrong in ["", "r", &read[1..], &format!("{read}r"), &"x".repeat(16), "\0"] {
             assert_eq!(client(wrong), Err(RefusedToken::Unknown), "{wrong}");
         }
-        assert_eq!(tokens.client(None, 0), Err(RefusedToken::Unknown));
-        assert_eq!(Tokens::default().client(None, 0), Ok(Client::unnamed(Right::Write)));
+        assert_eq!(tokens.client(None, 0, None), Err(RefusedToken::Unknown));
+        assert_eq!(Tokens::default().client(None, 0, None), Ok(Client::unnamed(Right::Write)));
         assert!(!format!("{tokens:?}").contains("rrr"));
     }
 
@@ -257,12 +285,32 @@ mod tests {
         short.expires = Some(100);
         let both = vec![short.clone(), token(Right::Read, None, &value)];
         let (short, both) = (Tokens::new(vec![short]), Tokens::new(both));
-        let right = |tokens: &Tokens, now| tokens.client(Some(&value), now).map(|one| one.right);
+        let right =
+            |tokens: &Tokens, now| tokens.client(Some(&value), now, None).map(|one| one.right);
         assert_eq!(right(&short, 99), Ok(Right::Write));
         assert_eq!(right(&short, 100), Err(RefusedToken::Expired(100)));
         assert_eq!(right(&both, 99), Ok(Right::Write));
         assert_eq!(right(&both, 100), Ok(Right::Read));
-        assert_eq!(short.client(Some("x"), 100), Err(RefusedToken::Unknown));
+        assert_eq!(short.client(Some("x"), 100, None), Err(RefusedToken::Unknown));
+    }
+
+    #[test]
+    fn a_token_opens_the_indexes_that_it_names() {
+        let [news, mail, rest] = ["news", "mail", "rest"].map(|name| IndexName::new(name).unwrap());
+        let value = "v".repeat(16);
+        let mut limited = token(Right::Write, None, &value);
+        limited.indexes = Some(vec![news.clone()]);
+        let mut further = token(Right::Read, None, &value);
+        further.indexes = Some(vec![mail.clone()]);
+        let tokens = Tokens::new(vec![limited, further]);
+        let right = |index: Option<&IndexName>| {
+            tokens.client(Some(&value), 0, index).map(|client| client.right)
+        };
+        assert_eq!(right(Some(&news)), Ok(Right::Write));
+        assert_eq!(right(Some(&mail)), Ok(Right::Read));
+        assert_eq!(right(Some(&rest)), Err(RefusedToken::OtherIndex));
+        assert_eq!(right(None), Ok(Right::Write));
+        assert_eq!(tokens.client(Some("x"), 0, Some(&news)), Err(RefusedToken::Unknown));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::address::QueryParameters;
 use crate::app::{App, HandlerResult, json};
 use crate::body;
+use crate::index_name::is_name;
 use crate::json;
 use crate::problem::{Code, Problem};
 use crate::upkeep_jobs::JobKind;
@@ -12,9 +13,6 @@ use serde::Deserialize;
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// Maximum length of the name of a backup, in bytes.
-const NAME_MAX: usize = 100;
 
 /// A job in a request.
 #[derive(Debug, Deserialize)]
@@ -27,7 +25,7 @@ struct UpkeepRequest {
 
 /// The folder of a new backup.
 fn backup_folder(app: &App, name: Option<&str>) -> Result<PathBuf, Problem> {
-    let Some(folder) = &app.config.backup_dir else {
+    let Some(folder) = &app.service.config.backup_dir else {
         let detail = "the server has no folder for backups: start it with --backup-dir FOLDER";
         return Err(Problem::new(Code::NO_BACKUP_FOLDER, detail));
     };
@@ -35,18 +33,21 @@ fn backup_folder(app: &App, name: Option<&str>) -> Result<PathBuf, Problem> {
     let Some(name) = name else {
         return wrong("a backup needs a name, such as \"2026-11-26\"".to_owned());
     };
-    let is_name = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
-    if name.is_empty()
-        || name.len() > NAME_MAX
-        || name.starts_with('.')
-        || !name.bytes().all(is_name)
-    {
+    if !is_name(name) {
         let name = lookalike::store::entry::shortened_id(name);
         return wrong(format!(
-            "name is {name:?}: expected 1 to {NAME_MAX} of A-Z a-z 0-9 - _ . and no . in front"
+            "name is {name:?}: expected 1 to 100 of A-Z a-z 0-9 - _ . and no . in front"
         ));
     }
-    let to = folder.join(name);
+    let to = match app.label() {
+        None => folder.join(name),
+        Some(index) => {
+            let of_index = folder.join(index);
+            std::fs::create_dir_all(&of_index)
+                .map_err(|error| Problem::internal(format!("{}: {error}", of_index.display())))?;
+            of_index.join(name)
+        }
+    };
     if std::fs::symlink_metadata(&to).is_ok() {
         let detail = format!("there is a backup {name:?} already: choose another name");
         return Err(Problem::new(Code::BACKUP_TAKEN, detail));
@@ -58,7 +59,8 @@ fn backup_folder(app: &App, name: Option<&str>) -> Result<PathBuf, Problem> {
 pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     QueryParameters::read(request.uri().query(), &[])?;
     let (parts, body) = request.into_parts();
-    let whole = body::json(&parts.headers, body, &app.config.limits, &app.memory).await?;
+    let whole =
+        body::json(&parts.headers, body, &app.service.config.limits, &app.service.memory).await?;
     let UpkeepRequest { job, name } = json::parse(&whole.bytes)?;
     let to = match job {
         JobKind::Backup => Some(backup_folder(&app, name.as_deref())?),
@@ -72,7 +74,7 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
             None
         }
     };
-    json(StatusCode::ACCEPTED, &app.upkeep.start(&app.index, &app.log, job, to)?)
+    json(StatusCode::ACCEPTED, &app.upkeep.start(&app.index, &app.service.log, job, to)?)
 }
 
 /// `GET /v1/upkeep`

@@ -2,26 +2,20 @@
 
 use crate::background_thread::BackgroundThread;
 use crate::log::Logger;
+use crate::news_signal::NewsSignal;
+use crate::service_state::{ReceiverHash, ServiceState, WaitingMessage};
 use crate::webhook::Webhooks;
 use lookalike::index::time;
-use std::collections::VecDeque;
+use sha2::{Digest, Sha256};
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use ureq::Agent;
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 
-/// Messages that wait for an address; further ones are dropped and counted.
-const WAITING: usize = 1_000;
 /// Time limit of an attempt.
 const ATTEMPT_TIME: Duration = Duration::from_secs(10);
-
-/// A message.
-pub(crate) struct Message {
-    pub(crate) id: String,
-    pub(crate) body: String,
-}
 
 /// What became of messages.
 #[derive(Default)]
@@ -33,92 +27,54 @@ pub(crate) struct DeliveryCounts {
     pub(crate) dropped: AtomicU64,
 }
 
+/// The hash of an address.
+pub(crate) fn receiver(url: &str) -> ReceiverHash {
+    Sha256::digest(url.as_bytes()).into()
+}
+
 /// A handle of the thread that sends to an address.
 pub(crate) struct WebhookSender {
-    shared: Arc<SenderQueue>,
-    counts: Arc<DeliveryCounts>,
+    receiver: ReceiverHash,
+    news: Arc<NewsSignal>,
     thread: BackgroundThread,
-}
-
-#[derive(Default)]
-struct SenderQueue {
-    state: Mutex<SenderState>,
-    news: Condvar,
-}
-
-#[derive(Default)]
-struct SenderState {
-    messages: VecDeque<Arc<Message>>,
-    closed: bool,
-}
-
-impl SenderQueue {
-    fn lock(&self) -> MutexGuard<'_, SenderState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The first message; it stays in the queue. `None` at the end.
-    fn first(&self) -> Option<Arc<Message>> {
-        let mut state = self.lock();
-        loop {
-            if state.closed {
-                return None;
-            }
-            if let Some(first) = state.messages.front() {
-                return Some(Arc::clone(first));
-            }
-            state = self.news.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    /// Waits; returns whether the queue was closed meanwhile.
-    fn pause(&self, pause: Duration) -> bool {
-        let state = self.lock();
-        let waited = self.news.wait_timeout_while(state, pause, |state| !state.closed);
-        waited.unwrap_or_else(PoisonError::into_inner).0.closed
-    }
 }
 
 impl WebhookSender {
     pub(crate) fn start(
         url: &str,
         webhooks: &Webhooks,
+        state: &Arc<ServiceState>,
         counts: &Arc<DeliveryCounts>,
         log: &Arc<Logger>,
     ) -> io::Result<Self> {
-        let shared = Arc::new(SenderQueue::default());
+        let (receiver, news) = (receiver(url), Arc::new(NewsSignal::default()));
         let sending = Sending {
             url: url.to_owned(),
+            receiver,
             webhooks: webhooks.clone(),
             agent: agent(webhooks),
-            queue: Arc::clone(&shared),
+            state: Arc::clone(state),
+            news: Arc::clone(&news),
             counts: Arc::clone(counts),
             log: Arc::clone(log),
         };
         let thread = BackgroundThread::start("webhook", move || sending.send_all())?;
-        Ok(Self { shared, counts: Arc::clone(counts), thread })
+        Ok(Self { receiver, news, thread })
     }
 
-    /// Queues a message; drops it if too many wait.
-    pub(crate) fn put(&self, message: &Arc<Message>) {
-        let mut state = self.shared.lock();
-        if state.messages.len() >= WAITING {
-            self.counts.dropped.fetch_add(1, Ordering::Relaxed);
-            return;
-        }
-        state.messages.push_back(Arc::clone(message));
-        drop(state);
-        self.shared.news.notify_all();
+    /// The hash of its address.
+    pub(crate) fn receiver(&self) -> ReceiverHash {
+        self.receiver
     }
 
-    /// Ends the thread after the attempt under way. What waits is dropped.
+    /// Tells it that there are messages.
+    pub(crate) fn wake(&self) {
+        self.news.tell();
+    }
+
+    /// Ends the thread after the attempt under way. What waits stays in the state.
     pub(crate) fn stop(&self) {
-        let mut state = self.shared.lock();
-        state.closed = true;
-        let left = state.messages.len() as u64;
-        drop(state);
-        self.counts.dropped.fetch_add(left, Ordering::Relaxed);
-        self.shared.news.notify_all();
+        self.news.close();
         self.thread.join();
     }
 }
@@ -146,43 +102,66 @@ fn agent(webhooks: &Webhooks) -> Agent {
 /// The work of the thread.
 struct Sending {
     url: String,
+    receiver: ReceiverHash,
     webhooks: Webhooks,
     agent: Agent,
-    queue: Arc<SenderQueue>,
+    state: Arc<ServiceState>,
+    news: Arc<NewsSignal>,
     counts: Arc<DeliveryCounts>,
     log: Arc<Logger>,
 }
 
 impl Sending {
     fn send_all(&self) {
-        while let Some(message) = self.queue.first() {
-            let mut pauses = self.webhooks.pauses.iter();
-            let outcome = loop {
-                let Err(why) = self.attempt(&message) else { break Ok(()) };
-                self.counts.failed.fetch_add(1, Ordering::Relaxed);
-                match pauses.next() {
-                    Some(pause) if self.queue.pause(*pause) => return,
-                    Some(_) => {}
-                    None => break Err(why),
+        while !self.news.is_closed() {
+            match self.state.first_message(&self.receiver) {
+                Ok(Some(message)) => {
+                    if self.send(&message) {
+                        return;
+                    }
                 }
-            };
-            // It stayed in the queue, so that one that waits counts when the server is stopped.
-            self.queue.lock().messages.pop_front();
-            match outcome {
-                Ok(()) => _ = self.counts.delivered.fetch_add(1, Ordering::Relaxed),
-                Err(why) => {
-                    self.counts.dropped.fetch_add(1, Ordering::Relaxed);
-                    let id = &message.id;
-                    self.log.say(&format!("a webhook did not take message {id}: {why}"));
+                Ok(None) => _ = self.news.wait(),
+                Err(error) => {
+                    self.log.say(&format!("messages for webhooks: {error}"));
+                    _ = self.news.wait();
                 }
             }
         }
     }
 
+    /// Sends a message, again after pauses, and removes it; returns whether the thread ends before,
+    /// in which case the message stays.
+    fn send(&self, message: &WaitingMessage) -> bool {
+        let mut pauses = self.webhooks.pauses.iter();
+        let outcome = loop {
+            let Err(why) = self.attempt(message) else { break Ok(()) };
+            self.counts.failed.fetch_add(1, Ordering::Relaxed);
+            match pauses.next() {
+                Some(pause) if self.news.pause(*pause) => return true,
+                Some(_) => {}
+                None => break Err(why),
+            }
+        };
+        match outcome {
+            Ok(()) => _ = self.counts.delivered.fetch_add(1, Ordering::Relaxed),
+            Err(why) => {
+                self.counts.dropped.fetch_add(1, Ordering::Relaxed);
+                let id = &message.id;
+                self.log.say(&format!("a webhook did not take message {id}: {why}"));
+            }
+        }
+        if let Err(error) = self.state.remove_message(message) {
+            // Otherwise it would be sent again and again. It is sent again at the next start.
+            self.log.say(&format!("messages for webhooks: {error}; none are sent until a restart"));
+            return true;
+        }
+        false
+    }
+
     /// Sends a message once; an error is why it was not taken, without the address, which may have
     /// a secret in it.
-    fn attempt(&self, message: &Message) -> Result<(), String> {
-        let Message { id, body } = message;
+    fn attempt(&self, message: &WaitingMessage) -> Result<(), String> {
+        let WaitingMessage { id, body, .. } = message;
         let timestamp = time::now() / 1_000_000_000;
         let sent = self
             .agent

@@ -1,6 +1,7 @@
 //! An index over HTTP, with a web page.
 
 mod config_sources;
+mod index_places;
 mod settings;
 
 use crate::cmd::{CommandError, CommandResult};
@@ -9,17 +10,18 @@ use crate::extraction::WorkerOption;
 use crate::index_place::place;
 use crate::terminal;
 use config_sources::ConfigSources;
-use lookalike::store::index::{Access, open};
+use lookalike::store::index::{Access, IndexLocation, open};
 use lookalike_server::listen::StartError;
-use lookalike_server::{Server, StopHandle, StopOutcome};
+use lookalike_server::{IndexName, ServedIndex, Server, StopHandle, StopOutcome};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const EXAMPLE: &str = "\
 Examples:
   lookalike serve news                          http://127.0.0.1:8377, for this machine only
   lookalike serve news --listen 0.0.0.0:8377 --token-file tokens
   lookalike serve news --config serve.toml --print-config
+  lookalike serve --index news=/srv/news --index mail=/srv/mail     /v1/indexes/news/…
 
 Each option can be in a TOML file (--config; `max-body = \"64MiB\"`) and in the environment
 (LOOKALIKE_MAX_BODY); an option counts before the environment, that before the file. Tokens are in
@@ -31,7 +33,12 @@ commas) or in a file of their own. docs/reference/http.md describes the API.";
 #[command(after_help = EXAMPLE)]
 pub(crate) struct ServeArgs {
     /// The index: a folder, or postgres://… where `lookalike --version` lists PostgreSQL
-    index: String,
+    #[arg(value_name = "INDEX")]
+    only: Option<String>,
+    /// An index and its name in addresses, in place of INDEX; repeated for several, of which the
+    /// first is that of addresses without a name
+    #[arg(long = "index", value_name = "NAME=PLACE", conflicts_with = "only")]
+    indexes: Vec<String>,
     /// A TOML file with any of these options
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -67,6 +74,10 @@ struct ServeFlags {
     /// The folder that backups over HTTP are made in; without it, none are
     #[arg(long, value_name = "FOLDER")]
     backup_dir: Option<String>,
+    /// The folder of what waits to be sent to webhooks, and of answers for idempotency keys
+    /// [default: that of the index; in memory for PostgreSQL]
+    #[arg(long, value_name = "FOLDER")]
+    state_dir: Option<String>,
     /// An address that messages about new near-duplicates are sent to; several separated by commas
     #[arg(long, value_name = "URL")]
     webhook: Option<String>,
@@ -127,6 +138,7 @@ impl ServeFlags {
             ("tls-cert", &self.tls_cert),
             ("tls-key", &self.tls_key),
             ("backup-dir", &self.backup_dir),
+            ("state-dir", &self.state_dir),
             ("webhook", &self.webhook),
             ("webhook-secret-file", &self.webhook_secret_file),
             ("webhook-threshold", &self.webhook_threshold),
@@ -161,7 +173,11 @@ pub(crate) fn run(args: &ServeArgs, worker: WorkerOption<'_>) -> CommandResult {
         }
         Some((name, value.to_string_lossy().into_owned()))
     });
-    let layers = ConfigSources::collect(args.flags.given(), environment, args.config.as_deref())?;
+    let mut flags = args.flags.given();
+    if !args.indexes.is_empty() {
+        flags.push(("index", args.indexes.join("\n")));
+    }
+    let layers = ConfigSources::collect(flags, environment, args.config.as_deref())?;
     for name in &layers.unknown {
         let warning = format!("warning: {name} is no option of serve and is ignored");
         terminal::stderr().message(&warning)?;
@@ -176,15 +192,30 @@ pub(crate) fn run(args: &ServeArgs, worker: WorkerOption<'_>) -> CommandResult {
         return Ok(ExitCode::SUCCESS);
     }
     settings.config.check().map_err(|error| CommandError::Usage(error.to_string()))?;
-    let writable = settings.config.writable;
-    let access = if writable { Access::Write { wait: settings.wait } } else { Access::Read };
-    let index = open(&place(&args.index)?, access)?;
-    let name = index.name().to_owned();
+    let (writable, wait) = (settings.config.writable, settings.wait);
+    let access = || if writable { Access::Write { wait } } else { Access::Read };
     let scheme = if settings.config.tls.is_some() { "https" } else { "http" };
-    let server = Server::bind(index, settings.config).map_err(failed)?;
+    let (mut indexes, mut served) = (Vec::new(), Vec::new());
+    for (name, text) in index_places::read(args.only.as_deref(), &layers)? {
+        let location = place(&text)?;
+        let index = open(&location, access())?;
+        let path = name.as_ref().map(|name| format!("/v1/indexes/{name}"));
+        served.push((index.name().to_owned(), path.unwrap_or_default()));
+        let one = match name {
+            Some(name) => ServedIndex::named(name, index),
+            None => ServedIndex::only(index),
+        };
+        indexes.push(match state_file(&location, one.name(), settings.state_dir.as_deref()) {
+            Some(file) => one.with_state(file),
+            None => one,
+        });
+    }
+    let server = Server::bind_all(indexes, settings.config).map_err(failed)?;
     let address = server.address();
     let mut out = terminal::stdout();
-    out.message(&format!("{name} is served at {scheme}://{address}"))?;
+    for (name, path) in served {
+        out.message(&format!("{name} is served at {scheme}://{address}{path}"))?;
+    }
     out.flush()?;
     drop(out);
     let stopped =
@@ -194,6 +225,20 @@ pub(crate) fn run(args: &ServeArgs, worker: WorkerOption<'_>) -> CommandResult {
         StopOutcome::Interrupted => Err(CommandError::Data(
             "requests under way were interrupted; what was acknowledged is stored".to_owned(),
         )),
+    }
+}
+
+/// The file of what waits to be sent and of answers for keys: in the folder for it, or in that of
+/// the index.
+fn state_file(
+    location: &IndexLocation,
+    name: &IndexName,
+    folder: Option<&Path>,
+) -> Option<PathBuf> {
+    match (folder, location) {
+        (Some(folder), _) => Some(folder.join(format!("{name}.sqlite"))),
+        (None, IndexLocation::Folder(folder)) => Some(folder.join("service.sqlite")),
+        (None, IndexLocation::Postgres(_)) => None,
     }
 }
 

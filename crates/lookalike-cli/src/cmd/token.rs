@@ -7,7 +7,7 @@ use crate::terminal;
 use clap::ValueEnum;
 use lookalike::index::time;
 use lookalike_server::token::random_token;
-use lookalike_server::{ClientToken, Right, token_file};
+use lookalike_server::{ClientToken, IndexName, Right, token_file};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -17,6 +17,7 @@ const EXAMPLE: &str = "\
 Examples:
   lookalike token --token-file tokens                                  may read
   lookalike token write --name importer --expires 90d --token-file tokens
+  lookalike token decide --name 'Ann Lee' --index news --token-file tokens
 
 The token is printed once, on standard output; the file has its hash, name and time of expiry. A
 running server reads the file again on SIGHUP. To withdraw a token, delete its line.";
@@ -31,6 +32,10 @@ pub(crate) struct TokenArgs {
     /// The name of the person or program that it is for, which decisions are recorded under
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    /// An index of the server that it opens, by its name in addresses; repeated for several
+    /// [default: all]
+    #[arg(long = "index", value_name = "NAME")]
+    indexes: Vec<String>,
     /// When it expires, such as 12h, 30d or 8w [default: never]
     #[arg(long, value_name = "TIME", value_parser = lifetime)]
     expires: Option<Duration>,
@@ -70,6 +75,10 @@ pub(crate) fn run(args: &TokenArgs) -> CommandResult {
         let span = i64::try_from(span.as_nanos()).unwrap_or(i64::MAX);
         time::now().saturating_add(span)
     });
+    if !args.indexes.is_empty() {
+        let names = args.indexes.iter().map(|name| IndexName::new(name));
+        token.indexes = Some(names.collect::<Result<_, _>>().map_err(|error| wrong(&error))?);
+    }
     let line = token_file::line(&token).map_err(|error| wrong(&error))?;
     match &args.token_file {
         Some(path) => add_line(path, &line)?,

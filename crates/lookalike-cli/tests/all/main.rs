@@ -32,6 +32,8 @@ mod resume_passages;
 mod same_bytes;
 mod serve;
 mod serve_credentials;
+mod serve_indexes;
+mod serve_restart;
 mod service;
 mod shard;
 mod tune;

@@ -449,5 +449,5 @@ fn what_is_in_effect_is_shown() {
     assert!(!shown.contains("0123456789"), "{shown}");
     place.file("serve.toml", "quue = 9\n");
     let message = place.run(&args).fails(2);
-    assert!(message.contains("\"quue\" is no setting, expected listen"), "{message}");
+    assert!(message.contains("\"quue\" is no setting, expected index, listen"), "{message}");
 }

@@ -2,7 +2,7 @@
 // How far people agree who judged the same pairs.
 
 import { request } from "./api.js";
-import { make, shownId, table } from "./dom.js";
+import { button, make, shownId, table } from "./dom.js";
 import { beginning, count, counted, visible } from "./format.js";
 import { problem } from "./problem.js";
 import { address } from "./router.js";
@@ -24,7 +24,26 @@ const disputed = ({ documents: [a, b], duplicate, not_duplicate: not }) => {
     shownId(b)), ` – duplicates: ${people(duplicate)}; not: ${people(not)}`);
 };
 
-const draw = (found) => {
+/** The button for further pairs; it goes away with the last ones. */
+const further = (list, next, signal) => {
+  const place = make("div");
+  const ask = async () => {
+    try {
+      const path = `v1/agreement?${new URLSearchParams({ after: next })}`;
+      const found = await request("GET", path, { signal });
+      const items = found.disputed.map(disputed);
+      list.append(...items);
+      items[0]?.querySelector("a").focus();
+      place.replaceChildren(...found.next ? [further(list, found.next, signal)] : []);
+    } catch (error) {
+      if (error.name !== "AbortError") place.replaceChildren(problem(error, ask));
+    }
+  };
+  place.append(button("More pairs", ask));
+  return place;
+};
+
+const draw = (found, signal) => {
   if (found.people.length === 0) {
     return [make("p", { class: "note" }, "No pair was judged by two people yet. Each person has " +
       "the name of the token that they log in with.")];
@@ -34,9 +53,9 @@ const draw = (found) => {
   const parts = [make("div", { class: "wide" }, table(heads, found.people.map(row),
     "How far people agree"))];
   if (found.disputed_total > 0) {
-    parts.push(make("p", {}, `${counted(found.disputed_total, "pair")} judged differently` +
-      (found.disputed.length < found.disputed_total ? `, here ${count(found.disputed.length)}` : "") +
-      ":"), make("ul", {}, ...found.disputed.map(disputed)));
+    const list = make("ul", {}, ...found.disputed.map(disputed));
+    parts.push(make("p", {}, `${counted(found.disputed_total, "pair")} judged differently:`), list);
+    if (found.next) parts.push(further(list, found.next, signal));
   }
   return parts;
 };
@@ -51,7 +70,7 @@ export const agreement = (signal) => {
   const ask = async () => {
     box.replaceChildren("Counting …");
     try {
-      box.replaceChildren(...draw(await request("GET", "v1/agreement", { signal })));
+      box.replaceChildren(...draw(await request("GET", "v1/agreement", { signal }), signal));
     } catch (error) {
       if (error.name !== "AbortError") box.replaceChildren(problem(error, ask));
     }

@@ -1,6 +1,7 @@
 "use strict";
 // The client of the API: requests, the token, and errors with a code.
 
+import { ofIndex } from "./index_choice.js";
 import { askForToken, token } from "./token.js";
 
 /** The error of a request. */
@@ -60,16 +61,16 @@ const send = async (method, path, { body, bytes, signal }) => {
 };
 
 /**
- * Sends a request; if the server requires a token, the user is asked for it and the request is
- * sent again.
+ * Sends a request about the server; if it requires a token, the user is asked for it and the
+ * request is sent again.
  * @param {string} method
- * @param {string} path below the page, such as `v1/stats`
+ * @param {string} path below the page, such as `v1/indexes`
  * @param {{body?: unknown, bytes?: ArrayBuffer, blob?: boolean, signal?: AbortSignal}} options a
  *   body of JSON, or one of a file; whether the response is a file
  * @returns {Promise<any>} the JSON of the response, or its `Blob`; nothing for an empty one
  * @throws {ApiError}
  */
-export const request = async (method, path, options = {}) => {
+export const requestOfServer = async (method, path, options = {}) => {
   const { signal } = options;
   for (;;) {
     const sent = token();
@@ -85,6 +86,8 @@ export const request = async (method, path, options = {}) => {
     }
     if (!response.ok) throw await problem(response);
     if (response.status === 204) return undefined;
+    // A list that is not there yet is no file.
+    if (options.blob && response.status === 202) throw await problem(response);
     if (options.blob) return response.blob();
     try {
       return JSON.parse(await response.text(), exact);
@@ -92,6 +95,36 @@ export const request = async (method, path, options = {}) => {
       if (error.name === "AbortError") throw error;
       throw new ApiError(response.status, "no-json", "");
     }
+  }
+};
+
+/**
+ * The same about the index that is chosen.
+ * @param {string} method
+ * @param {string} path such as `v1/stats`
+ * @param {{body?: unknown, bytes?: ArrayBuffer, blob?: boolean, signal?: AbortSignal}} options
+ * @returns {Promise<any>}
+ * @throws {ApiError}
+ */
+export const request = (method, path, options = {}) =>
+  requestOfServer(method, ofIndex(path), options);
+
+/**
+ * The whole of a list that comes page by page.
+ * @param {string} path without parameters
+ * @param {string} member the list in the answer
+ * @param {{signal?: AbortSignal}} options
+ * @returns {Promise<any>} the last answer, with the list of all
+ * @throws {ApiError}
+ */
+export const requestWhole = async (path, member, options = {}) => {
+  const all = [];
+  for (let after = "";;) {
+    const query = after === "" ? "" : `?${new URLSearchParams({ after })}`;
+    const page = await request("GET", path + query, options);
+    for (const one of page[member]) all.push(one);
+    if (page.next === undefined) return { ...page, [member]: all };
+    after = page.next;
   }
 };
 

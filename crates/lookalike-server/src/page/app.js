@@ -9,6 +9,7 @@ import { showDocument } from "./document.js";
 import { at, focusHeading } from "./dom.js";
 import { visible } from "./format.js";
 import { showGroups } from "./groups.js";
+import { showIndexes, watchIndexes } from "./indexes.js";
 import { showQuery, watchQuery } from "./query.js";
 import { showReview, watchReview } from "./review.js";
 import { start } from "./router.js";
@@ -32,6 +33,8 @@ at("skip").addEventListener("click", (event) => {
 
 watchToken();
 onToken(showIndexName);
+watchIndexes();
+onToken(showIndexes);
 watchQuery();
 watchCompare();
 watchDifferences();
@@ -42,3 +45,4 @@ start({
   categories: showCategories, index: showIndex, add: showAdd,
 });
 showIndexName();
+showIndexes();

@@ -1,7 +1,7 @@
 "use strict";
 // The view of categories: the tree, and the documents of one category.
 
-import { request } from "./api.js";
+import { request, requestWhole } from "./api.js";
 import { at, make, shownId, table } from "./dom.js";
 import { count, counted, size, visible } from "./format.js";
 import { problem } from "./problem.js";
@@ -95,7 +95,7 @@ export const showCategories = async (params, signal) => {
   const path = params.get("path"), after = params.get("after");
   show("Asking for the categories …", []);
   try {
-    const all = await request("GET", "v1/categories", { signal });
+    const all = await requestWhole("v1/categories", "categories", { signal });
     if (path === null || all.model === null) {
       if (!signal.aborted) drawTree(all);
       return;

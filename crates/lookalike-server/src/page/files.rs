@@ -3,6 +3,14 @@
 //! They are written by hand, in HTML, CSS and modules of JavaScript, load nothing from elsewhere
 //! and have no script or style in the markup, so that [`POLICY`] can be strict.
 
+/// The path of the description of the API.
+pub(crate) const DESCRIPTION: &str = "/openapi.json";
+
+/// Whether a route is a file of the page or the description, which are public.
+pub(crate) fn is_open(route: &str) -> bool {
+    route == DESCRIPTION || FILES.iter().any(|(path, ..)| *path == route)
+}
+
 /// What a browser lets the page do (`Content-Security-Policy`): nothing but its own files and the
 /// API next to them, no markup made of texts, no frame of another page around it.
 pub(crate) const POLICY: &str = "default-src 'self'; base-uri 'none'; form-action 'none'; \
@@ -17,11 +25,16 @@ const SVG: &str = "image/svg+xml";
 /// Path, content type and content of each file. The page itself is `/`.
 pub(crate) const FILES: &[(&str, &str, &str)] = &[
     ("/", HTML, include_str!("index.html")),
+    ("/api", HTML, include_str!("api.html")),
     ("/app.css", CSS, include_str!("app.css")),
     ("/icon.svg", SVG, include_str!("icon.svg")),
     ("/add.js", JAVASCRIPT, include_str!("add.js")),
     ("/agreement.js", JAVASCRIPT, include_str!("agreement.js")),
     ("/api.js", JAVASCRIPT, include_str!("api.js")),
+    ("/api_browser.js", JAVASCRIPT, include_str!("api_browser.js")),
+    ("/api_operations.js", JAVASCRIPT, include_str!("api_operations.js")),
+    ("/api_schema.js", JAVASCRIPT, include_str!("api_schema.js")),
+    ("/api_try.js", JAVASCRIPT, include_str!("api_try.js")),
     ("/app.js", JAVASCRIPT, include_str!("app.js")),
     ("/categories.js", JAVASCRIPT, include_str!("categories.js")),
     ("/compare.js", JAVASCRIPT, include_str!("compare.js")),
@@ -36,6 +49,8 @@ pub(crate) const FILES: &[(&str, &str, &str)] = &[
     ("/format.js", JAVASCRIPT, include_str!("format.js")),
     ("/gradually.js", JAVASCRIPT, include_str!("gradually.js")),
     ("/groups.js", JAVASCRIPT, include_str!("groups.js")),
+    ("/index_choice.js", JAVASCRIPT, include_str!("index_choice.js")),
+    ("/indexes.js", JAVASCRIPT, include_str!("indexes.js")),
     ("/matches.js", JAVASCRIPT, include_str!("matches.js")),
     ("/members.js", JAVASCRIPT, include_str!("members.js")),
     ("/passages.js", JAVASCRIPT, include_str!("passages.js")),
@@ -44,6 +59,7 @@ pub(crate) const FILES: &[(&str, &str, &str)] = &[
     ("/query.js", JAVASCRIPT, include_str!("query.js")),
     ("/review.js", JAVASCRIPT, include_str!("review.js")),
     ("/review_bulk.js", JAVASCRIPT, include_str!("review_bulk.js")),
+    ("/review_export.js", JAVASCRIPT, include_str!("review_export.js")),
     ("/review_filter.js", JAVASCRIPT, include_str!("review_filter.js")),
     ("/review_queue.js", JAVASCRIPT, include_str!("review_queue.js")),
     ("/router.js", JAVASCRIPT, include_str!("router.js")),

@@ -10,6 +10,7 @@ import { DecisionLog } from "./decision_log.js";
 import { beginning, count, counted, size, visible } from "./format.js";
 import { problem } from "./problem.js";
 import { bulkForm } from "./review_bulk.js";
+import { exportLists } from "./review_export.js";
 import { filterForm, filterOf } from "./review_filter.js";
 import { ReviewQueue } from "./review_queue.js";
 import { address, forgetViews, reshow } from "./router.js";
@@ -84,7 +85,8 @@ class Review {
       make("p", {}, "The index has changed since these groups were computed."),
       make("div", { class: "buttons" }, button("Look again", () => reshow("review")))) : "";
     at("review-results").replaceChildren(filterForm(this.params, this.signal), stale, this.progress, this.problems,
-      buttons, noted, this.stage, bulkForm(this), agreement(this.signal));
+      buttons, noted, this.stage, bulkForm(this), exportLists(this.filter, this.signal),
+      agreement(this.signal));
   }
 
   /** Shows the pair at the present place. */
@@ -258,9 +260,11 @@ class Review {
 
   refused(error) {
     if (error.name === "AbortError") return;
-    const again = () => {
+    const again = async () => {
       this.problems.replaceChildren();
-      this.log.send();
+      await this.log.send();
+      // The list begins again, where something is undecided, when all of it is stored.
+      if (error.code === "cursor-expired" && this.log.unsent === 0) reshow("review");
     };
     this.problems.replaceChildren(problem(error, again));
     this.drawProgress();

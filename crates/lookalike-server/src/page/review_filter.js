@@ -1,7 +1,7 @@
 "use strict";
 // Which groups are decided about: the form, its address, and the query that it makes.
 
-import { request } from "./api.js";
+import { requestWhole } from "./api.js";
 import { BEGINNING } from "./described.js";
 import { make } from "./dom.js";
 import { visible } from "./format.js";
@@ -77,7 +77,7 @@ const categoryField = (params, signal) => {
   const box = choice(CATEGORY.name, CATEGORY.label, options, chosen);
   const fill = async () => {
     try {
-      const { categories, model } = await request("GET", "v1/categories", { signal });
+      const { categories, model } = await requestWhole("v1/categories", "categories", { signal });
       box.hidden = model === null && chosen === "";
       const named = categories.map(({ path, label }) =>
         [path, [visible(path), ...label.slice(0, 3).map(visible)].join(" ")]);
@@ -112,7 +112,8 @@ export const filterForm = (params, signal) => {
   const box = make("form", { class: "controls" },
     choice("state", "Groups", [["undecided", "not decided"], ["all", "all"],
       ["decided", "decided"]], params.get("state") ?? "undecided"),
-    choice("order", "First", [["doubt", "the least similar"], ["size", "the largest"]],
+    choice("order", "First", [["doubt", "the least similar"], ["similarity", "the most similar"],
+      ["size", "the largest"]],
       params.get("order") ?? "doubt"),
     least, rest,
     make("button", { type: "submit" }, "Show"));

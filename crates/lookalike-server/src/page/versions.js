@@ -1,7 +1,7 @@
 "use strict";
 // The versions of a document, where the index keeps originals.
 
-import { documentPath, request } from "./api.js";
+import { documentPath, request, requestWhole } from "./api.js";
 import { differences } from "./differences.js";
 import { button, make, table } from "./dom.js";
 import { count, size, time } from "./format.js";
@@ -56,7 +56,7 @@ const row = (id, version, place) => {
  * @returns {Promise<Node[]>} a heading, a table, and room for what is asked for
  */
 export const versions = async (id, signal) => {
-  const found = await request("GET", `${documentPath(id)}/versions`, { signal });
+  const found = await requestWhole(`${documentPath(id)}/versions`, "versions", { signal });
   const place = make("div", { "aria-live": "polite" });
   const rows = [...found.versions].reverse().map((version) => row(id, version, place));
   return [make("h2", {}, "Versions"),

@@ -73,6 +73,8 @@ const CATEGORIES = [
 ].map(([path, parent, level, label, documents]) => ({ path, parent, level, label, documents }));
 
 const ANSWERS = {
+  "GET /v1/indexes": () => ({ json: { indexes: [{ name: "letters", address: "/v1/indexes/letters",
+    default: true, right: "write", writable: true }] } }),
   "GET /v1/settings": () => ({ json: SETTINGS }),
   "GET /v1/stats": () => ({ json: STATS }),
   "POST /v1/query": ({ body }) => ({
@@ -115,14 +117,15 @@ const ANSWERS = {
     }
     return { json: { ...nothing, parts: [part("", "a text", text)] } };
   },
-  "GET /v1/agreement": () => ({
-    json: {
+  "GET /v1/agreement": ({ query }) => ({
+    json: query.get("after") === "next" ? { people: [], disputed: [{ documents: ["c.txt", "d.txt"],
+      duplicate: ["ann"], not_duplicate: ["bob"] }], disputed_total: 15 } : {
       people: [{
         people: ["ann", HOSTILE], pairs: 50, both_duplicate: 20, both_not_duplicate: 15,
         only_first_duplicate: 5, only_second_duplicate: 10, kappa: 0.4,
       }],
       disputed: [{ documents: [HOSTILE, "b.txt"], duplicate: ["ann"], not_duplicate: [HOSTILE] }],
-      disputed_total: 15,
+      disputed_total: 15, next: "next",
     },
   }),
   "GET /v1/categories": () => ({ json: { categories: CATEGORIES, model: 3, without_category: 7 } }),

@@ -14,7 +14,7 @@ const PATIENCE_MS = 30_000;
 /** Keys as the protocol names them. */
 export const KEYS = {
   tab: "\uE004", enter: "\uE007", escape: "\uE00C", space: " ", shift: "\uE008",
-  control: "\uE009", left: "\uE012", right: "\uE014",
+  control: "\uE009", left: "\uE012", right: "\uE014", down: "\uE015",
 };
 
 /** Waits so many milliseconds. */

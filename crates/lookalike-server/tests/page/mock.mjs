@@ -29,13 +29,13 @@ const body = async (request) => {
 };
 
 /**
- * Starts a mock on a free port.
+ * Starts a mock on a port, 0 for a free one.
  * @param {(call: {method: string, path: string, query: URLSearchParams, body: any,
  *   token: string}) => {status?: number, headers?: object, json?: any, text?: string,
  *   after?: Promise<void>}} act
  * @returns {Promise<{url: string, calls: any[], close: () => void}>}
  */
-export const mock = async (act) => {
+export const mock = async (act, port = 0) => {
   const { files, policy } = table(), calls = [];
   const server = createServer(async (request, response) => {
     const url = new URL(request.url, "http://localhost"), file = files.get(url.pathname);
@@ -58,7 +58,7 @@ export const mock = async (act) => {
     response.writeHead(status, { "Content-Type": type, ...headers });
     response.end(json === undefined ? text : JSON.stringify(json));
   });
-  await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
+  await new Promise((ready) => server.listen(port, "127.0.0.1", ready));
   const close = () => { server.close(); server.closeAllConnections(); };
   return { url: `http://127.0.0.1:${server.address().port}/`, calls, close };
 };

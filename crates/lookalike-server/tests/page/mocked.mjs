@@ -3,6 +3,7 @@
 // keyboard, and what it says when something goes wrong.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { answering, comparison, groups, HOSTILE, match, MOVED, STRETCHES, words } from "./api.mjs";
 import { findings } from "./access.mjs";
 import { KEYS, pause } from "./driver.mjs";
@@ -835,10 +836,16 @@ const agreeing = withMock({}, async (browser) => {
   await browser.run("location.hash = '#/review'");
   await browser.see("7 of 120 groups decided");
   await browser.click(".review-agreement summary");
-  await browser.see("15 pairs judged differently, here 1:");
+  await browser.see("15 pairs judged differently:");
   const cells = await browser.run("return Array.from(document.querySelectorAll(" +
     "'.review-agreement td'), cell => cell.textContent)");
   assert.deepEqual(cells, ["50", "35 (70.0 %)", "5", "10", "0.400"]);
+  // The rest comes page by page, with the focus on the first of it.
+  await browser.run("Array.from(document.querySelectorAll('.review-agreement button'))" +
+    ".find(button => button.textContent === 'More pairs').click()");
+  await browser.wait("document.querySelectorAll('.review-agreement li').length === 2");
+  assert.equal(await browser.run("return document.activeElement.textContent"), "c.txt and d.txt");
+  assert.equal(await browser.run("return document.querySelectorAll('.review-agreement button').length"), 0);
 });
 
 /** An answer may have no group that the filter leaves, and yet go on. */
@@ -889,6 +896,44 @@ const reviewRefused = async (browser) => {
     assert.deepEqual(decided(server).slice(before).map((one) => one.split(" ")[0]),
       ["duplicate", "not_duplicate"]);
   })(browser);
+};
+
+/** A page that is open while the server is started again: nothing that was decided is lost, and the
+ * list, whose cursor is gone, begins again where something is undecided. */
+const reviewRestarted = async (browser) => {
+  let cursors = true;
+  const special = { "GET /v1/groups": ({ query }) => {
+    if (query.get("after") && !cursors) return refusal(410, "cursor-expired", "the list is not kept");
+    const from = cursors ? 0 : 20;
+    return { json: { groups: groups(from, from + 3, 1), next: "1.3", groups_total: 120,
+      groups_decided: cursors ? 7 : 10, duplicates_total: 120, documents: 9000, version: 1,
+      stale: false } };
+  } };
+  let server = await mock(answering(special));
+  const port = Number(new URL(server.url).port);
+  try {
+    await browser.open(`${server.url}#/review`);
+    await browser.see("7 of 120 groups decided");
+    server.close();
+    await browser.press("d", "d");
+    await browser.see("2 not stored yet");
+    cursors = false;
+    server = await mock(answering(special), port);
+    await browser.click(".problem button");
+    await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
+    assert.equal(decided(server).length, 2);
+    // Behind the groups that are loaded the list is gone: the page says so, and begins again.
+    await browser.press("n");
+    await browser.see("This list of groups is not kept any more");
+    await browser.click(".problem button");
+    await browser.see("10 of 120 groups decided");
+    await browser.press("n");
+    await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
+    assert.equal(decided(server).length, 4);
+    assert.deepEqual(await findings(browser), []);
+  } finally {
+    server.close();
+  }
 };
 
 const walking = withMock({}, async (browser, server) => {
@@ -1040,6 +1085,170 @@ const noCategories = withMock({
   await browser.wait("document.querySelector('#review-category').closest('.field').hidden");
 });
 
+const ENTRY = { right: "write", writable: true };
+const listed = (...names) => ({ json: { indexes: names.map((name, at) =>
+  ({ ...ENTRY, name, address: `/v1/indexes/${name}`, default: at === 0 })) } });
+
+/** The lists of a review are saved as files; one that is still computed is asked for again. */
+const savingLists = async (browser) => {
+  let asked = 0;
+  const server = await mock(answering({
+    "GET /v1/review/removed": () => {
+      asked += 1;
+      return asked === 1 ? { status: 202, headers: { "Retry-After": "1" }, json: { status: "pending",
+        retry_after: 1, detail: "the groups are being computed" } } : { text: '{"id":"a"}\n' };
+    },
+    "GET /v1/review/decisions": () => refusal(503, "unreadable", "the index cannot be read"),
+  }));
+  try {
+    await browser.open(`${server.url}#/review?threshold=0.9`);
+    await browser.see("7 of 120 groups decided");
+    await browser.run("window.saved = []; const click = HTMLAnchorElement.prototype.click; " +
+      "HTMLAnchorElement.prototype.click = function () { if (this.download) " +
+      "window.saved.push(this.download); else click.call(this); }");
+    await browser.click(".review-export summary");
+    const press = (text) => browser.run("Array.from(document.querySelectorAll('.review-export button'))" +
+      ".find(button => button.textContent === arguments[0]).click()", text);
+    await press("Save the list of what goes");
+    await browser.wait("window.saved.length === 1");
+    assert.deepEqual(await browser.run("return window.saved"), ["removed.jsonl"]);
+    assert.equal(asked, 2);
+    assert.equal(server.calls.at(-1).query.get("threshold"), "0.9");
+    await press("Save the decisions");
+    await browser.see("the index cannot be read");
+    for (const [width, scheme] of [[1280, "light"], [390, "dark"]]) {
+      await browser.view(width, 800, scheme);
+      assert.deepEqual(await findings(browser), []);
+    }
+  } finally {
+    server.close();
+    await browser.view(1280, 900, "light");
+  }
+};
+
+/** Another index is chosen by keyboard, and everything is asked of it. */
+const choosingIndex = async (browser) => {
+  const answer = answering({ "GET /v1/indexes": () => listed("letters", "mail.old") });
+  const server = await mock((call) => {
+    const path = call.path.replace("/v1/indexes/mail.old/", "/v1/");
+    const found = answer({ ...call, path });
+    return path === "/v1/settings" && path !== call.path
+      ? { json: { ...SETTINGS, name: "mail.old" } } : found;
+  });
+  try {
+    await browser.open(server.url);
+    await browser.wait("!document.querySelector('#indexes').hidden");
+    assert.equal(await browser.run("return document.querySelector('#indexes-name').value"), "letters");
+    await browser.run("document.querySelector('#indexes-name').focus()");
+    await browser.press(KEYS.down);
+    await browser.press(KEYS.tab);
+    await browser.press(KEYS.enter);
+    await browser.wait("location.search === '?index=mail.old'");
+    await browser.see("mail.old");
+    await browser.wait("document.querySelector('#indexes-name').value === 'mail.old'");
+    server.calls.length = 0;
+    await browser.run("location.hash = '#/categories'");
+    await browser.wait("document.querySelector('#view-categories table')");
+    await browser.run("location.hash = '#/document?id=a'");
+    await browser.wait("document.querySelector('#view-document .text')");
+    const asked = server.calls.map(({ path }) => path);
+    assert.ok(asked.includes("/v1/indexes/mail.old/categories"), asked);
+    assert.ok(asked.every((path) => path.startsWith("/v1/indexes/mail.old/")), asked);
+    for (const [width, scheme] of [[1280, "light"], [390, "dark"]]) {
+      await browser.view(width, 800, scheme);
+      assert.deepEqual(await findings(browser), []);
+    }
+  } finally {
+    server.close();
+    await browser.view(1280, 900, "light");
+  }
+};
+
+/** The page of the API: found by words, unfolded, and tried. */
+const apiPage = async (browser) => {
+  const description = JSON.parse(readFileSync(new URL("../../src/openapi.json", import.meta.url)));
+  description.paths["/v1/documents/{id}"].delete["x-right"] = "write";
+  let needs = true;
+  const server = await mock((call) => {
+    if (call.path === "/openapi.json") return { json: description };
+    if (needs && call.token !== "Bearer secret-token") {
+      return refusal(401, "token-needed", "a token is needed");
+    }
+    return { json: { matches: [], asked: call.body ?? null, hostile: HOSTILE } };
+  });
+  try {
+    await browser.complaints();
+    await browser.open(`${server.url}api`);
+    const count = Object.values(description.paths).flatMap((item) =>
+      Object.keys(item).filter((name) => name !== "parameters")).length;
+    await browser.see(`${count} operations`);
+    await browser.paste("#api-words", "post compare");
+    await browser.see(`1 operation of ${count}`);
+    // By keyboard: from the field to the operation, which is opened and sent.
+    await browser.press(KEYS.tab, KEYS.tab, KEYS.enter);
+    await browser.wait("document.querySelector('#operation-compare').open");
+    await browser.see("difference_counts");
+    await browser.paste("#try-compare-body", '{"a": {"id": "x"}, "b": {"id": "y"}}');
+    await browser.run("document.querySelector('#operation-compare form .main').focus()");
+    await browser.press(KEYS.enter);
+    await browser.wait("document.querySelector('#token').open");
+    await browser.type("#token-value", "secret-token");
+    await browser.press(KEYS.enter);
+    await browser.wait("document.querySelector('#operation-compare .api-place strong')?.textContent.startsWith('200')");
+    assert.deepEqual(server.calls.at(-1).body, { a: { id: "x" }, b: { id: "y" } });
+    const answered = await browser.run("return document.querySelector('#operation-compare .api-place').innerText");
+    for (const part of [HOSTILE.slice(4, 20), "curl -X POST", "authorization: Bearer $TOKEN"]) {
+      assert.ok(answered.includes(part), `${part} in ${answered}`);
+    }
+    assert.ok(!answered.includes("secret-token"), "the token is not shown");
+    // Parameters of the path and of the query; one operation by its address.
+    needs = false;
+    await browser.open(`${server.url}api#get`);
+    await browser.wait("document.querySelector('#operation-get').open");
+    await browser.paste("#try-get-id", "a/b ä");
+    await browser.run("document.querySelector('#try-get-text').value = 'true'");
+    await browser.click("#operation-get form .main");
+    await browser.wait("document.querySelector('#operation-get .api-place strong')");
+    const last = server.calls.at(-1);
+    assert.equal(`${last.path}?${last.query}`, "/v1/documents/a%2Fb%20%C3%A4?text=true");
+    for (const [name, width, scheme] of [["light", 1280, "light"], ["dark", 1280, "dark"],
+      ["narrow", 390, "dark"], ["small", 320, "light"]]) {
+      await browser.view(width, 800, scheme);
+      assert.deepEqual(await findings(browser), [], name);
+    }
+    // Every operation can be opened, and none is malformed.
+    await browser.view(1280, 900, "light");
+    await browser.run("document.querySelectorAll('.api-operation').forEach(fold => { fold.open = true; })");
+    await browser.wait(`document.querySelectorAll('.api-opened').length === ${count}`);
+    assert.deepEqual(await findings(browser), []);
+    assert.equal(await browser.run("return window.hacked"), null);
+    const wrong = (await browser.complaints()).filter((line) => !line.includes("Failed to load resource"));
+    assert.deepEqual(wrong, []);
+  } finally {
+    server.close();
+    await browser.view(1280, 900, "light");
+  }
+};
+
+/** A token that does not open the first index leads to one that it opens. */
+const openedIndex = async (browser) => {
+  const answer = answering({ "GET /v1/indexes": () =>
+    ({ json: { indexes: [{ ...ENTRY, name: "mail", address: "/v1/indexes/mail", default: false }] } }) });
+  const server = await mock((call) => {
+    const path = call.path.replace("/v1/indexes/mail/", "/v1/");
+    return path === call.path && path !== "/v1/indexes"
+      ? refusal(403, "other-index", "the token opens other indexes") : answer({ ...call, path });
+  });
+  try {
+    await browser.open(`${server.url}#/index`);
+    await browser.wait("location.search === '?index=mail' && location.hash === '#/index'");
+    await browser.see("How surely are documents found?");
+    assert.equal(await browser.run("return document.querySelector('#indexes').hidden"), true);
+  } finally {
+    server.close();
+  }
+};
+
 /** All cases by name. */
 export const CASES = {
   "a text is searched, and a match compared": searching,
@@ -1063,12 +1272,17 @@ export const CASES = {
   "a filter that leaves few groups is followed": reviewSparse,
   "many pairs are decided about at once, and taken back": reviewingMany,
   "decisions that could not be stored are kept and sent again": reviewRefused,
+  "a page is left open while the server is started again": reviewRestarted,
   "differences are gone through by keys and buttons": walking,
   "texts of long words are drawn": longWords,
   "moved blocks are marked, and gone between": moving,
   "equal shingles are told apart from equal texts": equalSets,
   "groups to decide about are those of a category": byCategory,
   "an index without categories has no filter by them": noCategories,
+  "the API is shown and tried": apiPage,
+  "decisions and lists are saved": savingLists,
+  "another index is chosen": choosingIndex,
+  "a token for another index leads there": openedIndex,
   "the index is shown": theIndex,
   "hostile ids, texts and metadata are texts": hostile,
   "the token": tokens,

@@ -194,6 +194,30 @@ const walked = async (browser, { open }) => {
   await sound(browser);
 };
 
+/** The page of the API against the description of this server: what it sends is understood, and
+ * what a token does not permit is refused. */
+const triedApi = async (browser, { open, guarded, reading }) => {
+  const answered = (id) => browser.wait(
+    "document.querySelector(`#operation-${arguments[0]} .api-place strong`)?.textContent", id);
+  await browser.open(`${open}api#stats`);
+  await browser.wait("document.querySelector('#operation-stats form .main')");
+  await browser.click("#operation-stats form .main");
+  assert.match(await answered("stats"), /^200/);
+  await browser.open(`${guarded}api#delete`);
+  await browser.wait("document.querySelector('#try-delete-id')");
+  await browser.see("It needs a token that may write.");
+  await browser.paste("#try-delete-id", "nothing/here");
+  await browser.click("#operation-delete form .main");
+  await browser.wait("document.querySelector('#token').open");
+  await browser.type("#token-value", reading);
+  await browser.press(KEYS.enter);
+  assert.match(await answered("delete"), /^403/);
+  await browser.see("read-only-token");
+  assert.deepEqual(await findings(browser), []);
+  await browser.click("#forget");
+  await sound(browser);
+};
+
 const withTokens = async (browser, { guarded, reading, writing }) => {
   const enter = async (token) => {
     await browser.wait("document.querySelector('#token').open");
@@ -266,6 +290,7 @@ export const CASES = {
   "documents come, are found, compared, grouped, and go": fromFirstToLast,
   "decisions are stored": decisions,
   "200 groups are decided about by keyboard": walked,
+  "the API is tried": triedApi,
   "tokens let in, for reading and for writing": withTokens,
   "versions are listed and compared": versionsOfADocument,
   "refusals of the server are told": refused,

@@ -47,6 +47,9 @@ pub struct Agreements {
     pub disputed: Vec<DisputedPair>,
     /// How many there are.
     pub disputed_total: u64,
+    /// Whether there are more behind those given.
+    #[serde(skip)]
+    pub goes_on: bool,
 }
 
 /// The last judgment of each person about each pair. Memory: ids and names of each judgment.
@@ -81,9 +84,9 @@ impl JudgedPairs {
         self.last
     }
 
-    /// Compares what people said; `most` disputed pairs are given. O(n) for n pairs, and for each
-    /// pair the square of the people who judged it.
-    pub fn agreements(&self, most: usize) -> Agreements {
+    /// Compares what people said; of the disputed pairs, `most` of those behind the pair `after`
+    /// are given. O(n) for n pairs, and for each pair the square of the people who judged it.
+    pub fn agreements(&self, after: Option<&[String; 2]>, most: usize) -> Agreements {
         let mut counts: BTreeMap<[&str; 2], [u64; 4]> = BTreeMap::new();
         let mut found = Agreements::default();
         for (documents, judgments) in &self.pairs {
@@ -104,7 +107,12 @@ impl JudgedPairs {
                 continue;
             }
             found.disputed_total += 1;
-            if found.disputed.len() < most {
+            if after.is_some_and(|after| documents <= after) {
+                continue;
+            }
+            if found.disputed.len() == most {
+                found.goes_on = true;
+            } else {
                 let documents = documents.clone();
                 found.disputed.push(DisputedPair { documents, duplicate, not_duplicate });
             }
@@ -182,7 +190,7 @@ mod tests {
             judged.add(decision);
         }
         assert_eq!(judged.last(), 1);
-        let found = judged.agreements(10);
+        let found = judged.agreements(None, 10);
         let [only] = found.people.as_slice() else { panic!("{found:?}") };
         assert_eq!((only.people.clone(), only.pairs), (["ann", "bob"].map(str::to_owned), 2));
         assert_eq!((only.both_duplicate, only.only_first_duplicate), (1, 1));
@@ -192,7 +200,31 @@ mod tests {
             (disputed.duplicate[0].as_str(), disputed.not_duplicate[0].as_str()),
             ("ann", "bob")
         );
-        let short = judged.agreements(0);
-        assert_eq!((short.disputed.len(), short.disputed_total), (0, 1));
+        let short = judged.agreements(None, 0);
+        assert_eq!((short.disputed.len(), short.disputed_total, short.goes_on), (0, 1, true));
+    }
+
+    #[test]
+    fn disputed_pairs_are_given_page_by_page() {
+        let mut judged = JudgedPairs::default();
+        for pair in ["a b", "a c", "b c", "b d", "c d"] {
+            let (left, right) = pair.split_once(' ').unwrap();
+            judged.add(&decided(Judgment::Duplicate, Some("ann"), left, right));
+            judged.add(&decided(Judgment::NotDuplicate, Some("bob"), left, right));
+        }
+        let whole = judged.agreements(None, 10);
+        assert_eq!((whole.disputed.len(), whole.goes_on), (5, false));
+        let (mut after, mut pages) = (None, Vec::new());
+        loop {
+            let page = judged.agreements(after.as_ref(), 2);
+            assert_eq!((page.disputed_total, &page.people), (5, &whole.people));
+            after = page.disputed.last().map(|pair| pair.documents.clone());
+            pages.extend(page.disputed);
+            if !page.goes_on {
+                break;
+            }
+        }
+        assert_eq!(pages, whole.disputed);
+        assert!(judged.agreements(after.as_ref(), 2).disputed.is_empty());
     }
 }

@@ -18,7 +18,7 @@ use std::path::Path;
 
 /// The documents of the service as lines, on standard output or in a file.
 pub(super) fn export(service: &ServiceClient, output: Option<&Path>) -> CommandResult {
-    let mut lines = service.stream("/v1/export")?;
+    let mut lines = service.stream("/export")?;
     let Some(path) = output else {
         let mut out = BufWriter::with_capacity(1 << 16, terminal::stdout().json());
         copy(service, &mut lines, &mut out)?;
@@ -68,7 +68,7 @@ pub(super) fn remove<'a>(
 ) -> Result<RemovedCounts, CommandError> {
     let mut counts = RemovedCounts { removed: 0, absent: Vec::new() };
     for id in ids {
-        let path = format!("/v1/documents/{}", encoded(id));
+        let path = format!("/documents/{}", encoded(id));
         let answer = service.answer("DELETE", &path, ClientBody::None)?;
         match (answer.status, answer.body["code"].as_str()) {
             (200..300, _) => counts.removed += 1,

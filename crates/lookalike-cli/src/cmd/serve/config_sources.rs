@@ -8,8 +8,13 @@ use std::path::Path;
 /// What names in the environment begin with.
 pub(super) const PREFIX: &str = "LOOKALIKE_";
 
+/// The setting that is a list of lines, since places of indexes may have commas. It is secret,
+/// since they may have passwords.
+const PLACES: &str = "index";
+
 /// Every setting: its name, what it is if nobody says, and whether it is secret.
 pub(super) const KNOWN: &[(&str, &str, bool)] = &[
+    ("index", "", true),
     ("listen", "127.0.0.1:8377", false),
     ("host", "", false),
     ("token-file", "", false),
@@ -19,6 +24,7 @@ pub(super) const KNOWN: &[(&str, &str, bool)] = &[
     ("write-tokens", "", true),
     ("read-only", "false", false),
     ("backup-dir", "", false),
+    ("state-dir", "", false),
     ("webhook", "", true),
     ("webhook-secret", "", true),
     ("webhook-secret-file", "", false),
@@ -130,7 +136,7 @@ impl ConfigSources {
         for (name, _, secret) in KNOWN {
             let LayeredValue { value, origin } = self.get(name);
             let value = match (secret, value.is_empty()) {
-                (true, false) => format!("{} of them", split(&value).count()),
+                (true, false) => format!("{} of them", parts(name, &value).count()),
                 _ => value,
             };
             let origin = match origin {
@@ -152,9 +158,15 @@ fn quoted(value: &toml::Value) -> String {
     serde_json::Value::from(value.as_str().unwrap_or_default()).to_string()
 }
 
+/// The parts of a setting with this name that is a list.
+fn parts<'a>(name: &str, value: &'a str) -> impl Iterator<Item = &'a str> {
+    let separator = if name == PLACES { '\n' } else { ',' };
+    value.split(separator).map(str::trim).filter(|part| !part.is_empty())
+}
+
 /// The parts of a setting that is a list.
 pub(super) fn split(value: &str) -> impl Iterator<Item = &str> {
-    value.split(',').map(str::trim).filter(|part| !part.is_empty())
+    parts("", value)
 }
 
 /// The settings that a file says.
@@ -183,7 +195,9 @@ fn read(path: &Path) -> Result<Vec<(&'static str, String)>, CommandError> {
             toml::Value::Array(values) => {
                 let texts = values.iter().map(toml::Value::as_str);
                 let texts: Option<Vec<_>> = texts.collect();
-                texts.ok_or_else(|| wrong(format!("{name}: expected a list of texts")))?.join(",")
+                let texts =
+                    texts.ok_or_else(|| wrong(format!("{name}: expected a list of texts")))?;
+                texts.join(if name == PLACES { "\n" } else { "," })
             }
             _ => {
                 return Err(wrong(format!("{name}: expected a text, a number or a list of texts")));

@@ -3,8 +3,8 @@
 use super::config_sources::{ConfigSources, SettingOrigin, split};
 use crate::cmd::CommandError;
 use crate::duration::patience;
-use crate::service_client::trusted_certificates;
 use crate::terminal;
+use crate::trusted_certificates::trusted_certificates;
 use lookalike::extract::ExtractOptions;
 use lookalike::find::parse_memory;
 use lookalike_server::reload::ReloadedConfig;
@@ -22,6 +22,7 @@ pub(super) struct ServeSettings {
     /// What the user should know.
     pub(super) warnings: Vec<String>,
     pub(super) config: Config,
+    pub(super) state_dir: Option<PathBuf>,
     pub(super) wait: Duration,
 }
 
@@ -70,11 +71,12 @@ pub(super) fn read(layers: &ConfigSources) -> Result<ServeSettings, CommandError
         limits,
         extract: ExtractOptions::default(),
         temp_dir: Some(std::env::temp_dir()),
-        backup_dir: backup_dir(layers)?,
+        backup_dir: folder(layers, "backup-dir")?,
         webhooks: webhooks(layers)?,
         log: Log { format, sink: Arc::new(move || Box::new(log_stream(format))) },
     };
-    Ok(ServeSettings { warnings: warnings(layers), config, wait: time(layers, "wait")? })
+    let (wait, state_dir) = (time(layers, "wait")?, folder(layers, "state-dir")?);
+    Ok(ServeSettings { warnings: warnings(layers), config, state_dir, wait })
 }
 
 fn log_stream(format: LogFormat) -> impl Write {
@@ -198,15 +200,15 @@ fn webhooks(layers: &ConfigSources) -> Result<Option<Webhooks>, CommandError> {
     Ok(Some(Webhooks { urls, secret, threshold, authorities: authorities.into(), pauses }))
 }
 
-/// The folder of backups, which is there.
-fn backup_dir(layers: &ConfigSources) -> Result<Option<PathBuf>, CommandError> {
-    let folder = layers.get("backup-dir").value;
+/// A folder, which is there.
+fn folder(layers: &ConfigSources, name: &str) -> Result<Option<PathBuf>, CommandError> {
+    let folder = layers.get(name).value;
     if folder.is_empty() {
         return Ok(None);
     }
     let folder = PathBuf::from(folder);
     let is_there = folder.is_dir();
-    is_there.then_some(Some(folder)).ok_or_else(|| layers.refuse("backup-dir", "a folder"))
+    is_there.then_some(Some(folder)).ok_or_else(|| layers.refuse(name, "a folder"))
 }
 
 /// The certificate and its key, where both are set.

@@ -75,7 +75,7 @@ pub(super) struct OutputArgs {
     #[arg(long, short)]
     pub(super) quiet: bool,
 
-    /// Send each document that resembles another one to this address, as a POST of JSON; http only
+    /// Send each document that resembles another one to this address, as a POST of JSON
     #[arg(long, value_name = "URL")]
     pub(super) webhook: Option<String>,
 

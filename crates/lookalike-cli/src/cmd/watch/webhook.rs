@@ -1,6 +1,7 @@
 //! Reports by HTTP: a POST of JSON, again after failures, within a bound.
 
 use crate::cmd::CommandError;
+use crate::trusted_certificates::tls_config;
 use serde_json::Value;
 use std::time::Duration;
 use ureq::Agent;
@@ -17,24 +18,23 @@ pub(super) struct Webhook {
 }
 
 impl Webhook {
-    /// A webhook with an address `http://host:port/path`.
+    /// A webhook with an address `http://host:port/path` or `https://…`.
     ///
     /// # Errors
-    /// A message for an address that is none, and for `https`, which is not built in.
+    /// A message for an address that is none, and where no certificates to trust are found for
+    /// `https`.
     pub(super) fn new(url: &str) -> Result<Self, CommandError> {
         let wrong = |why: &str| Err(CommandError::Usage(format!("--webhook {url}: {why}")));
-        if url.starts_with("https://") {
-            return wrong(
-                "https is not built in: name a program on this machine that forwards to it, as \
-                 http://127.0.0.1:PORT/PATH",
-            );
-        }
-        let rest = url.strip_prefix("http://").unwrap_or_default();
+        let is_tls = url.starts_with("https://");
+        let scheme = if is_tls { "https://" } else { "http://" };
+        let rest = url.strip_prefix(scheme).unwrap_or_default();
         if rest.is_empty() || rest.starts_with('/') || url.parse::<ureq::http::Uri>().is_err() {
             return wrong("expected an address such as http://127.0.0.1:8080/new");
         }
         let config = Agent::config_builder().timeout_global(Some(TIMEOUT)).max_redirects(0);
-        let agent = config.user_agent("lookalike").proxy(None).build().new_agent();
+        let config = config.user_agent("lookalike").proxy(None);
+        let config = if is_tls { config.tls_config(tls_config()?) } else { config };
+        let agent = config.build().new_agent();
         Ok(Self { url: url.to_owned(), agent })
     }
 

@@ -30,6 +30,30 @@ fn ids(list: &Value) -> Vec<&str> {
 }
 
 #[test]
+fn the_tree_is_listed_page_by_page() {
+    let served = served();
+    let client = &served.client;
+    let whole = client.get("/v1/categories").ok(200);
+    assert!(whole.get("next").is_none());
+    let (mut path, mut pages) = ("/v1/categories?limit=2".to_owned(), Vec::new());
+    loop {
+        let page = client.get(&path).ok(200);
+        assert_eq!(page["model"], 1);
+        let list = page["categories"].as_array().unwrap();
+        assert!(list.len() <= 2);
+        pages.extend(list.clone());
+        let Some(next) = page.get("next") else { break };
+        path = format!("/v1/categories?limit=2&after={}", next.as_str().unwrap());
+    }
+    assert_eq!(whole["categories"], Value::from(pages));
+    client.get("/v1/categories?after=2-1").problem(410, "cursor-expired");
+    client.get("/v1/categories?after=1-999").ok(200);
+    for wrong in ["", "1", "1-", "-1", "a-b", "1-2-3"] {
+        client.get(&format!("/v1/categories?after={wrong}")).problem(400, "bad-parameter");
+    }
+}
+
+#[test]
 fn a_new_document_has_its_category_at_once() {
     let served = served();
     let client = &served.client;

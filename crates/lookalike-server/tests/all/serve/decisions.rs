@@ -55,6 +55,68 @@ fn shown(groups: &Value) -> Vec<String> {
     groups["groups"].as_array().unwrap().iter().map(group).collect()
 }
 
+/// The lines of a list of a review, when it is computed.
+fn lines(client: &Client, path: &str) -> Vec<Value> {
+    loop {
+        let answer = client.get(path);
+        if answer.status == 202 {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            continue;
+        }
+        assert_eq!(answer.status, 200);
+        let text = String::from_utf8(dechunked(&answer.body)).unwrap();
+        return text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    }
+}
+
+/// A body in chunks as one.
+fn dechunked(mut rest: &[u8]) -> Vec<u8> {
+    let mut whole = Vec::new();
+    loop {
+        let at = rest.windows(2).position(|window| window == b"\r\n").unwrap();
+        let length = usize::from_str_radix(str::from_utf8(&rest[..at]).unwrap(), 16).unwrap();
+        if length == 0 {
+            return whole;
+        }
+        whole.extend_from_slice(&rest[at + 2..at + 2 + length]);
+        rest = &rest[at + 2 + length + 2..];
+    }
+}
+
+#[test]
+fn a_review_is_exported() {
+    let served = Served::start();
+    let client = &served.client;
+    fill(client);
+    let ids = |list: &[Value]| -> Vec<String> {
+        list.iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let removed = lines(client, "/v1/review/removed");
+    assert_eq!(ids(&removed), ["a", "b", "d"]);
+    assert_eq!(removed[2]["keeper"], "e");
+    assert!(removed[2]["similarity"].as_f64().unwrap() >= 0.5);
+    let kept = ids(&lines(client, "/v1/review/kept"));
+    assert!(kept.contains(&"c".to_owned()) && kept.contains(&"e".to_owned()), "{kept:?}");
+    // All documents are in one of both, and in one only.
+    let list = client.get("/v1/documents").ok(200);
+    let mut all = ids(list["documents"].as_array().unwrap());
+    let mut both = [ids(&removed), kept].concat();
+    all.sort();
+    both.sort();
+    assert_eq!(both, all);
+    // They follow decisions, which are exported as they were made.
+    let decision = json!([{ "decision": "not_duplicate", "documents": ["b", "c"], "note": "no" }]);
+    decide(client, &decision);
+    assert_eq!(ids(&lines(client, "/v1/review/removed")), ["a", "d"]);
+    assert!(ids(&lines(client, "/v1/review/kept")).contains(&"b".to_owned()));
+    let log = lines(client, "/v1/review/decisions");
+    assert_eq!((log.len(), &log[0]["decision"]), (1, &json!("not_duplicate")));
+    assert_eq!((&log[0]["note"], &log[0]["documents"]), (&json!("no"), &json!(["b", "c"])));
+    assert_eq!(ids(&lines(client, "/v1/review/removed?threshold=1")).len(), 0);
+    client.get("/v1/review/kept?threshold=2").problem(400, "bad-parameter");
+    client.get("/v1/review/decisions?threshold=1").problem(400, "bad-parameter");
+}
+
 #[test]
 fn groups_follow_decisions() {
     let served = Served::start();
@@ -79,6 +141,7 @@ fn groups_follow_decisions() {
     assert_eq!((&found["groups_total"], &found["groups_decided"]), (&json!(2), &json!(1)));
     assert_eq!(shown(&groups(client, "?state=undecided")), ["c: a:"]);
     assert_eq!(shown(&groups(client, "?order=doubt")), ["e: d:duplicate", "c: a:"]);
+    assert_eq!(shown(&groups(client, "?order=similarity")), ["c: a:", "e: d:duplicate"]);
     let listed = client.get("/v1/decisions?limit=1").ok(200);
     let first = &listed["decisions"][0];
     assert_eq!(
@@ -176,6 +239,46 @@ fn bad_decisions_are_problems() {
     only_read.client.post("/v1/decisions", &json!({ "decisions": [] })).problem(403, "read-only");
 }
 
+/// Two people who decide at the same time: both are recorded, one after the other, and the table of
+/// agreement has what they differ in.
+#[test]
+fn two_people_decide_at_once() {
+    const BOB: &str = "bob-bob-bob-bob-bob";
+    const EACH: usize = 40;
+    let served = Served::with(StoredContent::Texts, |config| {
+        let tokens = vec![
+            token(Right::Write, None, WRITE),
+            token(Right::Decide, Some("ann"), ANN),
+            token(Right::Decide, Some("bob"), BOB),
+        ];
+        config.tokens = Tokens::new(tokens);
+    });
+    fill(&served.client.with_token(WRITE));
+    let said = [(ANN, "duplicate"), (BOB, "not_duplicate")].map(|(value, decision)| {
+        let client = served.client.with_token(value);
+        std::thread::spawn(move || {
+            let one = json!([{ "decision": decision, "documents": ["a", "c"] }]);
+            (0..EACH).for_each(|_| _ = decide(&client, &one));
+        })
+    });
+    for thread in said {
+        thread.join().unwrap();
+    }
+    let ann = served.client.with_token(ANN);
+    let all = ann.get("/v1/decisions").ok(200);
+    let all = all["decisions"].as_array().unwrap();
+    let numbers: Vec<u64> = all.iter().map(|one| one["number"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (1..=2 * EACH as u64).collect::<Vec<_>>());
+    let of = |name: &str| all.iter().filter(|one| one["who"] == name).count();
+    assert_eq!((of("ann"), of("bob")), (EACH, EACH));
+    let found = ann.get("/v1/agreement").ok(200);
+    assert_eq!(found["disputed_total"], 1);
+    // The last word counts for the groups.
+    let is_duplicate = all.last().unwrap()["decision"] == "duplicate";
+    let removed = lines(&ann, "/v1/review/removed");
+    assert_eq!(removed.iter().any(|one| one["id"] == "a" && one["keeper"] == "c"), is_duplicate);
+}
+
 /// Two people who judge the same pairs.
 #[test]
 fn agreement_is_counted_by_the_names_of_tokens() {
@@ -210,4 +313,21 @@ fn agreement_is_counted_by_the_names_of_tokens() {
     }]);
     assert_eq!((&found["disputed"], &found["disputed_total"]), (&disputed, &json!(1)));
     bob.get("/v1/agreement?limit=0").problem(400, "bad-parameter");
+    // Disputed pairs come page by page.
+    for (a, b) in [("a", "d"), ("b", "c")] {
+        decide(&ann, &pair("duplicate", [a, b]));
+        decide(&bob, &pair("not_duplicate", [a, b]));
+    }
+    let (mut path, mut pages) = ("/v1/agreement?limit=1".to_owned(), Vec::new());
+    loop {
+        let page = bob.get(&path).ok(200);
+        assert_eq!(page["disputed_total"], 3);
+        pages.push(page["disputed"][0]["documents"].clone());
+        let Some(next) = page.get("next") else { break };
+        path = format!("/v1/agreement?limit=1&after={}", next.as_str().unwrap());
+    }
+    assert_eq!(pages, [json!(["a", "b"]), json!(["a", "d"]), json!(["b", "c"])]);
+    for wrong in ["x", "WyJhIl0", "%7B", ""] {
+        bob.get(&format!("/v1/agreement?after={wrong}")).problem(400, "bad-parameter");
+    }
 }

@@ -60,6 +60,7 @@ fn groups_are_chosen_by_their_documents() {
         ("search=mail/", vec![3]),
         ("search=nowhere", vec![]),
         ("search=fox&order=doubt&state=undecided", vec![3]),
+        ("search=fox&order=similarity", vec![3]),
         ("search=fox&state=decided", vec![]),
     ] {
         let answer = settled(client, query);

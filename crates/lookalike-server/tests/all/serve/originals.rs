@@ -212,3 +212,28 @@ fn originals_need_a_right_to_read_and_files_one_to_write() {
     let versions = reader.get("/v1/documents/a/versions").ok(200);
     assert_eq!(versions["versions"][0]["name"], "letter.html");
 }
+
+#[test]
+fn versions_are_listed_page_by_page() {
+    let served = Served::with_settings(settings(StoredContent::Originals), |_| {});
+    let client = &served.client;
+    for n in 0..5 {
+        put(client, "/v1/documents/a", "text/html", &page(&format!("words of version {n}")));
+    }
+    let whole = client.get("/v1/documents/a/versions").ok(200);
+    assert!(whole.get("next").is_none());
+    let (mut path, mut pages) = ("/v1/documents/a/versions?limit=2".to_owned(), Vec::new());
+    loop {
+        let answer = client.get(&path).ok(200);
+        pages.extend(answer["versions"].as_array().unwrap().clone());
+        let Some(next) = answer.get("next") else { break };
+        path = format!("/v1/documents/a/versions?limit=2&after={}", next.as_str().unwrap());
+    }
+    assert_eq!(whole["versions"], serde_json::Value::from(pages));
+    assert_eq!(whole["versions"].as_array().unwrap().len(), 5);
+    client.get("/v1/documents/a/versions?after=x").problem(400, "bad-parameter");
+    assert!(
+        client.get("/v1/documents/a/versions?after=99").ok(200)["versions"]
+            == serde_json::json!([])
+    );
+}

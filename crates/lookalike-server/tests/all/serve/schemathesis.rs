@@ -6,13 +6,24 @@ use std::process::Command;
 
 #[test]
 fn nothing_that_the_description_allows_breaks_it() {
+    try_all(&Served::start(), "--exclude-operation-id=bulk");
+}
+
+/// The addresses of an index with a name are those of the first one: the lists suffice.
+#[test]
+fn nothing_breaks_an_index_with_a_name() {
+    let served = Served::with_indexes(&["news", "mail"], |_| {});
+    try_all(&served, "--include-path-regex=^/v1/indexes(/[^/]+)?(/(stats|documents|query))?$");
+}
+
+/// Makes requests from the description, of the operations that an option chooses.
+fn try_all(served: &Served, chosen: &str) {
     if Command::new("schemathesis").arg("--version").output().is_err() {
         let said = "SKIPPED: schemathesis is not installed (pip install schemathesis), so requests \
                     made from openapi.json were not tried";
         writeln!(std::io::stderr(), "{said}").unwrap();
         return;
     }
-    let served = Served::start();
     let folder = tempfile::tempdir().unwrap();
     // What is well-formed may still be refused: a time that is past, a list that is computed again.
     let config = "[checks]\n\
@@ -23,7 +34,7 @@ fn nothing_that_the_description_allows_breaks_it() {
     let output = Command::new("schemathesis")
         .args(["run", "--no-color", "--max-examples=30", "--seed=1", "--generation-database=none"])
         // It knows no way to make lines of JSON.
-        .arg("--exclude-operation-id=bulk")
+        .args([chosen, "--exclude-operation-id=bulkOfIndex"])
         .args(["--checks=all", "--exclude-checks=unsupported_method,ignored_auth"])
         .arg(format!("http://{}/openapi.json", served.client.address))
         .current_dir(folder.path())

@@ -9,7 +9,9 @@ use lookalike::store::duplicate_table::DuplicateEntry;
 use lookalike::store::memory::MemoryBackend;
 use lookalike::store::settings::{IndexSettings, StoredContent};
 use lookalike::store::{Index, IndexError};
-use lookalike_server::{ClientToken, Config, Right, Server, StopHandle, StopOutcome};
+use lookalike_server::{
+    ClientToken, Config, IndexName, Right, ServedIndex, Server, StopHandle, StopOutcome,
+};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -47,8 +49,27 @@ impl Served {
         config.limits.idle_time = PATIENCE;
         change(&mut config);
         let gate = Arc::new(Gate::default());
-        let backend = Gated { memory, gate: Arc::clone(&gate) };
-        let server = Server::bind(Index::new(Box::new(backend)).unwrap(), config).unwrap();
+        let index = gated(memory, &gate);
+        Self::run(Server::bind(index, config).unwrap(), gate)
+    }
+
+    /// Several indexes, which keep texts, with these names; all have one gate.
+    pub(crate) fn with_indexes(names: &[&str], change: impl FnOnce(&mut Config)) -> Self {
+        let mut config = Config { listen: "127.0.0.1:0".parse().unwrap(), ..Config::default() };
+        config.limits.workers = 2;
+        config.limits.head_time = PATIENCE;
+        config.limits.idle_time = PATIENCE;
+        change(&mut config);
+        let gate = Arc::new(Gate::default());
+        let index = |name: &&str| {
+            let memory = MemoryBackend::new(settings(StoredContent::Texts));
+            ServedIndex::named(IndexName::new(name).unwrap(), gated(memory, &gate))
+        };
+        let indexes = names.iter().map(index).collect();
+        Self::run(Server::bind_all(indexes, config).unwrap(), gate)
+    }
+
+    fn run(server: Server, gate: Arc<Gate>) -> Self {
         let client = Client { address: server.address(), token: None };
         let stop = StopHandle::new();
         let reported = stop.clone();
@@ -65,6 +86,10 @@ impl Served {
     pub(crate) fn ended(mut self) -> StopOutcome {
         self.thread.take().unwrap().join().unwrap()
     }
+}
+
+fn gated(memory: MemoryBackend, gate: &Arc<Gate>) -> Index {
+    Index::new(Box::new(Gated { memory, gate: Arc::clone(gate) })).unwrap()
 }
 
 /// A token of a client that has a name, or none.

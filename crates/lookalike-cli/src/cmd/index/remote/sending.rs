@@ -119,7 +119,7 @@ impl<'a> OutgoingLines<'a> {
         let mode = if options.existing == Existing::Replace { "put" } else { "add" };
         let skips = options.skip_bad || options.existing == Existing::Keep;
         let on_error = if skips { "skip" } else { "stop" };
-        let path = format!("/v1/documents?form=export&mode={mode}&on_error={on_error}");
+        let path = format!("/documents?form=export&mode={mode}&on_error={on_error}");
         let key = random_token()?;
         let answer = service.answer("POST", &path, ClientBody::Lines(&lines, &key))?;
         if answer.status >= 400 {

@@ -15,11 +15,11 @@ const LAST: Duration = Duration::from_secs(1);
 
 /// Starts a job and waits for its end.
 fn run(service: &ServiceClient, job: &Value) -> Result<Value, CommandError> {
-    let started = service.ask("POST", "/v1/upkeep", ClientBody::Json(job))?;
+    let started = service.ask("POST", "/upkeep", ClientBody::Json(job))?;
     let number = &started["number"];
     let mut pause = FIRST;
     loop {
-        let all = service.ask("GET", "/v1/upkeep", ClientBody::None)?;
+        let all = service.ask("GET", "/upkeep", ClientBody::None)?;
         let jobs = all["jobs"].as_array().map(Vec::as_slice).unwrap_or_default();
         let lost = || {
             let address = service.address();

@@ -1,0 +1,78 @@
+//! The indexes that are served: the only one, or the setting `index`, which has names and places.
+
+use super::config_sources::ConfigSources;
+use crate::cmd::CommandError;
+use lookalike_server::IndexName;
+
+/// Names and places, in their order; the index of the command line, if there is one, has no name.
+///
+/// # Errors
+/// Where there is none, one is no `NAME=PLACE`, or a name or a place is there twice.
+pub(super) fn read(
+    only: Option<&str>,
+    layers: &ConfigSources,
+) -> Result<Vec<(Option<IndexName>, String)>, CommandError> {
+    if let Some(only) = only {
+        return Ok(vec![(None, only.to_owned())]);
+    }
+    let named = named(layers)?.into_iter();
+    Ok(named.map(|(name, place)| (Some(name), place)).collect())
+}
+
+fn named(layers: &ConfigSources) -> Result<Vec<(IndexName, String)>, CommandError> {
+    let said = layers.get("index").value;
+    let mut all: Vec<(IndexName, String)> = Vec::new();
+    for line in said.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let (name, place) = line
+            .split_once('=')
+            .filter(|(_, place)| !place.is_empty())
+            .ok_or_else(|| layers.refuse("index", "NAME=PLACE, such as news=/srv/news"))?;
+        let name = IndexName::new(name).map_err(|error| CommandError::Usage(error.to_string()))?;
+        if let Some((other, _)) = all.iter().find(|(_, other)| other == place) {
+            return Err(CommandError::Usage(format!(
+                "the indexes {other} and {name} are at the same place: leave one out"
+            )));
+        }
+        if all.iter().any(|(other, _)| *other == name) {
+            return Err(CommandError::Usage(format!(
+                "two indexes have the name {name}: give each its own"
+            )));
+        }
+        all.push((name, place.to_owned()));
+    }
+    if all.is_empty() {
+        let remedy = "expected an index: `lookalike serve INDEX`, or --index NAME=PLACE for each";
+        return Err(CommandError::Usage(remedy.to_owned()));
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Result<Vec<(String, String)>, String> {
+        let flags = vec![("index", text.to_owned())];
+        let layers = ConfigSources::collect(flags, std::iter::empty(), None).unwrap();
+        let read = named(&layers).map_err(|error| error.to_string())?;
+        Ok(read.into_iter().map(|(name, place)| (name.to_string(), place)).collect())
+    }
+
+    #[test]
+    fn each_index_has_a_name_and_a_place() {
+        let pair = |name: &str, place: &str| (name.to_owned(), place.to_owned());
+        let all = of("news=/srv/a,b\nmail=postgres://u@h/d?x=1").unwrap();
+        assert_eq!(all, [pair("news", "/srv/a,b"), pair("mail", "postgres://u@h/d?x=1")]);
+        for (wrong, why) in [
+            ("", "expected an index"),
+            ("news", "--index: expected NAME=PLACE"),
+            ("news=", "--index: expected NAME=PLACE"),
+            ("a/b=/srv", "the name of an index is \"a/b\""),
+            ("a=/srv\na=/mail", "two indexes have the name a"),
+            ("a=/srv\nb=/srv", "the indexes a and b are at the same place"),
+        ] {
+            let said = of(wrong).unwrap_err();
+            assert!(said.contains(why), "{wrong}: {said}");
+        }
+    }
+}

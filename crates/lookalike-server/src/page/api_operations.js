@@ -1,0 +1,65 @@
+"use strict";
+// The operations of a description of an API, each with all that is said of it.
+
+const METHODS = ["get", "put", "post", "delete"];
+
+/**
+ * The operations, in the order of their paths.
+ * @param {any} description OpenAPI
+ * @returns {Array<{id: string, method: string, path: string, summary: string, parameters: any[],
+ *   requestBody: any, responses: any, right: string|undefined}>}
+ */
+export const operations = (description) =>
+  Object.entries(description.paths).flatMap(([path, item]) => METHODS.filter((method) => item[method])
+    .map((method) => {
+      const operation = item[method];
+      return {
+        ...operation, id: operation.operationId, method: method.toUpperCase(), path,
+        parameters: [...item.parameters ?? [], ...operation.parameters ?? []],
+        right: operation["x-right"],
+      };
+    }));
+
+/**
+ * The request that values make.
+ * @param {{method: string, path: string, parameters: any[]}} operation
+ * @param {Map<string, string[]>} values of the parameters, by name; those without are left out
+ * @returns {{url: string, headers: Object<string, string>}} relative to the server
+ */
+export const requestOf = ({ path, parameters }, values) => {
+  const query = new URLSearchParams(), headers = {};
+  let url = path.slice(1);
+  for (const { name, in: place } of parameters) {
+    for (const value of values.get(name) ?? []) {
+      if (place === "path") url = url.replace(`{${name}}`, encodeURIComponent(value));
+      else if (place === "query") query.append(name, value);
+      else headers[name] = value;
+    }
+  }
+  const text = query.toString();
+  return { url: text === "" ? url : `${url}?${text}`, headers };
+};
+
+/** A text as the shell takes it. */
+const quoted = (text) => /^[\w@%+=:,./-]+$/.test(text) ? text
+  : `'${text.replaceAll("'", "'\\''")}'`;
+
+/**
+ * The command that sends a request.
+ * @param {string} method
+ * @param {string} url absolute
+ * @param {Object<string, string>} headers without the token
+ * @param {{text?: string, file?: string}} body
+ * @param {boolean} hasToken
+ * @returns {string}
+ */
+export const curl = (method, url, headers, { text, file }, hasToken) => {
+  const parts = ["curl"];
+  if (method !== "GET") parts.push("-X", method);
+  parts.push(quoted(url));
+  for (const [name, value] of Object.entries(headers)) parts.push("-H", quoted(`${name}: ${value}`));
+  if (hasToken) parts.push("-H", '"authorization: Bearer $TOKEN"');
+  if (file !== undefined) parts.push("--data-binary", quoted(`@${file}`));
+  else if (text !== undefined) parts.push("--data-binary", quoted(text));
+  return parts.join(" ");
+};

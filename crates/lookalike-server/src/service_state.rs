@@ -1,0 +1,470 @@
+//! What a server keeps of an index from one run to the next: answers to requests that may be sent
+//! again, documents that wait to be looked up, and messages that wait to be sent. It is a small
+//! SQLite file, or in memory where there is no place for one.
+//!
+//! Changes survive the end of the process, however it ends; the last ones before a loss of power
+//! may be missing.
+
+use crate::kept_answer::{Fingerprint, KeptAnswer, KeyHash};
+use axum::body::Bytes;
+use axum::http::StatusCode;
+use lookalike::index::time;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The format of the file (`PRAGMA user_version`).
+const VERSION: i64 = 1;
+/// What tells the file from those of other programs (`PRAGMA application_id`): `lksv`.
+const APPLICATION: i64 = 0x6c6b_7376;
+/// The tables, as SQLite keeps their text.
+const TABLES: [&str; 3] = [
+    "CREATE TABLE answers (key BLOB PRIMARY KEY, ended INTEGER NOT NULL, status INTEGER NOT NULL, \
+     body BLOB NOT NULL, fingerprint BLOB NOT NULL)",
+    "CREATE TABLE documents (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL)",
+    "CREATE TABLE messages (number INTEGER PRIMARY KEY AUTOINCREMENT, receiver BLOB NOT NULL, \
+     created INTEGER NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL)",
+];
+/// How long another process that has the file is waited for.
+const WAIT: Duration = Duration::from_secs(5);
+/// How long answers and messages are kept, in ns.
+const KEPT: i64 = 24 * 3_600 * 1_000_000_000;
+/// Answers, and bytes of them, that are kept.
+const ANSWERS: i64 = 10_000;
+const ANSWER_BYTES: i64 = 16 << 20;
+/// Documents that wait to be looked up.
+const DOCUMENTS: i64 = 100_000;
+/// Messages, and bytes of them, that wait for a receiver.
+const MESSAGES: i64 = 1_000;
+const MESSAGE_BYTES: i64 = 64 << 20;
+
+/// The hash of the address of a webhook, which may have a secret in it.
+pub(crate) type ReceiverHash = [u8; 32];
+
+/// The state of an index.
+pub(crate) struct ServiceState {
+    connection: Mutex<Connection>,
+    is_file: bool,
+}
+
+/// A message that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WaitingMessage {
+    number: i64,
+    pub(crate) id: String,
+    pub(crate) body: String,
+}
+
+/// Why the state of a server cannot be opened.
+#[derive(Debug)]
+pub struct ServiceStateError {
+    path: PathBuf,
+    why: String,
+}
+
+impl fmt::Display for ServiceStateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, why } = self;
+        write!(
+            f,
+            "{}: {why}; it has what waits to be sent to webhooks, and answers to requests that may \
+             be sent again: move it away to begin without them",
+            path.display()
+        )
+    }
+}
+
+impl std::error::Error for ServiceStateError {}
+
+impl ServiceState {
+    /// Opens the file at a path, which is made where it is missing; in memory without a path.
+    ///
+    /// # Errors
+    /// A file that cannot be read, of another program or version, or damaged.
+    pub(crate) fn open(path: Option<&Path>) -> Result<Self, ServiceStateError> {
+        let shown = path.unwrap_or_else(|| Path::new("the memory")).to_owned();
+        let failed = |why: String| ServiceStateError { path: shown.clone(), why };
+        let connection = match path {
+            Some(path) => {
+                let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+                    | OpenFlags::SQLITE_OPEN_CREATE
+                    | OpenFlags::SQLITE_OPEN_NOFOLLOW
+                    | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+                Connection::open_with_flags(absolute(path), flags)
+            }
+            None => Connection::open_in_memory(),
+        };
+        let mut connection = connection.map_err(|error| failed(error.to_string()))?;
+        prepare(&mut connection).map_err(|error| failed(error.to_string()))?;
+        let state = Self { connection: Mutex::new(connection), is_file: path.is_some() };
+        let checked = check(&state.lock()).map_err(|error| failed(error.to_string()))?;
+        checked.map(|()| state).map_err(failed)
+    }
+
+    /// Whether it is there in the next run.
+    pub(crate) fn is_file(&self) -> bool {
+        self.is_file
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The answer to the request with a key, if it was kept and not for too long.
+    pub(crate) fn answer(&self, key: &KeyHash) -> rusqlite::Result<Option<KeptAnswer>> {
+        let connection = self.lock();
+        let mut query = connection.prepare_cached(
+            "SELECT status, body, fingerprint FROM answers WHERE key = ?1 AND ended > ?2",
+        )?;
+        let row = query.query_row(params![key, time::now() - KEPT], |row| {
+            let status = StatusCode::from_u16(row.get(0)?).unwrap_or(StatusCode::OK);
+            let body: Vec<u8> = row.get(1)?;
+            Ok(KeptAnswer { status, body: Bytes::from(body), fingerprint: row.get(2)? })
+        });
+        row.optional()
+    }
+
+    /// Keeps an answer; of earlier ones those that are old or too many go.
+    pub(crate) fn keep_answer(&self, key: &KeyHash, answer: &KeptAnswer) -> rusqlite::Result<()> {
+        let now = time::now();
+        let mut connection = self.lock();
+        let transaction = connection.transaction()?;
+        let KeptAnswer { status, body, fingerprint } = answer;
+        let fingerprint: &Fingerprint = fingerprint;
+        transaction
+            .prepare_cached("REPLACE INTO answers VALUES (?1, ?2, ?3, ?4, ?5)")?
+            .execute(params![key, now, status.as_u16(), &body[..], fingerprint])?;
+        transaction.execute("DELETE FROM answers WHERE ended <= ?1", [now - KEPT])?;
+        transaction
+            .prepare_cached(
+                "DELETE FROM answers WHERE key IN (SELECT key FROM (SELECT key, row_number() OVER \
+                 latest AS n, sum(length(body)) OVER latest AS bytes FROM answers WINDOW latest AS \
+                 (ORDER BY ended DESC, rowid DESC ROWS UNBOUNDED PRECEDING)) WHERE n > ?1 OR bytes \
+                 > ?2)",
+            )?
+            .execute([ANSWERS, ANSWER_BYTES])?;
+        transaction.commit()
+    }
+
+    /// Queues documents that are to be looked up; returns how many do not fit.
+    pub(crate) fn queue_documents(
+        &self,
+        ids: impl Iterator<Item = String>,
+    ) -> rusqlite::Result<u64> {
+        let mut connection = self.lock();
+        let transaction = connection.transaction()?;
+        let waiting: i64 =
+            transaction.query_row("SELECT count(*) FROM documents", [], |row| row.get(0))?;
+        let (mut room, mut dropped) = (DOCUMENTS - waiting, 0);
+        let mut insert = transaction.prepare_cached("INSERT INTO documents (id) VALUES (?1)")?;
+        for id in ids {
+            if room > 0 {
+                insert.execute([id])?;
+                room -= 1;
+            } else {
+                dropped += 1;
+            }
+        }
+        drop(insert);
+        transaction.commit()?;
+        Ok(dropped)
+    }
+
+    /// The documents that wait longest, at most `most`, and the number of the last one.
+    pub(crate) fn next_documents(&self, most: u32) -> rusqlite::Result<(Vec<String>, i64)> {
+        let connection = self.lock();
+        let mut query = connection
+            .prepare_cached("SELECT number, id FROM documents ORDER BY number LIMIT ?1")?;
+        let mut rows = query.query([i64::from(most)])?;
+        let (mut ids, mut last) = (Vec::new(), 0);
+        while let Some(row) = rows.next()? {
+            last = row.get(0)?;
+            ids.push(row.get(1)?);
+        }
+        Ok((ids, last))
+    }
+
+    /// Takes documents up to a number out of the queue, and queues a message about them for
+    /// receivers, both or none. Returns how many receivers have no room for it.
+    pub(crate) fn finish_documents(
+        &self,
+        last: i64,
+        message: Option<(&str, &str)>,
+        receivers: &[ReceiverHash],
+    ) -> rusqlite::Result<u64> {
+        let mut connection = self.lock();
+        let transaction = connection.transaction()?;
+        transaction.execute("DELETE FROM documents WHERE number <= ?1", [last])?;
+        let mut dropped = 0;
+        if let Some((id, body)) = message {
+            for receiver in receivers {
+                dropped += u64::from(!queue_message(&transaction, receiver, id, body)?);
+            }
+        }
+        transaction.commit()?;
+        Ok(dropped)
+    }
+
+    /// The message that waits longest for a receiver.
+    pub(crate) fn first_message(
+        &self,
+        receiver: &ReceiverHash,
+    ) -> rusqlite::Result<Option<WaitingMessage>> {
+        let connection = self.lock();
+        let mut query = connection.prepare_cached(
+            "SELECT number, id, body FROM messages WHERE receiver = ?1 ORDER BY number LIMIT 1",
+        )?;
+        let row = query.query_row([receiver], |row| {
+            Ok(WaitingMessage { number: row.get(0)?, id: row.get(1)?, body: row.get(2)? })
+        });
+        row.optional()
+    }
+
+    /// Removes a message that was sent or given up.
+    pub(crate) fn remove_message(&self, message: &WaitingMessage) -> rusqlite::Result<()> {
+        let connection = self.lock();
+        let mut remove = connection.prepare_cached("DELETE FROM messages WHERE number = ?1")?;
+        remove.execute([message.number]).map(drop)
+    }
+
+    /// Removes messages that wait for too long, or for others than these receivers; returns how
+    /// many.
+    pub(crate) fn remove_stale(&self, receivers: &[ReceiverHash]) -> rusqlite::Result<u64> {
+        let mut connection = self.lock();
+        let transaction = connection.transaction()?;
+        let old = time::now() - KEPT;
+        let mut removed =
+            transaction.execute("DELETE FROM messages WHERE created <= ?1", [old])? as u64;
+        let others: Vec<ReceiverHash> = transaction
+            .prepare("SELECT DISTINCT receiver FROM messages")?
+            .query_map([], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        for other in others.iter().filter(|other| !receivers.contains(other)) {
+            removed +=
+                transaction.execute("DELETE FROM messages WHERE receiver = ?1", [other])? as u64;
+        }
+        transaction.commit()?;
+        Ok(removed)
+    }
+
+    /// Documents that wait to be looked up, and messages that wait to be sent.
+    pub(crate) fn waiting(&self) -> rusqlite::Result<(u64, u64)> {
+        self.lock().query_row(
+            "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM messages)",
+            [],
+            |row| {
+                let [documents, messages]: [i64; 2] = [row.get(0)?, row.get(1)?];
+                Ok((documents.unsigned_abs(), messages.unsigned_abs()))
+            },
+        )
+    }
+}
+
+/// The path from the root; without it SQLite refuses links that the way to the current folder has.
+fn absolute(path: &Path) -> PathBuf {
+    let (folder, name) = (path.parent(), path.file_name());
+    let folder =
+        folder.map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+    let whole = folder.and_then(|folder| folder.canonicalize().ok());
+    whole.zip(name).map_or_else(|| path.to_owned(), |(folder, name)| folder.join(name))
+}
+
+/// Sets a connection up. What a file of somebody else says in its schema is not trusted.
+fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(WAIT)?;
+    for (setting, value) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+    ] {
+        connection.set_db_config(setting, value)?;
+    }
+    let transaction =
+        connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let tables: i64 =
+        transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let version: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if tables == 0 && version == 0 {
+        for table in TABLES {
+            transaction.execute_batch(table)?;
+        }
+        transaction.pragma_update(None, "application_id", APPLICATION)?;
+        transaction.pragma_update(None, "user_version", VERSION)?;
+    }
+    transaction.commit()
+}
+
+/// Checks that a file is one of this program and version, and whole; the inner error is why not.
+fn check(connection: &Connection) -> rusqlite::Result<Result<(), String>> {
+    let pragma = |name: &str| -> rusqlite::Result<i64> {
+        connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))
+    };
+    let (application, version) = (pragma("application_id")?, pragma("user_version")?);
+    if application != APPLICATION {
+        return Ok(Err("the file is of another program".to_owned()));
+    }
+    if version != VERSION {
+        return Ok(Err(format!("the file has version {version}, expected {VERSION}")));
+    }
+    let mut query = connection.prepare(
+        "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY \
+         name",
+    )?;
+    let tables: Vec<String> =
+        query.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    if tables != TABLES {
+        return Ok(Err("the file has other tables than expected".to_owned()));
+    }
+    let sound: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if sound != "ok" {
+        return Ok(Err(format!("the file is damaged: {sound}")));
+    }
+    // After the check, since it changes the file. What is written survives the process; the disk
+    // is waited for now and then only.
+    connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    Ok(Ok(()))
+}
+
+/// Queues a message, if there is room for it.
+fn queue_message(
+    transaction: &Transaction<'_>,
+    receiver: &ReceiverHash,
+    id: &str,
+    body: &str,
+) -> rusqlite::Result<bool> {
+    let (messages, bytes): (i64, i64) = transaction
+        .prepare_cached(
+            "SELECT count(*), coalesce(sum(length(body)), 0) FROM messages WHERE receiver = ?1",
+        )?
+        .query_row([receiver], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if messages >= MESSAGES
+        || bytes + i64::try_from(body.len()).unwrap_or(i64::MAX / 2) > MESSAGE_BYTES
+    {
+        return Ok(false);
+    }
+    transaction
+        .prepare_cached(
+            "INSERT INTO messages (receiver, created, id, body) VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute(params![receiver, time::now(), id, body])?;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(body: &[u8]) -> KeptAnswer {
+        let body = Bytes::copy_from_slice(body);
+        KeptAnswer { status: StatusCode::CREATED, body, fingerprint: [7; 32] }
+    }
+
+    fn key(n: u32) -> KeyHash {
+        let mut key = [0; 32];
+        key[..4].copy_from_slice(&n.to_be_bytes());
+        key
+    }
+
+    #[test]
+    fn what_is_kept_is_there_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("service.sqlite");
+        let state = ServiceState::open(Some(&path)).unwrap();
+        state.keep_answer(&key(1), &answer(b"done")).unwrap();
+        assert_eq!(state.queue_documents(["a", "b"].map(str::to_owned).into_iter()), Ok(0));
+        let (ids, last) = state.next_documents(1).unwrap();
+        assert_eq!(ids, ["a"]);
+        state.finish_documents(last, Some(("m1", "{}")), &[[1; 32], [2; 32]]).unwrap();
+        drop(state);
+        let state = ServiceState::open(Some(&path)).unwrap();
+        let kept = state.answer(&key(1)).unwrap().unwrap();
+        assert_eq!((kept.status, &kept.body[..]), (StatusCode::CREATED, &b"done"[..]));
+        assert_eq!(kept.fingerprint, [7; 32]);
+        assert!(state.answer(&key(2)).unwrap().is_none());
+        assert_eq!(state.next_documents(9).unwrap().0, ["b"]);
+        let first = state.first_message(&[1; 32]).unwrap().unwrap();
+        assert_eq!((first.id.as_str(), first.body.as_str()), ("m1", "{}"));
+        assert_eq!(state.waiting(), Ok((1, 2)));
+        state.remove_message(&first).unwrap();
+        assert_eq!(state.first_message(&[1; 32]), Ok(None));
+        // Those of a receiver that is none any more go.
+        assert_eq!(state.remove_stale(&[[1; 32]]), Ok(1));
+        assert_eq!(state.waiting(), Ok((1, 0)));
+    }
+
+    #[test]
+    fn not_more_is_kept_than_may_be() {
+        let state = ServiceState::open(None).unwrap();
+        assert!(!state.is_file());
+        for n in 0..20 {
+            state.keep_answer(&key(n), &answer(&vec![0; 1 << 20])).unwrap();
+        }
+        assert!(state.answer(&key(3)).unwrap().is_none());
+        assert!((4..20).all(|n| state.answer(&key(n)).unwrap().is_some()));
+        let ids = (0..DOCUMENTS + 5).map(|n| n.to_string());
+        assert_eq!(state.queue_documents(ids), Ok(5));
+        for n in 0..MESSAGES {
+            let id = n.to_string();
+            assert_eq!(state.finish_documents(0, Some((&id, "{}")), &[[1; 32]]), Ok(0));
+        }
+        assert_eq!(state.finish_documents(0, Some(("x", "{}")), &[[1; 32], [2; 32]]), Ok(1));
+        let large = "x".repeat(40 << 20);
+        assert_eq!(state.finish_documents(0, Some(("y", &large)), &[[3; 32]]), Ok(0));
+        assert_eq!(state.finish_documents(0, Some(("z", &large)), &[[3; 32]]), Ok(1));
+    }
+
+    #[test]
+    fn old_answers_and_messages_go() {
+        let state = ServiceState::open(None).unwrap();
+        state.keep_answer(&key(1), &answer(b"a")).unwrap();
+        state.finish_documents(0, Some(("m", "{}")), &[[1; 32]]).unwrap();
+        let age = |table: &str, column: &str| {
+            let change = format!("UPDATE {table} SET {column} = {column} - ?1");
+            state.lock().execute(&change, [KEPT + 1]).unwrap();
+        };
+        age("answers", "ended");
+        age("messages", "created");
+        assert!(state.answer(&key(1)).unwrap().is_none());
+        state.keep_answer(&key(2), &answer(b"b")).unwrap();
+        let left: i64 =
+            state.lock().query_row("SELECT count(*) FROM answers", [], |row| row.get(0)).unwrap();
+        assert_eq!(left, 1);
+        assert_eq!(state.remove_stale(&[[1; 32]]), Ok(1));
+    }
+
+    #[test]
+    fn files_of_others_are_refused_and_not_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let refused = |name: &str| {
+            let before = std::fs::read(path(name)).unwrap();
+            let error = ServiceState::open(Some(&path(name))).err().unwrap().to_string();
+            assert_eq!(std::fs::read(path(name)).unwrap(), before, "{name}");
+            error
+        };
+        std::fs::write(path("text"), "no database at all, but some text ".repeat(40)).unwrap();
+        assert!(refused("text").contains("move it away"));
+        let other = Connection::open(path("other")).unwrap();
+        other.execute_batch("CREATE TABLE answers (key)").unwrap();
+        assert!(refused("other").contains("of another program"));
+        drop(ServiceState::open(Some(&path("newer"))).unwrap());
+        let change =
+            |name: &str, sql: &str| Connection::open(path(name)).unwrap().execute_batch(sql);
+        change("newer", "PRAGMA journal_mode = DELETE; PRAGMA user_version = 2").unwrap();
+        assert!(refused("newer").contains("version 2, expected 1"));
+        drop(ServiceState::open(Some(&path("more"))).unwrap());
+        change("more", "PRAGMA journal_mode = DELETE; CREATE TABLE further (a)").unwrap();
+        assert!(refused("more").contains("other tables"));
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(path("absent"), path("link")).unwrap();
+            assert!(ServiceState::open(Some(&path("link"))).is_err());
+            assert!(!path("absent").exists());
+        }
+    }
+}
