@@ -7,6 +7,7 @@ use crate::options::{BenchError, BenchOptions};
 use crate::run::{FIND_BY_THE_TRUTH, beside_this};
 use crate::score::{FoundScore, score};
 use crate::table::TextTable;
+use lookalike::find::parse_memory;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -169,44 +170,66 @@ impl LimitBench<'_> {
         std::fs::remove_file(&kept).map_err(|error| BenchError::new(kept.display(), error))
     }
 
-    /// All passages of 50 words, written, without a limit and within one; and the documents without
-    /// them. Within the limit a document costs at most 1.3 times what it costs in `smaller` without
-    /// one.
+    /// All passages of 50 words, written, and the documents without them: without a limit, and
+    /// within limits, which must give the same bytes. Within a limit a document costs at most 1.3
+    /// times what it costs in `smaller` without one.
     fn passages(&mut self, smaller: Option<&Path>) -> Result<(), BenchError> {
         let is_large = self.documents >= 1_000_000;
-        let (limit, mebibytes) = if is_large { ("1GiB", 1024.0) } else { ("200MiB", 200.0) };
-        let limit = ["--memory", limit];
-        let plain = |command: &str, more: &[&str], input: &Path, out: &Path| -> Vec<OsString> {
-            let mut arguments = vec![OsString::from(command), input.into()];
-            arguments.extend(["--format", "jsonl"].iter().chain(more).map(OsString::from));
-            arguments.extend([OsString::from("--output"), out.into()]);
-            arguments
-        };
+        let limits: &[&str] = if is_large { &["1GiB", "256MiB"] } else { &["200MiB"] };
         let input = self.collection.documents.clone();
-        let [groups, places, limited, cut] =
-            ["groups.jsonl", "places.jsonl", "limited.jsonl", "cut.jsonl"]
-                .map(|name| self.sibling(name));
-        let find = self.measure(&plain("find", &[], &input, &groups), None)?;
+        let groups = self.sibling("groups.jsonl");
+        let find = self.measure(&output_of("find", &[], &input, &groups), None)?;
         self.row("find, groups", find, RunLimit::default());
-        let (cpu, peak) = (Some(4.0 * find.cpu_seconds), (!is_large).then_some(1_000_000_000));
-        let passages = self.measure(&plain("passages", &[], &input, &places), None)?;
-        self.row("passages", passages, RunLimit { cpu, peak });
-        let mut bar = RunLimit { cpu, peak: Some((mebibytes * TOLERANCE * MIB as f64) as u64) };
-        if let Some(smaller) = smaller {
-            let documents = count_lines(smaller)?;
-            let spent = self.measure(&plain("passages", &[], smaller, &limited), None)?;
-            bar.cpu = Some(1.3 * spent.cpu_seconds / documents as f64 * self.documents as f64);
-            let name = format!("passages, {documents} documents");
-            self.table.row(&cells(&name, documents, spent, RunLimit::default()));
-        }
-        let tight = self.measure(&plain("passages", &limit, &input, &limited), None)?;
-        self.row(&format!("passages {}", limit.join(" ")), tight, bar);
-        self.same(&places, &limited)?;
-        let cutting = [&limit[..], &["--passages"]].concat();
-        let dedup = self.measure(&plain("dedup", &cutting, &input, &cut), None)?;
-        self.row(&format!("dedup --passages {}", limit.join(" ")), dedup, RunLimit::default());
-        self.notes.push(format!("{} rows of places", count_lines(&places)?));
+        let free = RunLimit {
+            cpu: Some(4.0 * find.cpu_seconds),
+            peak: (!is_large).then_some(1_000_000_000),
+        };
+        let limited = match smaller {
+            Some(smaller) => Some(1.3 * self.passages_each(smaller)? * self.documents as f64),
+            None => free.cpu,
+        };
+        self.limited("passages", &[], limits, free, limited)?;
+        let rows = count_lines(&self.sibling("passages.jsonl"))?;
+        self.notes.push(format!("{rows} rows of places"));
+        self.limited("dedup", &["--passages"], limits, RunLimit::default(), None)?;
+        let cut = self.sibling("dedup.jsonl");
         std::fs::remove_file(&cut).map_err(|error| BenchError::new(cut.display(), error))
+    }
+
+    /// CPU seconds of `passages` for each document of another collection.
+    fn passages_each(&mut self, of: &Path) -> Result<f64, BenchError> {
+        let documents = count_lines(of)?;
+        let out = self.sibling("limited.jsonl");
+        let spent = self.measure(&output_of("passages", &[], of, &out), None)?;
+        let name = format!("passages, {documents} documents");
+        self.table.row(&cells(&name, documents, spent, RunLimit::default()));
+        Ok(spent.cpu_seconds / documents as f64)
+    }
+
+    /// A command without a limit on memory and within limits; all must write the same bytes.
+    fn limited(
+        &mut self,
+        command: &str,
+        options: &[&str],
+        limits: &[&str],
+        bar: RunLimit,
+        cpu: Option<f64>,
+    ) -> Result<(), BenchError> {
+        let input = self.collection.documents.clone();
+        let free = self.sibling(&format!("{command}.jsonl"));
+        let tight = self.sibling("limited.jsonl");
+        let name = [&[command], options].concat().join(" ");
+        let spent = self.measure(&output_of(command, options, &input, &free), None)?;
+        self.row(&name, spent, bar);
+        for limit in limits {
+            let options = [options, &["--memory", limit]].concat();
+            let spent = self.measure(&output_of(command, &options, &input, &tight), None)?;
+            let bytes = parse_memory(limit).map_err(|error| BenchError::new(limit, error))?;
+            let peak = Some((bytes as f64 * TOLERANCE) as u64);
+            self.row(&format!("{name} --memory {limit}"), spent, RunLimit { cpu, peak });
+            self.same(&free, &tight)?;
+        }
+        std::fs::remove_file(&tight).map_err(|error| BenchError::new(tight.display(), error))
     }
 
     /// Very many documents within 4 GiB; a document costs at most 1.2 times what it costs in
@@ -266,10 +289,7 @@ impl LimitBench<'_> {
     }
 
     fn same(&mut self, a: &Path, b: &Path) -> Result<(), BenchError> {
-        let read = |path: &Path| {
-            std::fs::read(path).map_err(|error| BenchError::new(path.display(), error))
-        };
-        if read(a)? != read(b)? {
+        if !are_equal(a, b)? {
             let (a, b) = (a.display(), b.display());
             return Err(BenchError(format!("{a} and {b} differ; they must be the same")));
         }
@@ -303,6 +323,36 @@ impl LimitBench<'_> {
         let options = [options, &["--pairs", &file]].concat();
         measure::child_to(&self.binary, &self.arguments("find", &options), None)?;
         score(&pairs, truth, column, (threshold * 1e6).round() as u32)
+    }
+}
+
+/// A command that writes `out` of a file of JSON lines.
+fn output_of(command: &str, more: &[&str], input: &Path, out: &Path) -> Vec<OsString> {
+    let mut arguments = vec![OsString::from(command), input.into()];
+    arguments.extend(["--format", "jsonl", "--quiet"].iter().chain(more).map(OsString::from));
+    arguments.extend([OsString::from("--output"), out.into()]);
+    arguments
+}
+
+/// Whether two files have the same bytes.
+fn are_equal(a: &Path, b: &Path) -> Result<bool, BenchError> {
+    let open = |path: &Path| {
+        let failed = |error| BenchError::new(path.display(), error);
+        Ok::<_, BenchError>(BufReader::with_capacity(1 << 20, File::open(path).map_err(failed)?))
+    };
+    let (mut a_file, mut b_file) = (open(a)?, open(b)?);
+    loop {
+        let mine = a_file.fill_buf().map_err(|error| BenchError::new(a.display(), error))?;
+        let other = b_file.fill_buf().map_err(|error| BenchError::new(b.display(), error))?;
+        let length = mine.len().min(other.len());
+        if length == 0 {
+            return Ok(mine.is_empty() && other.is_empty());
+        }
+        if mine[..length] != other[..length] {
+            return Ok(false);
+        }
+        a_file.consume(length);
+        b_file.consume(length);
     }
 }
 

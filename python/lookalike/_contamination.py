@@ -63,6 +63,12 @@ class Contamination:
         return self._once("matches", lambda: Table(self._findings.matches()))
 
     @property
+    def documents(self) -> Table:
+        """A row for each document with a run of a contaminated item: ``id`` and ``source``, as ``drop`` of
+        :func:`lookalike.dedup` takes them."""
+        return self._once("documents", lambda: Table(self._findings.documents()))
+
+    @property
     def benchmarks(self) -> Table:
         """A row for each benchmark and field: ``benchmark``, ``field``, and numbers of ``items``, ``empty`` and
         ``contaminated`` ones, their ``words`` and those that are ``covered``."""
@@ -99,7 +105,7 @@ class Contamination:
 
     def write_documents(self, path: str | os.PathLike[str]) -> None:
         """Writes the ids of the documents with a run of a contaminated item to a file ``.jsonl``, for ``lookalike dedup
-        --drop``."""
+        --drop`` and ``drop`` of :func:`lookalike.dedup`."""
         self._findings.write("documents", path_option("path", path))
 
     def _repr_html_(self) -> str:

@@ -38,6 +38,8 @@ class Written:
     better_setting: dict[str, Any] | None = field(default=None, repr=False, compare=False)
     #: What became of decisions of people, as :attr:`Found.decisions` has it.
     decisions: DecisionCounts | None = field(default=None, repr=False, compare=False)
+    #: Documents that ``drop`` left out.
+    dropped: int = 0
     #: Documents that stay without some of their words, with ``passages``.
     changed: int = 0
     #: With ``passages``, what goes of each source: ``source``, ``documents``, ``changed``, ``removed``,
@@ -176,6 +178,10 @@ def dedup(
     :param passages: cuts repeated passages out of the texts in place of whole near-duplicates: of each the first
         place stays, by ``keep``. ``min_words``, ``at``, ``min_left``, ``min_documents``, ``min_share`` and
         ``per_source`` say how (``docs/passages.md``); options about near-duplicates are refused.
+    :param drop: documents that go, and that the others are compared without: the path of a list as ``lookalike
+        contamination --drop`` and :meth:`Contamination.write_documents` write it, ids (of documents in memory also rows), or
+        dicts of ``id`` and ``source``, such as :attr:`Contamination.documents`. In tables of ``annotate`` their reason is
+        ``dropped``.
     :param unit: parts of texts that are duplicates are taken out of their documents (``docs/units.md``); a document of
         which nothing is left goes.
     :raises OptionError: an output is an input, or a column of an annotation is there already.
@@ -288,10 +294,10 @@ def _cut_files(
 ) -> Written:
     target = _output(output)
     with shown(progress) as reporter:
-        kept, gone, changed, files, sources = _engine.dedup_passages(
+        kept, gone, dropped, changed, files, sources = _engine.dedup_passages(
             paths, run.reference, run.options, target, reporter
         )
-    return Written(kept, gone, files, changed=changed, sources=Table(sources))
+    return Written(kept, gone, files, dropped=dropped, changed=changed, sources=Table(sources))
 
 
 def _output(output: str | os.PathLike[str] | None) -> str:
@@ -313,7 +319,7 @@ def _dedup_files(
 ) -> Written:
     target = _output(output)
     with shown(progress) as reporter:
-        kept, gone, files, parameters, better, decided = _engine.dedup(
+        kept, gone, dropped, files, parameters, better, decided = _engine.dedup(
             paths,
             run.reference,
             run.options,
@@ -326,6 +332,7 @@ def _dedup_files(
         kept,
         gone,
         files,
+        dropped=dropped,
         parameters=parameters,
         better_setting=better_setting_of(better),
         decisions=decision_counts(decided),

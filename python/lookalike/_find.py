@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from lookalike import _engine
 from lookalike._decisions import decisions_option
+from lookalike._drop_list import drop_option
 from lookalike._found import Found
 from lookalike._index_maintenance import IndexMaintenance
 from lookalike._inputs import Given, given, refuse_dates, refuse_unused, token_rule
@@ -90,6 +91,12 @@ def with_decisions(options: dict[str, Any]) -> dict[str, Any]:
     return {**options, "decisions": decisions_option(options["decisions"])}
 
 
+def _with_drop(options: dict[str, Any]) -> dict[str, Any]:
+    if options.get("drop") is None:
+        return options
+    return {**options, "drop": drop_option(options["drop"])}
+
+
 _DECIDING = ("keep", "source_field")
 
 
@@ -107,7 +114,7 @@ class Run:
         others: Collection[str] = OTHER_OPTIONS,
     ) -> None:
         check_options(options, function, accepted, others)
-        self.options = with_decisions(named(options, text, id_))
+        self.options = _with_drop(with_decisions(named(options, text, id_)))
         self._text, self._id = text, id_
         # The columns that decide what is kept, in the order in which the engine asks for them.
         deciding: dict[str, Any] = {key: options[key] for key in _DECIDING if key in options}

@@ -166,7 +166,9 @@ CUT_OPTIONS: Final = tuple(_Cuts.__optional_keys__)
 
 
 class DedupOptions(Options, _Cuts, total=False):
-    """Those of :func:`lookalike.dedup`: of :func:`lookalike.find`, and how ``passages=True`` cuts."""
+    """Those of :func:`lookalike.dedup`: of :func:`lookalike.find`, how ``passages=True`` cuts, and what is left out."""
+
+    drop: Any
 
 
 class _Words(TypedDict, total=False):
@@ -245,6 +247,7 @@ OPTIONS: dict[str, str] = {
     "estimates": "whether pairs have the estimates of their signatures",
     "decisions": "what people decided (docs/reference/decisions.md): the path of a file or an index, an Index, or a list "
     "of dicts",
+    "drop": "documents that go in any case: the path of a list (docs/dedup.md), ids, or dicts of id and source (dedup)",
     "source_field": "the column whose value documents are counted under",
     "memory": "the most memory for the run, in bytes or such as '512MiB'",
     "temp_dir": "the folder for temporary files",

@@ -155,6 +155,21 @@ impl PyContamination {
         ArrowTable::new(columns)
     }
 
+    /// A row for each document with a run of a contaminated item: `id`, `source`.
+    fn documents(&self, py: Python<'_>) -> PyResult<ArrowTable> {
+        let columns = py.detach(|| {
+            let (mut ids, mut sources) = (IdColumn::new(self.ids), TextColumn::default());
+            for document in self.found.each_contaminated_document() {
+                let document = document?;
+                ids.push(Some(&document.id));
+                sources.push(Some(&document.source));
+            }
+            Ok((ids, sources))
+        });
+        let (mut ids, mut sources) = columns.map_err(run_error)?;
+        ArrowTable::new(vec![("id", ids.finish(), false), ("source", sources.finish(), false)])
+    }
+
     /// A row for each benchmark and field: `benchmark`, `field`, `items`, `empty`, `contaminated`,
     /// `words`, `covered`.
     fn benchmarks(&self) -> PyResult<ArrowTable> {

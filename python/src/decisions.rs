@@ -42,12 +42,13 @@ impl DecisionRow {
 }
 
 /// Reasons of documents that are in no group or lead one, and of rows that are no document.
-const REASONS: [&str; 5] = ["unique", "related", "empty", "keeper", "skipped"];
+const REASONS: [&str; 6] = ["unique", "related", "empty", "keeper", "skipped", "dropped"];
 const UNIQUE: usize = 0;
 const RELATED: usize = 1;
 const EMPTY: usize = 2;
 const KEEPER: usize = 3;
 const SKIPPED: usize = 4;
+const DROPPED: usize = 5;
 
 /// A row for each document in memory.
 pub(crate) struct DecisionRows {
@@ -88,6 +89,7 @@ impl DecisionRows {
         let (kept, reason) = match status {
             // What was skipped, and the later of two documents with one id, is left out.
             None => (false, SKIPPED),
+            Some(status) if status.dropped => (false, DROPPED),
             Some(status) if status.left_out => (false, SKIPPED),
             Some(status) if status.empty => (true, EMPTY),
             Some(_) => (true, UNIQUE),

@@ -26,9 +26,10 @@ use std::sync::Arc;
 /// What a list of removed documents can be.
 const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
 
-/// How many documents stay, how many went, how many files there are, the parameters of the run, a
-/// setting that finds more, and what became of decisions: JSON.
-type DedupTuple<'py> = (u64, u64, u64, Bound<'py, PyDict>, BetterSettingTuple<'py>, Option<String>);
+/// How many documents stay, how many went, how many a list left out, how many files there are, the
+/// parameters of the run, a setting that finds more, and what became of decisions: JSON.
+type DedupTuple<'py> =
+    (u64, u64, u64, u64, Bound<'py, PyDict>, BetterSettingTuple<'py>, Option<String>);
 
 /// Writes the documents that stay.
 #[pyfunction]
@@ -44,14 +45,14 @@ pub(crate) fn dedup<'py>(
     removed: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<DedupTuple<'py>> {
-    let RunArguments { mut find, auto, mut reading } = RunArguments::new(options)?;
+    let documents = ComparedInput::Paths(paths.clone());
+    let RunArguments { mut find, auto, mut reading } =
+        RunArguments::new(options, &documents, reference.as_ref())?;
     reading.leave_out = removed.iter().cloned().chain([output.clone()]).collect();
     find.related = annotate;
     let targets =
         DedupPaths { paths: &paths, output, annotate, removed: target(removed.as_deref())? };
-    let inputs =
-        ComparedInputs::new(py, &ComparedInput::Paths(paths.clone()), reference.as_ref(), reading)?;
-    let inputs = Arc::new(inputs);
+    let inputs = Arc::new(ComparedInputs::new(py, &documents, reference.as_ref(), reading)?);
     if auto.is_some() {
         inputs.refuse_streams("bands='auto'")?;
     }
@@ -72,15 +73,15 @@ pub(crate) fn dedup<'py>(
     let written = call::long(py, None, |watch| {
         apply(&findings, &collection, &find, survivors, removed, watch).map_err(without_field)
     })?;
-    let SurvivorCounts { kept, removed, files, .. } = written;
+    let SurvivorCounts { kept, removed, dropped, files, .. } = written;
     let better = parameters::better_setting(py, findings.better_setting.as_ref())?;
     let decisions = findings.decisions.as_ref().map(crate::reviewed::counts).transpose()?;
-    Ok((kept, removed, files, parameters::of_run(py, &find)?, better, decisions))
+    Ok((kept, removed, dropped, files, parameters::of_run(py, &find)?, better, decisions))
 }
 
-/// How many documents stay, how many went, how many lost words, how many files there are, and what
-/// went of each source.
-type CutTuple = (u64, u64, u64, u64, ArrowTable);
+/// How many documents stay, how many went, how many a list left out, how many lost words, how many
+/// files there are, and what went of each source.
+type CutTuple = (u64, u64, u64, u64, u64, ArrowTable);
 
 /// Writes documents without repeated passages.
 #[pyfunction]
@@ -96,12 +97,13 @@ pub(crate) fn dedup_passages(
     let given = KeywordOptions::new(options)?;
     let cut = given.cuts()?;
     let PassageArguments { options, mut reading } = PassageArguments::new(py, &given)?;
+    let documents = ComparedInput::Paths(paths.clone());
+    let options = options.with_drop(given.dropped(py, &documents, reference.as_ref())?);
     given.finish()?;
     refuse_unit(reading.unit)?;
     reading.leave_out = vec![output.clone()];
     let targets = DedupPaths { paths: &paths, output, annotate: false, removed: None };
-    let inputs =
-        ComparedInputs::new(py, &ComparedInput::Paths(paths.clone()), reference.as_ref(), reading)?;
+    let inputs = ComparedInputs::new(py, &documents, reference.as_ref(), reading)?;
     targets.check_places(inputs.paths().1)?;
     let inputs = Arc::new(inputs);
     let theirs = Arc::clone(&inputs);
@@ -118,8 +120,8 @@ pub(crate) fn dedup_passages(
     let written = call::long(py, None, |watch| {
         apply_cuts(&cuts, &collection, Some(Survivors::create(place, None)?), None, watch)
     })?;
-    let SurvivorCounts { kept, removed, changed, files, .. } = written;
-    Ok((kept, removed, changed, files, cuts_by_source(&cuts.sources)?))
+    let SurvivorCounts { kept, removed, dropped, changed, files, .. } = written;
+    Ok((kept, removed, dropped, changed, files, cuts_by_source(&cuts.sources)?))
 }
 
 struct DedupPaths<'a> {

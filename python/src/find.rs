@@ -47,7 +47,8 @@ pub(crate) fn find(
     related: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyFindings> {
-    let RunArguments { mut find, auto, reading } = RunArguments::new(options)?;
+    let RunArguments { mut find, auto, reading } =
+        RunArguments::new(options, &documents, reference.as_ref())?;
     find.related = related;
     let ids = IdKind::of(&documents, reference.as_ref());
     let inputs = Arc::new(ComparedInputs::new(py, &documents, reference.as_ref(), reading)?);

@@ -70,6 +70,16 @@ pub(crate) fn as_texts(documents: &ComparedInput, reference: Option<&ComparedInp
     matches!(IdKind::of(documents, reference), IdKind::Texts | IdKind::Files)
 }
 
+/// In how many digits ids are rows, where they are.
+pub(crate) fn row_digits(
+    documents: &ComparedInput,
+    reference: Option<&ComparedInput>,
+) -> Option<usize> {
+    let rows = held(documents).filter(|rows| rows.named_by_row())?;
+    let last = rows.len().saturating_sub(1);
+    (!as_texts(documents, reference)).then(|| last.to_string().len())
+}
+
 fn held(side: &ComparedInput) -> Option<&DocumentTable> {
     match side {
         ComparedInput::Documents(held) => Some(held.get().rows()),

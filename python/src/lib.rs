@@ -24,6 +24,7 @@ mod decisions;
 mod dedup;
 mod document_spool;
 mod documents;
+mod dropped;
 mod error;
 mod evaluate;
 mod extraction;

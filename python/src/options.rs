@@ -1,6 +1,7 @@
 //! Arguments of a call → what the engine takes. They are named as the command line's options are,
 //! with `_` for `-`.
 
+use crate::compared_input::ComparedInput;
 use crate::error::{OptionError, params_error, run_error};
 use lookalike::contamination::ContaminationOptions;
 use lookalike::core::error::ParamsError;
@@ -33,12 +34,17 @@ pub(crate) struct RunArguments {
 impl RunArguments {
     /// # Errors
     /// `OptionError` for values that cannot be and for options that a run does not have.
-    pub(crate) fn new(options: &Bound<'_, PyDict>) -> PyResult<Self> {
+    pub(crate) fn new(
+        options: &Bound<'_, PyDict>,
+        documents: &ComparedInput,
+        reference: Option<&ComparedInput>,
+    ) -> PyResult<Self> {
         let (py, options) = (options.py(), KeywordOptions::new(options)?);
         let normalization = options.normalization()?;
         let (mut find, auto) = options.run(normalization)?;
         let reading = options.reading(normalization, crate::extraction::options(py)?)?;
         find.decisions = options.decisions(py)?;
+        find.drop = options.dropped(py, documents, reference)?;
         options.finish()?;
         find.skip_repeated_ids = reading.skip_bad;
         let shingle = Some(find.params.shingle().clone());

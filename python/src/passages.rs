@@ -98,6 +98,7 @@ pub(crate) fn cut_passages(
     let given = KeywordOptions::new(options)?;
     let cut = given.cuts()?;
     let PassageArguments { options, reading } = PassageArguments::new(py, &given)?;
+    let options = options.with_drop(given.dropped(py, &documents, reference.as_ref())?);
     given.finish()?;
     refuse_unit(reading.unit)?;
     let inputs = ComparedInputs::new(py, &documents, reference.as_ref(), reading)?;

@@ -24,7 +24,8 @@ struct OpenText {
 }
 
 impl RemainingTexts {
-    /// `rows` are none that stay: those that are no document, or have the id of an earlier one.
+    /// `rows` are none that stay: those that are no document, have the id of an earlier one, or are
+    /// in a list of documents to leave out.
     fn new(rows: usize) -> Self {
         Self { rows: vec![(false, None); rows] }
     }
@@ -44,7 +45,8 @@ impl RemainingTexts {
         findings.replay(&mut |number, document| {
             let Raw::Row(row) = document.raw else { return Ok(()) };
             let row = row as usize;
-            if findings.status(number).left_out {
+            let status = findings.status(number);
+            if status.left_out || status.dropped {
                 return Ok(());
             }
             if open.as_ref().is_some_and(|open| open.row != row) {
@@ -73,7 +75,8 @@ impl RemainingTexts {
         let mut texts = Self::new(rows);
         cuts.run.replay(&mut |number, document| {
             let Raw::Row(row) = document.raw else { return Ok(()) };
-            if cuts.run.status(number).left_out || cuts.is_removed(number) {
+            let status = cuts.run.status(number);
+            if status.left_out || status.dropped || cuts.is_removed(number) {
                 return Ok(());
             }
             texts.keep(row as usize);

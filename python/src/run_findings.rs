@@ -41,8 +41,8 @@ pub(crate) struct RowNumbers {
     pub(crate) ids: IdKind,
     /// What was compared as a document.
     pub(crate) unit: TextUnit,
-    /// By the number of the document, where that may be another one: bad ones are skipped, or units
-    /// are compared.
+    /// By the number of the document, where that may be another one or there are more than were
+    /// compared: bad ones are skipped, units are compared, or a list leaves some out.
     rows: Option<Vec<u64>>,
 }
 
@@ -62,7 +62,9 @@ impl RowNumbers {
         findings: &Findings,
     ) -> Result<Self, Error> {
         let unit = reading.unit;
-        if !ids.is_held() || !(reading.skip_bad || unit != TextUnit::Document) {
+        let are_rows =
+            !reading.skip_bad && unit == TextUnit::Document && findings.dropped.is_none();
+        if !ids.is_held() || are_rows {
             return Ok(Self { ids, unit, rows: None });
         }
         let mut rows = Vec::new();

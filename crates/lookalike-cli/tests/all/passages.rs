@@ -392,3 +392,167 @@ fn crawls_archives_and_mailboxes_are_refused_with_the_remedy() {
         std::fs::remove_file(place.path("gone.csv")).unwrap();
     }
 }
+
+/// Records of sites: four pages of one with a notice in a line of its own, two of another without.
+fn sites(place: &Place) -> Vec<String> {
+    let page = |at: usize| {
+        let own: Vec<String> = (0..20).map(|word| format!("own{at}x{word}")).collect();
+        let notice = if at < 4 { format!("{LICENCE}. Keep it.\r\n\r\n") } else { String::new() };
+        format!("{}.\r\n{notice}\"{}\" \u{e9}\u{1f600}.", own[..9].join(" "), own[9..].join(" "))
+    };
+    let texts: Vec<String> = (0..6).map(page).collect();
+    let records = texts.iter().enumerate().map(|(at, text)| {
+        let site = if at < 4 { "one" } else { "two" };
+        serde_json::json!({"id": format!("p{at}"), "text": text, "site": site}).to_string() + "\n"
+    });
+    place.file("sites.jsonl", records.collect::<String>());
+    texts
+}
+
+fn texts_of(place: &Place, name: &str) -> Vec<String> {
+    let text = |line: &str| {
+        let record: serde_json::Value = serde_json::from_str(line).unwrap();
+        record["text"].as_str().unwrap().to_owned()
+    };
+    place.read(name).lines().map(text).collect()
+}
+
+/// A copy goes by words, or by the whole units that it covers.
+#[test]
+fn copies_go_by_words_or_by_whole_units() {
+    let place = Place::new();
+    let texts = sites(&place);
+    let notice = format!("{LICENCE}. Keep it.\r\n\r\n");
+    // Words go up to the next word; of the paragraph a line is own.
+    let whole = format!("{notice}\"");
+    let blank = "\r\n";
+    let cases = [
+        ("word", "10", String::new()),
+        ("line", "10", format!("{blank}\"")),
+        ("sentence", "10", format!("{blank}\"")),
+        ("paragraph", "10", whole.clone()),
+        ("line", "30", whole.clone()),
+    ];
+    for (at, words, left) in cases {
+        let args = ["dedup", "sites.jsonl", "--passages", "--at", at, "--min-words", words];
+        place.run(&[&args[..], &["--keep", "first", "-q", "-o", "out.jsonl"]].concat()).ok();
+        let expected: Vec<String> = texts
+            .iter()
+            .enumerate()
+            .map(
+                |(number, text)| {
+                    if number == 0 { text.clone() } else { text.replace(&whole, &left) }
+                },
+            )
+            .collect();
+        assert_eq!(texts_of(&place, "out.jsonl"), expected, "{at} {words}");
+    }
+    let refused = ["dedup", "sites.jsonl", "--passages", "--at", "page", "-o", "x.jsonl"];
+    assert!(place.run(&refused).fails(2).contains("word, line, paragraph or sentence"));
+    let alone = ["dedup", "sites.jsonl", "--at", "line", "-o", "x.jsonl"];
+    assert!(place.run(&alone).fails(2).contains("--passages"));
+}
+
+/// Boilerplate of a source goes from all of its documents, or is marked in them; what another
+/// source has once stays.
+#[test]
+fn boilerplate_of_a_source_goes_or_is_marked_in_all_of_its_documents() {
+    let place = Place::new();
+    let texts = sites(&place);
+    let args = ["dedup", "sites.jsonl", "--passages", "--min-words", "5", "-q"];
+    let notice = format!("{LICENCE}. Keep it.\r\n\r\n\"");
+    let without: Vec<String> = texts.iter().map(|text| text.replace(&notice, "")).collect();
+    let by_site = ["--per-source", "--source-field", "site"];
+    let share = ["--min-share", "0.9"];
+    let run = |more: &[&[&str]]| {
+        place.run(&[&args[..], &more.concat(), &["-o", "out.jsonl"]].concat()).ok();
+        texts_of(&place, "out.jsonl")
+    };
+    assert_eq!(run(&[&by_site, &share]), without);
+    assert_eq!(run(&[&["--min-documents", "4"]]), without);
+    // Of all six documents four are too few; so are four of the source for five.
+    assert_eq!(run(&[&share]), texts);
+    assert_eq!(run(&[&by_site, &share, &["--min-documents", "5"]]), texts);
+    assert_eq!(run(&[&by_site, &share, &["--annotate"]]), texts);
+    let marked = place.read("out.jsonl");
+    let start = texts[0].find("Permission").unwrap();
+    let bytes = format!("\"bytes\":[{start},{}]", start + notice.len());
+    let is_marked: Vec<bool> = marked.lines().map(|line| line.contains(&bytes)).collect();
+    assert_eq!(is_marked, [true, true, true, true, false, false], "{marked}");
+    let table = place.run(&[&args[..], &by_site, &share, &["--dry-run"]].concat()).ok();
+    assert!(table.lines().nth(1).unwrap().ends_with("  one"), "{table}");
+    let refused =
+        |more: &[&str]| place.run(&[&args[..], more, &["-o", "x.jsonl"]].concat()).fails(2);
+    assert!(refused(&["--min-documents", "1"]).contains("from 2 on"));
+    assert!(refused(&["--min-share", "1.5"]).contains("above 0 and at most 1"));
+    assert!(refused(&["--per-source"]).contains("--min-documents N or --min-share SHARE"));
+}
+
+/// The page has a table of sources and the documents of which most is repeated first, each with
+/// its passages marked.
+#[test]
+fn the_page_marks_passages_and_has_the_most_repeated_documents_first() {
+    let place = Place::new();
+    let texts = sites(&place);
+    let args = ["passages", "sites.jsonl", "--min-words", "5", "--source-field", "site"];
+    place.run(&[&args[..], &["-q", "--report", "page.html"]].concat()).ok();
+    let page = place.read("page.html");
+    assert_eq!(page.matches("<mark").count(), 4);
+    let at = |heading: &str| page.find(&format!(">{heading}<")).unwrap();
+    let (sources, documents) = (at("Sources"), at("Documents, most repeated first"));
+    let table = &page[sources..documents];
+    assert!(table.contains(">one<") && table.contains(">two<"), "{table}");
+    let documents = &page[documents..];
+    // The texts are equally long: the fourth part of each is repeated, and ids decide.
+    let order: Vec<usize> =
+        (0..4).map(|at| documents.find(&format!("own{at}x")).unwrap()).collect();
+    assert!(order.is_sorted(), "{order:?}");
+    assert!(!documents.contains("own5x"), "a document without passages is not shown");
+    assert!(texts[5].contains("own5x"));
+}
+
+/// Units are documents of their own for passages, too.
+#[test]
+fn passages_of_units_have_the_ids_of_units() {
+    let place = Place::new();
+    sites(&place);
+    for (unit, first, second) in [("line", "p0#2", "p1#2"), ("sentence", "p0#2", "p1#2")] {
+        let args = ["passages", "sites.jsonl", "--unit", unit, "--min-words", "10", "--json"];
+        let json: serde_json::Value = serde_json::from_str(&place.run(&args).ok()).unwrap();
+        let runs = &json["passages"][0]["runs"];
+        assert_eq!((runs[0]["id"].as_str(), runs[1]["id"].as_str()), (Some(first), Some(second)));
+    }
+    let both = ["dedup", "sites.jsonl", "--passages", "--unit", "line", "-o", "x.jsonl"];
+    assert!(place.run(&both).fails(2).contains("--passages"));
+}
+
+/// Lengths that cannot be are refused; fields that are missing are named, or counted.
+#[test]
+fn lengths_that_no_document_has_find_nothing() {
+    let place = Place::new();
+    let texts = sites(&place);
+    for words in ["21", "1000000"] {
+        let args = ["passages", "sites.jsonl", "--min-words", words, "--json"];
+        let json: serde_json::Value = serde_json::from_str(&place.run(&args).ok()).unwrap();
+        assert_eq!(
+            (&json["counts"]["passages"], &json["counts"]["copied_words"]),
+            (&0.into(), &0.into())
+        );
+        let args =
+            ["dedup", "sites.jsonl", "--passages", "--min-words", words, "-q", "-o", "o.jsonl"];
+        place.run(&args).ok();
+        assert_eq!(place.read("o.jsonl"), place.read("sites.jsonl"));
+    }
+    for words in ["0", "1", "1000001"] {
+        let args = ["passages", "sites.jsonl", "--min-words", words];
+        assert!(place.run(&args).fails(2).contains("from 2 to 1000000"));
+    }
+    let missing = place.run(&["passages", "sites.jsonl", "--text-field", "body"]).fails(1);
+    assert!(missing.contains("\"body\"") && missing.contains("--text-field"), "{missing}");
+    let skipped = ["passages", "sites.jsonl", "--text-field", "body", "--skip-bad", "--json", "-q"];
+    let json: serde_json::Value = serde_json::from_str(&place.run(&skipped).ok()).unwrap();
+    assert_eq!(
+        (&json["counts"]["documents"], &json["counts"]["skipped"]),
+        (&0.into(), &texts.len().into())
+    );
+}

@@ -59,7 +59,17 @@ impl DropList {
                 _ => ReadError::Io { source_name: name, error },
             })
         };
-        let mut input = open_decompressed(path).map_err(unreadable)?;
+        Self::of_lines(open_decompressed(path).map_err(unreadable)?, path)
+    }
+
+    /// The same of lines that are at hand; `path` is where they are from, for messages.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn of_lines(mut input: impl BufRead, path: &Path) -> Result<Self, Error> {
+        let unreadable = |error: io::Error| {
+            Error::Read(ReadError::Io { source_name: path.display().to_string(), error })
+        };
         let (mut list, mut bytes) = (Self::default(), Vec::new());
         for line in 1.. {
             bytes.clear();
@@ -94,6 +104,22 @@ impl DropList {
         self.bytes += LINE_BYTES + (id.len() + source.as_ref().map_or(0, String::len)) as u64;
         self.lines.entry(id).or_default().push((self.len, source));
         self.len += 1;
+    }
+
+    /// The same documents with the ids that `id` makes of these, where ids are written in another
+    /// way.
+    #[must_use]
+    pub fn with_ids(self, id: impl Fn(String) -> String) -> Self {
+        let of_id = |(name, of): (String, Vec<(u64, Option<String>)>)| {
+            of.into_iter().map(move |(line, source)| (line, name.clone(), source))
+        };
+        let mut lines: Vec<_> = self.lines.into_iter().flat_map(of_id).collect();
+        lines.sort_unstable_by_key(|(line, ..)| *line);
+        let mut list = Self::default();
+        for (_, name, source) in lines {
+            list.push(id(name), source);
+        }
+        list
     }
 
     /// A text that is another one for other documents.
@@ -140,6 +166,9 @@ mod tests {
         want.push("b".to_owned(), None);
         assert_eq!(list, want);
         assert_ne!(list.digest(), DropList::default().digest());
+        let renamed = list.with_ids(|id| format!("{id}{id}"));
+        let lines = |id| renamed.naming(id).map(<[_]>::len);
+        assert_eq!((lines("aa"), lines("bb"), lines("a")), (Some(2), Some(1), None));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //!       + work: three quarters (a half where units are compared) for columns, an eighth for lists
 //!         of buckets, an eighth and most of what the columns leave for what is sorted; when the
 //!         columns are gone, theirs is for batches, shingle sets and results
+//!         (where words are compared: three quarters for blocks, eighths for anchors and rows)
 //! ```
 //!
 //! Without a limit everything is held; a share is then as good as endless. What is held only
@@ -31,6 +32,13 @@ const LEAST_WORK: u64 = 16 * MIB;
 const BLOCK_FACTOR: u64 = 6;
 /// The same where units are compared, whose shingles are few: it and its next, texts.
 const UNIT_BLOCK_FACTOR: u64 = 4;
+/// The same where words are compared: it in a buffer that grows, its text, in one case; or its
+/// text in one case and that of the document that it is compared with.
+const TEXT_BLOCK_FACTOR: u64 = 4;
+/// In addition, for each of its words: tokens and windows of them, or words of two documents.
+const WORD_BYTES: u64 = 16;
+/// Words of a document of this length have a place in the buffers of a thread.
+pub(super) const USUAL_RECORD_BYTES: usize = 1 << 20;
 /// The largest share, also without a limit, of what is only kept to save work.
 const CACHE_BYTES: u64 = 256 * MIB;
 
@@ -66,9 +74,18 @@ pub(crate) struct Budget {
     columns: Option<u64>,
     /// [`Memory::results`].
     results: u64,
-    /// Whether units are compared: the whole of a long document is held then, and little of what is
-    /// made of it.
-    are_units: bool,
+    blocks: BlockUse,
+}
+
+/// What is made of blocks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum BlockUse {
+    /// Columns and shingle sets.
+    Documents,
+    /// The same of units: the whole of a long document is held, and little of what is made of it.
+    Units,
+    /// Anchors, and words that are compared.
+    Texts,
 }
 
 impl Budget {
@@ -81,7 +98,7 @@ impl Budget {
             resident: 0,
             columns: None,
             results: memory.results.unwrap_or(u64::MAX),
-            are_units: false,
+            blocks: BlockUse::Documents,
         };
         budget.check()?;
         Ok(budget)
@@ -89,12 +106,33 @@ impl Budget {
 
     /// The same, for what is compared as a document.
     pub(super) fn with_unit(self, unit: TextUnit) -> Self {
-        Self { are_units: unit != TextUnit::Document, ..self }
+        let is_whole = unit == TextUnit::Document;
+        let blocks = if is_whole { BlockUse::Documents } else { BlockUse::Units };
+        Self { blocks, ..self }
     }
 
-    /// What is held of a block for each of its bytes, and which share of the work is for blocks.
+    /// The same, where words are compared.
+    pub(super) fn with_texts(self) -> Self {
+        Self { blocks: BlockUse::Texts, ..self }
+    }
+
+    /// What is held of a block for each of its bytes.
+    fn block_factor(&self) -> u64 {
+        match self.blocks {
+            BlockUse::Documents => BLOCK_FACTOR,
+            BlockUse::Units => UNIT_BLOCK_FACTOR,
+            BlockUse::Texts => TEXT_BLOCK_FACTOR,
+        }
+    }
+
+    /// How much of the work is for blocks, as parts of a whole: the rest is for their columns, and
+    /// for anchors where there are some.
     fn block_share(&self) -> (u64, u64) {
-        if self.are_units { (UNIT_BLOCK_FACTOR, 2) } else { (BLOCK_FACTOR, 4) }
+        match self.blocks {
+            BlockUse::Documents => (1, 4),
+            BlockUse::Units => (1, 2),
+            BlockUse::Texts => (3, 4),
+        }
     }
 
     /// The same, now that it is known how many documents and blocks there are, and how many bytes
@@ -116,19 +154,6 @@ impl Budget {
         let budget = Self { resident: self.resident + bytes, ..self };
         budget.check()?;
         Ok(budget)
-    }
-
-    /// The same, with one of `parts` equal shares (2 or more) of the work held; and its bytes.
-    pub(crate) fn with_share_held(self, parts: u64) -> Result<(Self, usize), Error> {
-        let share = self.share(parts);
-        let Some(got) = self.limit else { return Ok((self, share)) };
-        // The share, and what is held for few documents, grow with the limit.
-        let work = LEAST_WORK * parts / (parts - 1) + MIB;
-        let least = (self.process_bytes() + self.resident + work).next_multiple_of(MIB);
-        if got < least {
-            return Err(Error::MemoryTooSmall { got, least });
-        }
-        Ok((self.with_held(share as u64)?, share))
     }
 
     fn process_bytes(&self) -> u64 {
@@ -163,8 +188,10 @@ impl Budget {
 
     /// Columns of blocks that are held before they go to the disk.
     pub(super) fn columns(&self) -> usize {
-        let (_, parts) = self.block_share();
-        (self.work() / parts * (parts - 1)) as usize
+        let (blocks, whole) = self.block_share();
+        let share = self.work() / whole * (whole - blocks);
+        // A half of it is for anchors.
+        (if self.blocks == BlockUse::Texts { share / 2 } else { share }) as usize
     }
 
     /// Bytes of entries that one thread may sort at a time. A column is gone through once for each
@@ -199,15 +226,27 @@ impl Budget {
     /// Refuses a block of this many bytes: it has the buffers of its thread and of the share that
     /// the columns do not take.
     pub(super) fn block(&self, bytes: u64) -> Result<(), Error> {
-        let (factor, parts) = self.block_share();
-        let above = (factor * bytes).saturating_sub(THREAD_BYTES);
-        self.need(above.saturating_mul(parts * self.threads))
+        self.held_of_block(self.block_factor().saturating_mul(bytes))
+    }
+
+    /// Refuses a block of this many bytes with a document of so many words, which are compared.
+    pub(super) fn words(&self, bytes: u64, words: u64) -> Result<(), Error> {
+        let of_words = WORD_BYTES.saturating_mul(words);
+        self.held_of_block(self.block_factor().saturating_mul(bytes).saturating_add(of_words))
+    }
+
+    /// Refuses blocks of which each thread holds this many bytes.
+    fn held_of_block(&self, bytes: u64) -> Result<(), Error> {
+        let (blocks, whole) = self.block_share();
+        let above = bytes.saturating_sub(THREAD_BYTES).saturating_mul(self.threads);
+        self.need(above.saturating_mul(whole).div_ceil(blocks))
     }
 
     /// The longest record that [`block`](Self::block) allows; `None` without a limit on memory.
     pub(crate) fn longest_record(&self) -> Option<u64> {
-        let (factor, parts) = self.block_share();
-        let bytes = (self.work() / (parts * self.threads)).saturating_add(THREAD_BYTES) / factor;
+        let (blocks, whole) = self.block_share();
+        let of_thread = self.work() / whole * blocks / self.threads;
+        let bytes = of_thread.saturating_add(THREAD_BYTES) / self.block_factor();
         self.limit.map(|_| bytes.saturating_sub(1))
     }
 
@@ -271,7 +310,9 @@ mod tests {
             Budget::new(&memory, 2).unwrap().with_documents(1000, 10, 0).unwrap()
         };
         let small = limited(60 << 20);
-        for refuse in [Budget::component, Budget::block] {
+        let words = |budget: &Budget, bytes| budget.with_texts().words(bytes, bytes / 3);
+        let texts = |budget: &Budget, bytes| budget.with_texts().block(bytes);
+        for refuse in [Budget::component, Budget::block, words, texts] {
             refuse(&small, 1 << 20).unwrap();
             refuse(&Budget::new(&Memory::default(), 2).unwrap(), 1 << 40).unwrap();
             let Err(Error::MemoryTooSmall { least, .. }) = refuse(&small, 30 << 20) else {

@@ -6,7 +6,7 @@ use super::checkpoint::{Checkpoint, Step};
 use super::columns::{DocumentRow, FIRST_BAND_COLUMN, FixedColumns, RowBuffer};
 use super::keep_keys::KeepRules;
 use super::mail_removals::MailRemovals;
-use super::memory::Budget;
+use super::memory::{Budget, USUAL_RECORD_BYTES};
 use super::shingle_counts::{ShingleCounter, ShingleCounts};
 use super::shingles::ShingleCutter;
 use super::skipped::{SkippedLog, SkippedWriter};
@@ -120,6 +120,7 @@ struct BlockPreparer<'a> {
     rows_per_band: usize,
     source: u32,
     block: u32,
+    block_bytes: u64,
     reference: bool,
     store: &'a BlockStoreWriter<'a>,
     /// What was read of the block before these rows, and how many documents that are.
@@ -160,6 +161,7 @@ impl<'a> BlockPreparer<'a> {
             rows_per_band: params.rows(),
             source: 0,
             block: 0,
+            block_bytes: 0,
             reference: false,
             store,
             parts: Vec::new(),
@@ -181,7 +183,7 @@ impl<'a> BlockPreparer<'a> {
 
     fn prepare(&mut self, block: Block, scratch: &mut ReadBuffers) -> Result<ColumnBlock, Error> {
         let number = block.number();
-        (self.source, self.block) = (number.source, number.index);
+        (self.source, self.block, self.block_bytes) = (number.source, number.index, block.bytes());
         self.reference = self.shared.collection.is_reference(number.source);
         (self.parts, self.before) = (Vec::new(), 0);
         block.read(scratch, self)?;
@@ -229,6 +231,10 @@ impl<'a> BlockPreparer<'a> {
             if document.shingled.is_some() {
                 let source = self.shared.collection.source_name(self.source).unwrap_or_default();
                 return Err(Error::WithoutTexts { source_name: source.to_owned() });
+            }
+            let budget = self.shared.budget;
+            if budget.is_limited() && document.text.len() > USUAL_RECORD_BYTES {
+                budget.words(self.block_bytes, anchors.words(document.text))?;
             }
             let (fingerprint, is_empty) = anchors.add(document.text);
             self.empty.extend(is_empty.then_some(self.rows.len() as u32));

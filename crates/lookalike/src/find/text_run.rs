@@ -47,8 +47,7 @@ impl TextRun {
         work: &Value,
         progress: &dyn Progress,
     ) -> Result<(Self, AnchorLog), Error> {
-        let budget =
-            Budget::new(&options.memory, options.threads.get())?.with_unit(collection.unit());
+        let budget = Budget::new(&options.memory, options.threads.get())?.with_texts();
         let budget = budget.with_held(collection.held_bytes() + options.held_bytes())?;
         if let Some(bytes) = budget.longest_record() {
             collection.limit_records(bytes);
@@ -193,7 +192,7 @@ impl TextReading<'_> {
     /// `None` where records of two files have the same id and could have different ones.
     fn read(&self, progress: &dyn Progress) -> Result<Option<Reading>, Error> {
         let Self { collection, options, length, budget, temp, checkpoint } = *self;
-        let (reading, share) = budget.with_share_held(8)?;
+        let share = budget.share(8);
         let rule = options.params.shingle();
         let anchors = AnchorRule { rule, kernel: options.kernel, length, share };
         let rules = KeepRules::new(options)?;
@@ -201,7 +200,7 @@ impl TextReading<'_> {
         let preparation = BlockPreparation {
             collection,
             options,
-            budget: &reading,
+            budget,
             temp,
             spool: spool.as_ref(),
             counts: None,

@@ -21,6 +21,11 @@ impl TokenCuts {
         self.ranges.len()
     }
 
+    /// Bytes of memory.
+    pub(super) fn held(&self) -> u64 {
+        (self.ranges.len() * size_of::<TokenRange>()) as u64
+    }
+
     /// Adds ranges, which are by document and position; whether there are any.
     pub(super) fn add(&mut self, more: &[TokenRange]) -> bool {
         let mut all: Vec<TokenRange> = self.ranges.iter().chain(more).copied().collect();
@@ -38,16 +43,29 @@ impl TokenCuts {
         chunks.map(|ranges| (ranges[0].document, ranges))
     }
 
-    /// A range of what the cuts leave of a document, as a range of the document.
-    pub(super) fn whole(&self, range: TokenRange) -> TokenRange {
-        let cuts = self.of(range.document);
-        let whole = |position: u32| {
-            let before = |at: u32, cut: &TokenRange| {
-                if cut.start <= at { Ok(at + (cut.end - cut.start)) } else { Err(at) }
+    /// Ranges of what the cuts leave of documents, as ranges of the documents. Both are by document
+    /// and position, and do not touch.
+    pub(super) fn whole(&self, mut ranges: Vec<TokenRange>) -> Vec<TokenRange> {
+        for ranges in ranges.chunk_by_mut(|a, b| a.document == b.document) {
+            let mut cuts = self.of(ranges[0].document).iter().peekable();
+            let mut before = 0;
+            let mut whole = |position: u32| {
+                while let Some(cut) = cuts.next_if(|cut| cut.start <= position + before) {
+                    before += cut.end - cut.start;
+                }
+                position + before
             };
-            cuts.iter().try_fold(position, before).unwrap_or_else(|at| at)
-        };
-        TokenRange { start: whole(range.start), end: whole(range.end - 1) + 1, ..range }
+            for range in ranges {
+                (range.start, range.end) = (whole(range.start), whole(range.end - 1) + 1);
+            }
+        }
+        ranges
+    }
+
+    /// Whether one of these cuts of one document, which ascend, contains the tokens.
+    pub(super) fn contain(cuts: &[TokenRange], start: u32, end: u32) -> bool {
+        let at = cuts.partition_point(|cut| cut.end < end);
+        cuts.get(at).is_some_and(|cut| cut.start <= start)
     }
 
     /// What is left of the tokens of a document.

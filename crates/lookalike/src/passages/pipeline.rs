@@ -10,11 +10,11 @@ use super::places::{PlaceComparison, PlaceTaker};
 use super::records::RunSelection;
 use super::rows::PlaceRows;
 use crate::error::Error;
-use crate::find::TextRun;
+use crate::find::{Budget, TextRun};
 use crate::progress::{NoProgress, Progress, Stage};
 use crate::read::{Collection, ReadOptions};
 use lookalike_core::passage::maximal::{TokenRange, copied_ranges, first_places, ranges_of};
-use lookalike_core::passage::unitig::Unitigs;
+use lookalike_core::passage::unitig::{UnitigPlace, Unitigs};
 use serde_json::json;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -22,8 +22,10 @@ use std::time::{Duration, Instant};
 /// Hash functions that are tried before the words of different hashes are taken to be equal on
 /// purpose.
 const SEEDS: u64 = 8;
-/// Bytes of memory for each place of a unitig while passages are made.
-const MAKING_BYTES: u64 = 52;
+/// Bytes of memory for each place of a unitig with the numbers of the unitigs, of which there are
+/// fewer, and what is added while passages are made.
+const PLACE_BYTES: u64 = size_of::<UnitigPlace>() as u64 + 8;
+const MAKING_BYTES: u64 = 40;
 
 /// Finds the repeated passages of files and folders, read with the defaults of [`ReadOptions`].
 ///
@@ -77,7 +79,8 @@ pub fn passages_in(
     let anchors = anchors.finish(options.run().threads, run.budget.share(4))?;
     run.budget = run.budget.with_held(anchors.held())?;
     let cuts = TokenCuts::default();
-    let make = |unitigs: &Unitigs| PlaceRows::new(&run, unitigs, length as u32);
+    let make =
+        |unitigs: &Unitigs, budget: &Budget| PlaceRows::new(&run, budget, unitigs, length as u32);
     let search = UnitigSearch { run: &run, options, anchors: &anchors, cuts: &cuts };
     let repeats = search.compared(checkpoint, progress, make)?;
     collection.check_unchanged()?;
@@ -119,17 +122,19 @@ pub(super) struct UnitigSearch<'a> {
 
 impl UnitigSearch<'_> {
     /// Finds repeated runs, and compares their words. `make` gives what is made of the unitigs,
-    /// which may take places that are found in texts.
+    /// which may take places that are found in texts, next to what is held then.
     pub(super) fn compared<T: PlaceTaker>(
         &self,
         checkpoint: &mut PassageCheckpoint,
         progress: &dyn Progress,
-        make: impl Fn(&Unitigs) -> Result<T, Error>,
+        make: impl Fn(&Unitigs, &Budget) -> Result<T, Error>,
     ) -> Result<ComparedUnitigs<T>, Error> {
         let Self { run, options, anchors, cuts } = *self;
         let (length, options) = (options.min_words(), options.run());
-        let candidates = &CandidateRuns::of(run, anchors, run.budget.share(16))?;
-        let selection = RunSelection { run, options, candidates, cuts, length };
+        let budget = run.budget.with_held(cuts.held())?;
+        let candidates = &CandidateRuns::of(run, anchors, budget.share(16))?;
+        let budget = budget.with_held(candidates.held())?;
+        let selection = RunSelection { run, budget: &budget, options, candidates, cuts, length };
         let total = Some(run.order.len() as u64);
         for seed in checkpoint.first_seed()..SEEDS {
             let start = Instant::now();
@@ -141,14 +146,17 @@ impl UnitigSearch<'_> {
                 checkpoint.select(seed, &unitigs)?;
                 unitigs
             };
-            run.budget.need(unitigs.places.len() as u64 * MAKING_BYTES)?;
-            let made = make(&unitigs)?;
+            let places = unitigs.places.len() as u64;
+            let budget = budget.with_held(places * PLACE_BYTES)?;
+            budget.need(places * MAKING_BYTES)?;
+            let made = make(&unitigs, &budget)?;
+            let budget = &budget.with_held(made.held())?;
             let selected = start.elapsed();
             progress.end(Stage::Select, selected);
             progress.begin(Stage::Compare, total);
             let first = &first_places(&unitigs, &run.order);
             let comparison =
-                PlaceComparison { run, options, unitigs: &unitigs, first, cuts, length };
+                PlaceComparison { run, budget, options, unitigs: &unitigs, first, cuts, length };
             let is_equal = comparison.compare(&made, progress)?;
             let compared = start.elapsed().saturating_sub(selected);
             progress.end(Stage::Compare, compared);

@@ -4,7 +4,7 @@
 use super::cuts::TokenCuts;
 use crate::error::Error;
 use crate::find::workers::{Counter, on_threads};
-use crate::find::{FindOptions, TextRun};
+use crate::find::{Budget, FindOptions, TextRun};
 use crate::progress::Progress;
 use crate::read::ReadBuffers;
 use crate::words::{ComparedWords, TextSpan, WordRule};
@@ -44,6 +44,9 @@ pub(super) trait PlaceTaker: Sync {
         Vec::new()
     }
 
+    /// Bytes of memory it has.
+    fn held(&self) -> u64;
+
     /// Takes what was found in a block of documents.
     fn take(&self, _located: &[LocatedPlace]) -> Result<(), Error> {
         Ok(())
@@ -54,6 +57,7 @@ pub(super) trait PlaceTaker: Sync {
 #[derive(Clone, Copy)]
 pub(super) struct PlaceComparison<'a> {
     pub(super) run: &'a TextRun,
+    pub(super) budget: &'a Budget,
     pub(super) options: &'a FindOptions,
     pub(super) unitigs: &'a Unitigs,
     /// The first place of each unitig, as an index of its places.
@@ -110,7 +114,7 @@ impl<'a> PlaceComparer<'a> {
             held: HashMap::new(),
             queue: VecDeque::new(),
             held_bytes: 0,
-            share: of.run.budget.sets(),
+            share: of.budget.sets(),
             of,
         }
     }
@@ -209,8 +213,12 @@ impl<'a> PlaceComparer<'a> {
         let words = of.run.with_document(document, |block, row| {
             block.fetch_written(row.place, row.id, scratch, |text| {
                 let (words, spans) = rule.words_and_spans(text, normalization)?;
-                let words = words.select(|words| TokenCuts::without(cuts, words));
-                let spans = spans.select(|words| TokenCuts::without(cuts, words));
+                let (words, spans) = if cuts.is_empty() {
+                    (words, spans)
+                } else {
+                    let words = words.select(|words| TokenCuts::without(cuts, words));
+                    (words, spans.select(|words| TokenCuts::without(cuts, words)))
+                };
                 for place in wanted {
                     let span = spans.span(place.position as usize, place.tokens as usize)?;
                     let excerpt = if place.is_first { excerpt(text, &span) } else { String::new() };

@@ -11,12 +11,11 @@ use super::cuts::TokenCuts;
 use super::first_runs::FirstRunsWriter;
 use crate::error::Error;
 use crate::find::workers::{Counter, on_threads};
-use crate::find::{DocumentBlock, FindOptions, TextRun};
+use crate::find::{Budget, DocumentBlock, FindOptions, TextRun};
 use crate::progress::Progress;
 use crate::read::ReadBuffers;
 use crate::spill::{PartSorter, PartedValues};
 use crate::words::WordRule;
-use lookalike_core::passage::maximal::TokenRange;
 use lookalike_core::passage::position_set::PositionSet;
 use lookalike_core::passage::run_hash::{HASH_BITS, RunHasher};
 use lookalike_core::passage::unitig::{EqualRun, RepeatedRun, RunRecord, Unitigs, group_equal};
@@ -32,6 +31,7 @@ const CLASS_BYTES: u64 = 8;
 #[derive(Clone, Copy)]
 pub(super) struct RunSelection<'a> {
     pub(super) run: &'a TextRun,
+    pub(super) budget: &'a Budget,
     pub(super) options: &'a FindOptions,
     pub(super) candidates: &'a CandidateRuns,
     /// What documents are without.
@@ -43,7 +43,7 @@ pub(super) struct RunSelection<'a> {
 impl RunSelection<'_> {
     /// The unitigs of all repeated runs, by hashes of `seed`.
     pub(super) fn unitigs(&self, seed: u64, progress: &dyn Progress) -> Result<Unitigs, Error> {
-        let (temp, budget) = (self.run.temp(), self.run.budget);
+        let (temp, budget) = (self.run.temp(), self.budget);
         let records = self.records(seed, progress)?;
         let len = self.candidates.len;
         let mut runs = FirstRunsWriter::new(temp, len, budget.share(3), budget.share(4));
@@ -70,7 +70,7 @@ impl RunSelection<'_> {
 
     /// The runs that may repeat: hash and number, ascending.
     fn records(&self, seed: u64, progress: &dyn Progress) -> Result<PartedValues, Error> {
-        let (temp, share) = (self.run.temp(), self.run.budget.share(4));
+        let (temp, share) = (self.run.temp(), self.budget.share(4));
         let sorter = PartSorter::new(temp, HASH_BITS + u64::BITS, self.candidates.len, share);
         let sorter = Mutex::new(sorter);
         let blocks = Counter::default();
@@ -82,7 +82,7 @@ impl RunSelection<'_> {
                 selector.block(i)?;
                 progress.advance(u64::from(self.run.range(i).end - self.run.range(i).start))?;
             }
-            selector.finish()
+            selector.runs.hand_on()
         })?;
         sorter.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
     }
@@ -98,11 +98,8 @@ struct RunSelector<'a> {
     seed: u64,
     words: WordRule,
     shingler: Shingler,
-    hasher: RunHasher,
     scratch: ReadBuffers,
-    tokens: Vec<u64>,
-    gathered: Vec<u128>,
-    sorter: &'a Mutex<PartSorter>,
+    runs: GatheredRuns<'a>,
 }
 
 impl<'a> RunSelector<'a> {
@@ -113,11 +110,13 @@ impl<'a> RunSelector<'a> {
             seed,
             words: WordRule::of(rule),
             shingler: Shingler::with_kernel(rule, of.options.kernel),
-            hasher: RunHasher::new(of.length, seed),
             scratch: ReadBuffers::default(),
-            tokens: Vec::new(),
-            gathered: Vec::new(),
-            sorter,
+            runs: GatheredRuns {
+                hasher: RunHasher::new(of.length, seed),
+                length: of.length,
+                gathered: Vec::new(),
+                sorter,
+            },
         }
     }
 
@@ -129,62 +128,84 @@ impl<'a> RunSelector<'a> {
         let (block, start) = (self.of.run.block(i)?, self.of.run.range(i).start);
         for ranges in ranges.chunk_by(|a, b| a.0 >> 32 == b.0 >> 32) {
             let document = (ranges[0].0 >> 32) as u32;
-            let cuts = self.of.cuts.of(document);
-            if !self.read(&block, document - start, cuts)? {
+            if !self.document(&block, document - start, ranges, number)? {
                 return Err(self.of.run.changed(document));
             }
-            self.hash(ranges, &mut number)?;
+            number += ranges.iter().map(|(_, runs)| u64::from(*runs)).sum::<u64>();
         }
         Ok(())
     }
 
-    /// Reads the tokens of a document; whether it is what it was.
-    fn read(
+    /// Hashes runs of a document, whose numbers go on from `number`; whether it is what it was.
+    fn document(
         &mut self,
         block: &DocumentBlock<'_>,
         place: u32,
-        cuts: &[TokenRange],
+        ranges: &[CandidateRange],
+        number: u64,
     ) -> Result<bool, Error> {
-        let Self { shingler, scratch, tokens, words, seed, .. } = self;
+        let Self { of, seed, words, shingler, scratch, runs } = self;
+        let cuts = of.cuts.of((ranges[0].0 >> 32) as u32);
         block.fetch(place, scratch, |row, text| {
-            let read = shingler.tokens(text);
-            if fingerprint(read) != row.fingerprint {
-                return false;
+            let tokens = shingler.tokens(text);
+            if fingerprint(tokens) != row.fingerprint {
+                return Ok(false);
             }
-            if *seed == 0 {
-                tokens.clear();
-                tokens.extend_from_slice(read);
-                *tokens = TokenCuts::without(cuts, std::mem::take(tokens));
-            } else {
+            if *seed > 0 {
                 let words = words.words(text).select(|words| TokenCuts::without(cuts, words));
-                words.hashes(*seed, tokens);
+                let mut tokens = Vec::new();
+                words.hashes(*seed, &mut tokens);
+                runs.hash(&tokens, ranges, number)?;
+            } else if cuts.is_empty() {
+                runs.hash(tokens, ranges, number)?;
+            } else {
+                runs.hash(&TokenCuts::without(cuts, tokens.to_vec()), ranges, number)?;
             }
-            true
-        })
+            Ok(true)
+        })?
     }
+}
 
-    /// Hashes runs, whose numbers go on from `number`.
-    fn hash(&mut self, ranges: &[CandidateRange], number: &mut u64) -> Result<(), Error> {
-        let Self { tokens, hasher, gathered, .. } = self;
+/// Hashes of runs with their numbers, on their way to where they are sorted.
+struct GatheredRuns<'a> {
+    hasher: RunHasher,
+    length: usize,
+    gathered: Vec<u128>,
+    sorter: &'a Mutex<PartSorter>,
+}
+
+impl GatheredRuns<'_> {
+    /// Hashes runs of some tokens, whose numbers go on from `number`.
+    fn hash(
+        &mut self,
+        tokens: &[u64],
+        ranges: &[CandidateRange],
+        number: u64,
+    ) -> Result<(), Error> {
+        let Self { hasher, length, .. } = *self;
+        let mut number = number;
         for (place, runs) in ranges {
-            let start = *place as u32 as usize;
-            let end = start + *runs as usize + self.of.length - 1;
-            let mut run = *number;
-            hasher.hash(tokens.get(start..end).unwrap_or_default(), |hash| {
-                gathered.push(u128::from(hash) << 64 | u128::from(run));
-                run += 1;
-            });
-            *number += u64::from(*runs);
+            let (start, runs) = (*place as u32 as usize, *runs as usize);
+            // The first run of a piece takes as long as all others when runs are as long.
+            for from in (0..runs).step_by(GATHERED.max(length)) {
+                let count = (runs - from).min(GATHERED.max(length));
+                let piece = start + from..start + from + count + length - 1;
+                let mut run = number + from as u64;
+                hasher.hash(tokens.get(piece).unwrap_or_default(), |hash| {
+                    self.gathered.push(u128::from(hash) << 64 | u128::from(run));
+                    run += 1;
+                });
+                if self.gathered.len() >= GATHERED {
+                    self.hand_on()?;
+                }
+            }
+            number += runs as u64;
         }
-        if gathered.len() >= GATHERED { self.hand_on() } else { Ok(()) }
+        Ok(())
     }
 
     fn hand_on(&mut self) -> Result<(), Error> {
         let mut sorter = self.sorter.lock().unwrap_or_else(PoisonError::into_inner);
         sorter.append(&mut self.gathered)
-    }
-
-    fn finish(mut self) -> Result<(), Error> {
-        self.hand_on()
     }
 }

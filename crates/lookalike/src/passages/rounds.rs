@@ -13,7 +13,7 @@ use super::options::PassageOptions;
 use super::pipeline::UnitigSearch;
 use super::places::PlaceTaker;
 use crate::error::Error;
-use crate::find::{Findings, TextRun};
+use crate::find::{Budget, Findings, TextRun};
 use crate::progress::Progress;
 use crate::read::unit::ranges;
 use crate::read::{Collection, ReadBuffers, TextUnit};
@@ -149,19 +149,20 @@ impl PassageCuts {
     ) -> Result<Self, Error> {
         let length = options.min_words();
         let work = json!({ "cut": cut.description(), "min_words": length });
-        let (run, anchors) = TextRun::read(collection, options.run(), length, &work, progress)?;
+        let (mut run, anchors) = TextRun::read(collection, options.run(), length, &work, progress)?;
         let checkpoint = &mut PassageCheckpoint::open(&run)?;
         let count = checkpoint.rounds();
-        let mut rounds =
-            CutRounds { run: &run, options, cut, rule: WordRule::of(options.rule()), count };
         let mut anchors = anchors.finish(options.run().threads, run.budget.share(4))?;
         // How many words each document has is kept to the end.
-        run.budget.need(4 * run.order.len() as u64)?;
+        run.budget = run.budget.with_held(anchors.held() + 4 * run.order.len() as u64)?;
+        let run = run;
+        let rule = WordRule::of(options.rule());
+        let mut rounds = CutRounds { run: &run, options, cut, rule, count };
         let mut words = rounds.words(&anchors)?;
         let cuts = rounds.run(&mut anchors, checkpoint, progress)?;
         collection.check_unchanged()?;
         let (sources, removed) = rounds.sources(&cuts, &mut words)?;
-        let (count, rule) = (rounds.count, rounds.rule);
+        let count = rounds.count;
         let run = run.findings;
         Ok(Self { rounds: count, sources, run, cuts, removed, cut: *cut, rule })
     }
@@ -214,7 +215,11 @@ impl PassageCuts {
 }
 
 /// Ranges are taken from unitigs, not from texts.
-impl PlaceTaker for Vec<TokenRange> {}
+impl PlaceTaker for Vec<TokenRange> {
+    fn held(&self) -> u64 {
+        (self.len() * size_of::<TokenRange>()) as u64
+    }
+}
 
 struct CutRounds<'a> {
     run: &'a TextRun,
@@ -235,11 +240,11 @@ impl CutRounds<'_> {
         let mut cuts = self.earlier_cuts(anchors, checkpoint)?;
         loop {
             self.count += 1;
-            let make = |unitigs: &Unitigs| self.selected(unitigs);
+            let make = |unitigs: &Unitigs, budget: &Budget| self.selected(unitigs, budget);
             let search =
                 UnitigSearch { run: self.run, options: self.options, anchors, cuts: &cuts };
             let found = search.compared(checkpoint, progress, make)?.made;
-            let found: Vec<TokenRange> = found.into_iter().map(|range| cuts.whole(range)).collect();
+            let found = cuts.whole(found);
             let held = (cuts.len() + found.len()) as u64;
             self.run.budget.need(held * CUT_BYTES)?;
             let found = self.cuttable(&found, &cuts)?;
@@ -270,12 +275,12 @@ impl CutRounds<'_> {
     }
 
     /// The tokens that go, in what is left of the documents.
-    fn selected(&self, unitigs: &Unitigs) -> Result<Vec<TokenRange>, Error> {
+    fn selected(&self, unitigs: &Unitigs, budget: &Budget) -> Result<Vec<TokenRange>, Error> {
         let length = self.options.min_words() as u32;
         Ok(match self.cut.rule {
             CutRule::Copies => copied_ranges(unitigs, length, &self.run.order),
             CutRule::Boilerplate { min_documents, min_share, per_source } => {
-                self.run.budget.need(unitigs.places.len() as u64 * COUNT_BYTES)?;
+                budget.need(unitigs.places.len() as u64 * COUNT_BYTES)?;
                 let sources = if per_source { self.sources_of(unitigs)? } else { HashMap::new() };
                 let source = |document: u32| sources.get(&document).copied().unwrap_or(0);
                 let documents: Vec<u64> = if per_source {
@@ -304,10 +309,10 @@ impl CutRounds<'_> {
     /// The part of the tokens that can go: whole units, and no words between two that would become
     /// one.
     fn cuttable(&self, found: &[TokenRange], cuts: &TokenCuts) -> Result<Vec<TokenRange>, Error> {
-        let (mut scratch, mut can_go) = (ReadBuffers::default(), Vec::new());
+        let (mut scratch, mut all_that_can) = (ReadBuffers::default(), Vec::new());
         for ranges in found.chunk_by(|a, b| a.document == b.document) {
             let document = ranges[0].document;
-            let mut all = TokenCuts::default();
+            let (mut all, mut can_go) = (TokenCuts::default(), Vec::new());
             all.add(cuts.of(document));
             all.add(ranges);
             let is_found = self.run.with_document(document, |block, row| {
@@ -324,13 +329,10 @@ impl CutRounds<'_> {
             is_found.ok_or_else(|| self.run.not_aligned(document))?;
             // What went before is no change.
             let old = cuts.of(document);
-            let is_new = |range: &TokenRange| {
-                range.document != document
-                    || !old.iter().any(|cut| cut.start <= range.start && range.end <= cut.end)
-            };
-            can_go.retain(is_new);
+            can_go.retain(|range| !TokenCuts::contain(old, range.start, range.end));
+            all_that_can.append(&mut can_go);
         }
-        Ok(can_go)
+        Ok(all_that_can)
     }
 
     /// Replaces the anchors of documents that changed.
@@ -459,7 +461,7 @@ fn frequent(
 /// The cuts without a first token that keeps the words on both sides apart.
 fn apart<'a>(
     text: &'a str,
-    words: &'a [Range<usize>],
+    words: &'a [Range<u32>],
     cuts: &'a [TokenRange],
 ) -> impl Iterator<Item = TokenRange> + 'a {
     let is_word = |c: Option<char>| c.is_some_and(|c| class(c) == CharClass::Word);
@@ -470,8 +472,8 @@ fn apart<'a>(
         let touches = before.is_some_and(|before| before.end == first.start)
             && next.is_some_and(|next| next.start == last.end);
         let would_join = touches
-            && is_word(text[..first.start].chars().next_back())
-            && is_word(text[last.end..].chars().next());
+            && is_word(text[..first.start as usize].chars().next_back())
+            && is_word(text[last.end as usize..].chars().next());
         let start = cut.start + u32::from(would_join);
         (start < cut.end).then_some(TokenRange { start, ..*cut })
     })
@@ -480,20 +482,21 @@ fn apart<'a>(
 /// The tokens of units all of which go.
 fn whole_units(
     text: &str,
-    words: &[Range<usize>],
+    words: &[Range<u32>],
     cuts: &[TokenRange],
     unit: TextUnit,
 ) -> Vec<TokenRange> {
     let Some(document) = cuts.first().map(|cut| cut.document) else { return Vec::new() };
     let mut found = Vec::new();
     for range in ranges(text, unit) {
-        let start = words.partition_point(|word| word.start < range.start);
-        let end = words.partition_point(|word| word.start < range.end);
+        let begins_before = |at: usize| move |word: &Range<u32>| (word.start as usize) < at;
+        let start = words.partition_point(begins_before(range.start));
+        let end = words.partition_point(begins_before(range.end));
         let is_whole = start < end
-            && words[end - 1].end <= range.end
-            && (start == 0 || words[start - 1].end <= range.start);
+            && words[end - 1].end as usize <= range.end
+            && (start == 0 || words[start - 1].end as usize <= range.start);
         let (start, end) = (start as u32, end as u32);
-        if is_whole && cuts.iter().any(|cut| cut.start <= start && end <= cut.end) {
+        if is_whole && TokenCuts::contain(cuts, start, end) {
             found.push(TokenRange { document, start, end });
         }
     }
@@ -503,7 +506,7 @@ fn whole_units(
 /// The bytes that go with tokens.
 fn byte_ranges(
     text: &str,
-    words: &[Range<usize>],
+    words: &[Range<u32>],
     cuts: &[TokenRange],
     unit: Option<TextUnit>,
 ) -> Vec<Range<usize>> {
@@ -529,15 +532,16 @@ fn byte_ranges(
                 };
                 // Words of one character that has several share its bytes.
                 if start < end {
-                    push(start..end);
+                    push(start as usize..end as usize);
                 }
             }
         }
         Some(unit) => {
             for range in ranges(text, unit) {
-                let first = words.partition_point(|word| word.start < range.start) as u32;
-                let end = words.partition_point(|word| word.start < range.end) as u32;
-                if first < end && cuts.iter().any(|cut| cut.start <= first && end <= cut.end) {
+                let begins_before = |at: usize| move |word: &Range<u32>| (word.start as usize) < at;
+                let first = words.partition_point(begins_before(range.start)) as u32;
+                let end = words.partition_point(begins_before(range.end)) as u32;
+                if first < end && TokenCuts::contain(cuts, first, end) {
                     push(range);
                 }
             }

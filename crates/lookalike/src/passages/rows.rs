@@ -8,7 +8,7 @@
 
 use super::places::{LocatedPlace, PlaceTaker, WantedPlace};
 use crate::error::Error;
-use crate::find::TextRun;
+use crate::find::{Budget, TextRun};
 use crate::spill::codec::{FieldReader, put_bytes, put_u32, put_u64};
 use crate::spill::{SortedRecords, Sorter, until_error};
 use crate::words::TextSpan;
@@ -24,8 +24,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// and the number of its rows.
 const RUN_BYTES: u64 = 32;
 const PASSAGE_BYTES: u64 = 52;
-/// Bytes of memory for each place of a unitig meanwhile.
-const PLACE_BYTES: u64 = 24;
 /// Bytes of memory for each document with a place: how much of it is repeated, in a vector that
 /// grows.
 const REPEATED_BYTES: u64 = 2 * size_of::<(u64, u32)>() as u64;
@@ -41,6 +39,7 @@ pub(super) struct PlaceRows<'a> {
     /// The passages whose first place is no maximal run, by that place.
     within: Vec<u32>,
     taken: Mutex<TakenPlaces>,
+    held: u64,
 }
 
 struct TakenPlaces {
@@ -50,15 +49,18 @@ struct TakenPlaces {
 
 impl<'a> PlaceRows<'a> {
     /// For the passages of at least `length` words.
-    pub(super) fn new(run: &'a TextRun, unitigs: &Unitigs, length: u32) -> Result<Self, Error> {
+    pub(super) fn new(
+        run: &'a TextRun,
+        budget: &Budget,
+        unitigs: &Unitigs,
+        length: u32,
+    ) -> Result<Self, Error> {
         let passages = Passages::new(unitigs, length, &run.order);
         let documents = passages.runs.chunk_by(|a, b| a.document == b.document).count();
-        run.budget.need(
-            documents as u64 * REPEATED_BYTES
-                + unitigs.places.len() as u64 * PLACE_BYTES
-                + passages.runs.len() as u64 * RUN_BYTES
-                + passages.passages.len() as u64 * PASSAGE_BYTES,
-        )?;
+        let held = documents as u64 * REPEATED_BYTES
+            + passages.runs.len() as u64 * RUN_BYTES
+            + passages.passages.len() as u64 * PASSAGE_BYTES;
+        let sorted_in = budget.with_held(held)?.share(8);
         let of = &passages.passages;
         let first = |passage: &Passage| (run.order[passage.document as usize], passage.position);
         let mut ranked: Vec<u32> = (0..of.len() as u32).collect();
@@ -85,9 +87,9 @@ impl<'a> PlaceRows<'a> {
             let Passage { document, position, .. } = of[*passage as usize];
             (document, position)
         });
-        let sorter = Sorter::new(Some(Arc::clone(run.temp())), run.budget.share(8));
+        let sorter = Sorter::new(Some(Arc::clone(run.temp())), sorted_in);
         let taken = Mutex::new(TakenPlaces { sorter, repeated: Vec::new() });
-        Ok(Self { run, passages, ranks, rows, within, taken })
+        Ok(Self { run, passages, ranks, rows, within, taken, held })
     }
 
     /// All rows that were taken.
@@ -126,6 +128,10 @@ impl<'a> PlaceRows<'a> {
 }
 
 impl PlaceTaker for PlaceRows<'_> {
+    fn held(&self) -> u64 {
+        self.held
+    }
+
     fn wanted(&self, documents: &Range<u32>) -> Vec<WantedPlace> {
         let Passages { passages, runs } = &self.passages;
         let from = runs.partition_point(|run| run.document < documents.start);

@@ -175,6 +175,9 @@ impl<T: LogValue> SpillLog<T> {
         }
         if self.held_bytes > self.share {
             self.spill()?;
+        } else if let Some((_, values)) = self.held.last_mut() {
+            // A vector that grew has room for as much again.
+            values.shrink_to_fit();
         }
         Ok(start..self.len)
     }

@@ -4,6 +4,7 @@ use lookalike_core::hash::mix64;
 use lookalike_core::params::{Case, ShingleRule, TokenRule};
 use lookalike_core::text::{lower_case, word_ranges};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Which words are equal.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +17,7 @@ pub(crate) struct WordRule {
 #[derive(Debug)]
 pub(crate) struct ComparedWords {
     text: String,
-    words: Vec<Range<u32>>,
+    words: Arc<Vec<Range<u32>>>,
     /// Whether they are all words of the text.
     is_whole: bool,
 }
@@ -34,8 +35,8 @@ impl WordRule {
             Case::Keep => text.to_owned(),
         };
         let words = word_ranges(&text, self.tokens);
-        let words = words.map(|word| word.start as u32..word.end as u32).collect();
-        ComparedWords { text, words, is_whole: true }
+        let words: Vec<_> = words.map(|word| word.start as u32..word.end as u32).collect();
+        ComparedWords { text, words: Arc::new(words), is_whole: true }
     }
 
     /// Where the words are in a text that is in no other form.
@@ -51,13 +52,14 @@ impl ComparedWords {
         select: impl FnOnce(Vec<Range<u32>>) -> Vec<Range<u32>>,
     ) -> ComparedWords {
         let count = self.words.len();
-        let words = select(self.words);
-        Self { is_whole: self.is_whole && words.len() == count, words, ..self }
+        let words = select(Arc::unwrap_or_clone(self.words));
+        let is_whole = self.is_whole && words.len() == count;
+        Self { text: self.text, words: Arc::new(words), is_whole }
     }
 
     /// Where they are in the text as it is compared, in bytes.
-    pub(super) fn ranges(&self) -> impl Iterator<Item = Range<usize>> + '_ {
-        self.words.iter().map(|word| word.start as usize..word.end as usize)
+    pub(super) fn ranges(&self) -> &Arc<Vec<Range<u32>>> {
+        &self.words
     }
 
     /// Bytes of memory.

@@ -3,6 +3,7 @@
 use super::compared_words::{ComparedWords, WordRule};
 use crate::read::{Normalization, TextNormalizer};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A part of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
@@ -16,7 +17,7 @@ pub struct TextSpan {
 /// Where the words of a document are in its text.
 pub(crate) struct Spans<'a> {
     text: &'a str,
-    words: Vec<Range<usize>>,
+    words: Arc<Vec<Range<u32>>>,
     /// Characters before each piece of [`PIECE`] bytes.
     chars: Vec<u64>,
 }
@@ -35,7 +36,7 @@ impl WordRule {
             return Some((words, Spans::of(text, self, normalization)?));
         }
         // Folding leaves the words of ASCII where they are.
-        let spans = Spans::new(text, words.ranges().collect());
+        let spans = Spans::new(text, Arc::clone(words.ranges()));
         Some((words, spans))
     }
 }
@@ -46,15 +47,18 @@ const PIECE: usize = 1024;
 impl<'a> Spans<'a> {
     /// The words of `text`; `None` where the words of its normal form cannot be found in it.
     pub(crate) fn of(text: &'a str, rule: WordRule, normalization: Normalization) -> Option<Self> {
-        let words = match normal_form(text, normalization) {
-            None => rule.ranges(text).collect(),
-            Some(normal) => aligned(text, &normal, rule, normalization)?,
+        let short = |word: Range<usize>| word.start as u32..word.end as u32;
+        let words: Vec<Range<u32>> = match normal_form(text, normalization) {
+            None => rule.ranges(text).map(short).collect(),
+            Some(normal) => {
+                aligned(text, &normal, rule, normalization)?.into_iter().map(short).collect()
+            }
         };
-        Some(Self::new(text, words))
+        Some(Self::new(text, Arc::new(words)))
     }
 
     /// Words of `text`.
-    fn new(text: &'a str, words: Vec<Range<usize>>) -> Self {
+    fn new(text: &'a str, words: Arc<Vec<Range<u32>>>) -> Self {
         let count = |piece: &[u8]| piece.iter().filter(|byte| byte.cast_signed() >= -0x40).count();
         let mut total = 0;
         let chars = text.as_bytes().chunks(PIECE).map(|piece| {
@@ -67,15 +71,12 @@ impl<'a> Spans<'a> {
     }
 
     /// The words that `select` makes of these.
-    pub(crate) fn select(
-        self,
-        select: impl FnOnce(Vec<Range<usize>>) -> Vec<Range<usize>>,
-    ) -> Self {
-        Self { words: select(self.words), ..self }
+    pub(crate) fn select(self, select: impl FnOnce(Vec<Range<u32>>) -> Vec<Range<u32>>) -> Self {
+        Self { words: Arc::new(select(Arc::unwrap_or_clone(self.words))), ..self }
     }
 
     /// The bytes of each word.
-    pub(crate) fn words(&self) -> &[Range<usize>] {
+    pub(crate) fn words(&self) -> &[Range<u32>] {
         &self.words
     }
 
@@ -83,7 +84,7 @@ impl<'a> Spans<'a> {
     pub(crate) fn span(&self, at: usize, count: usize) -> Option<TextSpan> {
         let words = self.words.get(at..at.checked_add(count)?)?;
         let (start, end) = (words.first()?.start, words.last()?.end);
-        Some(self.between(start, end))
+        Some(self.between(start as usize, end as usize))
     }
 
     /// The text between two bytes.
@@ -197,7 +198,8 @@ mod tests {
     fn written(text: &str, form: NormalForm) -> Vec<&str> {
         let rule = WordRule::of(&ShingleRule::default());
         let spans = Spans::of(text, rule, normalization(form)).unwrap();
-        spans.words.into_iter().map(|word| &text[word]).collect()
+        let words = spans.words.iter();
+        words.map(|word| &text[word.start as usize..word.end as usize]).collect()
     }
 
     #[test]
@@ -236,7 +238,7 @@ mod tests {
                     prop_assert_eq!(words.len(), spans.words().len());
                     for (word, range) in words.iter().zip(spans.words()) {
                         // A character outside of the word may have kept it as it is written.
-                        let written = &text[range.clone()];
+                        let written = &text[range.start as usize..range.end as usize];
                         let part = part.of(written, normalization(form));
                         let is_found = part.contains(word) || written.contains(word);
                         prop_assert!(is_found, "{} {:?} {:?}", form, word, part);

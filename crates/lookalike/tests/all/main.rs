@@ -24,6 +24,7 @@ mod huge;
 mod index;
 mod laws;
 mod memory;
+mod passage_oracle;
 mod passages;
 mod read;
 mod scripts;

@@ -1,0 +1,42 @@
+"""Documents that a run is without."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from lookalike._options import path_option, refused
+from lookalike.errors import OptionError
+
+__all__ = ["drop_option"]
+
+_EXPECTED = "the path of a list, or ids; of files also dicts such as {'id': 'd7', 'source': 'web.jsonl'}"
+
+
+def drop_option(value: object) -> str | bytes | None:
+    """What the engine takes: a path, or the lines of a file.
+
+    :raises OptionError: it is something else.
+    """
+    if value is None:
+        return None
+    if isinstance(value, (str, os.PathLike)):
+        return path_option("drop", value)
+    if isinstance(value, Mapping) or not isinstance(value, Iterable) or isinstance(value, (bytes, bytearray)):
+        raise refused("drop", _EXPECTED, value)
+    return b"".join(_line(place, document) for place, document in enumerate(value))
+
+
+def _line(place: int, document: object) -> bytes:
+    is_row = isinstance(document, Mapping)
+    id_, source = (document.get("id"), document.get("source")) if isinstance(document, Mapping) else (document, None)
+    if id_ is None or isinstance(id_, (bool, float, bytes)) or (is_row and not isinstance(source, (str, type(None)))):
+        raise refused(f"drop[{place}]", "an id, or a dict with an id and perhaps a source", document)
+    # Rows and numbers are digits, as the engine has them; so are those of NumPy.
+    members: dict[str, Any] = {"id": str(id_), "source": source}
+    try:
+        return json.dumps(members, ensure_ascii=False).encode() + b"\n"
+    except UnicodeEncodeError as error:
+        raise OptionError(f"drop[{place}]: {error}") from None
