@@ -12,8 +12,8 @@ import pytest
 import lookalike
 from lookalike.errors import FileError, OptionError
 
-PAGE = "the same old story of the town by the river, told again by one who was there when it began"
-QUESTION = "told again by one who was there"
+PAGE = "the same old story of the town by the river, written again by one who was there when it began"
+QUESTION = "written again by one who was there"
 #: The first is the longest, and would be kept.
 TEXTS = [f"{PAGE}, and so on", PAGE, "nothing of the kind", *(f"page {n} has words w{n} of its own" for n in range(9))]
 OPTIONS: Any = {"threshold": 0.6, "shingle": "words:3"}

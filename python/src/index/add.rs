@@ -243,7 +243,14 @@ impl IteratorRows {
         if let Some(metadata_value) = metadata_value {
             members.append(&mut metadata(&metadata_value, &format!("document {row}"))?);
         }
-        Ok(NewDocument { id, text: given_text, metadata: members, modified: None, expires: None })
+        Ok(NewDocument {
+            id,
+            text: given_text,
+            metadata: members,
+            original: None,
+            modified: None,
+            expires: None,
+        })
     }
 }
 

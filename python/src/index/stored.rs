@@ -230,6 +230,7 @@ impl StoredIndex {
             id: id_text(id, || "the id".to_owned())?,
             text: text(given, || "the text".to_owned())?,
             metadata: metadata(described, "the document")?,
+            original: None,
             modified,
             expires,
         };

@@ -236,7 +236,7 @@ impl TableBatch {
                 metadata.insert(name.clone(), value);
             }
         }
-        Ok(NewDocument { id, text, metadata, modified: None, expires: None })
+        Ok(NewDocument { id, text, metadata, original: None, modified: None, expires: None })
     }
 }
 

@@ -206,6 +206,21 @@ fn originals_go_out_and_in_with_an_export() {
     assert!(message.contains("the SHA-256 of an original is not the one"), "{message}");
 }
 
+/// What `dedup` adds to an index has its original, too.
+#[test]
+fn what_stays_of_a_run_is_added_with_its_original() {
+    let place = Place::new();
+    place.run(&["index", "create", "archive", "--store", "originals"]).ok();
+    let line = "{\"n\":1, \"text\":\"a record of some words that are in no index\",\"id\":\"r\"}";
+    place.file("in/article.html", fixture("html/article.html")).file("records.jsonl", line);
+    for input in ["in", "records.jsonl"] {
+        place.run(&["dedup", input, "--reference", "archive", "--add"]).ok();
+    }
+    assert_eq!(original(&place, &["article.html"]), fixture("html/article.html"));
+    assert_eq!(original(&place, &["r"]), line.as_bytes());
+    place.run(&["index", "check", "archive"]).ok();
+}
+
 #[test]
 fn originals_over_the_limit_are_named_and_left_out_on_request() {
     let place = Place::new();

@@ -36,7 +36,8 @@ export class DecisionLog {
     this.done = [];
     this.undone = [];
     this.waiting = [];
-    this.sending = false;
+    /** @type {Promise<void>|null} */
+    this.sending = null;
   }
 
   /** How many decisions the server has not acknowledged. */
@@ -78,11 +79,14 @@ export class DecisionLog {
     return made;
   }
 
-  /** Adds decisions to those that are sent; resolves when there is nothing more to send. */
-  async send(decisions = []) {
+  /** Adds decisions to those that are sent; resolves when all are stored, or one is not. */
+  send(decisions = []) {
     this.waiting.push(...decisions);
-    if (this.sending) return;
-    this.sending = true;
+    this.sending ??= this.sendWaiting().finally(() => { this.sending = null; });
+    return this.sending;
+  }
+
+  async sendWaiting() {
     try {
       while (this.waiting.length > 0) {
         const batch = this.waiting.slice(0, BATCH);
@@ -92,8 +96,6 @@ export class DecisionLog {
       }
     } catch (error) {
       this.failed(error);
-    } finally {
-      this.sending = false;
     }
   }
 }

@@ -19,6 +19,11 @@ const BY_CODE = {
     "“.” and “..” mean something else in addresses; the command line takes them."],
   "unknown-document": () => ["There is no such document",
     "It may have been removed, or it has expired. Ids are compared letter by letter."],
+  "unknown-index": () => ["The token opens no such index",
+    "It may have another name now, or need another token. Without a name in its address the page " +
+    "shows the first index that the token opens."],
+  "other-index": () => ["The token opens other indexes",
+    "Choose one at the top of the page, or enter another token."],
   "read-only-token": () => ["This token may only read",
     "Ask for one that may write; “Forget the token” at the end of the page, then enter it."],
   "id-taken": () => ["There is a document with this id",

@@ -1236,6 +1236,9 @@ const openedIndex = async (browser) => {
     ({ json: { indexes: [{ ...ENTRY, name: "mail", address: "/v1/indexes/mail", default: false }] } }) });
   const server = await mock((call) => {
     const path = call.path.replace("/v1/indexes/mail/", "/v1/");
+    if (call.path.startsWith("/v1/indexes/gone/")) {
+      return refusal(404, "unknown-index", "there is no index \"gone\" for this token");
+    }
     return path === call.path && path !== "/v1/indexes"
       ? refusal(403, "other-index", "the token opens other indexes") : answer({ ...call, path });
   });
@@ -1244,6 +1247,9 @@ const openedIndex = async (browser) => {
     await browser.wait("location.search === '?index=mail' && location.hash === '#/index'");
     await browser.see("How surely are documents found?");
     assert.equal(await browser.run("return document.querySelector('#indexes').hidden"), true);
+    // A name that is none any more is said, with what to do.
+    await browser.run("location.assign('?index=gone#/index')");
+    await browser.see("The token opens no such index");
   } finally {
     server.close();
   }

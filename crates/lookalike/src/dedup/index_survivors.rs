@@ -6,10 +6,11 @@ use crate::error::Error;
 use crate::extract::Fields;
 use crate::find::{FindOptions, Findings, Group};
 use crate::index::{
-    AddCounts, AddOptions, DuplicateRecorder, FeedError, InterruptedAdd, NewDocument, add_documents,
+    AddCounts, AddOptions, DuplicateRecorder, FeedError, InterruptedAdd, NewDocument,
+    OwnedOriginal, add_documents,
 };
 use crate::progress::Progress;
-use crate::read::{Collection, Document};
+use crate::read::{Collection, Document, DocumentContents};
 use lookalike_index::entry::Metadata;
 use lookalike_index::{Index, IndexError};
 use serde_json::Value;
@@ -20,7 +21,8 @@ const BATCH_DOCUMENTS: usize = 4096;
 const BATCH_BYTES: usize = 16 << 20;
 
 /// Reads the inputs again and adds every document that stays to an index, in reading order, with
-/// its source and what it says of itself as metadata. Documents without tokens, and those that were
+/// its source and what it says of itself as metadata, and what it was read from where the index
+/// keeps originals. Documents without tokens, and those that were
 /// left out of the run, are not added. Then records the duplicates of documents of the index, those
 /// that were added among them.
 ///
@@ -92,11 +94,16 @@ struct SurvivorBatch<'a> {
 
 impl SurvivorBatch<'_> {
     fn push(&mut self, document: &Document<'_>, source: &str) -> Result<(), Error> {
-        self.bytes += document.text.len();
+        let original = document.contents.filter(|_| self.index.settings().originals.is_some());
+        let original = original.map(|DocumentContents { bytes, media_type, name }| {
+            OwnedOriginal::new(bytes, media_type, name)
+        });
+        self.bytes += document.text.len() + original.as_ref().map_or(0, |one| one.bytes().len());
         self.documents.push(NewDocument {
             id: document.id.to_owned(),
             text: document.text.to_owned(),
             metadata: metadata(document, source),
+            original,
             modified: document.modified.and_then(|time| i64::try_from(time).ok()),
             expires: None,
         });

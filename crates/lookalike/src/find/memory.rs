@@ -91,17 +91,29 @@ enum BlockUse {
 impl Budget {
     /// For a run whose documents are not known yet.
     pub(crate) fn new(memory: &Memory, threads: usize) -> Result<Self, Error> {
-        let threads = threads as u64;
-        let budget = Self {
+        let budget = Self::unchecked(memory, threads);
+        budget.check()?;
+        Ok(budget)
+    }
+
+    /// The same, where words are compared, next to bytes that are held for good.
+    pub(super) fn of_texts(memory: &Memory, threads: usize, held: u64) -> Result<Self, Error> {
+        let unchecked = Self::unchecked(memory, threads);
+        let budget = Self { resident: held, blocks: BlockUse::Texts, ..unchecked };
+        // What few documents take is in the least that a first refusal names.
+        budget.check_work(LEAST_WORK + MIB)?;
+        Ok(budget)
+    }
+
+    fn unchecked(memory: &Memory, threads: usize) -> Self {
+        Self {
             limit: memory.limit,
-            threads,
+            threads: threads as u64,
             resident: 0,
             columns: None,
             results: memory.results.unwrap_or(u64::MAX),
             blocks: BlockUse::Documents,
-        };
-        budget.check()?;
-        Ok(budget)
+        }
     }
 
     /// The same, for what is compared as a document.
@@ -109,11 +121,6 @@ impl Budget {
         let is_whole = unit == TextUnit::Document;
         let blocks = if is_whole { BlockUse::Documents } else { BlockUse::Units };
         Self { blocks, ..self }
-    }
-
-    /// The same, where words are compared.
-    pub(super) fn with_texts(self) -> Self {
-        Self { blocks: BlockUse::Texts, ..self }
     }
 
     /// What is held of a block for each of its bytes.
@@ -161,7 +168,11 @@ impl Budget {
     }
 
     fn check(&self) -> Result<(), Error> {
-        let least = self.process_bytes() + self.resident + LEAST_WORK;
+        self.check_work(LEAST_WORK)
+    }
+
+    fn check_work(&self, work: u64) -> Result<(), Error> {
+        let least = self.process_bytes() + self.resident + work;
         match self.limit {
             Some(got) if got < least => Err(Error::MemoryTooSmall { got, least }),
             _ => Ok(()),
@@ -229,7 +240,7 @@ impl Budget {
         self.held_of_block(self.block_factor().saturating_mul(bytes))
     }
 
-    /// Refuses a block of this many bytes with a document of so many words, which are compared.
+    /// Refuses a block of this many bytes with a document of this many words, which are compared.
     pub(super) fn words(&self, bytes: u64, words: u64) -> Result<(), Error> {
         let of_words = WORD_BYTES.saturating_mul(words);
         self.held_of_block(self.block_factor().saturating_mul(bytes).saturating_add(of_words))
@@ -259,6 +270,12 @@ impl Budget {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Refuses what is made of texts in this many bytes next to what has a share of the work:
+    /// anchors, words and rows an eighth each, the places of runs a sixteenth.
+    pub(crate) fn need_beside_shares(&self, bytes: u64) -> Result<(), Error> {
+        self.need(bytes.saturating_mul(16).div_ceil(9))
     }
 
     /// Shingle sets that one thread keeps.
@@ -310,9 +327,11 @@ mod tests {
             Budget::new(&memory, 2).unwrap().with_documents(1000, 10, 0).unwrap()
         };
         let small = limited(60 << 20);
-        let words = |budget: &Budget, bytes| budget.with_texts().words(bytes, bytes / 3);
-        let texts = |budget: &Budget, bytes| budget.with_texts().block(bytes);
-        for refuse in [Budget::component, Budget::block, words, texts] {
+        let of_texts = |budget: &Budget| Budget { blocks: BlockUse::Texts, ..*budget };
+        let words = |budget: &Budget, bytes| of_texts(budget).words(bytes, bytes / 3);
+        let texts = |budget: &Budget, bytes| of_texts(budget).block(bytes);
+        let made = Budget::need_beside_shares;
+        for refuse in [Budget::component, Budget::block, words, texts, made] {
             refuse(&small, 1 << 20).unwrap();
             refuse(&Budget::new(&Memory::default(), 2).unwrap(), 1 << 40).unwrap();
             let Err(Error::MemoryTooSmall { least, .. }) = refuse(&small, 30 << 20) else {

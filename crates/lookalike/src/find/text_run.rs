@@ -47,8 +47,8 @@ impl TextRun {
         work: &Value,
         progress: &dyn Progress,
     ) -> Result<(Self, AnchorLog), Error> {
-        let budget = Budget::new(&options.memory, options.threads.get())?.with_texts();
-        let budget = budget.with_held(collection.held_bytes() + options.held_bytes())?;
+        let held = collection.held_bytes() + options.held_bytes();
+        let budget = Budget::of_texts(&options.memory, options.threads.get(), held)?;
         if let Some(bytes) = budget.longest_record() {
             collection.limit_records(bytes);
         }

@@ -3,6 +3,7 @@
 use super::add_options::AddOptions;
 use super::batch_writer::{AddCounts, BatchWriter, InterruptedAdd, NotWritten};
 use super::block_reader::{UnpreparedDocument, check};
+use super::original::OwnedOriginal;
 use super::pipeline::write_in_order;
 use super::prepare::{DocumentFields, TextPreparer};
 use super::prepared_block::PreparedBlock;
@@ -29,6 +30,9 @@ pub struct NewDocument<S> {
     pub text: S,
     /// What else is stored; taken out when the document is prepared.
     pub metadata: Metadata,
+    /// What it was read from, where the index keeps originals; its text if it is `None`. Taken out
+    /// when the document is prepared.
+    pub original: Option<OwnedOriginal>,
     /// Time of its last change, in ns since 1970.
     pub modified: Option<i64>,
     /// Time of expiry, from which on it counts as removed, in ns since 1970; that of the options
@@ -224,7 +228,9 @@ fn prepare_chunk<S: AsRef<str>, E>(
     for (row, document) in (first..).zip(chunk) {
         let (id, text) = (document.id.as_ref(), document.text.as_ref());
         let metadata = std::mem::take(&mut document.metadata);
-        let described = match check(id, text, &metadata) {
+        let original = document.original.take();
+        let checked = check_length(preparer, id, original.as_ref());
+        let described = match checked.and_then(|()| check(id, text, &metadata)) {
             Ok(described) => described,
             Err(error) => {
                 block.failure = Some(FeedError::Document { row, error });
@@ -238,7 +244,7 @@ fn prepare_chunk<S: AsRef<str>, E>(
             id,
             text,
             extra,
-            original: None,
+            original,
             former: Vec::new(),
             source: &source,
             line: Some(row),
@@ -246,6 +252,16 @@ fn prepare_chunk<S: AsRef<str>, E>(
         block.push(preparer, given, described);
     }
     block
+}
+
+/// Checks the length of an original.
+fn check_length(
+    preparer: &TextPreparer,
+    id: &str,
+    original: Option<&OwnedOriginal>,
+) -> Result<(), IndexError> {
+    let (Some(originals), Some(original)) = (preparer.originals(), original) else { return Ok(()) };
+    originals.check_length(id, original.bytes().len() as u64)
 }
 
 #[cfg(test)]
@@ -266,7 +282,14 @@ mod tests {
 
     fn document(id: String) -> NewDocument<String> {
         let text = format!("this is what document number {id} has to say to all of us");
-        NewDocument { id, text, metadata: Metadata::new(), modified: None, expires: None }
+        NewDocument {
+            id,
+            text,
+            metadata: Metadata::new(),
+            original: None,
+            modified: None,
+            expires: None,
+        }
     }
 
     /// Ids of batches, one list each.

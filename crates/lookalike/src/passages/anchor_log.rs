@@ -193,9 +193,9 @@ impl CompleteAnchors {
         Ok(())
     }
 
-    /// Bytes of memory.
+    /// Bytes of memory that are held next to the log.
     pub(super) fn held(&self) -> u64 {
-        self.log.len() / 8 + self.log.held() as u64
+        self.log.len() / 8
     }
 
     /// The entries of the i-th block.

@@ -44,11 +44,6 @@ impl CandidateRuns {
         Ok(found)
     }
 
-    /// Bytes of memory.
-    pub(super) fn held(&self) -> u64 {
-        (self.log.held() + self.blocks.len() * size_of::<(Range<u64>, u64)>()) as u64
-    }
-
     /// The ranges of the i-th block, and the number of its first run.
     pub(super) fn block(&self, i: usize) -> Result<(Cow<'_, [CandidateRange]>, u64), Error> {
         let (range, first) = self.blocks[i].clone();

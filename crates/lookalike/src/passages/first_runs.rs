@@ -12,8 +12,7 @@ const NONE: u32 = u32::MAX;
 /// Takes runs in any order.
 pub(super) enum FirstRunsWriter {
     Direct(Vec<u32>),
-    /// With the bytes in which it sorts.
-    Sorting(PartSorter, usize),
+    Sorting(PartSorter),
 }
 
 impl FirstRunsWriter {
@@ -24,7 +23,7 @@ impl FirstRunsWriter {
             return Self::Direct(vec![NONE; len as usize]);
         }
         let bits = 2 * u64::BITS - len.leading_zeros();
-        Self::Sorting(PartSorter::new(temp, bits, len, sorted), sorted)
+        Self::Sorting(PartSorter::new(temp, bits, len, sorted))
     }
 
     /// Takes a run.
@@ -36,22 +35,16 @@ impl FirstRunsWriter {
                 }
                 Ok(())
             }
-            Self::Sorting(sorter, _) => {
-                sorter.push(u128::from(run.run) << 64 | u128::from(run.first))
-            }
+            Self::Sorting(sorter) => sorter.push(u128::from(run.run) << 64 | u128::from(run.first)),
         }
     }
 
     /// All runs that were taken.
     pub(super) fn finish(self) -> Result<FirstRuns, Error> {
         match self {
-            Self::Direct(direct) => {
-                let held = (direct.len() * size_of::<u32>()) as u64;
-                Ok(FirstRuns { direct, sorted: None, held })
-            }
-            Self::Sorting(sorter, bytes) => {
-                let sorted = Some(sorter.finish()?);
-                Ok(FirstRuns { direct: Vec::new(), sorted, held: bytes as u64 })
+            Self::Direct(first) => Ok(FirstRuns { direct: first, sorted: None }),
+            Self::Sorting(sorter) => {
+                Ok(FirstRuns { direct: Vec::new(), sorted: Some(sorter.finish()?) })
             }
         }
     }
@@ -62,13 +55,12 @@ pub(super) struct FirstRuns {
     /// By the number of the run.
     direct: Vec<u32>,
     sorted: Option<PartedValues>,
-    held: u64,
 }
 
 impl FirstRuns {
-    /// Bytes of memory at most.
+    /// Bytes of memory that do not depend on a share.
     pub(super) fn held(&self) -> u64 {
-        self.held
+        (self.direct.len() * size_of::<u32>()) as u64
     }
 
     /// The runs, each with the first one.

@@ -6,7 +6,7 @@ use super::checkpoint::PassageCheckpoint;
 use super::cuts::TokenCuts;
 use super::findings::{PassageCounts, PassageFindings, SourceRepeats};
 use super::options::PassageOptions;
-use super::places::{PlaceComparison, PlaceTaker};
+use super::places::{PLACE_BYTES, PlaceComparison, PlaceTaker};
 use super::records::RunSelection;
 use super::rows::PlaceRows;
 use crate::error::Error;
@@ -14,7 +14,7 @@ use crate::find::{Budget, TextRun};
 use crate::progress::{NoProgress, Progress, Stage};
 use crate::read::{Collection, ReadOptions};
 use lookalike_core::passage::maximal::{TokenRange, copied_ranges, first_places, ranges_of};
-use lookalike_core::passage::unitig::{UnitigPlace, Unitigs};
+use lookalike_core::passage::unitig::Unitigs;
 use serde_json::json;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -22,9 +22,7 @@ use std::time::{Duration, Instant};
 /// Hash functions that are tried before the words of different hashes are taken to be equal on
 /// purpose.
 const SEEDS: u64 = 8;
-/// Bytes of memory for each place of a unitig with the numbers of the unitigs, of which there are
-/// fewer, and what is added while passages are made.
-const PLACE_BYTES: u64 = size_of::<UnitigPlace>() as u64 + 8;
+/// Bytes of memory for each place of a unitig while passages are made.
 const MAKING_BYTES: u64 = 40;
 
 /// Finds the repeated passages of files and folders, read with the defaults of [`ReadOptions`].
@@ -131,10 +129,9 @@ impl UnitigSearch<'_> {
     ) -> Result<ComparedUnitigs<T>, Error> {
         let Self { run, options, anchors, cuts } = *self;
         let (length, options) = (options.min_words(), options.run());
-        let budget = run.budget.with_held(cuts.held())?;
+        let budget = &run.budget.with_held(cuts.held())?;
         let candidates = &CandidateRuns::of(run, anchors, budget.share(16))?;
-        let budget = budget.with_held(candidates.held())?;
-        let selection = RunSelection { run, budget: &budget, options, candidates, cuts, length };
+        let selection = RunSelection { run, budget, options, candidates, cuts, length };
         let total = Some(run.order.len() as u64);
         for seed in checkpoint.first_seed()..SEEDS {
             let start = Instant::now();
@@ -147,10 +144,8 @@ impl UnitigSearch<'_> {
                 unitigs
             };
             let places = unitigs.places.len() as u64;
-            let budget = budget.with_held(places * PLACE_BYTES)?;
-            budget.need(places * MAKING_BYTES)?;
-            let made = make(&unitigs, &budget)?;
-            let budget = &budget.with_held(made.held())?;
+            budget.need_beside_shares(places * (PLACE_BYTES + MAKING_BYTES))?;
+            let made = make(&unitigs, budget)?;
             let selected = start.elapsed();
             progress.end(Stage::Select, selected);
             progress.begin(Stage::Compare, total);

@@ -13,6 +13,9 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
+/// Bytes of memory for each place of a unitig with the numbers of the unitigs, of which there are
+/// fewer.
+pub(super) const PLACE_BYTES: u64 = size_of::<UnitigPlace>() as u64 + 8;
 /// Bytes of a passage that are kept to show it.
 const EXCERPT_BYTES: usize = 200;
 
@@ -43,9 +46,6 @@ pub(super) trait PlaceTaker: Sync {
     fn wanted(&self, _documents: &Range<u32>) -> Vec<WantedPlace> {
         Vec::new()
     }
-
-    /// Bytes of memory it has.
-    fn held(&self) -> u64;
 
     /// Takes what was found in a block of documents.
     fn take(&self, _located: &[LocatedPlace]) -> Result<(), Error> {

@@ -215,11 +215,7 @@ impl PassageCuts {
 }
 
 /// Ranges are taken from unitigs, not from texts.
-impl PlaceTaker for Vec<TokenRange> {
-    fn held(&self) -> u64 {
-        (self.len() * size_of::<TokenRange>()) as u64
-    }
-}
+impl PlaceTaker for Vec<TokenRange> {}
 
 struct CutRounds<'a> {
     run: &'a TextRun,

@@ -6,7 +6,7 @@
 //! documents (threads) ─ places found in texts ─ PlaceRows ─ sorted → PassageRows
 //! ```
 
-use super::places::{LocatedPlace, PlaceTaker, WantedPlace};
+use super::places::{LocatedPlace, PLACE_BYTES, PlaceTaker, WantedPlace};
 use crate::error::Error;
 use crate::find::{Budget, TextRun};
 use crate::spill::codec::{FieldReader, put_bytes, put_u32, put_u64};
@@ -39,7 +39,6 @@ pub(super) struct PlaceRows<'a> {
     /// The passages whose first place is no maximal run, by that place.
     within: Vec<u32>,
     taken: Mutex<TakenPlaces>,
-    held: u64,
 }
 
 struct TakenPlaces {
@@ -57,10 +56,12 @@ impl<'a> PlaceRows<'a> {
     ) -> Result<Self, Error> {
         let passages = Passages::new(unitigs, length, &run.order);
         let documents = passages.runs.chunk_by(|a, b| a.document == b.document).count();
-        let held = documents as u64 * REPEATED_BYTES
-            + passages.runs.len() as u64 * RUN_BYTES
-            + passages.passages.len() as u64 * PASSAGE_BYTES;
-        let sorted_in = budget.with_held(held)?.share(8);
+        budget.need_beside_shares(
+            documents as u64 * REPEATED_BYTES
+                + unitigs.places.len() as u64 * PLACE_BYTES
+                + passages.runs.len() as u64 * RUN_BYTES
+                + passages.passages.len() as u64 * PASSAGE_BYTES,
+        )?;
         let of = &passages.passages;
         let first = |passage: &Passage| (run.order[passage.document as usize], passage.position);
         let mut ranked: Vec<u32> = (0..of.len() as u32).collect();
@@ -87,9 +88,9 @@ impl<'a> PlaceRows<'a> {
             let Passage { document, position, .. } = of[*passage as usize];
             (document, position)
         });
-        let sorter = Sorter::new(Some(Arc::clone(run.temp())), sorted_in);
+        let sorter = Sorter::new(Some(Arc::clone(run.temp())), budget.share(8));
         let taken = Mutex::new(TakenPlaces { sorter, repeated: Vec::new() });
-        Ok(Self { run, passages, ranks, rows, within, taken, held })
+        Ok(Self { run, passages, ranks, rows, within, taken })
     }
 
     /// All rows that were taken.
@@ -128,10 +129,6 @@ impl<'a> PlaceRows<'a> {
 }
 
 impl PlaceTaker for PlaceRows<'_> {
-    fn held(&self) -> u64 {
-        self.held
-    }
-
     fn wanted(&self, documents: &Range<u32>) -> Vec<WantedPlace> {
         let Passages { passages, runs } = &self.passages;
         let from = runs.partition_point(|run| run.document < documents.start);

@@ -186,7 +186,7 @@ fn order_of_ends(symbols: &[u32]) -> (Vec<u32>, Vec<u32>) {
 
 struct EndOrder {
     sorted: Vec<u32>,
-    /// By the place: the first index of the ends that are not told apart from its own yet.
+    /// By the place: the first index of the ends that are not yet ordered against its own.
     ranks: Vec<u32>,
 }
 
