@@ -320,6 +320,10 @@ mod tests {
         assert_eq!(budget.work(), LEAST_WORK);
     }
 
+    fn of_texts(budget: &Budget) -> Budget {
+        Budget { blocks: BlockUse::Texts, ..*budget }
+    }
+
     #[test]
     fn what_cannot_be_divided_is_refused_with_the_least_that_works() {
         let limited = |limit| {
@@ -327,11 +331,9 @@ mod tests {
             Budget::new(&memory, 2).unwrap().with_documents(1000, 10, 0).unwrap()
         };
         let small = limited(60 << 20);
-        let of_texts = |budget: &Budget| Budget { blocks: BlockUse::Texts, ..*budget };
         let words = |budget: &Budget, bytes| of_texts(budget).words(bytes, bytes / 3);
         let texts = |budget: &Budget, bytes| of_texts(budget).block(bytes);
-        let made = Budget::need_beside_shares;
-        for refuse in [Budget::component, Budget::block, words, texts, made] {
+        for refuse in [Budget::component, Budget::block, words, texts, Budget::need_beside_shares] {
             refuse(&small, 1 << 20).unwrap();
             refuse(&Budget::new(&Memory::default(), 2).unwrap(), 1 << 40).unwrap();
             let Err(Error::MemoryTooSmall { least, .. }) = refuse(&small, 30 << 20) else {
