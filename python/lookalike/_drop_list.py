@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any
+from uuid import UUID
 
 from lookalike._options import path_option, refused
 from lookalike.errors import OptionError
@@ -30,13 +32,22 @@ def drop_option(value: object) -> str | bytes | None:
 
 
 def _line(place: int, document: object) -> bytes:
-    is_row = isinstance(document, Mapping)
     id_, source = (document.get("id"), document.get("source")) if isinstance(document, Mapping) else (document, None)
-    if id_ is None or isinstance(id_, (bool, float, bytes)) or (is_row and not isinstance(source, (str, type(None)))):
+    text = _id(id_)
+    if text is None or not isinstance(source, (str, type(None))):
         raise refused(f"drop[{place}]", "an id, or a dict with an id and perhaps a source", document)
-    # Rows and numbers are digits, as the engine has them; so are those of NumPy.
-    members: dict[str, Any] = {"id": str(id_), "source": source}
+    members: dict[str, Any] = {"id": text, "source": source}
     try:
         return json.dumps(members, ensure_ascii=False).encode() + b"\n"
     except UnicodeEncodeError as error:
         raise OptionError(f"drop[{place}]: {error}") from None
+
+
+def _id(value: Any) -> str | None:
+    """An id as the engine has it: rows and numbers, those of NumPy among them, are digits."""
+    if isinstance(value, (str, UUID)):
+        return str(value)
+    try:
+        return None if isinstance(value, bool) else str(operator.index(value))
+    except TypeError:
+        return None

@@ -29,9 +29,11 @@ def test_documents_of_a_list_go_and_the_others_are_compared_without_them(tmp_pat
     assert lookalike.dedup(TEXTS, **OPTIONS) == [TEXTS[0], *TEXTS[2:]]
     listed = tmp_path / "drop.jsonl"
     listed.write_text('{"id":"0"}\n')
-    for drop in ([0], (number for number in [0]), ["0"], [{"id": 0}], [{"id": "0", "source": "documents"}], listed, str(listed)):
+    dropping: list[Any] = [[0], (number for number in [0]), ["0"], [{"id": 0}], [{"id": "0", "source": "documents"}]]
+    for drop in (*dropping, listed, str(listed)):
         assert lookalike.dedup(TEXTS, drop=drop, **OPTIONS) == LEFT, drop
-    for drop in ([], None, ["no such id", 99], [{"id": 0, "source": "elsewhere"}]):
+    dropping = [[], None, ["no such id", 99], [{"id": 0, "source": "elsewhere"}]]
+    for drop in dropping:
         assert lookalike.dedup(TEXTS, drop=drop, **OPTIONS) == [TEXTS[0], *TEXTS[2:]], drop
     assert lookalike.dedup(iter(TEXTS), drop=[0], **OPTIONS) == LEFT
     by_id = {f"x{n}": text for n, text in enumerate(TEXTS)}
@@ -75,8 +77,9 @@ def test_files_are_those_of_the_command_line(tmp_path: Path, program: str) -> No
     assert found.documents.to_pylist() == [{"id": f"d{n}", "source": str(corpus)} for n in (0, 1)]
     listed, other, mine = (tmp_path / name for name in ("drop.jsonl", "cli.jsonl", "mine.jsonl"))
     found.write_documents(listed)
-    for more in ([], ["--passages"]):
-        command = [program, "dedup", corpus, "--drop", listed, "-o", other, "--quiet", *more]
+    options: list[list[str]] = [[], ["--passages"]]
+    for more in options:
+        command: list[Any] = [program, "dedup", corpus, "--drop", listed, "-o", other, "--quiet", *more]
         subprocess.run(command, check=True)
         for drop in (listed, found.documents):
             written = lookalike.dedup(corpus, output=mine, drop=drop, passages=bool(more))
