@@ -10,8 +10,6 @@ use crate::problem::{Code, Problem};
 use crate::token::client_name;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use lookalike::decisions::{self, Agreements, DecisionFields, ReviewDecision};
 use lookalike::error::Error;
 use lookalike::index::time;
@@ -102,7 +100,7 @@ pub(crate) async fn agreement(State(app): State<Arc<App>>, request: Request) -> 
     let look = move |worker: &mut PoolWorker| {
         let found = cache.compared(&worker.index, after.as_ref(), limit, problem)?;
         let next = found.disputed.last().filter(|_| found.goes_on);
-        let next = next.map(|pair| pair_cursor(&pair.documents)).transpose()?;
+        let next = next.map(|pair| pair_cursor(&pair.documents));
         documents::bytes(&AgreementPage { found, next })
     };
     // The first time the whole log is read, which takes some time where it is long.
@@ -118,15 +116,40 @@ struct AgreementPage {
     next: Option<String>,
 }
 
-/// The cursor behind a pair: both ids as JSON in base64url. Pairs that are judged later move none.
-fn pair_cursor(documents: &[String; 2]) -> Result<String, Problem> {
-    Ok(URL_SAFE_NO_PAD.encode(documents::bytes(documents)?))
+/// The cursor behind a pair: the bytes of both ids in hexadecimal. Pairs that are judged later move
+/// none.
+fn pair_cursor(documents: &[String; 2]) -> String {
+    let [a, b] = documents;
+    let mut cursor = String::new();
+    push_hex(&mut cursor, a);
+    cursor.push('-');
+    push_hex(&mut cursor, b);
+    cursor
+}
+
+fn push_hex(text: &mut String, id: &str) {
+    for byte in id.bytes() {
+        let digits = [byte >> 4, byte & 15];
+        text.extend(digits.iter().filter_map(|digit| char::from_digit(u32::from(*digit), 16)));
+    }
 }
 
 fn pair_after(text: &str) -> Result<[String; 2], Problem> {
-    let bytes = URL_SAFE_NO_PAD.decode(text).ok();
-    let pair = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let pair = text.split_once('-').and_then(|(a, b)| Some([id_of_hex(a)?, id_of_hex(b)?]));
     pair.ok_or_else(|| expected("after", text, "the `next` of an answer, or nothing"))
+}
+
+/// The id of these bytes. A cursor is a place among pairs, of which none needs to be stored, so bytes
+/// that are no UTF-8 have a place, too.
+fn id_of_hex(text: &str) -> Option<String> {
+    let is_hex = !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let digits = text.as_bytes().as_chunks::<2>();
+    let bytes = digits.0.iter().map(|pair| {
+        let pair = std::str::from_utf8(pair).ok()?;
+        u8::from_str_radix(pair, 16).ok()
+    });
+    let bytes: Vec<u8> = bytes.collect::<Option<_>>().filter(|_| is_hex && digits.1.is_empty())?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The number of a decision, of at most 18 digits.

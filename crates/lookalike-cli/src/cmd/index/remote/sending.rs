@@ -54,7 +54,7 @@ pub(in super::super) fn add(
 
 /// Which originals the service keeps, if any.
 fn originals(service: &ServiceClient) -> Result<Option<OriginalSettings>, CommandError> {
-    let answer = service.answer("GET", "/v1/settings", ClientBody::None)?;
+    let answer = service.answer("GET", "/settings", ClientBody::None)?;
     if answer.status >= 400 {
         return Err(service.problem(&answer));
     }
