@@ -12,6 +12,7 @@ from lookalike import _engine
 from lookalike._decisions import DecisionCounts, decision_counts
 from lookalike._find import Run
 from lookalike._found import advice, better_setting_of
+from lookalike._index_maintenance import IndexMaintenance
 from lookalike._inputs import Given
 from lookalike._options import CUT_OPTIONS, DedupOptions, Unpack, flag_option, path_option
 from lookalike._progress import Progress, shown
@@ -45,9 +46,13 @@ class Written:
     #: With ``passages``, what goes of each source: ``source``, ``documents``, ``changed``, ``removed``,
     #: ``words`` and ``cut_words``.
     sources: Table | None = field(default=None, repr=False, compare=False)
+    #: Documents that ``add`` added to the index.
+    added: int = 0
 
     def __repr__(self) -> str:
         counts = f"kept={self.kept}, removed={self.removed}, files={self.files}"
+        if self.added:
+            counts += f", added={self.added}"
         if self.sources is not None:
             return f"Written({counts}, changed={self.changed})"
         return f"Written({counts}{advice(self.better_setting)})"
@@ -62,6 +67,7 @@ class _Arguments(DedupOptions, total=False):
     text: str | Sequence[str] | None
     id: str | Literal[False] | None
     reference: Any
+    add: bool
     progress: bool | Progress | None
 
 
@@ -151,6 +157,7 @@ def dedup(
     text: str | Sequence[str] | None = None,
     id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
     reference: Any = None,
+    add: bool = False,
     progress: bool | Progress | None = False,
     **options: Unpack[DedupOptions],
 ) -> Any:
@@ -178,13 +185,18 @@ def dedup(
     :param passages: cuts repeated passages out of the texts in place of whole near-duplicates: of each the first
         place stays, by ``keep``. ``min_words``, ``at``, ``min_left``, ``min_documents``, ``min_share`` and
         ``per_source`` say how (``docs/passages.md``); options about near-duplicates are refused.
+    :param add: adds the documents that stay to the :class:`Index` that is the ``reference``, open for writing, and records
+        what went for :meth:`Index.group_sizes`, as ``lookalike dedup --add`` does. Documents need ids; those without a
+        token are not added.
     :param drop: documents that go, and that the others are compared without: the path of a list as ``lookalike
         contamination --drop`` and :meth:`Contamination.write_documents` write it, ids (of documents in memory also rows), or
         dicts of ``id`` and ``source``, such as :attr:`Contamination.documents`. In tables of ``annotate`` their reason is
         ``dropped``.
     :param unit: parts of texts that are duplicates are taken out of their documents (``docs/units.md``); a document of
         which nothing is left goes.
-    :raises OptionError: an output is an input, or a column of an annotation is there already.
+    :raises OptionError: an output is an input, a column of an annotation is there already, or ``add`` has no index.
+    :raises StoreError: the index for ``add`` is closed, or cannot be written.
+    :raises DocumentError: the index for ``add`` has an id with another text; the documents before it are added.
 
     Other parameters, errors and cost are those of :func:`find`.
 
@@ -193,6 +205,7 @@ def dedup(
     ['B A N A N A S !', 'apples']
     """
     annotate, passages = flag_option("annotate", annotate), flag_option("passages", passages)
+    index = _index_to_add_to(reference, passages, options) if flag_option("add", add) else None
     arguments: dict[str, Any] = {"threshold": threshold, "recall": recall, **options}
     if passages:
         arguments = _of_passages(arguments)
@@ -201,13 +214,15 @@ def dedup(
     run = Run(arguments, text, id, reference, "dedup", DedupOptions)
     by_parts = passages or options.get("unit") not in (None, "document")
     documents = run.take(docs, back=True, changed=by_parts)
+    if index is not None:
+        _refuse_unnamed(documents)
     if passages and (annotate or removed is not None):
         name = "annotate" if annotate else "removed"
         raise OptionError(f"{name} says what becomes of whole documents, passages cuts words out of them; leave one out")
     if isinstance(documents.engine, list):
         if passages:
             return _cut_files(run, documents.engine, output, progress)
-        return _dedup_files(run, documents.engine, output, annotate, removed, progress)
+        return _dedup_files(run, documents.engine, output, annotate, removed, index, progress)
     if output is not None or removed is not None:
         raise OptionError(
             "output and removed are for files; documents in memory are given back, write them "
@@ -220,7 +235,10 @@ def dedup(
         return _without_parts(run, documents, rows, passages, progress)
     if annotate:
         documents.refuse_added()
-    decisions = run.find(documents, progress, annotate).decisions(rows)
+    findings = run.find(documents, progress, annotate)
+    if index is not None:
+        index.add_survivors_of(findings)
+    decisions = findings.decisions(rows)
     table = Table(decisions)
     if not annotate:
         return documents.select(table["kept"])
@@ -231,6 +249,50 @@ def dedup(
         return everything.with_decisions(table)
     pairs = everything.items() if isinstance(everything, dict) else everything
     return list(zip(pairs, table, strict=True))
+
+
+#: Options by which the engine compares other texts than those that are added.
+_CHANGING = ("normalize", "language", "segment")
+
+
+def _index_to_add_to(reference: Any, passages: bool, options: Mapping[str, Any]) -> _engine.StoredIndex:
+    """The index that what stays is added to.
+
+    :raises OptionError: the reference is none, or parts or other forms of the texts are compared.
+    :raises StoreError: it is closed, or open for reading only.
+    """
+    if not isinstance(reference, IndexMaintenance):
+        given = "none" if reference is None else f"of type {type(reference).__name__}"
+        raise OptionError(
+            "add=True adds what stays to the index that it is compared with, and the reference is "
+            f"{given}; give reference=lookalike.Index.open(path)"
+        )
+    if passages or options.get("unit") not in (None, "document"):
+        name = "passages" if passages else "unit"
+        raise OptionError(f"{name} is about parts of documents, add=True adds whole ones; leave one out")
+    for name in _CHANGING:
+        if options.get(name) is not None:
+            raise OptionError(
+                f"add=True stores texts as they are, and the index brings them to its own normal form; leave out add or {name}"
+            )
+    reference._stored.expect_writable()
+    return reference._stored
+
+
+def _refuse_unnamed(documents: Given) -> None:
+    """Refuses documents that an index cannot name, or has no text of.
+
+    :raises OptionError: rows are their ids, or they are lists of tokens.
+    """
+    if isinstance(documents.engine, list):
+        return
+    if documents.tokens:
+        raise OptionError("add=True adds texts, and these documents are lists of tokens; leave out add, or give texts")
+    if documents.engine.named_by_row:
+        raise OptionError(
+            "add=True adds documents by their ids, and these have none; give a dict of texts by id, (id, text) pairs, or "
+            "id='column'"
+        )
 
 
 _DEFAULTS = {"threshold": 0.8, "recall": 0.99}
@@ -315,17 +377,19 @@ def _dedup_files(
     output: str | os.PathLike[str] | None,
     annotate: bool,
     removed: str | os.PathLike[str] | None,
+    index: _engine.StoredIndex | None,
     progress: bool | Progress | None,
 ) -> Written:
     target = _output(output)
     with shown(progress) as reporter:
-        kept, gone, dropped, files, parameters, better, decided = _engine.dedup(
+        kept, gone, dropped, files, added, parameters, better, decided = _engine.dedup(
             paths,
             run.reference,
             run.options,
             target,
             annotate,
             None if removed is None else path_option("removed", removed),
+            index,
             reporter,
         )
     return Written(
@@ -333,6 +397,7 @@ def _dedup_files(
         gone,
         files,
         dropped=dropped,
+        added=added,
         parameters=parameters,
         better_setting=better_setting_of(better),
         decisions=decision_counts(decided),

@@ -504,6 +504,22 @@ class Index(IndexOriginals):
         row = self._stored.get(id)
         return None if row is None else Document._make(row)
 
+    def group_sizes(self, ids: Iterable[str | UUID]) -> list[int]:
+        """How many documents each of these represents: itself, and those that ``dedup(…, add=True)`` recorded as its
+        duplicates (``docs/dedup.md``), so that a corpus can be weighted by it.
+
+        :param ids: Ids of documents.
+        :returns: The sizes in the order of the ids, all of one moment; 0 for an id of no document.
+
+        >>> import lookalike, tempfile, os
+        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+        ...     docs = {"a": "the same old story again today", "b": "The same old story, again today!", "c": "some news"}
+        ...     kept = lookalike.dedup(docs, reference=index, add=True)
+        ...     list(kept), index.group_sizes(kept)
+        (['b', 'c'], [2, 1])
+        """
+        return self._stored.group_sizes(iterator_of("ids", ids, "str"))
+
     def ids(self, category: str | None = None) -> Iterator[str]:
         """Ids of all documents that have not expired, in the order in which they were put (one
         that was replaced counts again). Documents that are added meanwhile are among them.

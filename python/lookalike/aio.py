@@ -234,6 +234,7 @@ class AsyncIndex:
     query = _awaited(Index.query)
     query_many = _awaited(Index.query_many)
     get = _awaited(Index.get)
+    group_sizes = _awaited(Index.group_sizes)
     groups = _awaited_search(Index.groups)
     stats = _awaited(Index.stats)
     check = _awaited(Index.check)

@@ -3,6 +3,7 @@
 use crate::call;
 use crate::compared_input::ComparedInput;
 use crate::error::{FileError, OptionError, run_error};
+use crate::index::StoredIndex;
 use crate::inputs::ComparedInputs;
 use crate::options::{KeywordOptions, RunArguments};
 use crate::parameters::{self, BetterSettingTuple};
@@ -26,14 +27,16 @@ use std::sync::Arc;
 /// What a list of removed documents can be.
 const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
 
-/// How many documents stay, how many went, how many a list left out, how many files there are, the
-/// parameters of the run, a setting that finds more, and what became of decisions: JSON.
+/// How many documents stay, how many went, how many a list left out, how many files there are, how
+/// many were added to an index, the parameters of the run, a setting that finds more, and what
+/// became of decisions: JSON.
 type DedupTuple<'py> =
-    (u64, u64, u64, u64, Bound<'py, PyDict>, BetterSettingTuple<'py>, Option<String>);
+    (u64, u64, u64, u64, u64, Bound<'py, PyDict>, BetterSettingTuple<'py>, Option<String>);
 
-/// Writes the documents that stay.
+/// Writes the documents that stay, and adds them to the index that they were compared with, where
+/// one is to `add` to.
 #[pyfunction]
-#[pyo3(signature = (paths, reference, options, output, annotate, removed, progress=None))]
+#[pyo3(signature = (paths, reference, options, output, annotate, removed, add, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "the package names each of them")]
 pub(crate) fn dedup<'py>(
     py: Python<'py>,
@@ -43,6 +46,7 @@ pub(crate) fn dedup<'py>(
     output: PathBuf,
     annotate: bool,
     removed: Option<PathBuf>,
+    add: Option<Bound<'py, StoredIndex>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<DedupTuple<'py>> {
     let documents = ComparedInput::Paths(paths.clone());
@@ -74,9 +78,12 @@ pub(crate) fn dedup<'py>(
         apply(&findings, &collection, &find, survivors, removed, watch).map_err(without_field)
     })?;
     let SurvivorCounts { kept, removed, dropped, files, .. } = written;
+    let add = add.map(|index| index.get().add_survivors(py, (&findings, &*collection, &find)));
+    let added = add.transpose()?.unwrap_or(0);
     let better = parameters::better_setting(py, findings.better_setting.as_ref())?;
     let decisions = findings.decisions.as_ref().map(crate::reviewed::counts).transpose()?;
-    Ok((kept, removed, dropped, files, parameters::of_run(py, &find)?, better, decisions))
+    let parameters = parameters::of_run(py, &find)?;
+    Ok((kept, removed, dropped, files, added, parameters, better, decisions))
 }
 
 /// How many documents stay, how many went, how many a list left out, how many lost words, how many

@@ -245,6 +245,12 @@ impl PythonDocuments {
         text.into_iter().chain(id.map(|row| (row, "id"))).min_by_key(|(row, _)| *row)
     }
 
+    /// Whether rows are the ids.
+    #[getter]
+    fn named_by_row(&self) -> bool {
+        self.rows.named_by_row()
+    }
+
     /// Bytes of all texts.
     #[getter]
     fn total_bytes(&self) -> u64 {

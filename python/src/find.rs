@@ -20,8 +20,9 @@ use arrow_array::builder::{BooleanBuilder, Float64Builder, UInt64Builder};
 use lookalike::audit::{AuditOptions, true_neighbours};
 use lookalike::core::verify::Overlap;
 use lookalike::error::Error;
-use lookalike::find::{ESTIMATE_COLUMNS, FindOptions, SourceCounts, in_collection};
+use lookalike::find::{ESTIMATE_COLUMNS, FindOptions, Findings, SourceCounts, in_collection};
 use lookalike::progress::{Progress, Stage};
+use lookalike::read::{Collection, ReadError};
 use lookalike::report::run_page::RunSubject;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -331,8 +332,16 @@ impl PyFindings {
 }
 
 impl PyFindings {
+    /// What was found, its inputs opened again, and the options of the run.
+    ///
+    /// # Errors
+    /// The inputs cannot be read.
+    pub(crate) fn reopened(&self) -> Result<(&Findings, Collection, &FindOptions), ReadError> {
+        Ok((&self.run.findings, self.inputs.open()?, &self.run.options))
+    }
+
     /// What was found among the documents of an index.
-    pub(crate) fn of_index(findings: lookalike::find::Findings, options: FindOptions) -> Self {
+    pub(crate) fn of_index(findings: Findings, options: FindOptions) -> Self {
         let (inputs, findings) = (Arc::new(ComparedInputs::nothing()), Arc::new(findings));
         let run = RunFindings { findings, options, rows: RowNumbers::of_files() };
         Self { run, inputs, of_index: true }

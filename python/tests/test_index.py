@@ -722,7 +722,7 @@ def test_another_version(folder: Path) -> None:
     base.execute("pragma user_version = 7")
     base.commit()
     base.close()
-    with pytest.raises(StoreError, match="version 7.*reads 5"):
+    with pytest.raises(StoreError, match="version 7.*reads 6"):
         Index.open(folder)
 
 

@@ -259,6 +259,11 @@ impl Collection {
         self.inputs.sources.get(source as usize).is_some_and(|source| source.is_index())
     }
 
+    /// Whether the documents of a source are in memory, and in no file.
+    pub fn is_in_memory(&self, source: u32) -> bool {
+        self.inputs.sources.get(source as usize).is_some_and(|source| source.is_in_memory())
+    }
+
     /// The file that a document is in, by its id, where the source is made of files that were
     /// named; otherwise the name of the source.
     pub fn file_of(&self, source: u32, id: &str) -> &str {

@@ -238,8 +238,9 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
     let read = move |worker: &mut PoolWorker| {
         let wanted = RecordFields { set: true, signature: true, metadata: true, text };
         let record = find(worker, &id, wanted)?;
-        let mut shown = to_json(&record, right)?;
         let mut snapshot = worker.index.snapshot()?;
+        let size = snapshot.group_sizes(&[record.number])?.first().copied().unwrap_or(1);
+        let mut shown = to_json(&record, size, right)?;
         if let Some(all) = cache.for_answer(&mut *snapshot)? {
             let category = all.of_document(&mut *snapshot, record.number)?;
             shown.insert("category".to_owned(), category_cache::shown(&all, category));
@@ -322,8 +323,12 @@ pub(crate) fn visible(metadata: &Metadata, right: Right) -> Cow<'_, Metadata> {
     Cow::Owned(metadata)
 }
 
-/// The JSON of a document. Needs its set, signature and metadata.
-fn to_json(record: &IndexRecord, right: Right) -> Result<Map<String, Value>, IndexError> {
+/// The JSON of a document whose group has `size` documents. Needs its set, signature and metadata.
+fn to_json(
+    record: &IndexRecord,
+    size: u64,
+    right: Right,
+) -> Result<Map<String, Value>, IndexError> {
     let mut shown = Map::new();
     shown.insert("id".to_owned(), record.id.as_str().into());
     shown.insert("bytes".to_owned(), record.bytes.into());
@@ -338,7 +343,15 @@ fn to_json(record: &IndexRecord, right: Right) -> Result<Map<String, Value>, Ind
             shown.insert(name.to_owned(), time::format(at).into());
         }
     }
+    if let Some(size) = more_than_itself(size) {
+        shown.insert("group_size".to_owned(), size.into());
+    }
     Ok(shown)
+}
+
+/// The size of a group that has more than its document: the sizes that answers have.
+pub(crate) fn more_than_itself(size: u64) -> Option<u64> {
+    Some(size).filter(|size| *size > 1)
 }
 
 /// The number of shingles of a document; unknown if the index keeps no sets.
@@ -425,14 +438,17 @@ fn list_part(
         let most = STEP.min(limit - documents.len);
         let (records, count) = read_step(&mut *snapshot, &mut from, most, filter)?;
         read += count;
-        for record in records.iter().filter(|record| !record.is_expired(now)) {
+        let numbers: Vec<u64> = records.iter().map(|record| record.number).collect();
+        let sizes = snapshot.group_sizes(&numbers)?;
+        let records = records.iter().zip(sizes);
+        for (record, size) in records.filter(|(record, _)| !record.is_expired(now)) {
             if !filters.is_empty() {
                 let metadata = visible(&record.metadata, right);
                 if !filters.iter().all(|filter| filter.matches(&metadata)) {
                     continue;
                 }
             }
-            let mut shown = to_json(record, right)?;
+            let mut shown = to_json(record, size, right)?;
             if let Some(all) = &categories {
                 let category = all.of_document(&mut *snapshot, record.number)?;
                 shown.insert("category".to_owned(), category_cache::shown(all, category));

@@ -4,7 +4,7 @@ use crate::app::{App, HandlerResult, json_bytes};
 use crate::beginning::{self, beginning};
 use crate::body;
 use crate::category_cache::{self, CategoryCache};
-use crate::documents::{JsonList, check_text, visible};
+use crate::documents::{JsonList, check_text, more_than_itself, visible};
 use crate::json::{self, AtMost, Object};
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
@@ -77,6 +77,9 @@ struct ResponseMatch<'a> {
     containment_of_query: Option<f64>,
     containment_of_match: Option<f64>,
     bytes: u64,
+    /// The documents that it represents, where it is more than itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group_size: Option<u64>,
     /// Of a match whose set is the one of the query, where both texts are read.
     #[serde(skip_serializing_if = "Option::is_none")]
     equal_text: Option<bool>,
@@ -313,7 +316,9 @@ impl QueryBody {
         };
         let compares = wanted.text && answer.matches.iter().any(has_equal_set);
         let asked = if compares { self.asked_text(snapshot)? } else { None };
-        for one in &answer.matches {
+        let numbers: Vec<u64> = answer.matches.iter().map(|one| one.record.number).collect();
+        let sizes = snapshot.group_sizes(&numbers)?;
+        for (one, size) in answer.matches.iter().zip(sizes) {
             let category = match &all {
                 Some((all, _)) => {
                     let number = all.of_document(&mut *snapshot, one.record.number)?;
@@ -322,7 +327,7 @@ impl QueryBody {
                 None => None,
             };
             if wanted == RecordFields::default() {
-                matches.push(&ResponseMatch { category, ..ResponseMatch::new(one) })?;
+                matches.push(&ResponseMatch { category, ..ResponseMatch::new(one, size) })?;
             } else {
                 let mut written = Ok(());
                 snapshot.records(&[one.record.number], wanted, &mut |record| {
@@ -338,7 +343,7 @@ impl QueryBody {
                         beginning: first.map(|most| {
                             StoredText(record.text.as_deref().map(|text| beginning(text, most)))
                         }),
-                        ..ResponseMatch::new(one)
+                        ..ResponseMatch::new(one, size)
                     });
                     Ok(())
                 })?;
@@ -368,8 +373,8 @@ impl QueryBody {
 }
 
 impl<'a> ResponseMatch<'a> {
-    /// A match without metadata and text.
-    fn new(one: &'a Match) -> Self {
+    /// A match, and the size of its group, without metadata and text.
+    fn new(one: &'a Match, size: u64) -> Self {
         let overlap = one.similarity.overlap();
         Self {
             id: &one.record.id,
@@ -380,6 +385,7 @@ impl<'a> ResponseMatch<'a> {
             containment_of_query: overlap.map(|o| rounded(o.containment_left())),
             containment_of_match: overlap.map(|o| rounded(o.containment_right())),
             bytes: one.record.bytes,
+            group_size: more_than_itself(size),
             equal_text: None,
             category: None,
             metadata: None,

@@ -4,6 +4,7 @@ mod add;
 mod arrow_json;
 mod categories;
 mod convert;
+mod group_sizes;
 mod groups;
 pub(crate) mod interruptible;
 mod json;
@@ -13,6 +14,7 @@ mod query;
 mod read;
 mod settings;
 mod stored;
+mod survivors;
 mod table;
 
 pub(crate) use stored::StoredIndex;

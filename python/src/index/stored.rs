@@ -3,6 +3,7 @@
 use super::add::{self, AddSettings, AddTuple, IteratorRows, ProgressCallback};
 use super::categories::{self, CategoryTuple};
 use super::convert::{id as id_text, text};
+use super::group_sizes::group_sizes;
 use super::groups;
 use super::interruptible::interruptible;
 use super::json::metadata;
@@ -11,14 +12,18 @@ use super::originals;
 use super::query::{self, TextQuery, document, expect_texts, unknown};
 use super::read::{self, InputFiles, SkippedTuple};
 use super::settings;
+use super::survivors;
 use super::table::TableFeed;
 use crate::error::index_error;
-use crate::error::{OptionError, run_error};
+use crate::error::{OptionError, read_error, run_error};
 use crate::find::PyFindings;
+use lookalike::find::{FindOptions, Findings};
 use lookalike::index::{self, NewDocument, time};
+use lookalike::read::Collection;
 use lookalike::report::{Output, OutputFormat, Target};
 use lookalike::store::IndexError;
 use lookalike::store::entry::RecordFields;
+use lookalike::store::error::Unwritable;
 use lookalike::store::filter::MetadataFilter;
 use lookalike::store::index::{Access, IndexLocation};
 use lookalike::store::query_by_id::record;
@@ -127,6 +132,16 @@ impl StoredIndex {
         self.opened.process()
     }
 
+    /// Refuses an index that is closed, or was opened for reading only.
+    fn expect_writable(&self) -> PyResult<()> {
+        let handle = self.opened.get()?;
+        if !self.read_only {
+            return Ok(());
+        }
+        let index = handle.index.name().to_owned();
+        Err(index_error(IndexError::ReadOnly { index, cause: Unwritable::Opened }))
+    }
+
     /// Settings as JSON, the predicted recall, and a reason why it may not be reached.
     fn settings(&self, py: Python<'_>) -> PyResult<(String, f64, Option<String>)> {
         self.opened.detached(py, |handle| {
@@ -212,6 +227,13 @@ impl StoredIndex {
         let done = read::add(py, &handle, &how, &files, progress.as_ref());
         py.detach(move || drop(handle));
         done
+    }
+
+    /// Adds what stays of documents in memory that the index was the reference of, and records what
+    /// went; returns how many were added.
+    fn add_survivors_of(&self, py: Python<'_>, found: &PyFindings) -> PyResult<u64> {
+        let run = py.detach(|| found.reopened()).map_err(read_error)?;
+        self.add_survivors(py, (run.0, &run.1, run.2))
     }
 
     #[expect(clippy::too_many_arguments, reason = "options of one call")]
@@ -334,6 +356,15 @@ impl StoredIndex {
             let mut snapshot = handle.index.snapshot()?;
             Ok(record(snapshot.as_mut(), &id, time::now(), RecordFields::default())?.is_some())
         })
+    }
+
+    /// The sizes of the groups of documents with these ids, 0 where there is none.
+    fn group_sizes(&self, py: Python<'_>, ids: Bound<'_, PyIterator>) -> PyResult<Vec<u64>> {
+        let ids = ids.enumerate().map(|(row, id)| id_text(&id?, || format!("id {row}")));
+        let ids = ids.collect::<PyResult<Vec<PyBackedStr>>>()?;
+        let sizes = self.opened.detached(py, |handle| group_sizes(handle, &ids));
+        drop(ids);
+        sizes
     }
 
     fn len(&self, py: Python<'_>) -> PyResult<u64> {
@@ -519,6 +550,19 @@ impl StoredIndex {
 }
 
 impl StoredIndex {
+    /// Adds what stays of a run that the index was the reference of, and records what went; returns
+    /// how many were added.
+    pub(crate) fn add_survivors(
+        &self,
+        py: Python<'_>,
+        run: (&Findings, &Collection, &FindOptions),
+    ) -> PyResult<u64> {
+        let handle = self.opened.get()?;
+        let added = survivors::add(py, &handle, run);
+        py.detach(move || drop(handle));
+        added
+    }
+
     /// Checks that the index keeps texts if a call requests them.
     fn expect_texts(&self, py: Python<'_>, texts: bool) -> PyResult<()> {
         let expected = self.opened.detached(py, |handle| Ok(expect_texts(&handle.index, texts)))?;

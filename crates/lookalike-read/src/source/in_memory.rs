@@ -193,6 +193,10 @@ impl Source for InMemorySource {
         &self.info
     }
 
+    fn is_in_memory(&self) -> bool {
+        true
+    }
+
     fn held_bytes(&self) -> u64 {
         self.rows.held_bytes()
     }

@@ -61,6 +61,11 @@ pub(crate) trait Source: Send + Sync {
         false
     }
 
+    /// Whether the documents are in memory, and in no file.
+    fn is_in_memory(&self) -> bool {
+        false
+    }
+
     /// Bytes of memory that the source takes for good and that a limit on memory includes.
     fn held_bytes(&self) -> u64 {
         0

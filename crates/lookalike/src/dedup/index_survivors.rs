@@ -21,10 +21,10 @@ const BATCH_DOCUMENTS: usize = 4096;
 const BATCH_BYTES: usize = 16 << 20;
 
 /// Reads the inputs again and adds every document that stays to an index, in reading order, with
-/// its source and what it says of itself as metadata, and what it was read from where the index
-/// keeps originals. Documents without tokens, and those that were
-/// left out of the run, are not added. Then records the duplicates of documents of the index, those
-/// that were added among them.
+/// its file (unless it is in memory) and what it says of itself as metadata, and what it was read
+/// from where the index keeps originals. Documents without tokens, and those that were left out of
+/// the run, are not added. Then records the duplicates of documents of the index, those that were
+/// added among them.
 ///
 /// Cost: one more pass over the inputs, by one thread, and that of [`add_documents`]. Memory: a
 /// batch of documents.
@@ -51,7 +51,9 @@ pub fn add_survivors(
         if status.left_out || status.dropped || status.empty || !decision.is_kept() {
             return Ok(());
         }
-        batch.push(document, collection.file_of(status.source, document.id))
+        let is_held = collection.is_in_memory(status.source);
+        let file = (!is_held).then(|| collection.file_of(status.source, document.id));
+        batch.push(document, file)
     })?;
     batch.write()?;
     collection.check_unchanged()?;
@@ -93,7 +95,7 @@ struct SurvivorBatch<'a> {
 }
 
 impl SurvivorBatch<'_> {
-    fn push(&mut self, document: &Document<'_>, source: &str) -> Result<(), Error> {
+    fn push(&mut self, document: &Document<'_>, file: Option<&str>) -> Result<(), Error> {
         let original = document.contents.filter(|_| self.index.settings().originals.is_some());
         let original = original.map(|DocumentContents { bytes, media_type, name }| {
             OwnedOriginal::new(bytes, media_type, name)
@@ -102,7 +104,7 @@ impl SurvivorBatch<'_> {
         self.documents.push(NewDocument {
             id: document.id.to_owned(),
             text: document.text.to_owned(),
-            metadata: metadata(document, source),
+            metadata: metadata(document, file),
             original,
             modified: document.modified.and_then(|time| i64::try_from(time).ok()),
             expires: None,
@@ -141,10 +143,12 @@ fn index_error(error: FeedError<Infallible>) -> Error {
     Error::Index(error)
 }
 
-/// The source of a document, and what it says of itself.
-fn metadata(document: &Document<'_>, source: &str) -> Metadata {
+/// The file of a document, where it is in one, and what it says of itself.
+fn metadata(document: &Document<'_>, file: Option<&str>) -> Metadata {
     let mut metadata = Metadata::new();
-    metadata.insert("source".to_owned(), Value::String(source.to_owned()));
+    if let Some(file) = file {
+        metadata.insert("source".to_owned(), Value::String(file.to_owned()));
+    }
     for name in document.about.iter().flat_map(|_| Fields::NAMES) {
         if let Some(value) = document.about.and_then(|about| about.get(name)) {
             metadata.insert(name.to_owned(), Value::String(value.to_owned()));

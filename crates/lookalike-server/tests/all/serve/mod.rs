@@ -11,6 +11,7 @@ mod documents;
 mod extraction;
 mod generated_client;
 mod group_filters;
+mod group_sizes;
 mod indexes;
 mod limits;
 mod originals;

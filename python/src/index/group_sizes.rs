@@ -1,0 +1,28 @@
+//! How many documents the documents of an index represent.
+
+use super::open_index::Handle;
+use lookalike::index::time;
+use lookalike::store::IndexError;
+use lookalike::store::entry::RecordFields;
+use lookalike::store::query_by_id::record;
+
+/// The sizes of the groups of documents with these ids, in their order and of one moment; 0 for an
+/// id of no document.
+pub(super) fn group_sizes(
+    handle: &Handle,
+    ids: &[impl AsRef<str>],
+) -> Result<Vec<u64>, IndexError> {
+    let (mut snapshot, now) = (handle.index.snapshot()?, time::now());
+    let mut sizes = vec![0; ids.len()];
+    let (mut places, mut numbers) = (Vec::new(), Vec::new());
+    for (place, id) in ids.iter().enumerate() {
+        if let Some(found) = record(&mut *snapshot, id.as_ref(), now, RecordFields::default())? {
+            places.push(place);
+            numbers.push(found.number);
+        }
+    }
+    for (place, size) in places.into_iter().zip(snapshot.group_sizes(&numbers)?) {
+        sizes[place] = size;
+    }
+    Ok(sizes)
+}

@@ -1,0 +1,40 @@
+//! `dedup(…, add=True)`: documents that stay go into the index that they were compared with.
+
+use super::open_index::Handle;
+use crate::call;
+use crate::error::{DocumentError, run_error};
+use lookalike::dedup::add_survivors;
+use lookalike::error::Error;
+use lookalike::find::{FindOptions, Findings};
+use lookalike::index::{AddOptions, time};
+use lookalike::read::Collection;
+use lookalike::store::IndexError;
+use pyo3::prelude::*;
+
+/// Adds what stays, and records what went, as the command line does; returns how many were added.
+///
+/// # Errors
+/// `DocumentError` for an id that the index has with another text, and errors of
+/// [`add_survivors`].
+pub(super) fn add(
+    py: Python<'_>,
+    handle: &Handle,
+    (findings, collection, options): (&Findings, &Collection, &FindOptions),
+) -> PyResult<u64> {
+    let how = AddOptions { threads: options.threads, ..AddOptions::new(time::now()) };
+    let added = call::long(py, None, |watch| {
+        match add_survivors(findings, collection, options, (&handle.index, &how), watch) {
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            added => Ok(added),
+        }
+    })?;
+    match added {
+        Ok(added) => Ok(added.added),
+        Err(Error::Index(IndexError::IdTaken { id })) => Err(DocumentError::new_err(format!(
+            "{}: document {id:?} is there already with another text; the documents before it are \
+             added: give it another id, or remove the one of the index (Index.remove)",
+            handle.index.name()
+        ))),
+        Err(error) => Err(run_error(error)),
+    }
+}
