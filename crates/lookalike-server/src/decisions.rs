@@ -139,8 +139,8 @@ fn pair_after(text: &str) -> Result<[String; 2], Problem> {
     pair.ok_or_else(|| expected("after", text, "the `next` of an answer, or nothing"))
 }
 
-/// The id of these bytes. A cursor is a place among pairs, of which none needs to be stored, so bytes
-/// that are no UTF-8 have a place, too.
+/// The id of these bytes. A cursor is a place among pairs, of which none needs to be stored, so
+/// bytes that are no UTF-8 have a place, too.
 fn id_of_hex(text: &str) -> Option<String> {
     let is_hex = !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_hexdigit());
     let digits = text.as_bytes().as_chunks::<2>();
