@@ -19,6 +19,14 @@ const search = async (browser, text = TEXT) => {
   await browser.click("#query-form .main");
 };
 
+/** Nothing is wrong with the page in windows of these widths and colours. */
+const hasNoFindings = async (browser, views = [[1280, "light"], [390, "dark"]]) => {
+  for (const [width, scheme] of views) {
+    await browser.view(width, 800, scheme);
+    assert.deepEqual(await findings(browser), [], `${width} ${scheme}`);
+  }
+};
+
 /** Starts a mock, runs a case, and holds it to a page without complaints. */
 const withMock = (special, act) => async (browser) => {
   const server = await mock(answering(special));
@@ -1116,10 +1124,7 @@ const savingLists = async (browser) => {
     assert.equal(server.calls.at(-1).query.get("threshold"), "0.9");
     await press("Save the decisions");
     await browser.see("the index cannot be read");
-    for (const [width, scheme] of [[1280, "light"], [390, "dark"]]) {
-      await browser.view(width, 800, scheme);
-      assert.deepEqual(await findings(browser), []);
-    }
+    await hasNoFindings(browser);
   } finally {
     server.close();
     await browser.view(1280, 900, "light");
@@ -1154,10 +1159,7 @@ const choosingIndex = async (browser) => {
     const asked = server.calls.map(({ path }) => path);
     assert.ok(asked.includes("/v1/indexes/mail.old/categories"), asked);
     assert.ok(asked.every((path) => path.startsWith("/v1/indexes/mail.old/")), asked);
-    for (const [width, scheme] of [[1280, "light"], [390, "dark"]]) {
-      await browser.view(width, 800, scheme);
-      assert.deepEqual(await findings(browser), []);
-    }
+    await hasNoFindings(browser);
   } finally {
     server.close();
     await browser.view(1280, 900, "light");
@@ -1211,11 +1213,7 @@ const apiPage = async (browser) => {
     await browser.wait("document.querySelector('#operation-get .api-place strong')");
     const last = server.calls.at(-1);
     assert.equal(`${last.path}?${last.query}`, "/v1/documents/a%2Fb%20%C3%A4?text=true");
-    for (const [name, width, scheme] of [["light", 1280, "light"], ["dark", 1280, "dark"],
-      ["narrow", 390, "dark"], ["small", 320, "light"]]) {
-      await browser.view(width, 800, scheme);
-      assert.deepEqual(await findings(browser), [], name);
-    }
+    await hasNoFindings(browser, [[1280, "light"], [1280, "dark"], [390, "dark"], [320, "light"]]);
     // Every operation can be opened, and none is malformed.
     await browser.view(1280, 900, "light");
     await browser.run("document.querySelectorAll('.api-operation').forEach(fold => { fold.open = true; })");

@@ -34,6 +34,22 @@ impl Answer {
         lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
     }
 
+    /// The body of an answer in pieces.
+    pub(crate) fn joined(&self) -> Vec<u8> {
+        assert_eq!(self.header("transfer-encoding"), Some("chunked"));
+        let (mut rest, mut all) = (&self.body[..], Vec::new());
+        loop {
+            let end = rest.windows(2).position(|pair| pair == b"\r\n").unwrap();
+            let size = std::str::from_utf8(&rest[..end]).unwrap();
+            let size = usize::from_str_radix(size, 16).unwrap();
+            if size == 0 {
+                return all;
+            }
+            all.extend_from_slice(&rest[end + 2..end + 2 + size]);
+            rest = &rest[end + 2 + size + 2..];
+        }
+    }
+
     pub(crate) fn json(&self) -> Value {
         let text = String::from_utf8_lossy(&self.body);
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {} {text}", self.head))

@@ -1,6 +1,6 @@
 //! Decisions over HTTP, and the groups that follow from them.
 
-use crate::serve::client::Client;
+use crate::serve::client::{Answer, Client};
 use crate::serve::served::{Served, token};
 use lookalike::store::settings::StoredContent;
 use lookalike_server::{Right, Tokens};
@@ -8,10 +8,22 @@ use serde_json::{Value, json};
 
 const READ: &str = "read-read-read-read";
 const ANN: &str = "ann-ann-ann-ann-ann";
+const BOB: &str = "bob-bob-bob-bob-bob";
 const WRITE: &str = "write-write-write-write";
 
 fn put(client: &Client, id: &str, text: &str) {
     client.put(&format!("/v1/documents/{id}"), &json!({ "text": text })).ok(201);
+}
+
+/// A server of two people who decide, and of one who writes.
+fn served_to_two() -> Served {
+    Served::with(StoredContent::Texts, |config| {
+        config.tokens = Tokens::new(vec![
+            token(Right::Write, None, WRITE),
+            token(Right::Decide, Some("ann"), ANN),
+            token(Right::Decide, Some("bob"), BOB),
+        ]);
+    })
 }
 
 /// Three documents that resemble each other, and two others that do.
@@ -29,15 +41,21 @@ fn decide(client: &Client, decisions: &Value) -> Value {
     client.post("/v1/decisions", &json!({ "decisions": decisions })).ok(200)
 }
 
-/// The groups, when those of the index as it is now are computed.
-fn groups(client: &Client, query: &str) -> Value {
+/// The first answer for an address that is as it should be.
+fn when(client: &Client, path: &str, is_ready: impl Fn(&Answer) -> bool) -> Answer {
     loop {
-        let answer = client.get(&format!("/v1/groups{query}"));
-        if answer.status == 200 && answer.json()["stale"] == json!(false) {
-            return answer.ok(200);
+        let answer = client.get(path);
+        if is_ready(&answer) {
+            return answer;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
+}
+
+/// The groups, when those of the index as it is now are computed.
+fn groups(client: &Client, query: &str) -> Value {
+    let is_new = |answer: &Answer| answer.status == 200 && answer.json()["stale"] == json!(false);
+    when(client, &format!("/v1/groups{query}"), is_new).ok(200)
 }
 
 /// Keeper and duplicates, each with what is decided.
@@ -57,30 +75,10 @@ fn shown(groups: &Value) -> Vec<String> {
 
 /// The lines of a list of a review, when it is computed.
 fn lines(client: &Client, path: &str) -> Vec<Value> {
-    loop {
-        let answer = client.get(path);
-        if answer.status == 202 {
-            std::thread::sleep(std::time::Duration::from_millis(5));
-            continue;
-        }
-        assert_eq!(answer.status, 200);
-        let text = String::from_utf8(dechunked(&answer.body)).unwrap();
-        return text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    }
-}
-
-/// A body in chunks as one.
-fn dechunked(mut rest: &[u8]) -> Vec<u8> {
-    let mut whole = Vec::new();
-    loop {
-        let at = rest.windows(2).position(|window| window == b"\r\n").unwrap();
-        let length = usize::from_str_radix(str::from_utf8(&rest[..at]).unwrap(), 16).unwrap();
-        if length == 0 {
-            return whole;
-        }
-        whole.extend_from_slice(&rest[at + 2..at + 2 + length]);
-        rest = &rest[at + 2 + length + 2..];
-    }
+    let answer = when(client, path, |answer| answer.status != 202);
+    assert_eq!(answer.status, 200);
+    let text = String::from_utf8(answer.joined()).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
@@ -243,16 +241,8 @@ fn bad_decisions_are_problems() {
 /// agreement has what they differ in.
 #[test]
 fn two_people_decide_at_once() {
-    const BOB: &str = "bob-bob-bob-bob-bob";
     const EACH: usize = 40;
-    let served = Served::with(StoredContent::Texts, |config| {
-        let tokens = vec![
-            token(Right::Write, None, WRITE),
-            token(Right::Decide, Some("ann"), ANN),
-            token(Right::Decide, Some("bob"), BOB),
-        ];
-        config.tokens = Tokens::new(tokens);
-    });
+    let served = served_to_two();
     fill(&served.client.with_token(WRITE));
     let said = [(ANN, "duplicate"), (BOB, "not_duplicate")].map(|(value, decision)| {
         let client = served.client.with_token(value);
@@ -282,15 +272,7 @@ fn two_people_decide_at_once() {
 /// Two people who judge the same pairs.
 #[test]
 fn agreement_is_counted_by_the_names_of_tokens() {
-    const BOB: &str = "bob-bob-bob-bob-bob";
-    let served = Served::with(StoredContent::Texts, |config| {
-        let tokens = vec![
-            token(Right::Write, None, WRITE),
-            token(Right::Decide, Some("ann"), ANN),
-            token(Right::Decide, Some("bob"), BOB),
-        ];
-        config.tokens = Tokens::new(tokens);
-    });
+    let served = served_to_two();
     let writer = served.client.with_token(WRITE);
     fill(&writer);
     let [ann, bob] = [ANN, BOB].map(|value| served.client.with_token(value));

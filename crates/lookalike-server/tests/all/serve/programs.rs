@@ -2,7 +2,6 @@
 
 use crate::serve::client::Client;
 use crate::serve::served::Served;
-use crate::serve::upkeep::joined;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
@@ -234,8 +233,8 @@ fn answers_are_compressed_where_that_is_accepted() {
     assert_eq!(refused.body, plain.body);
     let export = get("/v1/export", "accept-encoding: gzip");
     assert_eq!(export.header("content-encoding"), Some("gzip"));
-    assert_eq!(unpacked(&joined(&export)), joined(&client.get("/v1/export")));
-    let lines = unpacked(&joined(&export));
+    assert_eq!(unpacked(&export.joined()), client.get("/v1/export").joined());
+    let lines = unpacked(&export.joined());
     let first: Value =
         serde_json::from_slice(lines.split(|b| *b == b'\n').next().unwrap()).unwrap();
     assert_eq!(first["id"], "d0");

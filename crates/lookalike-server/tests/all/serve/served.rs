@@ -42,12 +42,7 @@ impl Served {
     }
 
     pub(crate) fn with_memory(memory: MemoryBackend, change: impl FnOnce(&mut Config)) -> Self {
-        let mut config = Config { listen: "127.0.0.1:0".parse().unwrap(), ..Config::default() };
-        config.limits.workers = 2;
-        // A machine that halts the tests for some seconds must not end their connections.
-        config.limits.head_time = PATIENCE;
-        config.limits.idle_time = PATIENCE;
-        change(&mut config);
+        let config = config(change);
         let gate = Arc::new(Gate::default());
         let index = gated(memory, &gate);
         Self::run(Server::bind(index, config).unwrap(), gate)
@@ -55,11 +50,7 @@ impl Served {
 
     /// Several indexes, which keep texts, with these names; all have one gate.
     pub(crate) fn with_indexes(names: &[&str], change: impl FnOnce(&mut Config)) -> Self {
-        let mut config = Config { listen: "127.0.0.1:0".parse().unwrap(), ..Config::default() };
-        config.limits.workers = 2;
-        config.limits.head_time = PATIENCE;
-        config.limits.idle_time = PATIENCE;
-        change(&mut config);
+        let config = config(change);
         let gate = Arc::new(Gate::default());
         let index = |name: &&str| {
             let memory = MemoryBackend::new(settings(StoredContent::Texts));
@@ -93,6 +84,17 @@ fn gated(memory: MemoryBackend, gate: &Arc<Gate>) -> Index {
 }
 
 /// A token of a client that has a name, or none.
+/// The configuration of servers in tests, with what a test changes in it.
+fn config(change: impl FnOnce(&mut Config)) -> Config {
+    let mut config = Config { listen: "127.0.0.1:0".parse().unwrap(), ..Config::default() };
+    config.limits.workers = 2;
+    // A machine that halts the tests for some seconds must not end their connections.
+    config.limits.head_time = PATIENCE;
+    config.limits.idle_time = PATIENCE;
+    change(&mut config);
+    config
+}
+
 pub(crate) fn token(right: Right, name: Option<&str>, value: &str) -> ClientToken {
     ClientToken::new(right, name, value).unwrap()
 }

@@ -1,6 +1,6 @@
 //! Upkeep while serving: jobs, exports, and what comes back of them.
 
-use crate::serve::client::{Answer, Client};
+use crate::serve::client::Client;
 use crate::serve::served::{Served, token};
 use lookalike::store::settings::StoredContent;
 use lookalike_server::{Right, Tokens};
@@ -8,22 +8,6 @@ use serde_json::{Value, json};
 
 const READ: &str = "read-read-read-read";
 const WRITE: &str = "write-write-write-write";
-
-/// The body of an answer in pieces.
-pub(crate) fn joined(answer: &Answer) -> Vec<u8> {
-    assert_eq!(answer.header("transfer-encoding"), Some("chunked"));
-    let (mut rest, mut all) = (&answer.body[..], Vec::new());
-    loop {
-        let end = rest.windows(2).position(|pair| pair == b"\r\n").unwrap();
-        let size = std::str::from_utf8(&rest[..end]).unwrap();
-        let size = usize::from_str_radix(size, 16).unwrap();
-        if size == 0 {
-            return all;
-        }
-        all.extend_from_slice(&rest[end + 2..end + 2 + size]);
-        rest = &rest[end + 2 + size + 2..];
-    }
-}
 
 /// The job when it has ended.
 fn ended(client: &Client, number: &Value) -> Value {
@@ -120,7 +104,7 @@ fn only_a_write_token_maintains_and_exports() {
     let writer = served.client.with_token(WRITE);
     writer.post("/v1/upkeep", &json!({ "job": "compact" })).problem(403, "read-only");
     assert_eq!(run(&writer, &json!({ "job": "check" }))["state"], "done");
-    assert_eq!(joined(&writer.get("/v1/export")), b"");
+    assert_eq!(writer.get("/v1/export").joined(), b"");
 }
 
 #[test]
@@ -137,11 +121,11 @@ fn an_export_is_imported_as_it_was() {
         })
         .collect();
     assert_eq!(one.client.lines("/v1/documents", lines.as_bytes()).ok(200)["added"], 3_000);
-    let exported = joined(&one.client.get("/v1/export"));
+    let exported = one.client.get("/v1/export").joined();
     assert_eq!(String::from_utf8(exported.clone()).unwrap().lines().count(), 3_000);
     let done = other.client.lines("/v1/documents?form=export", &exported).ok(200);
     assert_eq!((&done["added"], &done["skipped_total"]), (&json!(3_000), &json!(0)));
-    assert!(joined(&other.client.get("/v1/export")) == exported);
+    assert!(other.client.get("/v1/export").joined() == exported);
     // Elsewhere its members are unknown.
     let refused = other.client.lines("/v1/documents", &exported).problem(400, "bad-line");
     assert_eq!(refused["line_code"], "unknown-member");
