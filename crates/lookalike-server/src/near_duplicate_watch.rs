@@ -249,3 +249,63 @@ impl WriteWatcher {
         body.to_string()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::webhook::WebhookSecret;
+    use lookalike::core::params::{Params, ParamsBuilder};
+    use lookalike::store::memory::MemoryBackend;
+    use lookalike::store::settings::{IndexSettings, StoredContent};
+
+    fn index() -> Arc<Index> {
+        let params = Params::new(&ParamsBuilder::default()).unwrap();
+        let settings = IndexSettings::new(&params, "as written", StoredContent::Sets).unwrap();
+        Arc::new(Index::new(Box::new(MemoryBackend::new(settings))).unwrap())
+    }
+
+    #[test]
+    fn documents_whose_message_cannot_be_queued_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.sqlite");
+        let state = Arc::new(ServiceState::open(Some(&path)).unwrap());
+        let log = Arc::new(Logger::start(&Config::default().log).unwrap());
+        let counts = Arc::new(DeliveryCounts::default());
+        let webhooks = Webhooks {
+            urls: Vec::new(),
+            secret: WebhookSecret::parse(&format!("whsec_{}", "A".repeat(32))).unwrap(),
+            threshold: None,
+            authorities: Arc::from([]),
+            pauses: Vec::new(),
+        };
+        let sender = WebhookSender::start("http://127.0.0.1:1/", &webhooks, &state, &counts, &log);
+        let senders: Arc<[WebhookSender]> = Arc::new([sender.unwrap()]);
+        let (news, id) = (Arc::new(NewsSignal::default()), "a".to_owned());
+        let watching = WriteWatcher {
+            index: index(),
+            name: None,
+            threshold: 0.5,
+            state: Arc::clone(&state),
+            news: Arc::clone(&news),
+            counts: Arc::clone(&counts),
+            senders: Arc::clone(&senders),
+            log: Arc::clone(&log),
+        };
+        state.queue_documents(std::iter::once(id.clone())).unwrap();
+        let rename = |sql: &str| rusqlite::Connection::open(&path).unwrap().execute_batch(sql);
+        rename("ALTER TABLE messages RENAME TO away").unwrap();
+        let (ids, last) = state.next_documents(9).unwrap();
+        assert_eq!(ids, [id]);
+        // The pause ends at once, as the thread ends.
+        news.close();
+        assert!(watching.finish(last, &[json!({ "id": "a" })]));
+        assert_eq!(state.next_documents(9).unwrap().0, ids);
+        assert_eq!(counts.dropped.load(Ordering::Relaxed), 0);
+        senders[0].stop();
+        rename("ALTER TABLE away RENAME TO messages").unwrap();
+        assert!(!watching.finish(last, &[json!({ "id": "a" })]));
+        assert_eq!(state.waiting(), Ok((0, 1)));
+        log.stop();
+    }
+}

@@ -197,7 +197,8 @@ fn names_are_there_once() {
         ServedIndex::named(IndexName::new(name).unwrap(), index)
     };
     let config = || Config { listen: "127.0.0.1:0".parse().unwrap(), ..Config::default() };
-    for indexes in [vec![], vec![index("a"), index("b"), index("a")]] {
+    let twice = vec![index("a"), index("b"), index("a")];
+    for indexes in [vec![], twice, vec![index("a"), index("A")]] {
         let error = Server::bind_all(indexes, config()).err().unwrap();
         assert!(matches!(error, StartError::Config(_)), "{error}");
     }
