@@ -161,7 +161,8 @@ impl BodyBatches {
             // as much as there is now: finding the end of a damaged one takes time.
             let wanted = match stated {
                 Some(length) => usize::try_from(length).unwrap_or(usize::MAX).saturating_add(AFTER),
-                None => 2 * open.len(),
+                // No more than shows that it is too long.
+                None => (2 * open.len()).min(usize::try_from(most).unwrap_or(usize::MAX)),
             };
             let wanted = end.saturating_add(wanted.max(open.len() + 1));
             while !self.ended && self.buffer.len() < wanted {
@@ -201,6 +202,30 @@ pub(crate) struct PreparedBatch {
     pub(crate) held: Vec<OwnedSemaphorePermit>,
     /// What of the batch is not prepared yet.
     pub(crate) rest: Option<BodyBatch>,
+}
+
+impl PreparedBatch {
+    /// Takes what became of a document of a line or record; `true` if the batch ends with it: at
+    /// the first bad one where that is asked for, and at a problem that it did not cause.
+    pub(crate) fn take(
+        &mut self,
+        number: u64,
+        document: Result<OwnedChange, Problem>,
+        stop: bool,
+    ) -> bool {
+        match document {
+            Ok(change) => {
+                self.changes.push(change);
+                self.numbers.push(number);
+                false
+            }
+            Err(problem) => {
+                let ends = stop || problem.code.status >= 500;
+                self.bad.push((number, problem));
+                ends
+            }
+        }
+    }
 }
 
 /// Memory of what is prepared of a batch, beyond that of the batch.

@@ -69,20 +69,11 @@ pub(crate) fn prepare(
             continue;
         }
         let document = prepare_line(worker, line, options).and_then(|document| {
-            metadata.add(app, document.metadata_memory).map(|()| document.document)
+            metadata.add(app, document.metadata_memory)?;
+            Ok(options.mode.change(document.document))
         });
-        match document {
-            Ok(document) => {
-                prepared.changes.push(options.mode.change(document));
-                prepared.numbers.push(number);
-            }
-            Err(problem) => {
-                let is_own_fault = problem.code.status >= 500;
-                prepared.bad.push((number, problem));
-                if options.stop || is_own_fault {
-                    break;
-                }
-            }
+        if prepared.take(number, document, options.stop) {
+            break;
         }
     }
     prepared.held.extend(metadata.held());

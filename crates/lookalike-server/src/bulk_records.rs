@@ -46,24 +46,18 @@ pub(crate) fn prepare(
             Ok(_) => read(worker, without_line_ends(record), options),
             Err(failure) => vec![Err(Problem::new(Code::UNREADABLE_FILE, failure.to_string()))],
         };
-        for document in documents {
+        let ends = documents.into_iter().any(|document| {
             let document = document.and_then(|document| {
                 let original =
                     document.document.original.as_ref().map_or(0, |one| one.bytes().len());
                 let more = document.memory() + original;
                 bytes += more;
-                memory.add(app, more).map(|()| document.document)
+                memory.add(app, more)?;
+                Ok(options.mode.change(document.document))
             });
-            match document {
-                Ok(document) => {
-                    prepared.changes.push(options.mode.change(document));
-                    prepared.numbers.push(number);
-                }
-                Err(problem) => prepared.bad.push((number, problem)),
-            }
-        }
-        let ends = |(_, problem): &(u64, Problem)| options.stop || problem.code.status >= 500;
-        if prepared.bad.last().is_some_and(ends) {
+            prepared.take(number, document, options.stop)
+        });
+        if ends {
             break;
         }
         (start, number) = (start + done, number + 1);

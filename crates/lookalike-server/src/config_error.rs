@@ -56,7 +56,10 @@ impl fmt::Display for ConfigError {
                  in front"
             ),
             Self::IndexNames { twice: Some(name) } => {
-                write!(f, "two indexes have the name {name}: give each its own")
+                write!(
+                    f,
+                    "two indexes have the name {name}, without regard to case: give each its own"
+                )
             }
             Self::IndexNames { twice: None } => f.write_str("expected at least one index"),
             Self::Webhook => {

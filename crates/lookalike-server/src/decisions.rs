@@ -4,6 +4,7 @@ use crate::address::{QueryParameters, expected};
 use crate::app::{App, HandlerResult, json_bytes};
 use crate::body;
 use crate::documents::{self, JsonList};
+use crate::hexadecimal::{self, Hexadecimal};
 use crate::json::{self, AtMost};
 use crate::pool::PoolWorker;
 use crate::problem::{Code, Problem};
@@ -119,19 +120,8 @@ struct AgreementPage {
 /// The cursor behind a pair: the bytes of both ids in hexadecimal. Pairs that are judged later move
 /// none.
 fn pair_cursor(documents: &[String; 2]) -> String {
-    let [a, b] = documents;
-    let mut cursor = String::new();
-    push_hex(&mut cursor, a);
-    cursor.push('-');
-    push_hex(&mut cursor, b);
-    cursor
-}
-
-fn push_hex(text: &mut String, id: &str) {
-    for byte in id.bytes() {
-        let digits = [byte >> 4, byte & 15];
-        text.extend(digits.iter().filter_map(|digit| char::from_digit(u32::from(*digit), 16)));
-    }
+    let [a, b] = documents.each_ref().map(|id| Hexadecimal(id.as_bytes()));
+    format!("{a}-{b}")
 }
 
 fn pair_after(text: &str) -> Result<[String; 2], Problem> {
@@ -142,13 +132,7 @@ fn pair_after(text: &str) -> Result<[String; 2], Problem> {
 /// The id of these bytes. A cursor is a place among pairs, of which none needs to be stored, so
 /// bytes that are no UTF-8 have a place, too.
 fn id_of_hex(text: &str) -> Option<String> {
-    let is_hex = !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_hexdigit());
-    let digits = text.as_bytes().as_chunks::<2>();
-    let bytes = digits.0.iter().map(|pair| {
-        let pair = std::str::from_utf8(pair).ok()?;
-        u8::from_str_radix(pair, 16).ok()
-    });
-    let bytes: Vec<u8> = bytes.collect::<Option<_>>().filter(|_| is_hex && digits.1.is_empty())?;
+    let bytes = hexadecimal::read(text).filter(|bytes| !bytes.is_empty())?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -11,8 +11,12 @@ use serde_json::{Map, Value, json};
 /// Paths that are about all indexes, or below one already.
 const OF_SERVICE: [&str; 3] = ["/metrics", "/openapi.json", "/v1/indexes"];
 
-/// The description for a server.
-pub(crate) fn of(indexes: &ServedIndexes) -> String {
+/// What a name of an index looks like.
+const NAME_PATTERN: &str = "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$";
+
+/// The description for a server, which everybody may read: the names of its indexes are in it if
+/// they are no secret.
+pub(crate) fn of(indexes: &ServedIndexes, has_names: bool) -> String {
     const TEXT: &str = include_str!("openapi.json");
     let Ok(mut all) = serde_json::from_str::<Value>(TEXT) else { return TEXT.to_owned() };
     let least = indexes.all().iter().map(|app| document_groups::least_threshold(&app.index));
@@ -20,7 +24,12 @@ pub(crate) fn of(indexes: &ServedIndexes) -> String {
     state_rights(&mut all);
     let names: Vec<_> = indexes.all().iter().filter_map(|app| App::label(app)).collect();
     if let Some(Value::Object(paths)) = all.get_mut("paths").filter(|_| !names.is_empty()) {
-        let named: Vec<_> = paths.iter().filter_map(|path| below_name(path, &names)).collect();
+        let name = if has_names {
+            json!({ "type": "string", "enum": names })
+        } else {
+            json!({ "type": "string", "pattern": NAME_PATTERN })
+        };
+        let named: Vec<_> = paths.iter().filter_map(|path| below_name(path, &name)).collect();
         paths.extend(named);
     }
     all.to_string()
@@ -60,12 +69,12 @@ fn bound_threshold(all: &mut Value, least: f64) {
 }
 
 /// The path of an index with a name, of the same operations, which have names of their own.
-fn below_name((path, item): (&String, &Value), names: &[&str]) -> Option<(String, Value)> {
+fn below_name((path, item): (&String, &Value), name: &Value) -> Option<(String, Value)> {
     let rest = path.strip_prefix("/v1/").filter(|_| !is_of_service(path))?;
     let mut item = item.as_object()?.clone();
     let parameter = json!({
         "name": "index", "in": "path", "required": true, "description": "The name of an index.",
-        "schema": { "type": "string", "enum": names },
+        "schema": name,
     });
     let before =
         item.remove("parameters").and_then(|parameters| Some(parameters.as_array()?.clone()));

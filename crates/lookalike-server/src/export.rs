@@ -3,7 +3,7 @@
 use crate::address::QueryParameters;
 use crate::app::{App, HandlerResult};
 use crate::gzip;
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, VARY};
@@ -12,23 +12,45 @@ use axum::response::Response;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use hyper::body::Frame;
-use lookalike::index::time;
+use lookalike::index::{export, export_with_originals_in, time};
 use std::io::{self, Write};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// Bytes that are sent at once, and such pieces that wait for the client.
 const PIECE: usize = 64 << 10;
 const WAITING: usize = 4;
+/// Memory of an original that is exported, for each of its bytes: itself twice, one that it is a
+/// difference from, and its Base64.
+const ORIGINAL_FACTOR: u64 = 5;
 
 /// `GET /v1/export`
 pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
-    QueryParameters::read(request.uri().query(), &[])?;
-    stream_lines(&app, request.headers(), |app, out| {
-        let written = lookalike::index::export(&app.index, time::now(), out)?;
+    let parameters = QueryParameters::read(request.uri().query(), &["originals"])?;
+    let has_originals =
+        parameters.choice("originals", &[("true", true), ("false", false)], false)?;
+    if has_originals && app.index.settings().originals.is_none() {
+        let detail = "the index keeps no originals: leave out `originals`";
+        return Err(Problem::new(Code::NO_ORIGINALS, detail));
+    }
+    let runtime = Handle::current();
+    stream_lines(&app, request.headers(), move |app, out| {
+        let now = time::now();
+        let written = if has_originals {
+            // The memory of one original at a time is held, so that others have their turn.
+            let mut held = None;
+            let mut reserve = |bytes| {
+                drop(held.take());
+                held = runtime.block_on(app.service.work.wait(ORIGINAL_FACTOR * bytes)).ok();
+            };
+            export_with_originals_in(&app.index, now, &mut reserve, out)?
+        } else {
+            export(&app.index, now, out)?
+        };
         Ok(written.map(drop).map_err(|error| error.to_string()))
     })
 }

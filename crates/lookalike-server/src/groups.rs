@@ -96,7 +96,6 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
     Ok(json_bytes(StatusCode::OK, page))
 }
 
-/// The response while groups are computed.
 /// The answer while groups are computed.
 pub(crate) fn pending(retry_after: u32) -> HandlerResult {
     let body = json!({

@@ -180,13 +180,15 @@ impl Server {
     }
 }
 
-/// Checks that there are indexes, with different names.
+/// Checks that there are indexes, with different names. Files and folders have these names, which
+/// some systems compare without regard to case.
 fn check_names(indexes: &[ServedIndex]) -> Result<(), ConfigError> {
-    let mut names: Vec<_> = indexes.iter().map(|one| &one.name).collect();
+    let names = indexes.iter().map(|one| one.name.as_str().to_ascii_lowercase());
+    let mut names: Vec<String> = names.collect();
     names.sort_unstable();
     let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
     match twice {
-        Some(pair) => Err(ConfigError::IndexNames { twice: Some(pair[0].to_string()) }),
+        Some(pair) => Err(ConfigError::IndexNames { twice: Some(pair[0].clone()) }),
         None if indexes.is_empty() => Err(ConfigError::IndexNames { twice: None }),
         None => Ok(()),
     }

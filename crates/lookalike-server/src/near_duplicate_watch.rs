@@ -21,10 +21,13 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// Documents in a message, and near-duplicates of each.
 const DOCUMENTS: u32 = 100;
 const MATCHES: usize = 10;
+/// How long after a message could not be queued that is tried again.
+const RETRY: Duration = Duration::from_secs(10);
 
 /// A handle of the thread, and of the senders.
 pub(crate) struct NearDuplicateWatch {
@@ -167,7 +170,9 @@ impl WriteWatcher {
                 self.log.say(&format!("{} documents for webhooks: {why}", ids.len()));
                 Vec::new()
             });
-            self.finish(last, &documents);
+            if self.finish(last, &documents) {
+                return;
+            }
         }
     }
 
@@ -201,21 +206,34 @@ impl WriteWatcher {
         Ok(documents)
     }
 
-    /// Queues a message for all senders, and takes the documents out of the queue.
-    fn finish(&self, last: i64, documents: &[Value]) {
-        let message = (!documents.is_empty()).then(|| self.message(documents));
-        // Without random bytes from the system there is no id that is unique.
-        let id = random_token().map(|id| id.replace("lookalike_", "msg_"));
-        let message = id.as_deref().ok().zip(message.as_deref());
+    /// Queues a message for all senders, and takes the documents out of the queue. Where that is
+    /// not possible they stay there, for another attempt after a pause; `true` if the thread ends
+    /// meanwhile.
+    fn finish(&self, last: i64, documents: &[Value]) -> bool {
         let receivers: Vec<ReceiverHash> =
             self.senders.iter().map(WebhookSender::receiver).collect();
-        let dropped = self.state.finish_documents(last, message, &receivers);
-        let dropped = dropped.unwrap_or_else(|error| {
-            self.log.say(&format!("messages for webhooks: {error}"));
-            1
+        let message = match documents {
+            [] => Ok(None),
+            some => random_token().map(|id| Some((id.replace("lookalike_", "msg_"), some))),
+        };
+        let finished = message.map_err(|error| error.to_string()).and_then(|message| {
+            let message = message.map(|(id, some)| (id, self.message(some)));
+            let message = message.as_ref().map(|(id, body)| (id.as_str(), body.as_str()));
+            let dropped = self.state.finish_documents(last, message, &receivers);
+            dropped.map_err(|error| error.to_string())
         });
-        self.counts.dropped.fetch_add(dropped, Ordering::Relaxed);
-        self.senders.iter().for_each(WebhookSender::wake);
+        match finished {
+            Ok(dropped) => {
+                self.counts.dropped.fetch_add(dropped, Ordering::Relaxed);
+                self.senders.iter().for_each(WebhookSender::wake);
+                false
+            }
+            Err(why) => {
+                let seconds = RETRY.as_secs();
+                self.log.say(&format!("messages for webhooks: {why}; again in {seconds} s"));
+                self.news.pause(RETRY)
+            }
+        }
     }
 
     fn message(&self, documents: &[Value]) -> String {
@@ -229,5 +247,65 @@ impl WriteWatcher {
             "data": data,
         });
         body.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::webhook::WebhookSecret;
+    use lookalike::core::params::{Params, ParamsBuilder};
+    use lookalike::store::memory::MemoryBackend;
+    use lookalike::store::settings::{IndexSettings, StoredContent};
+
+    fn index() -> Arc<Index> {
+        let params = Params::new(&ParamsBuilder::default()).unwrap();
+        let settings = IndexSettings::new(&params, "as written", StoredContent::Sets).unwrap();
+        Arc::new(Index::new(Box::new(MemoryBackend::new(settings))).unwrap())
+    }
+
+    #[test]
+    fn documents_whose_message_cannot_be_queued_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.sqlite");
+        let state = Arc::new(ServiceState::open(Some(&path)).unwrap());
+        let log = Arc::new(Logger::start(&Config::default().log).unwrap());
+        let counts = Arc::new(DeliveryCounts::default());
+        let webhooks = Webhooks {
+            urls: Vec::new(),
+            secret: WebhookSecret::parse(&format!("whsec_{}", "A".repeat(32))).unwrap(),
+            threshold: None,
+            authorities: Arc::from([]),
+            pauses: Vec::new(),
+        };
+        let sender = WebhookSender::start("http://127.0.0.1:1/", &webhooks, &state, &counts, &log);
+        let senders: Arc<[WebhookSender]> = Arc::new([sender.unwrap()]);
+        let (news, id) = (Arc::new(NewsSignal::default()), "a".to_owned());
+        let watching = WriteWatcher {
+            index: index(),
+            name: None,
+            threshold: 0.5,
+            state: Arc::clone(&state),
+            news: Arc::clone(&news),
+            counts: Arc::clone(&counts),
+            senders: Arc::clone(&senders),
+            log: Arc::clone(&log),
+        };
+        state.queue_documents(std::iter::once(id.clone())).unwrap();
+        let rename = |sql: &str| rusqlite::Connection::open(&path).unwrap().execute_batch(sql);
+        rename("ALTER TABLE messages RENAME TO away").unwrap();
+        let (ids, last) = state.next_documents(9).unwrap();
+        assert_eq!(ids, [id]);
+        // The pause ends at once, as the thread ends.
+        news.close();
+        assert!(watching.finish(last, &[json!({ "id": "a" })]));
+        assert_eq!(state.next_documents(9).unwrap().0, ids);
+        assert_eq!(counts.dropped.load(Ordering::Relaxed), 0);
+        senders[0].stop();
+        rename("ALTER TABLE away RENAME TO messages").unwrap();
+        assert!(!watching.finish(last, &[json!({ "id": "a" })]));
+        assert_eq!(state.waiting(), Ok((0, 1)));
+        log.stop();
     }
 }

@@ -31,7 +31,10 @@ pub(crate) async fn description(
     request: Request,
 ) -> HandlerResult {
     QueryParameters::read(request.uri().query(), &[])?;
-    let text = indexes.description.get_or_init(|| description::of(&indexes).into());
+    // Where there are tokens, no answer without one has the name of an index.
+    let has_names = indexes.service().credentials.now().tokens.is_empty();
+    let kept = &indexes.descriptions[usize::from(has_names)];
+    let text = kept.get_or_init(|| description::of(&indexes, has_names).into());
     Ok(give(&request, "application/json", text.clone()))
 }
 

@@ -24,6 +24,7 @@ pub(crate) fn of_service(indexes: &Arc<ServedIndexes>) -> Router {
         .route("/v1/health", get(served_indexes::health))
         .route("/v1/indexes", get(served_indexes::list))
         .route("/v1/indexes/{index}", get(served_indexes::one))
+        .route("/v1/indexes/{index}/", any(served_indexes::missing))
         .route("/v1/indexes/{index}/{*rest}", any(served_indexes::missing))
         .with_state(Arc::clone(indexes));
     let first = &indexes.all()[0];

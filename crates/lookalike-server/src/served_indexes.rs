@@ -24,8 +24,9 @@ pub(crate) struct ServedIndexes {
     service: Arc<Service>,
     /// In the order of the command line.
     all: Vec<Arc<App>>,
-    /// The description of the API, built at the first request.
-    pub(crate) description: OnceLock<Bytes>,
+    /// The description of the API, without and with the names of indexes, each built at the first
+    /// request for it.
+    pub(crate) descriptions: [OnceLock<Bytes>; 2],
 }
 
 impl ServedIndexes {
@@ -36,7 +37,7 @@ impl ServedIndexes {
     ) -> Result<Arc<Self>, IndexError> {
         let start = |(index, state)| App::start(index, state, &service);
         let all = indexes.into_iter().map(start).collect::<Result<_, _>>()?;
-        Ok(Arc::new(Self { service, all, description: OnceLock::new() }))
+        Ok(Arc::new(Self { service, all, descriptions: Default::default() }))
     }
 
     /// What they share.

@@ -89,8 +89,8 @@ impl ServiceState {
         let failed = |why: String| ServiceStateError { path: shown.clone(), why };
         let connection = match path {
             Some(path) => {
+                make_private(path).map_err(|error| failed(error.to_string()))?;
                 let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-                    | OpenFlags::SQLITE_OPEN_CREATE
                     | OpenFlags::SQLITE_OPEN_NOFOLLOW
                     | OpenFlags::SQLITE_OPEN_NO_MUTEX;
                 Connection::open_with_flags(absolute(path), flags)
@@ -263,6 +263,19 @@ impl ServiceState {
     }
 }
 
+/// Makes a file where there is none, for the user of the server only: answers and messages are no
+/// business of others. SQLite gives the files next to it the same permissions.
+fn make_private(path: &Path) -> std::io::Result<()> {
+    let mut options = std::fs::File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
 /// The path from the root; without it SQLite refuses links that the way to the current folder has.
 fn absolute(path: &Path) -> PathBuf {
     let (folder, name) = (path.parent(), path.file_name());
@@ -395,6 +408,21 @@ mod tests {
         // Those of a receiver that is none any more go.
         assert_eq!(state.remove_stale(&[[1; 32]]), Ok(1));
         assert_eq!(state.waiting(), Ok((1, 0)));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn others_do_not_read_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let state = ServiceState::open(Some(&folder.path().join("s.sqlite"))).unwrap();
+        state.keep_answer(&key(1), &answer(b"done")).unwrap();
+        for name in ["s.sqlite", "s.sqlite-wal", "s.sqlite-shm"] {
+            let mode = std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{name}");
+        }
+        let missing = ServiceState::open(Some(&folder.path().join("none/s.sqlite")));
+        assert!(missing.is_err());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Tokens: what a client may do, who it is, and until when.
 
 use crate::config_error::ConfigError;
+use crate::hexadecimal::{self, Hexadecimal};
 use crate::index_name::IndexName;
 use axum::extract::Request;
 use axum::http::HeaderMap;
@@ -70,15 +71,7 @@ impl TokenHash {
 
     /// Reads 64 hexadecimal digits; `None` for everything else.
     pub fn from_hex(text: &str) -> Option<Self> {
-        let mut bytes = [0; 32];
-        let digits = text.as_bytes();
-        if digits.len() != 64 || !digits.iter().all(u8::is_ascii_hexdigit) {
-            return None;
-        }
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-            *byte = u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok()?;
-        }
-        Some(Self(bytes))
+        hexadecimal::read(text)?.try_into().ok().map(Self)
     }
 
     /// Compares in a time that does not depend on where the hashes differ.
@@ -91,7 +84,7 @@ impl TokenHash {
 impl fmt::Display for TokenHash {
     /// 64 hexadecimal digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        Hexadecimal(&self.0).fmt(f)
     }
 }
 

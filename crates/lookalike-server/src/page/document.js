@@ -4,7 +4,7 @@
 import { documentPath, request } from "./api.js";
 import { categoryLink } from "./categories.js";
 import { at, button, make, metadata, shownId, tiles } from "./dom.js";
-import { count, size, time, visible } from "./format.js";
+import { count, counted, size, time, visible } from "./format.js";
 import { longText } from "./gradually.js";
 import { problem } from "./problem.js";
 import { address, forgetViews, reshow } from "./router.js";
@@ -50,6 +50,8 @@ const facts = (found) => {
     ["Added", time(found.added)]];
   if (found.modified) rows.push(["Last changed", time(found.modified)]);
   if (found.expires) rows.push(["Counts as removed from", time(found.expires)]);
+  // The document represents that many, itself and those that went as its duplicates.
+  if (found.group_size > 1) rows.push(["Represents", counted(found.group_size, "document")]);
   if (found.category) rows.push(["Category", categoryLink(found.category)]);
   return tiles(rows);
 };

@@ -322,7 +322,7 @@ const largeTexts = withMock({
   "GET /v1/documents/long": () => ({
     json: {
       id: "long", bytes: 1, shingles: 1, metadata: {}, added: "2026-11-20T10:00:00Z",
-      text: words(150_000, "w"),
+      group_size: 3, text: words(150_000, "w"),
     },
   }),
 }, async (browser, server) => {
@@ -350,6 +350,8 @@ const largeTexts = withMock({
 
   await browser.open(`${server.url}#/document?id=long`);
   await browser.see("Show all");
+  await browser.see("Represents");
+  await browser.see("3 documents");
   await browser.click(".text .buttons button:last-child");
   await browser.wait("!document.querySelector('.text .buttons')");
   const all = await browser.run("return Array.from(document.querySelectorAll('.text .pre'), " +

@@ -5,6 +5,7 @@ use super::time;
 use crate::error::Error;
 use lookalike_index::backend::Snapshot;
 use lookalike_index::entry::{IndexRecord, Metadata, RecordFields, shortened_id};
+use lookalike_index::original::DocumentVersion;
 use lookalike_index::{Index, IndexError};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -29,8 +30,6 @@ struct ExportLine<'a> {
     group_size: Option<usize>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     duplicates: &'a [String],
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    versions: Vec<VersionMember>,
 }
 
 /// Writes the documents that an index has at this moment, one JSON object a line, in the order of
@@ -40,11 +39,11 @@ struct ExportLine<'a> {
 /// # Errors
 /// What keeps the index from being read; what keeps bytes from being written, in the outer result.
 pub fn export(index: &Index, now: i64, out: &mut dyn Write) -> io::Result<Result<u64, Error>> {
-    write_lines(index, now, false, out)
+    write_lines(index, now, None, out)
 }
 
-/// The same with the versions of every document, and their originals. Memory: the versions of a
-/// document.
+/// The same with the versions of every document, and their originals. Memory: an original, and the
+/// one that it is a difference from.
 ///
 /// # Errors
 /// As [`export`]; [`IndexError::NoOriginals`] for an index that keeps none.
@@ -53,17 +52,32 @@ pub fn export_with_originals(
     now: i64,
     out: &mut dyn Write,
 ) -> io::Result<Result<u64, Error>> {
+    export_with_originals_in(index, now, &mut |_| (), out)
+}
+
+/// The same, where memory is shared with others: `reserve` is called before each original is read,
+/// with its bytes, and returns when there is memory for it; that for the one before is not needed
+/// any more.
+///
+/// # Errors
+/// As [`export_with_originals`].
+pub fn export_with_originals_in(
+    index: &Index,
+    now: i64,
+    reserve: &mut dyn FnMut(u64),
+    out: &mut dyn Write,
+) -> io::Result<Result<u64, Error>> {
     if index.settings().originals.is_none() {
         let index = index.name().to_owned();
         return Ok(Err(IndexError::NoOriginals { index }.into()));
     }
-    write_lines(index, now, true, out)
+    write_lines(index, now, Some(reserve), out)
 }
 
 fn write_lines(
     index: &Index,
     now: i64,
-    originals: bool,
+    mut reserve: Option<&mut dyn FnMut(u64)>,
     out: &mut dyn Write,
 ) -> io::Result<Result<u64, Error>> {
     let mut snapshot = match index.snapshot() {
@@ -96,12 +110,19 @@ fn write_lines(
         };
         for record in &batch {
             let own = duplicates.get(&record.number).map_or(&[][..], Vec::as_slice);
-            let versions = match originals.then(|| versions(&mut *snapshot, &record.id)) {
-                Some(Ok(versions)) => versions,
-                Some(Err(error)) => return Ok(Err(error.into())),
-                None => Vec::new(),
+            let mut line = line(record, own)?;
+            let Some(reserve) = &mut reserve else {
+                line.push(b'\n');
+                out.write_all(&line)?;
+                continue;
             };
-            line(record, own, versions, out)?;
+            // The object is left open for its last member.
+            line.pop();
+            out.write_all(&line)?;
+            if let Err(error) = write_versions(&mut *snapshot, &record.id, *reserve, out)? {
+                return Ok(Err(error.into()));
+            }
+            out.write_all(b"}\n")?;
         }
         count += batch.len() as u64;
         match last {
@@ -141,26 +162,46 @@ fn incomplete(index: &Index, expected: u64, got: u64) -> IndexError {
     }
 }
 
-/// The versions of a document, by time, with their originals; with the texts of former ones.
-fn versions(snapshot: &mut dyn Snapshot, id: &str) -> Result<Vec<VersionMember>, IndexError> {
-    let mut members = Vec::new();
-    for version in snapshot.versions(id)? {
-        let original = snapshot.original(&version)?;
-        let text = match version.ended {
-            Some(_) => snapshot.version_text(&version)?,
-            None => None,
+/// Writes the versions of a document, by time, with their originals, as the member of an object;
+/// nothing for a document without any.
+fn write_versions(
+    snapshot: &mut dyn Snapshot,
+    id: &str,
+    reserve: &mut dyn FnMut(u64),
+    out: &mut dyn Write,
+) -> io::Result<Result<(), IndexError>> {
+    let versions = match snapshot.versions(id) {
+        Ok(versions) => versions,
+        Err(error) => return Ok(Err(error)),
+    };
+    let mut before: &[u8] = b",\"versions\":[";
+    for version in &versions {
+        reserve(version.bytes);
+        let member = match version_member(snapshot, version) {
+            Ok(member) => member,
+            Err(error) => return Ok(Err(error)),
         };
-        members.push(VersionMember::new(&version, &original, text));
+        out.write_all(std::mem::replace(&mut before, b","))?;
+        serde_json::to_writer(&mut *out, &member)?;
     }
-    Ok(members)
+    if versions.is_empty() { Ok(Ok(())) } else { out.write_all(b"]").map(Ok) }
 }
 
-fn line(
-    record: &IndexRecord,
-    duplicates: &[String],
-    versions: Vec<VersionMember>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+/// A version with its original; with its text if it has ended.
+fn version_member(
+    snapshot: &mut dyn Snapshot,
+    version: &DocumentVersion,
+) -> Result<VersionMember, IndexError> {
+    let original = snapshot.original(version)?;
+    let text = match version.ended {
+        Some(_) => snapshot.version_text(version)?,
+        None => None,
+    };
+    Ok(VersionMember::new(version, &original, text))
+}
+
+/// The object of a document, without its versions.
+fn line(record: &IndexRecord, duplicates: &[String]) -> io::Result<Vec<u8>> {
     let line = ExportLine {
         id: &record.id,
         bytes: record.bytes,
@@ -171,8 +212,6 @@ fn line(
         text: record.text.as_deref(),
         group_size: Some(1 + duplicates.len()).filter(|size| *size > 1),
         duplicates,
-        versions,
     };
-    serde_json::to_writer(&mut *out, &line)?;
-    out.write_all(b"\n")
+    Ok(serde_json::to_vec(&line)?)
 }

@@ -49,7 +49,7 @@ pub use categories::{IndexCategories, catch_up};
 pub use categorise::{CategoriseOptions, categorise};
 pub use category_rows::category_rows;
 pub use existing_ids::ExistingIds;
-pub use export::{export, export_with_originals};
+pub use export::{export, export_with_originals, export_with_originals_in};
 pub(crate) use group_members::DuplicateRecorder;
 pub use group_members::record_duplicates;
 pub use groups::{GroupingOptions, groups, params_for};

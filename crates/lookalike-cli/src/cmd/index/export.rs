@@ -9,7 +9,6 @@ use lookalike::index;
 use lookalike::index::time;
 use lookalike::report::phrases::count;
 use lookalike::report::{Output, OutputFormat, Target};
-use lookalike::store::Index;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
@@ -33,12 +32,11 @@ pub(super) struct ExportArgs {
 pub(super) fn run(args: &ExportArgs) -> CommandResult {
     #[cfg(feature = "serve")]
     if let Some(service) = args.place.service()? {
-        if args.originals {
-            let message = "--originals is for an index that is open here; `lookalike index backup` \
-                           copies one that a service has open, with its originals";
-            return Err(CommandError::Usage(message.to_owned()));
-        }
-        return super::remote::export(&service, args.output.as_deref());
+        let has_originals = super::remote::originals(&service)?.is_some();
+        let path = if args.originals { "/export?originals=true" } else { "/export" };
+        let done = super::remote::export(&service, path, args.output.as_deref())?;
+        note_left_out(args, has_originals)?;
+        return Ok(done);
     }
     let index = args.place.read()?;
     let write = if args.originals { index::export_with_originals } else { index::export };
@@ -46,7 +44,7 @@ pub(super) fn run(args: &ExportArgs) -> CommandResult {
         let mut out = BufWriter::with_capacity(1 << 16, terminal::stdout().json());
         write(&index, time::now(), &mut out)??;
         out.flush()?;
-        note_left_out(args, &index)?;
+        note_left_out(args, index.settings().originals.is_some())?;
         return Ok(ExitCode::SUCCESS);
     };
     let target = Target::new(path, &[OutputFormat::Jsonl]);
@@ -59,13 +57,13 @@ pub(super) fn run(args: &ExportArgs) -> CommandResult {
     })?;
     let written = count(written, "document");
     terminal::stderr().message(&format!("{}: {written}", path.display()))?;
-    note_left_out(args, &index)?;
+    note_left_out(args, index.settings().originals.is_some())?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Says that originals and former versions are not in the lines, where the index has some.
-fn note_left_out(args: &ExportArgs, index: &Index) -> std::io::Result<()> {
-    if args.originals || index.settings().originals.is_none() {
+fn note_left_out(args: &ExportArgs, has_originals: bool) -> std::io::Result<()> {
+    if args.originals || !has_originals {
         return Ok(());
     }
     terminal::stderr().message("originals and former versions are not in it: --originals adds them")

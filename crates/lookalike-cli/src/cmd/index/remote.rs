@@ -3,7 +3,7 @@
 mod sending;
 mod upkeep;
 
-pub(super) use sending::{RemoteAdd, add};
+pub(super) use sending::{RemoteAdd, add, originals};
 pub(super) use upkeep::{backup, check, compact};
 
 use crate::cmd::{CommandError, CommandResult};
@@ -16,9 +16,9 @@ use lookalike::report::{Output, OutputFormat, Target};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
-/// The documents of the service as lines, on standard output or in a file.
-pub(super) fn export(service: &ServiceClient, output: Option<&Path>) -> CommandResult {
-    let mut lines = service.stream("/export")?;
+/// The lines that the service has at a path, a document each, on standard output or in a file.
+pub(super) fn export(service: &ServiceClient, path: &str, output: Option<&Path>) -> CommandResult {
+    let mut lines = service.stream(path)?;
     let Some(path) = output else {
         let mut out = BufWriter::with_capacity(1 << 16, terminal::stdout().json());
         copy(service, &mut lines, &mut out)?;

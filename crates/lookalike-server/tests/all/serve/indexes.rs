@@ -124,13 +124,20 @@ fn names_are_not_told_to_those_without_a_token() {
         body["detail"] = body["detail"].as_str().unwrap().replace("first", "other").into();
         (answer.status, body)
     };
-    for rest in ["", "/stats", "/health", "/nothing", "/documents/a", "/openapi.json"] {
+    for rest in ["", "/", "/stats", "/health", "/nothing", "/documents/a", "/openapi.json"] {
         for token in [None, Some(MAIL)] {
             let known = said(token, &format!("/v1/indexes/first{rest}"));
             assert_eq!(known, said(token, &format!("/v1/indexes/other{rest}")), "{rest}");
         }
     }
     assert_eq!(said(None, "/v1/indexes").0, 401);
+    // The description is for everybody: with tokens it says what a name is, not which there are.
+    let description = served.client.get("/openapi.json").json();
+    let name = &description["paths"]["/v1/indexes/{index}/stats"]["parameters"][0]["schema"];
+    assert_eq!(
+        *name,
+        json!({ "type": "string", "pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$" })
+    );
 }
 
 #[test]
@@ -190,7 +197,8 @@ fn names_are_there_once() {
         ServedIndex::named(IndexName::new(name).unwrap(), index)
     };
     let config = || Config { listen: "127.0.0.1:0".parse().unwrap(), ..Config::default() };
-    for indexes in [vec![], vec![index("a"), index("b"), index("a")]] {
+    let twice = vec![index("a"), index("b"), index("a")];
+    for indexes in [vec![], twice, vec![index("a"), index("A")]] {
         let error = Server::bind_all(indexes, config()).err().unwrap();
         assert!(matches!(error, StartError::Config(_)), "{error}");
     }

@@ -2,6 +2,7 @@
 
 use crate::serve::client::{Answer, Client};
 use crate::serve::served::{Served, settings, token};
+use crate::serve::upkeep::joined;
 use lookalike::store::settings::StoredContent;
 use lookalike_server::{Right, Tokens};
 use serde_json::{Value, json};
@@ -236,4 +237,41 @@ fn versions_are_listed_page_by_page() {
         client.get("/v1/documents/a/versions?after=99").ok(200)["versions"]
             == serde_json::json!([])
     );
+}
+
+/// An export has every version where that is asked for. Memory suffices for one original at a
+/// time.
+#[test]
+fn an_export_has_originals_where_that_is_asked_for() {
+    let served = Served::with(StoredContent::Originals, |config| {
+        config.limits.body_bytes = 256 << 10;
+        config.limits.text_bytes = 256 << 10;
+        config.limits.held_bytes = 1 << 20;
+    });
+    let client = &served.client;
+    // Half of the memory is for work: for 5 bytes for each one of the longer originals, not of two.
+    let first = "first words ".repeat(6_000);
+    for words in [&first, "second words"] {
+        let answer = put(client, "/v1/documents/a?name=a.html", "text/html", &page(words));
+        assert!([200, 201].contains(&answer.status));
+    }
+    put(client, "/v1/documents/b?name=b.html", "text/html", &page(&"other words ".repeat(6_000)))
+        .ok(201);
+    let lines = |path: &str| -> Vec<Value> {
+        let lines = String::from_utf8(joined(&client.get(path))).unwrap();
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    for path in ["/v1/export", "/v1/export?originals=false"] {
+        assert!(lines(path).iter().all(|line| line.get("versions").is_none()), "{path}");
+    }
+    let found = lines("/v1/export?originals=true");
+    let counts: Vec<_> =
+        found.iter().map(|line| line["versions"].as_array().unwrap().len()).collect();
+    assert_eq!(counts, [2, 1]);
+    let version = &found[0]["versions"][0];
+    assert_eq!((&version["name"], &version["type"]), (&"a.html".into(), &"text/html".into()));
+    assert!(version["text"].as_str().unwrap().contains("first words"));
+    client.get("/v1/export?originals=yes").problem(400, "bad-parameter");
+    let texts = Served::with(StoredContent::Texts, |_| {});
+    texts.client.get("/v1/export?originals=true").problem(422, "no-originals");
 }

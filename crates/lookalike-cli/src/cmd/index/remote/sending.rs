@@ -53,7 +53,9 @@ pub(in super::super) fn add(
 }
 
 /// Which originals the service keeps, if any.
-fn originals(service: &ServiceClient) -> Result<Option<OriginalSettings>, CommandError> {
+pub(in super::super) fn originals(
+    service: &ServiceClient,
+) -> Result<Option<OriginalSettings>, CommandError> {
     let answer = service.answer("GET", "/settings", ClientBody::None)?;
     if answer.status >= 400 {
         return Err(service.problem(&answer));
