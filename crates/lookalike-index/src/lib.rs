@@ -112,6 +112,8 @@ pub mod settings;
 pub mod sketches;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod text_code;
 pub mod time;
 
 pub use error::IndexError;

@@ -3,14 +3,14 @@
 use crate::error::Error;
 use crate::find::workers::{Earliest, on_threads};
 use crate::progress::Progress;
-use crate::read::{BlockNumber, Collection, DocumentSink, ReadBuffers};
+use crate::read::{Block, BlockNumber, Collection, DocumentSink, ReadBuffers};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a thread does with the documents it is given.
 pub(crate) trait DocumentVisitor: DocumentSink<Error = Error> + Send {
     /// The documents of another block follow, of a reference collection or not.
-    fn block(&mut self, number: BlockNumber, reference: bool);
+    fn block(&mut self, block: &Block, reference: bool);
 }
 
 /// Shows every document to one of the visitors and gives them back. Of several bad records in one
@@ -31,7 +31,7 @@ pub(crate) fn each_document<V: DocumentVisitor>(
             let before = collection.bytes_read();
             let Some(block) = collection.next_block()? else { break };
             let reference = collection.is_reference(block.number().source);
-            visitor.block(block.number(), reference);
+            visitor.block(&block, reference);
             if let Err(error) = block.read(&mut scratch, &mut visitor) {
                 failed.keep(block.number(), error);
                 stop.ask();

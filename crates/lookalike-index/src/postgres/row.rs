@@ -1,12 +1,12 @@
 //! Converts rows of `docs` to documents.
 
 use crate::checksum::{self, RowFields};
-use crate::entry::{IndexRecord, MAX_TEXT_BYTES, RecordFields, shortened_id};
+use crate::entry::{IndexRecord, RecordFields, shortened_id};
 use crate::error::IndexError;
+use crate::text_code;
 use postgres::Row;
 use postgres::types::{FromSql, Type, WasNull};
 use std::error::Error as _;
-use std::io::Read;
 
 /// Compression level of texts, the default of zstd.
 const LEVEL: i32 = 3;
@@ -189,17 +189,9 @@ pub(super) fn compress_text(text: &str, id: &str) -> Result<Vec<u8>, IndexError>
     })
 }
 
-/// Decompresses a text, up to the maximum length of a text.
+/// Decompresses a text.
 pub(super) fn decompress_text(bytes: &[u8], id: &str) -> Result<String, IndexError> {
-    let mut text = String::new();
-    let decoder = zstd::stream::read::Decoder::with_buffer(bytes);
-    let read =
-        decoder.and_then(|from| from.take(MAX_TEXT_BYTES as u64 + 1).read_to_string(&mut text));
-    match read {
-        Ok(count) if count <= MAX_TEXT_BYTES => Ok(text),
-        Ok(_) => Err(damaged(id, "its text is longer than an index takes")),
-        Err(error) => Err(damaged(id, &format!("its text cannot be read: {error}"))),
-    }
+    text_code::decode(bytes).ok_or_else(|| damaged(id, "its text cannot be decompressed"))
 }
 
 pub(super) fn damaged(id: &str, why: &str) -> IndexError {

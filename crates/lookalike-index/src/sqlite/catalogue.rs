@@ -35,29 +35,23 @@ fn add_checksums(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(&format!("PRAGMA user_version = {CHECKSUMS_VERSION}"))
 }
 
-/// Whether a catalogue has the table of decisions.
-pub(super) fn has_decisions(connection: &Connection) -> rusqlite::Result<bool> {
-    let sql = "SELECT 1 FROM sqlite_schema WHERE name = 'decisions'";
-    connection.prepare_cached(sql)?.exists([])
+/// Whether a catalogue has a table that not every version has.
+pub(super) fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
+    connection.prepare_cached(sql)?.exists([name])
 }
 
 /// Adds the table of decisions to a catalogue of version 2, in a transaction.
 pub(super) fn create_decisions(connection: &Connection) -> rusqlite::Result<()> {
-    if has_decisions(connection)? {
+    if has_table(connection, "decisions")? {
         return Ok(());
     }
     connection.execute_batch(&format!("{DECISIONS}; PRAGMA user_version = {DECISIONS_VERSION}"))
 }
 
-/// Whether a catalogue has the tables of categories.
-pub(super) fn has_categories(connection: &Connection) -> rusqlite::Result<bool> {
-    let sql = "SELECT 1 FROM sqlite_schema WHERE name = 'categories'";
-    connection.prepare_cached(sql)?.exists([])
-}
-
 /// Adds the tables of categories to a catalogue of version 2 or 3, in a transaction.
 pub(super) fn create_categories(connection: &Connection) -> rusqlite::Result<()> {
-    if has_categories(connection)? {
+    if has_table(connection, "categories")? {
         return Ok(());
     }
     create_decisions(connection)?;
@@ -72,19 +66,12 @@ fn create_archive(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(&format!("{tables}; PRAGMA user_version = {ARCHIVE_VERSION}"))
 }
 
-/// Whether a catalogue has the table of duplicates.
-pub(super) fn has_duplicates(connection: &Connection) -> rusqlite::Result<bool> {
-    let sql = "SELECT 1 FROM sqlite_schema WHERE name = 'duplicates'";
-    connection.prepare_cached(sql)?.exists([])
-}
-
 /// Adds the table of duplicates to a catalogue of version 2 to 5, in a transaction.
 pub(super) fn create_duplicates(connection: &Connection) -> rusqlite::Result<()> {
-    if has_duplicates(connection)? {
+    if has_table(connection, "duplicates")? {
         return Ok(());
     }
-    let sql = "SELECT 1 FROM sqlite_schema WHERE name = 'originals'";
-    if !connection.prepare_cached(sql)?.exists([])? {
+    if !has_table(connection, "originals")? {
         create_archive(connection)?;
     }
     let tables = DUPLICATES.join(";\n");

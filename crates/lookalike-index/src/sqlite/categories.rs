@@ -17,7 +17,7 @@ pub(super) fn state(
     connection: &Connection,
 ) -> Result<Option<CategoryState>, IndexError> {
     let read = || -> rusqlite::Result<Option<CategoryState>> {
-        if !catalogue::has_categories(connection)? {
+        if !catalogue::has_table(connection, "categories")? {
             return Ok(None);
         }
         let sql = "SELECT number, through FROM categories";
@@ -39,7 +39,7 @@ pub(super) fn model(
     connection: &Connection,
 ) -> Result<Option<Vec<u8>>, IndexError> {
     let failed = |error| place.database(error);
-    if !catalogue::has_categories(connection).map_err(failed)? {
+    if !catalogue::has_table(connection, "categories").map_err(failed)? {
         return Ok(None);
     }
     let sql = "SELECT number, checksum, model FROM categories";
@@ -62,7 +62,7 @@ pub(super) fn counts(
     connection: &Connection,
 ) -> Result<Vec<(u32, u64)>, IndexError> {
     let read = || -> rusqlite::Result<Vec<(u32, u64)>> {
-        if !catalogue::has_categories(connection)? {
+        if !catalogue::has_table(connection, "categories")? {
             return Ok(Vec::new());
         }
         let sql = "SELECT category, count(*) FROM category_members GROUP BY category ORDER BY 1";
@@ -86,7 +86,7 @@ pub(super) fn members(
     (after, most): (u64, usize),
 ) -> Result<Vec<CategoryMember>, IndexError> {
     let read = || -> rusqlite::Result<Vec<CategoryMember>> {
-        if !catalogue::has_categories(connection)? {
+        if !catalogue::has_table(connection, "categories")? {
             return Ok(Vec::new());
         }
         let after = i64::try_from(after).unwrap_or(i64::MAX);
@@ -105,7 +105,7 @@ pub(super) fn members(
 
 /// Removes a document from its category.
 pub(super) fn remove_member(connection: &Connection, number: u32) -> rusqlite::Result<()> {
-    if catalogue::has_categories(connection)? {
+    if catalogue::has_table(connection, "categories")? {
         let sql = "DELETE FROM category_members WHERE doc = ?1";
         connection.prepare_cached(sql)?.execute([number])?;
     }
@@ -121,7 +121,7 @@ pub(super) fn problems(
     connection: &Connection,
 ) -> Result<Vec<String>, IndexError> {
     let read = || -> rusqlite::Result<Vec<String>> {
-        if !catalogue::has_categories(connection)? {
+        if !catalogue::has_table(connection, "categories")? {
             return Ok(Vec::new());
         }
         let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));

@@ -18,7 +18,7 @@ pub(super) fn read(
     each: DecisionCallback<'_>,
 ) -> Result<usize, IndexError> {
     let failed = |error| place.database(error);
-    if !catalogue::has_decisions(connection).map_err(failed)? {
+    if !catalogue::has_table(connection, "decisions").map_err(failed)? {
         return Ok(0);
     }
     let after = i64::try_from(after).unwrap_or(i64::MAX);

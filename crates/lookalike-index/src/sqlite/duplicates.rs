@@ -18,7 +18,7 @@ pub(super) fn group_sizes(
     numbers: &[u64],
 ) -> Result<Vec<u64>, IndexError> {
     let read = || -> rusqlite::Result<Vec<u64>> {
-        if !catalogue::has_duplicates(connection)? {
+        if !catalogue::has_table(connection, "duplicates")? {
             return Ok(vec![1; numbers.len()]);
         }
         let sql = "SELECT count(*) FROM duplicates WHERE keeper = ?1";
@@ -43,7 +43,7 @@ pub(super) fn read(
     each: DuplicateCallback<'_>,
 ) -> Result<(), IndexError> {
     let failed = |error| place.database(error);
-    if !catalogue::has_duplicates(connection).map_err(failed)? {
+    if !catalogue::has_table(connection, "duplicates").map_err(failed)? {
         return Ok(());
     }
     let sql = "SELECT id, keeper, checksum, id_key FROM duplicates WHERE keeper = ?1 ORDER BY id";
@@ -77,7 +77,7 @@ pub(super) fn problems(
 ) -> Result<Vec<(String, bool)>, IndexError> {
     let failed = |error| place.database(error);
     let mut problems = Vec::new();
-    if !catalogue::has_duplicates(connection).map_err(failed)? {
+    if !catalogue::has_table(connection, "duplicates").map_err(failed)? {
         return Ok(problems);
     }
     let sql = "SELECT id, keeper, checksum, id_key FROM duplicates ORDER BY rowid";

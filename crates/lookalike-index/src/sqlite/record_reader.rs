@@ -3,8 +3,9 @@
 use super::index_folder::IndexFolder;
 use crate::backend::SetCallback;
 use crate::checksum::{self, RowFields};
-use crate::entry::{IndexRecord, MAX_TEXT_BYTES, RecordFields, shortened_id};
+use crate::entry::{IndexRecord, RecordFields, shortened_id};
 use crate::error::IndexError;
+use crate::text_code;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, Rows};
 
@@ -314,9 +315,5 @@ fn blob(value: ValueRef<'_>) -> Result<&[u8], RowError> {
 }
 
 fn decompressed(code: &[u8]) -> Result<String, RowError> {
-    let bytes = zstd::bulk::Decompressor::upper_bound(code)
-        .filter(|bound| *bound <= MAX_TEXT_BYTES)
-        .and_then(|bound| zstd::bulk::decompress(code, bound).ok());
-    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-    text.ok_or_else(|| wrong("its text cannot be decompressed"))
+    text_code::decode(code).ok_or_else(|| wrong("its text cannot be decompressed"))
 }

@@ -225,7 +225,7 @@ impl<'a> WriteBatch<'a> {
         let unchecked = writer.head.unchecked;
         let ids = changes.iter().map(Change::id);
         let numbers = numbers(&state.place, connection, id_filter, view, unchecked, ids)?;
-        let has_duplicates = catalogue::has_duplicates(connection);
+        let has_duplicates = catalogue::has_table(connection, "duplicates");
         let has_duplicates = has_duplicates.map_err(|error| state.place.database(error))?;
         Ok(Self {
             place: &state.place,

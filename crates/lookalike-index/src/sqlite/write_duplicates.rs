@@ -70,7 +70,7 @@ pub(super) fn remove(connection: &Connection, id: &str) -> rusqlite::Result<bool
 
 /// Removes the rows of a keeper; returns the ids.
 pub(super) fn remove_group(connection: &Connection, keeper: u32) -> rusqlite::Result<Vec<String>> {
-    if !catalogue::has_duplicates(connection)? {
+    if !catalogue::has_table(connection, "duplicates")? {
         return Ok(Vec::new());
     }
     let sql = "DELETE FROM duplicates WHERE keeper = ?1 RETURNING id";
@@ -80,7 +80,7 @@ pub(super) fn remove_group(connection: &Connection, keeper: u32) -> rusqlite::Re
 
 /// Removes rows whose keeper is no document.
 pub(super) fn remove_orphans(connection: &Connection) -> rusqlite::Result<()> {
-    if catalogue::has_duplicates(connection)? {
+    if catalogue::has_table(connection, "duplicates")? {
         let sql = "DELETE FROM duplicates WHERE keeper NOT IN (SELECT doc FROM docs)";
         connection.execute(sql, [])?;
     }

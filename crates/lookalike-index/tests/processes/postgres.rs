@@ -9,6 +9,7 @@ mod tls;
 mod writers;
 
 use crate::conformance::Place;
+use crate::postgres_server::Server;
 use lookalike_index::backend::Backend;
 use lookalike_index::index::Access;
 use lookalike_index::settings::IndexSettings;
@@ -24,6 +25,13 @@ const WRITE: Access = Access::Write { wait: Duration::from_secs(60) };
 
 fn postgres_open(url: &str, access: Access) -> Box<dyn Backend> {
     lookalike_index::postgres::open(url, access).unwrap()
+}
+
+impl Postgres {
+    /// The place of an index of a name.
+    fn named(server: &Server, name: &str) -> Self {
+        Self { url: server.index(name) }
+    }
 }
 
 impl Drop for Postgres {

@@ -20,7 +20,7 @@ use crate::document_pass::{DocumentVisitor, each_document};
 use crate::error::{AuditError, Error};
 use crate::find::shingles::ShingleCutter;
 use crate::progress::Progress;
-use crate::read::{BlockNumber, Collection, Document, DocumentSink, SkippedItem};
+use crate::read::{Block, BlockNumber, Collection, Document, DocumentSink, SkippedItem};
 use crate::shard::{BlockError, ShardBlock};
 use lookalike_core::params::Params;
 use serde::{Deserialize, Serialize};
@@ -134,7 +134,7 @@ impl DocumentSink for ShareDrawer {
 }
 
 impl DocumentVisitor for ShareDrawer {
-    fn block(&mut self, _: BlockNumber, reference: bool) {
+    fn block(&mut self, _: &Block, reference: bool) {
         self.reference = reference;
     }
 }

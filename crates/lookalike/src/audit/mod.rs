@@ -35,7 +35,7 @@ use crate::document_pass::{DocumentVisitor, each_document};
 use crate::error::Error;
 use crate::find::shingles::ShingleCutter;
 use crate::progress::{Progress, Stage, timed};
-use crate::read::{BlockNumber, Collection, Document, DocumentSink, SkippedItem};
+use crate::read::{Block, BlockNumber, Collection, Document, DocumentSink, SkippedItem};
 use draw::{DocumentSample, IdHasher, Position, SampledDocument};
 
 use lookalike_core::kernel::Kernel;
@@ -203,8 +203,8 @@ impl DocumentSink for Drawer {
 }
 
 impl DocumentVisitor for Drawer {
-    fn block(&mut self, number: BlockNumber, reference: bool) {
-        self.position = (number, 0);
+    fn block(&mut self, block: &Block, reference: bool) {
+        self.position = (block.number(), 0);
         self.reference = reference;
     }
 }

@@ -10,7 +10,7 @@ use crate::error::AuditError;
 use crate::error::Error;
 use crate::find::shingles::ShingleCutter;
 use crate::progress::{Interruption, Progress};
-use crate::read::{BlockNumber, Document, DocumentSink, SkippedItem};
+use crate::read::{Block, Document, DocumentSink, SkippedItem};
 use lookalike_core::hash::mix64;
 use lookalike_core::kernel::Kernel;
 use lookalike_core::params::Params;
@@ -238,7 +238,7 @@ impl DocumentSink for Searcher<'_> {
 }
 
 impl DocumentVisitor for Searcher<'_> {
-    fn block(&mut self, _: BlockNumber, reference: bool) {
+    fn block(&mut self, _: &Block, reference: bool) {
         self.reference = reference;
     }
 }

@@ -3,9 +3,9 @@
 use super::options::ContaminationOptions;
 use crate::document_pass::{DocumentVisitor, each_document};
 use crate::error::{ContaminationError, Error};
-use crate::find::Budget;
+use crate::find::{Budget, explain_read_error};
 use crate::progress::Progress;
-use crate::read::{BlockNumber, Collection, Document, DocumentSink, SkippedItem};
+use crate::read::{Block, BlockNumber, Collection, Document, DocumentSink, SkippedItem};
 use crate::words::{ComparedWords, WordRule};
 use lookalike_core::shingle::Shingler;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -81,12 +81,17 @@ pub(super) fn read(
     options: &ContaminationOptions,
     progress: &dyn Progress,
 ) -> Result<BenchmarkItems, Error> {
-    let budget = Budget::new(&options.memory, options.threads.get())?;
+    let budget = Budget::of_texts(&options.memory, options.threads.get(), 0)?;
     let memory = ItemMemory { budget, bytes: AtomicU64::new(0) };
     let mut read = BenchmarkItems { items: Vec::new(), skipped: Vec::new(), bytes: 0 };
     for field in fields {
         let make = || ItemReader::new(field, options, &memory);
-        let readers = each_document(field.collection, options.threads, progress, make)?;
+        if let Some(bytes) = budget.longest_record() {
+            field.collection.limit_records(bytes);
+        }
+        let readers = each_document(field.collection, options.threads, progress, make);
+        let readers =
+            readers.or_else(|error| explain_read_error(field.collection, &budget, error))?;
         let mut blocks = Vec::new();
         for reader in readers {
             blocks.extend(reader.blocks);
@@ -135,7 +140,8 @@ impl<'a> ItemReader<'a> {
 }
 
 impl DocumentVisitor for ItemReader<'_> {
-    fn block(&mut self, number: BlockNumber, _: bool) {
+    fn block(&mut self, block: &Block, _: bool) {
+        let number = block.number();
         self.source = number.source;
         self.blocks.push((number, Vec::new()));
     }

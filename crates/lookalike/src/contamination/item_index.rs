@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Bits of the filter for each run.
 const FILTER_BITS: usize = 16;
+/// Runs of a document that have room before the first are looked for among them.
+const LEAST_HITS: usize = 1024;
 
 /// The runs of all items. Equal runs have one class.
 pub(super) struct ItemIndex {
@@ -84,13 +86,25 @@ impl ItemIndex {
         for table in &self.tables {
             let mut position = 0;
             table.hasher.hash(tokens, |hash| {
-                hits.extend(table.class(hash).map(|class| (class, position)));
+                if let Some(class) = table.class(hash) {
+                    // A document that has a run again and again takes no more than its classes.
+                    if hits.len() == hits.capacity() {
+                        keep_first(hits);
+                        hits.reserve(hits.len().max(LEAST_HITS));
+                    }
+                    hits.push((class, position));
+                }
                 position += 1;
             });
         }
-        hits.sort_unstable();
-        hits.dedup_by_key(|(class, _)| *class);
+        keep_first(hits);
     }
+}
+
+/// Sorts classes with positions, and keeps the first position of each.
+fn keep_first(hits: &mut Vec<(u32, u32)>) {
+    hits.sort_unstable();
+    hits.dedup_by_key(|(class, _)| *class);
 }
 
 impl RunTable {

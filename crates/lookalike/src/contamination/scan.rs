@@ -6,9 +6,11 @@ use super::matches::{self, DocumentPlace, MatchRange, RunMatch, TextExcerpt};
 use super::options::ContaminationOptions;
 use crate::document_pass::{DocumentVisitor, each_document};
 use crate::error::Error;
-use crate::find::Budget;
+use crate::find::{Budget, explain_read_error};
 use crate::progress::Progress;
-use crate::read::{BlockNumber, Collection, Document, DocumentSink, Normalization, SkippedItem};
+use crate::read::{
+    Block, BlockNumber, Collection, Document, DocumentSink, Normalization, SkippedItem,
+};
 use crate::spill::{SortedRecords, Sorter, TempSpace};
 use crate::words::{ComparedWords, Spans, TextSpan, WordRule};
 use lookalike_core::shingle::Shingler;
@@ -34,8 +36,8 @@ pub(super) fn scan(
     options: &ContaminationOptions,
     progress: &dyn Progress,
 ) -> Result<CorpusScan, Error> {
-    let budget = Budget::new(&options.memory, options.threads.get())?;
-    let budget = budget.with_held(benchmark.bytes + corpus.held_bytes())?;
+    let held = benchmark.bytes + corpus.held_bytes();
+    let budget = Budget::of_texts(&options.memory, options.threads.get(), held)?;
     if let Some(bytes) = budget.longest_record() {
         corpus.limit_records(bytes);
     }
@@ -43,8 +45,9 @@ pub(super) fn scan(
     let contaminated = Sorter::new(temp.clone(), budget.share(8));
     let sorter = Mutex::new(Sorter::new(temp, budget.share(4)));
     let items = &benchmark.items;
-    let shared = ScanInput { corpus, items, index, options, sorter: &sorter };
-    let scanners = each_document(corpus, options.threads, progress, || Scanner::new(shared))?;
+    let shared = ScanInput { corpus, items, index, options, budget: &budget, sorter: &sorter };
+    let scanners = each_document(corpus, options.threads, progress, || Scanner::new(shared));
+    let scanners = scanners.or_else(|error| explain_read_error(corpus, &budget, error))?;
     let (mut documents, mut skipped) = (0, Vec::new());
     for scanner in scanners {
         documents += scanner.documents;
@@ -61,6 +64,7 @@ struct ScanInput<'a> {
     items: &'a [ItemWords],
     index: &'a ItemIndex,
     options: &'a ContaminationOptions,
+    budget: &'a Budget,
     sorter: &'a Mutex<Sorter>,
 }
 
@@ -70,6 +74,7 @@ struct Scanner<'a> {
     rule: WordRule,
     shingler: Shingler,
     block: BlockNumber,
+    block_bytes: u64,
     /// Documents of the block so far.
     position: u32,
     /// The classes of the document with their first positions.
@@ -86,6 +91,7 @@ impl<'a> Scanner<'a> {
             rule: WordRule::of(&rule),
             shingler: Shingler::with_kernel(&rule, shared.options.kernel),
             block: BlockNumber { source: 0, index: 0 },
+            block_bytes: 0,
             position: 0,
             hits: Vec::new(),
             documents: 0,
@@ -95,20 +101,21 @@ impl<'a> Scanner<'a> {
 
     /// Hands on the matches of a document whose words may be those of items.
     fn matches(&self, document: &Document<'_>) -> Result<(), Error> {
-        let ScanInput { corpus, items, index, options, sorter } = self.shared;
+        let ScanInput { corpus, items, index, options, sorter, .. } = self.shared;
         let mut candidates: Vec<u32> =
             self.hits.iter().flat_map(|(class, _)| index.items(*class)).copied().collect();
         candidates.sort_unstable();
         candidates.dedup();
-        let words = self.rule.words(document.text);
-        let place = DocumentPlace { block: self.block, position: self.position };
         let source = corpus.file_of(self.block.source, document.id);
         let not_aligned =
             || Error::NotAligned { id: document.id.to_owned(), place: source.to_owned() };
         // The texts are those that were read, in no other form.
-        let spans =
-            |text| Spans::of(text, self.rule, Normalization::default()).ok_or_else(not_aligned);
-        let (mut key, mut payload, mut in_document) = (Vec::new(), Vec::new(), None);
+        let form = Normalization::default();
+        let spans = |text| Spans::of(text, self.rule, form).ok_or_else(not_aligned);
+        let (words, in_document) =
+            self.rule.words_and_spans(document.text, form).ok_or_else(not_aligned)?;
+        let place = DocumentPlace { block: self.block, position: self.position };
+        let (mut key, mut payload) = (Vec::new(), Vec::new());
         for number in candidates {
             let item = &items[number as usize];
             let length = run_length(item.tokens.len(), options.ngram);
@@ -118,13 +125,9 @@ impl<'a> Scanner<'a> {
                 continue;
             }
             let in_item = spans(&item.item.text)?;
-            let in_document = match &mut in_document {
-                Some(spans) => spans,
-                none => none.insert(spans(document.text)?),
-            };
             for run in runs {
                 let (in_item, in_document) =
-                    described(run, &in_item, in_document).ok_or_else(not_aligned)?;
+                    described(run, &in_item, &in_document).ok_or_else(not_aligned)?;
                 let excerpt = options
                     .excerpts
                     .then(|| TextExcerpt::around(document.text, &in_document.bytes));
@@ -155,8 +158,8 @@ fn described(
 }
 
 impl DocumentVisitor for Scanner<'_> {
-    fn block(&mut self, number: BlockNumber, _: bool) {
-        (self.block, self.position) = (number, 0);
+    fn block(&mut self, block: &Block, _: bool) {
+        (self.block, self.block_bytes, self.position) = (block.number(), block.bytes(), 0);
     }
 }
 
@@ -164,6 +167,8 @@ impl DocumentSink for Scanner<'_> {
     type Error = Error;
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), Error> {
+        let words = || self.rule.ranges(document.text).count() as u64;
+        self.shared.budget.text(self.block_bytes, document.text, words)?;
         let tokens = self.shingler.tokens(document.text);
         self.shared.index.hits(tokens, &mut self.hits);
         if !self.hits.is_empty() {

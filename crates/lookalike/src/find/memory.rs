@@ -38,7 +38,7 @@ const TEXT_BLOCK_FACTOR: u64 = 4;
 /// In addition, for each of its words: tokens and windows of them, or words of two documents.
 const WORD_BYTES: u64 = 16;
 /// Words of a document of this length have a place in the buffers of a thread.
-pub(super) const USUAL_RECORD_BYTES: usize = 1 << 20;
+const USUAL_RECORD_BYTES: usize = 1 << 20;
 /// The largest share, also without a limit, of what is only kept to save work.
 const CACHE_BYTES: u64 = 256 * MIB;
 
@@ -97,7 +97,7 @@ impl Budget {
     }
 
     /// The same, where words are compared, next to bytes that are held for good.
-    pub(super) fn of_texts(memory: &Memory, threads: usize, held: u64) -> Result<Self, Error> {
+    pub(crate) fn of_texts(memory: &Memory, threads: usize, held: u64) -> Result<Self, Error> {
         let unchecked = Self::unchecked(memory, threads);
         let budget = Self { resident: held, blocks: BlockUse::Texts, ..unchecked };
         // What few documents take is in the least that a first refusal names.
@@ -240,8 +240,21 @@ impl Budget {
         self.held_of_block(self.block_factor().saturating_mul(bytes))
     }
 
+    /// Refuses a text whose words are compared, in a block of this many bytes; `words` counts them.
+    pub(crate) fn text(
+        &self,
+        block_bytes: u64,
+        text: &str,
+        words: impl FnOnce() -> u64,
+    ) -> Result<(), Error> {
+        if self.limit.is_none() || text.len() <= USUAL_RECORD_BYTES {
+            return Ok(());
+        }
+        self.words(block_bytes, words())
+    }
+
     /// Refuses a block of this many bytes with a document of this many words, which are compared.
-    pub(super) fn words(&self, bytes: u64, words: u64) -> Result<(), Error> {
+    fn words(&self, bytes: u64, words: u64) -> Result<(), Error> {
         let of_words = WORD_BYTES.saturating_mul(words);
         self.held_of_block(self.block_factor().saturating_mul(bytes).saturating_add(of_words))
     }

@@ -93,6 +93,7 @@ pub use memory::Memory;
 pub use memory_amount::parse_memory;
 pub use options::{FindOptions, Grouping, KeeperChoice, MAX_THREADS, PairList};
 pub use pairs::{MAX_PAIRS, Pair, PairCursor, PairRef, Pairs};
+pub(crate) use pipeline::explain_read_error;
 pub use pipeline::{find, in_collection};
 pub use related::{RelatedDocument, RelatedDocuments};
 pub(crate) use share::{BlockDocuments, PreparedShare, ShareNotes};

@@ -287,7 +287,7 @@ impl<'a> FindRun<'a> {
 
 /// The cause of an error of reading: an input that changes meanwhile has bad records, and a record
 /// that is too long for the memory asks for more of it.
-pub(super) fn explain_read_error<T>(
+pub(crate) fn explain_read_error<T>(
     collection: &Collection,
     budget: &Budget,
     error: Error,

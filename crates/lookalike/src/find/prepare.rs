@@ -6,7 +6,7 @@ use super::checkpoint::{Checkpoint, Step};
 use super::columns::{DocumentRow, FIRST_BAND_COLUMN, FixedColumns, RowBuffer};
 use super::keep_keys::KeepRules;
 use super::mail_removals::MailRemovals;
-use super::memory::{Budget, USUAL_RECORD_BYTES};
+use super::memory::Budget;
 use super::shingle_counts::{ShingleCounter, ShingleCounts};
 use super::shingles::ShingleCutter;
 use super::skipped::{SkippedLog, SkippedWriter};
@@ -232,10 +232,8 @@ impl<'a> BlockPreparer<'a> {
                 let source = self.shared.collection.source_name(self.source).unwrap_or_default();
                 return Err(Error::WithoutTexts { source_name: source.to_owned() });
             }
-            let budget = self.shared.budget;
-            if budget.is_limited() && document.text.len() > USUAL_RECORD_BYTES {
-                budget.words(self.block_bytes, anchors.words(document.text))?;
-            }
+            let words = || anchors.words(document.text);
+            self.shared.budget.text(self.block_bytes, document.text, words)?;
             let (fingerprint, is_empty) = anchors.add(document.text);
             self.empty.extend(is_empty.then_some(self.rows.len() as u32));
             return Ok(fingerprint);

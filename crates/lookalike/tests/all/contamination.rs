@@ -174,6 +174,73 @@ fn memory_and_threads_change_no_byte() {
     assert!(matches!(run(&paths.0, &paths.1, &options), Err(Error::MemoryTooSmall { .. })));
 }
 
+/// Of a long document its bytes and its words are counted, four and sixteen bytes for each, of
+/// which three quarters of the memory are for; the first refusals name what is known by then.
+#[test]
+fn a_long_document_needs_what_its_words_take() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = SplitMix64::new(3);
+    let item = (0..40).map(|at| format!("item{at}")).collect::<Vec<_>>().join(" ");
+    let items = write(folder.path(), "i", slice::from_ref(&item));
+    for (letters, words) in [(1, 2_000_000), (11, 700_000)] {
+        let mut word =
+            |_| (0..letters).map(|_| char::from(b'a' + random.below(26) as u8)).collect::<String>();
+        let text = (0..words).map(&mut word).collect::<Vec<_>>().join(" ") + " " + &item;
+        let bytes_of_text = text.len() as u64;
+        let corpus = write(folder.path(), "c", &[text]);
+        let mut options = ContaminationOptions::new().unwrap();
+        options.threads = NonZeroUsize::MIN;
+        let free = bytes(&run(&corpus, &items, &options).unwrap());
+        options.memory.temp_dir = Some(folder.path().to_owned());
+        let mut within = |limit| {
+            options.memory.limit = Some(limit);
+            run(&corpus, &items, &options).map(|found| bytes(&found))
+        };
+        let (mut limit, mut refused) = (1 << 20, 0);
+        let found = loop {
+            match within(limit) {
+                Ok(found) => break found,
+                Err(Error::MemoryTooSmall { got, least }) => {
+                    assert!(got == limit && least > limit, "{least} after {limit}");
+                    (limit, refused) = (least, refused + 1);
+                }
+                Err(error) => panic!("{error}"),
+            }
+        };
+        assert!(found == free && found.contains("\"contaminated\":true"));
+        assert!(refused <= 4, "{refused}");
+        let below = within(limit - 1);
+        assert!(
+            matches!(below, Err(Error::MemoryTooSmall { least, .. }) if least == limit),
+            "{below:?} one byte below {limit}"
+        );
+        let counted = (4 * bytes_of_text + 16 * words - (10 << 20)) * 4 / 3 + (30 << 20);
+        assert!(limit.abs_diff(counted) < 4 << 20, "{limit} in place of {counted}");
+    }
+}
+
+/// A long item, too: it is held twice, with its words and their runs.
+#[test]
+fn a_long_item_is_refused_with_the_least_that_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = (0..400_000).map(|at| format!("w{at} ")).collect::<Vec<_>>().concat();
+    let corpus = write(folder.path(), "c", &["nothing of it".to_owned()]);
+    let items = write(folder.path(), "i", &[text]);
+    let mut options = ContaminationOptions::new().unwrap();
+    options.threads = NonZeroUsize::MIN;
+    let (mut limit, mut refused) = (40 << 20, 0);
+    loop {
+        options.memory.limit = Some(limit);
+        match run(&corpus, &items, &options) {
+            Ok(_) => break,
+            Err(Error::MemoryTooSmall { least, .. }) if least > limit => limit = least,
+            Err(error) => panic!("{error}"),
+        }
+        refused += 1;
+    }
+    assert!((1..=4).contains(&refused), "{refused}");
+}
+
 #[test]
 fn the_order_of_the_corpus_changes_no_byte() {
     let folder = tempfile::tempdir().unwrap();

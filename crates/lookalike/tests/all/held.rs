@@ -1,12 +1,13 @@
 //! Documents that the caller holds: found as those of a file are; and interrupted work.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+use crate::progress::{stopped_in, until};
 use lookalike::audit::{AuditOptions, true_neighbours};
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::error::Error;
 use lookalike::find::{self, FindOptions, Findings, Memory, PairList};
-use lookalike::progress::{Interruption, NoProgress, Progress, Stage};
+use lookalike::progress::{NoProgress, Stage};
 use lookalike::read::{
     Collection, DocumentRowError, DocumentRows, Field, InMemoryDocuments, ReadError, ReadOptions,
     Side, SkipReason, SpooledTexts,
@@ -14,9 +15,7 @@ use lookalike::read::{
 use lookalike::tune;
 use std::io;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::Arc;
 
 /// Rows of id, text and date; no text where it is `None`.
 struct Rows(Vec<(String, Option<String>, String)>);
@@ -282,67 +281,17 @@ fn held_documents_stand_beside_held_references() {
     assert!(matches!(none.err(), Some(ReadError::NoInputs)));
 }
 
-/// Stops the work at the n-th question.
-struct Until {
-    left: AtomicU64,
-    asked: AtomicU64,
-    stages: Mutex<Vec<Stage>>,
-}
-
-impl Progress for Until {
-    fn begin(&self, stage: Stage, _: Option<u64>) {
-        self.stages.lock().unwrap().push(stage);
-    }
-
-    fn advance(&self, _: u64) -> Result<(), Interruption> {
-        self.asked.fetch_add(1, Ordering::Relaxed);
-        let less = |left: u64| left.checked_sub(1);
-        let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
-        left.map(drop).map_err(|_| Interruption)
-    }
-
-    fn end(&self, _: Stage, _: Duration) {}
-}
-
-fn until(questions: u64) -> Until {
-    let (left, asked) = (AtomicU64::new(questions), AtomicU64::new(0));
-    Until { left, asked, stages: Mutex::new(Vec::new()) }
-}
-
 #[test]
 fn work_that_is_not_wanted_any_more_ends_in_every_stage() {
     for exact in [false, true] {
         let params = Params::new(&ParamsBuilder { exact, ..ParamsBuilder::default() }).unwrap();
         let options = FindOptions { params, ..options() };
         let reading = reading(&options);
-        let whole = until(u64::MAX);
-        find::in_collection(&held(rows(3_000), &reading), &options, &whole).unwrap();
-        let questions = whole.asked.load(Ordering::Relaxed);
-        let mut last = Vec::new();
-        for after in [0, 1, questions / 2, questions - 1] {
-            let until = until(after);
-            let found = find::in_collection(&held(rows(3_000), &reading), &options, &until);
-            assert!(matches!(found.err(), Some(Error::Interrupted)), "after {after}");
-            last.extend(until.stages.lock().unwrap().last().copied());
-        }
+        let last = stopped_in(|until| {
+            find::in_collection(&held(rows(3_000), &reading), &options, until).map(drop)
+        });
         assert!(last.contains(&Stage::Prepare) && last.contains(&Stage::Decide), "{last:?}");
     }
-}
-
-/// Does the work until it is interrupted, at the first question, the last one and between; gives
-/// the stages in which it stopped.
-fn stopped_in(work: impl Fn(&Until) -> Result<(), Error>) -> Vec<Stage> {
-    let whole = until(u64::MAX);
-    work(&whole).unwrap();
-    let questions = whole.asked.load(Ordering::Relaxed);
-    let mut last = Vec::new();
-    for after in [0, 1, questions / 4, questions / 2, questions - 1] {
-        let until = until(after);
-        let stopped = work(&until);
-        assert!(matches!(stopped, Err(Error::Interrupted)), "after {after} of {questions}");
-        last.extend(until.stages.lock().unwrap().last().copied());
-    }
-    last
 }
 
 #[test]
@@ -356,7 +305,7 @@ fn an_audit_that_is_not_wanted_any_more_ends() {
     // The sample is asked about while it is indexed, and each document that is compared with it.
     let whole = until(u64::MAX);
     true_neighbours(open, &params, &how, &whole).unwrap();
-    assert!(whole.asked.load(Ordering::Relaxed) > 3_000);
+    assert!(whole.asked() > 3_000);
 }
 
 #[test]

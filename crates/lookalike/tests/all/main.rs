@@ -26,6 +26,7 @@ mod laws;
 mod memory;
 mod passage_oracle;
 mod passages;
+mod progress;
 mod read;
 mod scripts;
 mod shard;

@@ -1,10 +1,10 @@
 //! Originals and versions in tables: differences, damage that readers and `check` name, and tables
 //! of an earlier version.
 
-use super::{WRITE, postgres_open};
+use super::{Postgres, WRITE, postgres_open};
 use crate::conformance::documents::{Maker, settings};
 use crate::conformance::{assert_clean, known, now, page};
-use crate::postgres_server::{Server, drop_index, server};
+use crate::postgres_server::{Server, server};
 use ::postgres::Client;
 use lookalike_index::IndexError;
 use lookalike_index::backend::{Backend, Change};
@@ -16,10 +16,10 @@ const ID: &str = "https://e.example/";
 
 /// An index with twelve versions of one document, each but the first a difference, and a connection
 /// that sees its tables.
-fn archive(server: &Server, name: &str) -> (String, Box<dyn Backend>, Client) {
-    let url = server.index(name);
+fn archive(server: &Server, name: &str) -> (Postgres, Box<dyn Backend>, Client) {
+    let index = Postgres::named(server, name);
     let settings = settings(StoredContent::Originals);
-    let backend = postgres::create(&url, &settings).unwrap();
+    let backend = postgres::create(&index.url, &settings).unwrap();
     let mut maker = Maker::new(&settings, 5);
     for version in 0..12 {
         let mut document = page(&mut maker, ID, 3);
@@ -30,13 +30,13 @@ fn archive(server: &Server, name: &str) -> (String, Box<dyn Backend>, Client) {
     assert_clean(&*backend);
     let mut client = server.client();
     client.batch_execute(&format!("SET search_path TO {name}")).unwrap();
-    (url, backend, client)
+    (index, backend, client)
 }
 
 #[test]
 fn similar_originals_are_differences_over_a_bounded_chain() {
     let Some(server) = server() else { return };
-    let (url, backend, mut client) = archive(server, "archive_chain");
+    let (_index, backend, mut client) = archive(server, "archive_chain");
     let stats = backend.stats().unwrap().originals.unwrap();
     assert_eq!((stats.versions, stats.originals, stats.differences), (12, 12, 11));
     assert!(stats.stored_bytes * 5 < stats.bytes, "{stats:?}");
@@ -57,8 +57,6 @@ fn similar_originals_are_differences_over_a_bounded_chain() {
     // Some have no shingles, and so no document is like them.
     assert!(stats.originals - stats.differences < 6, "{stats:?}");
     assert_clean(&*backend);
-    drop(backend);
-    drop_index(server, &url);
 }
 
 #[test]
@@ -77,7 +75,7 @@ fn damage_of_originals_is_named() {
         ("UPDATE versions SET added = 77 WHERE version = 12", "the checksum of its row"),
     ];
     for (sql, expected) in damages {
-        let (url, backend, mut client) = archive(server, "archive_damage");
+        let (_index, backend, mut client) = archive(server, "archive_damage");
         assert_eq!(client.execute(sql, &[]).unwrap(), 1, "{sql}");
         let mut snapshot = backend.snapshot().unwrap();
         let error = snapshot
@@ -103,8 +101,6 @@ fn damage_of_originals_is_named() {
         backend.compact(0).unwrap();
         assert_eq!(known(&*backend, "other")[0].1, other.original.unwrap(), "{sql}");
         assert_eq!(backend.stats().unwrap().originals.unwrap().versions, 1, "{sql}");
-        drop(backend);
-        drop_index(server, &url);
     }
 }
 
@@ -112,7 +108,7 @@ fn damage_of_originals_is_named() {
 fn the_text_of_a_version_that_has_ended_has_a_checksum() {
     let Some(server) = server() else { return };
     for damage in ["text = 'x'", "text_checksum = NULL", "text_checksum = 'x'"] {
-        let (url, backend, mut client) = archive(server, "archive_text");
+        let (_index, backend, mut client) = archive(server, "archive_text");
         let sql = format!("UPDATE versions SET {damage} WHERE version = 3");
         assert_eq!(client.execute(&sql, &[]).unwrap(), 1);
         let mut snapshot = backend.snapshot().unwrap();
@@ -122,8 +118,6 @@ fn the_text_of_a_version_that_has_ended_has_a_checksum() {
         drop(snapshot);
         let problems = backend.check().unwrap();
         assert!(problems.iter().any(|one| one.what.contains("its text")), "{damage}: {problems:?}");
-        drop(backend);
-        drop_index(server, &url);
     }
 }
 
@@ -136,19 +130,17 @@ fn counts_of_versions_are_checked() {
         ("DELETE FROM docs", "1 versions that have not ended have no document"),
     ];
     for (sql, expected) in damages {
-        let (url, backend, mut client) = archive(server, "archive_counts");
+        let (_index, backend, mut client) = archive(server, "archive_counts");
         client.batch_execute(sql).unwrap();
         let problems = backend.check().unwrap();
         assert!(problems.iter().any(|one| one.what.contains(expected)), "{sql}: {problems:?}");
-        drop(backend);
-        drop_index(server, &url);
     }
 }
 
 #[test]
 fn removing_documents_leaves_no_originals() {
     let Some(server) = server() else { return };
-    let (url, backend, _) = archive(server, "archive_removed");
+    let (_index, backend, _) = archive(server, "archive_removed");
     let mut maker = Maker::new(&settings(StoredContent::Originals), 5);
     let other = page(&mut maker, "other", 3);
     backend.write(&[other.put()]).unwrap();
@@ -159,16 +151,14 @@ fn removing_documents_leaves_no_originals() {
     assert_eq!((stats.versions, stats.originals, stats.differences), (1, 1, 0));
     assert_eq!(known(&*backend, "other")[0].1, other.original.unwrap());
     assert_clean(&*backend);
-    drop(backend);
-    drop_index(server, &url);
 }
 
 #[test]
 fn tables_of_version_4_get_those_of_originals() {
     let Some(server) = server() else { return };
-    let url = server.index("former");
+    let index = Postgres::named(server, "former");
     let settings = settings(StoredContent::Texts);
-    let backend = postgres::create(&url, &settings).unwrap();
+    let backend = postgres::create(&index.url, &settings).unwrap();
     let mut maker = Maker::new(&settings, 5);
     backend.write(&[maker.document("a", 1).put()]).unwrap();
     let records = now(&*backend);
@@ -181,11 +171,9 @@ fn tables_of_version_4_get_those_of_originals() {
              DELETE FROM migrations WHERE number >= 5",
         )
         .unwrap();
-    let error = postgres::open(&url, Access::Read).map(drop).unwrap_err().to_string();
+    let error = postgres::open(&index.url, Access::Read).map(drop).unwrap_err().to_string();
     assert!(error.contains("open it for writing once"), "{error}");
-    let backend = postgres_open(&url, WRITE);
+    let backend = postgres_open(&index.url, WRITE);
     assert_eq!(now(&*backend), records);
     assert_clean(&*backend);
-    drop(backend);
-    drop_index(server, &url);
 }

@@ -1,10 +1,10 @@
 //! What is in the tables: names, versions, keys, damage, and what `docs/reference/postgres.md` asks
 //! in SQL.
 
-use super::{WRITE, postgres_open};
+use super::{Postgres, WRITE, postgres_open};
 use crate::conformance::documents::{Document, Maker, settings};
 use crate::conformance::{assert_clean, candidates, now};
-use crate::postgres_server::{Server, drop_index, server};
+use crate::postgres_server::{Server, server};
 use ::postgres::Client;
 use lookalike_index::IndexError;
 use lookalike_index::backend::{Backend, Change, ChangeOutcome, bucket_keys};
@@ -14,9 +14,13 @@ use lookalike_index::postgres;
 use lookalike_index::settings::StoredContent;
 
 /// An index of a name with some documents, and a connection that sees its tables.
-fn filled(server: &Server, name: &str, store: StoredContent) -> (String, Box<dyn Backend>, Client) {
-    let url = server.index(name);
-    let backend = postgres::create(&url, &settings(store)).unwrap();
+fn filled(
+    server: &Server,
+    name: &str,
+    store: StoredContent,
+) -> (Postgres, Box<dyn Backend>, Client) {
+    let index = Postgres::named(server, name);
+    let backend = postgres::create(&index.url, &settings(store)).unwrap();
     let mut maker = Maker::new(&settings(store), 11);
     let documents: Vec<_> = (0..60).map(|i| maker.document(&format!("d{i}"), i % 6)).collect();
     let changes: Vec<Change<'_>> = documents.iter().map(Document::add).collect();
@@ -24,7 +28,7 @@ fn filled(server: &Server, name: &str, store: StoredContent) -> (String, Box<dyn
     let mut client = server.client();
     let name = name.replace('"', "\"\"");
     client.batch_execute(&format!("SET search_path TO \"{name}\"")).unwrap();
-    (url, backend, client)
+    (index, backend, client)
 }
 
 #[test]
@@ -33,15 +37,16 @@ fn any_name_names_an_index() {
     let long = "é".repeat(31);
     let names = ["it's \"quoted\"; DROP TABLE docs; --", "A b", "Ünï/..", "select", &long];
     for name in names {
-        let (url, backend, _) = filled(server, name, StoredContent::Sets);
+        let (index, backend, _) = filled(server, name, StoredContent::Sets);
         assert!(backend.name().contains(name), "{}", backend.name());
-        let again = postgres::create(&url, &settings(StoredContent::Sets));
+        let again = postgres::create(&index.url, &settings(StoredContent::Sets));
         assert!(matches!(again, Err(IndexError::Exists { .. })));
         let other = server.index(&name.chars().skip(1).collect::<String>());
         assert!(matches!(postgres::open(&other, WRITE), Err(IndexError::Missing { .. })));
         drop(backend);
-        assert_eq!(now(&*postgres_open(&url, Access::Read)).len(), 60);
-        drop_index(server, &url);
+        assert_eq!(now(&*postgres_open(&index.url, Access::Read)).len(), 60);
+        let url = index.url.clone();
+        drop(index);
         assert!(matches!(postgres::open(&url, WRITE), Err(IndexError::Missing { .. })));
     }
 }
@@ -50,46 +55,44 @@ fn any_name_names_an_index() {
 fn what_is_no_index_is_reported_from_one() {
     let Some(server) = server() else { return };
     let mut client = server.client();
-    let url = server.index("other");
+    let index = Postgres::named(server, "other");
     client.batch_execute("DROP SCHEMA IF EXISTS other CASCADE; CREATE SCHEMA other").unwrap();
-    assert!(matches!(postgres::open(&url, WRITE), Err(IndexError::Missing { .. })));
+    assert!(matches!(postgres::open(&index.url, WRITE), Err(IndexError::Missing { .. })));
     client.batch_execute("CREATE TABLE other.docs (a int)").unwrap();
-    let opened = postgres::open(&url, WRITE);
+    let opened = postgres::open(&index.url, WRITE);
     assert!(matches!(opened, Err(IndexError::NotAnIndex { .. })));
-    let created = postgres::create(&url, &settings(StoredContent::Sets));
+    let created = postgres::create(&index.url, &settings(StoredContent::Sets));
     assert!(matches!(created, Err(IndexError::Exists { .. })));
     // An empty schema may wait for an index.
     client.batch_execute("DROP TABLE other.docs").unwrap();
-    drop(postgres::create(&url, &settings(StoredContent::Sets)).unwrap());
-    assert!(now(&*postgres_open(&url, WRITE)).is_empty());
-    drop_index(server, &url);
+    drop(postgres::create(&index.url, &settings(StoredContent::Sets)).unwrap());
+    assert!(now(&*postgres_open(&index.url, WRITE)).is_empty());
 }
 
 #[test]
 fn two_that_create_the_same_make_one() {
     let Some(server) = server() else { return };
     for round in 0..5 {
-        let url = server.index(&format!("made twice {round}"));
+        let index = Postgres::named(server, &format!("made twice {round}"));
         let made = std::thread::scope(|scope| {
-            let make = || postgres::create(&url, &settings(StoredContent::Sets)).map(drop);
+            let make = || postgres::create(&index.url, &settings(StoredContent::Sets)).map(drop);
             let threads: Vec<_> = (0..3).map(|_| scope.spawn(make)).collect();
             threads.into_iter().map(|one| one.join().unwrap()).collect::<Vec<_>>()
         });
         assert_eq!(made.iter().filter(|one| one.is_ok()).count(), 1, "{made:?}");
         let exists = |one: &&Result<(), _>| matches!(one, Err(IndexError::Exists { .. }));
         assert_eq!(made.iter().filter(exists).count(), 2, "{made:?}");
-        drop_index(server, &url);
     }
 }
 
 #[test]
 fn another_version_is_refused() {
     let Some(server) = server() else { return };
-    let (url, backend, mut client) = filled(server, "versions", StoredContent::Sets);
+    let (index, backend, mut client) = filled(server, "versions", StoredContent::Sets);
     drop(backend);
     let refused = |wanted: u32, known: u32| {
         for access in [WRITE, Access::Read] {
-            match postgres::open(&url, access).err() {
+            match postgres::open(&index.url, access).err() {
                 Some(IndexError::Version { got, expected, .. }) => {
                     assert_eq!((got, expected), (wanted, known));
                 }
@@ -109,14 +112,13 @@ fn another_version_is_refused() {
     refused(7, 3);
     let back = "UPDATE settings SET settings = replace(settings, '\"version\":7', '\"version\":1')";
     client.batch_execute(back).unwrap();
-    assert_clean(&*postgres_open(&url, WRITE));
-    drop_index(server, &url);
+    assert_clean(&*postgres_open(&index.url, WRITE));
 }
 
 #[test]
 fn keys_in_the_table_are_those_of_the_signatures() {
     let Some(server) = server() else { return };
-    let (url, backend, mut client) = filled(server, "keys", StoredContent::Signatures);
+    let (_index, backend, mut client) = filled(server, "keys", StoredContent::Signatures);
     let settings = backend.settings().clone();
     let (mut keys, mut postings) = (Vec::new(), 0);
     for record in now(&*backend) {
@@ -135,14 +137,12 @@ fn keys_in_the_table_are_those_of_the_signatures() {
     assert_eq!(backend.stats().unwrap().postings, postings);
     let count = client.query_one("SELECT count(*) FROM bands", &[]).unwrap();
     assert_eq!(count.get::<_, i64>(0).cast_unsigned(), postings);
-    drop(backend);
-    drop_index(server, &url);
 }
 
 #[test]
 fn damage_is_found_and_what_can_be_is_repaired() {
     let Some(server) = server() else { return };
-    let (url, backend, mut client) = filled(server, "damage", StoredContent::Texts);
+    let (_index, backend, mut client) = filled(server, "damage", StoredContent::Texts);
     let before = now(&*backend);
     let repairable = [
         ("DELETE FROM bands WHERE doc % 3 = 0", "are missing"),
@@ -198,59 +198,52 @@ fn damage_is_found_and_what_can_be_is_repaired() {
     backend.repair().unwrap();
     assert_clean(&*backend);
     assert_eq!(now(&*backend), before[6..]);
-    drop(backend);
-    drop_index(server, &url);
 }
 
 #[test]
 fn a_folder_that_is_no_whole_copy_makes_no_index() {
     let Some(server) = server() else { return };
-    let (url, backend, _) = filled(server, "copied", StoredContent::Sets);
+    let (index, backend, _) = filled(server, "copied", StoredContent::Sets);
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("copy");
     backend.backup(&to).unwrap();
-    let target = server.index("copied back");
-    let again = postgres::restore(&url, &to);
+    let target = Postgres::named(server, "copied back");
+    let again = postgres::restore(&index.url, &to);
     assert!(matches!(again, Err(IndexError::Exists { .. })));
     let rows = std::fs::read(to.join("docs.copy")).unwrap();
     std::fs::write(to.join("docs.copy"), &rows[..rows.len() / 2]).unwrap();
-    assert!(matches!(postgres::restore(&target, &to), Err(IndexError::Database { .. })));
+    assert!(matches!(postgres::restore(&target.url, &to), Err(IndexError::Database { .. })));
     std::fs::write(to.join("docs.copy"), &rows).unwrap();
     std::fs::rename(to.join("index.json"), to.join("x")).unwrap();
-    assert!(matches!(postgres::restore(&target, &to), Err(IndexError::NotAnIndex { .. })));
-    assert!(matches!(postgres::open(&target, WRITE), Err(IndexError::Missing { .. })));
+    assert!(matches!(postgres::restore(&target.url, &to), Err(IndexError::NotAnIndex { .. })));
+    assert!(matches!(postgres::open(&target.url, WRITE), Err(IndexError::Missing { .. })));
     std::fs::rename(to.join("x"), to.join("index.json")).unwrap();
-    let copy = postgres::restore(&target, &to).unwrap();
+    let copy = postgres::restore(&target.url, &to).unwrap();
     assert_eq!(now(&*copy), now(&*backend), "numbers stay");
     assert_clean(&*copy);
-    drop((backend, copy));
-    drop_index(server, &url);
-    drop_index(server, &target);
 }
 
 #[test]
 fn long_signatures_are_kept() {
     let Some(server) = server() else { return };
-    let url = server.fresh();
+    let index = Postgres::named(server, "long signatures");
     let mut long = settings(StoredContent::Sets);
     (long.num_hashes, long.bands, long.rows) = (8192, 1000, 8);
-    let backend = postgres::create(&url, &long).unwrap();
+    let backend = postgres::create(&index.url, &long).unwrap();
     let document = Maker::new(&long, 1).of_set("a", (1..500).collect());
     backend.write(&[document.add()]).unwrap();
     assert_eq!(now(&*backend)[0].signature, document.signature);
     backend.write(&[document.put()]).unwrap();
     assert_clean(&*backend);
-    drop(backend);
-    drop_index(server, &url);
 }
 
 /// Every example in the document, on an index whose answers are known.
 #[test]
 fn the_examples_in_the_documentation_hold() {
     let Some(server) = server() else { return };
-    let url = server.index("lookalike");
+    let index = Postgres::named(server, "lookalike");
     let settings = settings(StoredContent::Sets);
-    let backend = postgres::create(&url, &settings).unwrap();
+    let backend = postgres::create(&index.url, &settings).unwrap();
     let mut maker = Maker::new(&settings, 1);
     let set: Vec<u64> = (0..40).map(|i| i * 0x0123_4567_89ab_cdef).collect();
     let mut near = set.clone();
@@ -309,9 +302,6 @@ fn the_examples_in_the_documentation_hold() {
     let rows = client.query(known, &[]).unwrap();
     assert_eq!(rows.len(), 1);
     assert_eq!((rows[0].get::<_, &str>(0), rows[0].get::<_, &str>(1)), ("a", "wire"));
-    drop(snapshot);
-    drop(backend);
-    drop_index(server, &url);
 }
 
 #[test]
@@ -328,13 +318,13 @@ fn columns_of_other_types_are_errors() {
         ("settings", "settings", "text", "int4", "int USING 1"),
     ];
     for (table, column, expected, got, sql) in changes {
-        let (url, backend, mut client) = filled(server, "types", StoredContent::Texts);
+        let (index, backend, mut client) = filled(server, "types", StoredContent::Texts);
         client.batch_execute(&format!("ALTER TABLE {table} ALTER {column} TYPE {sql}")).unwrap();
         let wanted = RecordFields { signature: true, set: true, metadata: true, text: true };
         // None may panic; an operation that compares the column may fail on the server instead.
         let folder = tempfile::tempdir().unwrap();
         let mut errors = vec![
-            postgres::open(&url, WRITE).err(),
+            postgres::open(&index.url, WRITE).err(),
             backend.check().err(),
             backend.stats().err(),
             backend.write(&[Change::Remove("d1")]).err(),
@@ -357,11 +347,9 @@ fn columns_of_other_types_are_errors() {
             matches!(error, IndexError::Column { .. }) && error.to_string() == message
         };
         assert!(errors.iter().any(is_typed), "{table}.{column}: {errors:?}");
-        drop(backend);
-        drop_index(server, &url);
     }
     // A column that has no value.
-    let (url, backend, mut client) = filled(server, "types", StoredContent::Texts);
+    let (_index, backend, mut client) = filled(server, "types", StoredContent::Texts);
     client
         .batch_execute(
             "ALTER TABLE state ALTER set_bytes DROP NOT NULL; UPDATE state SET set_bytes = NULL",
@@ -369,8 +357,6 @@ fn columns_of_other_types_are_errors() {
         .unwrap();
     let error = backend.stats().unwrap_err();
     assert!(matches!(&error, IndexError::Column { got, .. } if got == "NULL"), "{error}");
-    drop(backend);
-    drop_index(server, &url);
 }
 
 #[test]
@@ -391,7 +377,7 @@ fn every_stored_value_has_a_checksum() {
         "set = NULL".to_owned(),
     ];
     for damage in damages {
-        let (url, backend, mut client) = filled(server, "checksums", StoredContent::Texts);
+        let (_index, backend, mut client) = filled(server, "checksums", StoredContent::Texts);
         assert_clean(&*backend);
         let sql = format!("UPDATE docs SET {damage} WHERE id = 'd1'");
         assert_eq!(client.execute(&sql, &[]).unwrap(), 1);
@@ -401,11 +387,9 @@ fn every_stored_value_has_a_checksum() {
         let mut snapshot = backend.snapshot().unwrap();
         let read = snapshot.scan(0, usize::MAX, wanted, &mut |_| Ok(()));
         assert!(matches!(read, Err(IndexError::Damaged { .. })), "{damage}: {read:?}");
-        drop((snapshot, backend));
-        drop_index(server, &url);
     }
     // Rows of version 1 have none.
-    let (url, backend, mut client) = filled(server, "checksums", StoredContent::Texts);
+    let (index, backend, mut client) = filled(server, "checksums", StoredContent::Texts);
     let records = now(&*backend);
     drop(backend);
     client
@@ -416,11 +400,9 @@ fn every_stored_value_has_a_checksum() {
              DELETE FROM migrations WHERE number >= 2",
         )
         .unwrap();
-    let error = postgres::open(&url, Access::Read).map(drop).unwrap_err().to_string();
+    let error = postgres::open(&index.url, Access::Read).map(drop).unwrap_err().to_string();
     assert!(error.contains("open it for writing once"), "{error}");
-    let backend = postgres_open(&url, WRITE);
+    let backend = postgres_open(&index.url, WRITE);
     assert_eq!(now(&*backend), records);
     assert_clean(&*backend);
-    drop(backend);
-    drop_index(server, &url);
 }

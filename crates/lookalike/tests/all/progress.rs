@@ -1,0 +1,151 @@
+//! Work that is not wanted any more ends; every stage of passages and contamination is counted to
+//! its end.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use lookalike::contamination::{BenchmarkField, ContaminationOptions, contamination};
+use lookalike::core::params::{Case, TokenRule};
+use lookalike::error::Error;
+use lookalike::passages::{PassageOptions, passages_in};
+use lookalike::progress::{Interruption, Progress, Stage};
+use lookalike::read::{Collection, ReadOptions};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// A stage that began, and how much of it was done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct CountedStage {
+    stage: Stage,
+    total: Option<u64>,
+    done: u64,
+    has_ended: bool,
+}
+
+/// Counts stages, and stops the work at the n-th question.
+pub(crate) struct Until {
+    left: AtomicU64,
+    asked: AtomicU64,
+    stages: Mutex<Vec<CountedStage>>,
+}
+
+/// Stops the work after this many questions.
+pub(crate) fn until(questions: u64) -> Until {
+    let (left, asked) = (AtomicU64::new(questions), AtomicU64::new(0));
+    Until { left, asked, stages: Mutex::new(Vec::new()) }
+}
+
+impl Until {
+    /// How many questions there were.
+    pub(crate) fn asked(&self) -> u64 {
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    /// The stages so far.
+    fn stages(&self) -> Vec<CountedStage> {
+        self.stages.lock().unwrap().clone()
+    }
+}
+
+impl Progress for Until {
+    fn begin(&self, stage: Stage, total: Option<u64>) {
+        let counted = CountedStage { stage, total, done: 0, has_ended: false };
+        self.stages.lock().unwrap().push(counted);
+    }
+
+    fn advance(&self, done: u64) -> Result<(), Interruption> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        if let Some(last) = self.stages.lock().unwrap().last_mut() {
+            last.done += done;
+        }
+        let less = |left: u64| left.checked_sub(1);
+        let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        left.map(drop).map_err(|_| Interruption)
+    }
+
+    fn end(&self, stage: Stage, _: Duration) {
+        let mut stages = self.stages.lock().unwrap();
+        for counted in stages.iter_mut().rev().filter(|counted| counted.stage == stage).take(1) {
+            counted.has_ended = true;
+        }
+    }
+}
+
+/// Does the work until it is interrupted, at the first question, the last one and between; gives
+/// the stages in which it stopped.
+pub(crate) fn stopped_in(work: impl Fn(&Until) -> Result<(), Error>) -> Vec<Stage> {
+    let whole = until(u64::MAX);
+    work(&whole).unwrap();
+    let questions = whole.asked();
+    let mut last = Vec::new();
+    for after in [0, 1, questions / 4, questions / 2, questions - 1] {
+        let until = until(after);
+        let stopped = work(&until);
+        assert!(matches!(stopped, Err(Error::Interrupted)), "after {after} of {questions}");
+        last.extend(until.stages().last().map(|counted| counted.stage));
+    }
+    last
+}
+
+/// Documents of several blocks, which have a paragraph in common.
+fn corpus(folder: &Path) -> PathBuf {
+    let shared = (0..40).map(|at| format!("shared{at}")).collect::<Vec<_>>().join(" ");
+    let line = |document: u64| {
+        let own = (0..200).map(|at| format!("d{document}w{at} ")).collect::<Vec<_>>().concat();
+        serde_json::json!({ "id": format!("d{document}"), "text": own + &shared }).to_string()
+    };
+    let lines: Vec<String> = (0..3000).map(line).collect();
+    let path = folder.join("corpus.jsonl");
+    std::fs::write(&path, lines.join("\n")).unwrap();
+    path
+}
+
+fn open(path: &Path) -> Collection {
+    Collection::open(&[path.to_owned()], &ReadOptions::default()).unwrap()
+}
+
+/// Holds a run against what every run promises; gives the stages.
+fn counted(run: impl Fn(&Until) -> Result<(), Error>) -> Vec<CountedStage> {
+    let whole = until(u64::MAX);
+    run(&whole).unwrap();
+    let stages = whole.stages();
+    for stage in &stages {
+        assert!(stage.has_ended, "{stage:?}");
+        assert!(stage.total.is_none_or(|total| total > 0 && stage.done == total), "{stage:?}");
+    }
+    assert!(whole.asked() > 3);
+    stopped_in(run);
+    stages
+}
+
+#[test]
+fn passages_count_their_stages_and_end_when_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let corpus = corpus(folder.path());
+    let options = PassageOptions::new(20, TokenRule::Words, Case::Fold).unwrap();
+    let options = options.with_threads(NonZeroUsize::new(2).unwrap());
+    let stages = counted(|until| passages_in(&open(&corpus), &options, until).map(drop));
+    let names: Vec<Stage> = stages.iter().map(|counted| counted.stage).collect();
+    assert_eq!(names, [Stage::Prepare, Stage::Select, Stage::Compare]);
+    assert!(stages.iter().all(|counted| counted.total.is_some()), "{stages:?}");
+}
+
+#[test]
+fn contamination_counts_its_stages_and_ends_when_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let corpus = corpus(folder.path());
+    let items = folder.path().join("items.txt");
+    std::fs::write(&items, (10..30).map(|at| format!("shared{at} ")).collect::<Vec<_>>().concat())
+        .unwrap();
+    let mut options = ContaminationOptions::new().unwrap();
+    options.threads = NonZeroUsize::new(2).unwrap();
+    let stages = counted(|until| {
+        let items = open(&items);
+        let fields = [BenchmarkField { name: None, collection: &items }];
+        contamination(&open(&corpus), &fields, &options, until).map(drop)
+    });
+    let names: Vec<Stage> = stages.iter().map(|counted| counted.stage).collect();
+    assert_eq!(names, [Stage::ReadBenchmark, Stage::Scan]);
+    assert!(stages[1].total.is_some(), "{stages:?}");
+}
