@@ -3,6 +3,7 @@
 use crate::call;
 use crate::compared_input::ComparedInput;
 use crate::error::{FileError, OptionError, run_error};
+use crate::ids::IdKind;
 use crate::index::StoredIndex;
 use crate::inputs::ComparedInputs;
 use crate::options::{KeywordOptions, RunArguments};
@@ -81,7 +82,8 @@ pub(crate) fn dedup<'py>(
     let add = add.map(|index| index.get().add_survivors(py, (&findings, &*collection, &find)));
     let added = add.transpose()?.unwrap_or(0);
     let better = parameters::better_setting(py, findings.better_setting.as_ref())?;
-    let decisions = findings.decisions.as_ref().map(crate::reviewed::counts).transpose()?;
+    let decisions = findings.decisions.as_ref();
+    let decisions = decisions.map(|it| crate::reviewed::counts(it, IdKind::Files)).transpose()?;
     let parameters = parameters::of_run(py, &find)?;
     Ok((kept, removed, dropped, files, added, parameters, better, decisions))
 }
