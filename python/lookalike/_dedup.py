@@ -172,7 +172,7 @@ def dedup(
     :param docs: as for :func:`find`.
     :param output: for paths, the file or folder to write, in the format of the input, as
         ``lookalike dedup -o`` does; the result is a :class:`Written`. A folder is one that is there,
-        or a ``str`` with ``/`` at its end, which a ``Path`` has not.
+        or a ``str`` with ``/`` at its end, which a ``Path`` has not. With ``add`` it may be left out.
     :param annotate: keeps all documents and says of each what was decided; for paths as
         ``docs/dedup.md`` says, with ``related`` and a neighbour among it. Tables get the columns
         ``lookalike_kept``, ``lookalike_group``, ``lookalike_keeper``, ``lookalike_jaccard`` (and
@@ -380,7 +380,8 @@ def _dedup_files(
     index: _engine.StoredIndex | None,
     progress: bool | Progress | None,
 ) -> Written:
-    target = _output(output)
+    adds_alone = index is not None and not annotate and output is None and removed is None
+    target = None if adds_alone else _output(output)
     with shown(progress) as reporter:
         kept, gone, dropped, files, added, parameters, better, decided = _engine.dedup(
             paths,

@@ -124,7 +124,7 @@ def dedup(
     paths: list[str],
     reference: Documents | list[str] | None,
     options: dict[str, Any],
-    output: str,
+    output: str | None,
     annotate: bool,
     removed: str | None,
     add: StoredIndex | None,

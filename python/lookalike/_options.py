@@ -308,12 +308,24 @@ def check_options(
             import difflib
 
             near = difflib.get_close_matches(name, OPTIONS, 1)
-            there = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(OPTIONS)}"
+            there = f"did you mean {near[0]!r}?" if near else f"leave it out; there are {', '.join(OPTIONS)}"
             raise OptionError(f"there is no option {name!r}; {there}")
         if name not in known and name not in others:
             raise OptionError(
                 f"{function} has no option {name!r}, leave it out; it has {', '.join(sorted(known))}"
             )
+
+
+def refuse_add(options: Mapping[str, object]) -> None:
+    """Refuses ``add``, which is for a run of one machine.
+
+    :raises OptionError: it is there.
+    """
+    if "add" in options:
+        raise OptionError(
+            "add is for lookalike.dedup: an index takes documents of one machine; leave it out here, and add the rows that "
+            "stay with lookalike.Index.add, or dedup them with reference=index, add=True"
+        )
 
 
 def named(

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from lookalike import _engine
 from lookalike._options import PrepareOptions, Unpack, check_options, named
-from lookalike._inputs import given, token_rule
+from lookalike._inputs import Given, given, token_rule
 from lookalike._progress import Progress, shown
 from lookalike._results import Table
 
@@ -69,7 +69,11 @@ def prepare(
     """
     check_options(options, "prepare", PrepareOptions)
     arguments = named({"threshold": threshold, "recall": recall, **options}, text, id)
-    documents = given(docs, text=text, id=id, tokens=options.get("tokens"))
+    return prepared(given(docs, text=text, id=id, tokens=options.get("tokens")), arguments, progress)
+
+
+def prepared(documents: Given, arguments: dict[str, Any], progress: bool | Progress | None = False) -> Prepared:
+    """The same of documents that were taken already."""
     arguments = token_rule(arguments, documents)
     with shown(progress) as reporter:
         return Prepared(*_engine.prepare(documents.engine, arguments, reporter))

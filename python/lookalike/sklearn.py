@@ -33,9 +33,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, StratifiedGroupKFold
 
 from lookalike._find import find
+from lookalike._inputs import given
 from lookalike._options import Options, Unpack, refused, whole_option
-from lookalike._sign import Prepared, prepare
-from lookalike.errors import DocumentTypeError, OptionError
+from lookalike._sign import Prepared, prepared
+from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 
 __all__ = ["NearDuplicateKFold", "SignatureTransformer", "near_duplicate_groups"]
 
@@ -153,8 +154,13 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
             for name, value in self.get_params(deep=False).items()
             if name not in ("output", "bits") and value is not None
         }
+        documents = given(texts, id=False, tokens=self.tokens)
+        if not isinstance(documents.engine, list) and (missing := documents.engine.first_missing()) is not None:
+            error = DocumentError(f"row {missing[0]} has no text (null or NaN); fill it or leave the row out")
+            error.row = missing[0]
+            raise error
         # One band has the fewest keys, which nobody looks at.
-        return prepare(texts, id=False, bands=1, rows=self.num_hashes, **signing)
+        return prepared(documents, {**signing, "bands": 1, "rows": self.num_hashes})
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,6 +3,7 @@
 use crate::call;
 use crate::compared_input::ComparedInput;
 use crate::error::OptionError;
+use crate::ids::row_digits;
 use crate::inputs::ComparedInputs;
 use crate::options::KeywordOptions;
 use lookalike::audit::{Audit, AuditError, AuditOptions, Report, true_neighbours};
@@ -35,7 +36,7 @@ pub(crate) fn audit(
     let how = self::options(sample, seed, confidence, given.threads()?)?;
     let normalization = given.normalization()?;
     let mut reading = given.reading(normalization, crate::extraction::options(py)?)?;
-    let decisions = given.decisions(py)?;
+    let decisions = given.decisions(py, row_digits(&documents, reference.as_ref()))?;
     given.finish()?;
     reading.leave_out = vec![report.clone()];
     let inputs = Arc::new(ComparedInputs::new(py, &documents, reference.as_ref(), reading)?);

@@ -2,7 +2,7 @@
 
 use crate::call;
 use crate::compared_input::ComparedInput;
-use crate::error::{FileError, HELD, run_error};
+use crate::error::{DocumentError, FileError, HELD, run_error};
 use crate::ids::{IdColumn, IdKind};
 use crate::inputs::ComparedInputs;
 use crate::options::KeywordOptions;
@@ -14,6 +14,7 @@ use arrow_array::builder::{BooleanBuilder, Float64Builder, UInt64Builder};
 use lookalike::contamination::{
     BenchmarkField, Contamination, ContaminationOptions, contamination as compare,
 };
+use lookalike::core::parameter::{NamesParameters, Parameter};
 use lookalike::error::Error;
 use lookalike::read::{Collection, ReadError, ReadOptions};
 use lookalike::report::{self, Output, OutputFormat, Target};
@@ -68,9 +69,25 @@ pub(crate) fn contamination(
         let fields: Vec<BenchmarkField<'_>> = fields
             .map(|((name, _), collection)| BenchmarkField { name: name.as_deref(), collection })
             .collect();
-        compare(&mine.open()?, &fields, &work, watch)
+        match compare(&mine.open()?, &fields, &work, watch) {
+            Err(error) if fields.iter().any(|field| field.is_source_of(&error)) => Ok(Err(error)),
+            found => found.map(Ok),
+        }
     })?;
+    let found = found.map_err(|error| benchmark_error(&error))?;
     Ok(PyContamination { found, options, corpus, benchmark, ids, item_ids })
+}
+
+/// The exception of an error about a record of the benchmark, whose texts `against_field` names.
+fn benchmark_error(error: &Error) -> PyErr {
+    let text = error.spelled(|parameter| match parameter {
+        Parameter::TextField => Parameter::AgainstField.to_string(),
+        other => other.to_string(),
+    });
+    match error {
+        Error::Read(ReadError::BadRecord(_)) => DocumentError::new_err(text),
+        _ => FileError::new_err(text),
+    }
 }
 
 #[pymethods]

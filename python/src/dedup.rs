@@ -3,6 +3,7 @@
 use crate::call;
 use crate::compared_input::ComparedInput;
 use crate::error::{FileError, OptionError, run_error};
+use crate::ids::IdKind;
 use crate::index::StoredIndex;
 use crate::inputs::ComparedInputs;
 use crate::options::{KeywordOptions, RunArguments};
@@ -15,7 +16,7 @@ use lookalike::dedup::{
     Survivors, apply, apply_cuts,
 };
 use lookalike::error::Error;
-use lookalike::find::{self, FindOptions};
+use lookalike::find::{self, FindOptions, Findings};
 use lookalike::passages::PassageCuts;
 use lookalike::read::Collection;
 use lookalike::report::{self, OutputFormat, Target};
@@ -33,8 +34,8 @@ const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
 type DedupTuple<'py> =
     (u64, u64, u64, u64, u64, Bound<'py, PyDict>, BetterSettingTuple<'py>, Option<String>);
 
-/// Writes the documents that stay, and adds them to the index that they were compared with, where
-/// one is to `add` to.
+/// Writes the documents that stay, where there is an output, and adds them to the index that they
+/// were compared with, where one is to `add` to.
 #[pyfunction]
 #[pyo3(signature = (paths, reference, options, output, annotate, removed, add, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "the package names each of them")]
@@ -43,7 +44,7 @@ pub(crate) fn dedup<'py>(
     paths: Vec<PathBuf>,
     reference: Option<ComparedInput>,
     options: &Bound<'py, PyDict>,
-    output: PathBuf,
+    output: Option<PathBuf>,
     annotate: bool,
     removed: Option<PathBuf>,
     add: Option<Bound<'py, StoredIndex>>,
@@ -52,38 +53,58 @@ pub(crate) fn dedup<'py>(
     let documents = ComparedInput::Paths(paths.clone());
     let RunArguments { mut find, auto, mut reading } =
         RunArguments::new(options, &documents, reference.as_ref())?;
-    reading.leave_out = removed.iter().cloned().chain([output.clone()]).collect();
+    reading.leave_out = removed.iter().chain(&output).cloned().collect();
     find.related = annotate;
-    let targets =
-        DedupPaths { paths: &paths, output, annotate, removed: target(removed.as_deref())? };
+    let removed = target(removed.as_deref())?;
+    let targets = output.map(|output| DedupPaths { paths: &paths, output, annotate, removed });
     let inputs = Arc::new(ComparedInputs::new(py, &documents, reference.as_ref(), reading)?);
     if auto.is_some() {
         inputs.refuse_streams("bands='auto'")?;
     }
     let reference = inputs.paths().1;
-    targets.check_places(reference)?;
+    if let Some(targets) = &targets {
+        targets.check_places(reference)?;
+    }
     // Inputs may be pipes, of which another thread writes the other end, or nobody.
     let theirs = Arc::clone(&inputs);
     let collection = Arc::new(call::reading(py, None, move |_| Ok(theirs.open()?))?);
     // What cannot be written is an error before the work.
-    call::long(py, None, |_| Ok(targets.check_writable(&collection, reference, &find)))??;
+    if let Some(targets) = &targets {
+        call::long(py, None, |_| Ok(targets.check_writable(&collection, reference, &find)))??;
+    }
     let (read, theirs) = (Arc::clone(&collection), Arc::clone(&inputs));
     let find_all = move |watch: &call::Watch| {
         theirs.choose_bands(auto.as_ref(), &mut find, watch)?;
         Ok((find::in_collection(&read, &find, watch)?, find))
     };
     let (findings, find) = call::reading(py, progress.as_ref(), find_all)?;
-    let (survivors, removed) = targets.create(&collection, reference, &find)?;
-    let written = call::long(py, None, |watch| {
-        apply(&findings, &collection, &find, survivors, removed, watch).map_err(without_field)
-    })?;
+    let written = if let Some(targets) = &targets {
+        let (survivors, removed) = targets.create(&collection, reference, &find)?;
+        call::long(py, None, |watch| {
+            apply(&findings, &collection, &find, survivors, removed, watch).map_err(without_field)
+        })?
+    } else {
+        counts_without_output(&findings)
+    };
     let SurvivorCounts { kept, removed, dropped, files, .. } = written;
     let add = add.map(|index| index.get().add_survivors(py, (&findings, &*collection, &find)));
     let added = add.transpose()?.unwrap_or(0);
     let better = parameters::better_setting(py, findings.better_setting.as_ref())?;
-    let decisions = findings.decisions.as_ref().map(crate::reviewed::counts).transpose()?;
+    let decisions = findings.decisions.as_ref();
+    let decisions = decisions.map(|it| crate::reviewed::counts(it, IdKind::Files)).transpose()?;
     let parameters = parameters::of_run(py, &find)?;
     Ok((kept, removed, dropped, files, added, parameters, better, decisions))
+}
+
+/// What would be written.
+fn counts_without_output(findings: &Findings) -> SurvivorCounts {
+    let counts = &findings.counts;
+    SurvivorCounts {
+        kept: counts.documents - counts.reference - counts.duplicates,
+        removed: counts.duplicates,
+        dropped: findings.dropped.map_or(0, |dropped| dropped.documents),
+        ..SurvivorCounts::default()
+    }
 }
 
 /// How many documents stay, how many went, how many a list left out, how many lost words, how many

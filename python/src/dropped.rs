@@ -2,7 +2,7 @@
 
 use crate::compared_input::ComparedInput;
 use crate::error::{OptionError, run_error};
-use crate::ids::row_digits;
+use crate::ids::{in_digits, row_digits};
 use crate::options::KeywordOptions;
 use lookalike::find::DropList;
 use pyo3::prelude::*;
@@ -39,13 +39,5 @@ impl KeywordOptions<'_> {
             None => list,
         };
         Ok(Some(Arc::new(list)))
-    }
-}
-
-/// A row as its id.
-fn in_digits(id: String, digits: usize) -> String {
-    match id.parse::<u64>() {
-        Ok(row) if id.bytes().all(|byte| byte.is_ascii_digit()) => format!("{row:0digits$}"),
-        _ => id,
     }
 }

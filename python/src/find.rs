@@ -86,15 +86,16 @@ impl PyFindings {
 
     /// The decisions in force about two documents: whether the pair is one of duplicates, with the
     /// line of the decision, and the lines by which each is kept.
-    fn judged(&self, a: String, b: String) -> (Option<(bool, u64)>, Option<u64>, Option<u64>) {
+    fn judged(&self, a: &str, b: &str) -> (Option<(bool, u64)>, Option<u64>, Option<u64>) {
         let Some(decisions) = &self.run.options.decisions else { return (None, None, None) };
-        let kept =
-            |id: &str| decisions.kept.iter().find(|kept| kept.id == id).map(|kept| kept.line);
-        let (of_a, of_b) = (kept(&a), kept(&b));
-        let mut documents = [a, b];
-        documents.sort_unstable();
-        let pair = decisions.pairs.iter().find(|pair| pair.documents == documents);
-        (pair.map(|pair| (pair.is_duplicate, pair.line)), of_a, of_b)
+        let shown = |id| self.run.rows.ids.shown(id);
+        let kept = |id| decisions.kept.iter().find(|kept| shown(&kept.id) == id);
+        let pair = decisions.pairs.iter().find(|pair| {
+            let [first, second] = pair.documents.each_ref().map(|id| shown(id));
+            [a, b] == [first, second] || [b, a] == [first, second]
+        });
+        let judged = pair.map(|pair| (pair.is_duplicate, pair.line));
+        (judged, kept(a).map(|kept| kept.line), kept(b).map(|kept| kept.line))
     }
 
     /// Verified pairs: `id_a`, `id_b`, `jaccard` (and `containment`); with estimates also
@@ -197,7 +198,8 @@ impl PyFindings {
 
     /// What became of decisions of people: JSON, as reports have it; none where there were none.
     fn decision_counts(&self) -> PyResult<Option<String>> {
-        self.run.findings.decisions.as_ref().map(crate::reviewed::counts).transpose()
+        let (decisions, ids) = (self.run.findings.decisions.as_ref(), self.run.rows.ids);
+        decisions.map(|decisions| crate::reviewed::counts(decisions, ids)).transpose()
     }
 
     /// Documents by source, in reading order: `source`, `reference`, `documents`, `bytes`,

@@ -3,6 +3,7 @@
 
 use crate::compared_input::ComparedInput;
 use crate::error::{OptionError, params_error, run_error};
+use crate::ids::row_digits;
 use lookalike::contamination::ContaminationOptions;
 use lookalike::core::error::ParamsError;
 use lookalike::core::keep::{KeepPolicy, KeepRule};
@@ -43,7 +44,7 @@ impl RunArguments {
         let normalization = options.normalization()?;
         let (mut find, auto) = options.run(normalization)?;
         let reading = options.reading(normalization, crate::extraction::options(py)?)?;
-        find.decisions = options.decisions(py)?;
+        find.decisions = options.decisions(py, row_digits(documents, reference))?;
         find.drop = options.dropped(py, documents, reference)?;
         options.finish()?;
         find.skip_repeated_ids = reading.skip_bad;

@@ -2,6 +2,7 @@
 //! became of them.
 
 use crate::error::{OptionError, run_error};
+use crate::ids::{IdKind, in_digits};
 use crate::options::KeywordOptions;
 use lookalike::decisions::{self, Decisions, ReviewDecision};
 use lookalike::error::Error;
@@ -17,13 +18,18 @@ use std::sync::Arc;
 const GIVEN: &str = "decisions";
 
 impl KeywordOptions<'_> {
-    /// The decisions in force: the option is a path, or lines of a file as bytes.
+    /// The decisions in force: the option is a path, or lines of a file as bytes. `row_digits` is in
+    /// how many digits ids of the documents are rows, where they are.
     ///
     /// # Errors
     /// `OptionError` for lines of the caller that are no decisions, and read errors.
-    pub(crate) fn decisions(&self, py: Python<'_>) -> PyResult<Option<Arc<Decisions>>> {
+    pub(crate) fn decisions(
+        &self,
+        py: Python<'_>,
+        row_digits: Option<usize>,
+    ) -> PyResult<Option<Arc<Decisions>>> {
         let Some(value) = self.take(GIVEN)? else { return Ok(None) };
-        let read = if let Ok(lines) = value.cast::<PyBytes>() {
+        let mut read = if let Ok(lines) = value.cast::<PyBytes>() {
             let lines = lines.as_bytes();
             py.detach(|| decisions::read(lines, Path::new(GIVEN)))
                 .map_err(|error| OptionError::new_err(error.to_string()))?
@@ -31,6 +37,11 @@ impl KeywordOptions<'_> {
             let named: PathBuf = value.extract()?;
             py.detach(|| read(&named)).map_err(run_error)?
         };
+        if let Some(digits) = row_digits {
+            for id in read.iter_mut().flat_map(|decision| &mut decision.documents) {
+                *id = in_digits(std::mem::take(id), digits);
+            }
+        }
         Ok(Some(Arc::new(Decisions::new(read))))
     }
 }
@@ -43,8 +54,15 @@ fn read(named: &Path) -> Result<Vec<ReviewDecision>, Error> {
     }
 }
 
-/// What became of the decisions of a run: JSON, as `docs/reference/decisions.md` has it.
-pub(crate) fn counts(counts: &DecisionCounts) -> PyResult<String> {
-    let view = DecisionsView::from(counts);
+/// What became of the decisions of a run: JSON, as `docs/reference/decisions.md` has it, with ids as
+/// results have them.
+pub(crate) fn counts(counts: &DecisionCounts, ids: IdKind) -> PyResult<String> {
+    let mut counts = counts.clone();
+    let unapplied = counts.unapplied.iter_mut().flat_map(|decision| &mut decision.documents);
+    let contradicting = counts.contradictions.iter_mut().flat_map(|both| &mut both.documents);
+    for id in unapplied.chain(contradicting) {
+        *id = ids.shown(id).to_owned();
+    }
+    let view = DecisionsView::from(&counts);
     serde_json::to_string(&view).map_err(|error| OptionError::new_err(error.to_string()))
 }

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 import lookalike
+import lookalike.ray
+import lookalike.spark
 from lookalike.errors import DocumentError, DocumentTypeError, FileError, OptionError
 
 DOCS = ["one two three four five six", "One two three four five six!", "other words are here now"]
@@ -52,6 +54,9 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (call(lookalike.find, DOCS, id=True), "id: expected"),
     (call(lookalike.find, DOCS, memory="much"), "^memory: expected an amount"),
     (call(lookalike.find, Path(__file__), max_file_size="much"), "^max_file_size: expected"),
+    (call(lookalike.spark.dedup, None, add=True), "add is for lookalike.dedup.*leave it out"),
+    (call(lookalike.ray.dedup, None, add=True), "add is for lookalike.dedup.*leave it out"),
+    (call(lookalike.find, DOCS, add=True), "there is no option 'add'; leave it out"),
     (call(lookalike.find, Path(__file__), format="xml"), "text, lines, .*file, mbox, warc or tar"),
 ]
 

@@ -105,6 +105,9 @@ def test_documents_without_what_is_contaminated() -> None:
 
 def test_what_cannot_be(tmp_path: Path) -> None:
     corpus = write(tmp_path / "web.jsonl", [{"id": "a", "text": "x y"}])
+    items = write(tmp_path / "items.jsonl", [{"id": "a", "question": "x y"}])
+    table = tmp_path / "table.csv"
+    table.write_text("id,question\n1,What?\n")
     wrong: list[tuple[Any, Any, dict[str, Any], str]] = [
         (CORPUS, QUIZ, {}, "there is no 'text'"),
         (CORPUS, QUIZ, {"against_field": "qestion"}, "there is no 'qestion'"),
@@ -122,9 +125,13 @@ def test_what_cannot_be(tmp_path: Path) -> None:
         (CORPUS, ["a", None], {}, "against, row 1 has no text"),
         (["a", None], ["a"], {}, "^row 1 has no text"),
         (corpus, corpus, {}, "is part of the corpus and of"),
+        (corpus, items, {}, "items.jsonl:1: no field \"text\".*name the field with against_field,"),
+        (corpus, items, {"against_field": ["question", "no"]}, "name the field with against_field,"),
+        (corpus, table, {"against_field": "no"}, "table.csv.*against_field"),
+        (items, corpus, {}, "items.jsonl:1: no field \"text\".*name the field with text_field,"),
     ]
     for docs, against, options, words in wrong:
-        with pytest.raises((OptionError, DocumentError), match=words) as raised:
+        with pytest.raises((OptionError, DocumentError, FileError), match=words) as raised:
             lookalike.contamination(docs, against, **options)
         assert "--" not in str(raised.value), raised.value
     found = lookalike.contamination(["a", None], ["a", None], skip_bad=True)

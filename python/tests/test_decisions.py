@@ -155,3 +155,29 @@ def test_what_is_no_decision_is_refused(tmp_path: Path) -> None:
     assert lookalike.find(DOCS, decisions=None).decisions is None
     empty = lookalike.find(DOCS, decisions=[]).decisions
     assert empty is not None and empty.read == 0
+
+
+def test_rows_of_more_than_ten_documents_are_named_as_they_are(tmp_path: Path) -> None:
+    docs = [DOCS["a"], DOCS["b"], *(f"page {n} has words w{n} of its own" for n in range(9)), DOCS["d"], DOCS["e"]]
+    made: list[dict[str, Any]] = [
+        {"decision": "not_duplicate", "documents": [1, 0]},
+        {"decision": "duplicate", "documents": ["11", 12]},
+        {"decision": "keep", "documents": [99]},
+        {"decision": "keep", "documents": [0]},
+        {"decision": "keep", "documents": [2]},
+        {"decision": "duplicate", "documents": [0, 2]},
+    ]
+    found = lookalike.find(docs, decisions=made, keep="first")
+    assert [(group.keeper, [member.id for member in group.duplicates]) for group in found] == [(11, [12])]
+    counts = found.decisions
+    assert counts is not None and counts.unapplied == [{"line": 3, "documents": ["99"], "reason": "unknown"}]
+    assert [one["documents"] for one in counts.contradictions] == [["0", "2"]]
+    assert "people decided that they are no duplicates" in found.explain(0, 1).reason
+    assert "people decided that they are duplicates" in found.explain(11, 12).reason
+    report = tmp_path / "run.json"
+    found.write_report(report)
+    assert lookalike.audit(report, docs).recall == 0.0
+    assert lookalike.audit(report, docs, decisions=made).recall is None, "no pair is left to find"
+    units = ["one line of a text that is here\nshared line of words"] + ["shared line of words"] + docs[2:]
+    unit = lookalike.find(units, unit="line", decisions=[{"decision": "not_duplicate", "documents": ["0#2", "1#1"]}])
+    assert unit.decisions is not None and unit.decisions.applied == 1 and len(unit) == 0

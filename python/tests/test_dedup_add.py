@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 from collections.abc import Iterator
@@ -56,6 +57,28 @@ def test_files_are_added_as_by_the_command_line(news: lookalike.Index, program: 
     assert here == lines_of_other
     assert {line["id"]: line.get("group_size", 1) for line in here} == EXPECTED
     assert here[2]["metadata"]["source"].endswith("0.jsonl")
+
+
+def test_files_are_added_without_an_output(news: lookalike.Index, program: str, tmp_path: Path) -> None:
+    with lookalike.Index.create(tmp_path / "other", store="texts") as other:
+        other.add(OLD)
+    for number, batch in enumerate(BATCHES):
+        path, listed = tmp_path / f"{number}.jsonl", tmp_path / "drop.jsonl"
+        lines = [json.dumps({"id": id, "text": text}) for id, text in batch.items()]
+        path.write_text("".join(f"{line}\n" for line in [*lines, '{"id": "no text"}']), encoding="utf-8")
+        listed.write_text('{"id": "y"}\n')
+        options: Any = {"drop": listed, "skip_bad": True, **OPTIONS}
+        expected = lookalike.dedup(path, output=tmp_path / "same.jsonl", reference=news, **options)
+        written = lookalike.dedup(path, reference=news, add=True, **options)
+        assert written == dataclasses.replace(expected, files=0, added=[1, 0, 1][number])
+        assert written.parameters == expected.parameters
+        command = [program, "dedup", path, "--reference", tmp_path / "other", "--add", "-t", "0.6", "--skip-bad"]
+        subprocess.run([*map(str, command), "--drop", str(listed), "-q"], check=True)
+    with lookalike.Index.open(tmp_path / "other", read_only=True) as other:
+        assert exported(news, tmp_path / "news.jsonl") == exported(other, tmp_path / "other.jsonl")
+    for more in ({"annotate": True}, {"removed": tmp_path / "removed.csv"}):
+        with pytest.raises(OptionError, match="output names one"):
+            lookalike.dedup(path, reference=news, add=True, **more)
 
 
 def rows(batch: dict[str, str]) -> list[tuple[Any, dict[str, Any]]]:

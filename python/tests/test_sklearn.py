@@ -184,7 +184,7 @@ def test_what_is_refused() -> None:
             SignatureTransformer().fit([]).transform(one)
     with pytest.raises(DocumentError) as error:
         SignatureTransformer().fit_transform(["a text", None])
-    assert error.value.row == 1
+    assert error.value.row == 1 and str(error.value).endswith("fill it or leave the row out"), "it has no skip_bad"
 
 
 def test_a_model_learns_from_shingles() -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from lookalike import stages
 from lookalike._divided_run import RunSums, bytes_of
 from lookalike._large_components import LargeComponents, component_sizes
-from lookalike._options import refused, whole_option
+from lookalike._options import refuse_add, refused, whole_option
 from lookalike._star_rounds import StarTask, edge_limit, star_rounds
 from lookalike._task_errors import task_errors
 from lookalike.errors import DocumentError, OptionError
@@ -184,6 +184,7 @@ def dedup(ds: Any, *, annotate: bool = False, **options: Any) -> Any:
         ``duplicate``, or ``skipped``), ``keeper`` and ``jaccard``.
     :param options: those of :func:`find`.
     """
+    refuse_add(options)
     ray = _ray()
     import pyarrow.compute as pc
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from lookalike import stages
 from lookalike._divided_run import NODE_SUM_RANGE, RunSums, bytes_of
 from lookalike._large_components import LargeComponents, component_sizes
-from lookalike._options import refused, whole_option
+from lookalike._options import refuse_add, refused, whole_option
 from lookalike._task_errors import task_errors
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import Checkpoint
@@ -183,6 +183,7 @@ def dedup(
         ``skipped``), ``keeper`` and ``jaccard``.
     :param options: those of :func:`find`.
     """
+    refuse_add(options)
     if annotate:
         refuse_annotations(df)
     return survivors(df, find(df, **options), annotate=annotate)

@@ -118,7 +118,7 @@ class SparkRows:
 
     def table(self, rows: Sequence[tuple[int, int]], names: tuple[str, str]) -> DataFrame:
         frame = self.spark.createDataFrame(list(rows), ", ".join(f"{name} long" for name in names))
-        return self.functions.broadcast(frame)  # type: ignore[no-any-return]
+        return self.functions.broadcast(frame)  # type: ignore[no-any-return,unused-ignore]
 
     def select(self, rows: DataFrame, columns: Mapping[str, Any]) -> DataFrame:
         return rows.select(*(expression.alias(name) for name, expression in columns.items()))

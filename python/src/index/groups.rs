@@ -29,7 +29,7 @@ pub(super) fn groups(
     let mut find = options.find(params)?;
     // Those of the index itself, unless others are named, or none.
     let own = options.flag("own_decisions")?;
-    find.decisions = options.decisions(py)?;
+    find.decisions = options.decisions(py, None)?;
     options.finish()?;
     let found = call::long(py, progress, |watch| {
         if own {

@@ -61,7 +61,9 @@ fn bad_input_is_named_with_a_remedy() {
     let place = place();
     let against = ["--against", "quiz.jsonl", "--against-field", "question"];
     let fails = |code: i32, more: &[&str]| run(&place, more).fails(code);
-    assert!(fails(1, &["--against", "quiz.jsonl"]).contains("the record has"));
+    let unnamed = fails(1, &["--against", "quiz.jsonl"]);
+    assert!(unnamed.contains("the record has"), "{unnamed}");
+    assert!(unnamed.contains("name the field with --against-field"), "{unnamed}");
     let unknown = fails(
         1,
         &["--against", "quiz.jsonl", "--against-field", "question", "--against-field", "no"],

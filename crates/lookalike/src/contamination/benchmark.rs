@@ -5,7 +5,7 @@ use crate::document_pass::{DocumentVisitor, each_document};
 use crate::error::{ContaminationError, Error};
 use crate::find::{Budget, explain_read_error};
 use crate::progress::Progress;
-use crate::read::{Block, BlockNumber, Collection, Document, DocumentSink, SkippedItem};
+use crate::read::{Block, BlockNumber, Collection, Document, DocumentSink, ReadError, SkippedItem};
 use crate::words::{ComparedWords, WordRule};
 use lookalike_core::shingle::Shingler;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,6 +21,21 @@ pub struct BenchmarkField<'a> {
     pub name: Option<&'a str>,
     /// Documents whose texts are those of the field.
     pub collection: &'a Collection,
+}
+
+impl BenchmarkField<'_> {
+    /// Whether an error is about a record or a table of its collection, so that a field that is
+    /// missing there is one of the benchmark.
+    #[must_use]
+    pub fn is_source_of(&self, error: &Error) -> bool {
+        let source = match error {
+            Error::Read(ReadError::BadRecord(record)) => &record.source,
+            Error::Read(ReadError::Table { source_name, .. }) => source_name,
+            _ => return false,
+        };
+        let mut sources = 0..self.collection.sources();
+        sources.any(|number| self.collection.source_name(number) == Some(source.as_str()))
+    }
 }
 
 /// A text that is looked for.

@@ -59,16 +59,7 @@ pub(super) fn benchmark(
 
 /// The error of a run, which names `--against-field` where a record of the benchmark lacks one.
 pub(super) fn run_error(error: Error, fields: &[BenchmarkField<'_>]) -> CommandError {
-    let source = match &error {
-        Error::Read(ReadError::BadRecord(record)) => Some(&record.source),
-        Error::Read(ReadError::Table { source_name, .. }) => Some(source_name),
-        _ => None,
-    };
-    let is_source = |BenchmarkField { name, collection }: &BenchmarkField<'_>| {
-        let mut names = (0..collection.sources()).map(|number| collection.source_name(number));
-        name.is_some() && names.any(|name| name == source.map(String::as_str))
-    };
-    if source.is_none() || !fields.iter().any(is_source) {
+    if !fields.iter().any(|field| field.is_source_of(&error)) {
         return error.into();
     }
     CommandError::Data(error.spelled(|parameter| match parameter {
