@@ -2,7 +2,6 @@
 
 use crate::serve::client::{Answer, Client};
 use crate::serve::served::{Served, settings, token};
-use crate::serve::upkeep::joined;
 use lookalike::store::settings::StoredContent;
 use lookalike_server::{Right, Tokens};
 use serde_json::{Value, json};
@@ -258,7 +257,7 @@ fn an_export_has_originals_where_that_is_asked_for() {
     put(client, "/v1/documents/b?name=b.html", "text/html", &page(&"other words ".repeat(6_000)))
         .ok(201);
     let lines = |path: &str| -> Vec<Value> {
-        let lines = String::from_utf8(joined(&client.get(path))).unwrap();
+        let lines = String::from_utf8(client.get(path).joined()).unwrap();
         lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     };
     for path in ["/v1/export", "/v1/export?originals=false"] {
