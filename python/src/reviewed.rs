@@ -18,8 +18,8 @@ use std::sync::Arc;
 const GIVEN: &str = "decisions";
 
 impl KeywordOptions<'_> {
-    /// The decisions in force: the option is a path, or lines of a file as bytes. `row_digits` is in
-    /// how many digits ids of the documents are rows, where they are.
+    /// The decisions in force: the option is a path, or lines of a file as bytes. `row_digits` is
+    /// in how many digits ids of the documents are rows, where they are.
     ///
     /// # Errors
     /// `OptionError` for lines of the caller that are no decisions, and read errors.
@@ -54,8 +54,8 @@ fn read(named: &Path) -> Result<Vec<ReviewDecision>, Error> {
     }
 }
 
-/// What became of the decisions of a run: JSON, as `docs/reference/decisions.md` has it, with ids as
-/// results have them.
+/// What became of the decisions of a run: JSON, as `docs/reference/decisions.md` has it, with ids
+/// as results have them.
 pub(crate) fn counts(counts: &DecisionCounts, ids: IdKind) -> PyResult<String> {
     let mut counts = counts.clone();
     let unapplied = counts.unapplied.iter_mut().flat_map(|decision| &mut decision.documents);
