@@ -30,7 +30,7 @@ mod trusted_certificates;
 mod usage;
 mod waiting;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use cmd::{
     CommandResult, audit, compare, completions, contamination, dedup, evaluate, find, index, man,
     passages, query, shard, tune, watch,
@@ -44,6 +44,7 @@ use extraction::WorkerOption;
 use lookalike::extract::WorkerCommand;
 pub use lookalike::extract::serve as extract_worker;
 use std::ffi::OsString;
+use std::sync::{LazyLock, Mutex, PoisonError};
 use terminal::ColorWhen;
 
 const EXAMPLE: &str = "\
@@ -66,6 +67,10 @@ const VERSION: &str =
     concat!(env!("CARGO_PKG_VERSION"), "\nindexes: PostgreSQL (built without folders)");
 #[cfg(not(any(feature = "sqlite", feature = "postgres")))]
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\nindexes: none (built without)");
+
+/// Commands and options, for every command line of this process. It is not dropped: that would be a
+/// sixth of the instructions of a program that does nothing else.
+static DEFINITION: LazyLock<Mutex<clap::Command>> = LazyLock::new(|| Mutex::new(Cli::command()));
 
 /// Finds near-duplicate documents, verified: every reported pair was compared exactly.
 #[derive(Parser)]
@@ -131,7 +136,7 @@ pub fn main(
     worker: Option<&WorkerCommand>,
 ) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let code = match Cli::try_parse_from(&arguments) {
+    let code = match parse(&arguments) {
         Ok(mut cli) => {
             cli.color.apply();
             run(&mut cli.command, &arguments, worker)
@@ -147,12 +152,22 @@ pub fn main(
     code
 }
 
+/// Reads a command line.
+fn parse<A>(arguments: impl IntoIterator<Item = A>) -> Result<Cli, clap::Error>
+where
+    A: Into<OsString> + Clone,
+{
+    let mut definition = DEFINITION.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut matches = definition.try_get_matches_from_mut(arguments)?;
+    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut definition))
+}
+
 /// The arguments of `shard plan` in a command line that was kept.
 ///
 /// # Errors
 /// What is wrong with them.
 fn plan_args(arguments: &[String]) -> Result<shard::PlanArgs, String> {
-    match Cli::try_parse_from(arguments).map(|cli| cli.command) {
+    match parse(arguments).map(|cli| cli.command) {
         Ok(Command::Shard(args)) => {
             args.into_plan().ok_or_else(|| "expected those of `shard plan`".to_owned())
         }
