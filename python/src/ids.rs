@@ -80,8 +80,8 @@ pub(crate) fn row_digits(
     (!as_texts(documents, reference)).then(|| last.to_string().len())
 }
 
-/// An id of the caller as documents have it whose ids are rows in so many digits: the row, or that
-/// of a unit.
+/// An id of the caller, as documents have it whose ids are rows in this number of digits: the row,
+/// or that of a unit.
 pub(crate) fn in_digits(id: String, digits: usize) -> String {
     let (row, unit) = id.split_at(id.find('#').unwrap_or(id.len()));
     match row.parse::<u64>() {

@@ -5,7 +5,8 @@ use std::cell::RefCell;
 use zstd::bulk::Decompressor;
 
 thread_local! {
-    /// The context of a thread: to make one takes as long as to decompress a text of some kilobytes.
+    /// The context of a thread: to make one takes as long as to decompress a text of a few
+    /// kilobytes.
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
