@@ -176,28 +176,38 @@ fn test(
     variables: TestVariables,
 ) -> Result<(), String> {
     thread::scope(|scope| {
-        // The checks take one processor each, and wait for nothing; the wheel and the cluster leave
-        // a processor idle most of the time.
+        // The checks take one processor each, and wait for nothing; the wheel leaves a processor
+        // idle most of the time.
         let types = scope.spawn(|| Stages::run_parallel(|stages| types(root, environment, stages)));
         let wheel = stages.run("wheel", |_| wheel(root, environment))?;
         stages.run("installation of the wheel", |_| environment.install(root, &wheel))?;
-        let no_cluster: Vec<String> =
-            SPARK_TESTS.iter().chain([&RAY_TESTS]).map(|test| format!("--ignore={test}")).collect();
-        let no_cluster: Vec<&str> = no_cluster.iter().map(String::as_str).collect();
-        let tests = [&PYTEST[..], &PARALLEL, &no_cluster, &["python/tests"]].concat();
-        let for_tests = variables_of_tests(variables)?;
-        stages.run("pytest", |counts| environment.tests(root, &tests, &for_tests, counts))?;
-        let package =
-            scope.spawn(|| Stages::run_parallel(|stages| package(root, environment, stages)));
-        // A cluster leaves a processor idle while it starts and between its stages.
+        // A cluster leaves processors idle while it starts and between its stages.
+        let spark = scope.spawn(|| {
+            Stages::run_parallel(|stages| spark_tests(root, environment, stages, variables))
+        });
+        let tested = pytest(root, environment, stages, variables);
         let ray = scope.spawn(|| {
             Stages::run_parallel(|stages| ray_tests(root, environment, stages, variables))
         });
-        let tested = spark_tests(root, environment, stages, variables)
-            .and_then(|()| other_sparks(root, &wheel, stages));
-        let checked = stages.join(types).and(stages.join(package)).and(stages.join(ray));
-        tested.and(checked)
+        let checked = package(root, environment, stages);
+        let waited = stages.wait("wait for clusters", [types, spark, ray]);
+        tested.and(checked).and(waited).and_then(|()| other_sparks(root, &wheel, stages))
     })
+}
+
+/// Runs the tests that need no cluster.
+fn pytest(
+    root: &Path,
+    environment: &Environment,
+    stages: &mut Stages,
+    variables: TestVariables,
+) -> Result<(), String> {
+    let no_cluster: Vec<String> =
+        SPARK_TESTS.iter().chain([&RAY_TESTS]).map(|test| format!("--ignore={test}")).collect();
+    let no_cluster: Vec<&str> = no_cluster.iter().map(String::as_str).collect();
+    let tests = [&PYTEST[..], &PARALLEL, &no_cluster, &["python/tests"]].concat();
+    let for_tests = variables_of_tests(variables)?;
+    stages.run("pytest", |counts| environment.tests(root, &tests, &for_tests, counts))
 }
 
 /// Runs the core tests on the other versions of Spark that are installed.

@@ -182,9 +182,7 @@ impl Stages {
     ) -> Result<T, String> {
         let (start, cpu) = (Instant::now(), cpu_time::of_children());
         let result = work(&mut self.counts);
-        let cpu = cpu_time::of_children().zip(cpu).map(|(after, before)| after - before);
-        let (name, seconds) = (name.to_owned(), start.elapsed().as_secs_f64());
-        self.finished.push(StageTime { name, seconds, cpu });
+        self.finish_stage(name, start, cpu);
         result
     }
 
@@ -197,11 +195,33 @@ impl Stages {
         (stages, result)
     }
 
+    /// Waits for stages of other threads and adds them; what the wait takes is a stage.
+    ///
+    /// # Errors
+    /// Those of the stages.
+    pub(crate) fn wait<'scope>(
+        &mut self,
+        name: &str,
+        threads: impl IntoIterator<Item = ScopedJoinHandle<'scope, (Self, Result<(), String>)>>,
+    ) -> Result<(), String> {
+        let (start, cpu) = (Instant::now(), cpu_time::of_children());
+        let results: Vec<_> = threads.into_iter().map(|thread| self.join(thread)).collect();
+        self.finish_stage(name, start, cpu);
+        results.into_iter().collect()
+    }
+
+    /// Adds a stage that ends.
+    fn finish_stage(&mut self, name: &str, start: Instant, cpu: Option<f64>) {
+        let cpu = cpu_time::of_children().zip(cpu).map(|(after, before)| after - before);
+        let (name, seconds) = (name.to_owned(), start.elapsed().as_secs_f64());
+        self.finished.push(StageTime { name, seconds, cpu });
+    }
+
     /// Waits for stages of another thread, whose seconds are in no total, and adds them.
     ///
     /// # Errors
     /// Those of the stages.
-    pub(crate) fn join(
+    fn join(
         &mut self,
         thread: ScopedJoinHandle<'_, (Self, Result<(), String>)>,
     ) -> Result<(), String> {
@@ -375,9 +395,11 @@ mod tests {
         assert_eq!(stage, Err("broken".to_owned()));
         assert!(stages.table().contains("\nlast            0.0"), "{}", stages.table());
         let work = |stages: &mut Stages| stages.run("check", |_| Err("wrong".to_owned()));
-        let joined =
-            std::thread::scope(|scope| stages.join(scope.spawn(|| Stages::run_parallel(work))));
+        let joined = std::thread::scope(|scope| {
+            stages.wait("wait", [scope.spawn(|| Stages::run_parallel(work))])
+        });
         assert_eq!(joined, Err("wrong".to_owned()));
+        assert!(stages.table().contains("\nwait                    0.0"), "{}", stages.table());
         assert!(stages.table().ends_with("\nin parallel: check      0.0\n"));
     }
 
