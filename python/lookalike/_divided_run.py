@@ -22,7 +22,11 @@ _UNITS = {"": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
 class RunSums:
     """The counts and sources of a run: sums of the notes of its tasks."""
 
-    def __init__(self) -> None:
+    def __init__(self, source_field: str | None = None) -> None:
+        """
+        :param source_field: the column of sources; without one there are none.
+        """
+        self._has_sources = source_field is not None
         self.counts: dict[str, int] = {name: 0 for name in _COUNTS}
         self._sources: dict[tuple[bool, str], dict[str, Any]] = {}
         self._decided = self._nodes = 0
@@ -36,7 +40,7 @@ class RunSums:
                 self._decided += count
             elif name == "nodes":
                 self._nodes += count
-        if source is not None:
+        if source is not None and self._has_sources:
             key = (bool(source["reference"]), str(source["source"]))
             none: dict[str, Any] = {"source": key[1], "reference": key[0], **{name: 0 for name in _SOURCE}}
             sums = self._sources.setdefault(key, none)

@@ -103,7 +103,7 @@ class RayFound:
 
     @property
     def sources(self) -> list[dict[str, Any]]:
-        """Documents, duplicates and their bytes of each value of ``source_field``, by name."""
+        """Documents, duplicates and their bytes of each value of ``source_field``, by name; none without it."""
         return [dict(source) for source in self._run.sums.sources]
 
     @property
@@ -229,7 +229,7 @@ class _RayRun:
         sides = [(ds, None)] if reference is None else [(ds, False), (reference, True)]
         self._sides = [self._mapped(side, DocumentTask(plan, is_reference)) for side, is_reference in sides]
         self.seconds: dict[str, float] = {}
-        self.sums = RunSums()
+        self.sums = RunSums(self.plan.options.get("source_field"))
         self._notes: list[str] = []
         self._decided: Any = None
         self.members: Any = None

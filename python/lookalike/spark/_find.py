@@ -83,7 +83,7 @@ class Found:
 
     @property
     def sources(self) -> list[dict[str, Any]]:
-        """Documents, duplicates and their bytes of each value of ``source_field``, by name."""
+        """Documents, duplicates and their bytes of each value of ``source_field``, by name; none without it."""
         return [dict(source) for source in self._run.sources]
 
     @property
@@ -236,11 +236,6 @@ class _Run:
         partitions: int | None,
     ) -> None:
         self._functions = _functions()
-        if id_ is None or id_ is False:
-            raise OptionError(
-                "id: expected the name of a column; the rows of a data frame have no numbers that stay the same "
-                "(id=df column, or a hash of columns that differ)"
-            )
         self.plan: Plan = stages.plan(text=text, id=id_, **options)
         for frame, name in ((df, "df"), (reference, "reference")):
             if frame is not None:
@@ -255,7 +250,7 @@ class _Run:
         self.seconds: dict[str, float] = {}
         self.counts: dict[str, int] = {}
         self.sources: list[dict[str, Any]] = []
-        self._sums = RunSums()
+        self._sums = RunSums(self.plan.options.get("source_field"))
         self._decided: DataFrame | None = None
         self._connected: DataFrame | None = None
         self._order = RangeOrder(self.spark, self.parts)
@@ -491,14 +486,31 @@ def _notes(functions: Any, frame: DataFrame) -> DataFrame:
 
 
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
+#: How the names of types begin whose values no rule compares.
+_UNORDERED = ("binary", "array", "map", "struct", "variant", "interval")
 
 
 def _check_columns(frame: DataFrame, plan: Plan, name: str) -> None:
+    """Refuses a frame without the columns of the plan, or with others of these names.
+
+    :param name: what the frame is called.
+    :raises DocumentError: it is one.
+    """
     kinds = dict(_typed(frame))
     for column in plan.columns:
         if column not in kinds:
             raise DocumentError(f"{name} has no column {column!r}; there are {', '.join(kinds) or 'none'}")
     if kinds[plan.text] != "string":
-        raise DocumentTypeError(f"{name}: the column {plan.text!r} is {kinds[plan.text]}, expected string")
+        raise _wrong_type(name, plan.text, kinds[plan.text], "string")
     if kinds[plan.id] not in ("string", *_WHOLE):
-        raise DocumentTypeError(f"{name}: the column {plan.id!r} is {kinds[plan.id]}, expected string or whole numbers")
+        raise _wrong_type(name, plan.id, kinds[plan.id], "string or whole numbers")
+    for field in plan.fields:
+        if kinds[field].startswith(_UNORDERED):
+            raise _wrong_type(name, field, kinds[field], "string, numbers, booleans, dates or times")
+
+
+def _wrong_type(name: str, column: str, got: str, expected: str) -> DocumentTypeError:
+    return DocumentTypeError(
+        f"{name}: the column {column!r} is {got}, expected {expected}; "
+        f"{name}.withColumn({column!r}, {name}[{column!r}].cast('string')) makes texts of it"
+    )
