@@ -68,11 +68,9 @@ class LargeComponents(Generic[R, D]):
         do. :meth:`decide` decides about the documents of the other parts.
 
         :param labels: those of all components.
-        :raises OptionError: the engine gives rows no order; or a part does not fit a task, and groups are components, which rounds
-            cannot find.
+        :raises OptionError: a part does not fit a task, and groups are components, which rounds cannot find.
         """
         engine, plan = self._engine, self._plan
-        engine.check_order()
         large = self._larger(labels)
         nodes = engine.join(labels, large, ["component"], "semi")
         self._documents = engine.documents(self._columns(nodes, "node", "check"))

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from lookalike import _engine
 from lookalike._options import FILE_OPTIONS, check_options, named, refused, whole_option
-from lookalike.errors import OptionError
+from lookalike.errors import DocumentError, OptionError
 
 if TYPE_CHECKING:
     import pyarrow
@@ -537,13 +537,12 @@ def decide(
         ``component`` and ``check`` (int64), and ``reference`` where there is a reference collection.
     :param task_bytes: the most that the documents of a component may take.
     :raises ChangedError: a document is not what it was in :func:`keys`.
+    :raises DocumentError: the rows are not sorted.
     :raises OptionError: a component is too large.
     """
     plan.check()
     pa, pending, size = import_arrow(), [], 0
-    for batch in batches:
-        if batch.num_rows == 0:
-            continue
+    for batch in _by_component(batches):
         pending.append(batch)
         size += batch.nbytes
         if size > BATCH_BYTES:
@@ -563,6 +562,20 @@ def decide(
                 )
     if pending:
         yield from _decided(plan, pa.Table.from_batches(pending))
+
+
+def _by_component(batches: Iterable[Any]) -> Iterator[Any]:
+    """Batches, without empty ones. Rows in another order would divide a component, with other groups."""
+    pc, before = _compute(), None
+    for batch in batches:
+        if batch.num_rows == 0:
+            continue
+        components = batch.column("component")
+        is_later = before is None or before <= components[0].as_py()
+        if not is_later or not pc.all(pc.less_equal(components[:-1], components[1:]), min_count=0).as_py():
+            raise DocumentError("the rows of decide are not sorted by component; sort them, so that it has whole components")
+        before = components[-1].as_py()
+        yield batch
 
 
 def _last_component(components: Any) -> int:

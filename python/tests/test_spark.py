@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import random
 import signal
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 import spark_cluster
-from divided_runs import compare, filled_in, frame, joined, kill_once, large, skewed, sources, star_round_calls
+from divided_runs import by_id, compare, filled_in, frame, joined, kill_once, large, skewed, sources, star_round_calls, with_annotations
 from soak import IS_SOAK, slow
 from test_stages import corpus
 
@@ -245,11 +246,11 @@ def test_dedup_keeps_rows_as_they_are(spark: Any) -> None:
     kept = lookalike.spark.dedup(docs, threshold=0.5)
     assert kept.columns == docs.columns
     expected = lookalike.dedup(rows, threshold=0.5)
-    assert sorted(row["id"] for row in kept.collect()) == [row["id"] for row in expected]
+    assert by_id(row.asDict() for row in kept.collect()) == by_id(expected)
     # Of the results of stages the duplicates alone stay.
     assert spark.sparkContext._jsc.sc().getPersistentRDDs().size() <= persisted + 1
-    roles = lookalike.spark.dedup(docs, threshold=0.5, annotate=True).collect()
-    assert len(roles) == len(rows) and {row["role"] for row in roles} == {"unique", "keeper", "duplicate"}
+    annotated = lookalike.spark.dedup(docs, threshold=0.5, annotate=True).collect()
+    assert by_id(row.asDict() for row in annotated) == by_id(with_annotations(rows, threshold=0.5))
 
 
 def test_bad_input_is_one_clear_error(spark: Any) -> None:
@@ -381,13 +382,43 @@ def test_a_worker_without_space_is_one_error(tmp_path: Path) -> None:
         assert not (tmp_path / "run" / "connected.manifest").exists()
 
 
+@dataclasses.dataclass(frozen=True)
+class FailingTask:
+    """Lines of a task, and then an error in all partitions but the first."""
+
+    task: Any
+
+    def __call__(self, batches: Any) -> Any:
+        from pyspark import TaskContext
+
+        yield from self.task(batches)
+        if TaskContext.get().partitionId() > 1:  # type: ignore[union-attr]
+            raise DocumentError("this task fails")
+
+
 def test_a_write_that_fails_leaves_nothing_under_the_name(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = _spark_find(spark, corpus(200), threshold=0.5)
+    import lookalike.spark._find as module
+
+    rows, one = corpus(200), tmp_path / "one.csv"
+    found = _spark_find(spark, rows, threshold=0.5)
+    lookalike.find(rows, threshold=0.5).write(one)
+    with monkeypatch.context() as patched:
+        made = module.LineTask
+        patched.setattr(module, "LineTask", lambda *arguments: FailingTask(made(*arguments)))
+        with pytest.raises(DocumentError, match="this task fails"):
+            found.write(str(tmp_path / "failed"))
+    # Spark leaves the folder, empty.
+    assert list((tmp_path / "failed").rglob("*")) == []
+    with pytest.raises(FileError, match="failed is there already; name another output, or remove it first"):
+        found.write(str(tmp_path / "failed"))
+    (tmp_path / "failed").rmdir()
+    found.write(str(tmp_path / "failed"))
+    assert joined(tmp_path / "failed") == one.read_bytes() and (tmp_path / "failed" / "_SUCCESS").exists()
     there = tmp_path / "there"
     there.mkdir()
     (there / "part-of-mine").write_text("x")
-    with pytest.raises(Exception, match=r"(?i)exists"):
+    with pytest.raises(FileError, match="is there already"):
         found.write(str(there))
     assert sorted(path.name for path in there.iterdir()) == ["part-of-mine"]

@@ -17,7 +17,7 @@ import pytest
 from lookalike._stage_tasks import _runs
 from lookalike._task_errors import TaskError, task_errors
 from lookalike.errors import DocumentError, FileError, LookalikeError, OptionError
-from lookalike.spark._tasks import MergeTask
+from lookalike.spark._tasks import MergeTask, OneFileTask, SameTask, SortedTask
 from lookalike.spark._worker import _WorkerTask
 
 
@@ -60,6 +60,31 @@ def test_rows_of_one_value_are_runs(values: list[int]) -> None:
     batch = pa.record_batch([pa.array(values, pa.int64())], names=["range"])
     runs = [table["range"].to_pylist() for table in _runs(batch, "range")]
     assert runs == [[value] * values.count(value) for value in sorted(set(values))]
+
+
+@pytest.mark.parametrize("most", [0, 1 << 30])
+def test_a_task_sorts_rows_where_the_engine_does_not(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from lookalike.spark import _tasks
+
+    monkeypatch.setattr(_tasks, "_SHORT_BYTES", most)
+    monkeypatch.setattr(_tasks, "_SORTED_ROWS", 3)
+    rows = [{"size": size, "id": name, "kept": kept} for size in (2, 9, 4) for name in ("é", "b", "z") for kept in (False, True)]
+    batches = pa.Table.from_pylist(rows).to_batches(5)
+    task = pickle.loads(pickle.dumps(SortedTask(SameTask(), [("size", "descending"), ("id", "ascending"), ("kept", "descending")])))
+    found = list(task([batches[0].slice(0, 0), *batches]))
+    assert all(batch.num_rows <= 3 for batch in found)
+    expected = sorted(rows, key=lambda row: (-row["size"], str(row["id"]).encode(), not row["kept"]))
+    assert pa.Table.from_batches(found).to_pylist() == expected
+    assert list(task([])) == []
+
+
+def test_lines_of_one_file_are_one_batch() -> None:
+    pa = pytest.importorskip("pyarrow")
+    batches = [pa.record_batch([pa.array(values, pa.string())], names=["value"]) for values in (["a\nb"], [], ["c"])]
+    lines = [batch.to_pydict() for header in ("h", "") for batch in OneFileTask(SameTask(), header)(batches)]
+    assert lines == [{"value": ["h", "a\nb", "c"]}, {"value": ["a\nb", "c"]}]
+    assert [batch.to_pydict() for batch in OneFileTask(SameTask(), "h")([])] == [{"value": ["h"]}]
 
 
 def raising(error: Exception) -> Any:

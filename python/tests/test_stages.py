@@ -348,6 +348,20 @@ def test_rows_that_are_not_sorted_are_refused() -> None:
         stages.group_lines(plan, rows)
 
 
+def test_components_that_are_not_sorted_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decided a batch at a time, a component would have several parts, each with a keeper."""
+    monkeypatch.setattr(stages, "BATCH_BYTES", 1)
+    rows = [{"id": f"d{number}", "text": "one two three four five six", "component": number % 2} for number in range(8)]
+    table = pa.Table.from_pylist([row | {"check": None} for row in rows])
+    table = table.set_column(table.schema.get_field_index("check"), "check", pa.nulls(8, pa.int64()))
+    plan = stages.plan()
+    for size in (1, 2, 3, 8):
+        with pytest.raises(DocumentError, match="sort them"):
+            list(stages.decide(plan, table.to_batches(size)))
+        decided = pa.Table.from_batches(list(stages.decide(plan, table.sort_by("component").to_batches(size))))
+        assert decided["role"].to_pylist().count("keeper") == 2
+
+
 def test_a_keeper_and_one_of_the_reference_may_have_one_id(tmp_path: Path) -> None:
     one, two = (" ".join(f"{letter}{n}" for n in range(20)) for letter in "xy")
     texts = {"a": f"{one} z", "b": one, "c": two}

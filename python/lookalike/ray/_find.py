@@ -16,6 +16,7 @@ from lookalike import stages
 from lookalike._divided_run import RunSums, bytes_of
 from lookalike._large_components import LargeComponents, component_sizes
 from lookalike._options import refuse_add, refused, whole_option
+from lookalike._stage_tasks import MEMBER_ORDER, PAIR_ORDER
 from lookalike._star_rounds import StarTask, edge_limit, star_rounds
 from lookalike._task_errors import task_errors
 from lookalike.errors import DocumentError, OptionError
@@ -53,10 +54,6 @@ _JOINED = 16
 _NAMED = 5
 #: Members of groups in a file.
 _FILE_ROWS = 1 << 20
-_ORDER = [
-    ("size", "descending"), ("keeper", "ascending"), ("reference", "ascending"), ("role", "descending"),
-    ("rank", "descending"), ("id", "ascending"),
-]
 
 
 class RayFound:
@@ -259,7 +256,7 @@ class _RayRun:
             for note in others.notes:
                 self.sums.add(note.get("counts"), note.get("source"))
         members = self._decided.filter(pc.equal(self._decided["kind"], "member"))
-        self.members = members.sort_by(_ORDER)
+        self.members = members.sort_by(list(MEMBER_ORDER))
 
     def _timed(self, stage: str, work: Callable[[], _T]) -> _T:
         start = time.monotonic()
@@ -381,7 +378,7 @@ class _RayRun:
         """Verified pairs in order."""
         if not self.plan.options.get("pairs"):
             raise OptionError("pairs were not asked for: find(…, pairs=True)")
-        return _of_kind(self._decided, "pair").sort_by([("keeper", "ascending"), ("id", "ascending")])
+        return _of_kind(self._decided, "pair").sort_by(list(PAIR_ORDER))
 
     def group_files(self, form: Literal["csv", "jsonl"]) -> Iterator[bytes]:
         """The bytes of the files of groups."""
