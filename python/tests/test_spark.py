@@ -309,15 +309,39 @@ def test_nodes_that_collide_change_nothing(spark: Any, tmp_path: Path, monkeypat
         _spark_find(spark, [*rows, rows[3]])
 
 
-def test_a_worker_of_another_version_is_named(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    import dataclasses
+#: Packages that workers may have in place of this one, as what their files hold.
+OTHER_PACKAGES: dict[str, dict[str, str]] = {
+    "none": {"lookalike/__init__.py": "raise ModuleNotFoundError(\"No module named 'lookalike'\", name='lookalike')"},
+    "without Spark": {"lookalike/__init__.py": ""},
+    "without the task": {"lookalike/__init__.py": "", "lookalike/spark/__init__.py": "", "lookalike/spark/_worker.py": ""},
+    "another version": {
+        "lookalike/__init__.py": """
+            __path__ = [{package!r}]
+            __file__ = {package!r} + "/__init__.py"
+            exec(compile(open(__file__).read(), __file__, "exec"))
+            from lookalike import _engine
+            _engine.VERSION = "0.0.1"
+        """
+    },
+}
 
-    import lookalike.spark._find as module
 
-    plan = module.stages.plan
-    monkeypatch.setattr(module.stages, "plan", lambda **options: dataclasses.replace(plan(**options), version="90.1"))
-    with pytest.raises(OptionError, match=r"this worker has lookalike \S+, the driver has 90\.1"):
+@pytest.mark.parametrize("there", OTHER_PACKAGES if IS_SOAK else ["without the task", "another version"])
+def test_workers_with_another_package_are_one_error(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: str
+) -> None:
+    for name, content in OTHER_PACKAGES[there].items():
+        place = tmp_path / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(textwrap.dedent(content).format(package=str(Path(lookalike.__file__).parent)))
+    # That of the processes of Python on executors.
+    monkeypatch.setitem(spark.sparkContext.environment, "PYTHONPATH", str(tmp_path))
+    expected = {
+        "another version": rf"this worker has lookalike 0\.0\.1, the driver has {lookalike.__version__}",
+    }.get(there, f"a worker has no lookalike, or another version than {lookalike.__version__}.* install the version of the driver")
+    with pytest.raises(OptionError, match=expected) as error:
         _spark_find(spark, corpus(20))
+    assert "\n" not in str(error.value)
 
 
 def no_space(_: Any) -> Any:

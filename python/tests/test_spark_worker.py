@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import lookalike
 from lookalike._stage_tasks import _runs
 from lookalike._task_errors import TaskError, task_errors
 from lookalike.errors import DocumentError, FileError, LookalikeError, OptionError
@@ -113,8 +114,16 @@ def test_full_disks_and_absent_packages_are_known() -> None:
         with pytest.raises(FileError, match="a worker has no space left") as found, task_errors("install it"):
             raise error
         assert os.strerror(errno.ENOSPC) in str(found.value) and "\n" not in str(found.value)
-    with pytest.raises(OptionError, match="a worker has no lookalike: install it"), task_errors("install it"):
-        raise RuntimeError("ModuleNotFoundError: No module named 'lookalike'")
+    for said in (
+        "No module named 'lookalike'", "No module named 'lookalike.spark'", "cannot import name 'x' from 'lookalike.stages' (x.py)",
+        "Can't get attribute 'MergeTask' on <module 'lookalike.spark._tasks' from 'x.py'>",
+    ):
+        with pytest.raises(OptionError, match="a worker has no lookalike, or another .* install it") as missing, task_errors("install it"):
+            raise RuntimeError(f"Traceback:\nImportError: {said}\n\tat org.X")
+        assert lookalike._engine.VERSION in str(missing.value)
+    for said in ("No module named 'lookalikes'", "No module named 'pyarrow'"):
+        with pytest.raises(RuntimeError), task_errors("install it"):
+            raise RuntimeError(said)
 
 
 def test_other_errors_stay_what_they_are() -> None:

@@ -362,6 +362,26 @@ def test_components_that_are_not_sorted_are_refused(monkeypatch: pytest.MonkeyPa
         assert decided["role"].to_pylist().count("keeper") == 2
 
 
+_NO_ENGINE = """
+import sys
+import lookalike.audit_stages
+from lookalike import stages
+import pyarrow as pa
+
+plan = stages.plan()
+table = pa.table({"id": ["a", "b"], "text": ["one two three four five six"] * 2})
+table = table.append_column("node", stages.nodes(plan, table))
+connected = list(stages.connect(stages.keys(plan, table.to_batches(), 1), 1))
+assert any(batch.num_rows for batch in connected)
+print([name for name in ("pyspark", "ray") if name in sys.modules])
+"""
+
+
+def test_the_stages_import_no_engine() -> None:
+    done = subprocess.run([sys.executable, "-c", _NO_ENGINE], capture_output=True, text=True)
+    assert done.stdout == "[]\n", done.stderr
+
+
 def test_a_keeper_and_one_of_the_reference_may_have_one_id(tmp_path: Path) -> None:
     one, two = (" ".join(f"{letter}{n}" for n in range(20)) for letter in "xy")
     texts = {"a": f"{one} z", "b": one, "c": two}
