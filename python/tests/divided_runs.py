@@ -106,6 +106,10 @@ def with_annotations(rows: list[dict[str, Any]], **options: Any) -> list[dict[st
     return found
 
 
+#: Bands of one row: of the kind `bucket` of :func:`skewed`, most documents share a bucket, and few resemble each other.
+BUCKET: dict[str, Any] = {"threshold": 0.8, "bands": 20, "rows": 1, "num_hashes": 20, "shingle": "words:3", "recall": None}
+
+
 def skewed(kind: str, documents: int) -> list[dict[str, Any]]:
     draw = random.Random(2)
     words = [f"w{number}" for number in range(3000)]
@@ -116,6 +120,8 @@ def skewed(kind: str, documents: int) -> list[dict[str, Any]]:
             own = text
         elif kind == "forms":
             own = text[:50] + draw.choices(words, k=6)
+        elif kind == "bucket":
+            own = text[:40] + draw.choices(words, k=20) if number % 50 else text[:40] + words[:20]
         else:  # Each document resembles the next: a chain through all partitions.
             text = text[1:] + draw.choices(words, k=1)
             own = text

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -13,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from lookalike import stages
-from lookalike._divided_run import RunSums, bytes_of
+from lookalike._divided_run import RunSums, bytes_of, timed
 from lookalike._large_components import LargeComponents, component_sizes
 from lookalike._options import refuse_add, refused, whole_option
+from lookalike._progress import Progress, shown
 from lookalike._stage_tasks import MEMBER_ORDER, PAIR_ORDER
 from lookalike._star_rounds import StarTask, edge_limit, star_rounds
 from lookalike._task_errors import task_errors
@@ -144,6 +144,7 @@ def find(
     documents: int | None = None,
     task_memory: int | str = "2GiB",
     partitions: int = 16,
+    progress: bool | Progress | None = False,
     **options: Any,
 ) -> RayFound:
     """Finds the near-duplicates among the rows of a Ray Dataset; groups, pairs and counts are those of
@@ -159,6 +160,7 @@ def find(
     :param documents: how many documents are expected; bands and rows are chosen for that many.
     :param task_memory: the most that a task may take for the documents of one component.
     :param partitions: into how many parts buckets and documents are divided.
+    :param progress: as in :func:`lookalike.spark.find`.
     :param options: options of :func:`lookalike.find`, but for those that are about files and about
         one machine.
 
@@ -169,7 +171,7 @@ def find(
     plan = stages.plan(text=text, id=id, threshold=threshold, recall=recall, pairs=pairs, documents=documents, **options)
     parts = whole_option("partitions", partitions, 1)
     run = _RayRun(plan, ds, reference, parts, bytes_of("task_memory", task_memory))
-    with task_errors(_REMEDY):
+    with task_errors(_REMEDY), shown(progress) as run.progress:
         run.run()
     return RayFound(run)
 
@@ -225,6 +227,7 @@ class _RayRun:
         self.plan, self.parts, self._task_bytes = plan, parts, task_bytes
         sides = [(ds, None)] if reference is None else [(ds, False), (reference, True)]
         self._sides = [self._mapped(side, DocumentTask(plan, is_reference)) for side, is_reference in sides]
+        self.progress: Progress | None = None
         self.seconds: dict[str, float] = {}
         self.sums = RunSums(self.plan.options.get("source_field"))
         self._notes: list[str] = []
@@ -259,10 +262,8 @@ class _RayRun:
         self.members = members.sort_by(list(MEMBER_ORDER))
 
     def _timed(self, stage: str, work: Callable[[], _T]) -> _T:
-        start = time.monotonic()
-        result = work()
-        self.seconds[stage] = time.monotonic() - start
-        return result
+        with timed(stage, self.seconds, self.progress):
+            return work()
 
     def _mapped(self, ds: Any, task: Any) -> Any:
         return ds.map_batches(partial(run_task, task), batch_format="pyarrow", batch_size=None)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lookalike import stages
-from lookalike._divided_run import NODE_SUM_RANGE, RunSums, bytes_of
+from lookalike._divided_run import NODE_SUM_RANGE, RunSums, bytes_of, timed
 from lookalike._large_components import LargeComponents, component_sizes
 from lookalike._options import refuse_add, refused, whole_option
+from lookalike._progress import Progress, shown
 from lookalike._stage_tasks import MEMBER_ORDER, PAIR_ORDER, RowOrder
 from lookalike._task_errors import task_errors
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
@@ -140,6 +140,7 @@ def find(
     checkpoint: str | None = None,
     task_memory: int | str = "2GiB",
     partitions: int | None = None,
+    progress: bool | Progress | None = False,
     **options: Any,
 ) -> Found:
     """Finds the near-duplicates among the rows of a DataFrame; groups, pairs and counts are those of
@@ -159,6 +160,8 @@ def find(
         and decided in rounds.
     :param partitions: into how many parts buckets and documents are divided;
         ``spark.sql.shuffle.partitions`` by default.
+    :param progress: as in :func:`lookalike.find`; of each stage it is said that 0 of 1 is done when it begins, and 1 of 1 when
+        it has ended.
     :param options: options of :func:`lookalike.find`, but for those that are about files and about
         one machine.
 
@@ -170,7 +173,9 @@ def find(
                                          "documents": documents, **options},
                checkpoint, task_memory, partitions)
     try:
-        run.run()
+        with shown(progress) as run.progress:
+            run.run()
+        run.progress = None
     except BaseException:
         run.checkpoint.release()
         raise
@@ -255,6 +260,7 @@ class _Run:
         division = {"partitions": self.parts, "reference": self.has_reference}
         self.checkpoint = Checkpoint(self.spark, checkpoint, self.plan, division)
         self._docs = self._documents(df, reference)
+        self.progress: Progress | None = None
         self.seconds: dict[str, float] = {}
         self.counts: dict[str, int] = {}
         self.sources: list[dict[str, Any]] = []
@@ -309,9 +315,9 @@ class _Run:
 
     def _timed(self, stage: str, work: Callable[[], _T]) -> _T:
         _LOG.info("stage %s begins", stage, extra={"stage": stage})
-        start = time.monotonic()
-        result = work()
-        self.seconds[stage] = seconds = time.monotonic() - start
+        with timed(stage, self.seconds, self.progress):
+            result = work()
+        seconds = self.seconds[stage]
         _LOG.info("stage %s took %.1f s", stage, seconds, extra={"stage": stage, "seconds": seconds})
         return result
 
