@@ -90,6 +90,12 @@ def textless(rows: Iterable[Mapping[str, Any]]) -> list[list[str]]:
     return sorted(sorted(ids) for ids in same.values())
 
 
+def named_oddly(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same rows with other names of columns."""
+    names = {"id": "Doc.`id`", "text": "the text", "date": "date\"", "site": "Site"}
+    return [{names[name]: value for name, value in row.items()} for row in rows]
+
+
 def by_id(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Rows in the order of their ids; a row without one comes first."""
     return sorted((dict(row) for row in rows), key=lambda row: row["id"] or "")

@@ -32,7 +32,7 @@ def test_files_and_counts_are_those_of_one_machine(spark: Any, tmp_path: Path) -
     options: dict[str, Any] = {"threshold": 0.5, "keep": "field:date", "source_field": "site"}
     if IS_SOAK:
         compare(spark, tmp_path / "alone", documents, groups=6, **options)
-    compare(spark, tmp_path / "reference", documents, reference=reference, groups=6, **options)
+    compare(spark, tmp_path / "reference", documents, reference=reference, groups=6, frames=True, **options)
 
 
 def test_stages_are_logged_and_reported(spark: Any, caplog: pytest.LogCaptureFixture) -> None:
@@ -326,6 +326,44 @@ def test_dedup_keeps_rows_as_they_are(spark: Any) -> None:
     assert spark.sparkContext._jsc.sc().getPersistentRDDs().size() <= persisted + 1
     annotated = lookalike.spark.dedup(docs, threshold=0.5, annotate=True).collect()
     assert by_id(row.asDict() for row in annotated) == by_id(with_annotations(rows, threshold=0.5))
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "expected"),
+    [
+        *(("id", kind, "string or whole numbers") for kind in ("double", "decimal(9,2)", "date", "boolean", "binary", "array<string>")),
+        *(("text", kind, "string") for kind in ("int", "binary", "array<string>")),
+        *(("date", kind, "string, numbers, booleans, dates or times") for kind in ("binary", "array<int>", "map<string,int>", "struct<a:int>")),
+    ],
+)
+def test_columns_of_other_types_are_refused(spark: Any, column: str, kind: str, expected: str) -> None:
+    import lookalike.spark
+
+    docs = frame(spark, corpus(2)).withColumn(column, functions().expr(f"cast(null as {kind})"))
+    with pytest.raises(DocumentTypeError) as error:
+        lookalike.spark.find(docs, keep="field:date")
+    remedy = f"df.withColumn('{column}', df['{column}'].cast('string')) makes texts of it"
+    assert str(error.value) == f"df: the column '{column}' is {kind}, expected {expected}; {remedy}"
+    # The remedy is one that the engine takes.
+    assert docs.withColumn(column, docs[column].cast("string")).schema[column].dataType.simpleString() == "string"
+
+
+def functions() -> Any:
+    from pyspark.sql import functions
+
+    return functions
+
+
+def test_ids_are_whole_numbers_or_texts(spark: Any) -> None:
+    import lookalike.spark
+
+    rows = corpus(60)
+    docs = frame(spark, rows).withColumn("id", functions().expr("cast(substring(id, 2) as int)"))
+    found = lookalike.spark.find(docs, threshold=0.5, keep="field:date")
+    numbered = [{**row, "id": str(int(row["id"][1:]))} for row in rows]
+    assert found.counts == lookalike.find(numbered, threshold=0.5, keep="field:date").counts
+    with pytest.raises(OptionError, match="id: expected the name of a column"):
+        lookalike.spark.find(docs, id=None)  # type: ignore[arg-type]
 
 
 def test_bad_input_is_one_clear_error(spark: Any) -> None:

@@ -205,7 +205,7 @@ def _ray() -> Any:
         import ray
         import ray.data
     except ImportError:
-        raise OptionError("lookalike.ray needs Ray Data 2.40 or later: pip install 'ray[data]'") from None
+        raise OptionError("lookalike.ray needs Ray Data 2.50 or later: pip install 'ray[data]'") from None
     return ray
 
 
@@ -253,7 +253,7 @@ class _RayRun:
         self.sums.add_notes(self._notes)
         self.sums.add_notes(_of_kind(self._decided, "note")["note"].to_pylist())
         self.sums.check_decided(total)
-        others = None if large is None else self._timed("rounds", large.decide)
+        others = self._timed("rounds", large.decide) if large is not None and large.undivided else None
         if others is not None:
             self._decided = pa.concat_tables([self._decided, others.rows])
             for note in others.notes:

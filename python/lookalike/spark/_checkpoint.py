@@ -64,7 +64,8 @@ class Checkpoint:
         """Rows that were written. Sail writes no file where there are none, and cannot know their columns."""
         from pyspark.sql.types import StructType
 
-        return self._spark.read.schema(StructType.fromJson(json.loads(schema))).parquet(path)
+        rows: DataFrame = self._spark.read.schema(StructType.fromJson(json.loads(schema))).parquet(path)
+        return rows
 
     def stored(self, stage: str, make: Callable[[], DataFrame]) -> DataFrame:
         """The result of a stage that later rounds of the same stage begin with: rows that know nothing
@@ -143,7 +144,11 @@ def _local_checkpoint(frame: Any) -> Any:
 
 def _unpersist_stored(frame: Any) -> None:
     """Releases the rows of a local checkpoint. Over Spark Connect the server does that when the frame is
-    no longer used."""
+    no longer used.
+
+    A data frame has no operation for it: this is the one place of the package that reaches behind data
+    frames, and where there is nothing behind them it does nothing.
+    """
     if not hasattr(frame, "_jdf"):
         return
     plan = frame._jdf.queryExecution().logical()

@@ -307,7 +307,7 @@ class _Run:
                 total, _ = self._sizes(labels)
                 self._stages = f"large-{self._task_bytes}-"
             decided = self._timed("decide", lambda: self._decide(labels, total))
-            others = None if large is None else self._timed("rounds", large.decide)
+            others = self._timed("rounds", large.decide) if large is not None and large.undivided else None
             self._decided = decided if others is None else decided.where("kind <> 'note'").unionByName(others.rows)
             for note in others.notes if others is not None else ():
                 self._sums.add(note.get("counts"), note.get("source"))
