@@ -157,7 +157,7 @@ DIVIDED: dict[str, list[Any]] = {
     "id_field": ["id"],
     "text_field": ["text"],
 }
-#: Options that decide how pairs are found, or what is reported beside the groups.
+#: Options that decide how pairs are found, or what a report has besides the groups.
 UNSEEN = {"exact", "num_hashes", "bands", "rows", "scheme", "seed", "source_field", "skip_bad", "id_field", "text_field"}
 
 

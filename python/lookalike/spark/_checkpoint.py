@@ -99,7 +99,7 @@ class Checkpoint:
             if is_absent(error):
                 return None
             raise
-        if not rows:
+        if not rows or rows[0]["schema"] is None:
             return None
         if rows[0]["plan"] != self._plan:
             there, here = json.loads(rows[0]["plan"]), json.loads(self._plan)

@@ -21,7 +21,7 @@ from lookalike.spark._connect import connected, labelled, shingle_counters
 from lookalike.spark._large import SparkRows
 from lookalike.spark._order import OrderedRows, offsets_of
 from lookalike.spark._tables import refuse_existing
-from lookalike.spark._tasks import DecideTask, LineTask, NumberTask, OneFileTask, SameTask
+from lookalike.spark._tasks import DecideTask, LineTask, NumberTask, OneFileTask
 from lookalike.stages import DECIDED, Plan
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _COMPARED = 1_000_000
 _NAMED = 5
 #: Where a worker has no lookalike.
 REMEDY = "install the version of the driver on all workers, or name the workers' interpreter by PYSPARK_PYTHON"
-#: The order of the groups in a report, whose rows are divided into ranges, and columns that that of pairs begins with.
+#: The order of groups whose rows are divided into ranges, and columns by which pairs are divided.
 _REPORT_ORDER = (("range", "ascending"), *MEMBER_ORDER)
 _PAIR_RANGES = ["keeper", "id"]
 _LINES = "value string"
@@ -428,7 +428,7 @@ class _Run:
     def pairs(self) -> DataFrame:
         """Verified pairs in the order of the report."""
         rows = self._pairs()
-        return self._order.mapped(rows, _PAIR_RANGES, PAIR_ORDER, SameTask(), _schema(rows))
+        return self._order.sorted(rows, _PAIR_RANGES, PAIR_ORDER, _schema(rows))
 
     def _pairs(self) -> DataFrame:
         if not self.plan.options.get("pairs"):

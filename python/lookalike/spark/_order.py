@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from lookalike._stage_tasks import RowOrder
-from lookalike.spark._tasks import SortedTask
+from lookalike.spark._tasks import SameTask, SortedTask
 from lookalike.spark._worker import map_rows
 
 if TYPE_CHECKING:
@@ -66,6 +66,14 @@ class OrderedRows:
         ranges = rows.repartitionByRange(self._parts, *_expressions(order))
         return ranges.withColumn("range", f.spark_partition_id())
 
+    def sorted(self, rows: DataFrame, ranges: list[str], order: RowOrder, schema: str) -> DataFrame:
+        """Rows in an order over all partitions.
+
+        :param ranges: as in :meth:`mapped`.
+        :param schema: their columns.
+        """
+        return self._sorted(rows, ranges, order) if self.is_sorting else self.mapped(rows, ranges, order, SameTask(), schema)
+
     def mapped(self, rows: DataFrame, ranges: list[str], order: RowOrder, task: _Task, schema: str) -> DataFrame:
         """What a task gives for rows in an order over all partitions; the results have that order, too.
 
@@ -73,8 +81,10 @@ class OrderedRows:
         """
         if not self.is_sorting:
             return map_rows(rows.repartition(1), SortedTask(task, order), schema)
-        divided = rows.repartitionByRange(self._parts, *ranges)
-        return map_rows(divided.sortWithinPartitions(*_expressions(order)), task, schema)
+        return map_rows(self._sorted(rows, ranges, order), task, schema)
+
+    def _sorted(self, rows: DataFrame, ranges: list[str], order: RowOrder) -> DataFrame:
+        return rows.repartitionByRange(self._parts, *ranges).sortWithinPartitions(*_expressions(order))
 
     def mapped_in_each(self, rows: DataFrame, order: RowOrder, task: _Task, schema: str) -> DataFrame:
         """What a task gives for rows in an order in each partition."""
