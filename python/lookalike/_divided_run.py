@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from lookalike._options import refused, whole_option
+from lookalike._progress import Progress
 from lookalike.errors import ChangedError, OptionError
 
-__all__ = ["NODE_SUM_RANGE", "RunSums", "bytes_of", "check_largest", "check_read"]
+__all__ = ["NODE_SUM_RANGE", "RunSums", "bytes_of", "check_largest", "check_read", "timed"]
 
 _COUNTS = ("documents", "reference", "empty", "skipped", "copies", "candidates", "verified", "groups", "duplicates")
 _SOURCE = ("documents", "bytes", "duplicates", "duplicate_bytes")
@@ -22,7 +25,11 @@ _UNITS = {"": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
 class RunSums:
     """The counts and sources of a run: sums of the notes of its tasks."""
 
-    def __init__(self) -> None:
+    def __init__(self, source_field: str | None = None) -> None:
+        """
+        :param source_field: the column of sources; without one there are none.
+        """
+        self._has_sources = source_field is not None
         self.counts: dict[str, int] = {name: 0 for name in _COUNTS}
         self._sources: dict[tuple[bool, str], dict[str, Any]] = {}
         self._decided = self._nodes = 0
@@ -36,7 +43,7 @@ class RunSums:
                 self._decided += count
             elif name == "nodes":
                 self._nodes += count
-        if source is not None:
+        if source is not None and self._has_sources:
             key = (bool(source["reference"]), str(source["source"]))
             none: dict[str, Any] = {"source": key[1], "reference": key[0], **{name: 0 for name in _SOURCE}}
             sums = self._sources.setdefault(key, none)
@@ -74,6 +81,21 @@ class RunSums:
     def sources(self) -> list[dict[str, Any]]:
         """By name, those of the reference collection last."""
         return [self._sources[key] for key in sorted(self._sources)]
+
+
+@contextlib.contextmanager
+def timed(stage: str, seconds: dict[str, float], progress: Progress | None) -> Iterator[None]:
+    """Around a stage, which is reported when it begins and when it has ended.
+
+    :param seconds: where its seconds are added, by its name.
+    """
+    if progress is not None:
+        progress(stage, 0, 1)
+    start = time.monotonic()
+    yield
+    seconds[stage] = time.monotonic() - start
+    if progress is not None:
+        progress(stage, 1, 1)
 
 
 def check_read(got: int, expected: int) -> None:

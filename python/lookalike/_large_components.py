@@ -61,6 +61,8 @@ class LargeComponents(Generic[R, D]):
         :param task_bytes: the most that the documents of a task may take.
         """
         self._engine, self._plan, self._task_bytes = engine, plan, task_bytes
+        #: Documents of parts that are larger than a task.
+        self.undivided = 0
         self._f = engine.functions
 
     def divide(self, labels: R) -> R:
@@ -68,11 +70,9 @@ class LargeComponents(Generic[R, D]):
         do. :meth:`decide` decides about the documents of the other parts.
 
         :param labels: those of all components.
-        :raises OptionError: the engine gives rows no order; or a part does not fit a task, and groups are components, which rounds
-            cannot find.
+        :raises OptionError: a part does not fit a task, and groups are components, which rounds cannot find.
         """
         engine, plan = self._engine, self._plan
-        engine.check_order()
         large = self._larger(labels)
         nodes = engine.join(labels, large, ["component"], "semi")
         self._documents = engine.documents(self._columns(nodes, "node", "check"))
@@ -80,6 +80,7 @@ class LargeComponents(Generic[R, D]):
         parts = nodes if plan.is_counted else engine.connected(self._documents, self._count(nodes, "documents", "sum"))
         larger_parts = self._larger(parts)
         self._dense = self._columns(engine.join(parts, larger_parts, ["component"], "semi"), "node", "documents")
+        self.undivided = self._count(self._dense, "documents", "sum")
         if plan.options.get("group") == "components":
             check_largest(component_sizes(engine, parts)[1], self._task_bytes)
         fitting = self._columns(engine.join(parts, larger_parts, ["component"], "anti"), *_LABELS)
@@ -96,13 +97,10 @@ class LargeComponents(Generic[R, D]):
         sizes = self._engine.grouped(labels, ["component"], {"bytes": ("bytes", "sum")})
         return self._columns(self._engine.where(sizes, self._f.col("bytes") > self._task_bytes), "component")
 
-    def decide(self) -> LargeDecisions[R] | None:
-        """Decides about the documents of the parts that are larger than a task, if there are any."""
+    def decide(self) -> LargeDecisions[R]:
+        """Decides about the documents of the parts that are larger than a task, in rounds."""
         engine = self._engine
-        dense = self._count(self._dense, "documents", "sum")
-        if not dense:
-            return None
-        slices = self._slices(dense)
+        slices = self._slices(self.undivided)
         rounds = self._rounds(slices)
         duplicates = engine.stored("duplicates", lambda: self._duplicates(rounds))
         sizes = engine.grouped(duplicates, ["keeper", "reference"], {"others": ("id", "count")})

@@ -32,12 +32,6 @@ class RowOperations(Protocol[R, D]):
         """Into how many parts documents are divided."""
         ...
 
-    def check_order(self) -> None:
-        """Refuses an engine that gives rows no order.
-
-        :raises OptionError: it does not.
-        """
-
     def stored(self, stage: str, make: Callable[[], R]) -> R:
         """The result of a stage, which is not computed again."""
         ...

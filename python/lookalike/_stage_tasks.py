@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final, TypeAlias
 
 from lookalike import stages
 from lookalike.stages import DECIDED, KEPT, PART, Plan
 
-__all__ = ["NO_LIMIT", "BlockTask", "MatchTask", "MemberTask", "PlaceTask", "SliceTask", "by_range"]
+__all__ = [
+    "MEMBER_ORDER",
+    "NO_LIMIT",
+    "PAIR_ORDER",
+    "BlockTask",
+    "MatchTask",
+    "MemberTask",
+    "PlaceTask",
+    "RowOrder",
+    "SliceTask",
+    "by_range",
+]
 
 _Batches = Iterable[Any]
+#: Columns by which rows are sorted, and ``ascending`` or ``descending`` for each.
+RowOrder: TypeAlias = Sequence[tuple[str, str]]
 
+#: Members of groups, and pairs, in the order of the reports.
+MEMBER_ORDER: Final[RowOrder] = (
+    ("size", "descending"), ("keeper", "ascending"), ("reference", "ascending"), ("role", "descending"),
+    ("rank", "descending"), ("id", "ascending"),
+)
+PAIR_ORDER: Final[RowOrder] = (("keeper", "ascending"), ("id", "ascending"))
 #: Bytes of documents that no component has.
 NO_LIMIT = 1 << 62
 #: The rank of a keeper, as ``decide`` has it.

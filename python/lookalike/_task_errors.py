@@ -11,9 +11,11 @@ import contextlib
 import errno
 import json
 import os
+import re
 from collections.abc import Iterator
 
 from lookalike import errors
+from lookalike._engine import VERSION
 from lookalike.errors import FileError, LookalikeError, OptionError
 
 __all__ = ["TaskError", "stated_errors", "task_errors"]
@@ -21,8 +23,10 @@ __all__ = ["TaskError", "stated_errors", "task_errors"]
 _MARK = "lookalike-task-error "
 #: What the system says of a full disk. The JVM has it in texts only.
 _NO_SPACE = os.strerror(errno.ENOSPC)
-#: What Python says before a task begins where the package is absent.
-_NO_PACKAGE = "No module named 'lookalike'"
+#: What Python says before a task begins where the package is absent, or has not what the driver's has.
+_NO_PACKAGE = re.compile(
+    r"No module named 'lookalike['.]|Can't get attribute '\w+' on <module 'lookalike\b|cannot import name '\w+' from 'lookalike\b"
+)
 #: Characters of its message that are shown.
 _SHOWN = 300
 _NO_SPACE_REMEDY = (
@@ -89,8 +93,8 @@ def _found(error: Exception, remedy: str) -> LookalikeError | None:
         with contextlib.suppress(ValueError):
             stated, _ = json.JSONDecoder().raw_decode(text, at + len(_MARK))
             return _made(stated["type"], stated["message"])
-    if _NO_PACKAGE in text:
-        return OptionError(f"a worker has no lookalike: {remedy}")
+    if _NO_PACKAGE.search(text):
+        return OptionError(f"a worker has no lookalike, or another version than {VERSION}, which the driver has: {remedy}")
     if _NO_SPACE in text:
         return _made("OSError", next(line.strip() for line in text.splitlines() if _NO_SPACE in line))
     return None

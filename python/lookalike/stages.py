@@ -36,8 +36,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from lookalike import _engine
-from lookalike._options import FILE_OPTIONS, check_options, named, whole_option
-from lookalike.errors import OptionError
+from lookalike._options import FILE_OPTIONS, check_options, named, refused, whole_option
+from lookalike.errors import DocumentError, OptionError
 
 if TYPE_CHECKING:
     import pyarrow
@@ -98,7 +98,13 @@ _PENDING_COUNTERS: Final = 8
 #: Bytes of documents that one call of the engine gets, unless a component has more.
 BATCH_BYTES: Final = 64 << 20
 
-_ORDERED: Final = ("first", "last")
+#: Rules that go by what rows have not, and the reasons.
+_ORDERED: Final = {
+    **dict.fromkeys(("first", "last"), "the rows of a data frame have no order"),
+    **dict.fromkeys(("newest", "oldest"), "it goes by the dates of files, and rows have none"),
+}
+#: Options that are not divided, and the functions that have them.
+_ONE_MACHINE: Final = {"estimates": "find", "decisions": "find", "drop": "dedup"}
 _RUN: Final = ("memory", "temp_dir", "threads")
 #: Columns that the stages add to those of documents, and how the names begin of those that engines add.
 _ADDED: Final = ("node", "reference", "component", "check")
@@ -175,10 +181,10 @@ def plan(
         documents, which rows of a cluster have not.
     """
     options = {name: value for name, value in options.items() if value is not None}
+    _refuse_undivided(options)
     check_options(options, "plan")
-    if not isinstance(text, str):
-        raise OptionError(f"text: expected the name of a column (str), got {text!r}")
-    _refuse(options)
+    _check_names(text, id)
+    _refuse_order(options.get("keep", []))
     if documents is not None:
         options |= _bands(documents, {"threshold": threshold, "recall": recall, **options})
     named_options = named({"threshold": threshold, "recall": recall, "pairs": pairs, **options}, text, id)
@@ -196,21 +202,36 @@ def plan(
     return Plan(resolved, parameters, text, id, tuple(fields))
 
 
-def _refuse(options: Mapping[str, Any]) -> None:
-    keep = options.get("keep", [])
-    for rule in [keep] if isinstance(keep, str) else keep:
-        if rule in _ORDERED:
-            raise OptionError(
-                f"keep={rule!r}: the rows of a data frame have no order; keep='field:COLUMN' keeps the "
-                "greatest value of a column, 'field:COLUMN:asc' the least"
-            )
-    if options.get("estimates"):
-        raise OptionError("estimates=True runs on one machine only: lookalike.find takes it")
+def _refuse_undivided(options: Mapping[str, Any]) -> None:
+    """Refuses options that a divided run has not."""
+    for name, function in _ONE_MACHINE.items():
+        if options.get(name) not in (None, False):
+            raise OptionError(f"{name} is for one machine: lookalike.{function} takes it; leave it out here")
     if options.get("bands") == "auto":
         raise OptionError("bands='auto' reads the documents twice; documents=N chooses bands for N documents")
     for name in (*FILE_OPTIONS, "unit", *_RUN):
         if options.get(name) not in (None, False):
             raise OptionError(f"{name} has no meaning for rows of a cluster; leave it out")
+
+
+def _check_names(text: object, id_: object) -> None:
+    """Refuses texts and ids that are not in one column each."""
+    if not isinstance(text, str):
+        raise refused("text", "the name of a column (str)", text)
+    if not isinstance(id_, str):
+        found = refused("id", "the name of a column (str)", id_)
+        raise OptionError(f"{found}; rows of a cluster have no numbers: add a column, such as a hash of those that differ")
+
+
+def _refuse_order(keep: object) -> None:
+    """Refuses rules that go by what rows have not. The engine refuses what is no rule."""
+    for rule in keep if isinstance(keep, (list, tuple)) else [keep]:
+        reason = _ORDERED.get(rule) if isinstance(rule, str) else None
+        if reason is not None:
+            raise OptionError(
+                f"keep={rule!r}: {reason}; keep='field:COLUMN' keeps the greatest value of a column, 'field:COLUMN:asc' the "
+                "least"
+            )
 
 
 def _bands(documents: int, options: dict[str, Any]) -> dict[str, int]:
@@ -516,13 +537,12 @@ def decide(
         ``component`` and ``check`` (int64), and ``reference`` where there is a reference collection.
     :param task_bytes: the most that the documents of a component may take.
     :raises ChangedError: a document is not what it was in :func:`keys`.
+    :raises DocumentError: the rows are not sorted.
     :raises OptionError: a component is too large.
     """
     plan.check()
     pa, pending, size = import_arrow(), [], 0
-    for batch in batches:
-        if batch.num_rows == 0:
-            continue
+    for batch in _by_component(batches):
         pending.append(batch)
         size += batch.nbytes
         if size > BATCH_BYTES:
@@ -542,6 +562,20 @@ def decide(
                 )
     if pending:
         yield from _decided(plan, pa.Table.from_batches(pending))
+
+
+def _by_component(batches: Iterable[Any]) -> Iterator[Any]:
+    """Batches, without empty ones. Rows in another order would divide a component, with other groups."""
+    pc, before = _compute(), None
+    for batch in batches:
+        if batch.num_rows == 0:
+            continue
+        components = batch.column("component")
+        is_later = before is None or before <= components[0].as_py()
+        if not is_later or not pc.all(pc.less_equal(components[:-1], components[1:]), min_count=0).as_py():
+            raise DocumentError("the rows of decide are not sorted by component; sort them, so that it has whole components")
+        before = components[-1].as_py()
+        yield batch
 
 
 def _last_component(components: Any) -> int:

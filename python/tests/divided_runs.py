@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from soak import IS_SOAK
 from test_stages import corpus
 
 import lookalike
@@ -31,12 +33,13 @@ def joined(folder: Path) -> bytes:
 def compare(
     spark: Any, place: Path, rows: list[dict[str, Any]], /, *, reference: list[dict[str, Any]] | None = None,
     partitions: int | None = None, pieces: int = 3, groups: int = 3, same_work: bool = True,
-    task_memory: int | str = "2GiB", checkpoint: str | None = None, **options: Any,
+    task_memory: int | str = "2GiB", checkpoint: str | None = None, frames: bool = IS_SOAK, **options: Any,
 ) -> Any:
     """Compares files and counts of the cluster with those of one machine.
 
     :param same_work: whether as many documents are compared; where components are divided by rare
         shingles, or decided in rounds, they are others.
+    :param frames: whether the rows of the frames are compared as well.
     """
     import lookalike.spark
 
@@ -56,9 +59,61 @@ def compare(
     one.write_pairs(place / "one-pairs.csv")
     found.write_pairs(str(place / "pairs"))
     assert joined(place / "pairs") == (place / "one-pairs.csv").read_bytes()
-    assert sorted(row["id"] for row in found.empty.collect()) == one.empty["id"]
+    assert textless(row.asDict() for row in found.empty.collect()) == textless(one.empty)
+    skipped = [(row["id"], row["reason"]) for row in found.skipped.collect()]
+    assert sorted(skipped, key=str) == sorted(zip(one.skipped["id"], one.skipped["reason"]), key=str)
+    assert found.sources == (by_source(one) if "source_field" in options else [])
+    if frames:
+        groups, pairs = found.groups.collect(), found.pairs.collect()
+        assert [row.asDict() for row in groups] == rows_of(one.groups, ["group", "id", "role", "keeper", "jaccard"])
+        assert [row.asDict() for row in pairs] == rows_of(one.pairs, ["id_a", "id_b", "jaccard"])
     found.release()
     return found
+
+
+def rows_of(table: Any, columns: list[str]) -> list[dict[str, Any]]:
+    """The rows of a table of one machine, of some of its columns."""
+    return [{name: row[name] for name in columns} for row in table]
+
+
+def by_source(one: lookalike.Found) -> list[dict[str, Any]]:
+    """The sources of one machine, which are in reading order, as rows of a cluster have them."""
+    return sorted(one.sources, key=lambda row: (row["reference"], row["source"]))
+
+
+def textless(rows: Iterable[Mapping[str, Any]]) -> list[list[str]]:
+    """Ids of documents without a token, those of one text together: which of them is named is decided by the reading
+    order on one machine, by the ids on a cluster."""
+    same: dict[str, list[str]] = {}
+    for row in rows:
+        same.setdefault(row["same_text_as"] or row["id"], []).append(row["id"])
+    return sorted(sorted(ids) for ids in same.values())
+
+
+def named_oddly(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same rows with other names of columns."""
+    names = {"id": "Doc.`id`", "text": "the text", "date": "date\"", "site": "Site"}
+    return [{names[name]: value for name, value in row.items()} for row in rows]
+
+
+def by_id(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows in the order of their ids; a row without one comes first."""
+    return sorted((dict(row) for row in rows), key=lambda row: row["id"] or "")
+
+
+def with_annotations(rows: list[dict[str, Any]], **options: Any) -> list[dict[str, Any]]:
+    """The rows of one machine with the columns that annotated rows of a cluster have: a keeper is its own."""
+    found = []
+    for row, about in lookalike.dedup(rows, annotate=True, **options):
+        reason = about["reason"]
+        role = reason if reason in ("keeper", "skipped") else "unique" if about["kept"] else "duplicate"
+        keeper = row["id"] if role == "keeper" else about["keeper"]
+        found.append({**row, "role": role, "keeper": keeper, "jaccard": about["jaccard"]})
+    return found
+
+
+#: Bands of one row: of the kind `bucket` of :func:`skewed`, most documents share a bucket, and few resemble each other.
+BUCKET: dict[str, Any] = {"threshold": 0.8, "bands": 20, "rows": 1, "num_hashes": 20, "shingle": "words:3", "recall": None}
 
 
 def skewed(kind: str, documents: int) -> list[dict[str, Any]]:
@@ -71,6 +126,8 @@ def skewed(kind: str, documents: int) -> list[dict[str, Any]]:
             own = text
         elif kind == "forms":
             own = text[:50] + draw.choices(words, k=6)
+        elif kind == "bucket":
+            own = text[:40] + draw.choices(words, k=20) if number % 50 else text[:40] + words[:20]
         else:  # Each document resembles the next: a chain through all partitions.
             text = text[1:] + draw.choices(words, k=1)
             own = text

@@ -148,6 +148,17 @@ class SparkCluster:
 _ENVIRONMENT = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
 
 
+def local_session() -> Any:
+    """What makes a session of two cores in this process."""
+    from pyspark.sql import SparkSession
+
+    os.environ.update(_ENVIRONMENT)
+    builder = SparkSession.builder.master("local[2]")
+    for name, value in _settings().items():
+        builder = builder.config(name, value)
+    return builder
+
+
 def submit(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs a program by ``spark-submit`` on two cores of its own: the session of the tests holds those of the cluster."""
     command = [*_submit_command(_settings()), script, *arguments]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import subprocess
@@ -10,10 +11,12 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import lookalike
+from lookalike import stages
 from waiting import PATIENCE
 
 #: Each takes minutes or has no end, in a folder of its own. ``base`` are 50 long texts.
@@ -114,6 +117,18 @@ def test_ctrl_c_ends_it(call: str, tmp_path: Path) -> None:
 
 
 TEXTS = [" ".join(f"w{i // 3 * 7919 % 5000 + j}" for j in range(150 + i % 3)) for i in range(6000)]
+
+
+@functools.cache
+def staged() -> Any:
+    """The texts as the stages of a divided run take them, in one component."""
+    pa = pytest.importorskip("pyarrow")
+    texts = TEXTS * 3
+    table = pa.table({"id": [str(i) for i in range(len(texts))], "text": texts, "component": [1] * len(texts)})
+    table = table.append_column("node", stages.nodes(stages.plan(), table))
+    return table.append_column("check", pa.nulls(len(texts), pa.int64()))
+
+
 CALLS: dict[str, Callable[[Path], object]] = {
     "prepare": lambda _: lookalike.prepare(TEXTS, threads=1),
     "tune": lambda _: lookalike.tune(TEXTS, sample=500),
@@ -125,6 +140,8 @@ CALLS: dict[str, Callable[[Path], object]] = {
     "Index.add": lambda folder: lookalike.Index.create(folder / "index").add(
         {str(i): text for i, text in enumerate(TEXTS)}, threads=1
     ),
+    "stages.keys": lambda _: list(stages.keys(stages.plan(), staged().to_batches(), 4)),
+    "stages.decide": lambda _: list(stages.decide(stages.plan(), staged().to_batches())),
     "Index.add of a table": lambda folder: lookalike.Index.create(folder / "index").add(
         pytest.importorskip("pyarrow").table({"id": [str(i) for i in range(len(TEXTS))], "text": TEXTS}), threads=1
     ),
@@ -135,6 +152,8 @@ CALLS: dict[str, Callable[[Path], object]] = {
 def test_the_interpreter_is_free_meanwhile(call: str, tmp_path: Path) -> None:
     # A busy machine makes pauses longer, never shorter: what is short once is short.
     for attempt in range(10):
+        if call.startswith("stages."):
+            staged()
         folder = tmp_path / str(attempt)
         folder.mkdir()
         (folder / "docs.txt").write_text("\n".join(TEXTS) + "\n")

@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from divided_runs import WORK, filled_in, joined, large, skewed, sources, star_round_calls
+from divided_runs import (
+    BUCKET, WORK, by_id, by_source, filled_in, joined, large, named_oddly, rows_of, skewed, sources, star_round_calls,
+    with_annotations,
+)
 from soak import IS_SOAK
 from test_stages import corpus
 
 import lookalike
-from lookalike.errors import ChangedError, DocumentError, OptionError
+from lookalike.errors import ChangedError, DocumentError, DocumentTypeError, FileError, OptionError
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
 pytest.importorskip("ray.data", reason="Ray Data is not installed")
@@ -68,9 +71,12 @@ def compare(
     one.write_pairs(place / "one-pairs.csv")
     found.write_pairs(str(place / "pairs"))
     assert joined(place / "pairs") == (place / "one-pairs.csv").read_bytes()
-    assert found.empty == one.empty["id"]
-    assert found.groups.num_rows == found.counts["groups"] + found.counts["duplicates"]
-    assert found.pairs.column_names == ["id_a", "id_b", "jaccard"]
+    assert found.empty == sorted(one.empty["id"])
+    assert found.groups.to_pylist() == rows_of(one.groups, ["group", "id", "role", "keeper", "jaccard"])
+    assert found.pairs.to_pylist() == rows_of(one.pairs, ["id_a", "id_b", "jaccard"])
+    assert found.sources == (by_source(one) if "source_field" in options else [])
+    skipped = [(row["id"], row["reason"]) for row in found.skipped]
+    assert sorted(skipped, key=str) == sorted(zip(one.skipped["id"], one.skipped["reason"]), key=str)
     return found
 
 
@@ -115,17 +121,18 @@ def test_runs_without_signatures(tmp_path: Path, case: dict[str, Any]) -> None:
     compare(tmp_path / "run", rows[40:], reference=rows[:40], same_work=False, **case)
 
 
-@pytest.mark.parametrize("kind", ["copies", "chains"])
+@pytest.mark.parametrize("kind", ["copies", "chains", "forms", "bucket"] if IS_SOAK else ["copies", "chains", "bucket"])
 def test_skew(tmp_path: Path, kind: str) -> None:
     import lookalike.ray
 
-    rows = skewed(kind, {"copies": 10_000, "chains": 3_000}[kind] if IS_SOAK else 300)
-    # Copies are decided in rounds.
-    options: dict[str, Any] = {"task_memory": 12_000 if not IS_SOAK else 1_000_000} if kind == "copies" else {}
-    similar: dict[str, Any] = {"threshold": 0.7, "shingle": "words:3"}
+    rows = skewed(kind, {"copies": 10_000, "chains": 3_000, "forms": 5_000, "bucket": 3_000}[kind] if IS_SOAK else 300)
+    # Copies are decided in rounds, the documents of a bucket fall apart.
+    is_small = kind in ("copies", "bucket")
+    options: dict[str, Any] = {"task_memory": 12_000 if not IS_SOAK else 1_000_000} if is_small else {}
+    similar = BUCKET if kind == "bucket" else {"threshold": 0.7, "shingle": "words:3"}
     one, found = lookalike.find(rows, **similar), lookalike.ray.find(dataset(rows), **similar, **options)
-    assert found.counts == one.counts | {name: found.counts[name] for name in WORK}
-    assert ("rounds" in found.seconds) == (kind == "copies")
+    assert found.counts == one.counts | ({name: found.counts[name] for name in WORK} if is_small else {})
+    assert ("rounds" in found.seconds, "divide" in found.seconds) == (kind == "copies", is_small)
     one.write(tmp_path / "one.csv")
     found.write(str(tmp_path / "groups"))
     assert joined(tmp_path / "groups") == (tmp_path / "one.csv").read_bytes()
@@ -155,10 +162,26 @@ def test_components_larger_than_a_task(tmp_path: Path, case: dict[str, Any]) -> 
         assert found.sources == sources(rows, references, case["threshold"], case["shingle"], case["keep"])
 
 
-def test_a_template_falls_apart_by_rare_shingles(tmp_path: Path) -> None:
+def test_a_template_falls_apart_by_rare_shingles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two large components one falls apart, and the other one is decided in rounds."""
+    from lookalike._large_components import LargeComponents
+
     options: dict[str, Any] = {"threshold": 0.8, "bands": 20, "rows": 2, "num_hashes": 40, "shingle": "words:3", "recall": None}
-    found = compare(tmp_path / "run", filled_in(), same_work=False, task_memory=2_000, **options)
-    assert found.counts["candidates"] <= 30 and found.counts["copies"] == 30
+    divide, numbers = LargeComponents.divide, []
+
+    def noted(self: Any, labels: Any) -> Any:
+        parts = divide(self, labels)
+        numbers.append((labels, parts, self._dense))
+        return parts
+
+    monkeypatch.setattr(LargeComponents, "divide", noted)
+    copies = [{"id": f"copy{number:02}", "text": " ".join(f"v{n}" for n in range(60))} for number in range(40)]
+    found = compare(tmp_path / "run", [*filled_in(), *copies], same_work=False, task_memory=4_000, **options)
+    ((before, parts, dense),) = numbers
+    components = [{row["component"]: row["bytes"] for row in table.to_pylist()} for table in (before, parts)]
+    # One of forms and one of copies, before; then pairs of forms.
+    assert (len(components[0]), len(components[1]), dense.num_rows) == (2, 30, 40)
+    assert "rounds" in found.seconds and found.counts["copies"] == 30 + 39
 
 
 def test_a_worker_that_is_killed_in_a_round_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,13 +236,24 @@ def test_nothing_is_found_among_nothing(tmp_path: Path) -> None:
     assert found.pairs.num_rows == 0
 
 
-def test_a_worker_that_is_killed_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("task", ["KeyTask", "ConnectTask", "_labels", "DecideTask"] if IS_SOAK else ["_labels", "DecideTask"])
+def test_a_worker_that_is_killed_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: str) -> None:
     from unstable_tasks import KillWorkerOnce
 
     import lookalike.ray._find as module
 
-    made, flag = module.DecideTask, tmp_path / "killed"
-    monkeypatch.setattr(module, "DecideTask", lambda *arguments: KillWorkerOnce(made(*arguments), str(flag)))
+    made, flag = getattr(module, task), tmp_path / "killed"
+    if task == "_labels":
+
+        def unstable(*arguments: Any) -> Any:
+            return KillWorkerOnce(lambda all_: made(*all_), str(flag))(arguments)
+
+    else:
+
+        def unstable(*arguments: Any) -> Any:
+            return KillWorkerOnce(made(*arguments), str(flag))
+
+    monkeypatch.setattr(module, task, unstable)
     compare(tmp_path / "run", corpus(200), threshold=0.5)
     assert flag.exists()
 
@@ -231,10 +265,77 @@ def test_dedup_keeps_rows_as_they_are() -> None:
     docs = dataset(rows)
     kept = lookalike.ray.dedup(docs, threshold=0.5)
     assert kept.columns() == docs.columns()
-    expected = lookalike.dedup(rows, threshold=0.5)
-    assert sorted(row["id"] for row in kept.take_all()) == [row["id"] for row in expected]
-    roles = lookalike.ray.dedup(docs, threshold=0.5, annotate=True).take_all()
-    assert len(roles) == len(rows) and {row["role"] for row in roles} == {"unique", "keeper", "duplicate"}
+    assert by_id(kept.take_all()) == by_id(lookalike.dedup(rows, threshold=0.5))
+    annotated = lookalike.ray.dedup(docs, threshold=0.5, annotate=True).take_all()
+    assert by_id(annotated) == by_id(with_annotations(rows, threshold=0.5))
+
+
+def test_columns_have_any_names(tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    import lookalike.ray
+
+    rows = corpus(120)
+    one = lookalike.find(rows, threshold=0.5, keep="field:date", source_field="site")
+    docs = ray.data.from_arrow(pa.Table.from_pylist(named_oddly(rows)))
+    columns = {"id": "Doc.`id`", "text": "the text"}
+    found = lookalike.ray.find(docs, threshold=0.5, keep='field:date"', source_field="Site", **columns)  # type: ignore[arg-type]
+    one.write(tmp_path / "one.csv")
+    found.write(str(tmp_path / "groups"))
+    assert joined(tmp_path / "groups") == (tmp_path / "one.csv").read_bytes()
+    assert found.sources == by_source(one)
+    kept = lookalike.ray.dedup(docs, threshold=0.5, keep='field:date"', **columns).take_all()
+    expected = named_oddly(lookalike.dedup(rows, threshold=0.5, keep="field:date"))
+    assert sorted(kept, key=str) == sorted(expected, key=str)
+
+
+def test_bands_are_chosen_for_many_documents() -> None:
+    import lookalike.ray
+
+    rows, reported = corpus(120), []
+    found = lookalike.ray.find(dataset(rows), threshold=0.8, documents=10**11, progress=lambda *what: reported.append(what))
+    chosen = {name: found.parameters[name] for name in ("num_hashes", "bands", "rows")}
+    one = lookalike.find(rows, threshold=0.8, **chosen)
+    assert chosen != {name: lookalike.find(rows, threshold=0.8).parameters[name] for name in chosen}
+    assert found.counts == one.counts and found.parameters == one.parameters
+    assert reported == [(stage, done, 1) for stage in found.seconds for done in (0, 1)]
+
+
+@pytest.mark.parametrize("column", ["id", "text", "date"])
+def test_columns_of_other_types_are_one_error(column: str) -> None:
+    import pyarrow as pa
+
+    import lookalike.ray
+
+    rows = [{**row, column: [row[column]]} for row in corpus(30)]
+    problem = rf'^column "{column}": .*list.*; ds\.map_batches\(.* casts the column'
+    with pytest.raises(DocumentTypeError, match=problem) as error:
+        lookalike.ray.find(ray.data.from_arrow(pa.Table.from_pylist(rows)), keep="field:date")
+    assert "\n" not in str(error.value)
+
+
+def test_whole_numbers_are_ids_and_rows_are_not() -> None:
+    import pyarrow as pa
+
+    import lookalike.ray
+
+    rows = [{**row, "id": number} for number, row in enumerate(corpus(60))]
+    found = lookalike.ray.find(ray.data.from_arrow(pa.Table.from_pylist(rows)), threshold=0.5)
+    assert found.counts == lookalike.find(rows, threshold=0.5).counts
+    with pytest.raises(OptionError, match="id: expected the name of a column"):
+        lookalike.ray.find(dataset(corpus(9)), id=None)  # type: ignore[arg-type]
+
+
+def test_a_task_without_space_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    from unstable_tasks import no_space
+
+    import lookalike.ray
+    import lookalike.ray._find as module
+
+    monkeypatch.setattr(module, "DecideTask", lambda *_: no_space)
+    with pytest.raises(FileError, match="a worker has no space left for temporary files; make room there") as error:
+        lookalike.ray.find(dataset(corpus(100)), threshold=0.5)
+    assert "\n" not in str(error.value)
 
 
 def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import random
 import signal
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 import spark_cluster
-from divided_runs import compare, filled_in, frame, joined, kill_once, large, skewed, sources, star_round_calls
+from divided_runs import BUCKET, WORK, by_id, compare, filled_in, frame, joined, kill_once, large, skewed, sources, star_round_calls, with_annotations
 from soak import IS_SOAK, slow
 from test_stages import corpus
 
@@ -31,18 +32,22 @@ def test_files_and_counts_are_those_of_one_machine(spark: Any, tmp_path: Path) -
     options: dict[str, Any] = {"threshold": 0.5, "keep": "field:date", "source_field": "site"}
     if IS_SOAK:
         compare(spark, tmp_path / "alone", documents, groups=6, **options)
-    compare(spark, tmp_path / "reference", documents, reference=reference, groups=6, **options)
+    compare(spark, tmp_path / "reference", documents, reference=reference, groups=6, frames=True, **options)
 
 
-def test_stages_are_logged(spark: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_stages_are_logged_and_reported(spark: Any, caplog: pytest.LogCaptureFixture) -> None:
     import lookalike.spark
 
+    reported: list[tuple[str, int, int | None]] = []
     with caplog.at_level("INFO", "lookalike.spark"):
-        found = lookalike.spark.find(frame(spark, corpus(30)), threshold=0.5)
+        found = lookalike.spark.find(frame(spark, corpus(30)), threshold=0.5, progress=lambda *what: reported.append(what))
+    assert reported == [(stage, done, 1) for stage in found.seconds for done in (0, 1)]
     events = [(record.stage, getattr(record, "seconds", None)) for record in caplog.records if record.name == "lookalike.spark"]  # type: ignore[attr-defined]
     assert events[::2] == [(stage, None) for stage in found.seconds]
     assert events[1::2] == list(found.seconds.items())
     assert "stage keys begins" in caplog.messages
+    with pytest.raises(ZeroDivisionError):
+        _spark_find(spark, corpus(30), progress=lambda *_: 1 // 0)
 
 
 CASES: list[dict[str, Any]] = [
@@ -81,18 +86,27 @@ def test_runs_without_signatures(spark: Any, tmp_path: Path, case: dict[str, Any
     compare(spark, tmp_path / "run", rows[40:], reference=rows[:40], same_work=False, **case)
 
 
-@pytest.mark.parametrize("kind", ["copies", "forms", "chains"] if IS_SOAK else ["copies", "chains"])
-def test_skew(spark: Any, tmp_path: Path, kind: str) -> None:
-    documents = {"copies": 10_000, "forms": 5_000, "chains": 3_000}[kind] if IS_SOAK else 400
-    rows = skewed(kind, documents)
-    if kind == "copies":
-        one, found = lookalike.find(rows), _spark_find(spark, rows)
-        assert found.counts == one.counts
-        one.write(tmp_path / "one.csv")
-        found.write(str(tmp_path / "groups"))
-        assert joined(tmp_path / "groups") == (tmp_path / "one.csv").read_bytes()
-    else:
-        compare(spark, tmp_path / "run", rows, threshold=0.7, groups=1, shingle="words:3")
+#: Kinds of skew with what a task holds; where that is little, components are decided in rounds.
+SKEWED: list[tuple[str, int]] = [("copies", 2 << 30), ("chains", 2 << 30)]
+SOAK_SKEWED: list[tuple[str, int]] = [
+    (kind, memory) for kind in ("copies", "forms", "chains", "bucket") for memory in (2 << 30, 200_000)
+]
+
+
+@pytest.mark.parametrize(("kind", "task_memory"), SOAK_SKEWED if IS_SOAK else SKEWED)
+def test_skew(spark: Any, tmp_path: Path, kind: str, task_memory: int) -> None:
+    documents = {"copies": 10_000, "forms": 5_000, "chains": 3_000, "bucket": 3_000}[kind] if IS_SOAK else 300
+    rows, is_small = skewed(kind, documents), task_memory < 1 << 30
+    options = BUCKET if kind == "bucket" else {"threshold": 0.7, "shingle": "words:3"}
+    one, found = lookalike.find(rows, **options), _spark_find(spark, rows, task_memory=task_memory, **options)
+    # By rare shingles the documents of a bucket that resemble none are apart.
+    assert ("divide" in found.seconds) == is_small and ("rounds" in found.seconds) == (is_small and kind != "bucket")
+    work = {name: found.counts[name] for name in WORK} if is_small else {}
+    assert found.counts == one.counts | work and found.counts["groups"] > 3
+    one.write(tmp_path / "one.csv")
+    found.write(str(tmp_path / "groups"))
+    assert joined(tmp_path / "groups") == (tmp_path / "one.csv").read_bytes()
+    found.release()
 
 
 #: With the task that an executor is killed in.
@@ -194,6 +208,68 @@ def test_an_executor_that_is_killed_changes_nothing(
     assert flag.exists()
 
 
+class Stopped(Exception):
+    """The end of a driver, as far as the run can see."""
+
+
+def stop_at(monkeypatch: pytest.MonkeyPatch, stage: str, *, is_whole: bool) -> None:
+    """A run ends where the result of a stage is written, before its manifest or after it."""
+    from lookalike.spark._checkpoint import Checkpoint
+
+    made = Checkpoint.result
+
+    def result(self: Any, name: str, make: Any, check: Any = lambda _: None) -> Any:
+        def stopping(_: Any) -> None:
+            raise Stopped
+
+        rows = made(self, name, make, stopping if name == stage and not is_whole else check)
+        if name == stage:
+            raise Stopped
+        return rows
+
+    monkeypatch.setattr(Checkpoint, "result", result)
+
+
+#: Stages, and whether the manifest is written.
+STOPPED = [("labels", True)]
+SOAK_STOPPED = [
+    *((stage, is_whole) for stage in ("connected", "labels", "decided", "members") for is_whole in (False, True)),
+    *((f"large-12000-{stage}", True) for stage in (
+        "documents", "connected", "labels", "decided", "places", "slices", "round-0-decided", "round-0-matched", "round-1",
+        "duplicates", "pairs", "members",
+    )),
+    ("large-12000-round-0-matched", False),
+]
+
+
+@pytest.mark.parametrize(("stage", "is_whole"), SOAK_STOPPED if IS_SOAK else STOPPED)
+def test_a_run_that_was_stopped_goes_on_from_each_stage(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str, is_whole: bool
+) -> None:
+    import lookalike.spark
+
+    is_large = stage.startswith("large")
+    rows = large("edits", 80) if is_large else corpus(150)
+    options: dict[str, Any] = {"threshold": 0.6, "shingle": "words:3", "pairs": True}
+    one = lookalike.find(rows, **options)
+    one.write(tmp_path / "one.csv")
+    options |= {"checkpoint": str(tmp_path / "run"), "task_memory": 12_000 if is_large else "2GiB"}
+    with monkeypatch.context() as patched:
+        stop_at(patched, stage, is_whole=is_whole)
+        with pytest.raises(Stopped):
+            lookalike.spark.find(frame(spark, rows), **options).write(str(tmp_path / "stopped"))
+    written = {path: path.read_bytes() for path in (tmp_path / "run").rglob("part-*")}
+    assert any(path.parent.name == stage for path in written) and not (tmp_path / "stopped").exists()
+    found = lookalike.spark.find(frame(spark, rows), **options)
+    found.write(str(tmp_path / "groups"))
+    assert joined(tmp_path / "groups") == (tmp_path / "one.csv").read_bytes()
+    work = {name: found.counts[name] for name in WORK} if is_large else {}
+    assert found.counts == one.counts | work and found.counts["groups"] > 3
+    assert ("rounds" in found.seconds) == is_large
+    for path, content in written.items():
+        assert path.parent.name == stage and not is_whole or path.read_bytes() == content
+
+
 @slow
 def test_a_run_whose_driver_was_killed_goes_on(spark: Any, tmp_path: Path) -> None:
     import lookalike.spark
@@ -245,11 +321,49 @@ def test_dedup_keeps_rows_as_they_are(spark: Any) -> None:
     kept = lookalike.spark.dedup(docs, threshold=0.5)
     assert kept.columns == docs.columns
     expected = lookalike.dedup(rows, threshold=0.5)
-    assert sorted(row["id"] for row in kept.collect()) == [row["id"] for row in expected]
+    assert by_id(row.asDict() for row in kept.collect()) == by_id(expected)
     # Of the results of stages the duplicates alone stay.
     assert spark.sparkContext._jsc.sc().getPersistentRDDs().size() <= persisted + 1
-    roles = lookalike.spark.dedup(docs, threshold=0.5, annotate=True).collect()
-    assert len(roles) == len(rows) and {row["role"] for row in roles} == {"unique", "keeper", "duplicate"}
+    annotated = lookalike.spark.dedup(docs, threshold=0.5, annotate=True).collect()
+    assert by_id(row.asDict() for row in annotated) == by_id(with_annotations(rows, threshold=0.5))
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "expected"),
+    [
+        *(("id", kind, "string or whole numbers") for kind in ("double", "decimal(9,2)", "date", "boolean", "binary", "array<string>")),
+        *(("text", kind, "string") for kind in ("int", "binary", "array<string>")),
+        *(("date", kind, "string, numbers, booleans, dates or times") for kind in ("binary", "array<int>", "map<string,int>", "struct<a:int>")),
+    ],
+)
+def test_columns_of_other_types_are_refused(spark: Any, column: str, kind: str, expected: str) -> None:
+    import lookalike.spark
+
+    docs = frame(spark, corpus(2)).withColumn(column, functions().expr(f"cast(null as {kind})"))
+    with pytest.raises(DocumentTypeError) as error:
+        lookalike.spark.find(docs, keep="field:date")
+    remedy = f"df.withColumn('{column}', df['{column}'].cast('string')) makes texts of it"
+    assert str(error.value) == f"df: the column '{column}' is {kind}, expected {expected}; {remedy}"
+    # The remedy is one that the engine takes.
+    assert docs.withColumn(column, docs[column].cast("string")).schema[column].dataType.simpleString() == "string"
+
+
+def functions() -> Any:
+    from pyspark.sql import functions
+
+    return functions
+
+
+def test_ids_are_whole_numbers_or_texts(spark: Any) -> None:
+    import lookalike.spark
+
+    rows = corpus(60)
+    docs = frame(spark, rows).withColumn("id", functions().expr("cast(substring(id, 2) as int)"))
+    found = lookalike.spark.find(docs, threshold=0.5, keep="field:date")
+    numbered = [{**row, "id": str(int(row["id"][1:]))} for row in rows]
+    assert found.counts == lookalike.find(numbered, threshold=0.5, keep="field:date").counts
+    with pytest.raises(OptionError, match="id: expected the name of a column"):
+        lookalike.spark.find(docs, id=None)  # type: ignore[arg-type]
 
 
 def test_bad_input_is_one_clear_error(spark: Any) -> None:
@@ -308,25 +422,45 @@ def test_nodes_that_collide_change_nothing(spark: Any, tmp_path: Path, monkeypat
         _spark_find(spark, [*rows, rows[3]])
 
 
-def test_a_worker_of_another_version_is_named(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    import dataclasses
+#: Packages that workers may have in place of this one, as what their files hold.
+OTHER_PACKAGES: dict[str, dict[str, str]] = {
+    "none": {"lookalike/__init__.py": "raise ModuleNotFoundError(\"No module named 'lookalike'\", name='lookalike')"},
+    "without Spark": {"lookalike/__init__.py": ""},
+    "without the task": {"lookalike/__init__.py": "", "lookalike/spark/__init__.py": "", "lookalike/spark/_worker.py": ""},
+    "another version": {
+        "lookalike/__init__.py": """
+            __path__ = [{package!r}]
+            __file__ = {package!r} + "/__init__.py"
+            exec(compile(open(__file__).read(), __file__, "exec"))
+            from lookalike import _engine
+            _engine.VERSION = "0.0.1"
+        """
+    },
+}
 
-    import lookalike.spark._find as module
 
-    plan = module.stages.plan
-    monkeypatch.setattr(module.stages, "plan", lambda **options: dataclasses.replace(plan(**options), version="90.1"))
-    with pytest.raises(OptionError, match=r"this worker has lookalike \S+, the driver has 90\.1"):
+@pytest.mark.parametrize("there", OTHER_PACKAGES if IS_SOAK else ["without the task", "another version"])
+def test_workers_with_another_package_are_one_error(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: str
+) -> None:
+    for name, content in OTHER_PACKAGES[there].items():
+        place = tmp_path / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(textwrap.dedent(content).format(package=str(Path(lookalike.__file__).parent)))
+    # That of the processes of Python on executors.
+    monkeypatch.setitem(spark.sparkContext.environment, "PYTHONPATH", str(tmp_path))
+    expected = {
+        "another version": rf"this worker has lookalike 0\.0\.1, the driver has {lookalike.__version__}",
+    }.get(there, f"a worker has no lookalike, or another version than {lookalike.__version__}.* install the version of the driver")
+    with pytest.raises(OptionError, match=expected) as error:
         _spark_find(spark, corpus(20))
+    assert "\n" not in str(error.value)
 
 
-def no_space(_: Any) -> Any:
-    """A task whose temporary folder is on a full disk."""
-    import errno
-
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
+@slow
 def test_a_task_without_space_is_one_error(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from unstable_tasks import no_space
+
     import lookalike.spark._find as module
 
     monkeypatch.setattr(module, "DecideTask", lambda *_: no_space)
@@ -335,19 +469,20 @@ def test_a_task_without_space_is_one_error(spark: Any, monkeypatch: pytest.Monke
     assert "\n" not in str(error.value)
 
 
-#: Finds on a cluster of its own, in the folder that is given.
+#: Finds in a session of its own, in the folder that is given.
 _ON_ITS_OWN = """
+import contextlib
 import sys
 from pathlib import Path
-from spark_cluster import SparkCluster
+import spark_cluster
 from divided_runs import frame
 from test_stages import corpus
 import lookalike.spark
 from lookalike.errors import FileError
 
 place = Path(sys.argv[1])
-with SparkCluster(place) as cluster:
-    spark = cluster.session()
+with contextlib.ExitStack() as stack:
+    {session}
     try:
         lookalike.spark.find(frame(spark, corpus(3000)), num_hashes=600, bands=300, rows=2, checkpoint=str(place / "run"))
     except FileError as error:
@@ -356,13 +491,25 @@ with SparkCluster(place) as cluster:
 """
 
 
-@slow
-def test_a_worker_without_space_is_one_error(tmp_path: Path) -> None:
-    """The disk of each of the two workers has 3 MB; the keys take 14 MB."""
+#: Sessions, and the folders that their workers have for temporary files.
+SMALL_DISKS = {
+    "one process": (
+        "spark = spark_cluster.local_session().config('spark.local.dir', str(place / 'local')).getOrCreate()", ["local"],
+    ),
+    "a cluster": (
+        "spark = stack.enter_context(spark_cluster.SparkCluster(place)).session()", ["local-worker1", "local-worker2"],
+    ),
+}
+
+
+@pytest.mark.parametrize("where", SMALL_DISKS if IS_SOAK else ["one process"])
+def test_a_worker_without_space_is_one_error(tmp_path: Path, where: str) -> None:
+    """The disk of each worker has 3 MB; the keys take 14 MB."""
+    session, disks = SMALL_DISKS[where]
     path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
-    command = [sys.executable, "-c", _ON_ITS_OWN, str(tmp_path)]
+    command = [sys.executable, "-c", _ON_ITS_OWN.format(session=session), str(tmp_path)]
     with contextlib.ExitStack() as mounts:
-        for disk in [tmp_path / f"local-worker{number}" for number in (1, 2)]:
+        for disk in [tmp_path / name for name in disks]:
             disk.mkdir()
             mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(disk)], capture_output=True, text=True)
             if mounted.returncode != 0:
@@ -381,13 +528,42 @@ def test_a_worker_without_space_is_one_error(tmp_path: Path) -> None:
         assert not (tmp_path / "run" / "connected.manifest").exists()
 
 
+@dataclasses.dataclass(frozen=True)
+class FailingTask:
+    """Lines of a task, and then an error in all partitions but the first."""
+
+    task: Any
+
+    def __call__(self, batches: Any) -> Any:
+        from pyspark import TaskContext
+
+        yield from self.task(batches)
+        if TaskContext.get().partitionId() > 1:  # type: ignore[union-attr]
+            raise DocumentError("this task fails")
+
+
 def test_a_write_that_fails_leaves_nothing_under_the_name(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = _spark_find(spark, corpus(200), threshold=0.5)
+    import lookalike.spark._find as module
+
+    rows, one = corpus(200), tmp_path / "one.csv"
+    found = _spark_find(spark, rows, threshold=0.5)
+    lookalike.find(rows, threshold=0.5).write(one)
+    with monkeypatch.context() as patched:
+        made = module.LineTask
+        patched.setattr(module, "LineTask", lambda *arguments: FailingTask(made(*arguments)))
+        with pytest.raises(DocumentError, match="this task fails"):
+            found.write(str(tmp_path / "failed"))
+    # Spark leaves the folder, in which tasks that are not yet stopped may have files of their own (_temporary).
+    assert joined(tmp_path / "failed") == b"" and not (tmp_path / "failed" / "_SUCCESS").exists()
+    with pytest.raises(FileError, match="failed is there already; name another output, or remove it first"):
+        found.write(str(tmp_path / "failed"))
+    found.write(str(tmp_path / "again"))
+    assert joined(tmp_path / "again") == one.read_bytes() and (tmp_path / "again" / "_SUCCESS").exists()
     there = tmp_path / "there"
     there.mkdir()
     (there / "part-of-mine").write_text("x")
-    with pytest.raises(Exception, match=r"(?i)exists"):
+    with pytest.raises(FileError, match="is there already"):
         found.write(str(there))
     assert sorted(path.name for path in there.iterdir()) == ["part-of-mine"]

@@ -1,5 +1,5 @@
 """The core of `lookalike.spark` on each way to reach an engine: a session of its own process, a
-server of Spark Connect, and Sail, which speaks Spark Connect and refuses what needs an order.
+server of Spark Connect, and Sail, which speaks Spark Connect.
 
 Each is a process of its own: a process has either Spark or Spark Connect.
 """
@@ -23,7 +23,10 @@ CONNECT = """
 from pyspark.sql import SparkSession
 spark = SparkSession.builder.remote(sys.argv[2]).getOrCreate()
 """
+# Tasks of Sail run in this process. Rows of a task are decided in several calls.
 SAIL = """
+from lookalike import stages
+stages.BATCH_BYTES = 5_000
 from pysail.spark import SparkConnectServer
 server = SparkConnectServer(ip="127.0.0.1", port=0)
 server.start(background=True)
@@ -33,17 +36,17 @@ spark = SparkSession.builder.remote(f"sc://127.0.0.1:{server.listening_address[1
 CASES = """
 spark.conf.set("spark.sql.shuffle.partitions", "3")
 from spark_core_cases import run_all
-run_all(spark, Path(sys.argv[1]), is_ordered={is_ordered})
+run_all(spark, Path(sys.argv[1]))
 print("all cases are equal", flush=True)
 os._exit(0)
 """
 
 
-def check(session: str, *arguments: str, is_ordered: bool = True) -> None:
+def check(session: str, *arguments: str) -> None:
     """Runs the cases on the session that a program makes."""
     path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     environment = os.environ | {"PYTHONPATH": path, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    program = f"import os, sys\nfrom pathlib import Path\n{session}{CASES.format(is_ordered=is_ordered)}"
+    program = f"import os, sys\nfrom pathlib import Path\n{session}{CASES}"
     command = [sys.executable, "-c", program, *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[-4000:]
@@ -74,4 +77,4 @@ def test_a_server_of_spark_connect(tmp_path: Path) -> None:
 def test_sail(tmp_path: Path) -> None:
     pytest.importorskip("pyspark", reason="pyspark is not installed")
     pytest.importorskip("pysail", reason="pysail is not installed")
-    check(SAIL, str(tmp_path), is_ordered=False)
+    check(SAIL, str(tmp_path))

@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 
+import lookalike
 from lookalike._stage_tasks import _runs
 from lookalike._task_errors import TaskError, task_errors
 from lookalike.errors import DocumentError, FileError, LookalikeError, OptionError
-from lookalike.spark._tasks import MergeTask
+from lookalike.spark._tasks import MergeTask, OneFileTask, SameTask, SortedTask
 from lookalike.spark._worker import _WorkerTask
 
 
@@ -63,6 +64,31 @@ def test_rows_of_one_value_are_runs(values: list[int]) -> None:
     assert runs == [[value] * values.count(value) for value in sorted(set(values))]
 
 
+@pytest.mark.parametrize("most", [0, 1 << 30])
+def test_a_task_sorts_rows_where_the_engine_does_not(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from lookalike.spark import _tasks
+
+    monkeypatch.setattr(_tasks, "_SHORT_BYTES", most)
+    monkeypatch.setattr(_tasks, "_SORTED_ROWS", 3)
+    rows = [{"size": size, "id": name, "kept": kept} for size in (2, 9, 4) for name in ("é", "b", "z") for kept in (False, True)]
+    batches = pa.Table.from_pylist(rows).to_batches(5)
+    task = pickle.loads(pickle.dumps(SortedTask(SameTask(), [("size", "descending"), ("id", "ascending"), ("kept", "descending")])))
+    found = list(task([batches[0].slice(0, 0), *batches]))
+    assert all(batch.num_rows <= 3 for batch in found)
+    expected = sorted(rows, key=lambda row: (-row["size"], str(row["id"]).encode(), not row["kept"]))
+    assert pa.Table.from_batches(found).to_pylist() == expected
+    assert list(task([])) == []
+
+
+def test_lines_of_one_file_are_one_batch() -> None:
+    pa = pytest.importorskip("pyarrow")
+    batches = [pa.record_batch([pa.array(values, pa.string())], names=["value"]) for values in (["a\nb"], [], ["c"])]
+    lines = [batch.to_pydict() for header in ("h", "") for batch in OneFileTask(SameTask(), header)(batches)]
+    assert lines == [{"value": ["h", "a\nb", "c"]}, {"value": ["a\nb", "c"]}]
+    assert [batch.to_pydict() for batch in OneFileTask(SameTask(), "h")([])] == [{"value": ["h"]}]
+
+
 def raising(error: Exception) -> Any:
     def task(_: Iterable[Any]) -> Iterator[Any]:
         raise error
@@ -89,8 +115,16 @@ def test_full_disks_and_absent_packages_are_known() -> None:
         with pytest.raises(FileError, match="a worker has no space left") as found, task_errors("install it"):
             raise error
         assert os.strerror(errno.ENOSPC) in str(found.value) and "\n" not in str(found.value)
-    with pytest.raises(OptionError, match="a worker has no lookalike: install it"), task_errors("install it"):
-        raise RuntimeError("ModuleNotFoundError: No module named 'lookalike'")
+    for said in (
+        "No module named 'lookalike'", "No module named 'lookalike.spark'", "cannot import name 'x' from 'lookalike.stages' (x.py)",
+        "Can't get attribute 'MergeTask' on <module 'lookalike.spark._tasks' from 'x.py'>",
+    ):
+        with pytest.raises(OptionError, match="a worker has no lookalike, or another .* install it") as missing, task_errors("install it"):
+            raise RuntimeError(f"Traceback:\nImportError: {said}\n\tat org.X")
+        assert lookalike._engine.VERSION in str(missing.value)
+    for said in ("No module named 'lookalikes'", "No module named 'pyarrow'"):
+        with pytest.raises(RuntimeError), task_errors("install it"):
+            raise RuntimeError(said)
 
 
 def test_other_errors_stay_what_they_are() -> None:

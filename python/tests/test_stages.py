@@ -10,6 +10,7 @@ import random
 import struct
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ import pytest
 
 import lookalike
 from lookalike import stages
+from lookalike._divided_run import RunSums
+from lookalike._options import Options
 from lookalike.errors import ChangedError, DamagedError, DocumentError, OptionError
 
 pa = pytest.importorskip("pyarrow")
@@ -129,6 +132,105 @@ def test_the_bytes_are_those_of_one_run(options: dict[str, Any], parts: int, tmp
             assert stages.pair_lines(plan, pairs, header=True) == (tmp_path / "pairs.csv").read_bytes()
 
 
+#: Values of every option that a divided run has. Of each the groups are others than without it, but for those of
+#: :data:`UNSEEN`.
+DIVIDED: dict[str, list[Any]] = {
+    "measure": ["containment"],
+    "exact": [True],
+    "num_hashes": [24],
+    "bands": [60],
+    "rows": [9],
+    "scheme": ["multiply-shift", "mod-prime", "xor", "xor-multiply"],
+    "seed": [7],
+    "shingle": ["words:2", "chars:5", "bytes:9", "bag"],
+    "tokens": ["word-runs", "whitespace"],
+    "case": ["keep"],
+    "frequencies": [True],
+    "stop_words": ["en", ["river", "stone", "of"]],
+    "normalize": ["nfc", "nfkc", "fold", "unaccent"],
+    "language": ["auto"],
+    "segment": ["dictionary"],
+    "keep": ["shortest", "field:date", "field:site:asc", "path:*7", ["field:site", "path:*3", "longest"]],
+    "group": ["components"],
+    "source_field": ["site", "date"],
+    "skip_bad": [True],
+    "id_field": ["id"],
+    "text_field": ["text"],
+}
+#: Options that decide how pairs are found, or what a report has besides the groups.
+UNSEEN = {"exact", "num_hashes", "bands", "rows", "scheme", "seed", "source_field", "skip_bad", "id_field", "text_field"}
+
+
+def test_an_option_is_divided_or_refused() -> None:
+    refused = Options.__optional_keys__ - DIVIDED.keys()
+    assert DIVIDED.keys() <= Options.__optional_keys__
+    for name in refused:
+        with pytest.raises(OptionError, match=rf"{name} (has no meaning for rows of a cluster|is for one machine)"):
+            stages.plan(**{name: 1})
+
+
+def wordings(documents: int) -> list[dict[str, Any]]:
+    """Documents of real words in several scripts, and copies that differ in what wording and tokens are about."""
+    draw = random.Random(11)
+    plain = "river stone window garden letter winter morning copper bridge island market silver thunder orchard".split()
+    marked = ["café", "naïve", "Straße", "ﬁnal", "ｆｕｌｌ", "don't", "e-mail", "3.14", "Ångström", "2nd"]
+    stops, asian = ["the", "of", "and", "is", "to", "in"], ["我们今天去北京大学", "自然语言处理很有用", "東京都に住んでいます"]
+    changes: list[Callable[[str], str]] = [
+        str.upper,
+        lambda text: unicodedata.normalize("NFD", text),
+        lambda text: unicodedata.normalize("NFKC", text),
+        lambda text: "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c)),
+        lambda text: " ".join(word for word in text.split() if word not in stops),
+        lambda text: text.replace("-", " ").replace("'", " "),
+        lambda text: text.replace(" ", ", ", 5),
+        lambda text: f"{text} {text}",
+        lambda text: text[: len(text) * 3 // 4],
+        lambda text: text.replace("今天", "昨天"),
+        lambda text: text.replace("river", "rivers"),
+    ]
+    texts: list[str] = []
+    for number in range(documents):
+        if number % 3 and texts:
+            texts.append(draw.choice(changes)(draw.choice(texts[-9:])))
+            continue
+        words = [draw.choice(plain if draw.random() < 0.5 else marked if draw.random() < 0.5 else stops) for _ in range(24)]
+        words.insert(draw.randrange(24), draw.choice(asian))
+        texts.append(" ".join(words))
+    dates = ["2026-01-01", "2025-07-30", None]
+    return [
+        {"id": f"d{number:04}", "text": text, "date": draw.choice(dates), "site": f"s{number % 3}"}
+        for number, text in enumerate(texts)
+    ]
+
+
+@pytest.mark.parametrize(("option", "value"), [(option, value) for option, values in DIVIDED.items() for value in values])
+def test_every_option_is_that_of_one_run(option: str, value: Any, tmp_path: Path) -> None:
+    rows = wordings(160)
+    if option == "skip_bad":
+        rows[20]["text"] = None
+    options: dict[str, Any] = {"threshold": 0.6, "shingle": "words:3", "pairs": True, option: value}
+    plan, decided, notes = divided(rows, **options)
+    here = {name: value for name, value in options.items() if name not in ("id_field", "text_field")}
+    found = lookalike.find(rows, **here)
+    assert plan.parameters == found.parameters and len(found) > 20
+    found.write(tmp_path / "groups.csv")
+    groups = (tmp_path / "groups.csv").read_bytes()
+    assert lines(plan, decided) == groups
+    found.write_pairs(tmp_path / "pairs.csv")
+    pairs = pa.Table.from_batches(of_kind(decided, "pair")).sort_by([("keeper", "ascending"), ("id", "ascending")])
+    assert stages.pair_lines(plan, pairs, header=True) == (tmp_path / "pairs.csv").read_bytes()
+    sums = RunSums(options.get("source_field"))
+    sums.add_notes([*notes, *(note for batch in of_kind(decided, "note") for note in batch["note"].to_pylist())])
+    # Without signatures other documents are compared.
+    work = {name: sums.counts[name] for name in ("candidates", "verified")} if plan.is_counted else {}
+    assert sums.counts == found.counts | work
+    if option == "source_field":
+        assert sums.sources == sorted(found.sources, key=lambda row: (row["reference"], row["source"]))
+        assert len(sums.sources) == 3
+    lookalike.find(wordings(160), threshold=0.6, shingle="words:3").write(tmp_path / "usual.csv")
+    assert option in UNSEEN or groups != (tmp_path / "usual.csv").read_bytes()
+
+
 def test_parameters_are_chosen_once() -> None:
     plan = stages.plan(threshold=0.7, keep="field:date", source_field="site")
     assert plan.parameters == lookalike.find([], threshold=0.7).parameters
@@ -143,6 +245,18 @@ def test_parameters_are_chosen_once() -> None:
     [
         ({"keep": "first"}, "field:COLUMN"),
         ({"keep": ["longest", "last"]}, "field:COLUMN"),
+        ({"keep": ["newest"]}, "dates of files, and rows have none; .*field:COLUMN"),
+        ({"keep": "oldest"}, "dates of files, and rows have none; .*field:COLUMN"),
+        ({"decisions": "decided.jsonl"}, r"lookalike\.find takes it; leave it out"),
+        ({"decisions": []}, r"lookalike\.find takes it; leave it out"),
+        ({"drop": ["d1"]}, r"lookalike\.dedup takes it; leave it out"),
+        ({"estimates": True}, r"lookalike\.find takes it; leave it out"),
+        ({"id": None}, "id: expected the name of a column .*a hash of those that differ"),
+        ({"id": False}, "id: expected the name of a column .*a hash of those that differ"),
+        ({"id": ["a", "b"]}, "id: expected the name of a column"),
+        ({"text": ["title", "body"]}, "text: expected the name of a column"),
+        ({"keep": 5}, "keep"),
+        ({"keep": [["longest"]]}, "keep"),
         ({"bands": "auto"}, "documents=N"),
         ({"memory": "1GiB"}, "leave it out"),
         ({"format": "jsonl"}, "leave it out"),
@@ -232,6 +346,40 @@ def test_rows_that_are_not_sorted_are_refused() -> None:
     rows = pa.Table.from_batches(of_kind(decided, "member")).sort_by([("role", "ascending")])
     with pytest.raises(DocumentError, match="sort the rows"):
         stages.group_lines(plan, rows)
+
+
+def test_components_that_are_not_sorted_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decided a batch at a time, a component would have several parts, each with a keeper."""
+    monkeypatch.setattr(stages, "BATCH_BYTES", 1)
+    rows = [{"id": f"d{number}", "text": "one two three four five six", "component": number % 2} for number in range(8)]
+    table = pa.Table.from_pylist([row | {"check": None} for row in rows])
+    table = table.set_column(table.schema.get_field_index("check"), "check", pa.nulls(8, pa.int64()))
+    plan = stages.plan()
+    for size in (1, 2, 3, 8):
+        with pytest.raises(DocumentError, match="sort them"):
+            list(stages.decide(plan, table.to_batches(size)))
+        decided = pa.Table.from_batches(list(stages.decide(plan, table.sort_by("component").to_batches(size))))
+        assert decided["role"].to_pylist().count("keeper") == 2
+
+
+_NO_ENGINE = """
+import sys
+import lookalike.audit_stages
+from lookalike import stages
+import pyarrow as pa
+
+plan = stages.plan()
+table = pa.table({"id": ["a", "b"], "text": ["one two three four five six"] * 2})
+table = table.append_column("node", stages.nodes(plan, table))
+connected = list(stages.connect(stages.keys(plan, table.to_batches(), 1), 1))
+assert any(batch.num_rows for batch in connected)
+print([name for name in ("pyspark", "ray") if name in sys.modules])
+"""
+
+
+def test_the_stages_import_no_engine() -> None:
+    done = subprocess.run([sys.executable, "-c", _NO_ENGINE], capture_output=True, text=True)
+    assert done.stdout == "[]\n", done.stderr
 
 
 def test_a_keeper_and_one_of_the_reference_may_have_one_id(tmp_path: Path) -> None:

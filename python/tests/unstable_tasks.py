@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 from collections.abc import Iterable, Iterator
@@ -26,6 +27,11 @@ class KillOnce:
         else:
             os.kill(_executor(os.getpid()), signal.SIGKILL)
         return iter(self.task(batches))
+
+
+def no_space(_: Any) -> Any:
+    """A task whose temporary folder is on a full disk."""
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _executor(process: int) -> int:

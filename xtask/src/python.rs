@@ -18,11 +18,8 @@ const OTHER_SPARKS: [(&str, &str); 2] = [
     ("spark-3.5-venv", "python/requirements-spark-3.5.txt"),
     ("spark-newest-venv", "python/requirements-spark-newest.txt"),
 ];
-/// The tests of these, which compare what all of them have.
+/// The tests of these where time is short, which compare what all of them have.
 const SPARK_CORE_TESTS: &str = "python/tests/test_spark_core.py";
-/// More of them, on a cluster.
-const OTHER_SPARK_TESTS: [&str; 3] =
-    [SPARK_CORE_TESTS, "python/tests/test_spark.py", "python/tests/test_spark_audit.py"];
 /// The tests that need a cluster of Spark, which are a stage of their own.
 const SPARK_TESTS: [&str; 6] = [
     "python/tests/test_spark.py",
@@ -109,7 +106,7 @@ pub(crate) fn run_spark(
         let install =
             ["-m", "pip", "install", "--quiet", "--no-compile", "--requirement", requirements];
         stages.run(requirements, |_| other.python(root, &install, &[]))?;
-        other_spark_tests(root, &other, &wheel, &OTHER_SPARK_TESTS, stages)?;
+        other_spark_tests(root, &other, &wheel, &SPARK_TESTS, stages, variables)?;
     }
     Ok(())
 }
@@ -121,11 +118,14 @@ fn other_spark_tests(
     wheel: &Path,
     tests: &[&str],
     stages: &mut Stages,
+    variables: TestVariables,
 ) -> Result<(), String> {
     other.install(root, wheel)?;
     let folder = other.python.ancestors().nth(2).and_then(Path::file_name).unwrap_or_default();
     let arguments = [&PYTEST[..], tests].concat();
-    stages.run(&folder.to_string_lossy(), |counts| other.tests(root, &arguments, &[], counts))
+    let for_tests = variables_of_tests(variables)?;
+    let name = folder.to_string_lossy();
+    stages.run(&name, |counts| other.tests(root, &arguments, &for_tests, counts))
 }
 
 /// Runs the tests on a cluster, and says so where there can be none.
@@ -191,7 +191,8 @@ fn test(
         });
         let checked = package(root, environment, stages);
         let waited = stages.wait("wait for clusters", [types, spark, ray]);
-        tested.and(checked).and(waited).and_then(|()| other_sparks(root, &wheel, stages))
+        tested.and(checked).and(waited)?;
+        other_sparks(root, &wheel, stages, variables)
     })
 }
 
@@ -211,11 +212,16 @@ fn pytest(
 }
 
 /// Runs the core tests on the other versions of Spark that are installed.
-fn other_sparks(root: &Path, wheel: &Path, stages: &mut Stages) -> Result<(), String> {
+fn other_sparks(
+    root: &Path,
+    wheel: &Path,
+    stages: &mut Stages,
+    variables: TestVariables,
+) -> Result<(), String> {
     for (folder, requirements) in OTHER_SPARKS {
         let other = Environment { python: interpreter(&target()?.join(folder)) };
         if other.missing_for_spark(root).is_none() {
-            other_spark_tests(root, &other, wheel, &[SPARK_CORE_TESTS], stages)?;
+            other_spark_tests(root, &other, wheel, &[SPARK_CORE_TESTS], stages, variables)?;
         } else {
             let reason = format!("{requirements} is not installed; `cargo x spark` does it");
             stages.counts.say_skipped(&reason);

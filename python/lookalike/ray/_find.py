@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -13,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from lookalike import stages
-from lookalike._divided_run import RunSums, bytes_of
+from lookalike._divided_run import RunSums, bytes_of, timed
 from lookalike._large_components import LargeComponents, component_sizes
 from lookalike._options import refuse_add, refused, whole_option
+from lookalike._progress import Progress, shown
+from lookalike._stage_tasks import MEMBER_ORDER, PAIR_ORDER
 from lookalike._star_rounds import StarTask, edge_limit, star_rounds
 from lookalike._task_errors import task_errors
 from lookalike.errors import DocumentError, OptionError
@@ -53,10 +54,6 @@ _JOINED = 16
 _NAMED = 5
 #: Members of groups in a file.
 _FILE_ROWS = 1 << 20
-_ORDER = [
-    ("size", "descending"), ("keeper", "ascending"), ("reference", "ascending"), ("role", "descending"),
-    ("rank", "descending"), ("id", "ascending"),
-]
 
 
 class RayFound:
@@ -103,7 +100,7 @@ class RayFound:
 
     @property
     def sources(self) -> list[dict[str, Any]]:
-        """Documents, duplicates and their bytes of each value of ``source_field``, by name."""
+        """Documents, duplicates and their bytes of each value of ``source_field``, by name; none without it."""
         return [dict(source) for source in self._run.sums.sources]
 
     @property
@@ -147,6 +144,7 @@ def find(
     documents: int | None = None,
     task_memory: int | str = "2GiB",
     partitions: int = 16,
+    progress: bool | Progress | None = False,
     **options: Any,
 ) -> RayFound:
     """Finds the near-duplicates among the rows of a Ray Dataset; groups, pairs and counts are those of
@@ -162,6 +160,7 @@ def find(
     :param documents: how many documents are expected; bands and rows are chosen for that many.
     :param task_memory: the most that a task may take for the documents of one component.
     :param partitions: into how many parts buckets and documents are divided.
+    :param progress: as in :func:`lookalike.spark.find`.
     :param options: options of :func:`lookalike.find`, but for those that are about files and about
         one machine.
 
@@ -172,7 +171,7 @@ def find(
     plan = stages.plan(text=text, id=id, threshold=threshold, recall=recall, pairs=pairs, documents=documents, **options)
     parts = whole_option("partitions", partitions, 1)
     run = _RayRun(plan, ds, reference, parts, bytes_of("task_memory", task_memory))
-    with task_errors(_REMEDY):
+    with task_errors(_REMEDY), shown(progress) as run.progress:
         run.run()
     return RayFound(run)
 
@@ -206,7 +205,7 @@ def _ray() -> Any:
         import ray
         import ray.data
     except ImportError:
-        raise OptionError("lookalike.ray needs Ray Data 2.40 or later: pip install 'ray[data]'") from None
+        raise OptionError("lookalike.ray needs Ray Data 2.50 or later: pip install 'ray[data]'") from None
     return ray
 
 
@@ -228,8 +227,9 @@ class _RayRun:
         self.plan, self.parts, self._task_bytes = plan, parts, task_bytes
         sides = [(ds, None)] if reference is None else [(ds, False), (reference, True)]
         self._sides = [self._mapped(side, DocumentTask(plan, is_reference)) for side, is_reference in sides]
+        self.progress: Progress | None = None
         self.seconds: dict[str, float] = {}
-        self.sums = RunSums()
+        self.sums = RunSums(self.plan.options.get("source_field"))
         self._notes: list[str] = []
         self._decided: Any = None
         self.members: Any = None
@@ -253,19 +253,17 @@ class _RayRun:
         self.sums.add_notes(self._notes)
         self.sums.add_notes(_of_kind(self._decided, "note")["note"].to_pylist())
         self.sums.check_decided(total)
-        others = None if large is None else self._timed("rounds", large.decide)
+        others = self._timed("rounds", large.decide) if large is not None and large.undivided else None
         if others is not None:
             self._decided = pa.concat_tables([self._decided, others.rows])
             for note in others.notes:
                 self.sums.add(note.get("counts"), note.get("source"))
         members = self._decided.filter(pc.equal(self._decided["kind"], "member"))
-        self.members = members.sort_by(_ORDER)
+        self.members = members.sort_by(list(MEMBER_ORDER))
 
     def _timed(self, stage: str, work: Callable[[], _T]) -> _T:
-        start = time.monotonic()
-        result = work()
-        self.seconds[stage] = time.monotonic() - start
-        return result
+        with timed(stage, self.seconds, self.progress):
+            return work()
 
     def _mapped(self, ds: Any, task: Any) -> Any:
         return ds.map_batches(partial(run_task, task), batch_format="pyarrow", batch_size=None)
@@ -381,7 +379,7 @@ class _RayRun:
         """Verified pairs in order."""
         if not self.plan.options.get("pairs"):
             raise OptionError("pairs were not asked for: find(…, pairs=True)")
-        return _of_kind(self._decided, "pair").sort_by([("keeper", "ascending"), ("id", "ascending")])
+        return _of_kind(self._decided, "pair").sort_by(list(PAIR_ORDER))
 
     def group_files(self, form: Literal["csv", "jsonl"]) -> Iterator[bytes]:
         """The bytes of the files of groups."""

@@ -42,9 +42,6 @@ class RayRows:
         self.functions: Any = _Expressions()
         self.parts = run.parts
 
-    def check_order(self) -> None:
-        pass
-
     def stored(self, stage: str, make: Callable[[], pyarrow.Table]) -> pyarrow.Table:
         return make()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lookalike import stages
-from lookalike.errors import DocumentError
+from lookalike.errors import DocumentError, DocumentTypeError
 from lookalike._row_operations import RowTask
 from lookalike._stage_tasks import NO_LIMIT
 from lookalike._task_errors import stated_errors
@@ -97,10 +97,19 @@ class DocumentTask:
         if pa.types.is_integer(table.schema.field(at).type):
             table = table.set_column(at, self.plan.id, table[self.plan.id].cast(pa.string()))
         is_reference = bool(self.is_reference)
-        table = table.append_column("node", stages.nodes(self.plan, self._with_ids(table), reference=is_reference))
+        table = table.append_column("node", self._nodes(table, is_reference))
         if self.is_reference is None:
             return table
         return table.append_column("reference", pa.array([is_reference] * table.num_rows, pa.bool_()))
+
+    def _nodes(self, table: Any, is_reference: bool) -> Any:
+        try:
+            return stages.nodes(self.plan, self._with_ids(table), reference=is_reference)
+        except DocumentTypeError as error:
+            raise DocumentTypeError(
+                f"{error}; ds.map_batches(function, batch_format='pyarrow') with a function that casts the column makes "
+                "such values of it"
+            ) from None
 
     def _with_ids(self, table: Any) -> Any:
         """Rows that ``skip_bad`` leaves out have nodes, too."""

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["Checkpoint", "is_absent"]
 
 
+#: Columns of the manifest of a stage: its name, plan and division as JSON, and the columns of its result.
+_MANIFEST = "stage string, plan string, schema string"
+
+
 class Checkpoint:
     """Where the results of stages are.
 
@@ -46,12 +50,22 @@ class Checkpoint:
             check(frame)
             return frame
         path = f"{self._folder}/{stage}"
-        if not self._is_done(stage):
-            make().write.mode("overwrite").parquet(path)
-            check(self._spark.read.parquet(path))
-            manifest = self._spark.createDataFrame([(stage, self._plan)], "stage string, plan string")
+        schema = self._schema_of(stage)
+        if schema is None:
+            frame = make()
+            schema = frame.schema.json()
+            frame.write.mode("overwrite").parquet(path)
+            check(self._read(path, schema))
+            manifest = self._spark.createDataFrame([(stage, self._plan, schema)], _MANIFEST)
             manifest.write.mode("overwrite").json(f"{path}.manifest")
-        return self._spark.read.parquet(path)
+        return self._read(path, schema)
+
+    def _read(self, path: str, schema: str) -> DataFrame:
+        """Rows that were written. Sail writes no file where there are none, and cannot know their columns."""
+        from pyspark.sql.types import StructType
+
+        rows: DataFrame = self._spark.read.schema(StructType.fromJson(json.loads(schema))).parquet(path)
+        return rows
 
     def stored(self, stage: str, make: Callable[[], DataFrame]) -> DataFrame:
         """The result of a stage that later rounds of the same stage begin with: rows that know nothing
@@ -61,18 +75,7 @@ class Checkpoint:
         """
         if self._folder is not None:
             return self.result(stage, make)
-        frame = make()
-        if not hasattr(frame, "localCheckpoint"):
-            raise OptionError(
-                "documents of components take more than task_memory, and this engine keeps no rows between rounds; name "
-                "a folder by checkpoint, or give task_memory more"
-            )
-        from pyspark import StorageLevel
-
-        if "storageLevel" in inspect.signature(frame.localCheckpoint).parameters:
-            stored = frame.localCheckpoint(storageLevel=StorageLevel.MEMORY_AND_DISK_2)
-        else:
-            stored = frame.localCheckpoint()
+        stored = _local_checkpoint(make())
         self._stored.append(stored)
         return stored
 
@@ -88,15 +91,16 @@ class Checkpoint:
         self._kept[:] = [frame]
         return frame
 
-    def _is_done(self, stage: str) -> bool:
+    def _schema_of(self, stage: str) -> str | None:
+        """The columns of the result of a stage, or ``None`` where it is not written whole."""
         try:
-            rows = self._spark.read.schema("stage string, plan string").json(f"{self._folder}/{stage}.manifest").collect()
+            rows = self._spark.read.schema(_MANIFEST).json(f"{self._folder}/{stage}.manifest").collect()
         except Exception as error:  # noqa: BLE001 - which class it is depends on the engine
             if is_absent(error):
-                return False
+                return None
             raise
-        if not rows:
-            return False
+        if not rows or rows[0]["schema"] is None:
+            return None
         if rows[0]["plan"] != self._plan:
             there, here = json.loads(rows[0]["plan"]), json.loads(self._plan)
             names = sorted(name for name in {*there, *here} if there.get(name) != here.get(name))
@@ -105,7 +109,7 @@ class Checkpoint:
                 f"the checkpoint {self._folder} is of another run: {differences}; name another folder, or "
                 "remove this one"
             )
-        return True
+        return str(rows[0]["schema"])
 
     def release(self) -> None:
         """Releases the results that the cluster keeps."""
@@ -117,9 +121,34 @@ class Checkpoint:
         self._stored.clear()
 
 
+def _local_checkpoint(frame: Any) -> Any:
+    """Rows that executors keep, and that know nothing of how they were made.
+
+    :raises OptionError: the engine keeps none.
+    """
+    from pyspark import StorageLevel
+
+    try:
+        if "storageLevel" in inspect.signature(frame.localCheckpoint).parameters:
+            return frame.localCheckpoint(storageLevel=StorageLevel.MEMORY_AND_DISK_2)
+        return frame.localCheckpoint()
+    except Exception as error:
+        # PySpark 3.5 has none over Spark Connect, and Sail 0.7 one that is not set up.
+        if not isinstance(error, AttributeError) and "checkpoint.path" not in str(error):
+            raise
+    raise OptionError(
+        "documents of components take more than task_memory, and this engine keeps no rows between rounds; name a folder "
+        "by checkpoint, or give task_memory more"
+    )
+
+
 def _unpersist_stored(frame: Any) -> None:
     """Releases the rows of a local checkpoint. Over Spark Connect the server does that when the frame is
-    no longer used."""
+    no longer used.
+
+    A data frame has no operation for it: this is the one place of the package that reaches behind data
+    frames, and where there is nothing behind them it does nothing.
+    """
     if not hasattr(frame, "_jdf"):
         return
     plan = frame._jdf.queryExecution().logical()

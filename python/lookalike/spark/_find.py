@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lookalike import stages
-from lookalike._divided_run import NODE_SUM_RANGE, RunSums, bytes_of
+from lookalike._divided_run import NODE_SUM_RANGE, RunSums, bytes_of, timed
 from lookalike._large_components import LargeComponents, component_sizes
 from lookalike._options import refuse_add, refused, whole_option
+from lookalike._progress import Progress, shown
+from lookalike._stage_tasks import MEMBER_ORDER, PAIR_ORDER, RowOrder
 from lookalike._task_errors import task_errors
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import Checkpoint
 from lookalike.spark._columns import ANNOTATIONS, column, refuse_annotations
 from lookalike.spark._connect import connected, labelled, shingle_counters
 from lookalike.spark._large import SparkRows
-from lookalike.spark._order import RangeOrder, offsets_of
-from lookalike.spark._tasks import DecideTask, LineTask, NumberTask
-from lookalike.spark._worker import map_rows
+from lookalike.spark._order import OrderedRows, offsets_of
+from lookalike.spark._tables import refuse_existing
+from lookalike.spark._tasks import DecideTask, LineTask, NumberTask, OneFileTask
 from lookalike.stages import DECIDED, Plan
 
 if TYPE_CHECKING:
@@ -40,6 +41,10 @@ _COMPARED = 1_000_000
 _NAMED = 5
 #: Where a worker has no lookalike.
 REMEDY = "install the version of the driver on all workers, or name the workers' interpreter by PYSPARK_PYTHON"
+#: The order of groups whose rows are divided into ranges, and columns by which pairs are divided.
+_REPORT_ORDER = (("range", "ascending"), *MEMBER_ORDER)
+_PAIR_RANGES = ["keeper", "id"]
+_LINES = "value string"
 _MEMBERS = ("size", "keeper", "reference", "role", "rank", "id", "intersection", "left", "right", "jaccard", "containment")
 
 
@@ -83,7 +88,7 @@ class Found:
 
     @property
     def sources(self) -> list[dict[str, Any]]:
-        """Documents, duplicates and their bytes of each value of ``source_field``, by name."""
+        """Documents, duplicates and their bytes of each value of ``source_field``, by name; none without it."""
         return [dict(source) for source in self._run.sources]
 
     @property
@@ -100,7 +105,10 @@ class Found:
         """Writes the groups as a folder of text files. Joined in the order of their names, they are the
         bytes of ``lookalike find -o``.
 
+        :param folder: one that is not there. It is whole when it has the file ``_SUCCESS``, which Spark writes last, and
+            Sail does not write; a write that fails leaves a folder without it, which is to be removed.
         :param format: ``"csv"`` or ``"jsonl"``.
+        :raises FileError: the folder is there already.
         """
         if format not in ("csv", "jsonl"):
             raise refused("format", "'csv' or 'jsonl'", format)
@@ -132,6 +140,7 @@ def find(
     checkpoint: str | None = None,
     task_memory: int | str = "2GiB",
     partitions: int | None = None,
+    progress: bool | Progress | None = False,
     **options: Any,
 ) -> Found:
     """Finds the near-duplicates among the rows of a DataFrame; groups, pairs and counts are those of
@@ -151,6 +160,8 @@ def find(
         and decided in rounds.
     :param partitions: into how many parts buckets and documents are divided;
         ``spark.sql.shuffle.partitions`` by default.
+    :param progress: as in :func:`lookalike.find`; of each stage it is said that 0 of 1 is done when it begins, and 1 of 1 when
+        it has ended.
     :param options: options of :func:`lookalike.find`, but for those that are about files and about
         one machine.
 
@@ -162,7 +173,9 @@ def find(
                                          "documents": documents, **options},
                checkpoint, task_memory, partitions)
     try:
-        run.run()
+        with shown(progress) as run.progress:
+            run.run()
+        run.progress = None
     except BaseException:
         run.checkpoint.release()
         raise
@@ -236,11 +249,6 @@ class _Run:
         partitions: int | None,
     ) -> None:
         self._functions = _functions()
-        if id_ is None or id_ is False:
-            raise OptionError(
-                "id: expected the name of a column; the rows of a data frame have no numbers that stay the same "
-                "(id=df column, or a hash of columns that differ)"
-            )
         self.plan: Plan = stages.plan(text=text, id=id_, **options)
         for frame, name in ((df, "df"), (reference, "reference")):
             if frame is not None:
@@ -252,13 +260,14 @@ class _Run:
         division = {"partitions": self.parts, "reference": self.has_reference}
         self.checkpoint = Checkpoint(self.spark, checkpoint, self.plan, division)
         self._docs = self._documents(df, reference)
+        self.progress: Progress | None = None
         self.seconds: dict[str, float] = {}
         self.counts: dict[str, int] = {}
         self.sources: list[dict[str, Any]] = []
-        self._sums = RunSums()
+        self._sums = RunSums(self.plan.options.get("source_field"))
         self._decided: DataFrame | None = None
         self._connected: DataFrame | None = None
-        self._order = RangeOrder(self.spark, self.parts)
+        self._order = OrderedRows(self.spark, self.parts)
         #: How the names of the stages begin whose results depend on what was divided.
         self._stages = ""
 
@@ -298,7 +307,7 @@ class _Run:
                 total, _ = self._sizes(labels)
                 self._stages = f"large-{self._task_bytes}-"
             decided = self._timed("decide", lambda: self._decide(labels, total))
-            others = None if large is None else self._timed("rounds", large.decide)
+            others = self._timed("rounds", large.decide) if large is not None and large.undivided else None
             self._decided = decided if others is None else decided.where("kind <> 'note'").unionByName(others.rows)
             for note in others.notes if others is not None else ():
                 self._sums.add(note.get("counts"), note.get("source"))
@@ -306,9 +315,9 @@ class _Run:
 
     def _timed(self, stage: str, work: Callable[[], _T]) -> _T:
         _LOG.info("stage %s begins", stage, extra={"stage": stage})
-        start = time.monotonic()
-        result = work()
-        self.seconds[stage] = seconds = time.monotonic() - start
+        with timed(stage, self.seconds, self.progress):
+            result = work()
+        seconds = self.seconds[stage]
         _LOG.info("stage %s took %.1f s", stage, seconds, extra={"stage": stage, "seconds": seconds})
         return result
 
@@ -366,8 +375,8 @@ class _Run:
         def make() -> DataFrame:
             nodes = labels.select("node", "component", "check")
             docs = self._readable().join(f.broadcast(nodes) if total <= _BROADCAST else nodes, "node")
-            docs = docs.repartition(self.parts, "component").sortWithinPartitions("component")
-            return map_rows(docs, DecideTask(self.plan), DECIDED)
+            docs = docs.repartition(self.parts, "component")
+            return self._order.mapped_in_each(docs, [("component", "ascending")], DecideTask(self.plan), DECIDED)
 
         decided = self.checkpoint.result(f"{self._stages}decided", make)
         self._add_notes(_notes(f, decided))
@@ -399,32 +408,33 @@ class _Run:
 
     def numbered(self) -> DataFrame:
         """Documents of groups in the order of the report, with ``group``."""
-        rows, offsets = self._ordered()
-        schema = ", ".join(f"{name} {kind}" for name, kind in _typed(rows))
-        return map_rows(rows, NumberTask(offsets), f"{schema}, group long")
+        rows, offsets = self._ranges()
+        schema = f"{_schema(rows)}, group long"
+        return self._order.mapped(rows, ["range"], _REPORT_ORDER, NumberTask(offsets), schema)
 
-    def _ordered(self) -> tuple[DataFrame, dict[int, int]]:
-        """Documents of groups in the order of the report, and the groups before each range."""
+    def _ranges(self) -> tuple[DataFrame, dict[int, int]]:
+        """Documents of groups with the ranges that they are in, and the groups before each range."""
         f = self._functions
-        order = [f.desc("size"), f.asc("keeper"), f.asc("reference"), f.desc("role"), f.desc("rank"), f.asc("id")]
 
         def make() -> DataFrame:
-            return self._order.divided(self.members(), f.desc("size"), f.asc("keeper"), f.asc("reference"))
+            # Size, keeper and side tell a group from others.
+            return self._order.divided(self.members(), MEMBER_ORDER[:3])
 
         rows = self.checkpoint.result(f"{self._stages}members", make)
         keepers = rows.where("role = 'keeper'").groupBy("range").agg(f.count("*").alias("keepers")).collect()
         offsets = offsets_of({int(row["range"]): int(row["keepers"]) for row in keepers})
-        return self._order.sorted(rows, ["range"], ["range", *order]), offsets
+        return rows, offsets
 
     def pairs(self) -> DataFrame:
         """Verified pairs in the order of the report."""
+        rows = self._pairs()
+        return self._order.sorted(rows, _PAIR_RANGES, PAIR_ORDER, _schema(rows))
+
+    def _pairs(self) -> DataFrame:
         if not self.plan.options.get("pairs"):
             raise OptionError("pairs were not asked for: find(…, pairs=True)")
         assert self._decided is not None
-        f = self._functions
-        columns = ("keeper", "id", "intersection", "left", "right", "jaccard")
-        rows = self._decided.where("kind = 'pair'").select(*columns)
-        return self._order.sorted(rows, ["keeper", "id"], [f.asc("keeper"), f.asc("id")])
+        return self._decided.where("kind = 'pair'").select("keeper", "id", "intersection", "left", "right", "jaccard")
 
     def empty(self) -> DataFrame:
         """Documents without a token."""
@@ -447,22 +457,30 @@ class _Run:
     def write_groups(self, folder: str, form: str) -> None:
         """Writes the files of the groups."""
         with task_errors(REMEDY):
-            rows, offsets = self._ordered()
-            lines = map_rows(rows, LineTask(self.plan, form, offsets), "value string")
+            refuse_existing(self.spark, folder, "files")
+            rows, offsets = self._ranges()
             header = stages.group_lines(self.plan, _nothing(), header=True).decode() if form == "csv" else ""
-            self._write(lines, header, folder)
+            task = LineTask(self.plan, form, offsets)
+            self._write(rows, ["range"], _REPORT_ORDER, task, header.rstrip("\n"), folder)
 
     def write_pairs(self, folder: str) -> None:
         """Writes the files of the pairs."""
         with task_errors(REMEDY):
-            lines = map_rows(self.pairs(), LineTask(self.plan), "value string")
-            self._write(lines, stages.pair_lines(self.plan, _nothing(), header=True).decode(), folder)
+            refuse_existing(self.spark, folder, "files")
+            header = stages.pair_lines(self.plan, _nothing(), header=True).decode()
+            self._write(self._pairs(), _PAIR_RANGES, PAIR_ORDER, LineTask(self.plan), header.rstrip("\n"), folder)
 
-    def _write(self, lines: DataFrame, header: str, folder: str) -> None:
-        # A union keeps the order of its sides, and of the partitions of each.
+    def _write(
+        self, rows: DataFrame, ranges: list[str], order: RowOrder, task: LineTask, header: str, folder: str
+    ) -> None:
+        if not self._order.is_sorting:
+            lines = self._order.mapped(rows, ranges, order, OneFileTask(task, header), _LINES)
+            lines.write.text(folder)
+            return
+        lines = self._order.mapped(rows, ranges, order, task, _LINES)
         if header:
-            first = self.spark.createDataFrame([(header.rstrip("\n"),)], "value string").coalesce(1)
-            lines = first.union(lines)
+            # A union keeps the order of its sides, and of the partitions of each.
+            lines = self.spark.createDataFrame([(header,)], _LINES).coalesce(1).union(lines)
         lines.write.text(folder)
 
 
@@ -483,6 +501,10 @@ def _typed(frame: DataFrame) -> list[tuple[str, str]]:
     return [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
 
 
+def _schema(frame: DataFrame) -> str:
+    return ", ".join(f"{name} {kind}" for name, kind in _typed(frame))
+
+
 def _notes(functions: Any, frame: DataFrame) -> DataFrame:
     """Notes, a column for each kind."""
     notes = frame.where("kind = 'note'").select("note")
@@ -491,14 +513,31 @@ def _notes(functions: Any, frame: DataFrame) -> DataFrame:
 
 
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
+#: How the names of types begin whose values no rule compares.
+_UNORDERED = ("binary", "array", "map", "struct", "variant", "interval")
 
 
 def _check_columns(frame: DataFrame, plan: Plan, name: str) -> None:
+    """Refuses a frame without the columns of the plan, or with others of these names.
+
+    :param name: what the frame is called.
+    :raises DocumentError: it is one.
+    """
     kinds = dict(_typed(frame))
     for column in plan.columns:
         if column not in kinds:
             raise DocumentError(f"{name} has no column {column!r}; there are {', '.join(kinds) or 'none'}")
     if kinds[plan.text] != "string":
-        raise DocumentTypeError(f"{name}: the column {plan.text!r} is {kinds[plan.text]}, expected string")
+        raise _wrong_type(name, plan.text, kinds[plan.text], "string")
     if kinds[plan.id] not in ("string", *_WHOLE):
-        raise DocumentTypeError(f"{name}: the column {plan.id!r} is {kinds[plan.id]}, expected string or whole numbers")
+        raise _wrong_type(name, plan.id, kinds[plan.id], "string or whole numbers")
+    for field in plan.fields:
+        if kinds[field].startswith(_UNORDERED):
+            raise _wrong_type(name, field, kinds[field], "string, numbers, booleans, dates or times")
+
+
+def _wrong_type(name: str, column: str, got: str, expected: str) -> DocumentTypeError:
+    return DocumentTypeError(
+        f"{name}: the column {column!r} is {got}, expected {expected}; "
+        f"{name}.withColumn({column!r}, {name}[{column!r}].cast('string')) makes texts of it"
+    )

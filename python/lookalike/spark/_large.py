@@ -12,7 +12,7 @@ from lookalike._stage_tasks import SliceTask
 from lookalike.spark._checkpoint import Checkpoint
 from lookalike.spark._columns import column
 from lookalike.spark._connect import by_part, connected, labelled, shingle_counters
-from lookalike.spark._order import RangeOrder, offsets_of
+from lookalike.spark._order import OrderedRows, offsets_of
 from lookalike.spark._worker import map_rows
 from lookalike.stages import INTERNAL, KEPT, PART, PLACES, Plan
 
@@ -36,7 +36,7 @@ class SparkRows:
     #: The most that the documents of a task may take.
     task_bytes: int
     checkpoint: Checkpoint
-    order: RangeOrder
+    order: OrderedRows
     #: All documents, with ``node``, and ``reference`` where there is a reference collection.
     all_documents: DataFrame
     has_reference: bool
@@ -46,9 +46,6 @@ class SparkRows:
         from pyspark.sql import functions
 
         return functions
-
-    def check_order(self) -> None:
-        self.order.check("a component is larger than task_memory, and is decided in an order; give task_memory more")
 
     def _result(self, stage: str, make: Callable[[], DataFrame]) -> DataFrame:
         # What fits a task decides what these stages do, so it is part of their names.
@@ -89,22 +86,22 @@ class SparkRows:
         f = self.functions
         numbered = documents.withColumn(PART, f.col(PART).cast("int"))
         # The kept ones come first.
-        rows = by_part(numbered, self.parts, PART).sortWithinPartitions(PART, f.desc(KEPT))
-        return map_rows(rows, task, columns)
+        order = ((PART, "ascending"), (KEPT, "descending"))
+        return self.order.mapped_in_each(by_part(numbered, self.parts, PART), order, task, columns)
 
     def semi_joined(self, documents: DataFrame, nodes: DataFrame) -> DataFrame:
         return documents.join(nodes, "node", "left_semi")
 
     def sliced(self, places: Callable[[], DataFrame], slice_bytes: int) -> DataFrame:
         f = self.functions
-        ranges = self.stored("places", lambda: self.order.divided(places(), "place"))
+        ranges = self.stored("places", lambda: self.order.divided(places(), [("place", "ascending")]))
 
         def slices() -> DataFrame:
             sums = ranges.groupBy("range").agg(f.sum("bytes").alias("bytes")).collect()
             offsets = offsets_of({int(row["range"]): int(row["bytes"]) for row in sums})
-            ordered = self.order.sorted(ranges, ["range"], ["range", "place"])
-            task = SliceTask(offsets, slice_bytes)
-            return map_rows(ordered, task, f"{PLACES}, range int, slice long").drop("place", "range")
+            order, schema = [("range", "ascending"), ("place", "ascending")], f"{PLACES}, range int, slice long"
+            sliced = self.order.mapped(ranges, ["range"], order, SliceTask(offsets, slice_bytes), schema)
+            return sliced.drop("place", "range")
 
         return self.stored("slices", slices)
 

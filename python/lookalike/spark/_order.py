@@ -1,17 +1,20 @@
-"""Rows in an order over all partitions."""
+"""Rows in an order, over all partitions or in each of them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from lookalike.errors import OptionError
+from lookalike._stage_tasks import RowOrder
+from lookalike.spark._tasks import SameTask, SortedTask
+from lookalike.spark._worker import map_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["RangeOrder", "offsets_of"]
+__all__ = ["OrderedRows", "offsets_of"]
 
-_NO_ORDER = "groups and pairs have no order in it; counts and lookalike.spark.dedup need none, the rest needs Spark"
+_Task = Callable[[Iterable[Any]], Iterator[Any]]
 
 
 def offsets_of(amounts: dict[int, int]) -> dict[int, int]:
@@ -23,40 +26,74 @@ def offsets_of(amounts: dict[int, int]) -> dict[int, int]:
     return offsets
 
 
-class RangeOrder:
-    """Divides rows into ranges of their values, and sorts these."""
+class OrderedRows:
+    """Gives tasks rows in an order.
+
+    Spark sorts ranges of rows, each in a partition. Sail 0.7 does not divide rows into ranges of their
+    values, and leaves out sorts before tasks; there a task sorts its rows itself, and where the order
+    is over all partitions, it is one task for all rows.
+    """
 
     def __init__(self, spark: SparkSession, parts: int) -> None:
         self._spark, self._parts = spark, parts
-        self._has_ranges: bool | None = None
+        self._is_sorting: bool | None = None
 
-    def divided(self, rows: DataFrame, *columns: Any) -> DataFrame:
-        """Rows with ``range``, the number of the range that they are in, in the order of the columns."""
+    @property
+    def is_sorting(self) -> bool:
+        """Whether the engine sorts rows for tasks."""
+        if self._is_sorting is None:
+            self._is_sorting = self._has_ranges()
+        return self._is_sorting
+
+    def _has_ranges(self) -> bool:
+        """Whether the engine divides rows into ranges, for which there is no other sign of Spark."""
         from pyspark.sql import functions
+        from pyspark.sql.utils import is_remote
 
-        self.check(_NO_ORDER)
-        ranges = rows.repartitionByRange(self._parts, *columns)
-        return ranges.withColumn("range", functions.spark_partition_id())
+        if not is_remote():
+            return True
+        divided = self._spark.range(64).repartitionByRange(4, "id")
+        numbered = divided.select("id", functions.spark_partition_id().alias("range")).collect()
+        at = [row["range"] for row in sorted(numbered, key=lambda row: int(row["id"]))]
+        return len(set(at)) > 1 and at == sorted(at)
 
-    def sorted(self, rows: DataFrame, ranges: list[str], order: list[Any]) -> DataFrame:
-        """Rows in order, those with equal values of ``ranges`` in one partition."""
-        self.check(_NO_ORDER)
-        return rows.repartitionByRange(self._parts, *ranges).sortWithinPartitions(*order)
+    def divided(self, rows: DataFrame, order: RowOrder) -> DataFrame:
+        """Rows with ``range``, the number of the range that they are in."""
+        from pyspark.sql import functions as f
 
-    def check(self, consequence: str) -> None:
-        """Refuses an engine that does not divide rows into ranges; Sail 0.7 does not.
+        if not self.is_sorting:
+            return rows.withColumn("range", f.lit(0))
+        ranges = rows.repartitionByRange(self._parts, *_expressions(order))
+        return ranges.withColumn("range", f.spark_partition_id())
 
-        :param consequence: what is not possible without, and what is.
-        :raises OptionError: it does not.
+    def sorted(self, rows: DataFrame, ranges: list[str], order: RowOrder, schema: str) -> DataFrame:
+        """Rows in an order over all partitions.
+
+        :param ranges: as in :meth:`mapped`.
+        :param schema: their columns.
         """
-        from pyspark.sql import functions
+        return self._sorted(rows, ranges, order) if self.is_sorting else self.mapped(rows, ranges, order, SameTask(), schema)
 
-        if self._has_ranges is None:
-            divided = self._spark.range(64).repartitionByRange(4, "id")
-            numbered = divided.select("id", functions.spark_partition_id().alias("range")).collect()
-            at = [row["range"] for row in sorted(numbered, key=lambda row: int(row["id"]))]
-            self._has_ranges = len(set(at)) > 1 and at == sorted(at)
-        if not self._has_ranges:
-            raise OptionError(
-                f"this engine does not divide rows into ranges of their values (repartitionByRange): {consequence}"
-            )
+    def mapped(self, rows: DataFrame, ranges: list[str], order: RowOrder, task: _Task, schema: str) -> DataFrame:
+        """What a task gives for rows in an order over all partitions; the results have that order, too.
+
+        :param ranges: columns that the order begins with, ascending; rows with equal values of them are in one partition.
+        """
+        if not self.is_sorting:
+            return map_rows(rows.repartition(1), SortedTask(task, order), schema)
+        return map_rows(self._sorted(rows, ranges, order), task, schema)
+
+    def _sorted(self, rows: DataFrame, ranges: list[str], order: RowOrder) -> DataFrame:
+        return rows.repartitionByRange(self._parts, *ranges).sortWithinPartitions(*_expressions(order))
+
+    def mapped_in_each(self, rows: DataFrame, order: RowOrder, task: _Task, schema: str) -> DataFrame:
+        """What a task gives for rows in an order in each partition."""
+        if not self.is_sorting:
+            return map_rows(rows, SortedTask(task, order), schema)
+        return map_rows(rows.sortWithinPartitions(*_expressions(order)), task, schema)
+
+
+def _expressions(order: RowOrder) -> list[Any]:
+    from pyspark.sql import functions as f
+
+    return [f.desc(column) if way == "descending" else f.asc(column) for column, way in order]

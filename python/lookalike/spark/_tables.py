@@ -86,12 +86,15 @@ def refuse_existing(spark: SparkSession, path: str | None, kind: str) -> None:
     """
     if path is None:
         return
+    from pyspark.sql.utils import is_remote
+
     try:
         if kind == "table":
             there = spark.catalog.tableExists(path)
         else:
-            spark.read.format("binaryFile").load(path)
-            there = True
+            files = spark.read.format("binaryFile").load(path).select("path")
+            # Spark Connect looks at paths when rows are asked for; Sail has no rows of what is absent.
+            there = not is_remote() or bool(files.limit(1).collect())
     except Exception as error:  # noqa: BLE001 - which class it is depends on the engine
         if is_absent(error):
             return

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lookalike import stages
-from lookalike._stage_tasks import NO_LIMIT, by_range
+from lookalike._row_operations import RowTask
+from lookalike._stage_tasks import NO_LIMIT, RowOrder, by_range
 from lookalike.stages import Plan
 
 __all__ = [
@@ -19,6 +20,9 @@ __all__ = [
     "LineTask",
     "MergeTask",
     "NumberTask",
+    "OneFileTask",
+    "SameTask",
+    "SortedTask",
     "TotalTask",
 ]
 
@@ -26,6 +30,10 @@ _Batches = Iterable[Any]
 
 #: Rows of groups that are written at once as lines of JSON, unless a group has more.
 _LINE_ROWS = 1 << 16
+#: Rows of a batch of sorted rows.
+_SORTED_ROWS = 1 << 12
+#: Bytes up to which the texts of a column have offsets of 32 bits, with a reserve.
+_SHORT_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -85,6 +93,58 @@ class CountTask:
 class TotalTask:
     def __call__(self, batches: _Batches) -> Iterator[Any]:
         return stages.total(batches)
+
+
+@dataclass(frozen=True)
+class SortedTask:
+    """A task of sorted rows where the engine does not sort them: it holds all rows of its partition."""
+
+    task: RowTask
+    order: RowOrder
+
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        return self.task(self._sorted(batches))
+
+    def _sorted(self, batches: _Batches) -> Iterator[Any]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        there = [batch for batch in batches if batch.num_rows]
+        if not there:
+            return
+        table = pa.Table.from_batches(there)
+        if table.nbytes > _SHORT_BYTES:
+            wide = [field.with_type(pa.large_string()) if pa.types.is_string(field.type) else field for field in table.schema]
+            table = table.cast(pa.schema(wide))
+        table = table.combine_chunks()
+        places = pc.sort_indices(table, sort_keys=list(self.order))
+        for start in range(0, table.num_rows, _SORTED_ROWS):
+            yield from table.take(places.slice(start, _SORTED_ROWS)).combine_chunks().to_batches()
+
+
+@dataclass(frozen=True)
+class SameTask:
+    """Gives the rows as they are."""
+
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        yield from batches
+
+
+@dataclass(frozen=True)
+class OneFileTask:
+    """Lines of a task, and a header before them, as one batch, for engines that distribute the batches of
+    a partition over files."""
+
+    task: RowTask
+    header: str
+
+    def __call__(self, batches: _Batches) -> Iterator[Any]:
+        import pyarrow as pa
+
+        lines = [self.header] if self.header else []
+        for batch in self.task(batches):
+            lines += batch.column("value").to_pylist()
+        yield pa.record_batch([pa.array(lines, pa.string())], names=["value"])
 
 
 @dataclass(frozen=True)
