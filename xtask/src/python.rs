@@ -1,6 +1,7 @@
 //! The package for Python: its wheel is built next to the tests of the workspace, put into an
 //! environment of its own, and tested there as a user has it.
 
+use crate::FULL_SIZE;
 use crate::commands::{self, TestVariables, call, cargo};
 use crate::stages::{self, Stages, TestCounts};
 use std::path::{Path, PathBuf};
@@ -24,12 +25,13 @@ const SPARK_CORE_TESTS: &str = "python/tests/test_spark_core.py";
 const OTHER_SPARK_TESTS: [&str; 3] =
     [SPARK_CORE_TESTS, "python/tests/test_spark.py", "python/tests/test_spark_audit.py"];
 /// The tests that need a cluster of Spark, which are a stage of their own.
-const SPARK_TESTS: [&str; 6] = [
+const SPARK_TESTS: [&str; 7] = [
     "python/tests/test_spark.py",
     "python/tests/test_spark_audit.py",
     "python/tests/test_spark_inputs.py",
     "python/tests/test_spark_submit.py",
     "python/tests/test_extract.py",
+    "python/tests/test_cluster_guide.py",
     SPARK_CORE_TESTS,
 ];
 /// The tests that need a cluster of Ray.
@@ -96,20 +98,40 @@ pub(crate) fn run_spark(
     variables: TestVariables,
 ) -> Result<(), String> {
     let environment = stages.run("packages for Python", |_| Environment::new(root))?;
-    let files = SPARK_REQUIREMENTS.map(|file| ["-r", file]);
-    let install = [&["-m", "pip", "install", "--quiet", "--no-compile"], files.as_flattened()];
-    let install = install.concat();
-    stages.run("packages for Spark", |_| environment.python(root, &install, &[]))?;
+    stages.run("packages for clusters", |_| install_clusters(root, &environment))?;
     let wheel = stages.run("wheel", |_| wheel(root, &environment))?;
     stages.run("installation of the wheel", |_| environment.install(root, &wheel))?;
     spark_tests(root, &environment, stages, variables)?;
     ray_tests(root, &environment, stages, variables)?;
+    for (folder, _) in OTHER_SPARKS {
+        let other = Environment { python: interpreter(&target()?.join(folder)) };
+        other_spark_tests(root, &other, &wheel, &OTHER_SPARK_TESTS, stages)?;
+    }
+    Ok(())
+}
+
+/// Installs Spark and Ray, and says so where they do not come.
+///
+/// # Errors
+/// None: without them the tests on clusters say so, too, and are skipped.
+pub(crate) fn install_clusters_if_possible(root: &Path, stages: &mut Stages) -> Result<(), String> {
+    let install = |_: &mut TestCounts| {
+        Ok(Environment::new(root).and_then(|environment| install_clusters(root, &environment)))
+    };
+    if let Err(reason) = stages.run("packages for clusters", install)? {
+        stages.counts.say_skipped(&format!("Spark or Ray is not installed: {reason}"));
+    }
+    Ok(())
+}
+
+/// Installs Spark and Ray, and each other version of Spark in an environment of its own.
+fn install_clusters(root: &Path, environment: &Environment) -> Result<(), String> {
+    for requirements in SPARK_REQUIREMENTS {
+        environment.install_packages(root, requirements)?;
+    }
     for (folder, requirements) in OTHER_SPARKS {
         let other = Environment::in_folder(root, &target()?.join(folder))?;
-        let install =
-            ["-m", "pip", "install", "--quiet", "--no-compile", "--requirement", requirements];
-        stages.run(requirements, |_| other.python(root, &install, &[]))?;
-        other_spark_tests(root, &other, &wheel, &OTHER_SPARK_TESTS, stages)?;
+        other.install_packages(root, requirements)?;
     }
     Ok(())
 }
@@ -142,7 +164,13 @@ fn spark_tests(
     }
     let tests = [&PYTEST[..], &SPARK_TESTS].concat();
     let for_tests = variables_of_tests(variables)?;
-    stages.run("Spark", |counts| environment.tests(root, &tests, &for_tests, counts))
+    stages.run(spark_stage(variables), |counts| environment.tests(root, &tests, &for_tests, counts))
+}
+
+/// The name of the stage with the tests on a cluster, with the most seconds that it may take on
+/// two processors of continuous integration.
+fn spark_stage(variables: TestVariables) -> &'static str {
+    if variables == FULL_SIZE { "Spark" } else { "Spark (at most 240)" }
 }
 
 /// Runs the tests on a cluster of Ray; without Ray they say so and skip.
@@ -293,12 +321,16 @@ impl Environment {
         if std::fs::read_to_string(done).is_ok_and(|there| there == wanted) {
             return Ok(());
         }
-        let install =
-            ["-m", "pip", "install", "--quiet", "--no-compile", "--requirement", REQUIREMENTS];
-        self.python(root, &install, &[]).map_err(|error| {
+        self.install_packages(root, REQUIREMENTS).map_err(|error| {
             format!("{error}; the packages of {REQUIREMENTS} are needed, and come by network")
         })?;
         std::fs::write(done, wanted).map_err(|e| format!("cannot write {}: {e}", done.display()))
+    }
+
+    /// Installs the packages that a file names.
+    fn install_packages(&self, root: &Path, requirements: &str) -> Result<(), String> {
+        let install = ["-m", "pip", "install", "--quiet", "--no-compile", "--requirement"];
+        self.python(root, &[&install[..], &[requirements]].concat(), &[])
     }
 
     /// Why there can be no cluster of Spark, if that is so.
