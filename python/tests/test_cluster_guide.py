@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import spark_cluster
 from divided_runs import compare, joined
+from soak import slow
 from test_stages import corpus
 
 import lookalike
@@ -85,6 +86,13 @@ def test_the_examples_of_spark(session: Any, place: Path) -> None:
     exec(block(place, "python", "import lookalike.spark"), defined)
     assert joined(place / "groups.csv") == groups_of_one_machine(place)
     assert {row["id"] for row in defined["survivors"].collect()} == kept_ids()
+
+
+@slow
+def test_the_examples_of_files(session: Any, place: Path) -> None:
+    import lookalike.spark
+
+    defined: dict[str, Any] = {"spark": session, "lookalike": lookalike}
     exec(block(place, "python", 'format("binaryFile")'), defined)
     assert defined["found"].counts["documents"] == len(ROWS) == defined["extracted"].counts["documents"]
     assert {"id", "text", "modified", "subject", "date"} == set(defined["extracted"].documents.columns)
@@ -103,6 +111,7 @@ def test_the_commands_of_spark(session: Any, place: Path, capsys: pytest.Capture
     assert {row["id"] for row in session.read.parquet(str(place / "survivors")).collect()} == kept_ids()
 
 
+@slow
 def test_the_examples_of_ray(ray_node: None, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import lookalike.ray
 

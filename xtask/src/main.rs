@@ -20,7 +20,7 @@ mod tidy;
 mod unicode;
 mod wheel_features;
 
-use commands::{TestVariables, cargo};
+use commands::{FULL_SIZE, TestVariables, cargo};
 use members::WorkspaceCrate;
 use stages::{Stages, TestCounts};
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ const HELP: &str = "\
 cargo x lint            format, clippy, documentation, tidy, dependencies, Unicode table: checked
 cargo x check           clippy of every crate without features, and with each alone
 cargo x test [ARG…]     all tests, those of Python too; arguments go to `cargo test` alone
-cargo x soak            the same with long tests at their full size, after `check`; installs Spark, too
+cargo x soak            `check`, then the same with long tests at full size; installs Spark, too
 cargo x python [ARG…]   builds, installs and tests the wheel; arguments go to pytest alone
 cargo x spark           tests Spark and Ray on clusters; installs both (1.5 GB), needs Java
 cargo x bench [ARG…]    measures on a generated corpus; arguments go to the benchmark
@@ -44,9 +44,6 @@ cargo x unicode         writes the Unicode table; with --check only compares it
 
 /// Property tests try the same cases in each run; `soak` tries others.
 const SAME_CASES: TestVariables = &[("PROPTEST_RNG_SEED", "2026")];
-
-/// What makes long tests run at their full size; the second is for tests that take 10 GB of memory.
-const FULL_SIZE: TestVariables = &[("LOOKALIKE_SOAK", "1"), ("LOOKALIKE_LARGE", "1")];
 
 /// Lint, documentation and tests compile the same features, so that dependencies are compiled once.
 const FEATURES: [&str; 2] = ["--workspace", "--all-features"];

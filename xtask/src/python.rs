@@ -1,8 +1,7 @@
 //! The package for Python: its wheel is built next to the tests of the workspace, put into an
 //! environment of its own, and tested there as a user has it.
 
-use crate::FULL_SIZE;
-use crate::commands::{self, TestVariables, call, cargo};
+use crate::commands::{self, FULL_SIZE, TestVariables, call, cargo};
 use crate::stages::{self, Stages, TestCounts};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

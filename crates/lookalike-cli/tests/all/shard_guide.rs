@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-/// Stands in for Slurm: runs each job at once, its tasks last to first, with the options that the
+/// In place of Slurm: runs each job at once, its tasks last to first, with the options that the
 /// guide uses; a job that waits for one that was not run is an error.
 const SBATCH: &str = r#"#!/bin/sh
 array= after= command=
