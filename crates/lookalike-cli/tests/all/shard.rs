@@ -6,7 +6,6 @@ use crate::command::{Place, Run, is_soak};
 use crate::crash::{Random, end, gzip, names, short_documents, signal, start};
 use serde_json::Value;
 use std::fs;
-use std::io::Write as _;
 use std::time::Duration;
 
 /// How a job is divided.
@@ -483,7 +482,8 @@ fn killed_tasks_are_run_again() {
     place.file("a.jsonl", short_documents(0, 4000));
     place.file("b.jsonl.gz", gzip(short_documents(4000, 4000).as_bytes()));
     let mut random = Random::new(11);
-    for (rounds, exact) in [(if is_soak() { 40 } else { 2 }, false), (1, true)] {
+    let rounds = if is_soak() { [40, 10] } else { [2, 1] };
+    for (rounds, exact) in rounds.into_iter().zip([false, true]) {
         let mut args = vec!["a.jsonl", "b.jsonl.gz", "--threshold", "0.6"];
         args.extend(exact.then_some("--exact"));
         let expected = without_work(outputs(&place, &[&["find"], &args[..]].concat()));
@@ -514,7 +514,7 @@ fn killed_tasks_are_run_again() {
     }
 }
 
-/// Two processes that run one task at once, and two that make one plan, both end well.
+/// Processes that run one task at once, or make one plan, all end well and leave the same.
 #[test]
 fn a_task_may_run_twice_at_once() {
     let place = Place::new();
@@ -550,6 +550,7 @@ fn a_task_may_run_twice_at_once() {
 #[test]
 fn a_full_disk_is_named_by_every_stage() {
     use crate::faults::{NO_DISK, says, shell, with_small_disk};
+    use std::io::Write as _;
     let place = Place::new();
     place.file("a.jsonl", short_documents(0, 300));
     place.file("b.jsonl.gz", gzip(short_documents(300, 300).as_bytes()));
