@@ -2,35 +2,46 @@
 
     python3 bench/cluster_simulation.py SMALL.json LARGE.json BANDS.json [--documents N ...] [--stages]
         [--check OTHER.json] [--machines 100] [--cores 16] [--network 1e9] [--disk 1e9] [--price 0.8]
+        [--task-memory BYTES] [--share 0.2] [--chain 1000]
 
 The package for Python must be installed. The files are those of `bench/spark.py --costs`: SMALL and LARGE of two numbers of documents with the same
-bands, BANDS with as many documents as LARGE and more bands. Assumed:
+bands, BANDS with as many documents as LARGE and more bands; `bench/cluster_costs/` has three. Assumed:
 
 - CPU seconds of a stage are a fixed part and a part for each document (SMALL, LARGE); the part of `keys`
   for each document, and the bytes that it shuffles, grow with the bands (LARGE, BANDS). The fixed part
   is that of one application on two executors, and is taken once.
 - Bands and rows are those that `lookalike.stages.plan(documents=N)` chooses.
-- What documents in components shuffle is that of LARGE; their share, on which the last task of the tree
-  depends, is `--share`.
+- What documents in components shuffle is that of LARGE; their share, on which rounds depend, is `--share`.
+- Up to 10 million documents in components, their labels go to all executors, and texts stay where they are read. Above,
+  labels and all texts are shuffled for the second reading: as many bytes as the file has. What that takes of
+  the CPU is in no column.
+- Forests are joined 16 to a task; the last task gets 24 bytes for each document in a component. Its time on one
+  core is in no column. Where it would exceed `--task-memory`, components are found in rounds: log2 of `--chain`, the longest
+  chain of documents, rounded up. A round shuffles 16 bytes for each document in a component three times, and
+  takes of the CPU what the stage `components` takes for as many shuffled bytes.
 - A stage ends when its CPU seconds are spent on all cores, or its bytes have been read from disks or
   moved through the network, whichever is later; the slowest task of a stage takes `--straggler` times as long.
-- Forests are joined 16 to a task; the last task gets 24 bytes for each document in a component. Its time on one
-  core is in no column. A run is refused where it exceeds `task_memory`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 #: Stages that read the documents.
 READING = ("keys", "decide")
-#: Bytes of a document in the last task that joins forests.
-NODE_BYTES = 24
+#: Bytes of a document in the last task that joins forests, and of its edge when it is shuffled.
+NODE_BYTES, EDGE_BYTES = 24, 16
+#: The shuffles of a round.
+ROUND_STEPS = 3
+#: Documents in components up to which their labels go to all executors, and the least bytes of edges that
+#: a task may hold: those of `lookalike.spark`.
+BROADCAST, LEAST_TASK_BYTES = 10_000_000, 64 << 20
 
 
 class CostsError(Exception):
@@ -78,17 +89,38 @@ class StageCost:
     shuffled: float
 
 
+@dataclass(frozen=True)
+class Components:
+    """What the documents of a collection are connected to."""
+
+    #: Of the documents, those in components.
+    share: float = 0.2
+    #: The most documents that a path between two documents of a component has.
+    chain: int = 1000
+    #: The most bytes that a task may hold.
+    task_memory: float = 2 << 30
+
+    def rounds(self, documents: int) -> int:
+        """The rounds that find components; 0 where one task can."""
+        fits = NODE_BYTES * self.share * documents <= max(self.task_memory, LEAST_TASK_BYTES)
+        return 0 if fits else math.ceil(math.log2(max(self.chain, 2)))
+
+    def are_sent(self, documents: int) -> bool:
+        """Whether all executors get the labels of documents."""
+        return self.share * documents <= BROADCAST
+
+
 class Projection:
     """Costs of stages as functions of the number of documents and bands."""
 
-    def __init__(self, small: Costs, large: Costs, bands: Costs) -> None:
+    def __init__(self, small: Costs, large: Costs, bands: Costs, components: Components = Components()) -> None:
         if small.documents >= large.documents or (small.bands, small.rows) != (large.bands, large.rows):
             raise CostsError("SMALL and LARGE: expected fewer and more documents with the same bands and rows")
         if bands.documents != large.documents or bands.bands <= large.bands:
             raise CostsError("BANDS: expected as many documents as LARGE, and more bands")
         if not set(small.seconds) == set(large.seconds) == set(bands.seconds):
             raise CostsError("the files have other stages than each other; measure them with one version")
-        self._large, self._small, self._bands = large, small, bands
+        self._large, self._small, self._bands, self.components = large, small, bands, components
 
     def stages(self, documents: int, bands: int) -> list[StageCost]:
         """The costs of the stages."""
@@ -106,7 +138,18 @@ class Projection:
             each += max(more.seconds[name] - large.seconds[name], 0.0) * added
             shuffled += (more.shuffled[name] - large.shuffled[name]) * added
         read = large.bytes / large.documents * documents if name in READING else 0.0
-        return StageCost(name, fixed + each * documents, read, shuffled * documents)
+        cost = StageCost(name, fixed + each * documents, read, shuffled * documents)
+        if name == "components":
+            return self._with_rounds(cost, documents)
+        if name == "decide" and not self.components.are_sent(documents):
+            return replace(cost, shuffled=cost.shuffled + read)
+        return cost
+
+    def _with_rounds(self, cost: StageCost, documents: int) -> StageCost:
+        """Adds the rounds to what joining forests takes."""
+        added = self.components.rounds(documents) * ROUND_STEPS * EDGE_BYTES * self.components.share * documents
+        seconds = added * cost.cpu_seconds / cost.shuffled if added else 0.0
+        return replace(cost, cpu_seconds=cost.cpu_seconds + seconds, shuffled=cost.shuffled + added)
 
 
 @dataclass(frozen=True)
@@ -158,12 +201,13 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-def print_table(projection: Projection, machines: Machines, all_documents: list[int], share: float, *, by_stage: bool) -> None:
+def print_table(projection: Projection, machines: Machines, all_documents: list[int], *, by_stage: bool) -> None:
     """Prints a row for each number of documents."""
+    components = projection.components
     print(f"Projected, not measured: {machines.machines} machines of {machines.cores} cores, {size(machines.network)}/s of network")
     print(f"and {size(machines.disk)}/s of disk each, ${machines.price} an hour, stragglers {machines.straggler} times,")
-    print(f"{share:.0%} of the documents in components.\n")
-    head = ("documents", "bands x rows", "CPU hours", "read", "shuffled", "last task of the tree", "time", "price")
+    print(f"{components.share:.0%} of the documents in components, chains of at most {components.chain}, a task of {size(components.task_memory)}.\n")
+    head = ("documents", "bands x rows", "CPU hours", "read", "shuffled", "last task of the tree", "rounds", "time", "price")
     print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
     for documents in all_documents:
         bands, rows = chosen(documents)
@@ -172,13 +216,14 @@ def print_table(projection: Projection, machines: Machines, all_documents: list[
         cells = (
             f"{documents:g}".replace("e+", "e"), f"{bands} x {rows}", f"{sum(stage.cpu_seconds for stage in stages) / 3600:,.1f}",
             size(sum(stage.read for stage in stages)), size(sum(stage.shuffled for stage in stages)),
-            size(NODE_BYTES * share * documents), duration(wall), f"${machines.dollars(wall):,.0f}",
+            size(NODE_BYTES * components.share * documents), str(components.rounds(documents) or "none"), duration(wall),
+            f"${machines.dollars(wall):,.0f}",
         )
         print("| " + " | ".join(cells) + " |")
         if by_stage:
             for stage in stages:
                 name, hours = f"– {stage.name}", f"{stage.cpu_seconds / 3600:,.1f}"
-                print(f"| {name} | | {hours} | {size(stage.read)} | {size(stage.shuffled)} | | {duration(machines.seconds(stage))} | |")
+                print(f"| {name} | | {hours} | {size(stage.read)} | {size(stage.shuffled)} | | | {duration(machines.seconds(stage))} | |")
 
 
 def check(projection: Projection, measured: Costs) -> None:
@@ -204,13 +249,16 @@ def main() -> None:
     parser.add_argument("--price", type=float, default=0.8, help="dollars an hour of a machine")
     parser.add_argument("--straggler", type=float, default=1.2)
     parser.add_argument("--share", type=float, default=0.2, help="of the documents, those in components")
+    parser.add_argument("--chain", type=int, default=1000, help="documents of the longest chain")
+    parser.add_argument("--task-memory", type=float, default=2 << 30, help="bytes, as the argument of lookalike.spark.find")
     parser.add_argument("--stages", action="store_true", help="a row for each stage, too")
     parser.add_argument("--check", type=Path, metavar="OTHER.json", help="compare with another measurement")
     args = parser.parse_args()
     try:
-        projection = Projection(*(Costs.read(file) for file in (args.small, args.large, args.bands)))
+        components = Components(args.share, args.chain, args.task_memory)
+        projection = Projection(*(Costs.read(file) for file in (args.small, args.large, args.bands)), components)
         machines = Machines(args.machines, args.cores, args.network, args.disk, args.price, args.straggler)
-        print_table(projection, machines, [int(each) for each in args.documents], args.share, by_stage=args.stages)
+        print_table(projection, machines, [int(each) for each in args.documents], by_stage=args.stages)
         if args.check:
             check(projection, Costs.read(args.check))
     except CostsError as error:

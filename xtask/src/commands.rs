@@ -7,6 +7,9 @@ use std::process::{Command, ExitStatus, Stdio};
 /// Variables of the environment, by which tests find what size they run at, and their values.
 pub(crate) type TestVariables = &'static [(&'static str, &'static str)];
 
+/// What makes long tests run at their full size; the second is for tests that take 10 GB of memory.
+pub(crate) const FULL_SIZE: TestVariables = &[("LOOKALIKE_SOAK", "1"), ("LOOKALIKE_LARGE", "1")];
+
 /// A program without the variables that `cargo run` sets for this one: build scripts that look at
 /// them would run again, and what they build be compiled again, after a `cargo` from a shell.
 pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {

@@ -20,7 +20,7 @@ mod tidy;
 mod unicode;
 mod wheel_features;
 
-use commands::{TestVariables, cargo};
+use commands::{FULL_SIZE, TestVariables, cargo};
 use members::WorkspaceCrate;
 use stages::{Stages, TestCounts};
 use std::collections::BTreeSet;
@@ -31,9 +31,9 @@ const HELP: &str = "\
 cargo x lint            format, clippy, documentation, tidy, dependencies, Unicode table: checked
 cargo x check           clippy of every crate without features, and with each alone
 cargo x test [ARG…]     all tests, those of Python too; arguments go to `cargo test` alone
-cargo x soak            the same with long tests at their full size, after `check`
+cargo x soak            `check`, then the same with long tests at full size; installs Spark, too
 cargo x python [ARG…]   builds, installs and tests the wheel; arguments go to pytest alone
-cargo x spark           tests Spark and Ray on clusters; installs both (0.6 GB), needs Java
+cargo x spark           tests Spark and Ray on clusters; installs both (1.5 GB), needs Java
 cargo x bench [ARG…]    measures on a generated corpus; arguments go to the benchmark
 cargo x tidy            sizes of files, order of the stages, what must not be committed, named tests
 cargo x deny            licences, versions and advisories of the dependencies, by cargo-deny
@@ -44,9 +44,6 @@ cargo x unicode         writes the Unicode table; with --check only compares it
 
 /// Property tests try the same cases in each run; `soak` tries others.
 const SAME_CASES: TestVariables = &[("PROPTEST_RNG_SEED", "2026")];
-
-/// What makes long tests run at their full size; the second is for tests that take 10 GB of memory.
-const FULL_SIZE: TestVariables = &[("LOOKALIKE_SOAK", "1"), ("LOOKALIKE_LARGE", "1")];
 
 /// Lint, documentation and tests compile the same features, so that dependencies are compiled once.
 const FEATURES: [&str; 2] = ["--workspace", "--all-features"];
@@ -78,6 +75,7 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
         ["test"] => in_stages(true, |stages| test(root, stages, SAME_CASES)),
         ["soak"] => in_stages(true, |stages| {
             stages.run("every feature alone", |_| check(root))?;
+            python::install_clusters_if_possible(root, stages)?;
             test(root, stages, FULL_SIZE)
         }),
         ["test", rest @ ..] => cargo(root, &[&["test"][..], &FEATURES, rest].concat(), &[]),

@@ -21,12 +21,13 @@ const OTHER_SPARKS: [(&str, &str); 2] = [
 /// The tests of these where time is short, which compare what all of them have.
 const SPARK_CORE_TESTS: &str = "python/tests/test_spark_core.py";
 /// The tests that need a cluster of Spark, which are a stage of their own.
-const SPARK_TESTS: [&str; 6] = [
+const SPARK_TESTS: [&str; 7] = [
     "python/tests/test_spark.py",
     "python/tests/test_spark_audit.py",
     "python/tests/test_spark_inputs.py",
     "python/tests/test_spark_submit.py",
     "python/tests/test_extract.py",
+    "python/tests/test_cluster_guide.py",
     SPARK_CORE_TESTS,
 ];
 /// The tests that need a cluster of Ray.
@@ -93,20 +94,40 @@ pub(crate) fn run_spark(
     variables: TestVariables,
 ) -> Result<(), String> {
     let environment = stages.run("packages for Python", |_| Environment::new(root))?;
-    let files = SPARK_REQUIREMENTS.map(|file| ["-r", file]);
-    let install = [&["-m", "pip", "install", "--quiet", "--no-compile"], files.as_flattened()];
-    let install = install.concat();
-    stages.run("packages for Spark", |_| environment.python(root, &install, &[]))?;
+    stages.run("packages for clusters", |_| install_clusters(root, &environment))?;
     let wheel = stages.run("wheel", |_| wheel(root, &environment))?;
     stages.run("installation of the wheel", |_| environment.install(root, &wheel))?;
     spark_tests(root, &environment, stages, variables)?;
     ray_tests(root, &environment, stages, variables)?;
+    for (folder, _) in OTHER_SPARKS {
+        let other = Environment { python: interpreter(&target()?.join(folder)) };
+        other_spark_tests(root, &other, &wheel, &SPARK_TESTS, stages, variables)?;
+    }
+    Ok(())
+}
+
+/// Installs Spark and Ray, and says so where they do not come.
+///
+/// # Errors
+/// None: without them the tests on clusters say so, too, and are skipped.
+pub(crate) fn install_clusters_if_possible(root: &Path, stages: &mut Stages) -> Result<(), String> {
+    let install = |_: &mut TestCounts| {
+        Ok(Environment::new(root).and_then(|environment| install_clusters(root, &environment)))
+    };
+    if let Err(reason) = stages.run("packages for clusters", install)? {
+        stages.counts.say_skipped(&format!("Spark or Ray is not installed: {reason}"));
+    }
+    Ok(())
+}
+
+/// Installs Spark and Ray, and each other version of Spark in an environment of its own.
+fn install_clusters(root: &Path, environment: &Environment) -> Result<(), String> {
+    for requirements in SPARK_REQUIREMENTS {
+        environment.install_packages(root, requirements)?;
+    }
     for (folder, requirements) in OTHER_SPARKS {
         let other = Environment::in_folder(root, &target()?.join(folder))?;
-        let install =
-            ["-m", "pip", "install", "--quiet", "--no-compile", "--requirement", requirements];
-        stages.run(requirements, |_| other.python(root, &install, &[]))?;
-        other_spark_tests(root, &other, &wheel, &SPARK_TESTS, stages, variables)?;
+        other.install_packages(root, requirements)?;
     }
     Ok(())
 }
@@ -309,12 +330,16 @@ impl Environment {
         if std::fs::read_to_string(done).is_ok_and(|there| there == wanted) {
             return Ok(());
         }
-        let install =
-            ["-m", "pip", "install", "--quiet", "--no-compile", "--requirement", REQUIREMENTS];
-        self.python(root, &install, &[]).map_err(|error| {
+        self.install_packages(root, REQUIREMENTS).map_err(|error| {
             format!("{error}; the packages of {REQUIREMENTS} are needed, and come by network")
         })?;
         std::fs::write(done, wanted).map_err(|e| format!("cannot write {}: {e}", done.display()))
+    }
+
+    /// Installs the packages that a file names.
+    fn install_packages(&self, root: &Path, requirements: &str) -> Result<(), String> {
+        let install = ["-m", "pip", "install", "--quiet", "--no-compile", "--requirement"];
+        self.python(root, &[&install[..], &[requirements]].concat(), &[])
     }
 
     /// Why there can be no cluster of Spark, if that is so.

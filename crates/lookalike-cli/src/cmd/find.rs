@@ -79,6 +79,11 @@ impl FindOutputArgs {
         self.pairs.is_some()
     }
 
+    /// Whether estimates are asked for.
+    pub(super) fn has_estimates(&self) -> bool {
+        self.estimates
+    }
+
     /// How pairs are listed.
     pub(super) fn pair_list(&self) -> Result<PairList, CommandError> {
         Ok(PairList::new(self.pairs.is_some(), self.estimates)?)

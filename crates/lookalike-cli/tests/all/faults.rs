@@ -16,7 +16,7 @@ use std::time::Duration;
 const BINARY: &str = env!("CARGO_BIN_EXE_lookalike");
 
 /// A command of the shell, in the folder; `$0` is the binary.
-fn shell(place: &Place, script: &str) -> (Option<i32>, String) {
+pub(crate) fn shell(place: &Place, script: &str) -> (Option<i32>, String) {
     let command = Command::new("sh")
         .args(["-c", script, BINARY])
         .current_dir(place.path(""))
@@ -27,7 +27,8 @@ fn shell(place: &Place, script: &str) -> (Option<i32>, String) {
     end(command.unwrap())
 }
 
-fn says(outcome: (Option<i32>, String), parts: &[&str]) {
+/// Checks an error: one line of text with these parts.
+pub(crate) fn says(outcome: (Option<i32>, String), parts: &[&str]) {
     let (code, message) = outcome;
     assert_eq!(code, Some(1), "{message}");
     assert!(message.starts_with("error: ") && !message.contains("panicked"), "{message}");
@@ -106,26 +107,37 @@ fn outputs_that_may_not_grow() {
     assert_eq!(names(&place.path("")), ["a.jsonl", "a.jsonl.gz", "g.csv", "p.csv", "t"]);
 }
 
+/// What a test prints where it can mount no disk.
+pub(crate) const NO_DISK: &str =
+    "SKIPPED: no disk can be mounted here, so that a full one is not tried";
+
+/// Runs a script with a disk of this size at `t`, which ends with code 1; `None` where the system
+/// lets no test mount one.
+pub(crate) fn with_small_disk(
+    place: &Place,
+    size: &str,
+    script: &str,
+) -> Option<(Option<i32>, String)> {
+    let script = format!("mount -t tmpfs -o size={size} none t || exit 77\n{script}");
+    let inner = Command::new("unshare")
+        .args(["-rm", "sh", "-c", &script, BINARY])
+        .current_dir(place.path(""))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn();
+    inner.ok().map(end).filter(|(code, _)| *code == Some(1))
+}
+
 /// A disk that is really full, where the system lets a test mount one.
 #[test]
 fn a_small_disk() {
     let place = place_with_input();
-    let mounted = |size: &str, script: &str| {
-        let script = format!("mount -t tmpfs -o size={size} none t || exit 77\n{script}");
-        let inner = Command::new("unshare")
-            .args(["-rm", "sh", "-c", &script, BINARY])
-            .current_dir(place.path(""))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn();
-        inner.ok().map(end).filter(|(code, _)| *code == Some(1))
-    };
     let find = "exec \"$0\" find a.jsonl.gz --memory 60MiB --threads 1 -q";
     let full = ["No space left", "make room"];
+    let mounted = |size, script: &str| with_small_disk(&place, size, script);
     let Some(outcome) = mounted("1m", &format!("{find} --temp-dir t -o g.csv")) else {
-        let reported = "SKIPPED: no disk can be mounted here, so that a full one is not tried";
-        writeln!(std::io::stderr(), "{reported}").unwrap();
+        writeln!(std::io::stderr(), "{NO_DISK}").unwrap();
         return;
     };
     says(outcome, &full);

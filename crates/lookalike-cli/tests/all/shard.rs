@@ -410,58 +410,176 @@ fn what_cannot_be_divided_is_refused() {
         assert!(run.err.contains(expected), "{args:?}: {run:?}");
         assert!(!place.path("job/plan.json").exists(), "{args:?}");
     }
+    for option in ["--decisions", "--audit", "--estimates", "--unit=line"] {
+        let run = divided.plan(&place, &["in", option]);
+        let name = option.split('=').next().unwrap();
+        assert!(run.code == Some(2) && run.err.contains(name), "{run:?}");
+        assert!(!place.path("job/plan.json").exists(), "{option}");
+    }
     let message = place.run(&["shard", "plan", "in/job", "in"]).fails(2);
     assert!(message.contains("is in the input in"), "{message}");
     divided.plan(&place, &["in"]).ok();
     divided.run(&place);
     let message = place.run(&["shard", "finish", "job", "--pairs", "p.csv"]).fails(2);
     assert!(message.contains("the plan was made without pairs"), "{message}");
+    let estimates = ["shard", "finish", "job", "--pairs", "p.csv", "--estimates"];
+    let message = place.run(&estimates).fails(2);
+    assert!(message.contains("--estimates: signatures are not kept"), "{message}");
     let message = place.run(&["shard", "finish", "job", "--report", "r.html"]).fails(2);
     assert!(message.contains("expected FILE.json"), "{message}");
 }
 
-/// A killed task leaves nothing under its name, and is run again.
+/// The counts of the work, which is another one than that of `find` in exact runs.
+fn without_work((files, mut report): (Vec<String>, Value)) -> (Vec<String>, Value) {
+    for count in ["candidates", "verified"] {
+        report["counts"][count] = Value::Null;
+    }
+    (files, report)
+}
+
+/// Whether a file of a job is one that a stage leaves, or one that is being written.
+fn is_known(name: &str) -> bool {
+    let known = [
+        "plan.json",
+        "counted-",
+        "rarity.lks",
+        "keys-",
+        "texts-",
+        "connected-",
+        "merged-",
+        "labels.lks",
+        "components-",
+        "decided-",
+        ".lookalike-",
+    ];
+    known.iter().any(|known| name.starts_with(known))
+}
+
+/// Kills a command twice while it works, then lets it end.
+fn run_killed(place: &Place, args: &[&str], random: &mut Random, check: &dyn Fn()) {
+    for _ in 0..2 {
+        let child = start(&place.path(""), args);
+        std::thread::sleep(Duration::from_micros(random.below(60_000)));
+        signal(&child, "-KILL");
+        end(child);
+        check();
+    }
+    let (code, message) = end(start(&place.path(""), args));
+    assert_eq!(code, Some(0), "{args:?}: {message}");
+    check();
+}
+
+/// The stages behind `plan` and before `finish`, each of which waits for the one before it.
+fn stages(exact: bool) -> &'static [&'static str] {
+    let all = &["count", "rarity", "keys", "connect", "merge", "label", "components", "decide"];
+    if exact { all } else { &all[2..] }
+}
+
+/// What is killed leaves nothing under its name that is not whole, and is run again.
 #[test]
 fn killed_tasks_are_run_again() {
     let place = Place::new();
     place.file("a.jsonl", short_documents(0, 4000));
     place.file("b.jsonl.gz", gzip(short_documents(4000, 4000).as_bytes()));
-    let args = ["a.jsonl", "b.jsonl.gz", "--threshold", "0.6"];
-    let expected = outputs(&place, &[&["find"], &args[..]].concat());
     let mut random = Random::new(11);
-    for _ in 0..if is_soak() { 40 } else { 2 } {
-        let _ = fs::remove_dir_all(place.path("job"));
-        Divided { tasks: 2, parts: 2 }.plan(&place, &[&args[..], &["--pairs"]].concat()).ok();
-        for stage in ["keys", "connect", "merge", "label", "components", "decide"] {
-            let mut kills = 2;
-            loop {
-                let child = start(&place.path(""), &["shard", stage, "job"]);
-                if kills > 0 {
-                    kills -= 1;
-                    std::thread::sleep(Duration::from_micros(random.below(60_000)));
-                    signal(&child, "-KILL");
-                }
-                if end(child).0 == Some(0) {
-                    break;
-                }
-                let whole = |name: &String| {
-                    name.starts_with(".lookalike-") || {
-                        let is_known = [
-                            "plan.json",
-                            "keys-",
-                            "texts-",
-                            "connected-",
-                            "merged-",
-                            "labels.lks",
-                            "components-",
-                            "decided-",
-                        ];
-                        is_known.iter().any(|known| name.starts_with(known))
-                    }
-                };
-                assert!(names(&place.path("job")).iter().all(whole));
+    let rounds = if is_soak() { [40, 10] } else { [2, 1] };
+    for (rounds, exact) in rounds.into_iter().zip([false, true]) {
+        let mut args = vec!["a.jsonl", "b.jsonl.gz", "--threshold", "0.6"];
+        args.extend(exact.then_some("--exact"));
+        let expected = without_work(outputs(&place, &[&["find"], &args[..]].concat()));
+        for _ in 0..rounds {
+            let _ = fs::remove_dir_all(place.path("job"));
+            let plan = ["shard", "plan", "job", "--tasks", "2", "--pairs"];
+            run_killed(&place, &[&plan, &args[..]].concat(), &mut random, &|| {
+                let path = place.path("job/plan.json");
+                let plan = path.exists().then(|| place.read("job/plan.json"));
+                let is_whole = |text: &String| serde_json::from_str::<Value>(text).is_ok();
+                assert!(plan.iter().all(is_whole), "{plan:?}");
+            });
+            for stage in stages(exact) {
+                run_killed(&place, &["shard", stage, "job"], &mut random, &|| {
+                    let names = names(&place.path("job"));
+                    assert!(names.iter().all(|name| is_known(name)), "{names:?}");
+                });
             }
+            let finish = ["shard", "finish", "job", "-o", "g.csv", "--pairs", "p.csv", "-q"];
+            run_killed(&place, &finish, &mut random, &|| {
+                for (name, expected) in ["g.csv", "p.csv"].iter().zip(&expected.0) {
+                    let is_there = place.path(name).exists();
+                    assert!(!is_there || place.read(name) == *expected, "{name} is not whole");
+                }
+            });
+            assert_eq!(expected, without_work(outputs(&place, &["shard", "finish", "job"])));
         }
-        assert_eq!(expected, outputs(&place, &["shard", "finish", "job"]));
+    }
+}
+
+/// Processes that run one task at once, or make one plan, all end well and leave the same.
+#[test]
+fn a_task_may_run_twice_at_once() {
+    let place = Place::new();
+    place.file("a.jsonl", short_documents(0, 1000));
+    place.file("b.jsonl.gz", gzip(short_documents(1000, 1000).as_bytes()));
+    let at_once = |args: &[&str]| {
+        let children: Vec<_> = (0..3).map(|_| start(&place.path(""), args)).collect();
+        for (code, message) in children.into_iter().map(end) {
+            assert_eq!(code, Some(0), "{args:?}: {message}");
+        }
+    };
+    for exact in [false, true] {
+        let mut args = vec!["a.jsonl", "b.jsonl.gz", "--threshold", "0.6"];
+        args.extend(exact.then_some("--exact"));
+        let expected = without_work(outputs(&place, &[&["find"], &args[..]].concat()));
+        let _ = fs::remove_dir_all(place.path("job"));
+        at_once(&[&["shard", "plan", "job", "--tasks", "2", "--pairs"], &args[..]].concat());
+        for stage in stages(exact) {
+            at_once(&["shard", stage, "job"]);
+        }
+        at_once(&["shard", "finish", "job", "-o", "g.csv", "--pairs", "p.csv", "-q"]);
+        let found = ["g.csv", "p.csv"].map(|name| place.read(name));
+        assert!(found == expected.0[..2], "groups or pairs differ");
+        assert_eq!(expected, without_work(outputs(&place, &["shard", "finish", "job"])));
+        let left = names(&place.path("job"));
+        assert!(!left.iter().any(|name| name.starts_with(".lookalike-")), "{left:?}");
+    }
+}
+
+/// A file that may not grow represents a full disk: every stage says which file it could not write,
+/// leaves none, and ends well when there is room.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_named_by_every_stage() {
+    use crate::faults::{NO_DISK, says, shell, with_small_disk};
+    use std::io::Write as _;
+    let place = Place::new();
+    place.file("a.jsonl", short_documents(0, 300));
+    place.file("b.jsonl.gz", gzip(short_documents(300, 300).as_bytes()));
+    let find = ["find", "a.jsonl", "b.jsonl.gz", "--exact", "--threshold", "0.6"];
+    let expected = without_work(outputs(&place, &find));
+    fs::create_dir(place.path("job")).unwrap();
+    let before = names(&place.path(""));
+    let check = |stage: &str, args: &str| {
+        let files = names(&place.path("job"));
+        let command = format!("exec \"$0\" shard {stage} job {args}");
+        let outcome = shell(&place, &format!("trap '' XFSZ; ulimit -f 0; {command}"));
+        says(outcome, &["cannot write", "write to another place"]);
+        assert_eq!(names(&place.path("job")), files, "{stage}");
+        assert_eq!(names(&place.path("")), before, "{stage}");
+        let (code, message) = shell(&place, &command);
+        assert_eq!(code, Some(0), "{stage}: {message}");
+    };
+    check("plan", "a.jsonl b.jsonl.gz --exact --threshold 0.6 --tasks 2 --pairs");
+    for stage in stages(true) {
+        check(stage, "-q");
+    }
+    check("finish", "-o g.csv --pairs p.csv -q");
+    assert_eq!(expected, without_work(outputs(&place, &["shard", "finish", "job"])));
+    // A disk that is really full, where the system lets a test mount one.
+    fs::create_dir(place.path("t")).unwrap();
+    let keys = "\"$0\" shard plan t/job b.jsonl.gz 2>&- && \"$0\" shard keys t/job; code=$?; \
+                [ \"$(ls -A t/job)\" = plan.json ] && exit $code";
+    match with_small_disk(&place, "64k", keys) {
+        Some(outcome) => says(outcome, &["cannot write t/job/", "No space left", "make room"]),
+        None => writeln!(std::io::stderr(), "{NO_DISK}").unwrap(),
     }
 }

@@ -7,7 +7,8 @@ use crate::collection::{Drawn, check, is_soak};
 use lookalike::core::params::{Measure, ParamsBuilder, ShingleRule, Unit};
 use proptest::prelude::*;
 
-fn rules() -> impl Strategy<Value = ShingleRule> {
+/// Shingles of all kinds.
+pub(crate) fn rules() -> impl Strategy<Value = ShingleRule> {
     let words = (1usize..=6).prop_map(|size| (Unit::Words, size));
     let chars = (1usize..=9).prop_map(|size| (Unit::Chars, size));
     let bytes = (3usize..=6).prop_map(|size| (Unit::Bytes, size));

@@ -2,9 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::collection::Drawn;
+use crate::exact::rules;
+use lookalike::core::disjoint_sets::DisjointSets;
 use lookalike::core::hash::{self, SplitMix64};
 use lookalike::core::keep::KeepPolicy;
-use lookalike::core::params::{Measure, Params, ParamsBuilder};
+use lookalike::core::params::{Measure, Params, ParamsBuilder, Scheme};
 use lookalike::error::Error;
 use lookalike::find::{self, FindOptions, Findings, Grouping, PairList};
 use lookalike::progress::NoProgress;
@@ -18,6 +20,7 @@ use lookalike::shard::{
     NodeIdentity, PairLines, PairRow, RarityCounter, RarityCounters, ShardError, SimilarityRank,
     member_rows, merge_with_roots, node_of, pair_rows, part_of,
 };
+use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
@@ -477,4 +480,128 @@ fn documents_that_changed_or_are_missing_are_named() {
     assert_eq!(decide(&rows[..2], &checks), Some(missing));
     let more = ShardError::Changed { id: "d2".to_owned() };
     assert_eq!(decide(&rows, &checks[..2]), Some(more));
+}
+
+/// The check of each document by its node; documents without a token have none.
+fn checks_by_node(sides: [&[Row]; 2], options: &FindOptions) -> HashMap<u64, u64> {
+    let one = NonZeroU32::MIN;
+    let rarest = || KeyCollector::screening(options, one, Arc::new(counters(sides[0], options)));
+    let mut collector = KeyCollector::new(options, one).unwrap_or_else(rarest);
+    let division = Division { tasks: 1, parts: 1, node_bits: 64, seed: 0 };
+    for (rows, reference) in sides.into_iter().zip([false, true]) {
+        let opened = collection(rows, &[], options);
+        while let Some(block) = opened.next_block().unwrap() {
+            let mut sink = KeySink { collector: &mut collector, division, reference };
+            block.read(&mut ReadBuffers::default(), &mut sink).unwrap();
+        }
+    }
+    let mut connectors = BTreeMap::new();
+    flush(&mut collector, &mut connectors, bucket_rule(options));
+    let identities = connectors.into_values().flat_map(|connector| connector.finish().identities);
+    identities.map(|identity| (identity.node, identity.check)).collect()
+}
+
+/// The components of the pairs that `found` lists, dealt to `parts` at random: documents that share
+/// a bucket and are no pair may be in different parts.
+fn closed_cut(sides: [&[Row]; 2], found: &Output, parts: u64, seed: u64) -> Vec<[Vec<Row>; 2]> {
+    let ids = sides.into_iter().flatten().map(|row| row.0.as_str());
+    let numbers: HashMap<&str, u32> = ids.zip(0..).collect();
+    let mut components = DisjointSets::new(numbers.len());
+    for line in found.pairs.lines().skip(1) {
+        let mut ids = line.split(',').map(|id| numbers[id]);
+        components.join(ids.next().unwrap(), ids.next().unwrap());
+    }
+    let mut cut = vec![<[Vec<Row>; 2]>::default(); parts as usize];
+    for (side, rows) in sides.into_iter().enumerate() {
+        for row in rows {
+            let component = components.first(numbers[row.0.as_str()]);
+            let part = hash::mix64(u64::from(component) ^ seed) % parts;
+            cut[part as usize][side].push(row.clone());
+        }
+    }
+    cut
+}
+
+/// What one run finds, and what is found in the parts of a random cut through no pair.
+fn cut_and_whole(
+    sides: [&[Row]; 2],
+    options: &FindOptions,
+    parts: u64,
+    seed: u64,
+) -> (Output, Output) {
+    let whole = one_run(sides[0], sides[1], options);
+    let known = checks_by_node(sides, options);
+    let mut decided = Decided::default();
+    for [rows, reference] in closed_cut(sides, &whole, parts, seed) {
+        let nodes = rows.iter().map(|row| node_of(&row.0, false));
+        let nodes = nodes.chain(reference.iter().map(|row| node_of(&row.0, true)));
+        let checks: Vec<Option<u64>> = nodes.map(|node| known.get(&node).copied()).collect();
+        let opened = collection(&rows, &reference, options);
+        let documents = CheckedDocuments { collection: &opened, checks: &checks };
+        decided.add(&documents.decide(options, &NoProgress).unwrap(), options);
+    }
+    (sorted(decided, options), whole)
+}
+
+/// The counts of groups and duplicates add up. The others are of the work, or of the stage `keys`;
+/// equal documents of a reference collection are no pair, so that a cut may separate copies.
+fn without_work(output: Output) -> Output {
+    let [_, _, _, _, groups, duplicates] = output.counts;
+    Output { counts: [0, 0, 0, 0, groups, duplicates], ..output }
+}
+
+/// Options of all kinds that decide a result.
+fn any_options() -> impl Strategy<Value = FindOptions> {
+    let measures =
+        [(Measure::Jaccard, false), (Measure::Jaccard, true), (Measure::Containment, true)];
+    let schemes = [
+        Scheme::FastSimilarity,
+        Scheme::MultiplyShift,
+        Scheme::ModPrime,
+        Scheme::Xor,
+        Scheme::XorMultiply,
+    ];
+    let keep = ["longest", "shortest", "first", "last", "field:last"];
+    let similarity = (prop::sample::select(measures.to_vec()), 6u32..=20, rules());
+    let signature = (prop::sample::select(schemes.to_vec()), any::<u64>());
+    let result = (prop::sample::select(keep.to_vec()), prop::sample::select(&Grouping::ALL[..]));
+    (similarity, signature, result).prop_map(|(similarity, (scheme, seed), (keep, grouping))| {
+        let ((measure, exact), twentieths, shingle) = similarity;
+        let threshold = f64::from(twentieths) / 20.0;
+        let defaults = ParamsBuilder::default();
+        let builder =
+            ParamsBuilder { shingle, measure, threshold, exact, scheme, seed, ..defaults };
+        let keep = KeepPolicy::new(vec![keep.parse().unwrap()]);
+        FindOptions { keep, grouping, ..options(&builder) }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn a_cut_through_no_pair_gives_the_bytes_of_one_run(
+        options in any_options(), seed: u64, vocabulary in 3u64..400, references in 0usize..60,
+        parts in 1u64..12,
+    ) {
+        let texts = Drawn { documents: 150, vocabulary, seed }.texts();
+        let id = |(i, text)| (format!("d{i:06}"), text);
+        let rows: Vec<Row> = texts.into_iter().enumerate().map(id).collect();
+        let (reference, documents) = rows.split_at(references);
+        let (cut, whole) = cut_and_whole([documents, reference], &options, parts, seed);
+        prop_assert_eq!(without_work(cut), without_work(whole));
+    }
+}
+
+/// The cuts of the law above go through buckets: candidates are fewer in the parts.
+#[test]
+fn a_cut_may_go_through_buckets() {
+    let options = options(&ParamsBuilder { threshold: 0.6, ..ParamsBuilder::default() });
+    for seed in 1..4 {
+        let rows = drawn(400, seed);
+        let (cut, whole) = cut_and_whole([&rows, &[]], &options, 8, seed);
+        assert!(cut.counts[2] < whole.counts[2], "{:?} {:?}", cut.counts, whole.counts);
+        assert!(whole.counts[4] > 10, "{:?}", whole.counts);
+        assert_eq!(without_work(cut), without_work(whole));
+    }
 }

@@ -31,6 +31,13 @@ pub(super) fn run(args: &FinishArgs, worker: WorkerOption<'_>) -> CommandResult 
             "--report: a page shows texts, which no task has here; expected FILE.json".to_owned(),
         ));
     }
+    if args.result.has_estimates() {
+        return Err(CommandError::Usage(
+            "--estimates: signatures are not kept by the tasks of a job; `lookalike find` with \
+             --memory estimates, too"
+                .to_owned(),
+        ));
+    }
     let job = Job::open(&args.folder)?;
     let plan = plan_args(&job)?;
     let (collection, options) = open(&job, &args.work, worker)?;
