@@ -48,8 +48,8 @@ impl KeepKeyMaker {
     /// The fields that no document had, and the patterns that none matched, so far.
     pub(crate) fn idle_rules(&self) -> IdleRules {
         IdleRules {
-            fields: without(self.policy.field_names(), &self.seen),
-            patterns: without(self.policy.globs(), &self.matched),
+            fields: unset_names(self.policy.field_names(), &self.seen),
+            patterns: unset_names(self.policy.globs(), &self.matched),
         }
     }
 
@@ -120,7 +120,7 @@ pub(crate) struct IdleRules {
 }
 
 /// The names whose flag is not set.
-fn without<'a>(names: impl Iterator<Item = &'a str>, flags: &[AtomicBool]) -> Vec<String> {
+fn unset_names<'a>(names: impl Iterator<Item = &'a str>, flags: &[AtomicBool]) -> Vec<String> {
     let unset = names.zip(flags).filter(|(_, flag)| !flag.load(Ordering::Relaxed));
     unset.map(|(name, _)| name.to_owned()).collect()
 }
